@@ -1,0 +1,36 @@
+// Owns the database and its clock; answers operations. What http serves and mayfly.h embeds.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "compat/dispatch.h"
+#include "engine/database.h"
+
+namespace mayfly::compat {
+
+struct EmulatorOptions {
+  engine::DatabaseOptions database;
+  std::string region = "us-east-1";  // of requests that name none
+};
+
+class Emulator {
+ public:
+  // The error is a sentence for people.
+  static Expected<std::unique_ptr<Emulator>, std::string> open(EmulatorOptions options);
+
+  // Thread-safe. `target` is X-Amz-Target: "DynamoDB_20120810.PutItem".
+  Answer execute(const engine::Scope& scope, std::string_view target, std::string_view body);
+
+  [[nodiscard]] engine::Database& database() { return *database_; }
+  [[nodiscard]] const std::string& region() const { return region_; }
+
+ private:
+  Emulator(std::unique_ptr<engine::Database> database, std::string region)
+      : database_(std::move(database)), region_(std::move(region)) {}
+  std::unique_ptr<engine::Database> database_;
+  std::string region_;
+};
+
+}  // namespace mayfly::compat

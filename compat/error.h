@@ -1,0 +1,37 @@
+// AWS's errors by their names. A message stands whole where it is raised.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "engine/expected.h"
+
+namespace mayfly::compat {
+
+struct Error {
+  std::string type;     // "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException"
+  std::string message;  // empty: the answer has no message member
+  int status = 400;
+  std::string extra;    // further members as JSON text, without braces: "\"Item\":{…}"
+};
+
+template <class T>
+using Result = Expected<T, Error>;
+
+namespace error {
+Unexpected<Error> validation(std::string message);       // com.amazon.coral.validate#ValidationException
+Unexpected<Error> serialization(std::string message);    // com.amazon.coral.service#SerializationException
+Unexpected<Error> unknown_operation();
+Unexpected<Error> resource_not_found(std::string message);
+Unexpected<Error> resource_in_use(std::string message);
+Unexpected<Error> conditional_check_failed(std::string item_json = {});  // item_json: {} of the old item, or empty
+Unexpected<Error> limit_exceeded(std::string message);
+Unexpected<Error> trimmed_data_access(std::string message);
+Unexpected<Error> expired_iterator(std::string message);
+Unexpected<Error> internal_server_error();               // 500
+}  // namespace error
+
+// {"__type":…,"message":…} as the service spells it (SerializationException spells it "Message").
+std::string error_body(const Error& error);
+
+}  // namespace mayfly::compat

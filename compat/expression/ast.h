@@ -1,0 +1,80 @@
+// What every expression, DynamoDB's own, the legacy API's and PartiQL's, is lowered to. One evaluator
+// (evaluate.h) runs it.
+//
+// Names and values are substituted when an expression is resolved: the tree holds names and values, no '#'
+// or ':' placeholders.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/attribute_value.h"
+
+namespace mayfly::compat::expression {
+
+// a.b[3].c : a name, then names and list positions.
+struct Path {
+  using Element = std::variant<std::string, std::uint32_t>;
+  std::vector<Element> elements;  // the first is a name
+  friend bool operator==(const Path&, const Path&) = default;
+};
+
+// A value to compare: a path, a constant, or size(path).
+struct Operand {
+  struct Size {
+    std::unique_ptr<Operand> of;
+  };
+  std::variant<Path, engine::AttributeValue, Size> value;
+};
+
+enum class Comparator : std::uint8_t { equal, not_equal, less, less_equal, greater, greater_equal };
+
+struct Condition;
+using ConditionPtr = std::unique_ptr<Condition>;
+
+struct Comparison { Comparator comparator; Operand left, right; };
+struct Between { Operand value, low, high; };
+struct In { Operand value; std::vector<Operand> candidates; };
+struct AttributeExists { Path path; };
+struct AttributeNotExists { Path path; };
+struct AttributeType { Operand path; engine::Type type; };
+struct BeginsWith { Operand value, prefix; };
+struct Contains { Operand container, element; };
+struct And { ConditionPtr left, right; };
+struct Or { ConditionPtr left, right; };
+struct Not { ConditionPtr operand; };
+
+struct Condition {
+  std::variant<Comparison, Between, In, AttributeExists, AttributeNotExists, AttributeType, BeginsWith,
+               Contains, And, Or, Not>
+      node;
+};
+
+// SET's right-hand sides: operand, operand ± operand, if_not_exists(path, …), list_append(…, …).
+struct UpdateValue {
+  struct Constant { engine::AttributeValue value; };
+  struct Reference { Path path; };
+  struct IfNotExists { Path path; std::unique_ptr<UpdateValue> otherwise; };
+  struct ListAppend { std::unique_ptr<UpdateValue> first, second; };
+  struct Arithmetic { bool subtract; std::unique_ptr<UpdateValue> left, right; };
+  std::variant<Constant, Reference, IfNotExists, ListAppend, Arithmetic> node;
+};
+
+struct SetAction { Path path; UpdateValue value; };
+struct RemoveAction { Path path; };
+struct AddAction { Path path; engine::AttributeValue value; };
+struct DeleteAction { Path path; engine::AttributeValue value; };
+
+struct Update {
+  std::vector<SetAction> sets;
+  std::vector<RemoveAction> removes;
+  std::vector<AddAction> adds;
+  std::vector<DeleteAction> deletes;
+};
+
+using Projection = std::vector<Path>;  // empty: everything
+
+}  // namespace mayfly::compat::expression

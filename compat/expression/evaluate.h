@@ -1,0 +1,14 @@
+// The evaluator: is a condition true of an item? An absent item is an item without attributes.
+#pragma once
+
+#include "compat/expression/ast.h"
+#include "engine/attribute_value.h"
+
+namespace mayfly::compat::expression {
+
+bool evaluate(const Condition& condition, const engine::Item& item);
+
+// The value at a path, or nullptr.
+const engine::AttributeValue* find(const Path& path, const engine::Item& item);
+
+}  // namespace mayfly::compat::expression

@@ -1,0 +1,39 @@
+// KeyConditionExpression (or KeyConditions) of a Query -> partition values and bounds of the sort values.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "compat/error.h"
+#include "compat/expression/ast.h"
+#include "compat/expression/resolve.h"
+#include "engine/attribute_value.h"
+#include "engine/table.h"
+
+namespace mayfly::compat::expression {
+
+// One condition on one key attribute.
+struct KeyPredicate {
+  enum class Kind : std::uint8_t { equal, less, less_equal, greater, greater_equal, between, begins_with };
+  std::string attribute;
+  Kind kind = Kind::equal;
+  engine::AttributeValue low;   // the only value, but for between
+  engine::AttributeValue high;  // of between
+};
+
+// Checked against a key schema: every partition attribute equal to a value of its type, sort attributes
+// equal from the left, and at most one other condition on the next.
+struct KeyCondition {
+  std::vector<engine::AttributeValue> partition;
+  std::vector<engine::AttributeValue> sort_equal;
+  std::optional<KeyPredicate> sort_range;
+};
+
+// Parses: conditions joined by AND, each on one attribute.
+Result<std::vector<KeyPredicate>> parse_key_condition(std::string_view text, Substitutions& substitutions);
+
+// "Query condition missed key schema element: …", "Query key condition not supported", wrong types.
+Result<KeyCondition> match_key_schema(std::vector<KeyPredicate> predicates, const engine::KeySchema& schema);
+
+}  // namespace mayfly::compat::expression

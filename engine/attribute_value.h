@@ -1,0 +1,138 @@
+// DynamoDB's ten types as one variant, and Item: attribute names with their values.
+//
+// Sets and maps are kept sorted (strings and binaries by bytes, numbers by value, names by bytes), so that
+// equality is equality of members and an item has one encoding. Building them goes through the factories,
+// which sort and report duplicates.
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "engine/number.h"
+
+namespace mayfly::engine {
+
+class AttributeValue;
+struct Attribute;
+
+struct Binary {
+  std::string bytes;
+  friend auto operator<=>(const Binary&, const Binary&) = default;
+};
+
+struct Null {
+  friend bool operator==(const Null&, const Null&) = default;
+};
+
+// A set is sorted and has no duplicates. `make` sorts; it returns false if there were duplicates (which it
+// drops). DynamoDB has no empty sets; refusing them is compat's business.
+template <class T>
+class Set {
+ public:
+  Set() = default;
+  static bool make(std::vector<T> members, Set& out);
+
+  [[nodiscard]] const std::vector<T>& members() const { return members_; }
+  [[nodiscard]] std::size_t size() const { return members_.size(); }
+  [[nodiscard]] bool empty() const { return members_.empty(); }
+  [[nodiscard]] bool contains(const T& value) const;
+  void insert_all(const Set& other);  // union
+  void erase_all(const Set& other);   // difference
+
+  friend bool operator==(const Set&, const Set&) = default;
+
+ private:
+  std::vector<T> members_;
+};
+
+using StringSet = Set<std::string>;
+using NumberSet = Set<Number>;
+using BinarySet = Set<Binary>;
+using List = std::vector<AttributeValue>;
+
+// Names to values, sorted by name. Also the shape of a whole item.
+class Map {
+ public:
+  Map() = default;
+  Map(std::initializer_list<Attribute> attributes);
+
+  [[nodiscard]] const AttributeValue* find(std::string_view name) const;
+  [[nodiscard]] AttributeValue* find(std::string_view name);
+  void set(std::string name, AttributeValue value);  // inserts or replaces
+  bool erase(std::string_view name);                 // false if there was none
+  void reserve(std::size_t count);
+  // For decoders whose input is already sorted: appends; asserts that the name sorts last.
+  AttributeValue& append(std::string name, AttributeValue value);
+
+  [[nodiscard]] std::size_t size() const { return attributes_.size(); }
+  [[nodiscard]] bool empty() const { return attributes_.empty(); }
+  [[nodiscard]] auto begin() const { return attributes_.begin(); }
+  [[nodiscard]] auto end() const { return attributes_.end(); }
+  [[nodiscard]] auto begin() { return attributes_.begin(); }
+  [[nodiscard]] auto end() { return attributes_.end(); }
+
+  friend bool operator==(const Map& a, const Map& b);
+
+ private:
+  std::vector<Attribute> attributes_;
+};
+
+using Item = Map;
+
+// In the order of the variant's alternatives.
+enum class Type : unsigned char {
+  string, number, binary, boolean, null, string_set, number_set, binary_set, list, map
+};
+
+class AttributeValue {
+ public:
+  using Variant = std::variant<std::string, Number, Binary, bool, Null, StringSet, NumberSet, BinarySet, List, Map>;
+
+  AttributeValue() : value_(Null{}) {}
+  AttributeValue(std::string value) : value_(std::move(value)) {}
+  AttributeValue(const char* value) : value_(std::string(value)) {}
+  AttributeValue(Number value) : value_(value) {}
+  AttributeValue(Binary value) : value_(std::move(value)) {}
+  explicit AttributeValue(bool value) : value_(value) {}
+  AttributeValue(Null value) : value_(value) {}
+  AttributeValue(StringSet value) : value_(std::move(value)) {}
+  AttributeValue(NumberSet value) : value_(std::move(value)) {}
+  AttributeValue(BinarySet value) : value_(std::move(value)) {}
+  AttributeValue(List value) : value_(std::move(value)) {}
+  AttributeValue(Map value) : value_(std::move(value)) {}
+
+  [[nodiscard]] Type type() const { return static_cast<Type>(value_.index()); }
+  [[nodiscard]] const Variant& variant() const { return value_; }
+  [[nodiscard]] Variant& variant() { return value_; }
+
+  // The value as T, or nullptr if it is of another type: value.get_if<Number>().
+  template <class T>
+  [[nodiscard]] const T* get_if() const { return std::get_if<T>(&value_); }
+  template <class T>
+  [[nodiscard]] T* get_if() { return std::get_if<T>(&value_); }
+
+  friend bool operator==(const AttributeValue& a, const AttributeValue& b) { return a.value_ == b.value_; }
+
+ private:
+  Variant value_;
+};
+
+struct Attribute {
+  std::string name;
+  AttributeValue value;
+  friend bool operator==(const Attribute&, const Attribute&) = default;
+};
+
+// Orders two strings, two numbers or two binaries as DynamoDB's <, BETWEEN and sort keys do; unordered for
+// any other pair.
+std::partial_ordering compare_scalars(const AttributeValue& a, const AttributeValue& b);
+
+// "S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M".
+std::string_view type_name(Type type);
+
+}  // namespace mayfly::engine

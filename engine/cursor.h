@@ -1,0 +1,62 @@
+// Ordered reads of a table or an index on one snapshot.
+//
+//   Cursor cursor(database, table, {.index = 0, .lower = prefix, .upper = prefix_end(prefix)});
+//   while (cursor.next()) use(cursor.item());
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "engine/attribute_value.h"
+#include "engine/table.h"
+
+namespace mayfly::engine {
+
+class Database;
+class LiveTable;
+
+// An item as it is stored; decoded when somebody needs the tree.
+class StoredItem {
+ public:
+  StoredItem() = default;
+  explicit StoredItem(std::string bytes) : bytes_(std::move(bytes)) {}
+  [[nodiscard]] std::string_view bytes() const { return bytes_; }
+  [[nodiscard]] std::size_t size() const;    // DynamoDB's byte count
+  [[nodiscard]] const Item& item() const;    // decodes once
+  Item take() &&;
+  void assign(std::string_view bytes);       // reuses the buffer
+
+ private:
+  std::string bytes_;
+  mutable bool decoded_ = false;
+  mutable Item item_;
+};
+
+// Byte bounds within one table or index, made by key_codec: [lower, upper), empty upper = to its end.
+// An index's entries are keyed `partition sort* table-key`, where table-key is the item's own encoded key.
+struct KeyRange {
+  IndexId index = 0;
+  std::string lower;
+  std::string upper;
+  bool forward = true;
+};
+
+class Cursor {
+ public:
+  Cursor(const Database& database, const LiveTable& table, KeyRange range);
+  ~Cursor();
+  Cursor(Cursor&&) noexcept;
+  Cursor& operator=(Cursor&&) noexcept;
+
+  bool next();                                     // false at the end
+  [[nodiscard]] const StoredItem& item() const;    // the whole item, also when an index is read
+  [[nodiscard]] std::string_view key() const;      // encoded, without table and index; valid until next()
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace mayfly::engine

@@ -1,0 +1,85 @@
+// The engine, whole: owns storage, catalog, change log, clocks and the reaper.
+//
+// Thread-safe. Storage's failures are thrown as StorageFault (storage.h).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/catalog.h"
+#include "engine/change_log.h"
+#include "engine/clock.h"
+#include "engine/cursor.h"
+#include "engine/expected.h"
+#include "engine/table.h"
+
+namespace mayfly::engine {
+
+struct DatabaseOptions {
+  std::string directory;             // empty: in memory
+  bool fsync = false;                // an acknowledged write survives a power cut, not only kill -9
+  std::shared_ptr<Clock> clock;      // empty: the host's
+  std::int64_t expiry_window_ms = 60'000;
+  bool reap = true;                  // false: nothing expires unless advance() or reap_due() is called
+};
+
+class Database {
+ public:
+  // The error is a sentence for people: "… is in use by another process".
+  static Expected<std::unique_ptr<Database>, std::string> open(DatabaseOptions options);
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  // --- time
+  [[nodiscard]] Instant now(std::string_view account) const;
+  // Only with a ManualClock: moves it through every due instant in order, up to `to`; returns when all that
+  // fell due is deleted and readable in streams. Returns how many expired.
+  std::int64_t advance(Instant to);
+
+  // --- tables. `create` fills in ids and creation times; false (nullptr): the name is taken.
+  std::shared_ptr<LiveTable> create_table(Table table);
+  [[nodiscard]] std::shared_ptr<LiveTable> find_table(const Scope& scope, std::string_view name) const;
+  // Sorted names after `start_after`, at most `limit`.
+  [[nodiscard]] std::vector<std::string> list_tables(const Scope& scope, std::string_view start_after,
+                                                     std::size_t limit) const;
+  // Replaces a description while no write is under way: `change` edits a copy. Fills in ids of new indexes
+  // and streams, drops the entries of removed indexes, starts backfills (new global indexes, TTL switched
+  // on); the first items are filled before this returns, a large table's rest in the background.
+  // Returns the new description, or nothing if the table was dropped.
+  std::shared_ptr<const Table> update_table(const std::shared_ptr<LiveTable>& table,
+                                            const std::function<void(Table&)>& change);
+  bool drop_table(const std::shared_ptr<LiveTable>& table);  // false: somebody else did
+
+  // --- items
+  [[nodiscard]] std::optional<StoredItem> get(const LiveTable& table, std::string_view key) const;
+
+  // --- streams: enabled ones, and closed ones for 24 h
+  [[nodiscard]] std::vector<Stream> list_streams(const Scope& scope) const;  // sorted by table name, label
+  [[nodiscard]] std::optional<Stream> find_stream(const Scope& scope, std::string_view table_name,
+                                                  std::string_view label) const;
+  // Records of a stream from `from` on, in order, at most `limit` and about `bytes_max` of them.
+  struct StreamPage {
+    std::vector<ChangeRecord> records;
+    Sequence next;        // where to go on
+    bool at_end;          // nothing more at the time of reading
+  };
+  [[nodiscard]] StreamPage read_stream(StreamId stream, Sequence from, std::size_t limit,
+                                       std::size_t bytes_max) const;
+  [[nodiscard]] Sequence published() const;                     // the watermark: last sequence readable
+  [[nodiscard]] Sequence oldest_sequence(StreamId stream) const;  // first not trimmed
+
+  struct Parts;  // storage and the rest, for engine's own files
+  Parts& parts() const { return *parts_; }
+
+ private:
+  explicit Database(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace mayfly::engine

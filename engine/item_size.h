@@ -1,0 +1,20 @@
+// DynamoDB's byte count of an item, by which limits, pages and capacity units are reckoned.
+//
+// Rules: "Amazon DynamoDB item sizes and formats" in AWS's developer guide. Names count their UTF-8 bytes;
+// strings and binaries their bytes; a number about one byte per two significant digits plus one; null and
+// boolean 1; a list or map 3 plus 1 per element plus the elements' sizes.
+#pragma once
+
+#include <cstddef>
+
+#include "engine/attribute_value.h"
+
+namespace mayfly::engine {
+
+inline constexpr std::size_t item_bytes_max = 400 * 1024;
+
+std::size_t number_size(const Number& number);
+std::size_t value_size(const AttributeValue& value);
+std::size_t item_size(const Item& item);  // names included
+
+}  // namespace mayfly::engine

@@ -1,0 +1,34 @@
+// Keys <-> bytes that sort as DynamoDB sorts.
+//
+//   partition := hash:8 scalar+          hash: first eight bytes of an MD5 over the partition key's values,
+//   key       := partition scalar*       so that scans come in hash order, as on AWS
+//   scalar    := S: bytes with 00 -> 00 ff, then 00 01      (B likewise)
+//                N: drawn in key_codec.cc
+//
+// Sorting encoded keys is sorting (hash, partition values, sort values).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "engine/attribute_value.h"
+
+namespace mayfly::engine {
+
+using ScalarPointers = std::span<const AttributeValue* const>;  // each S, N or B
+
+void append_scalar(std::string& out, const AttributeValue& scalar);
+// The encoding without its terminator: every S or B that begins with `scalar` starts with these bytes.
+void append_scalar_prefix(std::string& out, const AttributeValue& scalar);
+void append_partition(std::string& out, ScalarPointers partition_values);
+void append_key(std::string& out, ScalarPointers partition_values, ScalarPointers sort_values);
+
+// The first eight bytes of an encoded key, as the number by which segments divide a scan.
+std::uint64_t partition_hash(std::string_view encoded_key);
+
+// The smallest byte string greater than every string that starts with `prefix`; empty if there is none.
+std::string prefix_end(std::string_view prefix);
+
+}  // namespace mayfly::engine

@@ -1,0 +1,74 @@
+// DynamoDB's decimal: up to 38 significant digits, magnitude from 1e-130 to 9.99…e+125, or zero.
+//
+// A Number is always normalised: value = (-1)^negative * significand * 10^exponent, the significand has
+// no trailing zeros, and zero is {0, 0, false}. So equal numbers are equal member by member, and every
+// text that means the same number prints alike ("1.0", "1e0", "001" -> "1").
+//
+//   Number::parse("3.140")->to_string() == "3.14"
+//
+// Rules: "Number" in AWS's "Supported data types and naming rules in Amazon DynamoDB".
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/expected.h"
+
+namespace mayfly::engine {
+
+enum class NumberError {
+  not_a_number,     // the text is no decimal number
+  too_many_digits,  // more than 38 significant digits
+  overflow,         // magnitude above 9.99…e+125
+  underflow,        // magnitude below 1e-130, but not zero
+};
+
+class Number {
+ public:
+  static constexpr int digits_max = 38;
+  static constexpr int magnitude_max = 125;   // of the leading digit
+  static constexpr int magnitude_min = -130;
+
+  Number() = default;
+  explicit Number(std::int64_t value);
+
+  // Accepts an optional sign, digits with at most one point, an optional exponent; no spaces.
+  static Expected<Number, NumberError> parse(std::string_view text);
+
+  // From parts that need not be normalised; the same limits apply.
+  static Expected<Number, NumberError> from_parts(bool negative, unsigned __int128 significand, int exponent);
+
+  static Expected<Number, NumberError> add(const Number& a, const Number& b);
+  static Expected<Number, NumberError> subtract(const Number& a, const Number& b);
+
+  // As DynamoDB prints it: plain decimal notation, no exponent.
+  void append_to(std::string& out) const;
+  [[nodiscard]] std::string to_string() const;
+
+  // floor(value * 10^power) where that fits an int64, else nothing. floor_scaled(3) turns seconds into ms.
+  [[nodiscard]] std::optional<std::int64_t> floor_scaled(int power) const;
+
+  [[nodiscard]] bool is_zero() const { return significand() == 0; }
+  [[nodiscard]] bool negative() const { return negative_; }
+  [[nodiscard]] unsigned __int128 significand() const {
+    return (static_cast<unsigned __int128>(high_) << 64) | low_;
+  }
+  [[nodiscard]] int exponent() const { return exponent_; }
+  // Count of decimal digits of the significand; 0 for zero.
+  [[nodiscard]] int digit_count() const;
+
+  friend bool operator==(const Number&, const Number&) = default;
+  friend std::strong_ordering operator<=>(const Number& a, const Number& b);
+
+ private:
+  // Two halves, not one __int128, so that Number is 24 bytes and aligned to 8.
+  std::uint64_t high_ = 0;
+  std::uint64_t low_ = 0;
+  std::int16_t exponent_ = 0;
+  bool negative_ = false;
+};
+
+}  // namespace mayfly::engine

@@ -1,0 +1,133 @@
+// An immutable description of a table: key schema, indexes, TTL, stream, protection. A change makes a new
+// description; see catalog.h for how it is swapped.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/attribute_value.h"
+#include "engine/clock.h"
+
+namespace mayfly::engine {
+
+using TableId = std::uint32_t;   // unique across accounts, never reused
+using IndexId = std::uint16_t;   // unique within a table, never reused; 0 is the table itself
+using StreamId = std::uint32_t;  // unique across accounts, never reused
+
+enum class ScalarType : std::uint8_t { string, number, binary };
+
+struct KeyAttribute {
+  std::string name;
+  ScalarType type;
+  friend bool operator==(const KeyAttribute&, const KeyAttribute&) = default;
+};
+
+// A table has one partition attribute and at most one sort attribute; a global index up to four of each.
+struct KeySchema {
+  std::vector<KeyAttribute> partition;
+  std::vector<KeyAttribute> sort;
+  friend bool operator==(const KeySchema&, const KeySchema&) = default;
+};
+
+struct Projection {
+  enum class Kind : std::uint8_t { all, keys_only, include };
+  Kind kind = Kind::all;
+  std::vector<std::string> attributes;  // of `include`
+};
+
+struct Throughput {
+  std::int64_t read_units = 0;
+  std::int64_t write_units = 0;
+  Instant last_increase = 0;  // 0: never
+  Instant last_decrease = 0;
+  std::int64_t decreases_today = 0;
+};
+
+// -1 or absent: not set.
+struct OnDemandLimits {
+  std::optional<std::int64_t> read_units_max;
+  std::optional<std::int64_t> write_units_max;
+};
+
+struct WarmThroughput {
+  std::int64_t read_units = 0;
+  std::int64_t write_units = 0;
+};
+
+struct Index {
+  enum class Kind : std::uint8_t { local, global };
+  enum class State : std::uint8_t { creating, active };
+
+  IndexId id = 0;
+  std::string name;
+  Kind kind = Kind::global;
+  KeySchema keys;
+  Projection projection;
+  State state = State::active;  // creating: being backfilled; writes maintain it, reads refuse it
+  Throughput throughput;
+  OnDemandLimits on_demand;
+  std::optional<WarmThroughput> warm;
+};
+
+struct TimeToLive {
+  std::string attribute;
+  bool backfilling = false;  // items from before it was enabled are still being indexed
+};
+
+enum class StreamView : std::uint8_t { keys_only, new_image, old_image, new_and_old_images };
+
+struct Stream {
+  StreamId id = 0;
+  TableId table = 0;
+  std::string account, region, table_name;
+  std::string label;  // "2024-11-18T14:36:44.149", unique even on a frozen clock
+  StreamView view = StreamView::new_and_old_images;
+  KeySchema keys;
+  Instant created = 0;
+  std::optional<Instant> disabled;  // closed: readable for 24 h
+  std::uint64_t first_sequence = 0;                // first that a record of it may have
+  std::optional<std::uint64_t> last_sequence;      // of a closed stream
+};
+
+struct ServerSideEncryption {
+  bool enabled = false;
+  std::string kms_key_arn;
+};
+
+struct Table {
+  TableId id = 0;
+  std::string uuid;  // DescribeTable's TableId
+  std::string account, region, name;
+  Instant created = 0;
+  std::vector<KeyAttribute> attribute_definitions;  // in the order they were given
+  KeySchema keys;
+  std::vector<Index> indexes;  // local ones first, in the order they were given
+  bool on_demand = false;      // PAY_PER_REQUEST
+  std::optional<Instant> on_demand_since;
+  Throughput throughput;
+  OnDemandLimits on_demand_limits;
+  std::optional<WarmThroughput> warm;
+  std::optional<TimeToLive> ttl;
+  std::optional<Stream> stream;               // enabled one
+  std::optional<std::string> latest_stream_label;
+  bool deletion_protection = false;
+  std::string table_class;  // empty: never set
+  std::optional<Instant> table_class_changed;
+  std::optional<ServerSideEncryption> encryption;
+  std::map<std::string, std::string> tags;
+  IndexId next_index_id = 1;
+
+  [[nodiscard]] const Index* find_index(std::string_view index_name) const;
+};
+
+// Descriptions as stored bytes, by way of item_codec (so that a dump can print them).
+Item to_item(const Table& table);
+Table table_from_item(const Item& item);
+Item to_item(const Stream& stream);
+Stream stream_from_item(const Item& item);
+
+}  // namespace mayfly::engine

@@ -1,0 +1,66 @@
+// Lock, read, stage, commit: every item write there is.
+//
+//   Transaction transaction(database, Cause::user);
+//   auto slot = transaction.add(table, key);
+//   if (!transaction.lock()) return error::table_not_found(...);   // a table was dropped meanwhile
+//   if (const StoredItem* old = transaction.old_item(slot)) ...    // under the item's lock
+//   transaction.put(slot, new_item);
+//   transaction.commit();
+//
+// Commit writes ONE batch {items, index entries, expiry entries, change records, counters} and returns
+// when it can be read, also in the stream. Destroying a transaction that was not committed changes nothing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/attribute_value.h"
+#include "engine/catalog.h"
+#include "engine/change_log.h"
+#include "engine/cursor.h"
+
+namespace mayfly::engine {
+
+class Database;
+
+class Transaction {
+ public:
+  using Slot = std::size_t;
+
+  // Which of an item's index entries a commit changed, for consumed capacity.
+  struct IndexEffect {
+    IndexId index;
+    std::size_t old_entry_bytes;  // projected size before; 0: no entry
+    std::size_t new_entry_bytes;
+    bool key_changed;             // the old entry was deleted and another inserted
+  };
+
+  Transaction(Database& database, Cause cause);
+  ~Transaction();
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+
+  // Names an item; `key` is key_codec's, of the table's key. All names come before lock(). The same item
+  // may not be named twice.
+  Slot add(std::shared_ptr<LiveTable> table, std::string key);
+  // Locks tables (shared) and items, in key order, and reads the items. False: a table was dropped.
+  [[nodiscard]] bool lock();
+
+  [[nodiscard]] const Table& table(Slot slot) const;           // as it is while we hold its lock
+  [[nodiscard]] const StoredItem* old_item(Slot slot) const;   // nullptr: no such item
+  void put(Slot slot, Item item);
+  void remove(Slot slot);
+
+  void commit();
+  // After commit.
+  [[nodiscard]] const std::vector<IndexEffect>& index_effects(Slot slot) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace mayfly::engine
