@@ -1,12 +1,28 @@
 // Item <-> stored bytes.
 //
-//   stored := size:u32le count:varint (name value)*        attributes sorted by name
-//   The implementer draws the rest here.
+//   stored    := size:u32le map
+//   map       := count:varint (name value)*       sorted by name; name := text
+//   value     := tag:u8 payload                   tag: engine::Type; true has bit 0x10 set too
+//     S, B    := text                             text := length:varint bytes
+//     N       := number
+//     BOOL, NULL: nothing
+//     SS, BS  := bytes:u32le count:varint text*      sorted; bytes: what follows, so that a reader can skip
+//     NS      := bytes:u32le count:varint number*    sorted
+//     L       := bytes:u32le count:varint value*
+//     M       := bytes:u32le map
+//   number    := head:u8 (magnitude+130):u8 significand    head: 0x80 if negative | bytes of significand (le)
+//                zero is the head 00 alone; magnitude is the power of ten of the leading digit
+//   varint    := seven bits a byte, low ones first, 0x80 set on all but the last
+//
+//   {"id":{"S":"a"},"n":{"N":"-50"}}   size 7   07 00 00 00 | 02 | 02 i d 00 01 a | 01 n 01 81 83 05
 //
 // `size` is item_size(item), so that counters and capacity need no decoding.
 #pragma once
 
+#include <cassert>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,5 +33,67 @@ namespace mayfly::engine {
 void encode_item(const Item& item, std::string& out);         // appends
 Item decode_item(std::string_view stored);                    // asserts that the bytes are encode_item's
 std::uint32_t stored_item_size(std::string_view stored);      // item_size without decoding
+
+// One top-level attribute; nothing else is decoded.
+std::optional<AttributeValue> stored_attribute(std::string_view stored, std::string_view name);
+
+// Walks stored bytes without building the tree. Texts are views into the bytes. After tag() the payload is
+// read by its type: text() for S and B, number() for N, open() and then as many text()s, number()s or
+// values for sets and lists, open() and then names (text()) with values for maps, nothing for BOOL and NULL.
+//
+//   StoredReader in(stored);
+//   for (std::size_t n = in.count(); n > 0; --n) { auto name = in.text(); in.skip(in.tag()); }
+class StoredReader {
+ public:
+  struct Tag {
+    Type type;
+    bool boolean;  // of BOOL
+  };
+
+  explicit StoredReader(std::string_view stored)
+      : at_(stored.data() + sizeof(std::uint32_t)), end_(stored.data() + stored.size()) {
+    assert(stored.size() > sizeof(std::uint32_t));
+  }
+
+  Tag tag() {
+    const std::uint8_t byte = next();
+    return {static_cast<Type>(byte & 0x0f), (byte & 0x10) != 0};
+  }
+  std::size_t count() {
+    std::size_t value = 0;
+    for (int shift = 0;; shift += 7) {
+      const std::uint8_t byte = next();
+      value |= static_cast<std::size_t>(byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+  }
+  std::string_view text() {
+    const std::size_t size = count();
+    const std::string_view bytes(at_, size);
+    advance(size);
+    return bytes;
+  }
+  Number number();
+  // Enters a set, list or map; returns its count of elements.
+  std::size_t open() {
+    advance(sizeof(std::uint32_t));
+    return count();
+  }
+  void skip(Tag tag);  // the payload of what tag() returned
+  [[nodiscard]] bool at_end() const { return at_ == end_; }
+
+ private:
+  std::uint8_t next() {
+    assert(at_ < end_);
+    return static_cast<std::uint8_t>(*at_++);
+  }
+  void advance(std::size_t bytes) {
+    assert(bytes <= static_cast<std::size_t>(end_ - at_));
+    at_ += bytes;
+  }
+
+  const char* at_;
+  const char* end_;
+};
 
 }  // namespace mayfly::engine

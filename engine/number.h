@@ -28,6 +28,8 @@ enum class NumberError {
 
 class Number {
  public:
+  __extension__ using Wide = unsigned __int128;
+
   static constexpr int digits_max = 38;
   static constexpr int magnitude_max = 125;   // of the leading digit
   static constexpr int magnitude_min = -130;
@@ -35,12 +37,18 @@ class Number {
   Number() = default;
   explicit Number(std::int64_t value);
 
-  // Accepts an optional sign, digits with at most one point, an optional exponent; no spaces.
+  // Accepts an optional sign, digits with at most one point, an optional exponent; no spaces. Where several
+  // limits are passed overflow and underflow win over too_many_digits. A zero may have any exponent.
   static Expected<Number, NumberError> parse(std::string_view text);
 
   // From parts that need not be normalised; the same limits apply.
-  static Expected<Number, NumberError> from_parts(bool negative, unsigned __int128 significand, int exponent);
+  static Expected<Number, NumberError> from_parts(bool negative, Wide significand, int exponent);
 
+  // From a significand without trailing zeros, within the limits, and the power of ten of its leading digit:
+  // what a decoder has. Asserts, not checks.
+  static Number from_magnitude(bool negative, Wide significand, int magnitude);
+
+  // Exact. A sum that needs more than 38 digits is an overflow: so DynamoDB calls it.
   static Expected<Number, NumberError> add(const Number& a, const Number& b);
   static Expected<Number, NumberError> subtract(const Number& a, const Number& b);
 
@@ -53,17 +61,21 @@ class Number {
 
   [[nodiscard]] bool is_zero() const { return significand() == 0; }
   [[nodiscard]] bool negative() const { return negative_; }
-  [[nodiscard]] unsigned __int128 significand() const {
-    return (static_cast<unsigned __int128>(high_) << 64) | low_;
-  }
+  [[nodiscard]] Wide significand() const { return (static_cast<Wide>(high_) << 64) | low_; }
   [[nodiscard]] int exponent() const { return exponent_; }
   // Count of decimal digits of the significand; 0 for zero.
   [[nodiscard]] int digit_count() const;
+  // The power of ten of the leading digit: 2 for 314, -1 for 0.5. Not for zero.
+  [[nodiscard]] int magnitude() const { return exponent_ + digit_count() - 1; }
+  // The significand's digits, leading one first, into a buffer of digits_max; returns their count.
+  int write_digits(char* digits) const;
 
   friend bool operator==(const Number&, const Number&) = default;
   friend std::strong_ordering operator<=>(const Number& a, const Number& b);
 
  private:
+  static Number from_normalised(bool negative, Wide significand, int exponent);
+
   // Two halves, not one __int128, so that Number is 24 bytes and aligned to 8.
   std::uint64_t high_ = 0;
   std::uint64_t low_ = 0;

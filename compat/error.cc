@@ -1,0 +1,81 @@
+#include "compat/error.h"
+
+#include "compat/json.h"
+
+namespace mayfly::compat {
+namespace {
+
+constexpr std::string_view serialization_type = "com.amazon.coral.service#SerializationException";
+
+Unexpected<Error> dynamodb(std::string_view name, std::string message, std::string extra = {}) {
+  return Unexpected{Error{.type = "com.amazonaws.dynamodb.v20120810#" + std::string(name),
+                          .message = std::move(message),
+                          .extra = std::move(extra)}};
+}
+
+}  // namespace
+
+namespace error {
+
+Unexpected<Error> validation(std::string message) {
+  return Unexpected{
+      Error{.type = "com.amazon.coral.validate#ValidationException", .message = std::move(message)}};
+}
+
+Unexpected<Error> serialization(std::string message) {
+  return Unexpected{Error{.type = std::string(serialization_type), .message = std::move(message)}};
+}
+
+Unexpected<Error> unknown_operation() {
+  return Unexpected{Error{.type = "com.amazon.coral.service#UnknownOperationException"}};
+}
+
+Unexpected<Error> resource_not_found(std::string message) {
+  return dynamodb("ResourceNotFoundException", std::move(message));
+}
+
+Unexpected<Error> resource_in_use(std::string message) {
+  return dynamodb("ResourceInUseException", std::move(message));
+}
+
+Unexpected<Error> conditional_check_failed(std::string item_json) {
+  return dynamodb("ConditionalCheckFailedException", "The conditional request failed",
+                  item_json.empty() ? "" : "\"Item\":" + item_json);
+}
+
+Unexpected<Error> limit_exceeded(std::string message) {
+  return dynamodb("LimitExceededException", std::move(message));
+}
+
+Unexpected<Error> trimmed_data_access(std::string message) {
+  return dynamodb("TrimmedDataAccessException", std::move(message));
+}
+
+Unexpected<Error> expired_iterator(std::string message) {
+  return dynamodb("ExpiredIteratorException", std::move(message));
+}
+
+Unexpected<Error> internal_server_error() {
+  return Unexpected{Error{.type = "com.amazonaws.dynamodb.v20120810#InternalServerError",
+                          .message = "Internal server error",
+                          .status = 500}};
+}
+
+}  // namespace error
+
+std::string error_body(const Error& error) {
+  std::string body = "{\"__type\":";
+  json::append_escaped(body, error.type);
+  if (!error.message.empty()) {
+    body += error.type == serialization_type ? ",\"Message\":" : ",\"message\":";
+    json::append_escaped(body, error.message);
+  }
+  if (!error.extra.empty()) {
+    body += ',';
+    body += error.extra;
+  }
+  body += '}';
+  return body;
+}
+
+}  // namespace mayfly::compat

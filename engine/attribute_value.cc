@@ -1,0 +1,126 @@
+#include "engine/attribute_value.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <iterator>
+
+namespace mayfly::engine {
+namespace {
+
+template <class Attributes>
+auto position(Attributes& attributes, std::string_view name) {
+  return std::lower_bound(attributes.begin(), attributes.end(), name,
+                          [](const Attribute& attribute, std::string_view key) { return attribute.name < key; });
+}
+
+}  // namespace
+
+template <class T>
+bool Set<T>::make(std::vector<T> members, Set& out) {
+  std::sort(members.begin(), members.end());
+  const auto duplicates = std::unique(members.begin(), members.end());
+  const bool unique = duplicates == members.end();
+  members.erase(duplicates, members.end());
+  out.members_ = std::move(members);
+  return unique;
+}
+
+template <class T>
+bool Set<T>::contains(const T& value) const {
+  return std::binary_search(members_.begin(), members_.end(), value);
+}
+
+template <class T>
+void Set<T>::insert_all(const Set& other) {
+  std::vector<T> all;
+  all.reserve(members_.size() + other.members_.size());
+  std::set_union(members_.begin(), members_.end(), other.members_.begin(), other.members_.end(),
+                 std::back_inserter(all));
+  members_ = std::move(all);
+}
+
+template <class T>
+void Set<T>::erase_all(const Set& other) {
+  std::vector<T> rest;
+  rest.reserve(members_.size());
+  std::set_difference(members_.begin(), members_.end(), other.members_.begin(), other.members_.end(),
+                      std::back_inserter(rest));
+  members_ = std::move(rest);
+}
+
+template class Set<std::string>;
+template class Set<Number>;
+template class Set<Binary>;
+
+Map::Map(std::initializer_list<Attribute> attributes) {
+  attributes_.reserve(attributes.size());
+  for (const Attribute& attribute : attributes) set(attribute.name, attribute.value);
+}
+
+const AttributeValue* Map::find(std::string_view name) const {
+  const auto found = position(attributes_, name);
+  return found != attributes_.end() && found->name == name ? &found->value : nullptr;
+}
+
+AttributeValue* Map::find(std::string_view name) {
+  const auto found = position(attributes_, name);
+  return found != attributes_.end() && found->name == name ? &found->value : nullptr;
+}
+
+void Map::set(std::string name, AttributeValue value) {
+  if (attributes_.empty() || attributes_.back().name < name) {  // as it comes from sorted input
+    attributes_.push_back({std::move(name), std::move(value)});
+    return;
+  }
+  const auto found = position(attributes_, name);
+  if (found->name == name) {
+    found->value = std::move(value);
+  } else {
+    attributes_.insert(found, {std::move(name), std::move(value)});
+  }
+}
+
+bool Map::erase(std::string_view name) {
+  const auto found = position(attributes_, name);
+  if (found == attributes_.end() || found->name != name) return false;
+  attributes_.erase(found);
+  return true;
+}
+
+void Map::reserve(std::size_t count) { attributes_.reserve(count); }
+
+AttributeValue& Map::append(std::string name, AttributeValue value) {
+  assert(attributes_.empty() || attributes_.back().name < name);
+  return attributes_.emplace_back(Attribute{std::move(name), std::move(value)}).value;
+}
+
+bool operator==(const Map& a, const Map& b) { return a.attributes_ == b.attributes_; }
+
+std::partial_ordering compare_scalars(const AttributeValue& a, const AttributeValue& b) {
+  if (a.type() != b.type()) return std::partial_ordering::unordered;
+  switch (a.type()) {
+    case Type::string:
+      return *a.get_if<std::string>() <=> *b.get_if<std::string>();
+    case Type::number:
+      return *a.get_if<Number>() <=> *b.get_if<Number>();
+    case Type::binary:
+      return *a.get_if<Binary>() <=> *b.get_if<Binary>();
+    case Type::boolean:
+    case Type::null:
+    case Type::string_set:
+    case Type::number_set:
+    case Type::binary_set:
+    case Type::list:
+    case Type::map:
+      break;
+  }
+  return std::partial_ordering::unordered;
+}
+
+std::string_view type_name(Type type) {
+  constexpr std::array<std::string_view, 10> names = {"S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M"};
+  return names[static_cast<std::size_t>(type)];
+}
+
+}  // namespace mayfly::engine

@@ -1,0 +1,69 @@
+#include "engine/item_codec.h"
+
+#include <catch2/catch.hpp>
+
+#include "engine/item_size.h"
+
+using namespace mayfly::engine;
+
+namespace {
+
+std::string encoded(const Item& item) {
+  std::string out;
+  encode_item(item, out);
+  return out;
+}
+
+Number number(std::string_view text) { return *Number::parse(text); }
+
+template <class T>
+Set<T> set_of(std::vector<T> members) {
+  Set<T> set;
+  REQUIRE(Set<T>::make(std::move(members), set));
+  return set;
+}
+
+Item all_types() {
+  return Item{
+      {"binary", Binary{std::string("\0\xff", 2)}},
+      {"binary_set", set_of<Binary>({{"b"}, {"a"}})},
+      {"boolean_false", AttributeValue(false)},
+      {"boolean_true", AttributeValue(true)},
+      {"list", List{"x", Null{}, List{}, Map{{"y", number("-1e-130")}}}},
+      {"map", Map{{"a", Map{}}, {"b", AttributeValue(true)}}},
+      {"null", Null{}},
+      {"number", number("-99999999999999999999999999999999999999e88")},
+      {"number_set", set_of<Number>({number("10"), number("9"), number("0")})},
+      {"string", std::string(300, 's')},
+      {"string_set", set_of<std::string>({"b", "a"})},
+      {"zero", number("0")},
+  };
+}
+
+}  // namespace
+
+TEST_CASE("an item is stored as drawn") {
+  const std::string stored = encoded({{"id", "a"}, {"n", number("-50")}});
+  CHECK(stored == std::string("\x07\0\0\0" "\x02" "\x02" "id\0\x01" "a" "\x01n\x01\x81\x83\x05", 17));
+}
+
+TEST_CASE("every type comes back as it was stored, with its size in front") {
+  const Item item = all_types();
+  const std::string stored = encoded(item);
+  CHECK(decode_item(stored) == item);
+  CHECK(stored_item_size(stored) == item_size(item));
+  CHECK(decode_item(encoded({})) == Item{});
+}
+
+TEST_CASE("one attribute is read without the others") {
+  const Item item = all_types();
+  const std::string stored = encoded(item);
+  for (const Attribute& attribute : item) {
+    const auto found = stored_attribute(stored, attribute.name);
+    REQUIRE(found);
+    CHECK(*found == attribute.value);
+  }
+  CHECK_FALSE(stored_attribute(stored, "aa"));
+  CHECK_FALSE(stored_attribute(stored, "m"));
+  CHECK_FALSE(stored_attribute(stored, "zz"));
+}
