@@ -1,4 +1,14 @@
 // One table: operation name -> its shape and its run.
+//
+// An operation is one file in operations/ (a family that shares its rules may share one), whose header
+// declares `namespace mayfly::compat::operations { extern const Operation put_item; }` and whose .cc
+// defines it beside its shape and its run:
+//
+//   constexpr Shape shape = structure("PutItemInput", members);
+//   Result<void> run(Context& context, const json::Value& request, json::Writer& out) { … }
+//   constinit const Operation operations::put_item{dynamodb, "PutItem", &shape, &run};
+//
+// To add one: its header's include and its line in dispatch.cc's table.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +27,18 @@ namespace mayfly::compat {
 struct Context {
   engine::Database& database;
   const engine::Scope& scope;
+  std::string_view host;  // as the client named us: "127.0.0.1:8000"; empty in process
   [[nodiscard]] engine::Instant now() const { return database.now(scope.account); }
 };
 
 // Writes the answer's body, one JSON object; an error leaves `out` to be thrown away.
 using Run = Result<void> (*)(Context& context, const json::Value& request, json::Writer& out);
 
+inline constexpr std::string_view dynamodb = "DynamoDB_20120810";
+inline constexpr std::string_view dynamodb_streams = "DynamoDBStreams_20120810";
+
 struct Operation {
-  std::string_view service;  // "DynamoDB_20120810" or "DynamoDBStreams_20120810"
+  std::string_view service;  // dynamodb or dynamodb_streams
   std::string_view name;     // "PutItem"
   const Shape* shape;
   Run run;
@@ -37,6 +51,9 @@ struct Answer {
   int status = 200;
   std::string body;
 };
+
+// The answer that an error makes: its status and body.
+Answer error_answer(const Error& error);
 
 // Parse, check types, check constraints, run; errors become their answers, StorageFault a 500.
 Answer dispatch(Context& context, std::string_view target, std::string_view body);

@@ -20,8 +20,10 @@ class Emulator {
   // The error is a sentence for people.
   static Expected<std::unique_ptr<Emulator>, std::string> open(EmulatorOptions options);
 
-  // Thread-safe. `target` is X-Amz-Target: "DynamoDB_20120810.PutItem".
-  Answer execute(const engine::Scope& scope, std::string_view target, std::string_view body);
+  // Thread-safe. `target` is X-Amz-Target: "DynamoDB_20120810.PutItem". `host` is the Host header, which
+  // DescribeEndpoints answers.
+  Answer execute(const engine::Scope& scope, std::string_view target, std::string_view body,
+                 std::string_view host = {});
 
   [[nodiscard]] engine::Database& database() { return *database_; }
   [[nodiscard]] const std::string& region() const { return region_; }

@@ -1,0 +1,60 @@
+#include "compat/dispatch.h"
+
+#include <exception>
+
+#include "compat/operations/create_table.h"
+#include "compat/operations/delete_table.h"
+#include "compat/operations/describe_table.h"
+#include "compat/operations/list_tables.h"
+
+namespace mayfly::compat {
+namespace {
+
+constexpr const Operation* operations_table[] = {
+    &operations::create_table,
+    &operations::delete_table,
+    &operations::describe_table,
+    &operations::list_tables,
+};
+
+Result<std::string> answer_body(Context& context, const Operation& operation, std::string_view body) {
+  const auto document = json::parse(body);
+  if (document == nullptr) return error::serialization("");
+  const json::Value& request = document->root();
+  CHECK_OK(check_types(*operation.shape, request));
+  CHECK_OK(check_constraints(*operation.shape, request));
+  std::string answer;
+  json::Writer out(answer);
+  CHECK_OK(operation.run(context, request, out));
+  return answer;
+}
+
+}  // namespace
+
+const Operation* find_operation(std::string_view target) {
+  const auto dot = target.find('.');
+  if (dot == std::string_view::npos) return nullptr;
+  const auto service = target.substr(0, dot);
+  const auto name = target.substr(dot + 1);
+  for (const Operation* operation : operations_table) {
+    if (operation->name == name && operation->service == service) return operation;
+  }
+  return nullptr;
+}
+
+Answer error_answer(const Error& error) { return {error.status, error_body(error)}; }
+
+Answer dispatch(Context& context, std::string_view target, std::string_view body) {
+  const Operation* operation = find_operation(target);
+  if (operation == nullptr) return error_answer(error::unknown_operation().error);
+  try {
+    auto answer = answer_body(context, *operation, body);
+    if (!answer) return error_answer(answer.error());
+    return {200, *std::move(answer)};
+  } catch (const std::exception&) {
+    // Storage's faults, and memory that ran out: the client may try again.
+    return error_answer(error::internal_server_error().error);
+  }
+}
+
+}  // namespace mayfly::compat

@@ -1,0 +1,47 @@
+#include "compat/operations/create_table.h"
+
+#include "compat/shapes_table.h"
+#include "compat/table_description.h"
+#include "compat/table_schema.h"
+
+namespace mayfly::compat {
+namespace {
+
+constexpr Member members[] = {
+    {"AttributeDefinitions", &shapes::attribute_definitions, required},
+    {"TableName", &shapes::table_name_first, required_first},
+    {"BillingMode", &shapes::billing_mode},
+    {"ProvisionedThroughput", &shapes::provisioned_throughput},
+    {"KeySchema", &shapes::key_schema, required},
+    {"LocalSecondaryIndexes", &shapes::local_indexes},
+    {"GlobalSecondaryIndexes", &shapes::global_indexes},
+    {"StreamSpecification", &shapes::stream_specification},
+    {"SSESpecification", &shapes::encryption},
+    {"Tags", &shapes::tags},
+    {"TableClass", &shapes::table_class},
+    {"DeletionProtectionEnabled", &shapes::boolean},
+    {"WarmThroughput", &shapes::warm_throughput},
+    {"ResourcePolicy", &shapes::any_string},
+    {"OnDemandThroughput", &shapes::on_demand_throughput},
+    {"GlobalTableSourceArn", &shapes::table_source_arn},
+    {"GlobalTableSettingsReplicationMode", &shapes::settings_replication},
+};
+constexpr Shape shape = structure("CreateTableInput", members);
+
+Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
+  TRY(auto description, read_new_table(context, request));
+  const auto name = description.name;
+  const auto table = context.database.create_table(std::move(description));
+  if (table == nullptr) return error::resource_in_use("Table already exists: " + name);
+  out.begin_object();
+  out.key("TableDescription");
+  write_table_description(out, *table->description(), nullptr, TableStatus::creating, context.now());
+  out.end_object();
+  return {};
+}
+
+}  // namespace
+
+constinit const Operation operations::create_table{dynamodb, "CreateTable", &shape, &run};
+
+}  // namespace mayfly::compat

@@ -1,0 +1,41 @@
+#include "compat/operations/list_tables.h"
+
+#include "compat/shapes_common.h"
+
+namespace mayfly::compat {
+namespace {
+
+constexpr std::int64_t page_max = 100;
+
+constexpr Shape limit = integer_shape(1, page_max);
+constexpr Shape start_name = string_shape(3, 255, name_pattern);
+constexpr Member members[] = {
+    {"Limit", &limit},
+    {"ExclusiveStartTableName", &start_name},
+};
+constexpr Shape shape = structure("ListTablesInput", members);
+
+Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
+  const auto page = static_cast<std::size_t>(integer_member(request, "Limit").value_or(page_max));
+  const auto start = string_member(request, "ExclusiveStartTableName").value_or("");
+  auto names = context.database.list_tables(context.scope, start, page + 1);
+  const bool more = names.size() > page;
+  if (more) names.resize(page);
+  out.begin_object();
+  out.key("TableNames");
+  out.begin_array();
+  for (const auto& name : names) out.string(name);
+  out.end_array();
+  if (more) {
+    out.key("LastEvaluatedTableName");
+    out.string(names.back());
+  }
+  out.end_object();
+  return {};
+}
+
+}  // namespace
+
+constinit const Operation operations::list_tables{dynamodb, "ListTables", &shape, &run};
+
+}  // namespace mayfly::compat
