@@ -25,17 +25,23 @@ class Value {
 
   [[nodiscard]] Kind kind() const { return kind_; }
   [[nodiscard]] bool is(Kind kind) const { return kind_ == kind; }
+  // Each is empty (or false) if the value is of another kind.
   [[nodiscard]] bool boolean() const { return boolean_; }
-  // A string's text (unescaped), or a number's as it was written.
-  [[nodiscard]] std::string_view string() const { return {text_, size_}; }
-  [[nodiscard]] std::string_view number_text() const { return {text_, size_}; }
-  [[nodiscard]] std::span<const Value> items() const { return {items_, size_}; }
+  [[nodiscard]] std::string_view string() const { return text_of(Kind::string); }      // unescaped
+  [[nodiscard]] std::string_view number_text() const { return text_of(Kind::number); }  // as it was written
+  [[nodiscard]] std::span<const Value> items() const {
+    return is(Kind::array) ? std::span<const Value>(items_, size_) : std::span<const Value>();
+  }
   [[nodiscard]] std::span<const Member> members() const;
   // nullptr if absent, null, or this is no object. Of members with one name the last counts.
   [[nodiscard]] const Value* member(std::string_view name) const;
 
  private:
   friend class Builder;
+  [[nodiscard]] std::string_view text_of(Kind kind) const {
+    return is(kind) ? std::string_view(text_, size_) : std::string_view();
+  }
+
   Kind kind_ = Kind::null;
   bool boolean_ = false;
   std::uint32_t size_ = 0;
@@ -51,7 +57,9 @@ struct Member {
   Value value;
 };
 
-inline std::span<const Member> Value::members() const { return {members_, size_}; }
+inline std::span<const Member> Value::members() const {
+  return is(Kind::object) ? std::span<const Member>(members_, size_) : std::span<const Member>();
+}
 
 class Document {
  public:
@@ -80,7 +88,7 @@ class Writer {
   void key(std::string_view name);
   void string(std::string_view value);   // escapes
   void integer(std::int64_t value);
-  void seconds(std::int64_t milliseconds);  // 1700000000.123, as AWS prints timestamps
+  void seconds(std::int64_t milliseconds);  // 1700000000.123; whole ones without a fraction
   void decimal(double value);               // capacity units: 0.5, 1.0
   void boolean(bool value);
   void raw(std::string_view json);          // a whole value

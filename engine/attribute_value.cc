@@ -53,9 +53,20 @@ template class Set<std::string>;
 template class Set<Number>;
 template class Set<Binary>;
 
-Map::Map(std::initializer_list<Attribute> attributes) {
-  attributes_.reserve(attributes.size());
-  for (const Attribute& attribute : attributes) set(attribute.name, attribute.value);
+Map::Map(std::initializer_list<Attribute> attributes) : Map(from_unsorted(attributes)) {}
+
+Map Map::from_unsorted(std::vector<Attribute> attributes) {
+  const auto by_name = [](const Attribute& a, const Attribute& b) { return a.name < b.name; };
+  if (!std::is_sorted(attributes.begin(), attributes.end(), by_name)) {
+    std::stable_sort(attributes.begin(), attributes.end(), by_name);
+  }
+  // unique keeps the first of equals: go backwards, to keep the last.
+  const auto kept = std::unique(attributes.rbegin(), attributes.rend(),
+                                [](const Attribute& a, const Attribute& b) { return a.name == b.name; });
+  attributes.erase(attributes.begin(), kept.base());
+  Map map;
+  map.attributes_ = std::move(attributes);
+  return map;
 }
 
 const AttributeValue* Map::find(std::string_view name) const {

@@ -60,6 +60,8 @@ class Map {
  public:
   Map() = default;
   Map(std::initializer_list<Attribute> attributes);
+  // From any order; of attributes with one name the last counts.
+  static Map from_unsorted(std::vector<Attribute> attributes);
 
   [[nodiscard]] const AttributeValue* find(std::string_view name) const;
   [[nodiscard]] AttributeValue* find(std::string_view name);

@@ -1,0 +1,16 @@
+// Binary values as text: base64 with padding, and nothing else, as DynamoDB takes it.
+//
+//   decode_base64("YQ==") == "a"     decode_base64("YQ") and decode_base64("YR==") are nothing
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace mayfly::compat {
+
+// Nothing unless `text` is exactly what append_base64 would write.
+std::optional<std::string> decode_base64(std::string_view text);
+void append_base64(std::string& out, std::string_view bytes);
+
+}  // namespace mayfly::compat
