@@ -1,1 +1,94 @@
-int main() { return 0; }
+// The executable: builds everything, says where it listens, waits for SIGTERM or SIGINT.
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "compat/emulator.h"
+#include "http/log.h"
+#include "http/options.h"
+#include "http/server.h"
+
+namespace mayfly::http {
+namespace {
+
+int fail(const std::string& sentence) {
+  std::fprintf(stderr, "mayfly: %s\n", sentence.c_str());
+  return 1;
+}
+
+// Blocked here, before any thread starts, so that wait_for_the_end() alone gets them.
+sigset_t block_end_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+// Connections, and RocksDB's files beside them.
+void raise_file_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
+}
+
+// Whole or not at all: who waits for the file must not read half a number. Returns what went wrong.
+std::string write_port_file(const std::string& path, std::uint16_t port) {
+  const std::string temporary = path + "." + std::to_string(getpid()) + ".tmp";
+  std::FILE* file = std::fopen(temporary.c_str(), "we");
+  const bool written = file != nullptr && std::fprintf(file, "%u\n", unsigned{port}) > 0;
+  const bool closed = file != nullptr && std::fclose(file) == 0;
+  if (written && closed && std::rename(temporary.c_str(), path.c_str()) == 0) return {};
+  std::string reason = "cannot write the port file " + path + ": " + std::strerror(errno);
+  if (file != nullptr) unlink(temporary.c_str());
+  return reason;
+}
+
+int serve(const ServeOptions& options) {
+  const sigset_t end_signals = block_end_signals();
+  signal(SIGPIPE, SIG_IGN);
+  raise_file_limit();
+  log::set_level(options.log_level);
+
+  compat::EmulatorOptions emulator_options;
+  emulator_options.database.directory = options.data_directory;
+  emulator_options.database.fsync = options.fsync;
+  emulator_options.region = options.region;
+  auto emulator = compat::Emulator::open(std::move(emulator_options));
+  if (!emulator) return fail(emulator.error());
+  auto server = Server::start(**emulator, options.server);
+  if (!server) return fail(server.error());
+
+  std::printf("mayfly listening on %s\n", (*server)->url().c_str());
+  std::fflush(stdout);
+  if (!options.port_file.empty()) {
+    if (const std::string problem = write_port_file(options.port_file, (*server)->port()); !problem.empty()) {
+      return fail(problem);
+    }
+  }
+  log::write(log::Level::info, "mayfly " MAYFLY_VERSION " keeps everything in " +
+                                   (options.data_directory.empty() ? "memory" : options.data_directory));
+
+  int signal_number = 0;
+  sigwait(&end_signals, &signal_number);
+  log::write(log::Level::info, signal_number == SIGTERM ? "SIGTERM: ending" : "SIGINT: ending");
+  return 0;
+}
+
+}  // namespace
+}  // namespace mayfly::http
+
+int main(int argc, char** argv) {
+  const auto command_line = mayfly::http::parse_command_line(argc, argv);
+  return command_line.serve ? mayfly::http::serve(*command_line.serve) : command_line.exit_code;
+}

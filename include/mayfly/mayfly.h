@@ -89,6 +89,7 @@ class Server {
 
  private:
   struct State;
+  void start(ServerOptions server_options);
   std::unique_ptr<State> state_;
 };
 

@@ -1,0 +1,22 @@
+// Lines on stderr for people who watch the server: a level, an instant, a sentence.
+//
+//   2022-07-19T21:27:00.000Z info  mayfly 0.1.0 keeps everything in memory
+//
+// A line is written in one piece. spdlog would cost the executable 300 KB for the same.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace mayfly::http::log {
+
+enum class Level : unsigned char { debug, info, warning, error, off };
+
+// "debug", "info", "warning", "error", "off"
+std::optional<Level> level_of(std::string_view name);
+
+void set_level(Level least);
+bool enabled(Level level);
+void write(Level level, std::string_view sentence);
+
+}  // namespace mayfly::http::log

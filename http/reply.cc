@@ -1,0 +1,137 @@
+#include "http/reply.h"
+
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <random>
+
+#include "http/crc32.h"
+
+namespace mayfly::http {
+
+namespace {
+
+std::string_view reason_of(int status) {
+  switch (status) {
+    case 200: return "OK";
+    case 400: return "Bad Request";
+    case 404: return "Not Found";
+    case 408: return "Request Timeout";
+    case 413: return "Request Entity Too Large";
+    case 500: return "Internal Server Error";
+    case 503: return "Service Unavailable";
+    default: return "Unknown";
+  }
+}
+
+void append_number(std::string& out, std::uint64_t value) {
+  std::array<char, 20> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  out.append(digits.data(), end);
+}
+
+void append_two_digits(std::string& out, unsigned value) {
+  out += static_cast<char>('0' + value / 10 % 10);
+  out += static_cast<char>('0' + value % 10);
+}
+
+// The Date header changes once a second; each thread keeps the last one.
+std::string_view date_now() {
+  static const engine::SystemClock clock;
+  thread_local engine::Instant second = -1;
+  thread_local std::string text;
+  const engine::Instant now = clock.now();
+  if (now / 1000 != second) {
+    second = now / 1000;
+    text = http_date(now);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string http_date(engine::Instant instant) {
+  static constexpr std::array<std::string_view, 7> days = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  static constexpr std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                              "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  using namespace std::chrono;
+  const sys_seconds time{floor<seconds>(milliseconds{instant})};
+  const sys_days day = floor<std::chrono::days>(time);
+  const year_month_day date{day};
+  const hh_mm_ss clock{time - day};
+  std::string out;
+  out += days[weekday{day}.c_encoding()];
+  out += ", ";
+  append_two_digits(out, static_cast<unsigned>(date.day()));
+  out += ' ';
+  out += months[static_cast<unsigned>(date.month()) - 1];
+  out += ' ';
+  append_two_digits(out, static_cast<unsigned>(static_cast<int>(date.year()) / 100));
+  append_two_digits(out, static_cast<unsigned>(static_cast<int>(date.year()) % 100));
+  out += ' ';
+  append_two_digits(out, static_cast<unsigned>(clock.hours().count()));
+  out += ':';
+  append_two_digits(out, static_cast<unsigned>(clock.minutes().count()));
+  out += ':';
+  append_two_digits(out, static_cast<unsigned>(clock.seconds().count()));
+  out += " GMT";
+  return out;
+}
+
+std::string new_request_id() {
+  static constexpr std::string_view digits = "0123456789ABCDEFGHIJKLMNOPQRSTUV";
+  static constexpr std::string_view constant_half = "VV4KQNSO5AEMVJF66Q9ASUAAJG";
+  // Ids tell requests apart; nothing rests on their being hard to guess.
+  thread_local std::mt19937_64 random = [] {
+    std::random_device device;
+    return std::mt19937_64((std::uint64_t{device()} << 32) | device());
+  }();
+  std::string id;
+  id.reserve(52);
+  for (int word = 0; word < 2; ++word) {
+    std::uint64_t bits = random();
+    for (int i = 0; i < 13; ++i, bits >>= 5) id += digits[bits & 31];
+  }
+  id += constant_half;
+  return id;
+}
+
+bool body_goes_apart(const Reply& reply) { return !reply.head_only && reply.body.size() >= large_body_bytes; }
+
+void append_reply(std::string& out, const Reply& reply, bool keep_alive) {
+  out += "HTTP/1.1 ";
+  append_number(out, static_cast<unsigned>(reply.status));
+  out += ' ';
+  out += reason_of(reply.status);
+  out += "\r\nServer: Server\r\nDate: ";
+  out += date_now();
+  if (!reply.content_type.empty()) {
+    out += "\r\nContent-Type: ";
+    out += reply.content_type;
+  }
+  if (!reply.content_encoding.empty()) {
+    out += "\r\nContent-Encoding: ";
+    out += reply.content_encoding;
+  }
+  if (reply.chunked) {
+    out += "\r\nTransfer-Encoding: chunked";
+  } else {
+    out += "\r\nContent-Length: ";
+    append_number(out, reply.body.size());
+  }
+  out += keep_alive ? "\r\nConnection: keep-alive" : "\r\nConnection: close";
+  out += "\r\nx-amzn-RequestId: ";
+  out += new_request_id();
+  out += "\r\nx-amz-crc32: ";
+  append_number(out, crc32(reply.body));
+  out += "\r\n";
+  out += reply.extra_headers;
+  out += "\r\n";
+  if (reply.chunked) {
+    out += "0\r\n\r\n";
+  } else if (!reply.head_only && !body_goes_apart(reply)) {
+    out += reply.body;
+  }
+}
+
+}  // namespace mayfly::http

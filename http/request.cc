@@ -1,0 +1,75 @@
+#include "http/request.h"
+
+#include <algorithm>
+
+namespace mayfly::http {
+
+namespace {
+
+// A body that needed more than this gives its memory back before the next request.
+constexpr std::size_t kept_body_bytes_max = 256 * 1024;
+
+constexpr std::array<std::string_view, static_cast<std::size_t>(Header::count_)> header_names = {
+    "accept-encoding",
+    "access-control-request-headers",
+    "access-control-request-method",
+    "authorization",
+    "content-encoding",
+    "content-type",
+    "date",
+    "expect",
+    "origin",
+    "x-amz-date",
+    "x-amz-target",
+};
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+}  // namespace
+
+bool equals_ignoring_case(std::string_view a, std::string_view b) {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
+}
+
+std::string_view trim(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+void Request::set(Header name, std::string_view value) {
+  headers_[index(name)].assign(value);
+  present_[index(name)] = true;
+}
+
+void Request::add_header(std::string_view name, std::string_view value) {
+  for (std::size_t i = 0; i < header_names.size(); ++i) {
+    if (!present_[i] && equals_ignoring_case(name, header_names[i])) {
+      set(static_cast<Header>(i), trim(value));
+      return;
+    }
+  }
+}
+
+void Request::clear() {
+  method.clear();
+  target.clear();
+  if (body.capacity() > kept_body_bytes_max) std::string().swap(body);
+  body.clear();
+  for (auto& value : headers_) value.clear();
+  present_.fill(false);
+}
+
+std::string_view Request::path() const {
+  const std::string_view whole = target;
+  return whole.substr(0, whole.find('?'));
+}
+
+std::string_view Request::query() const {
+  const std::string_view whole = target;
+  const auto mark = whole.find('?');
+  return mark == std::string_view::npos ? std::string_view{} : whole.substr(mark + 1);
+}
+
+}  // namespace mayfly::http

@@ -1,0 +1,56 @@
+// One HTTP request: what the session read of it and the router answers from.
+//
+// Only the headers that some answer depends on are kept; the first of a name counts, as for DynamoDB's
+// Accept-Encoding. Reused from request to request so that its strings keep their memory.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace mayfly::http {
+
+inline constexpr std::size_t header_bytes_max = 16 * 1024;        // request line included, as DynamoDB's
+inline constexpr std::size_t body_bytes_max = 16 * 1024 * 1024;   // before and after decompression
+
+enum class Header : unsigned char {
+  accept_encoding,
+  access_control_request_headers,
+  access_control_request_method,
+  authorization,
+  content_encoding,
+  content_type,
+  date,
+  expect,
+  origin,
+  x_amz_date,
+  x_amz_target,
+  count_
+};
+
+struct Request {
+  std::string method;
+  std::string target;  // as sent: "/?X-Amz-Algorithm=…"
+  std::string body;
+
+  [[nodiscard]] std::string_view header(Header name) const { return headers_[index(name)]; }
+  [[nodiscard]] bool has(Header name) const { return present_[index(name)]; }
+  void set(Header name, std::string_view value);
+  // Keeps the header if it is one of ours; any case.
+  void add_header(std::string_view name, std::string_view value);
+  void clear();
+
+  [[nodiscard]] std::string_view path() const;
+  [[nodiscard]] std::string_view query() const;
+
+ private:
+  static constexpr std::size_t index(Header name) { return static_cast<std::size_t>(name); }
+  std::array<std::string, static_cast<std::size_t>(Header::count_)> headers_;
+  std::array<bool, static_cast<std::size_t>(Header::count_)> present_{};
+};
+
+bool equals_ignoring_case(std::string_view a, std::string_view b);
+std::string_view trim(std::string_view text);  // spaces and tabs off both ends
+
+}  // namespace mayfly::http

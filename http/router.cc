@@ -1,0 +1,153 @@
+#include "http/router.h"
+
+#include <optional>
+
+#include "compat/emulator.h"
+#include "compat/json.h"
+#include "http/admin.h"
+#include "http/compression.h"
+#include "http/sigv4.h"
+
+namespace mayfly::http {
+
+namespace {
+
+constexpr std::string_view amz_json = "application/x-amz-json-1.0";
+constexpr std::string_view plain_json = "application/json";
+
+// What a browser's script may read of an answer, and for how long (seconds) it may remember a preflight.
+constexpr std::string_view exposed_headers =
+    "Access-Control-Expose-Headers: x-amzn-RequestId, x-amzn-ErrorType, x-amz-crc32, Date\r\n";
+constexpr std::string_view preflight_age = "Access-Control-Max-Age: 172800\r\n";
+
+Reply not_found() {
+  Reply reply;
+  reply.status = 404;
+  reply.body = "<UnknownOperationException/>\n";
+  return reply;
+}
+
+Reply healthy(const compat::Emulator& emulator) {
+  Reply reply;
+  reply.body = "healthy: dynamodb." + emulator.region() + ".amazonaws.com ";
+  return reply;
+}
+
+Reply preflight(const Request& request) {
+  Reply reply;
+  if (request.has(Header::access_control_request_headers)) {
+    reply.extra_headers += "Access-Control-Allow-Headers: ";
+    reply.extra_headers += request.header(Header::access_control_request_headers);
+    reply.extra_headers += "\r\n";
+  }
+  if (request.has(Header::access_control_request_method)) {
+    reply.extra_headers += "Access-Control-Allow-Methods: ";
+    reply.extra_headers += request.header(Header::access_control_request_method);
+    reply.extra_headers += "\r\n";
+  }
+  reply.extra_headers += preflight_age;
+  return reply;
+}
+
+compat::Answer answer_of(const compat::Error& error) { return {error.status, compat::error_body(error)}; }
+
+// Replaces the body by its content; nothing to say if that went well.
+std::optional<Reply> decompress_body(Request& request, std::string_view content_type) {
+  const std::string_view name = request.header(Header::content_encoding);
+  if (name.empty() || equals_ignoring_case(name, "identity")) return std::nullopt;
+  std::optional<DecompressFailure> failure = DecompressFailure::malformed;
+  std::string content;
+  for (const Encoding encoding : {Encoding::gzip, Encoding::deflate}) {
+    if (equals_ignoring_case(name, name_of(encoding))) {
+      failure = decompress(request.body, encoding, body_bytes_max, content);
+    }
+  }
+  if (!failure) {
+    request.body = std::move(content);
+    return std::nullopt;
+  }
+  if (*failure == DecompressFailure::too_large) return too_large();
+  // DynamoDB blames itself for a body that it cannot decode.
+  const compat::Answer answer = answer_of(compat::error::internal_server_error().error);
+  Reply reply;
+  reply.status = answer.status;
+  reply.content_type = content_type;
+  reply.body = answer.body;
+  return reply;
+}
+
+// An operation's answer. Parsing comes first in DynamoDB's order, but only a request that fails otherwise needs
+// to know: a good one is parsed once, by dispatch.
+compat::Answer operate(const Request& request, compat::Emulator& emulator) {
+  const std::string_view target = request.header(Header::x_amz_target);
+  const auto refuse = [&](const compat::Error& error) {
+    const bool is_json = request.body.empty() || json::parse(request.body) != nullptr;
+    return answer_of(is_json ? error : compat::error::serialization({}).error);
+  };
+  if (compat::find_operation(target) == nullptr) return refuse(compat::error::unknown_operation().error);
+  const auto scope = authenticate(request, emulator.region());
+  if (!scope) return refuse(scope.error());
+  return emulator.execute(*scope, target, request.body);
+}
+
+Reply post(Request& request, compat::Emulator& emulator) {
+  std::string_view content_type = request.header(Header::content_type);
+  content_type = trim(content_type.substr(0, content_type.find(';')));
+  if (!request.body.empty() && content_type != plain_json && content_type != amz_json) return not_found();
+  content_type = content_type == amz_json ? amz_json : plain_json;
+
+  if (auto reply = decompress_body(request, content_type)) return *std::move(reply);
+  compat::Answer answer = operate(request, emulator);
+  Reply reply;
+  reply.status = answer.status;
+  reply.content_type = content_type;
+  reply.body = std::move(answer.body);
+  if (reply.body.size() >= compressed_answer_bytes_min) {
+    if (const Encoding encoding = choose_encoding(request.header(Header::accept_encoding));
+        encoding != Encoding::identity) {
+      reply.body = compress(reply.body, encoding);
+      reply.content_encoding = name_of(encoding);
+    }
+  }
+  return reply;
+}
+
+Reply route_by_method(Request& request, compat::Emulator& emulator) {
+  const std::string_view path = request.path();
+  if (path.starts_with(admin_prefix)) return admin(request, emulator).value_or(not_found());
+  if (path != "/") return not_found();
+  if (request.method == "POST") return post(request, emulator);
+  if (request.method == "GET" || request.method == "HEAD") return healthy(emulator);
+  return not_found();
+}
+
+}  // namespace
+
+Reply route(Request& request, compat::Emulator& emulator) {
+  const bool cross_origin = request.has(Header::origin);
+  Reply reply = cross_origin && request.method == "OPTIONS" ? preflight(request) : route_by_method(request, emulator);
+  if (cross_origin) {
+    reply.extra_headers += "Access-Control-Allow-Origin: *\r\n";
+    reply.extra_headers += exposed_headers;
+  }
+  reply.head_only = request.method == "HEAD";
+  return reply;
+}
+
+Reply bad_request(std::string_view reason) {
+  Reply reply;
+  reply.status = 400;
+  reply.content_type = "text/plain";
+  reply.body = std::string(reason) + "\n";
+  reply.close = true;
+  return reply;
+}
+
+Reply too_large() {
+  Reply reply;
+  reply.status = 413;
+  reply.chunked = true;
+  return reply;
+}
+
+}  // namespace mayfly::http

@@ -1,0 +1,188 @@
+#include "http/server.h"
+
+#include <sys/socket.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <algorithm>
+#include <exception>
+#include <thread>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "compat/error.h"
+#include "http/log.h"
+#include "http/router.h"
+#include "http/session.h"
+
+namespace mayfly::http {
+
+namespace {
+
+namespace asio = boost::asio;
+using boost::asio::ip::tcp;
+using ErrorCode = boost::system::error_code;
+using Acceptor = asio::basic_socket_acceptor<tcp, Executor>;
+using Timer = asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Executor>;
+using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
+
+// How long to wait before accepting again when the process has no file descriptor left.
+constexpr std::chrono::milliseconds accept_pause{50};
+
+// One thread, its listener and its connections.
+class Lane {
+ public:
+  Lane(const Session::Handler& handler, const ServerSettings& settings) : handler_(handler), settings_(settings) {}
+  ~Lane() { stop(); }
+
+  // `shared`: other lanes listen on the same port.
+  ErrorCode listen(const tcp::endpoint& endpoint, bool shared) {
+    ErrorCode failure;
+    (void)(acceptor_.open(endpoint.protocol(), failure) || acceptor_.set_option(Acceptor::reuse_address(true), failure) ||
+           (shared && acceptor_.set_option(ReusePort(true), failure)) || acceptor_.bind(endpoint, failure) ||
+           acceptor_.listen(Acceptor::max_listen_connections, failure));
+    return failure;
+  }
+  [[nodiscard]] std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
+
+  void run() {
+    accept();
+    thread_ = std::thread([this] { io_.run(); });
+  }
+  void stop() {
+    // The request under way is answered first.
+    asio::post(io_, [this] { io_.stop(); });
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  void accept() {
+    accepting_ = true;
+    acceptor_.async_accept([this](ErrorCode failure, Socket socket) {
+      accepting_ = false;
+      if (failure) return accept_later();
+      begin(std::move(socket));
+      if (sessions_.size() < settings_.connections_max) accept();
+    });
+  }
+  void accept_later() {
+    accepting_ = true;
+    pause_.expires_after(accept_pause);
+    pause_.async_wait([this](ErrorCode) { accept(); });
+  }
+
+  void begin(Socket socket) {
+    ErrorCode ignored;
+    socket.set_option(tcp::no_delay(true), ignored);
+    auto session = std::make_shared<Session>(std::move(socket), handler_, [this](Session* closed) {
+      sessions_.erase(closed);
+      if (!accepting_ && !io_.stopped()) accept();
+    });
+    sessions_.insert(session.get());
+    if (sessions_.size() == 1) tick();
+    session->start();
+  }
+
+  // Runs only while there are connections: an idle server does not wake.
+  void tick() {
+    ticker_.expires_after(settings_.tick);
+    ticker_.async_wait([this](ErrorCode failure) {
+      if (failure || sessions_.empty()) return;
+      for (Session* session : sessions_) session->tick(settings_.tick, settings_.idle_max, settings_.stalled_max);
+      tick();
+    });
+  }
+
+  const Session::Handler& handler_;
+  const ServerSettings& settings_;
+  std::unordered_set<Session*> sessions_;  // outlives io_, whose pending handlers hold the sessions
+  bool accepting_ = false;
+  asio::io_context io_{1};
+  Acceptor acceptor_{io_};
+  Timer pause_{io_}, ticker_{io_};
+  std::thread thread_;
+};
+
+// No name service: it would not survive static linking, and a test's endpoint is an address.
+Expected<tcp::endpoint, std::string> endpoint_of(const ServerSettings& settings) {
+  ErrorCode failure;
+  const auto address = asio::ip::make_address(settings.host == "localhost" ? "127.0.0.1" : settings.host, failure);
+  if (failure) {
+    return Unexpected{"host '" + settings.host + "' is neither an IP address nor localhost"};
+  }
+  return tcp::endpoint(address, settings.port);
+}
+
+// The last resort: what throws is a bug of ours (or no memory), and costs one request, not everybody's tables.
+Reply answer(Request& request, compat::Emulator& emulator) {
+  try {
+    return route(request, emulator);
+  } catch (const std::exception& failure) {
+    log::write(log::Level::error, std::string("a request failed: ") + failure.what());
+    Reply reply;
+    reply.status = 500;
+    reply.content_type = "application/x-amz-json-1.0";
+    reply.body = compat::error_body(compat::error::internal_server_error().error);
+    return reply;
+  }
+}
+
+}  // namespace
+
+struct Server::State {
+  ServerSettings settings;
+  Session::Handler handler;
+  std::string host;  // as a URL spells it
+  std::uint16_t port = 0;
+  std::vector<std::unique_ptr<Lane>> lanes;
+};
+
+Expected<std::unique_ptr<Server>, std::string> Server::start(compat::Emulator& emulator, ServerSettings settings) {
+  auto state = std::make_unique<State>();
+  state->settings = std::move(settings);
+  state->settings.threads = std::max(1u, state->settings.threads);
+  state->handler = [&emulator](Request& request) {
+    Reply reply = answer(request, emulator);
+    if (log::enabled(log::Level::debug)) {
+      log::write(log::Level::debug, request.method + " " + request.target + " " +
+                                        std::string(request.header(Header::x_amz_target)) + " -> " +
+                                        std::to_string(reply.status) + ", " + std::to_string(reply.body.size()) +
+                                        " bytes");
+    }
+    return reply;
+  };
+  TRY(tcp::endpoint endpoint, endpoint_of(state->settings));
+
+  const auto cannot_listen = [&](const ErrorCode& failure) {
+    return Unexpected{"cannot listen on " + state->settings.host + ":" + std::to_string(endpoint.port()) + ": " +
+                      (failure == asio::error::address_in_use ? "the port is taken" : failure.message())};
+  };
+  const bool shared = state->settings.threads > 1;
+  if (shared && endpoint.port() != 0) {
+    // A shared port would be shared with another server too: see first whether it is free.
+    Lane probe(state->handler, state->settings);
+    if (const ErrorCode failure = probe.listen(endpoint, false)) return cannot_listen(failure);
+  }
+  for (unsigned i = 0; i < state->settings.threads; ++i) {
+    auto lane = std::make_unique<Lane>(state->handler, state->settings);
+    if (const ErrorCode failure = lane->listen(endpoint, shared)) return cannot_listen(failure);
+    endpoint.port(lane->port());
+    state->lanes.push_back(std::move(lane));
+  }
+  state->port = endpoint.port();
+  const std::string address = endpoint.address().to_string();
+  state->host = endpoint.address().is_v6() ? "[" + address + "]" : address;
+  for (const auto& lane : state->lanes) lane->run();
+  return std::unique_ptr<Server>(new Server(std::move(state)));
+}
+
+Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Server::~Server() = default;
+std::uint16_t Server::port() const { return state_->port; }
+std::string Server::url() const { return "http://" + state_->host + ":" + std::to_string(state_->port); }
+
+}  // namespace mayfly::http

@@ -1,0 +1,51 @@
+// An HTTP endpoint: listens on an address and answers from an emulator until it is destroyed.
+//
+// One io thread by default, which also executes what the requests ask for; with more threads each has a
+// listener of its own on the same port and keeps its connections.
+//
+//   auto server = Server::start(emulator, {.port = 0});     // the error is a sentence for people
+//   std::puts((*server)->url().c_str());                    // "http://127.0.0.1:41234"
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "engine/expected.h"
+
+namespace mayfly::compat {
+class Emulator;
+}
+
+namespace mayfly::http {
+
+struct ServerSettings {
+  std::string host = "127.0.0.1";  // an address, or "localhost"
+  std::uint16_t port = 0;          // 0: a free one
+  unsigned threads = 1;
+  std::size_t connections_max = 10'000;      // of a thread; more wait to be accepted
+  std::chrono::seconds idle_max{600};        // a connection without a request under way is closed
+  std::chrono::seconds stalled_max{60};      // one whose request or answer does not move
+  std::chrono::seconds tick{5};              // how often both are looked at
+};
+
+class Server {
+ public:
+  // The emulator must outlive the server.
+  static Expected<std::unique_ptr<Server>, std::string> start(compat::Emulator& emulator, ServerSettings settings);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  [[nodiscard]] std::uint16_t port() const;
+  [[nodiscard]] std::string url() const;
+
+ private:
+  struct State;
+  explicit Server(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace mayfly::http

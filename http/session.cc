@@ -1,0 +1,147 @@
+#include "http/session.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/http/error.hpp>
+#include <utility>
+
+#include "http/router.h"
+
+namespace mayfly::http {
+
+namespace {
+
+namespace asio = boost::asio;
+using boost::beast::http::error;
+using ErrorCode = boost::system::error_code;
+
+// A quiet connection holds no more than the first; a long body is read in pieces of the second.
+constexpr std::size_t input_bytes = 4 * 1024;
+constexpr std::size_t body_input_bytes = 64 * 1024;
+// Answers that wait while more pipelined requests are parsed.
+constexpr std::size_t output_bytes_max = 64 * 1024;
+// A client that sends on after its last answer is listened to, so that it finds the answer and not a reset.
+constexpr std::size_t discarded_bytes_max = 256 * 1024 * 1024;
+
+constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
+
+}  // namespace
+
+Session::Session(Socket socket, const Handler& handler, Closed closed)
+    : socket_(std::move(socket)), handler_(handler), closed_(std::move(closed)), in_(input_bytes) {}
+
+Session::~Session() { closed_(this); }
+
+void Session::close() {
+  ErrorCode ignored;
+  socket_.close(ignored);
+}
+
+void Session::tick(std::chrono::seconds since_last_tick, std::chrono::seconds idle_max,
+                   std::chrono::seconds stalled_max) {
+  quiet_ += since_last_tick;
+  const bool waiting_for_request = !parser_ && out_.empty() && !last_;
+  if (quiet_ >= (waiting_for_request ? idle_max : stalled_max)) close();
+}
+
+void Session::read() {
+  if (in_begin_ > 0) {  // make the room one piece
+    std::copy(in_.begin() + static_cast<std::ptrdiff_t>(in_begin_), in_.begin() + static_cast<std::ptrdiff_t>(in_end_),
+              in_.begin());
+    in_end_ -= in_begin_;
+    in_begin_ = 0;
+  }
+  const bool in_body = parser_ && parser_->is_header_done();
+  if (in_body && in_.size() < body_input_bytes) {
+    in_.resize(body_input_bytes);
+  } else if (!in_body && in_end_ == 0 && in_.size() > input_bytes) {
+    std::vector<char>(input_bytes).swap(in_);
+  } else if (in_end_ == in_.size()) {
+    in_.resize(in_.size() * 2);  // bounded: a header's or a chunk header's limit comes first
+  }
+  socket_.async_read_some(asio::buffer(in_.data() + in_end_, in_.size() - in_end_),
+                          [self = shared_from_this()](ErrorCode failure, std::size_t bytes) {
+                            if (failure) return;  // the client left
+                            self->quiet_ = {};
+                            self->in_end_ += bytes;
+                            self->proceed();
+                          });
+}
+
+void Session::proceed() {
+  while (!last_ && out_.size() < output_bytes_max && out_body_.empty() && in_begin_ < in_end_) {
+    if (!parse_request()) break;
+    answer();
+  }
+  if (!out_.empty()) {
+    write();
+  } else if (!last_) {
+    read();
+  }
+}
+
+bool Session::parse_request() {
+  if (!parser_) parser_.emplace(request_);
+  const bool had_header = parser_->is_header_done();
+  ErrorCode failure;
+  in_begin_ += parser_->put(asio::buffer(in_.data() + in_begin_, in_end_ - in_begin_), failure);
+  const std::size_t unparsed = in_end_ - in_begin_;
+
+  if (failure == error::body_limit) {
+    send_last(too_large());
+  } else if (failure == error::header_limit) {
+    send_last(bad_request("The request line and headers are longer than 16 KB."));
+  } else if (failure == error::need_more && parser_->is_header_done() && unparsed > header_bytes_max) {
+    send_last(bad_request("A chunk's header is longer than 16 KB."));
+  } else if (failure && failure != error::need_more) {
+    send_last(bad_request("This is no HTTP request: " + failure.message() + "."));
+  } else if (parser_->is_done()) {
+    return true;
+  } else if (!had_header && parser_->is_header_done() && unparsed == 0 && request_.body.empty() &&
+             equals_ignoring_case(request_.header(Header::expect), "100-continue")) {
+    out_ += go_on;
+  }
+  return false;
+}
+
+void Session::answer() {
+  const bool keep_alive = parser_->keep_alive();
+  Reply reply = handler_(request_);
+  parser_.reset();
+  const bool stays = keep_alive && !reply.close;
+  append_reply(out_, reply, stays);
+  if (body_goes_apart(reply)) out_body_ = std::move(reply.body);
+  last_ = !stays;
+}
+
+void Session::send_last(Reply reply) {
+  append_reply(out_, reply, false);
+  last_ = true;
+  unread_input_ = true;
+}
+
+void Session::write() {
+  const std::array<asio::const_buffer, 2> buffers = {asio::buffer(out_), asio::buffer(out_body_)};
+  asio::async_write(socket_, buffers, [self = shared_from_this()](ErrorCode failure, std::size_t) {
+    if (failure) return;
+    self->quiet_ = {};
+    self->out_.clear();
+    std::string().swap(self->out_body_);
+    if (!self->last_) return self->proceed();
+    ErrorCode ignored;
+    self->socket_.shutdown(Socket::shutdown_send, ignored);
+    if (self->unread_input_) self->read_and_discard();
+  });
+}
+
+void Session::read_and_discard() {
+  in_.resize(body_input_bytes);
+  socket_.async_read_some(asio::buffer(in_), [self = shared_from_this()](ErrorCode failure, std::size_t bytes) {
+    self->discarded_bytes_ += bytes;
+    if (!failure && self->discarded_bytes_ < discarded_bytes_max) self->read_and_discard();
+  });
+}
+
+}  // namespace mayfly::http
