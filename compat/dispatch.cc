@@ -4,8 +4,13 @@
 
 #include "compat/operations/create_table.h"
 #include "compat/operations/delete_table.h"
+#include "compat/operations/describe_endpoints.h"
+#include "compat/operations/describe_limits.h"
 #include "compat/operations/describe_table.h"
 #include "compat/operations/list_tables.h"
+#include "compat/operations/tags.h"
+#include "compat/operations/time_to_live.h"
+#include "compat/operations/update_table.h"
 
 namespace mayfly::compat {
 namespace {
@@ -13,8 +18,16 @@ namespace {
 constexpr const Operation* operations_table[] = {
     &operations::create_table,
     &operations::delete_table,
+    &operations::describe_endpoints,
+    &operations::describe_limits,
     &operations::describe_table,
+    &operations::describe_time_to_live,
     &operations::list_tables,
+    &operations::list_tags_of_resource,
+    &operations::tag_resource,
+    &operations::untag_resource,
+    &operations::update_table,
+    &operations::update_time_to_live,
 };
 
 Result<std::string> answer_body(Context& context, const Operation& operation, std::string_view body) {

@@ -6,6 +6,7 @@ namespace mayfly::compat {
 namespace {
 
 constexpr std::string_view serialization_type = "com.amazon.coral.service#SerializationException";
+constexpr std::string_view access_denied_type = "com.amazon.coral.service#AccessDeniedException";
 
 Unexpected<Error> dynamodb(std::string_view name, std::string message, std::string extra = {}) {
   return Unexpected{Error{.type = "com.amazonaws.dynamodb.v20120810#" + std::string(name),
@@ -24,6 +25,10 @@ Unexpected<Error> validation(std::string message) {
 
 Unexpected<Error> serialization(std::string message) {
   return Unexpected{Error{.type = std::string(serialization_type), .message = std::move(message)}};
+}
+
+Unexpected<Error> access_denied(std::string message) {
+  return Unexpected{Error{.type = std::string(access_denied_type), .message = std::move(message)}};
 }
 
 Unexpected<Error> unknown_operation() {
@@ -67,7 +72,8 @@ std::string error_body(const Error& error) {
   std::string body = "{\"__type\":";
   json::append_escaped(body, error.type);
   if (!error.message.empty()) {
-    body += error.type == serialization_type ? ",\"Message\":" : ",\"message\":";
+    const bool capital = error.type == serialization_type || error.type == access_denied_type;
+    body += capital ? ",\"Message\":" : ",\"message\":";
     json::append_escaped(body, error.message);
   }
   if (!error.extra.empty()) {

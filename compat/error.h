@@ -21,6 +21,7 @@ using Result = Expected<T, Error>;
 namespace error {
 Unexpected<Error> validation(std::string message);       // com.amazon.coral.validate#ValidationException
 Unexpected<Error> serialization(std::string message);    // com.amazon.coral.service#SerializationException
+Unexpected<Error> access_denied(std::string message);    // com.amazon.coral.service#AccessDeniedException
 Unexpected<Error> unknown_operation();
 Unexpected<Error> resource_not_found(std::string message);
 Unexpected<Error> resource_in_use(std::string message);

@@ -17,34 +17,6 @@ using engine::Table;
 
 constexpr std::string_view arn_prefix = "arn:aws:dynamodb:";
 
-std::string quoted_arn_error(std::string_view arn) {
-  return "Invalid TableArn: Invalid ResourceArn provided as input " + std::string(arn);
-}
-
-struct TableArn {
-  std::string_view region, account, name;
-};
-
-// "arn:aws:dynamodb:REGION:ACCOUNT:table/NAME", and nothing below the table.
-std::optional<TableArn> parse_table_arn(std::string_view arn) {
-  if (!arn.starts_with(arn_prefix)) return std::nullopt;
-  arn.remove_prefix(arn_prefix.size());
-  const auto region_end = arn.find(':');
-  if (region_end == std::string_view::npos || region_end == 0) return std::nullopt;
-  const auto region = arn.substr(0, region_end);
-  arn.remove_prefix(region_end + 1);
-  const auto account_end = arn.find(':');
-  if (account_end == std::string_view::npos || account_end == 0) return std::nullopt;
-  const auto account = arn.substr(0, account_end);
-  if (account.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
-  arn.remove_prefix(account_end + 1);
-  constexpr std::string_view kind = "table/";
-  if (!arn.starts_with(kind)) return std::nullopt;
-  const auto name = arn.substr(kind.size());
-  if (name.size() < 3 || name.size() > 255 || name.find('/') != std::string_view::npos) return std::nullopt;
-  return TableArn{region, account, name};
-}
-
 std::size_t scalar_bytes(const AttributeValue& value) {
   if (const auto* text = value.get_if<std::string>()) return text->size();
   if (const auto* binary = value.get_if<engine::Binary>()) return binary->bytes.size();
@@ -158,6 +130,25 @@ std::string stream_arn(const engine::Stream& stream) {
   return table_arn({stream.account, stream.region}, stream.table_name) + "/stream/" + stream.label;
 }
 
+std::optional<TableArn> parse_table_arn(std::string_view arn) {
+  if (!arn.starts_with(arn_prefix)) return std::nullopt;
+  arn.remove_prefix(arn_prefix.size());
+  const auto region_end = arn.find(':');
+  if (region_end == std::string_view::npos || region_end == 0) return std::nullopt;
+  const auto region = arn.substr(0, region_end);
+  arn.remove_prefix(region_end + 1);
+  const auto account_end = arn.find(':');
+  if (account_end == std::string_view::npos || account_end == 0) return std::nullopt;
+  const auto account = arn.substr(0, account_end);
+  if (account.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
+  arn.remove_prefix(account_end + 1);
+  constexpr std::string_view kind = "table/";
+  if (!arn.starts_with(kind)) return std::nullopt;
+  const auto name = arn.substr(kind.size());
+  if (name.size() < 3 || name.size() > 255 || name.find('/') != std::string_view::npos) return std::nullopt;
+  return TableArn{region, account, name};
+}
+
 Unexpected<Error> table_not_found() { return error::resource_not_found("Requested resource not found"); }
 
 Unexpected<Error> named_table_not_found(std::string_view table_name) {
@@ -167,7 +158,9 @@ Unexpected<Error> named_table_not_found(std::string_view table_name) {
 Result<std::string> resolve_table_name(const Context& context, std::string_view name_or_arn) {
   if (!name_or_arn.starts_with("arn:")) return std::string(name_or_arn);
   const auto arn = parse_table_arn(name_or_arn);
-  if (!arn) return error::validation(quoted_arn_error(name_or_arn));
+  if (!arn) {
+    return error::validation("Invalid TableArn: Invalid ResourceArn provided as input " + std::string(name_or_arn));
+  }
   if (arn->region != context.scope.region || arn->account != context.scope.account) return table_not_found();
   return std::string(arn->name);
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,12 @@ std::string table_arn(const engine::Scope& scope, std::string_view table_name);
 std::string table_arn(const engine::Table& table);
 std::string index_arn(const engine::Table& table, std::string_view index_name);
 std::string stream_arn(const engine::Stream& stream);
+
+struct TableArn {
+  std::string_view region, account, name;
+};
+// "arn:aws:dynamodb:REGION:ACCOUNT:table/NAME", and nothing below the table.
+std::optional<TableArn> parse_table_arn(std::string_view arn);
 
 // The table's own name, where a request may give a name or a table's ARN.
 // ARN of something else, or malformed: ValidationException. Another account's or region's table:

@@ -291,7 +291,7 @@ class Constraints {
   void check_members(std::span<const Member> members, const Value& object, const std::string& parent) {
     for (const Member& member : members) {
       check(*member.shape, object.member(member.name), join(parent, lower_first(member.name)),
-            member.presence != Presence::optional);
+            is_required(members, object, member.presence));
     }
   }
 
@@ -304,6 +304,13 @@ class Constraints {
   }
 
  private:
+  static bool is_required(std::span<const Member> members, const Value& object, Presence presence) {
+    if (presence != Presence::required_alone) return presence != Presence::optional;
+    return std::none_of(members.begin(), members.end(), [&](const Member& member) {
+      return member.presence == Presence::optional && object.member(member.name) != nullptr;
+    });
+  }
+
   static std::string join(const std::string& parent, std::string_view name) {
     return parent.empty() ? std::string(name) : parent + "." + std::string(name);
   }
@@ -321,9 +328,9 @@ class Constraints {
     errors_.push_back(text + " at '" + path + "' failed to satisfy constraint: " + constraint);
   }
 
-  void check(const Shape& shape, const Value* value, const std::string& path, bool is_required) {
+  void check(const Shape& shape, const Value* value, const std::string& path, bool needed) {
     if (value == nullptr || value->is(Kind::null)) {
-      if (is_required) report(shape, value, path, "Member must not be null");
+      if (needed) report(shape, value, path, "Member must not be null");
       return;
     }
     switch (shape.type) {

@@ -31,10 +31,12 @@ struct Shape;
 
 // `required`: a missing member is one of the constraint errors, "Value null at 'key' failed to satisfy
 // constraint: Member must not be null". `required_first`: operations on tables look for it before all else,
-// "The parameter 'TableName' is required but was not present in the request".
-enum class Presence : std::uint8_t { optional, required, required_first };
+// "The parameter 'TableName' is required but was not present in the request". `required_alone`: missing is an
+// error unless one of the structure's optional members is there.
+enum class Presence : std::uint8_t { optional, required, required_first, required_alone };
 inline constexpr Presence required = Presence::required;
 inline constexpr Presence required_first = Presence::required_first;
+inline constexpr Presence required_alone = Presence::required_alone;
 
 struct Member {
   std::string_view name;

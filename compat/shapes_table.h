@@ -72,6 +72,26 @@ inline constexpr Member global_index_members[] = {
 inline constexpr Shape global_index = structure("GlobalSecondaryIndex", global_index_members);
 inline constexpr Shape global_indexes = list_of(global_index);
 
+inline constexpr Member index_update_members[] = {
+    {"IndexName", &index_name, required},
+    {"ProvisionedThroughput", &provisioned_throughput, required_alone},
+    {"OnDemandThroughput", &on_demand_throughput},
+    {"WarmThroughput", &warm_throughput},
+};
+inline constexpr Shape index_update = structure("UpdateGlobalSecondaryIndexAction", index_update_members);
+inline constexpr Shape index_creation = structure("CreateGlobalSecondaryIndexAction", global_index_members);
+inline constexpr Member index_deletion_members[] = {
+    {"IndexName", &index_name, required},
+};
+inline constexpr Shape index_deletion = structure("DeleteGlobalSecondaryIndexAction", index_deletion_members);
+inline constexpr Member global_index_update_members[] = {
+    {"Update", &index_update},
+    {"Create", &index_creation},
+    {"Delete", &index_deletion},
+};
+inline constexpr Shape global_index_update = structure("GlobalSecondaryIndexUpdate", global_index_update_members);
+inline constexpr Shape global_index_updates = list_of(global_index_update);
+
 // --- the rest
 inline constexpr std::string_view stream_view_values[] = {"NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES", "KEYS_ONLY"};
 inline constexpr Shape stream_view = enum_shape(stream_view_values);

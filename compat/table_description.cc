@@ -112,19 +112,20 @@ void write_warm_throughput(Writer& out, const engine::WarmThroughput& warm, Tabl
   out.end_object();
 }
 
-std::string_view index_status(const Index& index, TableStatus status) {
+std::string_view index_status(const Index& index, TableStatus status, const IndexStatuses& statuses) {
+  if (const auto found = statuses.find(index.name); found != statuses.end()) return found->second;
   if (status == TableStatus::creating || index.state == Index::State::creating) return "CREATING";
   return "ACTIVE";
 }
 
 void write_index(Writer& out, const Table& table, const Index& index, const engine::LiveTable* counters,
-                 TableStatus status, engine::Instant now) {
+                 TableStatus status, engine::Instant now, const IndexStatuses& statuses) {
   out.begin_object();
   member(out, "IndexName", index.name);
   write_key_schema(out, index.keys);
   write_projection(out, index.projection);
   if (index.kind == Index::Kind::global) {
-    member(out, "IndexStatus", index_status(index, status));
+    member(out, "IndexStatus", index_status(index, status, statuses));
     if (index.state == Index::State::creating) {
       out.key("Backfilling");
       out.boolean(true);
@@ -140,7 +141,7 @@ void write_index(Writer& out, const Table& table, const Index& index, const engi
 }
 
 void write_indexes(Writer& out, const Table& table, Index::Kind kind, const engine::LiveTable* counters,
-                   TableStatus status, engine::Instant now) {
+                   TableStatus status, engine::Instant now, const IndexStatuses& statuses) {
   bool any = false;
   for (const auto& index : table.indexes) {
     if (index.kind != kind) continue;
@@ -149,7 +150,7 @@ void write_indexes(Writer& out, const Table& table, Index::Kind kind, const engi
       out.begin_array();
       any = true;
     }
-    write_index(out, table, index, counters, status, now);
+    write_index(out, table, index, counters, status, now, statuses);
   }
   if (any) out.end_array();
 }
@@ -205,14 +206,14 @@ void write_table_class(Writer& out, const Table& table) {
 }  // namespace
 
 void write_table_description(Writer& out, const Table& table, const engine::LiveTable* counters, TableStatus status,
-                             engine::Instant now) {
+                             engine::Instant now, const IndexStatuses& index_statuses) {
   out.begin_object();
   // A table that is going says no more of its schema.
   if (status != TableStatus::deleting) {
     write_attribute_definitions(out, table);
     write_key_schema(out, table.keys);
-    write_indexes(out, table, Index::Kind::local, counters, status, now);
-    write_indexes(out, table, Index::Kind::global, counters, status, now);
+    write_indexes(out, table, Index::Kind::local, counters, status, now, index_statuses);
+    write_indexes(out, table, Index::Kind::global, counters, status, now, index_statuses);
   }
   member(out, "TableName", table.name);
   member(out, "TableStatus", status_name(status));

@@ -1,6 +1,8 @@
 // A table as CreateTable, DescribeTable, UpdateTable and DeleteTable answer it.
 #pragma once
 
+#include <map>
+#include <string>
 #include <string_view>
 
 #include "compat/json.h"
@@ -13,9 +15,12 @@ namespace mayfly::compat {
 // time it is given, so that the next DescribeTable says `active`.
 enum class TableStatus { creating, updating, deleting, active };
 
+// What an answer says of single global indexes, by name: "UPDATING", "DELETING".
+using IndexStatuses = std::map<std::string, std::string_view>;
+
 // Writes one object. `counters` is the living table, or nullptr: counts are zero.
 void write_table_description(json::Writer& out, const engine::Table& table, const engine::LiveTable* counters,
-                             TableStatus status, engine::Instant now);
+                             TableStatus status, engine::Instant now, const IndexStatuses& index_statuses = {});
 
 std::string_view stream_view_name(engine::StreamView view);
 

@@ -126,7 +126,14 @@ Result<engine::Projection> read_projection(const Value& projection) {
           "One or more parameter values were invalid: ProjectionType is INCLUDE, but NonKeyAttributes is not "
           "specified");
     }
-    for (const Value& attribute : attributes->items()) result.attributes.emplace_back(attribute.string());
+    for (const Value& attribute : attributes->items()) {
+      if (std::find(result.attributes.begin(), result.attributes.end(), attribute.string()) !=
+          result.attributes.end()) {
+        return error::validation("One or more parameter values were invalid: Duplicate attribute in NonKeyAttributes: " +
+                                 std::string(attribute.string()));
+      }
+      result.attributes.emplace_back(attribute.string());
+    }
     return result;
   }
   if (attributes != nullptr) {
@@ -272,6 +279,14 @@ Result<void> read_settings(const Context& context, const Value& request, Table& 
   table.warm = read_warm_throughput(request.member("WarmThroughput"),
                                     default_warm_throughput(table.on_demand, table.throughput));
   return {};
+}
+
+// Letters of any script, digits, white space and a few signs.
+bool is_tag_text(std::string_view value) {
+  return std::all_of(value.begin(), value.end(), [](char c) {
+    return static_cast<unsigned char>(c) >= 0x80 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || std::string_view(" \t+-=._:/@").find(c) != std::string_view::npos;
+  });
 }
 
 }  // namespace
@@ -431,6 +446,11 @@ std::optional<engine::ServerSideEncryption> read_encryption(const Context& conte
 Result<std::map<std::string, std::string>> read_tags(const Value& list) {
   std::map<std::string, std::string> tags;
   for (const Value& tag : list.items()) {
+    if (!is_tag_text(text(tag, "Key")) || !is_tag_text(text(tag, "Value"))) {
+      return error::validation(
+          "One or more parameter values were invalid: Tag keys and values can only contain letters, white space, "
+          "numbers and + - = . _ : / @. Tag key: " + text(tag, "Key"));
+    }
     const auto [position, inserted] = tags.insert_or_assign(text(tag, "Key"), text(tag, "Value"));
     (void)position;
     if (!inserted) {

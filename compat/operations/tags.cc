@@ -1,0 +1,141 @@
+#include "compat/operations/tags.h"
+
+#include "compat/rules.h"
+#include "compat/shapes_table.h"
+#include "compat/table_schema.h"
+
+namespace mayfly::compat {
+namespace {
+
+using json::Value;
+
+constexpr Shape tag_keys = list_of(shapes::tag_key);
+constexpr Member tag_members[] = {
+    {"ResourceArn", &shapes::any_string},
+    {"Tags", &shapes::tags},
+};
+constexpr Shape tag_shape = structure("TagResourceInput", tag_members);
+constexpr Member untag_members[] = {
+    {"ResourceArn", &shapes::any_string},
+    {"TagKeys", &tag_keys},
+};
+constexpr Shape untag_shape = structure("UntagResourceInput", untag_members);
+constexpr Member list_members[] = {
+    {"ResourceArn", &shapes::any_string},
+    {"NextToken", &shapes::any_string},
+};
+constexpr Shape list_shape = structure("ListTagsOfResourceInput", list_members);
+
+// Six parts between colons, the last one with a slash: "a:b:c:d:e:f/g".
+bool looks_like_arn(std::string_view arn) {
+  for (int part = 0; part < 5; ++part) {
+    const auto colon = arn.find(':', 1);
+    if (arn.empty() || colon == std::string_view::npos) return false;
+    arn.remove_prefix(colon + 1);
+  }
+  const auto slash = arn.find('/', 1);
+  return !arn.empty() && slash != std::string_view::npos && slash + 1 < arn.size();
+}
+
+Result<std::string_view> read_arn(const Context& context, const Value& request, std::string_view operation) {
+  const auto arn = string_member(request, "ResourceArn");
+  if (!arn) return error::validation("Invalid TableArn");
+  if (!looks_like_arn(*arn)) {
+    return error::access_denied("User: arn:aws:iam::" + context.scope.account +
+                                ":root is not authorized to perform: dynamodb:" + std::string(operation) +
+                                " on resource: " + (arn->empty() ? "*" : std::string(*arn)));
+  }
+  return *arn;
+}
+
+Result<TableArn> read_table_arn(std::string_view arn) {
+  const auto parsed = parse_table_arn(arn);
+  if (!parsed) return error::validation("Invalid TableArn: Invalid ResourceArn provided as input " + std::string(arn));
+  return *parsed;
+}
+
+std::shared_ptr<engine::LiveTable> find(const Context& context, const TableArn& arn) {
+  if (arn.region != context.scope.region || arn.account != context.scope.account) return nullptr;
+  return context.database.find_table(context.scope, arn.name);
+}
+
+Unexpected<Error> resource_not_found(std::string_view arn) {
+  return error::resource_not_found("Requested resource not found: ResourcArn: " + std::string(arn) + " not found");
+}
+
+Result<void> tag(Context& context, const Value& request, json::Writer& out) {
+  TRY(const auto arn, read_arn(context, request, "TagResource"));
+  const Value* list = request.member("Tags");
+  if (list == nullptr) {
+    return error::validation(
+        "1 validation error detected: Value null at 'tags' failed to satisfy constraint: Member must not be null");
+  }
+  TRY(const auto table_arn, read_table_arn(arn));
+  if (list->items().empty()) return error::validation("Atleast one Tag needs to be provided as Input.");
+  TRY(const auto tags, read_tags(*list));
+  const auto table = find(context, table_arn);
+  if (table == nullptr) return resource_not_found(arn);
+  bool too_many = false;
+  const auto after = context.database.update_table(table, [&](engine::Table& edited) {
+    auto merged = edited.tags;
+    for (const auto& [key, value] : tags) merged.insert_or_assign(key, value);
+    too_many = merged.size() > tags_max;
+    if (!too_many) edited.tags = std::move(merged);
+  });
+  if (after == nullptr) return resource_not_found(arn);
+  if (too_many) {
+    return error::validation("One or more parameter values were invalid: Too many tags: the limit is 50");
+  }
+  out.begin_object();
+  out.end_object();
+  return {};
+}
+
+Result<void> untag(Context& context, const Value& request, json::Writer& out) {
+  TRY(const auto arn, read_arn(context, request, "UntagResource"));
+  const Value* list = request.member("TagKeys");
+  if (list == nullptr) {
+    return error::validation(
+        "1 validation error detected: Value null at 'tagKeys' failed to satisfy constraint: Member must not be null");
+  }
+  TRY(const auto table_arn, read_table_arn(arn));
+  if (list->items().empty()) return error::validation("Atleast one Tag Key needs to be provided as Input.");
+  const auto table = find(context, table_arn);
+  if (table == nullptr) return table_not_found();
+  const auto after = context.database.update_table(table, [&](engine::Table& edited) {
+    for (const Value& key : list->items()) edited.tags.erase(std::string(key.string()));
+  });
+  if (after == nullptr) return table_not_found();
+  out.begin_object();
+  out.end_object();
+  return {};
+}
+
+Result<void> list(Context& context, const Value& request, json::Writer& out) {
+  TRY(const auto arn, read_arn(context, request, "ListTagsOfResource"));
+  TRY(const auto table_arn, read_table_arn(arn));
+  const auto table = find(context, table_arn);
+  if (table == nullptr) return resource_not_found(arn);
+  out.begin_object();
+  out.key("Tags");
+  out.begin_array();
+  for (const auto& [key, value] : table->description()->tags) {
+    out.begin_object();
+    out.key("Key");
+    out.string(key);
+    out.key("Value");
+    out.string(value);
+    out.end_object();
+  }
+  out.end_array();
+  out.end_object();
+  return {};
+}
+
+}  // namespace
+
+constinit const Operation operations::tag_resource{dynamodb, "TagResource", &tag_shape, &tag};
+constinit const Operation operations::untag_resource{dynamodb, "UntagResource", &untag_shape, &untag};
+constinit const Operation operations::list_tags_of_resource{dynamodb, "ListTagsOfResource", &list_shape, &list};
+
+}  // namespace mayfly::compat

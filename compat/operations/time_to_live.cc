@@ -1,0 +1,91 @@
+#include "compat/operations/time_to_live.h"
+
+#include "compat/rules.h"
+#include "compat/shapes_common.h"
+
+namespace mayfly::compat {
+namespace {
+
+constexpr Shape attribute_name = string_shape(1, 255);
+constexpr Member specification_members[] = {
+    {"Enabled", &shapes::boolean, required},
+    {"AttributeName", &attribute_name, required},
+};
+constexpr Shape specification = structure("TimeToLiveSpecification", specification_members);
+constexpr Member update_members[] = {
+    {"TableName", &shapes::table_name_first, required_first},
+    {"TimeToLiveSpecification", &specification, required},
+};
+constexpr Shape update_shape = structure("UpdateTimeToLiveInput", update_members);
+constexpr Member describe_members[] = {
+    {"TableName", &shapes::table_name_first, required_first},
+};
+constexpr Shape describe_shape = structure("DescribeTimeToLiveInput", describe_members);
+
+Result<void> check_change(const engine::Table& table, bool enable, std::string_view attribute) {
+  if (!table.ttl) {
+    if (!enable) return error::validation("TimeToLive is already disabled");
+    return {};
+  }
+  if (table.ttl->attribute != attribute) {
+    return error::validation("TimeToLive is active on a different AttributeName: current AttributeName is " +
+                             table.ttl->attribute);
+  }
+  if (enable) return error::validation("TimeToLive is already enabled");
+  return {};
+}
+
+Result<void> update(Context& context, const json::Value& request, json::Writer& out) {
+  TRY(const auto table, find_named_table(context, *string_member(request, "TableName")));
+  const json::Value& wanted = *request.member("TimeToLiveSpecification");
+  const bool enable = *boolean_member(wanted, "Enabled");
+  const std::string attribute(*string_member(wanted, "AttributeName"));
+  CHECK_OK(check_change(*table->description(), enable, attribute));
+  // Checked again where nobody else can change it: of two requests at once one must fail.
+  Result<void> changed;
+  const auto after = context.database.update_table(table, [&](engine::Table& edited) {
+    changed = check_change(edited, enable, attribute);
+    if (!changed) return;
+    if (enable) {
+      edited.ttl = engine::TimeToLive{.attribute = attribute};
+    } else {
+      edited.ttl.reset();
+    }
+  });
+  if (after == nullptr) return named_table_not_found(table->description()->name);
+  CHECK_OK(std::move(changed));
+  out.begin_object();
+  out.key("TimeToLiveSpecification");
+  out.begin_object();
+  out.key("AttributeName");
+  out.string(attribute);
+  out.key("Enabled");
+  out.boolean(enable);
+  out.end_object();
+  out.end_object();
+  return {};
+}
+
+Result<void> describe(Context& context, const json::Value& request, json::Writer& out) {
+  TRY(const auto table, find_named_table(context, *string_member(request, "TableName")));
+  const auto description = table->description();
+  out.begin_object();
+  out.key("TimeToLiveDescription");
+  out.begin_object();
+  out.key("TimeToLiveStatus");
+  out.string(description->ttl ? "ENABLED" : "DISABLED");
+  if (description->ttl) {
+    out.key("AttributeName");
+    out.string(description->ttl->attribute);
+  }
+  out.end_object();
+  out.end_object();
+  return {};
+}
+
+}  // namespace
+
+constinit const Operation operations::update_time_to_live{dynamodb, "UpdateTimeToLive", &update_shape, &update};
+constinit const Operation operations::describe_time_to_live{dynamodb, "DescribeTimeToLive", &describe_shape, &describe};
+
+}  // namespace mayfly::compat

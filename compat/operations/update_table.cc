@@ -1,0 +1,464 @@
+#include "compat/operations/update_table.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <vector>
+
+#include "compat/rules.h"
+#include "compat/shapes_replica.h"
+#include "compat/table_description.h"
+#include "compat/table_schema.h"
+
+namespace mayfly::compat {
+namespace {
+
+using engine::Index;
+using engine::Table;
+using engine::Throughput;
+using json::Value;
+
+constexpr Member members[] = {
+    {"TableName", &shapes::table_name_first, required_first},
+    {"ProvisionedThroughput", &shapes::provisioned_throughput},
+    {"BillingMode", &shapes::billing_mode},
+    {"GlobalSecondaryIndexUpdates", &shapes::global_index_updates},
+    {"AttributeDefinitions", &shapes::attribute_definitions},
+    {"StreamSpecification", &shapes::stream_specification},
+    {"SSESpecification", &shapes::encryption},
+    {"ReplicaUpdates", &shapes::replica_updates},
+    {"TableClass", &shapes::table_class},
+    {"DeletionProtectionEnabled", &shapes::boolean},
+    {"MultiRegionConsistency", &shapes::region_consistency},
+    {"GlobalTableWitnessUpdates", &shapes::witness_updates},
+    {"OnDemandThroughput", &shapes::on_demand_throughput},
+    {"WarmThroughput", &shapes::warm_throughput},
+    {"GlobalTableSettingsReplicationMode", &shapes::settings_replication},
+};
+constexpr Shape shape = structure("UpdateTableInput", members);
+
+constexpr engine::Instant day_ms = 24 * 60 * 60 * 1000;
+
+// What is to happen to a table: edits of a copy of its description, made one after another.
+struct Plan {
+  std::vector<std::function<void(Table&)>> edits;
+  IndexStatuses index_statuses;
+};
+
+std::span<const Value> index_updates(const Value& request) {
+  const Value* list = request.member("GlobalSecondaryIndexUpdates");
+  return list != nullptr ? list->items() : std::span<const Value>();
+}
+
+struct IndexAction {
+  const Value* update;
+  const Value* create;
+  const Value* remove;
+  [[nodiscard]] std::string name() const {
+    const Value* action = update != nullptr ? update : create != nullptr ? create : remove;
+    return std::string(*string_member(*action, "IndexName"));
+  }
+};
+
+IndexAction action_of(const Value& value) {
+  return {value.member("Update"), value.member("Create"), value.member("Delete")};
+}
+
+Result<void> check_index_actions(const Value& request) {
+  std::set<std::string> names;
+  for (const Value& each : index_updates(request)) {
+    const auto action = action_of(each);
+    const int count = (action.update != nullptr) + (action.create != nullptr) + (action.remove != nullptr);
+    if (count == 0) {
+      return error::validation(
+          "One or more parameter values were invalid: One of GlobalSecondaryIndexUpdate.Update, "
+          "GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete must not be null");
+    }
+    if (count > 1) {
+      return error::validation(
+          "One or more parameter values were invalid: Only one of GlobalSecondaryIndexUpdate.Update, "
+          "GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete can be specified");
+    }
+    if (!names.insert(action.name()).second) {
+      return error::validation(
+          "One or more parameter values were invalid: Only one global secondary index update per index is allowed "
+          "simultaneously. Index: " + action.name());
+    }
+  }
+  return {};
+}
+
+// Rules that need no table; AWS checks them before it looks for one.
+Result<void> check_request(const Value& request) {
+  const bool anything = std::any_of(std::begin(members) + 1, std::end(members), [&](const Member& member) {
+    return member.name != "AttributeDefinitions" && member.name != "GlobalSecondaryIndexUpdates" &&
+           request.member(member.name) != nullptr;
+  });
+  if (!anything && index_updates(request).empty()) {
+    return error::validation(
+        "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or "
+        "SSESpecification or ReplicaUpdates is required");
+  }
+  const Value* throughput = request.member("ProvisionedThroughput");
+  if (string_member(request, "BillingMode") == "PROVISIONED" && throughput == nullptr) {
+    return error::validation(
+        "One or more parameter values were invalid: ProvisionedThroughput must be specified when BillingMode is "
+        "PROVISIONED");
+  }
+  if (throughput != nullptr) CHECK_OK(check_throughput_bounds(*throughput));
+  for (const char* name : {"ReplicaUpdates", "MultiRegionConsistency", "GlobalTableWitnessUpdates"}) {
+    if (request.member(name) == nullptr) continue;
+    return error::validation("One or more parameter values were invalid: " + std::string(name) +
+                             " is not supported: there are no global tables here");
+  }
+  return check_index_actions(request);
+}
+
+Result<void> check_changes(const Throughput& current, const Throughput& requested, const std::string& what) {
+  if (current.read_units != requested.read_units || current.write_units != requested.write_units) return {};
+  const auto units = [](std::int64_t count) { return std::to_string(count); };
+  return error::validation(
+      "The provisioned throughput for the " + what +
+      " will not change. The requested value equals the current value. Current ReadCapacityUnits provisioned for "
+      "the " + what + ": " + units(current.read_units) +
+      ". Requested ReadCapacityUnits: " + units(requested.read_units) +
+      ". Current WriteCapacityUnits provisioned for the " + what + ": " + units(current.write_units) +
+      ". Requested WriteCapacityUnits: " + units(requested.write_units) +
+      ". Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits.");
+}
+
+Throughput changed(Throughput current, const Throughput& requested, engine::Instant at) {
+  const bool more = requested.read_units > current.read_units || requested.write_units > current.write_units;
+  const bool less = requested.read_units < current.read_units || requested.write_units < current.write_units;
+  if (more) current.last_increase = at;
+  if (less) {
+    const bool today = current.last_decrease / day_ms == at / day_ms;
+    current.decreases_today = today ? current.decreases_today + 1 : 1;
+    current.last_decrease = at;
+  }
+  current.read_units = requested.read_units;
+  current.write_units = requested.write_units;
+  return current;
+}
+
+Index* find_global(Table& table, std::string_view name) {
+  const auto found = std::find_if(table.indexes.begin(), table.indexes.end(), [&](const Index& index) {
+    return index.kind == Index::Kind::global && index.name == name;
+  });
+  return found == table.indexes.end() ? nullptr : &*found;
+}
+
+const Index* find_global(const Table& table, std::string_view name) {
+  return find_global(const_cast<Table&>(table), name);
+}
+
+// ---------------------------------------------------------------- billing and throughput
+
+struct Billing {
+  bool on_demand;  // after the change
+  bool switched;
+};
+
+Result<Billing> read_billing(const Value& request, const Table& table) {
+  const auto mode = string_member(request, "BillingMode");
+  const bool on_demand = mode ? *mode == "PAY_PER_REQUEST" : table.on_demand;
+  const bool index_throughput = std::any_of(
+      index_updates(request).begin(), index_updates(request).end(), [](const Value& each) {
+        const auto action = action_of(each);
+        return action.update != nullptr && action.update->member("ProvisionedThroughput") != nullptr;
+      });
+  if (on_demand && (request.member("ProvisionedThroughput") != nullptr || (table.on_demand && index_throughput))) {
+    return error::validation(
+        "One or more parameter values were invalid: Neither ReadCapacityUnits nor WriteCapacityUnits can be "
+        "specified when BillingMode is PAY_PER_REQUEST");
+  }
+  return Billing{on_demand, on_demand != table.on_demand};
+}
+
+// From on-demand to provisioned, every index needs its throughput.
+Result<void> check_indexes_provisioned(const Value& request, const Table& table) {
+  std::string missing;
+  for (const auto& index : table.indexes) {
+    if (index.kind != Index::Kind::global) continue;
+    const bool given = std::any_of(index_updates(request).begin(), index_updates(request).end(), [&](const Value& each) {
+      const auto action = action_of(each);
+      return action.name() == index.name && action.create == nullptr;
+    });
+    if (!given) missing += (missing.empty() ? "" : ",") + index.name;
+  }
+  if (missing.empty()) return {};
+  return error::validation(
+      "One or more parameter values were invalid: ProvisionedThroughput must be specified for index: " + missing);
+}
+
+void plan_on_demand(Plan& plan, engine::Instant done) {
+  plan.edits.push_back([done](Table& table) {
+    table.on_demand = true;
+    table.on_demand_since = done;
+    table.throughput = changed(table.throughput, {}, done);
+    for (auto& index : table.indexes) {
+      if (index.kind == Index::Kind::global) index.throughput = changed(index.throughput, {}, done);
+    }
+  });
+}
+
+Result<void> plan_throughput(const Value& request, const Table& table, const Billing& billing, engine::Instant done,
+                             Plan& plan) {
+  if (billing.switched && billing.on_demand) plan_on_demand(plan, done);
+  if (billing.switched && !billing.on_demand) {
+    CHECK_OK(check_indexes_provisioned(request, table));
+    plan.edits.push_back([](Table& edited) { edited.on_demand = false; });
+  }
+  if (const Value* value = request.member("ProvisionedThroughput")) {
+    const auto requested = read_throughput(*value);
+    CHECK_OK(check_changes(table.throughput, requested, "table"));
+    plan.edits.push_back([=](Table& edited) { edited.throughput = changed(edited.throughput, requested, done); });
+  }
+  return {};
+}
+
+// ---------------------------------------------------------------- global indexes
+
+Unexpected<Error> one_index_at_a_time() {
+  return error::limit_exceeded(
+      "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table");
+}
+
+Result<void> plan_index_update(const Value& update, const Table& table, engine::Instant done, Plan& plan) {
+  const std::string name(*string_member(update, "IndexName"));
+  const Value* throughput = update.member("ProvisionedThroughput");
+  if (throughput != nullptr) {
+    const auto requested = read_throughput(*throughput);
+    if (requested.read_units > capacity_units_max || requested.write_units > capacity_units_max) {
+      return error::validation(
+          "This operation cannot be performed with given input values. Please contact DynamoDB service team for more "
+          "info: Action Blocked: IndexUpdate");
+    }
+  }
+  const Index* index = find_global(table, name);
+  if (index == nullptr) return table_not_found();
+  plan.index_statuses[name] = "UPDATING";
+  if (throughput != nullptr) {
+    const auto requested = read_throughput(*throughput);
+    CHECK_OK(check_changes(index->throughput, requested, "index"));
+    plan.edits.push_back([=](Table& edited) {
+      if (Index* each = find_global(edited, name)) each->throughput = changed(each->throughput, requested, done);
+    });
+  }
+  if (const Value* limits = update.member("OnDemandThroughput")) {
+    plan.edits.push_back([name, read = read_on_demand_limits(limits)](Table& edited) {
+      if (Index* each = find_global(edited, name)) each->on_demand = read;
+    });
+  }
+  if (const Value* warm = update.member("WarmThroughput")) {
+    const auto floor = index->warm.value_or(default_warm_throughput(table.on_demand, index->throughput));
+    plan.edits.push_back([name, read = read_warm_throughput(warm, floor)](Table& edited) {
+      if (Index* each = find_global(edited, name)) each->warm = read;
+    });
+  }
+  return {};
+}
+
+std::string schema_text(const engine::KeyAttribute& attribute, std::string_view key_type) {
+  return "Schema:[SchemaElement: key{" + attribute.name + ":" + std::string(type_name(attribute.type)) + ":" +
+         std::string(key_type) + "}]";
+}
+
+// A new index's key attributes may be known already, and must then be of the same type.
+Result<void> check_not_redefined(const Table& table, const Index& index) {
+  for (const auto* attributes : {&index.keys.partition, &index.keys.sort}) {
+    const std::string_view key_type = attributes == &index.keys.partition ? "HASH" : "RANGE";
+    for (const auto& attribute : *attributes) {
+      for (const auto& known : table.attribute_definitions) {
+        if (known.name != attribute.name || known.type == attribute.type) continue;
+        return error::validation(
+            "One or more parameter values were invalid: Attributes cannot be redefined. Please check that your "
+            "attribute has the same type as previously defined. Existing schema: " + schema_text(known, key_type) +
+            " New schema: " + schema_text(attribute, key_type));
+      }
+    }
+  }
+  return {};
+}
+
+void add_definitions(Table& table, const engine::KeySchema& keys) {
+  for (const auto* attributes : {&keys.partition, &keys.sort}) {
+    for (const auto& attribute : *attributes) {
+      const auto& known = table.attribute_definitions;
+      if (std::find(known.begin(), known.end(), attribute) == known.end()) {
+        table.attribute_definitions.push_back(attribute);
+      }
+    }
+  }
+}
+
+bool is_key_of(const engine::KeyAttribute& attribute, const engine::KeySchema& keys) {
+  return std::find(keys.partition.begin(), keys.partition.end(), attribute) != keys.partition.end() ||
+         std::find(keys.sort.begin(), keys.sort.end(), attribute) != keys.sort.end();
+}
+
+void drop_unused_definitions(Table& table) {
+  std::erase_if(table.attribute_definitions, [&](const engine::KeyAttribute& attribute) {
+    return !is_key_of(attribute, table.keys) &&
+           std::none_of(table.indexes.begin(), table.indexes.end(),
+                        [&](const Index& index) { return is_key_of(attribute, index.keys); });
+  });
+}
+
+Result<void> plan_index_creation(const Value& request, const Value& create, const Table& table,
+                                 const Billing& billing, Plan& plan) {
+  if (table.find_index(*string_member(create, "IndexName")) != nullptr) {
+    return error::validation("Attempting to create an index which already exists");
+  }
+  std::vector<engine::KeyAttribute> definitions;
+  if (const Value* list = request.member("AttributeDefinitions")) {
+    TRY(definitions, read_attribute_definitions(*list));
+  }
+  TRY(auto index, read_global_index(create, definitions, billing.on_demand));
+  CHECK_OK(check_not_redefined(table, index));
+  if (!billing.on_demand && create.member("ProvisionedThroughput") == nullptr) {
+    return error::validation(
+        "One or more parameter values were invalid: ProvisionedThroughput must be specified for index: " + index.name);
+  }
+  const auto globals = std::count_if(table.indexes.begin(), table.indexes.end(),
+                                     [](const Index& each) { return each.kind == Index::Kind::global; });
+  if (static_cast<std::size_t>(globals) >= global_indexes_max) {
+    return error::limit_exceeded(
+        "One or more parameter values were invalid: GlobalSecondaryIndex count exceeds the per-table limit of 20");
+  }
+  index.state = Index::State::creating;
+  plan.index_statuses[index.name] = "CREATING";
+  plan.edits.push_back([index](Table& edited) {
+    if (edited.find_index(index.name) != nullptr) return;  // somebody else was faster
+    add_definitions(edited, index.keys);
+    edited.indexes.push_back(index);
+  });
+  return {};
+}
+
+Result<void> plan_index_deletion(const Value& remove, const Table& table, Plan& plan) {
+  const std::string name(*string_member(remove, "IndexName"));
+  if (find_global(table, name) == nullptr) return table_not_found();
+  plan.index_statuses[name] = "DELETING";
+  plan.edits.push_back([name](Table& edited) {
+    std::erase_if(edited.indexes, [&](const Index& index) {
+      return index.kind == Index::Kind::global && index.name == name;
+    });
+    drop_unused_definitions(edited);
+  });
+  return {};
+}
+
+Result<void> plan_indexes(const Value& request, const Table& table, const Billing& billing, engine::Instant done,
+                          Plan& plan) {
+  const auto updates = index_updates(request);
+  const auto online = std::count_if(updates.begin(), updates.end(),
+                                    [](const Value& each) { return action_of(each).update == nullptr; });
+  if (online > 1) return one_index_at_a_time();
+  const bool busy = std::any_of(table.indexes.begin(), table.indexes.end(),
+                                [](const Index& index) { return index.state == Index::State::creating; });
+  for (const Value& each : updates) {
+    const auto action = action_of(each);
+    if (action.create != nullptr && busy) return one_index_at_a_time();
+    if (action.update != nullptr) CHECK_OK(plan_index_update(*action.update, table, done, plan));
+    if (action.create != nullptr) CHECK_OK(plan_index_creation(request, *action.create, table, billing, plan));
+    if (action.remove != nullptr) CHECK_OK(plan_index_deletion(*action.remove, table, plan));
+  }
+  return {};
+}
+
+// ---------------------------------------------------------------- settings
+
+Result<void> plan_stream(const Value& specification, const Table& table, Plan& plan) {
+  TRY(const auto view, read_stream_view(specification));
+  if (view && table.stream) {
+    return error::validation("Table already has an enabled stream: TableName: " + table.name);
+  }
+  if (!view && !table.stream) {
+    return error::validation("Table has no stream to disable: TableName: " + table.name);
+  }
+  plan.edits.push_back([view](Table& edited) {
+    if (!view) {
+      edited.stream.reset();
+    } else if (!edited.stream) {
+      edited.stream = engine::Stream{.view = *view};
+    }
+  });
+  return {};
+}
+
+Result<void> plan_settings(const Context& context, const Value& request, const Table& table, engine::Instant done,
+                           Plan& plan) {
+  if (const Value* stream = request.member("StreamSpecification")) CHECK_OK(plan_stream(*stream, table, plan));
+  if (const Value* encryption = request.member("SSESpecification")) {
+    plan.edits.push_back([read = read_encryption(context, *encryption)](Table& edited) { edited.encryption = read; });
+  }
+  if (const auto table_class = string_member(request, "TableClass")) {
+    plan.edits.push_back([done, name = std::string(*table_class)](Table& edited) {
+      edited.table_class = name;
+      edited.table_class_changed = done;
+    });
+  }
+  if (const auto protection = boolean_member(request, "DeletionProtectionEnabled")) {
+    plan.edits.push_back([=](Table& edited) { edited.deletion_protection = *protection; });
+  }
+  if (const Value* limits = request.member("OnDemandThroughput")) {
+    plan.edits.push_back([read = read_on_demand_limits(limits)](Table& edited) { edited.on_demand_limits = read; });
+  }
+  if (const Value* warm = request.member("WarmThroughput")) {
+    const auto floor = table.warm.value_or(default_warm_throughput(table.on_demand, table.throughput));
+    plan.edits.push_back([read = read_warm_throughput(warm, floor)](Table& edited) { edited.warm = read; });
+  }
+  return {};
+}
+
+// The throughput that an answer shows: what was until the change is done, and that it has begun.
+Throughput announced(const Throughput& before, const Throughput& after, engine::Instant begun, engine::Instant done) {
+  Throughput shown = before;
+  if (after.last_increase == done) shown.last_increase = begun;
+  if (after.last_decrease == done) shown.last_decrease = begun;
+  return shown;
+}
+
+Table announced(const Table& before, Table after, const Billing& billing, engine::Instant begun, engine::Instant done) {
+  if (billing.switched) return after;
+  after.throughput = announced(before.throughput, after.throughput, begun, done);
+  for (const auto& index : before.indexes) {
+    if (Index* each = find_global(after, index.name)) {
+      each->throughput = announced(index.throughput, each->throughput, begun, done);
+    } else if (index.kind == Index::Kind::global) {
+      after.indexes.push_back(index);  // DELETING
+    }
+  }
+  return after;
+}
+
+Result<void> run(Context& context, const Value& request, json::Writer& out) {
+  CHECK_OK(check_request(request));
+  TRY(const auto table, find_named_table(context, *string_member(request, "TableName")));
+  const auto before = table->description();
+  const auto begun = context.now();
+  const auto done = begun + 1;  // a change ends after it began, and clients compare the two
+  TRY(const auto billing, read_billing(request, *before));
+  Plan plan;
+  CHECK_OK(plan_throughput(request, *before, billing, done, plan));
+  CHECK_OK(plan_indexes(request, *before, billing, done, plan));
+  CHECK_OK(plan_settings(context, request, *before, done, plan));
+
+  const auto after = context.database.update_table(table, [&](Table& edited) {
+    for (const auto& edit : plan.edits) edit(edited);
+  });
+  if (after == nullptr) return named_table_not_found(before->name);
+  out.begin_object();
+  out.key("TableDescription");
+  write_table_description(out, announced(*before, *after, billing, begun, done), table.get(), TableStatus::updating,
+                          begun, plan.index_statuses);
+  out.end_object();
+  return {};
+}
+
+}  // namespace
+
+constinit const Operation operations::update_table{dynamodb, "UpdateTable", &shape, &run};
+
+}  // namespace mayfly::compat
