@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compat/base64.h"
+#include "compat/shape.h"
 #include "engine/item_codec.h"
 
 namespace mayfly::compat {
@@ -64,14 +65,6 @@ Result<Binary> read_binary(std::string_view text) {
   auto bytes = decode_base64(text);
   if (!bytes) return error::serialization("Invalid last non-pad Base64 character dectected");
   return Binary{*std::move(bytes)};
-}
-
-// The service takes these words for a boolean too.
-bool is_true(const Value& value) {
-  if (value.is(Value::Kind::boolean)) return value.boolean();
-  std::string upper(value.string());
-  for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  return upper == "TRUE" || upper == "1" || upper == "YES";
 }
 
 // "[a, b]": as the service's Java prints a list of strings.
@@ -171,9 +164,9 @@ Result<AttributeValue> read_typed(Type type, const Value& value, int level) {
       return AttributeValue(std::move(binary));
     }
     case Type::boolean:
-      return AttributeValue(is_true(value));
+      return AttributeValue(boolean_of(value));
     case Type::null:
-      if (!is_true(value)) {
+      if (!boolean_of(value)) {
         return error::validation(
             "One or more parameter values were invalid: Null attribute value types must have the value of true");
       }

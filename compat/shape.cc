@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "compat/base64.h"
+
 namespace mayfly::compat {
 namespace {
 
@@ -90,15 +92,6 @@ std::optional<bool> boolean_from_text(std::string_view text) {
   return std::nullopt;
 }
 
-int base64_digit(char c) {
-  if (c >= 'A' && c <= 'Z') return c - 'A';
-  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-  if (c >= '0' && c <= '9') return c - '0' + 52;
-  if (c == '+') return 62;
-  if (c == '/') return 63;
-  return -1;
-}
-
 Result<void> check_blob(const Shape& shape, const Value& value) {
   CHECK_OK(check_not_nested(shape, value));
   if (!value.is(Kind::string)) {
@@ -109,13 +102,7 @@ Result<void> check_blob(const Shape& shape, const Value& value) {
     return error::serialization("Base64 encoded length is expected a multiple of 4 bytes but found: " +
                                 std::to_string(text.size()));
   }
-  std::size_t digits = text.size();
-  for (int padding = 0; padding < 2 && digits > 0 && text[digits - 1] == '='; ++padding) --digits;
-  bool valid = std::all_of(text.begin(), text.begin() + digits, [](char c) { return base64_digit(c) >= 0; });
-  // The bits of the last digit that padding leaves over must be zero.
-  if (valid && digits % 4 == 3) valid = (base64_digit(text[digits - 1]) & 0x03) == 0;
-  if (valid && digits % 4 == 2) valid = (base64_digit(text[digits - 1]) & 0x0f) == 0;
-  if (!valid) return error::serialization("Invalid last non-pad Base64 character dectected");
+  if (!decode_base64(text)) return error::serialization("Invalid last non-pad Base64 character dectected");
   return {};
 }
 

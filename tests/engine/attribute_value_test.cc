@@ -1,0 +1,82 @@
+#include "engine/attribute_value.h"
+
+#include <catch2/catch.hpp>
+
+using namespace mayfly::engine;
+
+namespace {
+
+StringSet strings(std::vector<std::string> members) {
+  StringSet set;
+  REQUIRE(StringSet::make(std::move(members), set));
+  return set;
+}
+
+std::string names(const Map& map) {
+  std::string out;
+  for (const Attribute& attribute : map) out += attribute.name + " ";
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a set is sorted, and says whether it had duplicates") {
+  StringSet set;
+  CHECK_FALSE(StringSet::make({"b", "a", "b"}, set));
+  CHECK(set.members() == std::vector<std::string>{"a", "b"});
+
+  NumberSet numbers;
+  CHECK(NumberSet::make({Number(10), Number(9), Number(-1)}, numbers));
+  CHECK(numbers.members() == std::vector<Number>{Number(-1), Number(9), Number(10)});
+
+  BinarySet binaries;
+  CHECK(BinarySet::make({{"\xff"}, {"\x01"}}, binaries));
+  CHECK(binaries.members() == std::vector<Binary>{{"\x01"}, {"\xff"}});
+  CHECK(binaries.contains({"\xff"}));
+  CHECK_FALSE(binaries.contains({"\xfe"}));
+}
+
+TEST_CASE("sets are united and subtracted") {
+  StringSet set = strings({"a", "c"});
+  set.insert_all(strings({"b", "c"}));
+  CHECK(set == strings({"a", "b", "c"}));
+  set.erase_all(strings({"a", "x"}));
+  CHECK(set == strings({"b", "c"}));
+}
+
+TEST_CASE("a map is sorted by the bytes of its names, and equality takes no notice of how it was built") {
+  Map map;
+  map.set("b", Number(1));
+  map.set("\xc3\xa9", Number(2));
+  map.set("a", Number(3));
+  map.set("b", Number(4));
+  CHECK(names(map) == "a b \xc3\xa9 ");
+  CHECK(map == Map{{"\xc3\xa9", Number(2)}, {"a", Number(3)}, {"b", Number(4)}});
+  CHECK(map == Map::from_unsorted({{"b", Number(1)}, {"a", Number(3)}, {"\xc3\xa9", Number(2)}, {"b", Number(4)}}));
+  CHECK(*map.find("b") == AttributeValue(Number(4)));
+  CHECK(map.find("c") == nullptr);
+  CHECK(map.find("") == nullptr);
+  CHECK(map.erase("b"));
+  CHECK_FALSE(map.erase("b"));
+  CHECK(names(map) == "a \xc3\xa9 ");
+}
+
+TEST_CASE("values of different types are never equal, and only scalars of one type compare") {
+  CHECK(AttributeValue("1") != AttributeValue(Number(1)));
+  CHECK(AttributeValue("a") != AttributeValue(Binary{"a"}));
+  CHECK(compare_scalars("a", "b") == std::partial_ordering::less);
+  CHECK(compare_scalars("\x7f", "\x80") == std::partial_ordering::less);
+  CHECK(compare_scalars(Number(10), Number(9)) == std::partial_ordering::greater);
+  CHECK(compare_scalars(Binary{"a"}, Binary{"a"}) == std::partial_ordering::equivalent);
+  CHECK(compare_scalars("a", Binary{"a"}) == std::partial_ordering::unordered);
+  CHECK(compare_scalars(AttributeValue(true), AttributeValue(true)) == std::partial_ordering::unordered);
+  CHECK(compare_scalars(List{}, List{}) == std::partial_ordering::unordered);
+}
+
+TEST_CASE("types have the names that JSON gives them") {
+  const AttributeValue values[] = {"",          Number(),    Binary{},    AttributeValue(true), Null{},
+                                   StringSet{}, NumberSet{}, BinarySet{}, List{},               Map{}};
+  std::string out;
+  for (const AttributeValue& value : values) out += std::string(type_name(value.type())) + " ";
+  CHECK(out == "S N B BOOL NULL SS NS BS L M ");
+}
