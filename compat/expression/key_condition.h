@@ -1,7 +1,9 @@
 // KeyConditionExpression (or KeyConditions) of a Query -> partition values and bounds of the sort values.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,10 +32,16 @@ struct KeyCondition {
   std::optional<KeyPredicate> sort_range;
 };
 
-// Parses: conditions joined by AND, each on one attribute.
+// A KeyConditionExpression that parse_condition("KeyConditionExpression", …) made, as conditions joined by
+// AND, each on one attribute: "Invalid operator used in KeyConditionExpression: OR". DynamoDB looks for these
+// errors after it has parsed all expressions of the request and found no name or value unused.
+Result<std::vector<KeyPredicate>> key_predicates(Condition condition);
+
+// Both steps, for who has no other expressions.
 Result<std::vector<KeyPredicate>> parse_key_condition(std::string_view text, Substitutions& substitutions);
 
-// "Query condition missed key schema element: …", "Query key condition not supported", wrong types.
+// "Conditions can be of length 1 or 2 only", "Query condition missed key schema element: …",
+// "Query key condition not supported", wrong types, empty values.
 Result<KeyCondition> match_key_schema(std::vector<KeyPredicate> predicates, const engine::KeySchema& schema);
 
 }  // namespace mayfly::compat::expression

@@ -1,6 +1,8 @@
 // #names and :values of one request, and which of them its expressions used.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,12 +13,25 @@
 
 namespace mayfly::compat::expression {
 
+// Expressions and the parameters that they replaced do not mix; placeholders need an expression:
+// "Can not use both expression and non-expression parameters in the same request: …",
+// "ExpressionAttributeNames can only be specified when using expressions".
+// Members are listed in the order in which DynamoDB prints them: Query's are {"ProjectionExpression",
+// "FilterExpression", "KeyConditionExpression"} and {"AttributesToGet", "QueryFilter", "ConditionalOperator",
+// "KeyConditions"}.
+Result<void> check_expression_parameters(const json::Value& request, std::span<const std::string_view> expressions,
+                                         std::span<const std::string_view> non_expressions);
+
 class Substitutions {
  public:
   Substitutions() = default;
   // Reads and checks ExpressionAttributeNames and ExpressionAttributeValues: syntax of the placeholders,
-  // empty maps, values. `expressions_given`: false -> "… can only be specified when using expressions".
-  static Result<Substitutions> read(const json::Value& request, bool expressions_given);
+  // empty maps, values. `expressions_given`: false -> "… can only be specified when using expressions", for
+  // who did not call check_expression_parameters.
+  static Result<Substitutions> read(const json::Value& request, bool expressions_given = true);
+
+  void define_name(std::string placeholder, std::string name);
+  void define_value(std::string placeholder, engine::AttributeValue value);
 
   // nullptr: not defined. Marks it as used. `placeholder` has its '#' or ':'.
   const std::string* name(std::string_view placeholder);
@@ -27,10 +42,21 @@ class Substitutions {
   [[nodiscard]] Result<void> check_all_used() const;
 
  private:
-  struct Name { std::string placeholder, name; bool used = false; };
-  struct Value { std::string placeholder; engine::AttributeValue value; bool used = false; };
-  std::vector<Name> names_;
-  std::vector<Value> values_;
+  template <class T>
+  struct Definition { std::string placeholder; T replacement; bool used = false; };
+  // In the order of the request, for messages; `sorted` are positions in order of placeholders, for look-up,
+  // made at the first look-up.
+  template <class T>
+  struct Definitions {
+    std::vector<Definition<T>> all;
+    std::vector<std::uint32_t> sorted;
+    void define(std::string placeholder, T replacement);
+    void sort();
+    const T* use(std::string_view placeholder);
+    [[nodiscard]] std::string unused() const;  // "#a, #b"
+  };
+  Definitions<std::string> names_;
+  Definitions<engine::AttributeValue> values_;
 };
 
 }  // namespace mayfly::compat::expression

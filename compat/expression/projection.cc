@@ -1,0 +1,75 @@
+#include "compat/expression/projection.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace mayfly::compat::expression {
+namespace {
+
+using engine::AttributeValue;
+using Paths = std::span<const Path* const>;
+
+std::optional<AttributeValue> select(const AttributeValue& value, Paths paths, std::size_t depth);
+
+// Paths sorted by their elements lie together when they share one; calls `visit` for each group.
+template <class Visit>
+void for_each_element(Paths paths, std::size_t depth, Visit visit) {
+  for (std::size_t from = 0; from < paths.size();) {
+    const Path::Element& element = paths[from]->elements[depth];
+    std::size_t to = from + 1;
+    while (to < paths.size() && paths[to]->elements[depth] == element) ++to;
+    visit(element, paths.subspan(from, to - from));
+    from = to;
+  }
+}
+
+std::optional<AttributeValue> select_from_map(const engine::Map& map, Paths paths, std::size_t depth) {
+  engine::Map out;
+  for_each_element(paths, depth, [&](const Path::Element& element, Paths rest) {
+    const auto* name = std::get_if<std::string>(&element);
+    const AttributeValue* child = name == nullptr ? nullptr : map.find(*name);
+    if (child == nullptr) return;
+    if (auto part = select(*child, rest, depth + 1)) out.append(*name, *std::move(part));
+  });
+  if (out.empty()) return std::nullopt;
+  return AttributeValue(std::move(out));
+}
+
+std::optional<AttributeValue> select_from_list(const engine::List& list, Paths paths, std::size_t depth) {
+  engine::List out;
+  for_each_element(paths, depth, [&](const Path::Element& element, Paths rest) {
+    const auto* index = std::get_if<std::uint32_t>(&element);
+    if (index == nullptr || *index >= list.size()) return;
+    if (auto part = select(list[*index], rest, depth + 1)) out.push_back(*std::move(part));
+  });
+  if (out.empty()) return std::nullopt;
+  return AttributeValue(std::move(out));
+}
+
+// The parts of a value that the paths name from their element `depth` on; nothing if there are none.
+std::optional<AttributeValue> select(const AttributeValue& value, Paths paths, std::size_t depth) {
+  // Paths do not overlap: one that ends here is the only one.
+  if (paths.front()->elements.size() == depth) return value;
+  if (const auto* map = value.get_if<engine::Map>()) return select_from_map(*map, paths, depth);
+  if (const auto* list = value.get_if<engine::List>()) return select_from_list(*list, paths, depth);
+  return std::nullopt;
+}
+
+}  // namespace
+
+engine::Item project(const Projection& projection, const engine::Item& item) {
+  if (projection.empty()) return item;
+  std::vector<const Path*> paths;
+  paths.reserve(projection.size());
+  for (const Path& path : projection) paths.push_back(&path);
+  std::sort(paths.begin(), paths.end(), [](const Path* a, const Path* b) { return a->elements < b->elements; });
+  paths.erase(std::unique(paths.begin(), paths.end(), [](const Path* a, const Path* b) { return *a == *b; }),
+              paths.end());
+  auto selected = select_from_map(item, paths, 0);
+  if (!selected) return {};
+  return std::move(*selected->get_if<engine::Map>());
+}
+
+}  // namespace mayfly::compat::expression

@@ -1,0 +1,37 @@
+// ProjectionExpression: paths, separated by commas.
+#include "compat/expression/parser.h"
+#include "compat/expression/path.h"
+#include "compat/expression/token_reader.h"
+
+namespace mayfly::compat::expression {
+namespace {
+
+class ProjectionParser : TokenReader {
+ public:
+  ProjectionParser(std::string_view text, Substitutions& substitutions) : TokenReader(text, substitutions) {}
+
+  Parsed<Projection> parse() {
+    Projection projection;
+    PathSet paths;
+    do {
+      TRY(Path found, path());
+      paths.add(found);
+      projection.push_back(std::move(found));
+    } while (accept(','));
+    CHECK_OK(expect_end());
+    CHECK_OK(first_of({&reserved_word_, &unusable_path_, &undefined_name_, &paths.overlap(), &paths.conflict()}));
+    return projection;
+  }
+};
+
+}  // namespace
+
+Result<Projection> parse_projection(std::string_view text, Substitutions& substitutions) {
+  constexpr std::string_view kind = "ProjectionExpression";
+  CHECK_OK(check_expression_size(kind, text));
+  auto projection = ProjectionParser(text, substitutions).parse();
+  if (!projection) return invalid_expression(kind, projection.error().message);
+  return *std::move(projection);
+}
+
+}  // namespace mayfly::compat::expression

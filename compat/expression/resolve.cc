@@ -1,0 +1,181 @@
+#include "compat/expression/resolve.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+#include "compat/attribute_value_json.h"
+#include "compat/expression/lexer.h"
+
+namespace mayfly::compat::expression {
+namespace {
+
+constexpr std::size_t placeholder_bytes_max = 255;
+
+// '#' or ':' and letters, digits, underscores.
+bool is_placeholder(std::string_view text, char sigil) {
+  return text.size() > 1 && text.size() <= placeholder_bytes_max && text.front() == sigil &&
+         std::all_of(text.begin() + 1, text.end(), is_word_character);
+}
+
+void append_list(std::string& out, std::string_view separator, std::string_view part) {
+  if (!out.empty()) out += separator;
+  out += part;
+}
+
+// "FilterExpression and KeyConditionExpression are null"
+std::string without(std::span<const std::string_view> expressions) {
+  std::string out;
+  int count = 0;
+  for (std::string_view expression : expressions) {
+    if (expression == "ProjectionExpression") continue;
+    append_list(out, " and ", expression);
+    ++count;
+  }
+  return out + (count > 1 ? " are null" : " is null");
+}
+
+}  // namespace
+
+Result<void> check_expression_parameters(const json::Value& request, std::span<const std::string_view> expressions,
+                                         std::span<const std::string_view> non_expressions) {
+  std::string given, conflicting;
+  bool may_use_values = false, takes_values = false;
+  for (std::string_view name : expressions) {
+    const bool projection = name == "ProjectionExpression";
+    takes_values |= !projection;
+    if (request.member(name) == nullptr) continue;
+    append_list(given, ", ", name);
+    may_use_values |= !projection;
+  }
+  for (std::string_view name : non_expressions) {
+    // KeyConditions go with a FilterExpression, as long as there is no KeyConditionExpression.
+    if (name == "KeyConditions" && request.member("KeyConditionExpression") == nullptr) continue;
+    if (request.member(name) != nullptr) append_list(conflicting, ", ", name);
+  }
+  if (!given.empty() && !conflicting.empty()) {
+    return error::validation(
+        "Can not use both expression and non-expression parameters in the same request: Non-expression parameters: {" +
+        conflicting + "} Expression parameters: {" + given + "}");
+  }
+  if (request.member("ExpressionAttributeNames") != nullptr && given.empty()) {
+    return error::validation("ExpressionAttributeNames can only be specified when using expressions");
+  }
+  if (request.member("ExpressionAttributeValues") != nullptr && takes_values && !may_use_values) {
+    return error::validation("ExpressionAttributeValues can only be specified when using expressions: " +
+                             without(expressions));
+  }
+  return {};
+}
+
+template <class T>
+void Substitutions::Definitions<T>::define(std::string placeholder, T replacement) {
+  all.push_back({std::move(placeholder), std::move(replacement)});
+}
+
+template <class T>
+void Substitutions::Definitions<T>::sort() {
+  sorted.resize(all.size());
+  std::iota(sorted.begin(), sorted.end(), 0U);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return all[a].placeholder < all[b].placeholder; });
+  // Of definitions of one placeholder the last counts; the others are not there.
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    Definition<T>& earlier = all[sorted[i - 1]];
+    if (earlier.placeholder == all[sorted[i]].placeholder) earlier.used = true;
+  }
+}
+
+template <class T>
+const T* Substitutions::Definitions<T>::use(std::string_view placeholder) {
+  if (sorted.size() != all.size()) sort();
+  const auto after = std::upper_bound(
+      sorted.begin(), sorted.end(), placeholder,
+      [&](std::string_view wanted, std::uint32_t position) { return wanted < all[position].placeholder; });
+  if (after == sorted.begin()) return nullptr;
+  Definition<T>& definition = all[*std::prev(after)];
+  if (definition.placeholder != placeholder) return nullptr;
+  definition.used = true;
+  return &definition.replacement;
+}
+
+template <class T>
+std::string Substitutions::Definitions<T>::unused() const {
+  std::string out;
+  for (const Definition<T>& definition : all) {
+    if (!definition.used) append_list(out, ", ", definition.placeholder);
+  }
+  return out;
+}
+
+void Substitutions::define_name(std::string placeholder, std::string name) {
+  names_.define(std::move(placeholder), std::move(name));
+}
+
+void Substitutions::define_value(std::string placeholder, engine::AttributeValue value) {
+  values_.define(std::move(placeholder), std::move(value));
+}
+
+Result<Substitutions> Substitutions::read(const json::Value& request, bool expressions_given) {
+  Substitutions out;
+  if (const json::Value* names = request.member("ExpressionAttributeNames")) {
+    if (!expressions_given) {
+      return error::validation("ExpressionAttributeNames can only be specified when using expressions");
+    }
+    if (names->members().empty()) return error::validation("ExpressionAttributeNames must not be empty");
+    for (const json::Member& member : names->members()) {
+      if (!is_placeholder(member.name, '#')) {
+        return error::validation("ExpressionAttributeNames contains invalid key: Syntax error; key: \"" +
+                                 std::string(member.name) + "\"");
+      }
+    }
+    for (const json::Member& member : names->members()) {
+      if (!member.value.is(json::Value::Kind::string)) continue;  // null: as good as absent
+      if (member.value.string().empty()) {
+        return error::validation("ExpressionAttributeNames contains invalid value: Empty attribute name for key " +
+                                 std::string(member.name));
+      }
+      out.define_name(std::string(member.name), std::string(member.value.string()));
+    }
+  }
+  if (const json::Value* values = request.member("ExpressionAttributeValues")) {
+    if (!expressions_given) {
+      return error::validation("ExpressionAttributeValues can only be specified when using expressions");
+    }
+    if (values->members().empty()) return error::validation("ExpressionAttributeValues must not be empty");
+    for (const json::Member& member : values->members()) {
+      if (!is_placeholder(member.name, ':')) {
+        return error::validation("ExpressionAttributeValues contains invalid key: Syntax error; key: \"" +
+                                 std::string(member.name) + "\"");
+      }
+    }
+    for (const json::Member& member : values->members()) {
+      if (member.value.is(json::Value::Kind::null)) continue;
+      auto value = read_attribute_value(member.value);
+      if (!value) {
+        return error::validation("ExpressionAttributeValues contains invalid value: " + value.error().message +
+                                 " for key " + std::string(member.name));
+      }
+      out.define_value(std::string(member.name), *std::move(value));
+    }
+  }
+  return out;
+}
+
+const std::string* Substitutions::name(std::string_view placeholder) { return names_.use(placeholder); }
+
+const engine::AttributeValue* Substitutions::value(std::string_view placeholder) { return values_.use(placeholder); }
+
+Result<void> Substitutions::check_all_used() const {
+  if (const std::string unused = names_.unused(); !unused.empty()) {
+    return error::validation("Value provided in ExpressionAttributeNames unused in expressions: keys: {" + unused + "}");
+  }
+  if (const std::string unused = values_.unused(); !unused.empty()) {
+    return error::validation("Value provided in ExpressionAttributeValues unused in expressions: keys: {" + unused +
+                             "}");
+  }
+  return {};
+}
+
+}  // namespace mayfly::compat::expression

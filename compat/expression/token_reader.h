@@ -1,0 +1,91 @@
+// What the parsers of conditions, projections and updates share: reading tokens and paths.
+//
+// A syntax error ends parsing at once. All else that is wrong is noted, the first of each kind, while parsing
+// goes on: DynamoDB looks for one kind after the other over the whole expression, and each parser knows the
+// order.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compat/error.h"
+#include "compat/expression/ast.h"
+#include "compat/expression/lexer.h"
+#include "compat/expression/resolve.h"
+
+namespace mayfly::compat::expression {
+
+// Parentheses and calls within each other; 300 operators can nest 300 deep.
+inline constexpr int expression_depth_max = 320;
+
+// A message without its "Invalid ConditionExpression: ".
+struct ParseError {
+  std::string message;
+};
+template <class T>
+using Parsed = Expected<T, ParseError>;
+
+// An error found, or an empty string.
+using Finding = std::string;
+
+inline void note(Finding& finding, std::string message) {
+  if (finding.empty()) finding = std::move(message);
+}
+
+// "Invalid FilterExpression: …"
+Unexpected<Error> invalid_expression(std::string_view kind, std::string_view message);
+
+// Empty, or longer than 4 KB.
+Result<void> check_expression_size(std::string_view kind, std::string_view text);
+
+class TokenReader {
+ protected:
+  TokenReader(std::string_view text, Substitutions& substitutions)
+      : tokens_(tokenize(text)), substitutions_(substitutions) {}
+
+  [[nodiscard]] const Token& peek() const { return tokens_[at_]; }
+  [[nodiscard]] const Token& peek_next() const { return tokens_[at_ + (at_ + 1 < tokens_.size() ? 1 : 0)]; }
+  const Token& next() { return tokens_[at_ + 1 < tokens_.size() ? at_++ : at_]; }
+  bool accept(char punctuation_mark);
+  bool accept_keyword(std::string_view upper_case);
+  Parsed<void> expect(char punctuation_mark);
+  Parsed<void> expect_end();
+  [[nodiscard]] Unexpected<ParseError> syntax_error_here() const;
+
+  // A token that begins a path: an identifier that is no keyword, or a '#name'.
+  [[nodiscard]] bool at_path() const;
+  [[nodiscard]] bool at_function() const;  // an identifier and a '('
+  Parsed<Path> path();
+  Parsed<void> path_tail(Path& path);  // .name and [3], as long as there are any
+
+  // The value of a ':value' token, or nullptr, noted.
+  const engine::AttributeValue* value();
+
+  void count_operator();
+
+  // The first that is no empty string, as an error.
+  static Parsed<void> first_of(std::initializer_list<const Finding*> findings);
+
+  [[nodiscard]] bool parentheses_match() const;
+
+  std::vector<Token> tokens_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+
+  Finding too_many_operators_;
+  Finding reserved_word_;
+  Finding unusable_path_;  // too deep, or an index out of range
+  Finding undefined_name_;
+  Finding undefined_value_;
+  Finding undefined_;  // the first of the two
+
+ private:
+  Parsed<void> path_name(Path& path);
+
+  Substitutions& substitutions_;
+  int operators_ = 0;
+};
+
+}  // namespace mayfly::compat::expression
