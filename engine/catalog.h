@@ -1,8 +1,13 @@
 // Name -> table, per account and region; and the streams that were ever enabled and are still readable.
 //
 // A LiveTable is one table from its creation to its deletion. Its description is immutable and swapped
-// whole, while no write is under way (writers hold the table's lock shared, a change holds it alone), so
+// whole, while no write is under way (writers hold the table's gate shared, a change holds it alone), so
 // that a write sees one set of indexes from its first read to its commit.
+//
+// A change is written to storage before it is seen in memory: a StorageFault leaves the catalog as it was.
+//
+//   auto table = catalog.create(description);            // nullptr: the name is taken
+//   auto found = catalog.find({"000000000000", "us-east-1"}, "carts");
 #pragma once
 
 #include <atomic>
@@ -10,17 +15,25 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "engine/clock.h"
 #include "engine/expected.h"
+#include "engine/guarded_by.h"
+#include "engine/lock_table.h"
 #include "engine/table.h"
 
 namespace mayfly::engine {
 
+class Batch;
 class Storage;
+class ExpiryIndex;
+class Committer;
 
 // What DescribeTable counts. Exact, and committed with the writes they count.
 struct Counter {
@@ -32,24 +45,78 @@ class LiveTable {
  public:
   explicit LiveTable(std::shared_ptr<const Table> table);
 
+  [[nodiscard]] TableId id() const { return id_; }
   [[nodiscard]] std::shared_ptr<const Table> description() const;
-  [[nodiscard]] bool dropped() const;
+  [[nodiscard]] bool dropped() const { return dropped_.load(); }
   // Items and bytes of the table (index 0) or of one of its indexes.
   [[nodiscard]] Counter& counter(IndexId index) const;
 
  private:
   friend class Catalog;
   friend class Transaction;
-  // The implementer's.
-  mutable std::shared_mutex mutex_;
-  std::shared_ptr<const Table> description_;
-  bool dropped_ = false;
+
+  const TableId id_;
+  mutable TableGate gate_;            // lock_table.h has the order
+  std::atomic<bool> dropped_{false};  // changes while the gate is held alone
+  mutable std::mutex mutex_;          // for a few instructions; the two below change while the gate is held alone
+  std::shared_ptr<const Table> description_ GUARDED_BY(mutex_);
+  mutable std::map<IndexId, Counter> counters_ GUARDED_BY(mutex_);
 };
 
 struct Scope {
   std::string account;  // twelve digits
   std::string region;
   friend auto operator<=>(const Scope&, const Scope&) = default;
+};
+
+class Catalog {
+ public:
+  // Loads what storage holds.
+  Catalog(Storage& storage, const Clock& clock);
+
+  std::shared_ptr<LiveTable> create(Table table, const Committer& committer);
+  [[nodiscard]] std::shared_ptr<LiveTable> find(const Scope& scope, std::string_view name) const;
+  [[nodiscard]] std::shared_ptr<LiveTable> find(TableId table) const;
+  [[nodiscard]] std::vector<std::string> names(const Scope& scope, std::string_view start_after,
+                                               std::size_t limit) const;
+  [[nodiscard]] std::vector<std::shared_ptr<LiveTable>> tables() const;
+
+  // Edits a copy of the description while nobody writes to the table. Gives new indexes and a new stream their
+  // ids, marks what has to be backfilled, erases what removed indexes and a removed TTL left, closes a removed
+  // stream. Nothing: the table was dropped.
+  std::shared_ptr<const Table> update(LiveTable& table, const std::function<void(Table&)>& change,
+                                      const Committer& committer);
+  bool drop(LiveTable& table, const Committer& committer);
+
+  [[nodiscard]] std::vector<Stream> streams(const Scope& scope) const;
+  [[nodiscard]] std::vector<Stream> streams() const;
+  [[nodiscard]] std::optional<Stream> find_stream(const Scope& scope, std::string_view table_name,
+                                                  std::string_view label) const;
+  [[nodiscard]] std::optional<Stream> find_stream(StreamId stream) const;
+  // Records before `oldest` are gone: notes it in the batch, writes that, then says so.
+  void trim_stream(StreamId stream, std::uint64_t oldest, Batch& batch);
+  void forget_stream(StreamId stream, Batch& batch);
+
+ private:
+  struct NameLess {
+    using is_transparent = void;
+    bool operator()(std::string_view a, std::string_view b) const { return a < b; }
+  };
+  using Names = std::map<std::string, std::shared_ptr<LiveTable>, NameLess>;
+
+  void load();
+  Stream make_stream(const Table& table, StreamView view, StreamId id, const Committer& committer) const;
+  void close_stream(Table& table, Stream& closed, const Committer& committer) const;
+
+  Storage& storage_;
+  const Clock& clock_;
+  std::mutex changes_;  // one change of the catalog at a time; taken after a table's gate
+  TableId next_table_ GUARDED_BY(changes_) = 1;
+  StreamId next_stream_ GUARDED_BY(changes_) = 1;
+  mutable std::shared_mutex mutex_;  // for a few instructions
+  std::map<Scope, Names> tables_ GUARDED_BY(mutex_);
+  std::map<TableId, std::shared_ptr<LiveTable>> by_id_ GUARDED_BY(mutex_);
+  std::map<StreamId, Stream> streams_ GUARDED_BY(mutex_);
 };
 
 }  // namespace mayfly::engine

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/attribute_value.h"
@@ -14,6 +15,10 @@
 #include "engine/table.h"
 
 namespace mayfly::engine {
+
+class Catalog;
+class Committer;
+class Storage;
 
 using Sequence = std::uint64_t;
 
@@ -30,6 +35,41 @@ struct ChangeRecord {
   std::optional<Item> old_image;  // stored as the stream's view asks
   std::optional<Item> new_image;
   std::uint64_t size_bytes = 0;   // size(keys) + size(new image) + size(old image)
+};
+
+// A record's bytes but for its creation time. The images are item_codec's bytes, empty: there is none; the view
+// decides which of them are kept.
+std::string encode_record(Cause cause, StreamView view, const Item& keys, std::string_view old_image,
+                          std::string_view new_image);
+void set_record_created(std::string& bytes, Instant created);
+Instant record_created(std::string_view bytes);
+ChangeRecord decode_record(Sequence sequence, std::string_view bytes);
+
+// Records of a stream, in order.
+struct StreamPage {
+  std::vector<ChangeRecord> records;
+  Sequence next;        // where to go on
+  bool at_end;          // nothing more at the time of reading
+};
+
+class ChangeLog {
+ public:
+  ChangeLog(Storage& storage, Catalog& catalog, const Committer& committer)
+      : storage_(storage), catalog_(catalog), committer_(committer) {}
+
+  // The last sequence number that storage knows of.
+  static Sequence last_sequence(const Storage& storage, const std::vector<Stream>& streams);
+
+  [[nodiscard]] StreamPage read(StreamId stream, Sequence from, std::size_t limit, std::size_t bytes_max) const;
+
+  // Forgets records created before `instant`, and streams closed before it. Returns when the oldest record that
+  // stays was created; nothing: none stays.
+  std::optional<Instant> trim(Instant instant);
+
+ private:
+  Storage& storage_;
+  Catalog& catalog_;
+  const Committer& committer_;
 };
 
 }  // namespace mayfly::engine

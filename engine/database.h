@@ -26,6 +26,8 @@ struct DatabaseOptions {
   std::shared_ptr<Clock> clock;      // empty: the host's
   std::int64_t expiry_window_ms = 60'000;
   bool reap = true;                  // false: nothing expires unless advance() or reap_due() is called
+  std::size_t backfill_at_once_max = 10'000;   // items that update_table fills in before it returns
+  std::function<bool()> write_fails;           // for tests: storage.h
 };
 
 class Database {
@@ -39,8 +41,11 @@ class Database {
   // --- time
   [[nodiscard]] Instant now(std::string_view account) const;
   // Only with a ManualClock: moves it through every due instant in order, up to `to`; returns when all that
-  // fell due is deleted and readable in streams. Returns how many expired.
-  std::int64_t advance(Instant to);
+  // fell due is deleted and readable in streams. Returns how many expired. Stream records do not age by the
+  // jump, so that it cannot lose what it brought about, unless that is asked for.
+  std::int64_t advance(Instant to, bool age_streams = false);
+  // Deletes what is due now; returns how many.
+  std::int64_t reap_due();
 
   // --- tables. `create` fills in ids and creation times; false (nullptr): the name is taken.
   std::shared_ptr<LiveTable> create_table(Table table);
@@ -64,17 +69,13 @@ class Database {
   [[nodiscard]] std::optional<Stream> find_stream(const Scope& scope, std::string_view table_name,
                                                   std::string_view label) const;
   // Records of a stream from `from` on, in order, at most `limit` and about `bytes_max` of them.
-  struct StreamPage {
-    std::vector<ChangeRecord> records;
-    Sequence next;        // where to go on
-    bool at_end;          // nothing more at the time of reading
-  };
+  using StreamPage = engine::StreamPage;
   [[nodiscard]] StreamPage read_stream(StreamId stream, Sequence from, std::size_t limit,
                                        std::size_t bytes_max) const;
   [[nodiscard]] Sequence published() const;                     // the watermark: last sequence readable
   [[nodiscard]] Sequence oldest_sequence(StreamId stream) const;  // first not trimmed
 
-  struct Parts;  // storage and the rest, for engine's own files
+  struct Parts;  // parts.h: storage and the rest, for engine's own files
   Parts& parts() const { return *parts_; }
 
  private:

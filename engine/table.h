@@ -90,6 +90,7 @@ struct Stream {
   Instant created = 0;
   std::optional<Instant> disabled;  // closed: readable for 24 h
   std::uint64_t first_sequence = 0;                // first that a record of it may have
+  std::uint64_t oldest_sequence = 0;               // records before it were trimmed
   std::optional<std::uint64_t> last_sequence;      // of a closed stream
 };
 

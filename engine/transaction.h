@@ -30,7 +30,7 @@ class Transaction {
  public:
   using Slot = std::size_t;
 
-  // Which of an item's index entries a commit changed, for consumed capacity.
+  // An index entry of the item whose projected content a commit changed, for consumed capacity.
   struct IndexEffect {
     IndexId index;
     std::size_t old_entry_bytes;  // projected size before; 0: no entry
@@ -53,6 +53,14 @@ class Transaction {
   [[nodiscard]] const StoredItem* old_item(Slot slot) const;   // nullptr: no such item
   void put(Slot slot, Item item);
   void remove(Slot slot);
+
+  // The reaper's: removes the item if it is expired now and was to expire at `due`, as its entry in the expiry
+  // index says; else drops that entry, unless it is the item's own and its time is still to come.
+  // True: the item will go.
+  bool remove_expired(Slot slot, Instant due);
+  // The backfill's: the item stays as it is, and gets the entries it lacks in indexes that are being created
+  // and in the expiry index.
+  void fill_entries(Slot slot);
 
   void commit();
   // After commit.

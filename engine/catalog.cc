@@ -1,0 +1,318 @@
+#include "engine/catalog.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <random>
+
+#include "engine/committer.h"
+#include "engine/item_codec.h"
+#include "engine/key_codec.h"
+#include "engine/key_space.h"
+#include "engine/storage.h"
+
+namespace mayfly::engine {
+namespace {
+
+constexpr std::string_view next_ids_key = "Mnext-ids";  // table:u32le stream:u32le
+
+std::string random_uuid() {
+  std::random_device device;
+  std::uint32_t words[4];
+  for (std::uint32_t& word : words) word = device();
+  words[1] = (words[1] & 0xffff0fff) | 0x4000;      // version 4
+  words[2] = (words[2] & 0x3fffffff) | 0x80000000;  // variant 1
+  char text[37];
+  std::snprintf(text, sizeof text, "%08x-%04x-%04x-%04x-%04x%08x", words[0], words[1] >> 16, words[1] & 0xffff,
+                words[2] >> 16, words[2] & 0xffff, words[3]);
+  return text;
+}
+
+template <class Description>
+void put_description(Batch& batch, char kind, std::uint32_t id, const Description& description) {
+  std::string bytes;
+  encode_item(to_item(description), bytes);
+  batch.put(table_prefix(kind, id), bytes);
+}
+
+void put_next_ids(Batch& batch, TableId table, StreamId stream) {
+  std::string value;
+  append_little_endian(value, table);
+  append_little_endian(value, stream);
+  batch.put(next_ids_key, value);
+}
+
+void erase_prefix(const Storage& storage, Batch& batch, const std::string& prefix) {
+  storage.erase_range(batch, prefix, prefix_end(prefix));
+}
+
+bool has_index(const Table& table, IndexId id) {
+  return std::any_of(table.indexes.begin(), table.indexes.end(), [&](const Index& index) { return index.id == id; });
+}
+
+}  // namespace
+
+// --- a table
+
+LiveTable::LiveTable(std::shared_ptr<const Table> table) : id_(table->id), description_(std::move(table)) {}
+
+std::shared_ptr<const Table> LiveTable::description() const {
+  const std::lock_guard lock(mutex_);
+  return description_;
+}
+
+Counter& LiveTable::counter(IndexId index) const {
+  const std::lock_guard lock(mutex_);
+  return counters_[index];
+}
+
+// --- finding
+
+Catalog::Catalog(Storage& storage, const Clock& clock) : storage_(storage), clock_(clock) { load(); }
+
+void Catalog::load() {
+  if (std::string value; storage_.get(next_ids_key, value)) {
+    next_table_ = read_little_endian<TableId>(value);
+    next_stream_ = read_little_endian<StreamId>(std::string_view(value).substr(4));
+  }
+  Storage::Iterator streams(storage_, "R", "S");
+  for (streams.seek_to_first(); streams.valid(); streams.next()) {
+    Stream stream = stream_from_item(decode_item(streams.value()));
+    streams_[stream.id] = std::move(stream);
+  }
+  Storage::Iterator tables(storage_, "T", "U");
+  for (tables.seek_to_first(); tables.valid(); tables.next()) {
+    auto table = std::make_shared<const Table>(table_from_item(decode_item(tables.value())));
+    auto live = std::make_shared<LiveTable>(table);
+    const std::string prefix = table_prefix('N', table->id);
+    Storage::Iterator counters(storage_, prefix, prefix_end(prefix));
+    for (counters.seek_to_first(); counters.valid(); counters.next()) {
+      Counter& counter = live->counter(read_big_endian<IndexId>(counters.key().substr(prefix.size())));
+      counter.items = read_little_endian<std::int64_t>(counters.value());
+      counter.bytes = read_little_endian<std::int64_t>(counters.value().substr(8));
+    }
+    by_id_[table->id] = live;
+    tables_[Scope{table->account, table->region}][table->name] = std::move(live);
+  }
+}
+
+std::shared_ptr<LiveTable> Catalog::find(const Scope& scope, std::string_view name) const {
+  const std::shared_lock lock(mutex_);
+  const auto names = tables_.find(scope);
+  if (names == tables_.end()) return nullptr;
+  const auto table = names->second.find(name);
+  return table == names->second.end() ? nullptr : table->second;
+}
+
+std::shared_ptr<LiveTable> Catalog::find(TableId table) const {
+  const std::shared_lock lock(mutex_);
+  const auto found = by_id_.find(table);
+  return found == by_id_.end() ? nullptr : found->second;
+}
+
+std::vector<std::string> Catalog::names(const Scope& scope, std::string_view start_after, std::size_t limit) const {
+  std::vector<std::string> result;
+  const std::shared_lock lock(mutex_);
+  const auto names = tables_.find(scope);
+  if (names == tables_.end()) return result;
+  for (auto table = names->second.upper_bound(start_after);
+       table != names->second.end() && result.size() < limit; ++table)
+    result.push_back(table->first);
+  return result;
+}
+
+std::vector<std::shared_ptr<LiveTable>> Catalog::tables() const {
+  std::vector<std::shared_ptr<LiveTable>> result;
+  const std::shared_lock lock(mutex_);
+  for (const auto& [id, table] : by_id_) result.push_back(table);
+  return result;
+}
+
+// --- changing
+
+std::shared_ptr<LiveTable> Catalog::create(Table table, const Committer& committer) {
+  const std::lock_guard changing(changes_);
+  const Scope scope{table.account, table.region};
+  if (find(scope, table.name)) return nullptr;
+
+  table.id = next_table_;
+  table.uuid = random_uuid();
+  table.created = clock_.now();
+  for (Index& index : table.indexes) index.id = table.next_index_id++;
+  StreamId next_stream = next_stream_;
+  if (table.stream) {
+    table.stream = make_stream(table, table.stream->view, next_stream++, committer);
+    table.latest_stream_label = table.stream->label;
+  }
+  Batch batch;
+  put_description(batch, 'T', table.id, table);
+  if (table.stream) put_description(batch, 'R', table.stream->id, *table.stream);
+  put_next_ids(batch, table.id + 1, next_stream);
+  storage_.write(batch);
+
+  next_table_ = table.id + 1;
+  next_stream_ = next_stream;
+  auto live = std::make_shared<LiveTable>(std::make_shared<const Table>(std::move(table)));
+  const auto description = live->description();
+  const std::lock_guard lock(mutex_);
+  tables_[scope][description->name] = live;
+  by_id_[description->id] = live;
+  if (description->stream) streams_[description->stream->id] = *description->stream;
+  return live;
+}
+
+std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::function<void(Table&)>& change,
+                                             const Committer& committer) {
+  const std::lock_guard gate(live.gate_);
+  if (live.dropped()) return nullptr;
+  const std::lock_guard changing(changes_);
+  const std::shared_ptr<const Table> old = live.description();
+  Table table = *old;
+  change(table);
+
+  Batch batch;
+  for (const Index& index : old->indexes) {
+    if (has_index(table, index.id)) continue;
+    erase_prefix(storage_, batch, item_key(table.id, index.id, {}));
+    batch.erase(counter_key(table.id, index.id));
+  }
+  for (Index& index : table.indexes) {
+    if (index.id != 0) continue;
+    index.id = table.next_index_id++;
+    index.state = Index::State::creating;
+  }
+
+  const bool same_ttl = table.ttl && old->ttl && table.ttl->attribute == old->ttl->attribute;
+  if (old->ttl && !same_ttl) erase_prefix(storage_, batch, table_prefix('X', table.id));
+  if (table.ttl && !same_ttl) table.ttl->backfilling = true;
+
+  std::optional<Stream> closed;
+  StreamId next_stream = next_stream_;
+  if (old->stream && (!table.stream || table.stream->id != old->stream->id)) {
+    closed = old->stream;
+    closed->disabled = clock_.now();
+    closed->last_sequence = committer.published();  // nobody writes to the table now
+  }
+  if (table.stream && (!old->stream || table.stream->id != old->stream->id)) {
+    table.stream = make_stream(table, table.stream->view, next_stream++, committer);
+    table.latest_stream_label = table.stream->label;
+    put_next_ids(batch, next_table_, next_stream);
+  }
+  put_description(batch, 'T', table.id, table);
+  if (table.stream) put_description(batch, 'R', table.stream->id, *table.stream);
+  if (closed) put_description(batch, 'R', closed->id, *closed);
+  storage_.write(batch);
+
+  next_stream_ = next_stream;
+  auto description = std::make_shared<const Table>(std::move(table));
+  {
+    const std::lock_guard lock(live.mutex_);
+    live.description_ = description;
+  }
+  const std::lock_guard lock(mutex_);
+  if (closed) streams_[closed->id] = *closed;
+  if (description->stream) streams_[description->stream->id] = *description->stream;
+  return description;
+}
+
+bool Catalog::drop(LiveTable& live, const Committer& committer) {
+  const std::lock_guard gate(live.gate_);
+  if (live.dropped()) return false;
+  const std::lock_guard changing(changes_);
+  const std::shared_ptr<const Table> table = live.description();
+  Batch batch;
+  for (const char kind : {'I', 'X', 'N'}) erase_prefix(storage_, batch, table_prefix(kind, table->id));
+  batch.erase(table_prefix('T', table->id));
+  std::optional<Stream> closed = table->stream;
+  if (closed) {
+    closed->disabled = clock_.now();
+    closed->last_sequence = committer.published();
+    put_description(batch, 'R', closed->id, *closed);
+  }
+  storage_.write(batch);
+
+  live.dropped_ = true;
+  const std::lock_guard lock(mutex_);
+  const auto names = tables_.find(Scope{table->account, table->region});
+  names->second.erase(table->name);
+  by_id_.erase(table->id);
+  if (names->second.empty()) tables_.erase(names);
+  if (closed) streams_[closed->id] = *closed;
+  return true;
+}
+
+// --- streams
+
+Stream Catalog::make_stream(const Table& table, StreamView view, StreamId id, const Committer& committer) const {
+  Stream stream;
+  stream.id = id;
+  stream.table = table.id;
+  stream.account = table.account;
+  stream.region = table.region;
+  stream.table_name = table.name;
+  stream.view = view;
+  stream.keys = table.keys;
+  stream.created = clock_.now();
+  stream.first_sequence = stream.oldest_sequence = committer.published() + 1;
+  // A frozen clock gives the same label twice; a stream's is its own.
+  const Scope scope{table.account, table.region};
+  for (Instant instant = stream.created;; ++instant) {
+    stream.label = iso8601(instant);
+    stream.label.pop_back();  // AWS leaves the Z out
+    if (stream.label != table.latest_stream_label && !find_stream(scope, table.name, stream.label)) return stream;
+  }
+}
+
+std::vector<Stream> Catalog::streams(const Scope& scope) const {
+  std::vector<Stream> result;
+  for (Stream& stream : streams())
+    if (stream.account == scope.account && stream.region == scope.region) result.push_back(std::move(stream));
+  std::sort(result.begin(), result.end(), [](const Stream& a, const Stream& b) {
+    return std::tie(a.table_name, a.label) < std::tie(b.table_name, b.label);
+  });
+  return result;
+}
+
+std::vector<Stream> Catalog::streams() const {
+  std::vector<Stream> result;
+  const std::shared_lock lock(mutex_);
+  for (const auto& [id, stream] : streams_) result.push_back(stream);
+  return result;
+}
+
+std::optional<Stream> Catalog::find_stream(const Scope& scope, std::string_view table_name,
+                                           std::string_view label) const {
+  const std::shared_lock lock(mutex_);
+  for (const auto& [id, stream] : streams_)
+    if (stream.label == label && stream.table_name == table_name && stream.account == scope.account &&
+        stream.region == scope.region)
+      return stream;
+  return std::nullopt;
+}
+
+std::optional<Stream> Catalog::find_stream(StreamId stream) const {
+  const std::shared_lock lock(mutex_);
+  const auto found = streams_.find(stream);
+  if (found == streams_.end()) return std::nullopt;
+  return found->second;
+}
+
+void Catalog::trim_stream(StreamId id, std::uint64_t oldest, Batch& batch) {
+  const std::lock_guard changing(changes_);  // so that a closing meanwhile is not undone
+  std::optional<Stream> stream = find_stream(id);
+  if (!stream) return;
+  stream->oldest_sequence = oldest;
+  put_description(batch, 'R', id, *stream);
+  storage_.write(batch);
+  const std::lock_guard lock(mutex_);
+  streams_[id] = *stream;
+}
+
+void Catalog::forget_stream(StreamId id, Batch& batch) {
+  const std::lock_guard changing(changes_);
+  batch.erase(table_prefix('R', id));
+  storage_.write(batch);
+  const std::lock_guard lock(mutex_);
+  streams_.erase(id);
+}
+
+}  // namespace mayfly::engine

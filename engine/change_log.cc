@@ -1,0 +1,143 @@
+// Stored bytes, under 'S' stream:u32be sequence:u64be:
+//
+//   record := created:i64le kind:u8 cause:u8 image* keys       in this order: old, new, then keys
+//   image  := length:u32le item_codec's bytes                  length 0: there is none
+//   keys   := item_codec's bytes
+#include "engine/change_log.h"
+
+#include <cassert>
+#include <cstring>
+
+#include "engine/catalog.h"
+#include "engine/committer.h"
+#include "engine/item_codec.h"
+#include "engine/key_codec.h"
+#include "engine/key_space.h"
+#include "engine/storage.h"
+
+namespace mayfly::engine {
+namespace {
+
+constexpr std::size_t head_bytes = 8 + 1 + 1;
+
+void append_image(std::string& out, std::string_view image) {
+  append_little_endian(out, static_cast<std::uint32_t>(image.size()));
+  out.append(image);
+}
+
+std::optional<Item> take_image(std::string_view& rest, std::uint64_t& size_bytes) {
+  const auto length = read_little_endian<std::uint32_t>(rest);
+  const std::string_view image = rest.substr(4, length);
+  rest.remove_prefix(4 + length);
+  if (image.empty()) return std::nullopt;
+  size_bytes += stored_item_size(image);
+  return decode_item(image);
+}
+
+Sequence sequence_in(std::string_view key) { return read_big_endian<std::uint64_t>(key.substr(1 + 4)); }
+
+}  // namespace
+
+std::string encode_record(Cause cause, StreamView view, const Item& keys, std::string_view old_image,
+                          std::string_view new_image) {
+  assert(!old_image.empty() || !new_image.empty());
+  const ChangeRecord::Kind kind = old_image.empty()   ? ChangeRecord::Kind::insert
+                                  : new_image.empty() ? ChangeRecord::Kind::remove
+                                                      : ChangeRecord::Kind::modify;
+  const bool keeps_old = view == StreamView::old_image || view == StreamView::new_and_old_images;
+  const bool keeps_new = view == StreamView::new_image || view == StreamView::new_and_old_images;
+  std::string bytes;
+  bytes.reserve(head_bytes + old_image.size() + new_image.size() + 64);
+  append_little_endian(bytes, Instant{0});
+  bytes.push_back(static_cast<char>(kind));
+  bytes.push_back(static_cast<char>(cause));
+  append_image(bytes, keeps_old ? old_image : std::string_view{});
+  append_image(bytes, keeps_new ? new_image : std::string_view{});
+  encode_item(keys, bytes);
+  return bytes;
+}
+
+void set_record_created(std::string& bytes, Instant created) { std::memcpy(bytes.data(), &created, sizeof created); }
+
+Instant record_created(std::string_view bytes) { return read_little_endian<Instant>(bytes); }
+
+ChangeRecord decode_record(Sequence sequence, std::string_view bytes) {
+  ChangeRecord record;
+  record.sequence = sequence;
+  record.created = record_created(bytes);
+  record.kind = static_cast<ChangeRecord::Kind>(bytes[8]);
+  record.cause = static_cast<Cause>(bytes[9]);
+  std::string_view rest = bytes.substr(head_bytes);
+  record.old_image = take_image(rest, record.size_bytes);
+  record.new_image = take_image(rest, record.size_bytes);
+  record.size_bytes += stored_item_size(rest);
+  record.keys = decode_item(rest);
+  return record;
+}
+
+Sequence ChangeLog::last_sequence(const Storage& storage, const std::vector<Stream>& streams) {
+  Sequence last = 0;
+  for (const Stream& stream : streams) {
+    last = std::max({last, stream.first_sequence - 1, stream.oldest_sequence - 1, stream.last_sequence.value_or(0)});
+    const std::string lower = table_prefix('S', stream.id);
+    Storage::Iterator iterator(storage, lower, prefix_end(lower));
+    iterator.seek_to_last();
+    if (iterator.valid()) last = std::max(last, sequence_in(iterator.key()));
+  }
+  // What streams that are forgotten by now have used: no number is given twice.
+  if (std::string value; storage.get("Msequence", value)) last = std::max(last, read_little_endian<Sequence>(value));
+  return last;
+}
+
+StreamPage ChangeLog::read(StreamId stream, Sequence from, std::size_t limit, std::size_t bytes_max) const {
+  // Before the iterator is made: it then sees every record up to here.
+  const Sequence published = committer_.published();
+  StreamPage page{{}, from, true};
+  std::size_t bytes = 0;
+  Storage::Iterator iterator(storage_, record_key(stream, from), record_key(stream, published + 1));
+  for (iterator.seek_to_first(); iterator.valid(); iterator.next()) {
+    if (page.records.size() == limit || bytes >= bytes_max) {
+      page.at_end = false;
+      return page;
+    }
+    const std::string_view value = iterator.value();
+    bytes += value.size();
+    page.records.push_back(decode_record(sequence_in(iterator.key()), value));
+    page.next = page.records.back().sequence + 1;
+  }
+  page.next = std::max(from, published + 1);
+  return page;
+}
+
+std::optional<Instant> ChangeLog::trim(Instant instant) {
+  std::optional<Instant> oldest_left;
+  for (const Stream& stream : catalog_.streams()) {
+    const std::string lower = table_prefix('S', stream.id);
+    if (stream.disabled && *stream.disabled < instant) {
+      Batch batch;
+      storage_.erase_range(batch, lower, prefix_end(lower));
+      std::string last;
+      append_little_endian(last, committer_.published());
+      batch.put("Msequence", last);
+      catalog_.forget_stream(stream.id, batch);
+      continue;
+    }
+    if (stream.disabled) oldest_left = std::min(oldest_left.value_or(*stream.disabled), *stream.disabled);
+    Storage::Iterator iterator(storage_, lower, record_key(stream.id, committer_.published() + 1));
+    iterator.seek(record_key(stream.id, stream.oldest_sequence));
+    Sequence oldest = stream.oldest_sequence;
+    for (; iterator.valid() && record_created(iterator.value()) < instant; iterator.next())
+      oldest = sequence_in(iterator.key()) + 1;
+    if (iterator.valid()) {
+      const Instant created = record_created(iterator.value());
+      oldest_left = std::min(oldest_left.value_or(created), created);
+    }
+    if (oldest == stream.oldest_sequence) continue;
+    Batch batch;
+    storage_.erase_range(batch, record_key(stream.id, stream.oldest_sequence), record_key(stream.id, oldest));
+    catalog_.trim_stream(stream.id, oldest, batch);
+  }
+  return oldest_left;
+}
+
+}  // namespace mayfly::engine

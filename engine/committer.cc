@@ -1,0 +1,98 @@
+#include "engine/committer.h"
+
+#include <algorithm>
+
+#include "engine/key_space.h"
+
+namespace mayfly::engine {
+
+Committer::Committer(Storage& storage, const Clock& clock, Sequence last)
+    : storage_(storage), clock_(clock), published_(last) {}
+
+void Committer::commit(StagedWrite& write) {
+  if (storage_.syncs()) return commit_shared(write);
+  StagedWrite* const group[] = {&write};
+  const std::lock_guard lock(commit_);
+  commit_group(group);
+}
+
+void Committer::commit_shared(StagedWrite& write) {
+  Waiting self{&write};
+  std::unique_lock lock(queue_mutex_);
+  queue_.push_back(&self);
+  queue_moved_.wait(lock, [&] { return self.done || queue_.front() == &self; });
+  if (!self.done) {
+    // First in the queue: whoever waits comes along; who arrives meanwhile is for the next.
+    const std::vector<Waiting*> followers(queue_.begin(), queue_.end());
+    lock.unlock();
+    std::vector<StagedWrite*> group;
+    for (const Waiting* follower : followers) group.push_back(follower->write);
+    std::exception_ptr fault;
+    try {
+      const std::lock_guard commit_lock(commit_);
+      commit_group(group);
+    } catch (...) {
+      fault = std::current_exception();
+    }
+    lock.lock();
+    for (Waiting* follower : followers) {
+      queue_.pop_front();
+      follower->fault = fault;
+      follower->done = true;
+    }
+    queue_moved_.notify_all();
+  }
+  if (self.fault) std::rethrow_exception(self.fault);
+}
+
+void Committer::commit_group(std::span<StagedWrite* const> group) {
+  Batch* batch = &group.front()->batch;
+  if (group.size() > 1) {
+    batch = &joined_;
+    joined_.clear();
+    for (const StagedWrite* write : group) joined_.append(write->batch);
+  }
+
+  const Instant now = clock_.now();
+  Sequence sequence = published_.load(std::memory_order_relaxed);
+  for (StagedWrite* write : group) {
+    for (StagedWrite::Record& record : write->records) {
+      set_record_created(record.bytes, now);
+      batch->put(record_key(record.stream, ++sequence), record.bytes);
+    }
+  }
+
+  if (storage_.durable()) {
+    std::vector<StagedWrite::Count> totals;
+    for (const StagedWrite* write : group) {
+      for (const StagedWrite::Count& count : write->counts) {
+        auto total = std::find_if(totals.begin(), totals.end(),
+                                  [&](const auto& other) { return other.counter == count.counter; });
+        if (total == totals.end()) {
+          totals.push_back({count.counter, count.table, count.index, count.counter->items, count.counter->bytes});
+          total = totals.end() - 1;
+        }
+        total->items += count.items;
+        total->bytes += count.bytes;
+      }
+    }
+    for (const StagedWrite::Count& total : totals) {
+      std::string value;
+      append_little_endian(value, total.items);
+      append_little_endian(value, total.bytes);
+      batch->put(counter_key(total.table, total.index), value);
+    }
+  }
+
+  if (!batch->empty()) storage_.write(*batch);
+
+  for (const StagedWrite* write : group) {
+    for (const StagedWrite::Count& count : write->counts) {
+      count.counter->items += count.items;
+      count.counter->bytes += count.bytes;
+    }
+  }
+  published_.store(sequence, std::memory_order_release);
+}
+
+}  // namespace mayfly::engine

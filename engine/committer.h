@@ -1,0 +1,79 @@
+// The commit section: gives sequence numbers, writes the batch, counts, and publishes, in that order, one after
+// the other. So a reader who stops at `published()` sees every record below it and none appears there later.
+//
+// Where a write has to reach the disk (fsync), those who wait share one: the first in the queue takes the others'
+// batches along. Elsewhere sharing would only add hand-overs: a write takes 5 us.
+//
+// A commit that throws has changed nothing: neither counters nor the watermark, nor, after a reopening, storage.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/catalog.h"
+#include "engine/change_log.h"
+#include "engine/clock.h"
+#include "engine/guarded_by.h"
+#include "engine/storage.h"
+
+namespace mayfly::engine {
+
+// What one transaction wants to be written.
+struct StagedWrite {
+  struct Record {
+    StreamId stream;
+    std::string bytes;  // change_log.h's; its creation time is filled in at commit
+  };
+  struct Count {
+    Counter* counter;
+    TableId table;
+    IndexId index;
+    std::int64_t items, bytes;  // differences
+  };
+
+  Batch batch;
+  std::vector<Record> records;
+  std::vector<Count> counts;
+
+  void count(const LiveTable& table, IndexId index, std::int64_t items, std::int64_t bytes) {
+    if (items != 0 || bytes != 0) counts.push_back({&table.counter(index), table.id(), index, items, bytes});
+  }
+};
+
+class Committer {
+ public:
+  // `last`: the last sequence number that was ever given.
+  Committer(Storage& storage, const Clock& clock, Sequence last);
+
+  void commit(StagedWrite& write);
+  [[nodiscard]] Sequence published() const { return published_.load(std::memory_order_acquire); }
+
+ private:
+  struct Waiting {
+    StagedWrite* write;
+    bool done = false;
+    std::exception_ptr fault;
+  };
+
+  void commit_shared(StagedWrite& write);
+  void commit_group(std::span<StagedWrite* const> group);  // holds commit_
+
+  Storage& storage_;
+  const Clock& clock_;
+  std::mutex commit_;
+  Batch joined_ GUARDED_BY(commit_);
+  std::atomic<Sequence> published_;  // changes under commit_
+
+  std::mutex queue_mutex_;
+  std::condition_variable queue_moved_;
+  std::deque<Waiting*> queue_ GUARDED_BY(queue_mutex_);
+};
+
+}  // namespace mayfly::engine

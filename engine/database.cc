@@ -1,0 +1,142 @@
+#include "engine/database.h"
+
+#include <cassert>
+#include <utility>
+
+#include "engine/index_backfill.h"
+#include "engine/key_space.h"
+#include "engine/parts.h"
+#include "engine/reaper.h"
+
+namespace mayfly::engine {
+namespace {
+
+constexpr std::string_view window_key = "Mexpiry-window";  // u64le ms: entries keep the span they were made with
+
+std::int64_t settled_window(Storage& storage, std::int64_t asked_ms) {
+  if (std::string value; storage.get(window_key, value)) return read_little_endian<std::int64_t>(value);
+  std::string value;
+  append_little_endian(value, asked_ms);
+  Batch batch;
+  batch.put(window_key, value);
+  storage.write(batch);
+  return asked_ms;
+}
+
+}  // namespace
+
+Database::Parts::Parts(DatabaseOptions options_, std::unique_ptr<Storage> storage)
+    : options(std::move(options_)),
+      storage_(std::move(storage)),
+      clock(options.clock ? options.clock : std::make_shared<SystemClock>()),
+      catalog(*storage_, *clock),
+      committer(*storage_, *clock, ChangeLog::last_sequence(*storage_, catalog.streams())),
+      change_log(*storage_, catalog, committer),
+      expiry(settled_window(*storage_, options.expiry_window_ms)) {}
+
+Database::Parts::~Parts() = default;
+
+Expected<std::unique_ptr<Database>, std::string> Database::open(DatabaseOptions options) {
+  TRY(auto storage, Storage::open({.directory = options.directory,
+                                   .fsync = options.fsync,
+                                   .write_fails = options.write_fails}));
+  try {
+    auto parts = std::make_unique<Parts>(std::move(options), std::move(storage));
+    std::unique_ptr<Database> database(new Database(std::move(parts)));
+    return database;
+  } catch (const StorageFault& fault) {
+    return Unexpected{std::string("cannot read the data directory: ") + fault.what()};
+  }
+}
+
+Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {
+  parts_->backfill = std::make_unique<IndexBackfill>(*this);
+  parts_->reaper = std::make_unique<Reaper>(*this);
+  for (const std::shared_ptr<LiveTable>& table : parts_->catalog.tables()) {
+    const std::shared_ptr<const Table> description = table->description();
+    if (description->ttl) parts_->timers.push(table->id(), 0);  // the first sweep finds out
+    if (BackfillWalk::needed(*description)) parts_->backfill->start(table, *description, 0);
+  }
+  if (parts_->options.reap) parts_->reaper->start();
+}
+
+Database::~Database() {
+  parts_->reaper.reset();  // their threads use all the rest
+  parts_->backfill.reset();
+}
+
+// --- time
+
+Instant Database::now(std::string_view) const { return parts_->clock->now(); }
+
+std::int64_t Database::advance(Instant to, bool age_streams) {
+  auto* clock = dynamic_cast<ManualClock*>(parts_->clock.get());
+  assert(clock);
+  return parts_->reaper->advance(*clock, to, age_streams);
+}
+
+std::int64_t Database::reap_due() { return parts_->reaper->reap_due(); }
+
+// --- tables
+
+std::shared_ptr<LiveTable> Database::create_table(Table table) {
+  return parts_->catalog.create(std::move(table), parts_->committer);
+}
+
+std::shared_ptr<LiveTable> Database::find_table(const Scope& scope, std::string_view name) const {
+  return parts_->catalog.find(scope, name);
+}
+
+std::vector<std::string> Database::list_tables(const Scope& scope, std::string_view start_after,
+                                               std::size_t limit) const {
+  return parts_->catalog.names(scope, start_after, limit);
+}
+
+std::shared_ptr<const Table> Database::update_table(const std::shared_ptr<LiveTable>& table,
+                                                    const std::function<void(Table&)>& change) {
+  const std::shared_ptr<const Table> before = table->description();
+  const std::shared_ptr<const Table> after = parts_->catalog.update(*table, change, parts_->committer);
+  if (!after) return nullptr;
+  if (BackfillWalk::needed_since(*before, *after))
+    parts_->backfill->start(table, *after, parts_->options.backfill_at_once_max);
+  return table->description();
+}
+
+bool Database::drop_table(const std::shared_ptr<LiveTable>& table) {
+  if (!parts_->catalog.drop(*table, parts_->committer)) return false;
+  parts_->timers.forget(table->id());
+  return true;
+}
+
+// --- items
+
+std::optional<StoredItem> Database::get(const LiveTable& table, std::string_view key) const {
+  thread_local std::string stored_key;
+  stored_key.clear();
+  append_item_key(stored_key, table.id(), 0, key);
+  std::string bytes;
+  if (!parts_->storage().get(stored_key, bytes)) return std::nullopt;
+  return StoredItem(std::move(bytes));
+}
+
+// --- streams
+
+std::vector<Stream> Database::list_streams(const Scope& scope) const { return parts_->catalog.streams(scope); }
+
+std::optional<Stream> Database::find_stream(const Scope& scope, std::string_view table_name,
+                                            std::string_view label) const {
+  return parts_->catalog.find_stream(scope, table_name, label);
+}
+
+StreamPage Database::read_stream(StreamId stream, Sequence from, std::size_t limit, std::size_t bytes_max) const {
+  return parts_->change_log.read(stream, from, limit, bytes_max);
+}
+
+Sequence Database::published() const { return parts_->committer.published(); }
+
+Sequence Database::oldest_sequence(StreamId stream) const {
+  const std::optional<Stream> found = parts_->catalog.find_stream(stream);
+  return found ? found->oldest_sequence : published() + 1;
+}
+
+}  // namespace mayfly::engine

@@ -1,0 +1,120 @@
+#include "engine/index_backfill.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "engine/change_log.h"
+#include "engine/key_codec.h"
+#include "engine/key_space.h"
+#include "engine/parts.h"
+#include "engine/transaction.h"
+
+namespace mayfly::engine {
+
+namespace {
+constexpr std::size_t batch_items_max = 64;      // locked together
+constexpr std::size_t background_items = 1024;   // between two looks whether to stop
+constexpr std::chrono::seconds fault_pause{1};   // before storage that failed is tried again
+}  // namespace
+
+bool BackfillWalk::needed(const Table& description) {
+  return (description.ttl && description.ttl->backfilling) ||
+         std::any_of(description.indexes.begin(), description.indexes.end(),
+                     [](const Index& index) { return index.state == Index::State::creating; });
+}
+
+bool BackfillWalk::needed_since(const Table& before, const Table& after) {
+  if (after.ttl && after.ttl->backfilling && (!before.ttl || before.ttl->attribute != after.ttl->attribute))
+    return true;
+  return std::any_of(after.indexes.begin(), after.indexes.end(), [&](const Index& index) {
+    return index.state == Index::State::creating && index.id >= before.next_index_id;
+  });
+}
+
+BackfillWalk::BackfillWalk(Database& database, std::shared_ptr<LiveTable> table, const Table& description)
+    : database_(database), table_(std::move(table)) {
+  for (const Index& index : description.indexes)
+    if (index.state == Index::State::creating) indexes_.push_back(index.id);
+  if (description.ttl && description.ttl->backfilling) ttl_attribute_ = description.ttl->attribute;
+}
+
+bool BackfillWalk::step(std::size_t items) {
+  const std::string end = prefix_end(item_key(table_->id(), 0, {}));
+  while (items > 0) {
+    std::vector<std::string> keys;
+    const std::size_t wanted = std::min(items, batch_items_max);
+    Storage::Iterator iterator(database_.parts().storage(), item_key(table_->id(), 0, next_key_), end);
+    for (iterator.seek_to_first(); iterator.valid() && keys.size() < wanted; iterator.next())
+      keys.emplace_back(iterator.key().substr(item_prefix_bytes));
+    if (!keys.empty()) {
+      Transaction transaction(database_, Cause::user);
+      for (const std::string& key : keys) transaction.add(table_, key);
+      if (!transaction.lock()) return true;  // dropped meanwhile
+      for (std::size_t slot = 0; slot < keys.size(); ++slot) transaction.fill_entries(slot);
+      transaction.commit();
+      next_key_ = keys.back() + '\0';
+      items -= keys.size();
+    }
+    if (keys.size() < wanted) {
+      finish();
+      return true;
+    }
+  }
+  return false;
+}
+
+void BackfillWalk::finish() {
+  database_.parts().catalog.update(
+      *table_,
+      [&](Table& table) {
+        for (Index& index : table.indexes)
+          if (std::find(indexes_.begin(), indexes_.end(), index.id) != indexes_.end())
+            index.state = Index::State::active;
+        if (table.ttl && table.ttl->attribute == ttl_attribute_) table.ttl->backfilling = false;
+      },
+      database_.parts().committer);
+}
+
+void IndexBackfill::start(std::shared_ptr<LiveTable> table, const Table& description, std::size_t at_once) {
+  BackfillWalk walk(database_, std::move(table), description);
+  if (at_once > 0 && walk.step(at_once)) return;
+  const std::lock_guard lock(mutex_);
+  if (stop_) return;
+  walks_.push_back(std::move(walk));
+  if (running_) return;
+  if (thread_.joinable()) thread_.join();  // it has ended, or is about to: it takes no lock any more
+  running_ = true;
+  thread_ = std::thread([this] { run(); });
+}
+
+void IndexBackfill::run() {
+  std::unique_lock lock(mutex_);
+  while (!stop_ && !walks_.empty()) {
+    BackfillWalk walk = std::move(walks_.front());
+    walks_.pop_front();
+    lock.unlock();
+    bool done = false, fault = false;
+    try {
+      done = walk.step(background_items);
+    } catch (const StorageFault&) {
+      fault = true;
+    }
+    lock.lock();
+    if (!done) walks_.push_back(std::move(walk));
+    if (fault) stopped_.wait_for(lock, fault_pause, [&] { return stop_; });
+  }
+  running_ = false;
+}
+
+IndexBackfill::~IndexBackfill() {
+  std::thread thread;
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+    stopped_.notify_all();
+    thread = std::move(thread_);
+  }
+  if (thread.joinable()) thread.join();
+}
+
+}  // namespace mayfly::engine

@@ -1,0 +1,70 @@
+// Fills a new index, or the expiry index, of a table that has items.
+//
+// From the moment the description says that an index is being created, writes maintain it; a walk over the
+// items adds what they lack, each under its lock and through Transaction, so that it does not matter who comes
+// first. The first items are filled in before update_table returns, the rest on a thread that exists only while
+// there is something to fill. Index::state and TimeToLive::backfilling tell a restart what to walk again.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/catalog.h"
+#include "engine/guarded_by.h"
+#include "engine/table.h"
+
+namespace mayfly::engine {
+
+class Database;
+
+// One resumable walk: for what of the table is unfinished when it starts.
+class BackfillWalk {
+ public:
+  BackfillWalk(Database& database, std::shared_ptr<LiveTable> table, const Table& description);
+
+  // Fills at most `items` more; true: done, and the description says so. After a StorageFault it can go on.
+  bool step(std::size_t items);
+
+  static bool needed(const Table& description);
+  // Whether something began to be needed in between; what was under way before has its walk.
+  static bool needed_since(const Table& before, const Table& after);
+
+ private:
+  void finish();
+
+  Database& database_;
+  const std::shared_ptr<LiveTable> table_;
+  std::vector<IndexId> indexes_;
+  std::string ttl_attribute_;  // empty: not ours
+  std::string next_key_;       // encoded item key to go on from
+};
+
+class IndexBackfill {
+ public:
+  explicit IndexBackfill(Database& database) : database_(database) {}
+  ~IndexBackfill();  // stops in between items
+  IndexBackfill(const IndexBackfill&) = delete;
+  IndexBackfill& operator=(const IndexBackfill&) = delete;
+
+  // Fills in at most `at_once` items now, the rest in the background.
+  void start(std::shared_ptr<LiveTable> table, const Table& description, std::size_t at_once);
+
+ private:
+  void run();
+
+  Database& database_;
+  std::mutex mutex_;
+  std::condition_variable stopped_;
+  bool stop_ GUARDED_BY(mutex_) = false;
+  bool running_ GUARDED_BY(mutex_) = false;
+  std::deque<BackfillWalk> walks_ GUARDED_BY(mutex_);
+  std::thread thread_ GUARDED_BY(mutex_);
+};
+
+}  // namespace mayfly::engine

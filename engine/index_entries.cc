@@ -1,0 +1,118 @@
+#include "engine/index_entries.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+
+#include "engine/item_size.h"
+#include "engine/key_codec.h"
+
+namespace mayfly::engine {
+namespace {
+
+constexpr std::size_t key_attributes_max = 4;  // of a global index's partition key, and of its sort key
+
+struct Scalars {
+  std::array<const AttributeValue*, key_attributes_max> values;
+  std::size_t count = 0;
+  [[nodiscard]] ScalarPointers pointers() const { return {values.data(), count}; }
+};
+
+// False: one of them is missing or of another type.
+bool find_scalars(const std::vector<KeyAttribute>& attributes, const Item& item, Scalars& out) {
+  assert(attributes.size() <= key_attributes_max);
+  for (const KeyAttribute& attribute : attributes) {
+    const AttributeValue* value = key_value(attribute, item);
+    if (!value) return false;
+    out.values[out.count++] = value;
+  }
+  return true;
+}
+
+bool names(const std::vector<KeyAttribute>& attributes, std::string_view name) {
+  return std::any_of(attributes.begin(), attributes.end(),
+                     [&](const KeyAttribute& attribute) { return attribute.name == name; });
+}
+
+bool projects(const Table& table, const Index& index, std::string_view name) {
+  if (index.projection.kind == Projection::Kind::all) return true;
+  if (names(table.keys.partition, name) || names(table.keys.sort, name)) return true;
+  if (names(index.keys.partition, name) || names(index.keys.sort, name)) return true;
+  const auto& included = index.projection.attributes;
+  return index.projection.kind == Projection::Kind::include &&
+         std::find(included.begin(), included.end(), name) != included.end();
+}
+
+bool projection_differs(const Table& table, const Index& index, const Item& old_item, const Item& new_item) {
+  switch (index.projection.kind) {
+    case Projection::Kind::all: return !(old_item == new_item);
+    case Projection::Kind::keys_only: return false;  // our caller compared the keys
+    case Projection::Kind::include:
+      for (const std::string& name : index.projection.attributes) {
+        const AttributeValue* old_value = old_item.find(name);
+        const AttributeValue* new_value = new_item.find(name);
+        if (!old_value != !new_value) return true;
+        if (old_value && !(*old_value == *new_value)) return true;
+      }
+      return false;
+  }
+  (void)table;
+  return false;
+}
+
+}  // namespace
+
+const AttributeValue* key_value(const KeyAttribute& attribute, const Item& item) {
+  const AttributeValue* value = item.find(attribute.name);
+  if (!value) return nullptr;
+  switch (attribute.type) {
+    case ScalarType::string: return value->type() == Type::string ? value : nullptr;
+    case ScalarType::number: return value->type() == Type::number ? value : nullptr;
+    case ScalarType::binary: return value->type() == Type::binary ? value : nullptr;
+  }
+  return nullptr;
+}
+
+Item key_attributes(const KeySchema& keys, const Item& item) {
+  Item result;
+  for (const auto* attributes : {&keys.partition, &keys.sort})
+    for (const KeyAttribute& attribute : *attributes)
+      if (const AttributeValue* value = item.find(attribute.name)) result.set(attribute.name, *value);
+  return result;
+}
+
+std::string index_entry_key(const Index& index, std::string_view table_key, const Item& item) {
+  Scalars partition, sort;
+  if (!find_scalars(index.keys.partition, item, partition) || !find_scalars(index.keys.sort, item, sort)) return {};
+  std::string key;
+  key.reserve(2 * table_key.size() + 32);
+  append_key(key, partition.pointers(), sort.pointers());
+  key.append(table_key);
+  return key;
+}
+
+std::size_t projected_size(const Table& table, const Index& index, const Item& item) {
+  if (index.projection.kind == Projection::Kind::all) return item_size(item);
+  std::size_t size = 0;
+  for (const Attribute& attribute : item)
+    if (projects(table, index, attribute.name)) size += attribute.name.size() + value_size(attribute.value);
+  return size;
+}
+
+std::vector<IndexChange> index_changes(const Table& table, std::string_view table_key, const Item* old_item,
+                                       const Item* new_item) {
+  std::vector<IndexChange> changes;
+  for (const Index& index : table.indexes) {
+    IndexChange change{.index = &index};
+    if (old_item) change.old_key = index_entry_key(index, table_key, *old_item);
+    if (new_item) change.new_key = index_entry_key(index, table_key, *new_item);
+    if (change.old_key.empty() && change.new_key.empty()) continue;
+    if (!change.key_changed() && !projection_differs(table, index, *old_item, *new_item)) continue;
+    if (!change.old_key.empty()) change.old_bytes = projected_size(table, index, *old_item);
+    if (!change.new_key.empty()) change.new_bytes = projected_size(table, index, *new_item);
+    changes.push_back(std::move(change));
+  }
+  return changes;
+}
+
+}  // namespace mayfly::engine

@@ -1,0 +1,89 @@
+// Every key in storage, by kind. All integers are big-endian, so that bytes sort as numbers do.
+//
+//   'I' table:u32 index:u16 key              item (index 0): item_codec's bytes
+//                                            index entry: the item's own encoded key; `key` is then
+//                                            the entry's key followed by the item's
+//   'X' table:u32 window:u64 due:u64 key     nothing; what expires when (expiry_index.h)
+//   'S' stream:u32 sequence:u64              change record (change_log.cc)
+//   'T' table:u32                            table's description, as an item (table.h)
+//   'R' stream:u32                           stream's description, as an item
+//   'N' table:u32 index:u16                  items:i64le bytes:i64le, what DescribeTable counts
+//   'M' name                                 a number, u64le: ids to give next, the window's span, ...
+//
+// `key` is key_codec's. A kind's or a table's range is [prefix, prefix_end(prefix)).
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "engine/table.h"
+
+namespace mayfly::engine {
+
+inline constexpr std::size_t item_prefix_bytes = 1 + 4 + 2;
+
+template <class Integer>
+void append_big_endian(std::string& out, Integer value) {
+  char bytes[sizeof value];
+  for (std::size_t i = sizeof value; i-- > 0; value = static_cast<Integer>(value >> (8 * (sizeof value > 1))))
+    bytes[i] = static_cast<char>(value & 0xff);
+  out.append(bytes, sizeof bytes);
+}
+
+template <class Integer>
+Integer read_big_endian(std::string_view bytes) {
+  Integer value = 0;
+  for (std::size_t i = 0; i < sizeof value; ++i)
+    value = static_cast<Integer>((value << (8 * (sizeof value > 1))) | static_cast<unsigned char>(bytes[i]));
+  return value;
+}
+
+template <class Integer>
+void append_little_endian(std::string& out, Integer value) {
+  char bytes[sizeof value];
+  std::memcpy(bytes, &value, sizeof value);  // the hosts we build for are little-endian
+  out.append(bytes, sizeof bytes);
+}
+
+template <class Integer>
+Integer read_little_endian(std::string_view bytes) {
+  Integer value;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+
+inline std::string table_prefix(char kind, TableId table) {
+  std::string key(1, kind);
+  append_big_endian(key, table);
+  return key;
+}
+
+inline void append_item_key(std::string& out, TableId table, IndexId index, std::string_view key) {
+  out.push_back('I');
+  append_big_endian(out, table);
+  append_big_endian(out, index);
+  out.append(key);
+}
+
+inline std::string item_key(TableId table, IndexId index, std::string_view key) {
+  std::string out;
+  out.reserve(item_prefix_bytes + key.size());
+  append_item_key(out, table, index, key);
+  return out;
+}
+
+inline std::string record_key(StreamId stream, std::uint64_t sequence) {
+  std::string key = table_prefix('S', stream);
+  append_big_endian(key, sequence);
+  return key;
+}
+
+inline std::string counter_key(TableId table, IndexId index) {
+  std::string key = table_prefix('N', table);
+  append_big_endian(key, index);
+  return key;
+}
+
+}  // namespace mayfly::engine

@@ -1,0 +1,28 @@
+#include "engine/lock_table.h"
+
+#include <algorithm>
+#include <cassert>
+#include <functional>
+
+namespace mayfly::engine {
+
+LockTable::Stripe LockTable::stripe_of(TableId table, std::string_view key) {
+  const std::size_t hash = std::hash<std::string_view>{}(key) ^ (table * 0x9e3779b97f4a7c15u);
+  return static_cast<Stripe>((hash ^ (hash >> 32)) % stripe_count);
+}
+
+void ItemLocks::take(LockTable& table, std::vector<LockTable::Stripe> stripes) {
+  assert(held_.empty());
+  std::sort(stripes.begin(), stripes.end());
+  stripes.erase(std::unique(stripes.begin(), stripes.end()), stripes.end());
+  table_ = &table;
+  held_ = std::move(stripes);
+  for (const LockTable::Stripe stripe : held_) table_->stripes_[stripe].lock();
+}
+
+void ItemLocks::release() {
+  for (const LockTable::Stripe stripe : held_) table_->stripes_[stripe].unlock();
+  held_.clear();
+}
+
+}  // namespace mayfly::engine

@@ -1,0 +1,41 @@
+// What a Database is made of, for engine's own files, in the order in which it is built.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "engine/catalog.h"
+#include "engine/change_log.h"
+#include "engine/clock.h"
+#include "engine/committer.h"
+#include "engine/database.h"
+#include "engine/expiry_index.h"
+#include "engine/lock_table.h"
+#include "engine/storage.h"
+#include "engine/timer_heap.h"
+
+namespace mayfly::engine {
+
+class IndexBackfill;
+class Reaper;
+
+struct Database::Parts {
+  Parts(DatabaseOptions options, std::unique_ptr<Storage> storage);
+  ~Parts();
+
+  Storage& storage() { return *storage_; }
+
+  DatabaseOptions options;
+  std::unique_ptr<Storage> storage_;
+  std::shared_ptr<Clock> clock;
+  Catalog catalog;
+  Committer committer;
+  ChangeLog change_log;
+  ExpiryIndex expiry;
+  LockTable locks;
+  TimerHeap timers;
+  std::unique_ptr<IndexBackfill> backfill;
+  std::unique_ptr<Reaper> reaper;
+};
+
+}  // namespace mayfly::engine

@@ -1,0 +1,134 @@
+// Ordered bytes, in memory or in a directory: the only file that knows RocksDB.
+//
+// Guarantees: a Batch is written whole or not at all; a Snapshot and an Iterator see one instant. In a
+// directory, a write that returned survives the process's end, and with `fsync` the machine's. Whatever
+// RocksDB reports is thrown as StorageFault. Thread-safe; Batch, Iterator and Snapshot are one thread's.
+//
+//   Batch batch;
+//   batch.put("k", "v");
+//   storage->write(batch);
+//
+// The keys are drawn in key_space.h.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "engine/expected.h"
+
+namespace mayfly::engine {
+
+// The disk is full, a file is damaged, ...: nothing that the client did.
+class StorageFault : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct StorageOptions {
+  std::string directory;  // empty: in memory
+  bool fsync = false;
+  // For tests: asked before every write; true makes that write fail as a full disk would.
+  std::function<bool()> write_fails;
+};
+
+// Writes to be made together, in order. Flat bytes, so that batches can be joined and read again:
+//
+//   batch := (kind:u8 first_length:u32le second_length:u32le first second)*
+class Batch {
+ public:
+  enum class Kind : std::uint8_t { put, erase, erase_range };
+
+  void put(std::string_view key, std::string_view value) { append(Kind::put, key, value); }
+  void erase(std::string_view key) { append(Kind::erase, key, {}); }
+  void erase_range(std::string_view begin, std::string_view end) { append(Kind::erase_range, begin, end); }
+  void append(const Batch& other) { bytes_.append(other.bytes_); }
+  void clear() { bytes_.clear(); }
+  [[nodiscard]] bool empty() const { return bytes_.empty(); }
+
+  // visit(kind, first, second) for each, in order.
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    std::string_view rest = bytes_;
+    while (!rest.empty()) {
+      std::string_view first, second;
+      const Kind kind = take(rest, first, second);
+      visit(kind, first, second);
+    }
+  }
+
+ private:
+  void append(Kind kind, std::string_view first, std::string_view second);
+  static Kind take(std::string_view& rest, std::string_view& first, std::string_view& second);
+
+  std::string bytes_;
+};
+
+class Storage {
+ public:
+  // The error is a sentence for people.
+  static Expected<std::unique_ptr<Storage>, std::string> open(StorageOptions options);
+  ~Storage();
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
+
+  [[nodiscard]] bool durable() const { return !options_.directory.empty(); }
+  [[nodiscard]] bool syncs() const { return durable() && options_.fsync; }
+
+  void write(const Batch& batch);
+
+  // Puts erasing everything in [begin, end) into the batch. Few keys are erased one by one: RocksDB's range
+  // tombstones cost every later read a little, until they are compacted away.
+  void erase_range(Batch& batch, std::string_view begin, std::string_view end) const;
+
+  class Snapshot {
+   public:
+    explicit Snapshot(const Storage& storage);
+    ~Snapshot();
+    Snapshot(const Snapshot&) = delete;
+    Snapshot& operator=(const Snapshot&) = delete;
+
+   private:
+    friend class Storage;
+    const Storage& storage_;
+    const void* snapshot_;
+  };
+
+  // False: there is no such key, and `value` is undefined. Without a snapshot: as it is now.
+  [[nodiscard]] bool get(std::string_view key, std::string& value, const Snapshot* snapshot = nullptr) const;
+
+  // Walks [lower, upper) as it was at the snapshot, or at the iterator's making. Starts nowhere: seek first.
+  class Iterator {
+   public:
+    Iterator(const Storage& storage, std::string_view lower, std::string_view upper,
+             const Snapshot* snapshot = nullptr);
+    ~Iterator();
+    Iterator(Iterator&&) noexcept;
+    Iterator& operator=(Iterator&&) noexcept;
+
+    void seek_to_first();
+    void seek_to_last();
+    void seek(std::string_view key);           // to the first at or after `key`
+    void next();
+    void prev();
+    [[nodiscard]] bool valid() const;          // throws if the walk ended in a fault
+    [[nodiscard]] std::string_view key() const;    // until the next move
+    [[nodiscard]] std::string_view value() const;
+
+   private:
+    struct State;
+    std::unique_ptr<State> state_;
+  };
+
+ private:
+  struct Engine;
+  Storage(StorageOptions options, std::unique_ptr<Engine> engine);
+
+  const StorageOptions options_;
+  const std::unique_ptr<Engine> engine_;
+};
+
+}  // namespace mayfly::engine

@@ -1,0 +1,275 @@
+#include "engine/transaction.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "engine/index_entries.h"
+#include "engine/item_codec.h"
+#include "engine/key_space.h"
+#include "engine/lock_table.h"
+#include "engine/parts.h"
+
+namespace mayfly::engine {
+
+struct Transaction::State {
+  enum class Write : std::uint8_t { none, put, remove, forget_expiry, fill_entries };
+
+  struct OneTable {
+    std::shared_ptr<LiveTable> live;
+    std::shared_ptr<const Table> description;  // as it is while we hold the gate
+  };
+
+  struct OneItem {
+    std::size_t table;  // in `tables`
+    std::string key;
+    bool exists = false;
+    StoredItem old_item;
+    Write write = Write::none;
+    Item new_item;
+    std::string new_bytes;
+    Instant forget_due = 0;
+    std::vector<IndexEffect> effects;
+  };
+
+  struct NewTimer {
+    TableId table;
+    Instant due;
+  };
+
+  Database::Parts& parts;
+  const Cause cause;
+  std::vector<OneTable> tables;
+  std::vector<OneItem> items;
+  std::size_t gates_held = 0;  // of the first so many tables
+  ItemLocks locks;
+  StagedWrite staged;
+  std::vector<NewTimer> timers;
+
+  State(Database::Parts& parts, Cause cause) : parts(parts), cause(cause) {}
+
+  void release() {
+    locks.release();
+    for (; gates_held > 0; --gates_held) tables[gates_held - 1].live->gate_.unlock_shared();
+  }
+
+  void stage(OneItem& item);
+  void stage_item(OneItem& item, const Table& table, const LiveTable& live);
+  void stage_indexes(OneItem& item, const Table& table, const LiveTable& live, const Item* old_item,
+                     const Item* new_item);
+  void stage_expiry(const OneItem& item, const Table& table);
+  void stage_record(const OneItem& item, const Table& table);
+  void stage_missing_entries(OneItem& item, const Table& table, const LiveTable& live);
+};
+
+Transaction::Transaction(Database& database, Cause cause)
+    : state_(std::make_unique<State>(database.parts(), cause)) {}
+
+Transaction::~Transaction() { state_->release(); }
+
+// --- locking and reading
+
+Transaction::Slot Transaction::add(std::shared_ptr<LiveTable> table, std::string key) {
+  assert(state_->gates_held == 0);
+  auto& tables = state_->tables;
+  std::size_t index = 0;
+  while (index < tables.size() && tables[index].live != table) ++index;
+  if (index == tables.size()) tables.push_back({std::move(table), nullptr});
+  State::OneItem& item = state_->items.emplace_back();
+  item.table = index;
+  item.key = std::move(key);
+  return state_->items.size() - 1;
+}
+
+bool Transaction::lock() {
+  State& state = *state_;
+  if (state.tables.size() > 1) {
+    // Gates are taken by table id; items refer to tables by place.
+    std::vector<std::shared_ptr<LiveTable>> before;
+    for (const auto& table : state.tables) before.push_back(table.live);
+    std::sort(state.tables.begin(), state.tables.end(),
+              [](const auto& a, const auto& b) { return a.live->id() < b.live->id(); });
+    for (State::OneItem& item : state.items)
+      item.table = static_cast<std::size_t>(
+          std::find_if(state.tables.begin(), state.tables.end(),
+                       [&](const auto& table) { return table.live == before[item.table]; }) -
+          state.tables.begin());
+  }
+  for (State::OneTable& table : state.tables) {
+    table.live->gate_.lock_shared();
+    ++state.gates_held;
+    if (table.live->dropped()) {
+      state.release();
+      return false;
+    }
+    table.description = table.live->description();
+  }
+  std::vector<LockTable::Stripe> stripes;
+  stripes.reserve(state.items.size());
+  for (const State::OneItem& item : state.items)
+    stripes.push_back(LockTable::stripe_of(state.tables[item.table].live->id(), item.key));
+  state.locks.take(state.parts.locks, std::move(stripes));
+
+  std::string key, bytes;
+  for (State::OneItem& item : state.items) {
+    key.clear();
+    append_item_key(key, state.tables[item.table].live->id(), 0, item.key);
+    item.exists = state.parts.storage().get(key, bytes);
+    if (item.exists) item.old_item = StoredItem(std::move(bytes));
+  }
+  return true;
+}
+
+const Table& Transaction::table(Slot slot) const {
+  return *state_->tables[state_->items[slot].table].description;
+}
+
+const StoredItem* Transaction::old_item(Slot slot) const {
+  const State::OneItem& item = state_->items[slot];
+  return item.exists ? &item.old_item : nullptr;
+}
+
+// --- saying what to write
+
+void Transaction::put(Slot slot, Item new_item) {
+  State::OneItem& item = state_->items[slot];
+  item.new_bytes.clear();
+  encode_item(new_item, item.new_bytes);
+  item.new_item = std::move(new_item);
+  // An item has one encoding: the same bytes are the same item, and nothing happens.
+  const bool same = item.exists && item.old_item.bytes() == item.new_bytes;
+  item.write = same ? State::Write::none : State::Write::put;
+}
+
+void Transaction::remove(Slot slot) {
+  State::OneItem& item = state_->items[slot];
+  item.write = item.exists ? State::Write::remove : State::Write::none;
+}
+
+bool Transaction::remove_expired(Slot slot, Instant due) {
+  State::OneItem& item = state_->items[slot];
+  const Instant now = state_->parts.clock->now();
+  // Re-check: the item may have been renewed, or removed and written anew, since its entry was read.
+  const std::optional<Instant> due_now =
+      item.exists ? due_of_stored(table(slot), item.old_item.bytes()) : std::nullopt;
+  if (due_now == due && is_expired(due, now)) {
+    item.write = State::Write::remove;
+    return true;
+  }
+  if (due_now == due && due > now) return false;
+  item.write = State::Write::forget_expiry;
+  item.forget_due = due;
+  return false;
+}
+
+void Transaction::fill_entries(Slot slot) {
+  State::OneItem& item = state_->items[slot];
+  item.write = item.exists ? State::Write::fill_entries : State::Write::none;
+}
+
+// --- writing
+
+void Transaction::commit() {
+  State& state = *state_;
+  assert(state.gates_held == state.tables.size());
+  for (State::OneItem& item : state.items) state.stage(item);
+  if (!state.staged.batch.empty()) {
+    state.parts.committer.commit(state.staged);
+    for (const State::NewTimer& timer : state.timers) state.parts.timers.push(timer.table, timer.due);
+  }
+  state.release();
+}
+
+void Transaction::State::stage(OneItem& item) {
+  const Table& table = *tables[item.table].description;
+  const LiveTable& live = *tables[item.table].live;
+  switch (item.write) {
+    case Write::none: return;
+    case Write::put:
+    case Write::remove: return stage_item(item, table, live);
+    case Write::forget_expiry:
+      staged.batch.erase(parts.expiry.entry_key(table.id, item.forget_due, item.key));
+      return;
+    case Write::fill_entries: return stage_missing_entries(item, table, live);
+  }
+}
+
+void Transaction::State::stage_item(OneItem& item, const Table& table, const LiveTable& live) {
+  const bool puts = item.write == Write::put;
+  const std::string stored_key = item_key(table.id, 0, item.key);
+  if (puts) {
+    staged.batch.put(stored_key, item.new_bytes);
+  } else {
+    staged.batch.erase(stored_key);
+  }
+  staged.count(live, 0, (puts ? 1 : 0) - (item.exists ? 1 : 0),
+               (puts ? std::int64_t{stored_item_size(item.new_bytes)} : 0) -
+                   (item.exists ? static_cast<std::int64_t>(item.old_item.size()) : 0));
+  if (!table.indexes.empty())
+    stage_indexes(item, table, live, item.exists ? &item.old_item.item() : nullptr, puts ? &item.new_item : nullptr);
+  if (table.ttl) stage_expiry(item, table);
+  if (table.stream) stage_record(item, table);
+}
+
+void Transaction::State::stage_indexes(OneItem& item, const Table& table, const LiveTable& live, const Item* old_item,
+                                       const Item* new_item) {
+  for (const IndexChange& change : index_changes(table, item.key, old_item, new_item)) {
+    const IndexId id = change.index->id;
+    bool had_entry = !change.old_key.empty();
+    if (had_entry && change.index->state == Index::State::creating) {
+      // The backfill may not have come here yet: then there is no entry to count off.
+      std::string unused;
+      had_entry = parts.storage().get(item_key(table.id, id, change.old_key), unused);
+    }
+    if (change.key_changed() || !had_entry) {
+      if (had_entry) staged.batch.erase(item_key(table.id, id, change.old_key));
+      if (!change.new_key.empty()) staged.batch.put(item_key(table.id, id, change.new_key), item.key);
+    }
+    const std::int64_t old_bytes = had_entry ? static_cast<std::int64_t>(change.old_bytes) : 0;
+    staged.count(live, id, (change.new_key.empty() ? 0 : 1) - (had_entry ? 1 : 0),
+                 static_cast<std::int64_t>(change.new_bytes) - old_bytes);
+    item.effects.push_back({id, change.old_bytes, change.new_bytes, change.key_changed()});
+  }
+}
+
+void Transaction::State::stage_expiry(const OneItem& item, const Table& table) {
+  const std::optional<Instant> old_due =
+      item.exists ? due_of_stored(table, item.old_item.bytes()) : std::nullopt;
+  std::optional<Instant> new_due = item.write == Write::put ? due_of(table, item.new_item) : std::nullopt;
+  if (old_due == new_due) return;
+  if (old_due) staged.batch.erase(parts.expiry.entry_key(table.id, *old_due, item.key));
+  if (!new_due || is_too_old(*new_due, parts.clock->now())) return;
+  staged.batch.put(parts.expiry.entry_key(table.id, *new_due, item.key), {});
+  timers.push_back({table.id, *new_due});
+}
+
+void Transaction::State::stage_record(const OneItem& item, const Table& table) {
+  const bool puts = item.write == Write::put;
+  const Item& with_keys = puts ? item.new_item : item.old_item.item();
+  staged.records.push_back(
+      {table.stream->id, encode_record(cause, table.stream->view, key_attributes(table.keys, with_keys),
+                                       item.exists ? item.old_item.bytes() : std::string_view{},
+                                       puts ? std::string_view(item.new_bytes) : std::string_view{})});
+}
+
+void Transaction::State::stage_missing_entries(OneItem& item, const Table& table, const LiveTable& live) {
+  for (const Index& index : table.indexes) {
+    if (index.state != Index::State::creating) continue;
+    const std::string entry = index_entry_key(index, item.key, item.old_item.item());
+    if (entry.empty()) continue;
+    const std::string stored_key = item_key(table.id, index.id, entry);
+    if (std::string unused; parts.storage().get(stored_key, unused)) continue;
+    staged.batch.put(stored_key, item.key);
+    staged.count(live, index.id, 1, static_cast<std::int64_t>(projected_size(table, index, item.old_item.item())));
+  }
+  if (!table.ttl || !table.ttl->backfilling) return;
+  const std::optional<Instant> due = due_of_stored(table, item.old_item.bytes());
+  if (!due || is_too_old(*due, parts.clock->now())) return;
+  staged.batch.put(parts.expiry.entry_key(table.id, *due, item.key), {});
+  timers.push_back({table.id, *due});
+}
+
+const std::vector<Transaction::IndexEffect>& Transaction::index_effects(Slot slot) const {
+  return state_->items[slot].effects;
+}
+
+}  // namespace mayfly::engine

@@ -1,0 +1,85 @@
+// A database, a clock that the test moves, and tables to write to: what the engine's tests share.
+//
+//   World world;                                           // in memory, at 2024-05-01T00:00:00Z
+//   auto carts = world.create(simple_table("carts"));
+//   world.put(carts, {{"id", "a"}, {"ttl", number("1714521610")}});
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/database.h"
+#include "engine/transaction.h"
+
+namespace mayfly::engine::test {
+
+inline constexpr Instant start_ms = 1'714'521'600'000;  // 2024-05-01T00:00:00Z
+inline constexpr std::int64_t start_seconds = start_ms / 1000;
+
+AttributeValue number(std::string_view text);
+AttributeValue number(std::int64_t value);
+
+// Partition key "id", a string.
+Table simple_table(std::string name);
+// Partition key "id" and sort key "at", a number.
+Table sorted_table(std::string name);
+// A global index of that name by one string attribute.
+Index global_index(std::string name, std::string attribute,
+                   Projection::Kind projection = Projection::Kind::all);
+// A local index: the partition key "id", then the string attribute.
+Index local_index(std::string name, std::string attribute);
+Stream stream_of(StreamView view);
+
+std::string key_of(const Table& table, const Item& item);
+
+// A directory that goes away with the object.
+class Directory {
+ public:
+  Directory();
+  ~Directory();
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+class World {
+ public:
+  // `options.clock` is replaced by a ManualClock, unless it is set.
+  explicit World(DatabaseOptions options = {.reap = false});
+
+  Database& database() { return *database_; }
+  ManualClock& clock() { return *clock_; }
+  // Closes and opens again, in the same directory and at the same time.
+  void reopen();
+  void close() { database_.reset(); }
+
+  std::shared_ptr<LiveTable> create(Table table) { return database_->create_table(std::move(table)); }
+  std::shared_ptr<LiveTable> find(std::string_view name);
+  void put(const std::shared_ptr<LiveTable>& table, Item item);
+  void remove(const std::shared_ptr<LiveTable>& table, const Item& key);
+  std::optional<Item> get(const std::shared_ptr<LiveTable>& table, const Item& key);
+  // Everything, in the order of the cursor.
+  std::vector<Item> all(const std::shared_ptr<LiveTable>& table, IndexId index = 0);
+  std::vector<ChangeRecord> records(StreamId stream, Sequence from = 0);
+  // Sets the TTL attribute.
+  void enable_ttl(const std::shared_ptr<LiveTable>& table, const std::string& attribute = "ttl");
+
+  // Everything that the database promises about one table, checked key by key: each item has the index entries
+  // and the expiry entry it should have, none is left over, and the counters count them. The first thing
+  // that is wrong, or nothing.
+  std::string inconsistency(const std::shared_ptr<LiveTable>& table);
+
+ private:
+  DatabaseOptions options_;
+  std::shared_ptr<ManualClock> clock_;
+  std::unique_ptr<Database> database_;
+};
+
+}  // namespace mayfly::engine::test
