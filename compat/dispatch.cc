@@ -2,30 +2,46 @@
 
 #include <exception>
 
+#include "compat/operations/batch_get_item.h"
+#include "compat/operations/batch_write_item.h"
 #include "compat/operations/create_table.h"
+#include "compat/operations/delete_item.h"
 #include "compat/operations/delete_table.h"
 #include "compat/operations/describe_endpoints.h"
 #include "compat/operations/describe_limits.h"
 #include "compat/operations/describe_table.h"
+#include "compat/operations/get_item.h"
 #include "compat/operations/list_tables.h"
+#include "compat/operations/put_item.h"
+#include "compat/operations/query.h"
+#include "compat/operations/scan.h"
 #include "compat/operations/tags.h"
 #include "compat/operations/time_to_live.h"
+#include "compat/operations/update_item.h"
 #include "compat/operations/update_table.h"
 
 namespace mayfly::compat {
 namespace {
 
 constexpr const Operation* operations_table[] = {
+    &operations::batch_get_item,
+    &operations::batch_write_item,
     &operations::create_table,
+    &operations::delete_item,
     &operations::delete_table,
     &operations::describe_endpoints,
     &operations::describe_limits,
     &operations::describe_table,
     &operations::describe_time_to_live,
+    &operations::get_item,
     &operations::list_tables,
     &operations::list_tags_of_resource,
+    &operations::put_item,
+    &operations::query,
+    &operations::scan,
     &operations::tag_resource,
     &operations::untag_resource,
+    &operations::update_item,
     &operations::update_table,
     &operations::update_time_to_live,
 };

@@ -1,0 +1,186 @@
+#include "compat/operations/batch_get_item.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "compat/attribute_value_json.h"
+#include "compat/capacity.h"
+#include "compat/expression/projection.h"
+#include "compat/request_expressions.h"
+#include "compat/rules.h"
+#include "compat/shapes_common.h"
+#include "engine/item_codec.h"
+
+namespace mayfly::compat {
+namespace {
+
+constexpr std::size_t batch_get_keys_max = 100;
+constexpr std::size_t batch_get_bytes_max = 16 * 1024 * 1024;
+
+constexpr Shape keys = list_of(shapes::attribute_map, 1, batch_get_keys_max);
+constexpr Member keys_and_attributes_members[] = {
+    {"Keys", &keys, required},
+    {"AttributesToGet", &shapes::attribute_names},
+    {"ConsistentRead", &shapes::boolean},
+    {"ProjectionExpression", &shapes::any_string},
+    {"ExpressionAttributeNames", &shapes::expression_names},
+};
+constexpr Shape keys_and_attributes = structure("KeysAndAttributes", keys_and_attributes_members);
+constexpr Shape request_items = map_of(keys_and_attributes, &shapes::table_name, 1, 100);
+constexpr Member members[] = {
+    {"ReturnConsumedCapacity", &shapes::return_consumed_capacity},
+    {"RequestItems", &request_items, required},
+};
+constexpr Shape shape = structure("BatchGetItemInput", members);
+
+// What is asked of one table.
+struct TableReads {
+  std::string_view name;  // as the request has it: a name or an ARN
+  const json::Value* request;
+  std::vector<engine::Item> keys;
+  std::optional<expression::Projection> projection;
+  bool consistent = false;
+
+  std::shared_ptr<engine::LiveTable> table;
+  std::vector<std::string> encoded_keys;
+  std::vector<std::size_t> unprocessed;  // positions in `keys`
+};
+
+Result<TableReads> read_request(const json::Member& member, std::size_t& keys_seen) {
+  const json::Value& request = member.value;
+  TableReads reads{.name = member.name, .request = &request};
+  CHECK_OK(check_expression_parameters(request, {"ProjectionExpression"}, {"AttributesToGet"}));
+  CHECK_OK(check_attributes_to_get(request));
+  TRY(auto substitutions, read_substitutions(request, {"ProjectionExpression"}));
+  TRY(reads.projection, read_projection(request, substitutions));
+  CHECK_OK(substitutions.check_all_used());
+  reads.consistent = boolean_member(request, "ConsistentRead").value_or(false);
+
+  std::unordered_set<std::string> seen;
+  for (const json::Value& key : request.member("Keys")->items()) {
+    TRY(auto item, read_item(key));
+    std::string bytes;
+    engine::encode_item(item, bytes);
+    if (!seen.insert(std::move(bytes)).second) {
+      return error::validation("Provided list of item keys contains duplicates");
+    }
+    if (++keys_seen > batch_get_keys_max) {
+      return error::validation("Too many items requested for the BatchGetItem call");
+    }
+    reads.keys.push_back(std::move(item));
+  }
+  return reads;
+}
+
+Result<void> find_and_check(const Context& context, TableReads& reads) {
+  TRY(reads.table, find_table(context, reads.name));
+  const auto table = reads.table->description();
+  for (const engine::Item& key : reads.keys) {
+    TRY(reads.encoded_keys.emplace_back(), request_key(*table, key));
+  }
+  if (reads.projection) CHECK_OK(check_keys_are_scalars(*table, nested_names(*reads.projection)));
+  return {};
+}
+
+void write_unprocessed(json::Writer& out, const TableReads& reads) {
+  out.begin_object();
+  out.key("Keys");
+  out.begin_array();
+  for (const std::size_t position : reads.unprocessed) write_item_object(out, reads.keys[position]);
+  out.end_array();
+  if (const json::Value* names = reads.request->member("AttributesToGet")) {
+    out.key("AttributesToGet");
+    out.begin_array();
+    for (const json::Value& name : names->items()) out.string(name.string());
+    out.end_array();
+  }
+  if (reads.request->member("ConsistentRead") != nullptr) {
+    out.key("ConsistentRead");
+    out.boolean(reads.consistent);
+  }
+  if (const auto text = string_member(*reads.request, "ProjectionExpression")) {
+    out.key("ProjectionExpression");
+    out.string(*text);
+  }
+  if (const json::Value* names = reads.request->member("ExpressionAttributeNames")) {
+    out.key("ExpressionAttributeNames");
+    out.begin_object();
+    for (const json::Member& name : names->members()) {
+      out.key(name.name);
+      out.string(name.value.string());
+    }
+    out.end_object();
+  }
+  out.end_object();
+}
+
+// Writes the items that are there and returns the units they cost; keys that do not fit any more are left over.
+double read_table(const Context& context, TableReads& reads, std::size_t& bytes_left, json::Writer& out) {
+  double units = 0;
+  out.begin_array();
+  for (std::size_t i = 0; i < reads.keys.size(); ++i) {
+    const auto item = bytes_left > 0 ? context.database.get(*reads.table, reads.encoded_keys[i]) : std::nullopt;
+    const std::size_t bytes = item ? item->size() : 0;
+    if (bytes_left == 0 || bytes > bytes_left) {
+      bytes_left = 0;  // what comes after is left over too, as the answer's order suggests
+      reads.unprocessed.push_back(i);
+      continue;
+    }
+    bytes_left -= bytes;
+    units += read_units(bytes, reads.consistent);
+    if (!item) continue;
+    if (reads.projection) {
+      write_item_object(out, expression::project(*reads.projection, item->item()));
+    } else {
+      write_stored_item(out, item->bytes());
+    }
+  }
+  out.end_array();
+  return units;
+}
+
+Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
+  std::vector<TableReads> tables;
+  std::size_t keys_seen = 0;
+  for (const json::Member& member : request.member("RequestItems")->members()) {
+    TRY(tables.emplace_back(), read_request(member, keys_seen));
+  }
+  for (TableReads& reads : tables) CHECK_OK(find_and_check(context, reads));
+
+  std::vector<ConsumedCapacity> consumed;
+  std::size_t bytes_left = batch_get_bytes_max;
+  out.begin_object();
+  out.key("Responses");
+  out.begin_object();
+  for (TableReads& reads : tables) {
+    out.key(reads.name);
+    consumed.emplace_back(reads.table->description()->name);
+    consumed.back().add_table(read_table(context, reads, bytes_left, out));
+  }
+  out.end_object();
+  out.key("UnprocessedKeys");
+  out.begin_object();
+  for (const TableReads& reads : tables) {
+    if (reads.unprocessed.empty()) continue;
+    out.key(reads.name);
+    write_unprocessed(out, reads);
+  }
+  out.end_object();
+  if (const auto mode = return_capacity(request); mode != ReturnCapacity::none) {
+    out.key("ConsumedCapacity");
+    out.begin_array();
+    for (const ConsumedCapacity& of_table : consumed) of_table.write(out, mode);
+    out.end_array();
+  }
+  out.end_object();
+  return {};
+}
+
+}  // namespace
+
+constinit const Operation operations::batch_get_item{dynamodb, "BatchGetItem", &shape, &run};
+
+}  // namespace mayfly::compat

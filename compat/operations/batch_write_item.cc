@@ -1,0 +1,200 @@
+#include "compat/operations/batch_write_item.h"
+
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compat/attribute_value_json.h"
+#include "compat/capacity.h"
+#include "compat/rules.h"
+#include "compat/shapes_common.h"
+#include "compat/write_item.h"
+#include "engine/item_size.h"
+#include "engine/transaction.h"
+
+namespace mayfly::compat {
+namespace {
+
+constexpr std::size_t batch_write_requests_max = 25;
+
+constexpr Member put_request_members[] = {{"Item", &shapes::attribute_map, required}};
+constexpr Shape put_request = structure("PutRequest", put_request_members);
+constexpr Member delete_request_members[] = {{"Key", &shapes::attribute_map, required}};
+constexpr Shape delete_request = structure("DeleteRequest", delete_request_members);
+constexpr Member write_request_members[] = {
+    {"DeleteRequest", &delete_request},
+    {"PutRequest", &put_request},
+};
+constexpr Shape write_request = structure("WriteRequest", write_request_members);
+constexpr Shape write_requests = list_of(write_request, 1, batch_write_requests_max);
+constexpr Shape request_items = map_of(write_requests, &shapes::table_name, 1, 25);
+constexpr Member members[] = {
+    {"ReturnConsumedCapacity", &shapes::return_consumed_capacity},
+    {"ReturnItemCollectionMetrics", &shapes::return_item_collection_metrics},
+    {"RequestItems", &request_items, required},
+};
+constexpr Shape shape = structure("BatchWriteItemInput", members);
+
+struct Entry {
+  ItemWrite write;
+  engine::Transaction::Slot slot = 0;
+  std::size_t old_bytes = 0;
+  std::size_t new_bytes = 0;
+  engine::Item collection_key;  // if ItemCollectionMetrics are wanted
+};
+
+struct TableWrites {
+  std::string_view name;  // as the request has it: a name or an ARN
+  std::shared_ptr<engine::LiveTable> table;
+  std::vector<Entry> entries;
+};
+
+Result<ItemWrite> read_write(const json::Value& request) {
+  const json::Value* put = request.member("PutRequest");
+  const json::Value* remove = request.member("DeleteRequest");
+  if ((put == nullptr) == (remove == nullptr)) {
+    return error::validation(
+        "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported "
+        "datatypes");
+  }
+  ItemWrite write{.kind = put ? ItemWrite::Kind::put : ItemWrite::Kind::remove};
+  TRY(write.item, read_item(put ? *put->member("Item") : *remove->member("Key")));
+  if (put != nullptr && engine::item_size(write.item) > engine::item_bytes_max) {
+    return error::validation("Item size has exceeded the maximum allowed size");
+  }
+  return write;
+}
+
+Result<std::vector<TableWrites>> read_request(const json::Value& request) {
+  std::vector<TableWrites> tables;
+  std::size_t requests = 0;
+  for (const json::Member& member : request.member("RequestItems")->members()) {
+    TableWrites& table = tables.emplace_back(TableWrites{.name = member.name});
+    for (const json::Value& each : member.value.items()) {
+      TRY(table.entries.emplace_back().write, read_write(each));
+      if (++requests > batch_write_requests_max) {
+        return error::validation("Too many items requested for the BatchWriteItem call");
+      }
+    }
+  }
+  return tables;
+}
+
+// Of an item, too, a batch says of a bad key only that it does not match.
+Result<std::string> write_key(const engine::Table& table, const ItemWrite& write) {
+  if (write.kind == ItemWrite::Kind::remove) return request_key(table, write.item);
+  auto key = item_key(table, write.item);
+  if (!key && (key.error().message.find("Missing the key") != std::string::npos ||
+               key.error().message.find("Type mismatch for key") != std::string::npos)) {
+    return error::validation("The provided key element does not match the schema");
+  }
+  if (key) CHECK_OK(check_index_keys(table, write.item));
+  return key;
+}
+
+Result<void> find_and_check(const Context& context, TableWrites& writes) {
+  TRY(writes.table, find_table(context, writes.name));
+  const auto table = writes.table->description();
+  std::set<std::string_view> seen;
+  for (Entry& entry : writes.entries) {
+    entry.write.table = writes.table;
+    TRY(entry.write.key, write_key(*table, entry.write));
+    if (!seen.insert(entry.write.key).second) {
+      return error::validation("Provided list of item keys contains duplicates");
+    }
+  }
+  return {};
+}
+
+// A table may be asked for by its name and by its ARN in one request.
+Result<void> check_distinct_tables(const std::vector<TableWrites>& tables) {
+  std::set<std::pair<const engine::LiveTable*, std::string_view>> seen;
+  for (const TableWrites& writes : tables) {
+    for (const Entry& entry : writes.entries) {
+      if (!seen.emplace(writes.table.get(), entry.write.key).second) {
+        return error::validation("Provided list of item keys contains duplicates");
+      }
+    }
+  }
+  return {};
+}
+
+// One commit for all of them. AWS promises less: each item by itself.
+Result<void> write_all(engine::Transaction& transaction, std::vector<TableWrites>& tables, bool with_metrics) {
+  for (TableWrites& writes : tables) {
+    for (Entry& entry : writes.entries) entry.slot = transaction.add(writes.table, entry.write.key);
+  }
+  if (!transaction.lock()) return table_not_found();
+  for (TableWrites& writes : tables) {
+    for (Entry& entry : writes.entries) {
+      const engine::Table& table = transaction.table(entry.slot);
+      const engine::StoredItem* old_item = transaction.old_item(entry.slot);
+      if (with_metrics && has_item_collections(table)) {
+        entry.collection_key = key_attributes(table, entry.write.item);
+      }
+      TRY(auto item, next_item(table, entry.write, old_item));
+      entry.old_bytes = old_item ? old_item->size() : 0;
+      entry.new_bytes = item ? engine::item_size(*item) : 0;
+      stage(transaction, entry.slot, entry.write.kind, std::move(item));
+    }
+  }
+  transaction.commit();
+  return {};
+}
+
+void write_capacity(json::Writer& out, const engine::Transaction& transaction,
+                    const std::vector<TableWrites>& tables, ReturnCapacity mode) {
+  out.key("ConsumedCapacity");
+  out.begin_array();
+  for (const TableWrites& writes : tables) {
+    const engine::Table& table = transaction.table(writes.entries.front().slot);
+    ConsumedCapacity consumed(table.name);
+    for (const Entry& entry : writes.entries) {
+      consumed.add_write(table, entry.old_bytes, entry.new_bytes, transaction.index_effects(entry.slot));
+    }
+    consumed.write(out, mode);
+  }
+  out.end_array();
+}
+
+void write_metrics(json::Writer& out, const engine::Transaction& transaction,
+                   const std::vector<TableWrites>& tables) {
+  out.key("ItemCollectionMetrics");
+  out.begin_object();
+  for (const TableWrites& writes : tables) {
+    const engine::Table& table = transaction.table(writes.entries.front().slot);
+    if (!has_item_collections(table)) continue;
+    out.key(writes.name);
+    out.begin_array();
+    for (const Entry& entry : writes.entries) write_collection_metrics(out, table, entry.collection_key);
+    out.end_array();
+  }
+  out.end_object();
+}
+
+Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
+  TRY(std::vector<TableWrites> tables, read_request(request));
+  for (TableWrites& writes : tables) CHECK_OK(find_and_check(context, writes));
+  if (tables.size() > 1) CHECK_OK(check_distinct_tables(tables));
+
+  const WantedAnswer wanted = wanted_answer(request);
+  engine::Transaction transaction(context.database, engine::Cause::user);
+  CHECK_OK(write_all(transaction, tables, wanted.collection_metrics));
+
+  out.begin_object();
+  out.key("UnprocessedItems");
+  out.begin_object();
+  out.end_object();
+  if (wanted.capacity != ReturnCapacity::none) write_capacity(out, transaction, tables, wanted.capacity);
+  if (wanted.collection_metrics) write_metrics(out, transaction, tables);
+  out.end_object();
+  return {};
+}
+
+}  // namespace
+
+constinit const Operation operations::batch_write_item{dynamodb, "BatchWriteItem", &shape, &run};
+
+}  // namespace mayfly::compat

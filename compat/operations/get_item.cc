@@ -1,0 +1,62 @@
+#include "compat/operations/get_item.h"
+
+#include "compat/attribute_value_json.h"
+#include "compat/capacity.h"
+#include "compat/expression/projection.h"
+#include "compat/request_expressions.h"
+#include "compat/rules.h"
+#include "compat/shapes_common.h"
+
+namespace mayfly::compat {
+namespace {
+
+constexpr Member members[] = {
+    {"ReturnConsumedCapacity", &shapes::return_consumed_capacity},
+    {"AttributesToGet", &shapes::attribute_names},
+    {"TableName", &shapes::table_name, required},
+    {"Key", &shapes::attribute_map, required},
+    {"ConsistentRead", &shapes::boolean},
+    {"ExpressionAttributeNames", &shapes::expression_names},
+    {"ProjectionExpression", &shapes::any_string},
+};
+constexpr Shape shape = structure("GetItemInput", members);
+
+Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
+  CHECK_OK(check_expression_parameters(request, {"ProjectionExpression"}, {"AttributesToGet"}));
+  TRY(const auto key_item, read_item(*request.member("Key")));
+  CHECK_OK(check_attributes_to_get(request));
+  TRY(auto substitutions, read_substitutions(request, {"ProjectionExpression"}));
+  TRY(const auto projection, read_projection(request, substitutions));
+  CHECK_OK(substitutions.check_all_used());
+
+  TRY(const auto live, find_table(context, request.member("TableName")->string()));
+  const auto table = live->description();
+  TRY(const auto key, request_key(*table, key_item));
+  if (projection) CHECK_OK(check_keys_are_scalars(*table, nested_names(*projection)));
+
+  const auto item = context.database.get(*live, key);
+  out.begin_object();
+  if (item) {
+    out.key("Item");
+    if (projection) {
+      write_item_object(out, expression::project(*projection, item->item()));
+    } else {
+      write_stored_item(out, item->bytes());
+    }
+  }
+  if (const auto mode = return_capacity(request); mode != ReturnCapacity::none) {
+    ConsumedCapacity consumed(table->name);
+    consumed.add_table(
+        read_units(item ? item->size() : 0, boolean_member(request, "ConsistentRead").value_or(false)));
+    out.key("ConsumedCapacity");
+    consumed.write(out, mode);
+  }
+  out.end_object();
+  return {};
+}
+
+}  // namespace
+
+constinit const Operation operations::get_item{dynamodb, "GetItem", &shape, &run};
+
+}  // namespace mayfly::compat

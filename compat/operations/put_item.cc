@@ -1,0 +1,52 @@
+#include "compat/operations/put_item.h"
+
+#include "compat/attribute_value_json.h"
+#include "compat/request_expressions.h"
+#include "compat/rules.h"
+#include "compat/shapes_common.h"
+#include "compat/write_item.h"
+#include "engine/item_size.h"
+
+namespace mayfly::compat {
+namespace {
+
+constexpr Member members[] = {
+    {"ReturnConsumedCapacity", &shapes::return_consumed_capacity},
+    {"TableName", &shapes::table_name, required},
+    {"Item", &shapes::attribute_map, required},
+    {"ConditionalOperator", &shapes::conditional_operator},
+    {"Expected", &shapes::expected},
+    {"ReturnValues", &shapes::return_values},
+    {"ReturnItemCollectionMetrics", &shapes::return_item_collection_metrics},
+    {"ConditionExpression", &shapes::any_string},
+    {"ExpressionAttributeNames", &shapes::expression_names},
+    {"ExpressionAttributeValues", &shapes::expression_values},
+    {"ReturnValuesOnConditionCheckFailure", &shapes::return_values_on_condition_check_failure},
+};
+constexpr Shape shape = structure("PutItemInput", members);
+
+Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
+  CHECK_OK(check_expression_parameters(request, {"ConditionExpression"}, {"Expected"}));
+  ItemWrite write{.kind = ItemWrite::Kind::put};
+  TRY(write.item, read_item(*request.member("Item")));
+  const WantedAnswer wanted = wanted_answer(request);
+  if (wanted.values != ReturnValues::none && wanted.values != ReturnValues::all_old) {
+    return error::validation("ReturnValues can only be ALL_OLD or NONE");
+  }
+  if (engine::item_size(write.item) > engine::item_bytes_max) {
+    return error::validation("Item size has exceeded the maximum allowed size");
+  }
+  CHECK_OK(read_expressions(request, write));
+
+  TRY(write.table, find_table(context, request.member("TableName")->string()));
+  const auto table = write.table->description();
+  TRY(write.key, item_key(*table, write.item));
+  CHECK_OK(check_index_keys(*table, write.item));
+  return write_item(std::move(write), wanted, context, out);
+}
+
+}  // namespace
+
+constinit const Operation operations::put_item{dynamodb, "PutItem", &shape, &run};
+
+}  // namespace mayfly::compat

@@ -1,0 +1,233 @@
+#include "compat/operations/query.h"
+
+#include <vector>
+
+#include "compat/expression/key_condition.h"
+#include "compat/expression/paths.h"
+#include "compat/read_rules.h"
+#include "compat/request_expressions.h"
+#include "compat/rules.h"
+#include "compat/shapes_common.h"
+#include "engine/key_codec.h"
+
+namespace mayfly::compat {
+namespace {
+
+using engine::AttributeValue;
+using engine::Item;
+using expression::KeyCondition;
+using expression::KeyPredicate;
+
+constexpr Member members[] = {
+    {"Select", &shapes::select},
+    {"IndexName", &shapes::index_name},
+    {"ReturnConsumedCapacity", &shapes::return_consumed_capacity},
+    {"QueryFilter", &shapes::conditions},
+    {"TableName", &shapes::table_name, required},
+    {"ConditionalOperator", &shapes::conditional_operator},
+    {"AttributesToGet", &shapes::attribute_names},
+    {"Limit", &shapes::positive_integer},
+    {"KeyConditions", &shapes::conditions},
+    {"ExclusiveStartKey", &shapes::attribute_map},
+    {"ConsistentRead", &shapes::boolean},
+    {"ScanIndexForward", &shapes::boolean},
+    {"KeyConditionExpression", &shapes::any_string},
+    {"FilterExpression", &shapes::any_string},
+    {"ProjectionExpression", &shapes::any_string},
+    {"ExpressionAttributeValues", &shapes::expression_values},
+    {"ExpressionAttributeNames", &shapes::expression_names},
+};
+constexpr Shape shape = structure("QueryInput", members);
+
+std::string with_scalar(std::string prefix, const AttributeValue& scalar) {
+  engine::append_scalar(prefix, scalar);
+  return prefix;
+}
+
+engine::KeyRange key_range(const ReadTarget& target, const KeyCondition& condition) {
+  std::vector<const AttributeValue*> partition;
+  for (const AttributeValue& value : condition.partition) partition.push_back(&value);
+  std::string prefix;
+  engine::append_partition(prefix, partition);
+  for (const AttributeValue& value : condition.sort_equal) engine::append_scalar(prefix, value);
+
+  engine::KeyRange range;
+  range.index = target.index ? target.index->id : engine::IndexId{0};
+  range.upper = engine::prefix_end(prefix);
+  if (!condition.sort_range) {
+    range.lower = std::move(prefix);
+    return range;
+  }
+  const KeyPredicate& predicate = *condition.sort_range;
+  switch (predicate.kind) {
+    case KeyPredicate::Kind::equal:
+      range.lower = with_scalar(std::move(prefix), predicate.low);
+      range.upper = engine::prefix_end(range.lower);
+      break;
+    case KeyPredicate::Kind::less:
+      range.upper = with_scalar(prefix, predicate.low);
+      range.lower = std::move(prefix);
+      break;
+    case KeyPredicate::Kind::less_equal:
+      range.upper = engine::prefix_end(with_scalar(prefix, predicate.low));
+      range.lower = std::move(prefix);
+      break;
+    case KeyPredicate::Kind::greater:
+      range.lower = engine::prefix_end(with_scalar(std::move(prefix), predicate.low));
+      break;
+    case KeyPredicate::Kind::greater_equal:
+      range.lower = with_scalar(std::move(prefix), predicate.low);
+      break;
+    case KeyPredicate::Kind::between:
+      range.upper = engine::prefix_end(with_scalar(prefix, predicate.high));
+      range.lower = with_scalar(std::move(prefix), predicate.low);
+      break;
+    case KeyPredicate::Kind::begins_with:
+      engine::append_scalar_prefix(prefix, predicate.low);
+      range.upper = engine::prefix_end(prefix);
+      range.lower = std::move(prefix);
+      break;
+  }
+  return range;
+}
+
+bool satisfies(const AttributeValue& value, const KeyPredicate& predicate) {
+  const auto order = engine::compare_scalars(value, predicate.low);
+  switch (predicate.kind) {
+    case KeyPredicate::Kind::equal: return order == 0;
+    case KeyPredicate::Kind::less: return order < 0;
+    case KeyPredicate::Kind::less_equal: return order <= 0;
+    case KeyPredicate::Kind::greater: return order > 0;
+    case KeyPredicate::Kind::greater_equal: return order >= 0;
+    case KeyPredicate::Kind::between:
+      return order >= 0 && engine::compare_scalars(value, predicate.high) <= 0;
+    case KeyPredicate::Kind::begins_with: break;
+  }
+  std::string text, prefix;
+  engine::append_scalar_prefix(text, value);
+  engine::append_scalar_prefix(prefix, predicate.low);
+  return text.starts_with(prefix);
+}
+
+// "{p=AttributeValue: {S:x}}", as the service prints its own objects.
+std::string printed(const Item& key) {
+  std::string text;
+  for (const auto& [name, value] : key) {
+    text += (text.empty() ? "" : ", ") + name + "=AttributeValue: {" +
+            std::string(engine::type_name(value.type())) + ":";
+    if (const auto* string = value.get_if<std::string>()) text += *string;
+    if (const auto* number = value.get_if<engine::Number>()) number->append_to(text);
+    text += "}";
+  }
+  return "{" + text + "}";
+}
+
+// That the start key lies where the query reads.
+Result<void> check_start_position(const ReadTarget& target, const KeyCondition& condition, const Item& start_key) {
+  const engine::KeySchema& keys = target.keys();
+  bool same_partition = true;
+  for (std::size_t i = 0; i < keys.partition.size(); ++i) {
+    same_partition &= *start_key.find(keys.partition[i].name) == condition.partition[i];
+  }
+  if (condition.sort_equal.empty() && !condition.sort_range) {
+    if (!same_partition) {
+      return error::validation(
+          "The provided starting key is outside query boundaries based on provided conditions");
+    }
+    if (target.index == nullptr && keys.sort.empty()) {
+      return error::validation("The provided exclusive start key is invalid: ExclusiveStartKey: " +
+                               printed(start_key));
+    }
+    return {};
+  }
+  bool matches = true;
+  for (std::size_t i = 0; i < condition.sort_equal.size(); ++i) {
+    matches &= *start_key.find(keys.sort[i].name) == condition.sort_equal[i];
+  }
+  if (condition.sort_range) matches &= satisfies(*start_key.find(condition.sort_range->attribute), *condition.sort_range);
+  if (!matches) return error::validation("The provided starting key does not match the range key predicate");
+  const bool one_row = target.index == nullptr && condition.sort_equal.size() == keys.sort.size();
+  if (!same_partition || one_row) {
+    return error::validation("The query can return at most one row and cannot be restarted");
+  }
+  return {};
+}
+
+Result<void> check_filter_has_no_keys(const ReadTarget& target, const expression::Condition& filter,
+                                      std::string_view kind) {
+  for (const auto* part : {&target.keys().partition, &target.keys().sort}) {
+    for (const auto& attribute : *part) {
+      bool named = false;
+      expression::for_each_path(filter, [&](const expression::Path& path) {
+        named |= expression::top_level_name(path) == attribute.name;
+      });
+      if (named) {
+        return error::validation(std::string(kind) +
+                                 " can only contain non-primary key attributes: Primary key attribute: " +
+                                 attribute.name);
+      }
+    }
+  }
+  return {};
+}
+
+Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
+  CHECK_OK(check_expression_parameters(request, {"ProjectionExpression", "FilterExpression", "KeyConditionExpression"},
+                                       {"AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions"}));
+  CHECK_OK(check_attributes_to_get(request));
+  TRY(const auto start_key, read_start_key(request));
+  const auto key_condition_text = string_member(request, "KeyConditionExpression");
+  if (!key_condition_text && request.member("KeyConditions") == nullptr) {
+    return error::validation(
+        "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.");
+  }
+  CHECK_OK(check_select(request, "1 validation error detected: "));
+
+  PageRequest page;
+  TRY(auto substitutions,
+      read_substitutions(request, {"ProjectionExpression", "FilterExpression", "KeyConditionExpression"}));
+  std::vector<KeyPredicate> predicates;
+  if (key_condition_text) {
+    TRY(predicates, expression::parse_key_condition(*key_condition_text, substitutions));
+  }
+  TRY(page.filter, read_condition(request, "FilterExpression", substitutions));
+  TRY(page.projection, read_projection(request, substitutions));
+  CHECK_OK(substitutions.check_all_used());
+
+  TRY(page.target, find_read_target(context, request));
+  const ReadTarget& target = page.target;
+  if (start_key && start_key->size() != start_key_size(target)) {
+    return error::validation("The provided starting key is invalid");
+  }
+  if (start_key) {
+    for (const auto& attribute : target.keys().partition) CHECK_OK(check_start_key_attribute(*start_key, attribute));
+  }
+  TRY(const KeyCondition condition, expression::match_key_schema(std::move(predicates), target.keys()));
+  if (start_key) {
+    for (const auto& attribute : target.keys().sort) CHECK_OK(check_start_key_attribute(*start_key, attribute));
+    CHECK_OK(check_start_table_key(target, *start_key));
+    CHECK_OK(check_start_position(target, condition, *start_key));
+  }
+  if (page.projection) CHECK_OK(check_keys_are_scalars(*target.table, nested_names(*page.projection)));
+  if (page.filter) {
+    CHECK_OK(check_filter_has_no_keys(target, *page.filter,
+                                      request.member("QueryFilter") ? "QueryFilter" : "Filter Expression"));
+  }
+  CHECK_OK(check_all_attributes(target, request));
+  if (page.filter) CHECK_OK(check_keys_are_scalars(*target.table, nested_names(*page.filter)));
+  CHECK_OK(apply_index_projection(request, page));
+
+  page.range = key_range(target, condition);
+  page.range.forward = boolean_member(request, "ScanIndexForward").value_or(true);
+  if (start_key) start_after(page.range, encode_position(target, *start_key));
+  if (const auto limit = integer_member(request, "Limit")) page.limit = static_cast<std::size_t>(*limit);
+  page.consistent = boolean_member(request, "ConsistentRead").value_or(false);
+  answer_page(context, request, page, out);
+  return {};
+}
+
+}  // namespace
+
+constinit const Operation operations::query{dynamodb, "Query", &shape, &run};
+
+}  // namespace mayfly::compat

@@ -1,0 +1,47 @@
+#include "compat/operations/update_item.h"
+
+#include "compat/attribute_value_json.h"
+#include "compat/request_expressions.h"
+#include "compat/rules.h"
+#include "compat/shapes_common.h"
+#include "compat/write_item.h"
+
+namespace mayfly::compat {
+namespace {
+
+constexpr Member members[] = {
+    {"ReturnConsumedCapacity", &shapes::return_consumed_capacity},
+    {"TableName", &shapes::table_name, required},
+    {"ReturnItemCollectionMetrics", &shapes::return_item_collection_metrics},
+    {"ReturnValues", &shapes::return_values},
+    {"Key", &shapes::attribute_map, required},
+    {"ConditionalOperator", &shapes::conditional_operator},
+    {"Expected", &shapes::expected},
+    {"AttributeUpdates", &shapes::attribute_updates},
+    {"ConditionExpression", &shapes::any_string},
+    {"ExpressionAttributeNames", &shapes::expression_names},
+    {"ExpressionAttributeValues", &shapes::expression_values},
+    {"ReturnValuesOnConditionCheckFailure", &shapes::return_values_on_condition_check_failure},
+    {"UpdateExpression", &shapes::any_string},
+};
+constexpr Shape shape = structure("UpdateItemInput", members);
+
+Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
+  CHECK_OK(check_expression_parameters(request, {"UpdateExpression", "ConditionExpression"},
+                                       {"AttributeUpdates", "Expected"}));
+  ItemWrite write{.kind = ItemWrite::Kind::update};
+  TRY(write.item, read_item(*request.member("Key")));
+  CHECK_OK(read_expressions(request, write));
+
+  TRY(write.table, find_table(context, request.member("TableName")->string()));
+  const auto table = write.table->description();
+  TRY(write.key, request_key(*table, write.item));
+  CHECK_OK(check_update(*table, write.update));
+  return write_item(std::move(write), wanted_answer(request), context, out);
+}
+
+}  // namespace
+
+constinit const Operation operations::update_item{dynamodb, "UpdateItem", &shape, &run};
+
+}  // namespace mayfly::compat

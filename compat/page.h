@@ -1,0 +1,71 @@
+// One page of a table or an index: Limit, 1 MB, filter, projection, LastEvaluatedKey.
+//
+// A page ends when it has looked at `limit` items, or when those it looked at reach 1 MB (the one that crosses
+// the line still belongs to it), also if nothing comes after. Sizes and limits count what was looked at, not what
+// passed the filter; of an index they count what it projects.
+//
+//   json::Writer items(text);
+//   const Page page = read_page(context.database, request, &items);   // [{"id":{"S":"1"}},…]
+//   if (page.last_evaluated_key) …
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "compat/expression/ast.h"
+#include "compat/json.h"
+#include "engine/attribute_value.h"
+#include "engine/cursor.h"
+#include "engine/database.h"
+#include "engine/table.h"
+
+namespace mayfly::compat {
+
+inline constexpr std::size_t page_bytes_max = 1024 * 1024;
+
+// What is read: a table, or one of its indexes, as described when the request came.
+struct ReadTarget {
+  std::shared_ptr<engine::LiveTable> live;
+  std::shared_ptr<const engine::Table> table;
+  const engine::Index* index = nullptr;  // into *table
+
+  [[nodiscard]] const engine::KeySchema& keys() const { return index ? index->keys : table->keys; }
+};
+
+struct PageRequest {
+  ReadTarget target;
+  engine::KeyRange range;
+  std::optional<expression::Condition> filter;
+  std::optional<expression::Projection> projection;
+  bool whole_items = false;  // of a local index: fetch what it does not project
+  std::optional<std::size_t> limit;
+  bool consistent = false;
+};
+
+struct Page {
+  std::size_t count = 0;    // passed the filter
+  std::size_t scanned = 0;  // looked at
+  std::optional<engine::Item> last_evaluated_key;
+  double table_units = 0;
+  double index_units = 0;
+};
+
+// Writes the items as an array; nullptr: they are only counted.
+Page read_page(const engine::Database& database, const PageRequest& request, json::Writer* items);
+
+// --- projections of indexes
+
+// Whether the index holds a top-level attribute: its keys, the table's, and what it includes.
+bool is_projected(const engine::Table& table, const engine::Index& index, std::string_view name);
+engine::Item projected_item(const engine::Table& table, const engine::Index& index, const engine::Item& item);
+
+// --- positions
+
+// The encoded key of an item's place in the target.
+std::string encode_position(const ReadTarget& target, const engine::Item& item);
+// Narrows a range to what comes after a position, in the range's direction.
+void start_after(engine::KeyRange& range, std::string position);
+
+}  // namespace mayfly::compat

@@ -1,0 +1,44 @@
+// Rules that Query and Scan share, in DynamoDB's order: which index, what to select, where to start; and their
+// answer.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "compat/capacity.h"
+#include "compat/dispatch.h"
+#include "compat/error.h"
+#include "compat/json.h"
+#include "compat/page.h"
+
+namespace mayfly::compat {
+
+// Select against ProjectionExpression and AttributesToGet; looks at no table. Query's messages begin with
+// "1 validation error detected: ", Scan's do not.
+Result<void> check_select(const json::Value& request, std::string_view message_prefix);
+
+// ExclusiveStartKey's values: "The provided starting key is invalid: …". Nothing if the request has none; an
+// empty one is one.
+Result<std::optional<engine::Item>> read_start_key(const json::Value& request);
+
+// The table and the index, if the request names one. Refuses ConsistentRead of a global index, and one that is
+// still being filled.
+Result<ReadTarget> find_read_target(const Context& context, const json::Value& request);
+
+// How many attributes a start key must have: the table's key and the index's.
+std::size_t start_key_size(const ReadTarget& target);
+// Its attribute of an index's or a table's key is there, and of the right type.
+Result<void> check_start_key_attribute(const engine::Item& start_key, const engine::KeyAttribute& attribute);
+// The table's key within it: "The provided starting key is invalid: The provided key element does not match …".
+Result<void> check_start_table_key(const ReadTarget& target, const engine::Item& start_key);
+
+// ALL_ATTRIBUTES of a global index that does not project all.
+Result<void> check_all_attributes(const ReadTarget& target, const json::Value& request);
+// An index's projection against what is asked for and filtered by; decides whether whole items are fetched.
+Result<void> apply_index_projection(const json::Value& request, PageRequest& page);
+
+// Reads the page and writes the answer: Items, Count, ScannedCount, LastEvaluatedKey, ConsumedCapacity.
+void answer_page(const Context& context, const json::Value& request, const PageRequest& page, json::Writer& out);
+
+}  // namespace mayfly::compat

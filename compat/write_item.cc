@@ -1,0 +1,270 @@
+#include "compat/write_item.h"
+
+#include <algorithm>
+
+#include "compat/attribute_value_json.h"
+#include "compat/expression/evaluate.h"
+#include "compat/expression/parser.h"
+#include "compat/expression/paths.h"
+#include "compat/expression/update.h"
+#include "compat/request_expressions.h"
+#include "compat/rules.h"
+#include "compat/shape.h"
+#include "engine/item_size.h"
+
+namespace mayfly::compat {
+
+namespace {
+
+using engine::AttributeValue;
+using engine::Item;
+using engine::StoredItem;
+using engine::Table;
+
+const Item no_item;
+
+int nesting(const AttributeValue& value) {
+  int deepest = 0;
+  if (const auto* list = value.get_if<engine::List>()) {
+    for (const AttributeValue& element : *list) deepest = std::max(deepest, 1 + nesting(element));
+  } else if (const auto* map = value.get_if<engine::Map>()) {
+    for (const auto& [name, member] : *map) deepest = std::max(deepest, 1 + nesting(member));
+  }
+  return deepest;
+}
+
+// In the order of AWS's checks: global indexes first.
+template <class Visit>  // Result<void> visit(const Index&, const KeyAttribute&)
+Result<void> for_each_index_key(const Table& table, const Visit& visit) {
+  for (const auto kind : {engine::Index::Kind::global, engine::Index::Kind::local}) {
+    for (const engine::Index& index : table.indexes) {
+      if (index.kind != kind) continue;
+      for (const auto& attribute : index.keys.partition) CHECK_OK(visit(index, attribute));
+      for (const auto& attribute : index.keys.sort) CHECK_OK(visit(index, attribute));
+    }
+  }
+  return {};
+}
+
+// Only what the update touched is looked at: an index may have come after a value that does not fit it, and
+// that item can still be updated elsewhere.
+Result<void> check_touched_index_keys(const Table& table, const expression::Update& update, const Item& item) {
+  if (table.indexes.empty()) return {};
+  Item touched;
+  for (const std::string& name : expression::touched_attributes(update)) {
+    if (const AttributeValue* value = item.find(name)) touched.set(name, *value);
+  }
+  CHECK_OK(for_each_index_key(
+      table, [&](const engine::Index&, const engine::KeyAttribute& attribute) -> Result<void> {
+        const AttributeValue* value = touched.find(attribute.name);
+        if (value == nullptr || has_type(*value, attribute.type)) return {};
+        return error::validation(
+            "The update expression attempted to update the secondary index key to unsupported type");
+      }));
+  return check_index_keys(table, touched, true);
+}
+
+Result<Item> updated_item(const Table& table, const ItemWrite& write, const StoredItem* old_item) {
+  TRY(Item item, expression::apply(write.update, old_item ? old_item->item() : write.item));
+  if (engine::item_size(item) > engine::item_bytes_max) {
+    return error::validation("Item size to update has exceeded the maximum allowed size");
+  }
+  for (const std::string& name : expression::touched_attributes(write.update)) {
+    const AttributeValue* value = item.find(name);
+    if (value != nullptr && nesting(*value) > nesting_max) {
+      return error::validation("Nesting Levels have exceeded supported limits");
+    }
+  }
+  CHECK_OK(check_touched_index_keys(table, write.update, item));
+  return item;
+}
+
+std::string item_json(const StoredItem& item) {
+  std::string text;
+  json::Writer out(text);
+  write_stored_item(out, item.bytes());
+  return text;
+}
+
+void write_attributes(json::Writer& out, const Item& item) {
+  if (item.empty()) return;
+  out.key("Attributes");
+  write_item_object(out, item);
+}
+
+void write_returned_values(json::Writer& out, ReturnValues wanted, const expression::Update& update,
+                           const StoredItem* old_item, const std::optional<Item>& new_item) {
+  switch (wanted) {
+    case ReturnValues::none:
+      return;
+    case ReturnValues::all_old:
+      if (old_item == nullptr) return;
+      out.key("Attributes");
+      write_stored_item(out, old_item->bytes());
+      return;
+    case ReturnValues::updated_old:
+      if (old_item != nullptr) write_attributes(out, expression::updated_parts(update, old_item->item()));
+      return;
+    case ReturnValues::all_new:
+      if (new_item) write_attributes(out, *new_item);
+      return;
+    case ReturnValues::updated_new:
+      if (new_item) write_attributes(out, expression::updated_parts(update, *new_item));
+      return;
+  }
+}
+
+}  // namespace
+
+Result<std::optional<Item>> next_item(const Table& table, ItemWrite& write, const StoredItem* old_item) {
+  if (write.condition && !expression::evaluate(*write.condition, old_item ? old_item->item() : no_item)) {
+    const bool with_item = write.item_on_failed_condition && old_item != nullptr;
+    return error::conditional_check_failed(with_item ? item_json(*old_item) : std::string());
+  }
+  switch (write.kind) {
+    case ItemWrite::Kind::put:
+      return std::optional<Item>(std::move(write.item));
+    case ItemWrite::Kind::update: {
+      TRY(Item item, updated_item(table, write, old_item));
+      return std::optional<Item>(std::move(item));
+    }
+    case ItemWrite::Kind::remove:
+    case ItemWrite::Kind::check:
+      break;
+  }
+  return std::optional<Item>();
+}
+
+void stage(engine::Transaction& transaction, engine::Transaction::Slot slot, ItemWrite::Kind kind,
+           std::optional<Item> item) {
+  if (item) {
+    transaction.put(slot, *std::move(item));
+  } else if (kind == ItemWrite::Kind::remove && transaction.old_item(slot) != nullptr) {
+    transaction.remove(slot);
+  }
+}
+
+Result<void> check_update(const Table& table, const expression::Update& update) {
+  const auto touched = expression::touched_attributes(update);
+  const auto is_touched = [&](const std::string& name) {
+    return std::binary_search(touched.begin(), touched.end(), name);
+  };
+  for (const auto* part : {&table.keys.partition, &table.keys.sort}) {
+    for (const auto& attribute : *part) {
+      if (is_touched(attribute.name)) {
+        return error::validation("One or more parameter values were invalid: Cannot update attribute " +
+                                 attribute.name + ". This attribute is part of the key");
+      }
+    }
+  }
+  if (table.indexes.empty()) return {};
+
+  // Values that the expression gives outright are known before the item is.
+  const auto given_value = [&](const std::string& name) -> const AttributeValue* {
+    const auto names_it = [&](const expression::Path& path) {
+      return !expression::is_nested(path) && expression::top_level_name(path) == name;
+    };
+    for (const auto& action : update.sets) {
+      const auto* constant = std::get_if<expression::UpdateValue::Constant>(&action.value.node);
+      if (constant != nullptr && names_it(action.path)) return &constant->value;
+    }
+    for (const auto& action : update.adds) {
+      if (names_it(action.path)) return &action.value;
+    }
+    for (const auto& action : update.deletes) {
+      if (names_it(action.path)) return &action.value;
+    }
+    return nullptr;
+  };
+  CHECK_OK(for_each_index_key(
+      table, [&](const engine::Index& index, const engine::KeyAttribute& attribute) -> Result<void> {
+        const AttributeValue* value = given_value(attribute.name);
+        if (value == nullptr || has_type(*value, attribute.type)) return {};
+        return error::validation("One or more parameter values were invalid: Type mismatch for Index Key " +
+                                 attribute.name + " Expected: " + std::string(type_name(attribute.type)) +
+                                 " Actual: " + std::string(engine::type_name(value->type())) +
+                                 " IndexName: " + index.name);
+      }));
+  return check_keys_are_scalars(table, nested_names(update));
+}
+
+Result<void> read_expressions(const json::Value& request, ItemWrite& write) {
+  write.item_on_failed_condition = string_member(request, "ReturnValuesOnConditionCheckFailure") == "ALL_OLD";
+  TRY(auto substitutions, read_substitutions(request, {"UpdateExpression", "ConditionExpression"}));
+  if (const auto text = string_member(request, "UpdateExpression"); text && write.kind == ItemWrite::Kind::update) {
+    TRY(write.update, expression::parse_update(*text, substitutions));
+  }
+  TRY(write.condition, read_condition(request, "ConditionExpression", substitutions));
+  return substitutions.check_all_used();
+}
+
+WantedAnswer wanted_answer(const json::Value& request) {
+  WantedAnswer wanted;
+  wanted.capacity = return_capacity(request);
+  wanted.collection_metrics = string_member(request, "ReturnItemCollectionMetrics") == "SIZE";
+  if (const auto values = string_member(request, "ReturnValues")) {
+    wanted.values = *values == "ALL_OLD"       ? ReturnValues::all_old
+                    : *values == "UPDATED_OLD" ? ReturnValues::updated_old
+                    : *values == "ALL_NEW"     ? ReturnValues::all_new
+                    : *values == "UPDATED_NEW" ? ReturnValues::updated_new
+                                               : ReturnValues::none;
+  }
+  return wanted;
+}
+
+bool has_item_collections(const Table& table) {
+  return std::any_of(table.indexes.begin(), table.indexes.end(),
+                     [](const engine::Index& index) { return index.kind == engine::Index::Kind::local; });
+}
+
+void write_collection_metrics(json::Writer& out, const Table& table, const Item& key) {
+  out.begin_object();
+  out.key("ItemCollectionKey");
+  out.begin_object();
+  for (const auto& attribute : table.keys.partition) {
+    out.key(attribute.name);
+    write_attribute_value(out, *key.find(attribute.name));
+  }
+  out.end_object();
+  out.key("SizeEstimateRangeGB");
+  out.begin_array();
+  out.decimal(0);
+  out.decimal(1);
+  out.end_array();
+  out.end_object();
+}
+
+Result<void> write_item(ItemWrite write, const WantedAnswer& wanted, Context& context, json::Writer& out) {
+  engine::Transaction transaction(context.database, engine::Cause::user);
+  const auto slot = transaction.add(write.table, std::move(write.key));
+  if (!transaction.lock()) return table_not_found();
+  const Table& table = transaction.table(slot);
+  const StoredItem* old_item = transaction.old_item(slot);
+
+  Item collection_key;  // taken before a put's item moves away
+  if (wanted.collection_metrics && has_item_collections(table)) collection_key = key_attributes(table, write.item);
+
+  TRY(std::optional<Item> item, next_item(table, write, old_item));
+  const std::size_t old_bytes = old_item ? old_item->size() : 0;
+  const std::size_t new_bytes = item && wanted.capacity != ReturnCapacity::none ? engine::item_size(*item) : 0;
+
+  out.begin_object();
+  write_returned_values(out, wanted.values, write.update, old_item, item);
+  stage(transaction, slot, write.kind, std::move(item));
+  transaction.commit();
+
+  if (wanted.capacity != ReturnCapacity::none) {
+    ConsumedCapacity consumed(table.name);
+    consumed.add_write(table, old_bytes, new_bytes, transaction.index_effects(slot));
+    out.key("ConsumedCapacity");
+    consumed.write(out, wanted.capacity);
+  }
+  if (!collection_key.empty()) {
+    out.key("ItemCollectionMetrics");
+    write_collection_metrics(out, table, collection_key);
+  }
+  out.end_object();
+  return {};
+}
+
+}  // namespace mayfly::compat
