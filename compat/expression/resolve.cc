@@ -24,50 +24,7 @@ void append_list(std::string& out, std::string_view separator, std::string_view 
   out += part;
 }
 
-// "FilterExpression and KeyConditionExpression are null"
-std::string without(std::span<const std::string_view> expressions) {
-  std::string out;
-  int count = 0;
-  for (std::string_view expression : expressions) {
-    if (expression == "ProjectionExpression") continue;
-    append_list(out, " and ", expression);
-    ++count;
-  }
-  return out + (count > 1 ? " are null" : " is null");
-}
-
 }  // namespace
-
-Result<void> check_expression_parameters(const json::Value& request, std::span<const std::string_view> expressions,
-                                         std::span<const std::string_view> non_expressions) {
-  std::string given, conflicting;
-  bool may_use_values = false, takes_values = false;
-  for (std::string_view name : expressions) {
-    const bool projection = name == "ProjectionExpression";
-    takes_values |= !projection;
-    if (request.member(name) == nullptr) continue;
-    append_list(given, ", ", name);
-    may_use_values |= !projection;
-  }
-  for (std::string_view name : non_expressions) {
-    // KeyConditions go with a FilterExpression, as long as there is no KeyConditionExpression.
-    if (name == "KeyConditions" && request.member("KeyConditionExpression") == nullptr) continue;
-    if (request.member(name) != nullptr) append_list(conflicting, ", ", name);
-  }
-  if (!given.empty() && !conflicting.empty()) {
-    return error::validation(
-        "Can not use both expression and non-expression parameters in the same request: Non-expression parameters: {" +
-        conflicting + "} Expression parameters: {" + given + "}");
-  }
-  if (request.member("ExpressionAttributeNames") != nullptr && given.empty()) {
-    return error::validation("ExpressionAttributeNames can only be specified when using expressions");
-  }
-  if (request.member("ExpressionAttributeValues") != nullptr && takes_values && !may_use_values) {
-    return error::validation("ExpressionAttributeValues can only be specified when using expressions: " +
-                             without(expressions));
-  }
-  return {};
-}
 
 template <class T>
 void Substitutions::Definitions<T>::define(std::string placeholder, T replacement) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,21 +12,11 @@
 
 namespace mayfly::compat::expression {
 
-// Expressions and the parameters that they replaced do not mix; placeholders need an expression:
-// "Can not use both expression and non-expression parameters in the same request: …",
-// "ExpressionAttributeNames can only be specified when using expressions".
-// Members are listed in the order in which DynamoDB prints them: Query's are {"ProjectionExpression",
-// "FilterExpression", "KeyConditionExpression"} and {"AttributesToGet", "QueryFilter", "ConditionalOperator",
-// "KeyConditions"}.
-Result<void> check_expression_parameters(const json::Value& request, std::span<const std::string_view> expressions,
-                                         std::span<const std::string_view> non_expressions);
-
 class Substitutions {
  public:
   Substitutions() = default;
   // Reads and checks ExpressionAttributeNames and ExpressionAttributeValues: syntax of the placeholders,
-  // empty maps, values. `expressions_given`: false -> "… can only be specified when using expressions", for
-  // who did not call check_expression_parameters.
+  // empty maps, values. `expressions_given`: false -> "… can only be specified when using expressions".
   static Result<Substitutions> read(const json::Value& request, bool expressions_given = true);
 
   void define_name(std::string placeholder, std::string name);

@@ -1,0 +1,59 @@
+// What the tests of expressions share: items and placeholders from JSON, and errors as text.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <string_view>
+
+#include "compat/attribute_value_json.h"
+#include "compat/expression/evaluate.h"
+#include "compat/expression/parser.h"
+#include "compat/expression/resolve.h"
+
+namespace mayfly::compat::expression::test {
+
+// item(R"({"a":{"S":"x"}})")
+inline engine::Item item(std::string_view text) {
+  const auto document = json::parse(text);
+  REQUIRE(document != nullptr);
+  auto read = read_item(document->root());
+  REQUIRE(read);
+  return *std::move(read);
+}
+
+inline std::string text_of(const engine::Item& item) {
+  std::string out;
+  json::Writer writer(out);
+  write_item_object(writer, item);
+  return out;
+}
+
+// #a, #b, #c, #d and #three are names; :s, :n, … have the types that they are called by.
+inline Substitutions placeholders() {
+  Substitutions out;
+  out.define_name("#a", "a");
+  out.define_name("#b", "b");
+  out.define_name("#c", "c");
+  out.define_name("#d", "d");
+  out.define_name("#three", "[3]");
+  const engine::Item values = item(R"({
+    ":s":{"S":"s"}, ":t":{"S":"t"}, ":n":{"N":"1"}, ":m":{"N":"2"}, ":b":{"B":"YQ=="}, ":bool":{"BOOL":true},
+    ":null":{"NULL":true}, ":ss":{"SS":["a"]}, ":ns":{"NS":["1"]}, ":bs":{"BS":["YQ=="]}, ":list":{"L":[]},
+    ":map":{"M":{}}, ":type_n":{"S":"N"}})");
+  for (const auto& [name, value] : values) out.define_value(name, value);
+  return out;
+}
+
+// The message, or "" if there is no error.
+template <class T>
+std::string message(const Result<T>& result) {
+  return result ? std::string() : result.error().message;
+}
+
+// A row of a table of expressions and what is wrong with them.
+struct Wrong {
+  std::string_view expression;
+  std::string_view message;
+};
+
+}  // namespace mayfly::compat::expression::test
