@@ -36,6 +36,13 @@ constexpr std::array<Type, 10> order_of_checks = {
     Type::string, Type::number,     Type::binary,     Type::boolean, Type::null,
     Type::binary_set, Type::number_set, Type::string_set, Type::list,    Type::map};
 
+std::optional<Type> type_named(std::string_view name) {
+  for (const Type type : order_of_checks) {
+    if (type_name(type) == name) return type;
+  }
+  return std::nullopt;
+}
+
 Result<AttributeValue> read_value(const Value& value, int level);
 
 Unexpected<Error> empty_value() {
@@ -193,13 +200,18 @@ Result<AttributeValue> read_value(const Value& value, int level) {
         "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond "
         "supported limit");
   }
+  if (value.members().size() == 1) {  // nearly always
+    const auto& [name, typed] = value.members().front();
+    const std::optional<Type> type = type_named(name);
+    if (!type || typed.is(Value::Kind::null)) return empty_value();
+    return read_typed(*type, typed, level);
+  }
   std::optional<AttributeValue> only;
   bool several = false;
   for (const Type type : order_of_checks) {
     const Value* typed = value.member(type_name(type));
     if (typed == nullptr) continue;
     TRY(auto read, read_typed(type, *typed, level));
-    if (value.members().size() == 1) return read;  // nearly always
     several = only.has_value() || several;
     only = std::move(read);
   }
