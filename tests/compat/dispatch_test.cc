@@ -1,0 +1,66 @@
+#include <catch2/catch.hpp>
+
+#include "support/test_emulator.h"
+
+namespace mayfly::testing {
+namespace {
+
+TEST_CASE("an operation that is not there is told at once") {
+  TestEmulator emulator;
+  CHECK(emulator.run("ImportTable", "not JSON") ==
+        R"(400 {"__type":"com.amazon.coral.service#UnknownOperationException"})");
+  CHECK(emulator.emulator().execute(emulator.scope, "", "{}").status == 400);
+  CHECK(emulator.emulator().execute(emulator.scope, "DynamoDBStreams_20120810.PutItem", "{}").status == 400);
+}
+
+TEST_CASE("a body that is no JSON object is a serialization error") {
+  TestEmulator emulator;
+  const std::string nothing_more = R"(400 {"__type":"com.amazon.coral.service#SerializationException"})";
+  CHECK(emulator.run("ListTables", "") == nothing_more);
+  CHECK(emulator.run("ListTables", "{") == nothing_more);
+  CHECK(emulator.run("ListTables", "null") == nothing_more);
+  CHECK(emulator.run("ListTables", "{\"Limit\":1,\"x\":\"\xff\"}") == nothing_more);
+  CHECK(emulator.run("ListTables", "[]") ==
+        R"(400 {"__type":"com.amazon.coral.service#SerializationException",)"
+        R"("Message":"Unrecognized collection type class com.amazonaws.dynamodb.v20120810.ListTablesInput"})");
+}
+
+TEST_CASE("types are checked before constraints, constraints before rules") {
+  TestEmulator emulator;
+  CHECK(emulator.run("ListTables", R"({"ExclusiveStartTableName":"a","Limit":"1"})") ==
+        R"(400 {"__type":"com.amazon.coral.service#SerializationException",)"
+        R"("Message":"STRING_VALUE cannot be converted to Integer"})");
+  CHECK(emulator.run("ListTables", R"({"ExclusiveStartTableName":"a","Limit":1})") ==
+        R"(400 {"__type":"com.amazon.coral.validate#ValidationException","message":"1 validation error detected: )"
+        R"(Value 'a' at 'exclusiveStartTableName' failed to satisfy constraint: Member must have length greater than )"
+        R"(or equal to 3"})");
+}
+
+TEST_CASE("tables are listed page by page, in order") {
+  TestEmulator emulator;
+  for (const char* name : {"ccc", "aaa", "bbb"}) {
+    emulator.ok("CreateTable", {{"TableName", name},
+                                {"BillingMode", "PAY_PER_REQUEST"},
+                                {"AttributeDefinitions", {{{"AttributeName", "a"}, {"AttributeType", "S"}}}},
+                                {"KeySchema", {{{"AttributeName", "a"}, {"KeyType", "HASH"}}}}});
+  }
+  CHECK(emulator.run("ListTables", "{}") == R"(200 {"TableNames":["aaa","bbb","ccc"]})");
+  CHECK(emulator.run("ListTables", R"({"Limit":2})") ==
+        R"(200 {"TableNames":["aaa","bbb"],"LastEvaluatedTableName":"bbb"})");
+  CHECK(emulator.run("ListTables", R"({"Limit":2,"ExclusiveStartTableName":"bbb"})") == R"(200 {"TableNames":["ccc"]})");
+  CHECK(emulator.run("ListTables", R"({"Limit":3})") == R"(200 {"TableNames":["aaa","bbb","ccc"]})");
+}
+
+TEST_CASE("limits are a new account's, the endpoint is where the client is") {
+  TestEmulator emulator;
+  CHECK(emulator.run("DescribeLimits", "{}") ==
+        R"(200 {"AccountMaxReadCapacityUnits":80000,"AccountMaxWriteCapacityUnits":80000,)"
+        R"("TableMaxReadCapacityUnits":40000,"TableMaxWriteCapacityUnits":40000})");
+  CHECK(emulator.run("DescribeEndpoints", "{}") ==
+        R"(200 {"Endpoints":[{"Address":"dynamodb.us-east-1.amazonaws.com","CachePeriodInMinutes":1440}]})");
+  CHECK(emulator.emulator().execute(emulator.scope, "DynamoDB_20120810.DescribeEndpoints", "{}", "localhost:8000").body ==
+        R"({"Endpoints":[{"Address":"localhost:8000","CachePeriodInMinutes":1440}]})");
+}
+
+}  // namespace
+}  // namespace mayfly::testing

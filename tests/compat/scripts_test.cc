@@ -1,0 +1,159 @@
+// Runs the golden scripts, tests/scripts/<operation>/*.txt: requests, and the whole answer to each.
+//
+//   # What this shows, for a reader.
+//   > CreateTable {"TableName":"music", …}
+//   < 200 {"TableDescription":{"TableStatus":"CREATING","TableId":"*","...":"*"}}
+//   @ advance 61s
+//   > GetItem {"TableName":"music","Key":{"id":{"S":"1"}}}
+//   < 200 {}
+//
+// JSON may go on over the following lines. A request's body is sent as it is written, unless it uses $names;
+// text that is no JSON can be sent, too. An expected body is compared by meaning, and may leave things open: see
+// support/json_match.h. `< 400 ValidationException` followed by the message, instead of JSON, is short for the
+// usual error body; the namespace before # may be left out.
+//
+//   @ advance 61s          moves the clock (ms, s, m, h, d); it starts at 2023-11-14T22:13:20Z = 1700000000
+//   @ expired 2            how many items the last advance deleted
+//   @ as 000000000042 eu-west-1    whose requests follow
+//
+// Each script has an emulator of its own.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "support/json_match.h"
+#include "support/test_emulator.h"
+
+namespace mayfly::testing {
+namespace {
+
+using nlohmann::json;
+
+struct Step {
+  char kind;  // '>' '<' '@'
+  int line;
+  std::string text;
+};
+
+std::vector<Step> read_steps(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  REQUIRE(file);
+  std::vector<Step> steps;
+  std::string line;
+  bool open = false;
+  for (int number = 1; std::getline(file, line); ++number) {
+    if (line.empty() || line[0] == '#') {
+      open = false;
+    } else if (line[0] == '>' || line[0] == '<' || line[0] == '@') {
+      steps.push_back({line[0], number, line.substr(1)});
+      open = true;
+    } else {
+      INFO(path << ":" << number << ": a line that belongs to nothing: " << line);
+      REQUIRE(open);
+      steps.back().text += "\n" + line;
+    }
+  }
+  return steps;
+}
+
+std::chrono::milliseconds duration(const std::string& text) {
+  std::size_t digits = 0;
+  const auto count = std::stoll(text, &digits);
+  const auto unit = text.substr(digits);
+  if (unit == "ms") return std::chrono::milliseconds(count);
+  if (unit == "s") return std::chrono::seconds(count);
+  if (unit == "m") return std::chrono::minutes(count);
+  if (unit == "h") return std::chrono::hours(count);
+  REQUIRE(unit == "d");
+  return std::chrono::hours(24 * count);
+}
+
+// First word, and the rest without the blanks around it.
+std::pair<std::string, std::string> split(const std::string& text) {
+  const auto start = text.find_first_not_of(" \n");
+  if (start == std::string::npos) return {};
+  const auto end = text.find_first_of(" \n", start);
+  if (end == std::string::npos) return {text.substr(start), ""};
+  const auto rest = text.find_first_not_of(" \n", end);
+  if (rest == std::string::npos) return {text.substr(start, end - start), ""};
+  return {text.substr(start, end - start), text.substr(rest, text.find_last_not_of(" \n") + 1 - rest)};
+}
+
+class Script {
+ public:
+  void run(const std::filesystem::path& path) {
+    for (const auto& step : read_steps(path)) {
+      INFO(path.string() << ":" << step.line << ": " << step.kind << step.text);
+      switch (step.kind) {
+        case '>': request(step.text); break;
+        case '<': expect(step.text); break;
+        default: direct(step.text); break;
+      }
+    }
+  }
+
+ private:
+  void request(const std::string& text) {
+    const auto [operation, body] = split(text);
+    const auto parsed = json::parse(body, nullptr, false);
+    const auto sent = parsed.is_discarded() ? parsed : substitute(parsed, variables_);
+    answer_ = emulator_.execute(operation, sent == parsed ? body : sent.dump());
+  }
+
+  void expect(const std::string& text) {
+    const auto [status, expected] = split(text);
+    INFO("answer: " << answer_.status << " " << answer_.body);
+    const auto actual = json::parse(answer_.body, nullptr, false);
+    if (!expected.empty() && expected[0] != '{') {
+      expect_error(expected, actual);
+    } else {
+      REQUIRE(difference(json::parse(expected), actual, variables_) == "");
+    }
+    REQUIRE(std::to_string(answer_.status) == status);
+  }
+
+  static void expect_error(const std::string& expected, const json& actual) {
+    const auto [type, message] = split(expected);
+    const auto full_type = actual.value("__type", "");
+    REQUIRE((full_type == type || full_type.substr(full_type.find('#') + 1) == type));
+    REQUIRE(actual.value("message", actual.value("Message", "")) == message);
+  }
+
+  void direct(const std::string& text) {
+    const auto [what, rest] = split(text);
+    if (what == "advance") {
+      expired_ = emulator_.advance(duration(rest));
+    } else if (what == "expired") {
+      REQUIRE(std::to_string(expired_) == rest);
+    } else {
+      REQUIRE(what == "as");
+      const auto [account, region] = split(rest);
+      emulator_.scope = {account, region.empty() ? "us-east-1" : region};
+    }
+  }
+
+  TestEmulator emulator_;
+  Variables variables_;
+  compat::Answer answer_;
+  std::int64_t expired_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("every golden script is answered as written") {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(MAYFLY_TEST_SCRIPTS)) {
+    if (entry.path().extension() == ".txt") paths.push_back(entry.path());
+  }
+  REQUIRE_FALSE(paths.empty());
+  std::sort(paths.begin(), paths.end());
+  for (const auto& path : paths) {
+    DYNAMIC_SECTION(std::filesystem::relative(path, MAYFLY_TEST_SCRIPTS).string()) { Script().run(path); }
+  }
+}
+
+}  // namespace mayfly::testing

@@ -1,0 +1,54 @@
+#include "support/test_emulator.h"
+
+#include <catch2/catch.hpp>
+
+namespace mayfly::testing {
+namespace {
+
+std::string target_of(std::string_view operation) {
+  for (const auto service : {compat::dynamodb, compat::dynamodb_streams}) {
+    auto target = std::string(service) + "." + std::string(operation);
+    if (compat::find_operation(target) != nullptr) return target;
+  }
+  return std::string(compat::dynamodb) + "." + std::string(operation);
+}
+
+}  // namespace
+
+TestEmulator::TestEmulator() : clock_(std::make_shared<engine::ManualClock>(start)) {
+  compat::EmulatorOptions options;
+  options.database.clock = clock_;
+  auto opened = compat::Emulator::open(std::move(options));
+  REQUIRE(opened);
+  emulator_ = *std::move(opened);
+}
+
+compat::Answer TestEmulator::execute(std::string_view operation, std::string_view body) {
+  return emulator_->execute(scope, target_of(operation), body);
+}
+
+std::string TestEmulator::run(std::string_view operation, std::string_view body) {
+  const auto answer = execute(operation, body);
+  return std::to_string(answer.status) + " " + answer.body;
+}
+
+nlohmann::json TestEmulator::ok(std::string_view operation, const nlohmann::json& body) {
+  const auto answer = execute(operation, body.dump());
+  INFO(operation << " " << body.dump() << "\n" << answer.body);
+  REQUIRE(answer.status == 200);
+  return nlohmann::json::parse(answer.body);
+}
+
+std::string TestEmulator::refused(std::string_view operation, const nlohmann::json& body) {
+  const auto answer = execute(operation, body.dump());
+  INFO(operation << " " << body.dump() << "\n" << answer.body);
+  REQUIRE(answer.status != 200);
+  const auto error = nlohmann::json::parse(answer.body);
+  return error.value("message", error.value("Message", ""));
+}
+
+std::int64_t TestEmulator::advance(std::chrono::milliseconds by) {
+  return emulator_->database().advance(clock_->now() + by.count());
+}
+
+}  // namespace mayfly::testing

@@ -1,0 +1,47 @@
+// An emulator in memory whose clock only the test moves, and answers compared whole.
+//
+//   TestEmulator emulator;
+//   REQUIRE(emulator.run("ListTables", "{}") == R"(200 {"TableNames":[]})");
+//   auto table = emulator.ok("DescribeTable", {{"TableName", "music"}})["Table"];
+//   emulator.advance(61s);
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "compat/emulator.h"
+#include "engine/clock.h"
+
+namespace mayfly::testing {
+
+class TestEmulator {
+ public:
+  static constexpr engine::Instant start = 1'700'000'000'000;  // 2023-11-14T22:13:20Z
+
+  TestEmulator();
+
+  // By the operation's name alone, whichever service it is of. "200 {…}", the body as it was sent.
+  std::string run(std::string_view operation, std::string_view body);
+  compat::Answer execute(std::string_view operation, std::string_view body);
+  // Fails the test unless the answer is 200.
+  nlohmann::json ok(std::string_view operation, const nlohmann::json& body);
+  // Fails the test unless the answer is an error: its message.
+  std::string refused(std::string_view operation, const nlohmann::json& body);
+
+  // Returns when all that fell due is gone; how many items that were.
+  std::int64_t advance(std::chrono::milliseconds by);
+  [[nodiscard]] engine::Instant now() const { return clock_->now(); }
+
+  // Whose requests come next. At first account 000000000000, region us-east-1.
+  engine::Scope scope{"000000000000", "us-east-1"};
+  [[nodiscard]] compat::Emulator& emulator() { return *emulator_; }
+
+ private:
+  std::shared_ptr<engine::ManualClock> clock_;
+  std::unique_ptr<compat::Emulator> emulator_;
+};
+
+}  // namespace mayfly::testing
