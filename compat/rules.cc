@@ -126,10 +126,6 @@ std::string index_arn(const Table& table, std::string_view index_name) {
   return table_arn(table) + "/index/" + std::string(index_name);
 }
 
-std::string stream_arn(const engine::Stream& stream) {
-  return table_arn({stream.account, stream.region}, stream.table_name) + "/stream/" + stream.label;
-}
-
 std::optional<TableArn> parse_table_arn(std::string_view arn) {
   if (!arn.starts_with(arn_prefix)) return std::nullopt;
   arn.remove_prefix(arn_prefix.size());

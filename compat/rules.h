@@ -25,7 +25,6 @@ namespace mayfly::compat {
 std::string table_arn(const engine::Scope& scope, std::string_view table_name);
 std::string table_arn(const engine::Table& table);
 std::string index_arn(const engine::Table& table, std::string_view index_name);
-std::string stream_arn(const engine::Stream& stream);
 
 struct TableArn {
   std::string_view region, account, name;
