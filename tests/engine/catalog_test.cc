@@ -1,0 +1,200 @@
+#include "engine/catalog.h"
+
+#include <catch2/catch.hpp>
+
+#include "engine/key_codec.h"
+#include "engine/key_space.h"
+#include "engine/parts.h"
+#include "tests/support/engine_world.h"
+
+using namespace mayfly::engine;
+using namespace mayfly::engine::test;
+
+namespace {
+
+std::size_t stored_keys(Database& database, const std::string& prefix) {
+  std::size_t count = 0;
+  Storage::Iterator iterator(database.parts().storage(), prefix, prefix_end(prefix));
+  for (iterator.seek_to_first(); iterator.valid(); iterator.next()) ++count;
+  return count;
+}
+
+Table everything() {
+  Table table = sorted_table("everything");
+  table.id = 7;
+  table.uuid = "u";
+  table.created = 1;
+  table.indexes = {local_index("local", "day"), global_index("global", "user", Projection::Kind::include)};
+  table.indexes[0].id = 1;
+  table.indexes[1].id = 2;
+  table.indexes[1].projection.attributes = {"x", "y"};
+  table.indexes[1].state = Index::State::creating;
+  table.indexes[1].throughput = {1, 2, 3, 4, 5};
+  table.indexes[1].on_demand = {6, std::nullopt};
+  table.indexes[1].warm = WarmThroughput{7, 8};
+  table.on_demand = true;
+  table.on_demand_since = 9;
+  table.throughput.read_units = 10;
+  table.on_demand_limits.write_units_max = 11;
+  table.warm = WarmThroughput{12, 13};
+  table.ttl = TimeToLive{"ttl", true};
+  table.stream = stream_of(StreamView::old_image);
+  table.stream->id = 14;
+  table.stream->table = 7;
+  table.stream->label = "2024-05-01T00:00:00.000";
+  table.stream->keys = table.keys;
+  table.stream->disabled = 15;
+  table.stream->first_sequence = 16;
+  table.stream->oldest_sequence = 17;
+  table.stream->last_sequence = 18;
+  table.latest_stream_label = table.stream->label;
+  table.deletion_protection = true;
+  table.table_class = "STANDARD";
+  table.table_class_changed = 19;
+  table.encryption = ServerSideEncryption{true, "arn"};
+  table.tags = {{"a", "b"}, {"c", ""}};
+  table.next_index_id = 3;
+  return table;
+}
+
+}  // namespace
+
+TEST_CASE("a description survives its stored form", "[catalog]") {
+  const Item stored = to_item(everything());
+  CHECK(to_item(table_from_item(stored)) == stored);
+  const Table read = table_from_item(stored);
+  CHECK(read.indexes[1].projection.attributes == std::vector<std::string>{"x", "y"});
+  CHECK(read.indexes[1].warm->write_units == 8);
+  CHECK(read.stream->last_sequence == 18);
+  CHECK(read.tags == std::map<std::string, std::string>{{"a", "b"}, {"c", ""}});
+  CHECK(read.encryption->kms_key_arn == "arn");
+  // An empty description: what is absent stays absent.
+  const Table plain = table_from_item(to_item(simple_table("plain")));
+  CHECK_FALSE(plain.ttl);
+  CHECK_FALSE(plain.stream);
+  CHECK_FALSE(plain.encryption);
+  CHECK_FALSE(plain.on_demand);
+  CHECK_FALSE(plain.warm);
+}
+
+TEST_CASE("a name is taken once per account and region", "[catalog]") {
+  World world;
+  auto first = world.create(simple_table("carts"));
+  REQUIRE(first);
+  CHECK_FALSE(world.create(simple_table("carts")));
+  Table elsewhere = simple_table("carts");
+  elsewhere.region = "eu-west-1";
+  auto second = world.create(elsewhere);
+  REQUIRE(second);
+  CHECK(second->id() != first->id());
+  world.put(first, {{"id", "a"}});
+  CHECK_FALSE(world.get(second, {{"id", "a"}}));
+}
+
+TEST_CASE("tables are listed by name, from a name on", "[catalog]") {
+  World world;
+  for (const char* name : {"b", "d", "a", "c"}) world.create(simple_table(name));
+  const Scope scope{"000000000000", "us-east-1"};
+  CHECK(world.database().list_tables(scope, "", 10) == std::vector<std::string>{"a", "b", "c", "d"});
+  CHECK(world.database().list_tables(scope, "b", 1) == std::vector<std::string>{"c"});
+  CHECK(world.database().list_tables({"000000000042", "us-east-1"}, "", 10).empty());
+}
+
+TEST_CASE("a dropped table leaves nothing, and a new one of its name starts empty", "[catalog]") {
+  World world;
+  Table description = simple_table("carts");
+  description.indexes = {global_index("by_user", "user")};
+  auto carts = world.create(description);
+  world.enable_ttl(carts);
+  world.put(carts, {{"id", "a"}, {"user", "nina"}, {"ttl", number(start_seconds + 60)}});
+  REQUIRE(world.database().drop_table(carts));
+  CHECK_FALSE(world.database().drop_table(carts));
+  CHECK_FALSE(world.find("carts"));
+  CHECK(carts->dropped());
+  for (const char kind : {'I', 'X', 'N', 'T'}) CHECK(stored_keys(world.database(), table_prefix(kind, carts->id())) == 0);
+
+  auto again = world.create(description);
+  CHECK(again->id() != carts->id());
+  CHECK(again->description()->uuid != carts->description()->uuid);
+  CHECK(world.all(again).empty());
+  CHECK(world.database().parts().timers.size() == 0);
+}
+
+TEST_CASE("a removed index takes its entries along, and a new one has an id of its own", "[catalog]") {
+  World world;
+  Table description = simple_table("carts");
+  description.indexes = {global_index("by_user", "user")};
+  auto carts = world.create(description);
+  world.put(carts, {{"id", "a"}, {"user", "nina"}});
+  world.database().update_table(carts, [](Table& table) { table.indexes.clear(); });
+  CHECK(stored_keys(world.database(), item_key(carts->id(), 1, {})) == 0);
+  const auto after = world.database().update_table(
+      carts, [](Table& table) { table.indexes.push_back(global_index("by_user", "user")); });
+  CHECK(after->indexes[0].id == 2);
+  CHECK(after->indexes[0].state == Index::State::active);
+  CHECK(world.all(carts, 2).size() == 1);
+  CHECK(world.inconsistency(carts).empty());
+}
+
+TEST_CASE("a stream's label is unique even on a frozen clock", "[catalog]") {
+  World world;
+  auto carts = world.create(simple_table("carts"));
+  const auto enable = [](Table& table) { table.stream = stream_of(StreamView::keys_only); };
+  const auto disable = [](Table& table) { table.stream.reset(); };
+  std::vector<std::string> labels;
+  for (int i = 0; i < 3; ++i) {
+    labels.push_back(world.database().update_table(carts, enable)->stream->label);
+    world.database().update_table(carts, disable);
+  }
+  CHECK(labels == std::vector<std::string>{"2024-05-01T00:00:00.000", "2024-05-01T00:00:00.001",
+                                           "2024-05-01T00:00:00.002"});
+  CHECK(carts->description()->latest_stream_label == labels[2]);
+  // A dropped table's streams are still there: neither does a new one of its name repeat their labels.
+  world.database().drop_table(carts);
+  Table description = simple_table("carts");
+  description.stream = stream_of(StreamView::keys_only);
+  CHECK(world.create(description)->description()->stream->label == "2024-05-01T00:00:00.003");
+  CHECK(world.database().list_streams({"000000000000", "us-east-1"}).size() == 4);
+}
+
+TEST_CASE("a catalog change that storage refuses is not seen", "[catalog]") {
+  bool fails = false;
+  World world({.reap = false, .write_fails = [&] { return fails; }});
+  auto carts = world.create(simple_table("carts"));
+  fails = true;
+  CHECK_THROWS_AS(world.create(simple_table("orders")), StorageFault);
+  CHECK_THROWS_AS(world.database().drop_table(carts), StorageFault);
+  CHECK_THROWS_AS(world.enable_ttl(carts), StorageFault);
+  fails = false;
+  CHECK_FALSE(world.find("orders"));
+  CHECK(world.find("carts") == carts);
+  CHECK_FALSE(carts->dropped());
+  CHECK_FALSE(carts->description()->ttl);
+  CHECK(world.create(simple_table("orders")));
+}
+
+TEST_CASE("tables, counters and streams are there after a reopening", "[catalog]") {
+  const Directory directory;
+  World world({.directory = directory.path(), .reap = false});
+  Table description = simple_table("carts");
+  description.indexes = {global_index("by_user", "user")};
+  description.stream = stream_of(StreamView::new_and_old_images);
+  auto carts = world.create(description);
+  world.put(carts, {{"id", "a"}, {"user", "nina"}});
+  world.put(carts, {{"id", "b"}});
+  const Item stored = to_item(*carts->description());
+  carts.reset();
+
+  world.reopen();
+  carts = world.find("carts");
+  REQUIRE(carts);
+  CHECK(to_item(*carts->description()) == stored);
+  CHECK(carts->counter(0).items == 2);
+  CHECK(carts->counter(1).items == 1);
+  CHECK(world.inconsistency(carts).empty());
+  CHECK(world.records(carts->description()->stream->id).size() == 2);
+  const Sequence before = world.database().published();
+  world.put(carts, {{"id", "c"}});
+  CHECK(world.database().published() == before + 1);
+  CHECK(world.create(simple_table("orders"))->id() != carts->id());
+}

@@ -1,0 +1,191 @@
+#include "engine/change_log.h"
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <map>
+#include <thread>
+
+#include "engine/item_codec.h"
+#include "tests/support/engine_world.h"
+
+using namespace mayfly::engine;
+using namespace mayfly::engine::test;
+
+namespace {
+
+constexpr Instant day_ms = 24 * 3600 * 1000;
+
+Table streamed(std::string name, StreamView view = StreamView::new_and_old_images) {
+  Table table = simple_table(std::move(name));
+  table.stream = stream_of(view);
+  return table;
+}
+
+std::string stored(const Item& item) {
+  std::string bytes;
+  encode_item(item, bytes);
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("a record keeps the images that the stream's view asks for", "[change_log]") {
+  const Item before{{"id", "a"}, {"n", number(1)}}, after{{"id", "a"}, {"n", number(22)}};
+  const auto record = [&](StreamView view) {
+    std::string bytes = encode_record(Cause::time_to_live, view, {{"id", "a"}}, stored(before), stored(after));
+    set_record_created(bytes, 17);
+    return decode_record(5, bytes);
+  };
+  const ChangeRecord whole = record(StreamView::new_and_old_images);
+  CHECK(whole.sequence == 5);
+  CHECK(whole.created == 17);
+  CHECK(whole.kind == ChangeRecord::Kind::modify);
+  CHECK(whole.cause == Cause::time_to_live);
+  CHECK(whole.keys == Item{{"id", "a"}});
+  CHECK(whole.old_image == before);
+  CHECK(whole.new_image == after);
+  CHECK(whole.size_bytes == 3 + 6 + 6);
+  CHECK_FALSE(record(StreamView::new_image).old_image);
+  CHECK(record(StreamView::new_image).new_image == after);
+  CHECK_FALSE(record(StreamView::old_image).new_image);
+  CHECK(record(StreamView::old_image).old_image == before);
+  CHECK(record(StreamView::keys_only).size_bytes == 3);
+  CHECK(record(StreamView::keys_only).kind == ChangeRecord::Kind::modify);
+}
+
+TEST_CASE("a stream is read in pages by count and by bytes", "[change_log]") {
+  World world;
+  auto carts = world.create(streamed("carts"));
+  const StreamId stream = carts->description()->stream->id;
+  for (int i = 0; i < 5; ++i) world.put(carts, {{"id", std::to_string(i)}});
+
+  auto page = world.database().read_stream(stream, 0, 2, 1 << 20);
+  REQUIRE(page.records.size() == 2);
+  CHECK_FALSE(page.at_end);
+  page = world.database().read_stream(stream, page.next, 3, 1 << 20);
+  REQUIRE(page.records.size() == 3);
+  CHECK(page.records[2].new_image == Item{{"id", "4"}});
+  page = world.database().read_stream(stream, page.next, 3, 1 << 20);
+  CHECK(page.records.empty());
+  CHECK(page.at_end);
+  CHECK(page.next == world.database().published() + 1);
+
+  CHECK(world.database().read_stream(stream, 0, 100, 1).records.size() == 1);  // never none at all
+  world.put(carts, {{"id", "5"}});
+  CHECK(world.database().read_stream(stream, page.next, 3, 1 << 20).records.size() == 1);
+}
+
+TEST_CASE("a closed stream ends, stays readable, and a new one begins after it", "[change_log]") {
+  World world;
+  auto carts = world.create(streamed("carts"));
+  const Stream first = *carts->description()->stream;
+  world.put(carts, {{"id", "a"}});
+  world.database().update_table(carts, [](Table& table) { table.stream.reset(); });
+  world.put(carts, {{"id", "b"}});
+  world.database().update_table(carts, [](Table& table) { table.stream = stream_of(StreamView::keys_only); });
+  world.put(carts, {{"id", "c"}});
+
+  const Stream second = *carts->description()->stream;
+  const auto closed = world.database().find_stream({"000000000000", "us-east-1"}, "carts", first.label);
+  REQUIRE(closed);
+  CHECK(closed->last_sequence == first.first_sequence);
+  CHECK(closed->disabled == start_ms);
+  CHECK(second.first_sequence == *closed->last_sequence + 1);
+  CHECK(world.records(first.id).size() == 1);
+  REQUIRE(world.records(second.id).size() == 1);
+  CHECK(world.records(second.id)[0].keys == Item{{"id", "c"}});
+  CHECK(world.records(second.id)[0].sequence == second.first_sequence);
+
+  world.database().drop_table(carts);
+  CHECK(world.records(second.id).size() == 1);
+  CHECK(world.database().list_streams({"000000000000", "us-east-1"}).size() == 2);
+}
+
+TEST_CASE("records and closed streams go after a day, where streams age", "[change_log]") {
+  const Directory directory;
+  World world({.directory = directory.path(), .reap = false});
+  auto carts = world.create(streamed("carts"));
+  auto gone = world.create(streamed("gone"));
+  const StreamId stream = carts->description()->stream->id;
+  world.put(carts, {{"id", "a"}});  // number 1
+  world.put(gone, {{"id", "x"}});
+  world.database().drop_table(gone);
+  world.database().advance(start_ms + 1000, true);
+  world.put(carts, {{"id", "b"}});
+
+  world.database().advance(start_ms + day_ms, true);
+  CHECK(world.records(stream).size() == 2);
+  world.database().advance(start_ms + day_ms + 1, true);
+  REQUIRE(world.records(stream).size() == 1);
+  CHECK(world.database().oldest_sequence(stream) == 2);
+  CHECK(world.database().list_streams({"000000000000", "us-east-1"}).size() == 1);
+
+  world.database().advance(start_ms + 3 * day_ms, true);
+  CHECK(world.records(stream).empty());
+  const Sequence last = world.database().published();
+  CHECK(last == 3);
+  CHECK(world.database().oldest_sequence(stream) == 4);
+
+  // No number is given twice, though no record is left that has it.
+  carts.reset();
+  gone.reset();
+  world.reopen();
+  CHECK(world.database().published() == last);
+}
+
+TEST_CASE("a jump of the clock does not lose the records that it brings about", "[change_log]") {
+  World world;
+  auto carts = world.create(streamed("carts"));
+  world.enable_ttl(carts);
+  const StreamId stream = carts->description()->stream->id;
+  world.put(carts, {{"id", "a"}, {"ttl", number(start_seconds + 60)}});
+  world.database().advance(start_ms + 30 * day_ms);
+  CHECK(world.records(stream).size() == 2);
+}
+
+TEST_CASE("whoever follows a stream sees each record once, in order per item, and skips none", "[change_log][holds]") {
+  const Directory directory;
+  const bool syncs = GENERATE(false, true);
+  World world({.directory = syncs ? directory.path() : "", .fsync = syncs, .reap = false});
+  auto carts = world.create(streamed("carts"));
+  const StreamId stream = carts->description()->stream->id;
+  constexpr int writers = 4;
+  const int writes = syncs ? 100 : 1000;
+
+  std::atomic<int> writing{writers};
+  std::vector<std::thread> threads;
+  for (int writer = 0; writer < writers; ++writer) {
+    threads.emplace_back([&, writer] {
+      for (int i = 0; i < writes; ++i)
+        world.put(carts, {{"id", std::to_string(i % 7)}, {"writer", number(writer)}, {"i", number(i)}});
+      --writing;
+    });
+  }
+
+  std::vector<ChangeRecord> seen;
+  Sequence next = 0;
+  for (bool last_look = false;;) {
+    const auto page = world.database().read_stream(stream, next, 10, 1 << 20);
+    seen.insert(seen.end(), page.records.begin(), page.records.end());
+    next = page.next;
+    if (!page.at_end) continue;
+    if (last_look) break;
+    last_look = writing == 0;
+  }
+  for (std::thread& thread : threads) thread.join();
+
+  // No two writes are alike, so each has its record; every record's old image is the one before it.
+  CHECK(seen.size() == static_cast<std::size_t>(writers * writes));
+  std::map<std::string, Item> latest;
+  bool in_order = true, chained = true;
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    in_order = in_order && (i == 0 || seen[i].sequence == seen[i - 1].sequence + 1);
+    Item& before = latest[*seen[i].keys.find("id")->get_if<std::string>()];
+    chained = chained && (before.empty() ? !seen[i].old_image : seen[i].old_image == before);
+    before = *seen[i].new_image;
+  }
+  CHECK(in_order);
+  CHECK(chained);
+  CHECK(world.inconsistency(carts).empty());
+}

@@ -1,0 +1,191 @@
+// All of a write or none of it, whatever breaks; and an acknowledged write survives kill -9.
+#include <catch2/catch.hpp>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+#include <thread>
+
+#include "engine/parts.h"
+#include "tests/support/engine_world.h"
+
+using namespace mayfly::engine;
+using namespace mayfly::engine::test;
+
+namespace {
+
+Table everything() {
+  Table table = simple_table("carts");
+  table.indexes = {local_index("by_day", "day"), global_index("by_user", "user")};
+  table.stream = stream_of(StreamView::new_and_old_images);
+  return table;
+}
+
+// What following the stream gives is what the table holds; the first difference, or nothing.
+std::string stream_difference(World& world, const std::shared_ptr<LiveTable>& table) {
+  std::map<std::string, Item> followed;
+  for (const ChangeRecord& record : world.records(table->description()->stream->id)) {
+    const std::string id = *record.keys.find("id")->get_if<std::string>();
+    const auto before = followed.find(id);
+    if (record.old_image ? before == followed.end() || !(before->second == *record.old_image)
+                         : before != followed.end())
+      return "record " + std::to_string(record.sequence) + " of " + id + " does not follow the one before";
+    if (record.new_image) followed[id] = *record.new_image;
+    else followed.erase(id);
+  }
+  for (const Item& item : world.all(table)) {
+    const std::string id = *item.find("id")->get_if<std::string>();
+    if (followed.count(id) == 0 || !(followed[id] == item)) return "item " + id + " is not as the stream says";
+    followed.erase(id);
+  }
+  return followed.empty() ? "" : "item " + followed.begin()->first + " is missing";
+}
+
+// Writes that touch everything that a write can touch.
+void play(World& world, const std::shared_ptr<LiveTable>& carts, int step) {
+  const std::string id = "i" + std::to_string(step % 5);
+  switch (step % 4) {
+    case 0:
+    case 1:
+      world.put(carts, {{"id", id},
+                        {"day", step % 3 ? "mon" : "tue"},
+                        {"user", "u" + std::to_string(step)},
+                        {"ttl", number(start_seconds + step)}});
+      return;
+    case 2: world.remove(carts, {{"id", id}}); return;
+    case 3: world.database().advance(world.database().now("") + 2500); return;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("whichever write fails, all of it is undone: item, indexes, expiry entry, record, counters", "[crash][holds]") {
+  const Directory directory;
+  const bool on_disk = GENERATE(false, true);
+  constexpr int steps = 16;
+  int failing = 0;
+  for (int faults = 1; faults > 0; ++failing) {
+    INFO("write " << failing << " fails");
+    int writes = -1000;  // making the table does not count
+    World world({.directory = on_disk ? directory.path() + "/" + std::to_string(failing) : "",
+                 .reap = false,
+                 .write_fails = [&] { return writes++ == failing; }});
+    auto carts = world.create(everything());
+    world.enable_ttl(carts);
+    writes = 0;
+    faults = 0;
+    for (int step = 0; step < steps; ++step) {
+      const Sequence published = world.database().published();
+      try {
+        play(world, carts, step);
+      } catch (const StorageFault&) {
+        ++faults;
+        // Time may have been advanced through others that did expire; nothing else.
+        if (step % 4 != 3) CHECK(world.database().published() == published);
+      }
+      REQUIRE(world.inconsistency(carts) == "");
+      REQUIRE(stream_difference(world, carts) == "");
+    }
+    CHECK(faults <= 1);  // none: there are no more writes to fail
+    writes = 1000;
+    world.database().advance(start_ms + 100'000);  // what could not be deleted then is now
+    CHECK(world.all(carts).empty());
+    if (!on_disk) continue;
+    carts.reset();
+    world.reopen();
+    carts = world.find("carts");
+    CHECK(world.inconsistency(carts) == "");
+    CHECK(stream_difference(world, carts) == "");
+  }
+  CHECK(failing > 10);
+}
+
+// The process that is killed: writes for ever, and tells of each write that returned.
+TEST_CASE("a process that writes until it is killed", "[.victim]") {
+  const char* path = std::getenv("MAYFLY_TEST_VICTIM");
+  REQUIRE(path);
+  World world({.directory = path, .fsync = std::getenv("MAYFLY_TEST_FSYNC") != nullptr, .reap = false});
+  auto carts = world.find("carts");
+  if (!carts) {
+    carts = world.create(everything());
+    world.enable_ttl(carts);
+  }
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < 3; ++writer) {
+    writers.emplace_back([&, writer] {
+      for (int n = 1;; ++n) {
+        const std::string id = std::to_string(writer) + "-" + std::to_string(n % 20);
+        Transaction transaction(world.database(), Cause::user);
+        const auto slot = transaction.add(carts, key_of(*carts->description(), {{"id", id}}));
+        if (!transaction.lock()) return;
+        // Counts on from what an earlier process left.
+        const StoredItem* old = transaction.old_item(slot);
+        const std::int64_t count = old ? *old->item().find("count")->get_if<Number>()->floor_scaled(0) + 1 : 1;
+        transaction.put(slot, {{"id", id},
+                               {"count", number(count)},
+                               {"user", "u" + std::to_string(n % 7)},
+                               {"day", "d" + std::to_string(n % 3)},
+                               {"ttl", number(start_seconds + 1000 + n)}});
+        transaction.commit();
+        const std::string line = id + " " + std::to_string(count) + "\n";
+        if (write(STDERR_FILENO, line.data(), line.size()) < 0) return;
+      }
+    });
+  }
+  for (std::thread& thread : writers) thread.join();
+}
+
+TEST_CASE("an acknowledged write survives kill -9, with all that belongs to it", "[crash][holds]") {
+  const Directory directory;
+  const bool fsync = GENERATE(false, true);
+  const std::string path = directory.path() + "/data";
+  std::map<std::string, std::int64_t> acknowledged;
+  for (int round = 0; round < 3; ++round) {
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      // The acknowledgements come on the standard error stream, apart from what Catch prints.
+      dup2(ends[1], STDERR_FILENO);
+      const int silence = open("/dev/null", O_WRONLY);
+      dup2(silence, STDOUT_FILENO);
+      setenv("MAYFLY_TEST_VICTIM", path.c_str(), 1);
+      if (fsync) setenv("MAYFLY_TEST_FSYNC", "1", 1);
+      execl("/proc/self/exe", "engine_tests", "a process that writes until it is killed", nullptr);
+      _exit(127);
+    }
+    close(ends[1]);
+    std::string text;
+    char buffer[4096];
+    bool killed = false;
+    for (ssize_t got; (got = read(ends[0], buffer, sizeof buffer)) > 0;) {
+      text.append(buffer, static_cast<std::size_t>(got));
+      if (!killed && text.size() > 2000) killed = kill(child, SIGKILL) == 0;
+    }
+    close(ends[0]);
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    REQUIRE(WIFSIGNALED(status));
+    REQUIRE(WTERMSIG(status) == SIGKILL);
+    for (std::size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
+      const std::size_t space = text.find(' ', at);
+      acknowledged[text.substr(at, space - at)] = std::stoll(text.substr(space + 1, end - space - 1));
+    }
+    REQUIRE(acknowledged.size() > 10);
+
+    World world({.directory = path, .reap = false});
+    auto carts = world.find("carts");
+    REQUIRE(carts);
+    for (const auto& [id, count] : acknowledged) {
+      const auto item = world.get(carts, {{"id", id}});
+      INFO(id << " was acknowledged as " << count);
+      REQUIRE(item);
+      REQUIRE(*item->find("count")->get_if<Number>()->floor_scaled(0) >= count);
+    }
+    CHECK(world.inconsistency(carts) == "");
+    CHECK(stream_difference(world, carts) == "");
+  }
+}

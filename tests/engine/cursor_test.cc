@@ -1,0 +1,95 @@
+#include "engine/cursor.h"
+
+#include <catch2/catch.hpp>
+
+#include "engine/key_codec.h"
+#include "tests/support/engine_world.h"
+
+using namespace mayfly::engine;
+using namespace mayfly::engine::test;
+
+namespace {
+
+std::string partition(const AttributeValue& value) {
+  std::string out;
+  const AttributeValue* const values[] = {&value};
+  append_partition(out, values);
+  return out;
+}
+
+std::vector<std::string> walk(Cursor cursor, const char* attribute) {
+  std::vector<std::string> found;
+  while (cursor.next()) {
+    const AttributeValue* value = cursor.item().item().find(attribute);
+    found.push_back(value->get_if<Number>() ? value->get_if<Number>()->to_string() : *value->get_if<std::string>());
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a partition is read in its sort key's order, both ways and between bounds", "[cursor]") {
+  World world;
+  auto events = world.create(sorted_table("events"));
+  for (const char* at : {"10", "-3", "2", "1e2", "0.5"}) world.put(events, {{"id", "a"}, {"at", number(at)}});
+  world.put(events, {{"id", "b"}, {"at", number("1")}});
+  const std::string lower = partition("a"), upper = prefix_end(lower);
+  const auto read = [&](KeyRange range) { return walk(Cursor(world.database(), *events, range), "at"); };
+
+  CHECK(read({0, lower, upper}) == std::vector<std::string>{"-3", "0.5", "2", "10", "100"});
+  CHECK(read({0, lower, upper, false}) == std::vector<std::string>{"100", "10", "2", "0.5", "-3"});
+  std::string from = lower;
+  append_scalar(from, number("2"));
+  CHECK(read({0, from, upper}) == std::vector<std::string>{"2", "10", "100"});
+  CHECK(read({0, from + '\0', upper}) == std::vector<std::string>{"10", "100"});
+  CHECK(read({0, lower, from, false}) == std::vector<std::string>{"0.5", "-3"});
+  CHECK(read({}).size() == 6);
+}
+
+TEST_CASE("a cursor's key is the item's own, or the entry's with the item's", "[cursor]") {
+  World world;
+  Table description = simple_table("carts");
+  description.indexes = {global_index("by_user", "user")};
+  auto carts = world.create(description);
+  const Item item{{"id", "a"}, {"user", "nina"}};
+  world.put(carts, item);
+  const std::string own = key_of(description, item);
+  Cursor table(world.database(), *carts, {});
+  REQUIRE(table.next());
+  CHECK(table.key() == own);
+  CHECK_FALSE(table.next());
+  Cursor index(world.database(), *carts, {.index = 1});
+  REQUIRE(index.next());
+  CHECK(index.key() == partition("nina") + own);
+  CHECK(index.item().item() == item);
+}
+
+TEST_CASE("a cursor sees one instant, of an index and its items alike", "[cursor]") {
+  World world;
+  Table description = simple_table("carts");
+  description.indexes = {global_index("by_user", "user")};
+  auto carts = world.create(description);
+  world.put(carts, {{"id", "a"}, {"user", "u"}, {"n", number(1)}});
+  world.put(carts, {{"id", "b"}, {"user", "u"}, {"n", number(1)}});
+  Cursor index(world.database(), *carts, {.index = 1});
+  Cursor table(world.database(), *carts, {});
+  world.put(carts, {{"id", "a"}, {"user", "v"}, {"n", number(2)}});
+  world.remove(carts, {{"id", "b"}});
+  world.put(carts, {{"id", "c"}, {"user", "u"}, {"n", number(2)}});
+  CHECK(walk(std::move(index), "n") == std::vector<std::string>{"1", "1"});
+  CHECK(walk(std::move(table), "n") == std::vector<std::string>{"1", "1"});
+}
+
+TEST_CASE("an index's cursor skips what another index or table holds", "[cursor]") {
+  World world;
+  Table description = simple_table("carts");
+  description.indexes = {global_index("by_user", "user"), global_index("by_day", "day")};
+  auto carts = world.create(description);
+  auto other = world.create(simple_table("other"));
+  world.put(carts, {{"id", "a"}, {"user", "u"}});
+  world.put(carts, {{"id", "b"}, {"day", "mon"}});
+  world.put(other, {{"id", "c"}});
+  CHECK(world.all(carts, 1) == std::vector<Item>{{{"id", "a"}, {"user", "u"}}});
+  CHECK(world.all(carts, 2) == std::vector<Item>{{{"id", "b"}, {"day", "mon"}}});
+  CHECK(world.all(carts).size() == 2);
+}

@@ -1,0 +1,110 @@
+#include "engine/index_backfill.h"
+
+#include <catch2/catch.hpp>
+
+#include <thread>
+
+#include "engine/parts.h"
+#include "tests/support/engine_world.h"
+
+using namespace mayfly::engine;
+using namespace mayfly::engine::test;
+
+namespace {
+
+void fill(World& world, const std::shared_ptr<LiveTable>& table, int count) {
+  for (int i = 0; i < count; ++i) {
+    Item item{{"id", std::to_string(i)}, {"n", number(i)}};
+    if (i % 3 != 0) item.set("user", "u" + std::to_string(i % 10));
+    if (i % 30 == 1) item.set("user", number(i));  // of another type: no entry
+    if (i % 2 == 0) item.set("ttl", number(start_seconds + 100 + i));
+    world.put(table, item);
+  }
+}
+
+void add_index_and_ttl(Table& table) {
+  table.indexes.push_back(global_index("by_user", "user", Projection::Kind::keys_only));
+  table.ttl = TimeToLive{"ttl"};
+}
+
+void wait_until_filled(const std::shared_ptr<LiveTable>& table) {
+  while (BackfillWalk::needed(*table->description())) std::this_thread::yield();
+}
+
+}  // namespace
+
+TEST_CASE("a new index and TTL hold what was there before, once the change returns", "[backfill]") {
+  World world;
+  auto carts = world.create(simple_table("carts"));
+  fill(world, carts, 500);
+  const auto after = world.database().update_table(carts, add_index_and_ttl);
+  CHECK(after->indexes[0].state == Index::State::active);
+  CHECK_FALSE(after->ttl->backfilling);
+  CHECK(world.inconsistency(carts).empty());
+  CHECK(carts->counter(1).items == static_cast<std::int64_t>(world.all(carts, 1).size()));
+  CHECK(carts->counter(1).items == 316);
+  CHECK(world.database().advance(start_ms + 100'001) == 1);  // item 0
+}
+
+TEST_CASE("a large table is filled in the background, while it is written to", "[backfill]") {
+  World world({.reap = false, .backfill_at_once_max = 100});
+  auto carts = world.create(simple_table("carts"));
+  fill(world, carts, 3000);
+  const auto after = world.database().update_table(carts, add_index_and_ttl);
+  CHECK(after->indexes[0].id == 1);
+  for (int i = 0; i < 3000; i += 2) {
+    // Items on both sides of the walk are changed, removed, and given another key.
+    const std::string id = std::to_string(i);
+    if (i % 4 == 0) world.remove(carts, {{"id", id}});
+    else world.put(carts, {{"id", id}, {"user", "other"}, {"ttl", number(start_seconds + 7)}});
+    world.put(carts, {{"id", "new" + id}, {"user", "new"}});
+  }
+  wait_until_filled(carts);
+  CHECK(world.inconsistency(carts).empty());
+}
+
+TEST_CASE("a walk goes on after a fault and after a restart", "[backfill]") {
+  const Directory directory;
+  bool fails = false;
+  World world({.directory = directory.path(), .reap = false, .backfill_at_once_max = 64,
+               .write_fails = [&] { return fails; }});
+  auto carts = world.create(simple_table("carts"));
+  fill(world, carts, 500);
+  // A description as a crash in the middle would leave it: the index is there, and some of its entries.
+  world.database().parts().catalog.update(*carts, add_index_and_ttl, world.database().parts().committer);
+  CHECK(world.inconsistency(carts) != "");
+  BackfillWalk walk(world.database(), carts, *carts->description());
+  CHECK_FALSE(walk.step(100));
+  CHECK(carts->description()->indexes[0].state == Index::State::creating);
+  fails = true;
+  CHECK_THROWS_AS(walk.step(100), StorageFault);
+  fails = false;
+  carts.reset();
+
+  world.reopen();
+  carts = world.find("carts");
+  wait_until_filled(carts);
+  CHECK(world.inconsistency(carts).empty());
+}
+
+TEST_CASE("an index that is deleted while it is being filled leaves nothing", "[backfill]") {
+  World world({.reap = false, .backfill_at_once_max = 64});
+  auto carts = world.create(simple_table("carts"));
+  fill(world, carts, 2000);
+  world.database().update_table(carts, add_index_and_ttl);
+  world.database().update_table(carts, [](Table& table) {
+    table.indexes.clear();
+    table.ttl.reset();
+  });
+  wait_until_filled(carts);
+  CHECK(world.inconsistency(carts).empty());
+}
+
+TEST_CASE("a table that is dropped while it is being filled is gone", "[backfill]") {
+  World world({.reap = false, .backfill_at_once_max = 64});
+  auto carts = world.create(simple_table("carts"));
+  fill(world, carts, 2000);
+  world.database().update_table(carts, add_index_and_ttl);
+  CHECK(world.database().drop_table(carts));
+  CHECK(world.inconsistency(carts).empty());
+}

@@ -1,0 +1,328 @@
+#include "engine/reaper.h"
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <thread>
+
+#include "engine/expiry_index.h"
+#include "engine/parts.h"
+#include "tests/support/engine_world.h"
+
+using namespace mayfly::engine;
+using namespace mayfly::engine::test;
+
+namespace {
+
+std::shared_ptr<LiveTable> expiring(World& world, const std::string& name = "carts") {
+  Table description = simple_table(name);
+  description.stream = stream_of(StreamView::new_and_old_images);
+  description.indexes = {global_index("by_user", "user"), local_index("by_day", "day")};
+  auto table = world.create(description);
+  world.enable_ttl(table);
+  return table;
+}
+
+Item expiring_item(const std::string& id, std::int64_t in_seconds) {
+  return {{"id", id}, {"user", "u"}, {"day", "mon"}, {"ttl", number(start_seconds + in_seconds)}};
+}
+
+// "a@60001 ttl" for each record that removed: whose, how long after the start, by whom.
+std::vector<std::string> removals(World& world, const std::shared_ptr<LiveTable>& table) {
+  std::vector<std::string> result;
+  for (const ChangeRecord& record : world.records(table->description()->stream->id))
+    if (record.kind == ChangeRecord::Kind::remove)
+      result.push_back(*record.keys.find("id")->get_if<std::string>() + "@" +
+                       std::to_string(record.created - start_ms) +
+                       (record.cause == Cause::time_to_live ? " ttl" : " user"));
+  return result;
+}
+
+using Strings = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("an item goes at the first instant after its TTL, and takes its entries along", "[reaper]") {
+  World world;
+  auto carts = expiring(world);
+  world.put(carts, expiring_item("a", 60));
+  CHECK(world.database().advance(start_ms + 60'000) == 0);
+  CHECK(world.get(carts, {{"id", "a"}}));
+  CHECK(world.database().advance(start_ms + 60'001) == 1);
+  CHECK_FALSE(world.get(carts, {{"id", "a"}}));
+  CHECK(world.all(carts, 1).empty());
+  CHECK(world.all(carts, 2).empty());
+  CHECK(world.inconsistency(carts).empty());
+  CHECK(removals(world, carts) == Strings{"a@60001 ttl"});
+  const auto records = world.records(carts->description()->stream->id);
+  CHECK(records.back().old_image == expiring_item("a", 60));
+}
+
+TEST_CASE("advancing passes every due instant in order, across tables", "[reaper]") {
+  World world;
+  auto carts = expiring(world), orders = expiring(world, "orders");
+  world.put(carts, expiring_item("late", 300));
+  world.put(carts, expiring_item("early", 10));
+  world.put(orders, expiring_item("middle", 20));
+  world.put(carts, {{"id", "fraction"}, {"ttl", number(std::to_string(start_seconds + 20) + ".25")}});
+  CHECK(world.database().advance(start_ms + 400'000) == 4);
+  CHECK(world.database().now("") == start_ms + 400'000);
+  CHECK(removals(world, carts) == Strings{"early@10001 ttl", "fraction@20251 ttl", "late@300001 ttl"});
+  CHECK(removals(world, orders) == Strings{"middle@20001 ttl"});
+  const Sequence middle = world.records(orders->description()->stream->id).back().sequence;
+  const auto of_carts = world.records(carts->description()->stream->id);
+  CHECK(of_carts[of_carts.size() - 3].sequence < middle);
+  CHECK(of_carts[of_carts.size() - 2].sequence > middle);
+}
+
+TEST_CASE("a renewed item is not deleted by its old timer", "[reaper][holds]") {
+  World world;
+  auto carts = expiring(world);
+  world.put(carts, expiring_item("a", 60));
+  world.put(carts, expiring_item("b", 60));
+  world.put(carts, expiring_item("c", 60));
+  world.put(carts, expiring_item("a", 120));              // renewed
+  world.put(carts, {{"id", "b"}, {"user", "u"}});         // rescued: no TTL any more
+  world.put(carts, {{"id", "c"}, {"ttl", "not a number"}});
+  world.database().advance(start_ms + 119'000);
+  CHECK(world.all(carts).size() == 3);
+  CHECK(world.inconsistency(carts).empty());
+  world.database().advance(start_ms + 121'000);
+  CHECK(removals(world, carts) == Strings{"a@120001 ttl"});
+}
+
+TEST_CASE("an item that was removed and written anew is not deleted by its predecessor's timer",
+          "[reaper][holds]") {
+  World world;
+  auto carts = expiring(world);
+  world.put(carts, expiring_item("a", 60));
+  world.remove(carts, {{"id", "a"}});
+  world.put(carts, expiring_item("a", 600));
+  world.database().advance(start_ms + 599'000);
+  CHECK(removals(world, carts) == Strings{"a@0 user"});
+  CHECK(world.get(carts, {{"id", "a"}}));
+}
+
+TEST_CASE("an entry that is stale is dropped and its item left alone", "[reaper][holds]") {
+  World world;
+  auto carts = expiring(world);
+  world.put(carts, expiring_item("a", 600));
+  // What a reaper has read, and a renewal overtook: an entry of before.
+  const std::string key = key_of(*carts->description(), {{"id", "a"}});
+  const Instant stale = start_ms + 1;
+  Batch batch;
+  batch.put(world.database().parts().expiry.entry_key(carts->id(), stale, key), {});
+  world.database().parts().storage().write(batch);
+  world.database().parts().timers.push(carts->id(), stale);
+  CHECK(world.inconsistency(carts) == "left-over entry of kind X");
+
+  CHECK(world.database().advance(start_ms + 1000) == 0);
+  CHECK(world.get(carts, {{"id", "a"}}));
+  CHECK(world.inconsistency(carts).empty());
+}
+
+TEST_CASE("the re-check is made under the item's lock", "[reaper][holds]") {
+  World world;
+  auto carts = expiring(world);
+  world.put(carts, expiring_item("a", 60));
+  world.clock().set(start_ms + 60'001);
+  std::atomic<std::int64_t> reaped{-1};
+  std::thread reaper;
+  {
+    // A renewal that is under way while the reaper arrives with the old entry.
+    Transaction renewal(world.database(), Cause::user);
+    const auto slot = renewal.add(carts, key_of(*carts->description(), {{"id", "a"}}));
+    REQUIRE(renewal.lock());
+    reaper = std::thread([&] { reaped = world.database().reap_due(); });
+    while (world.database().parts().timers.size() > 0) std::this_thread::yield();  // it has taken the timer
+    renewal.put(slot, expiring_item("a", 6000));
+    renewal.commit();
+  }
+  reaper.join();
+  CHECK(reaped == 0);
+  CHECK(world.get(carts, {{"id", "a"}}) == expiring_item("a", 6000));
+  CHECK(world.inconsistency(carts).empty());
+}
+
+TEST_CASE("an expired item is an ordinary item until it is deleted", "[reaper]") {
+  World world;
+  auto carts = expiring(world);
+  world.put(carts, expiring_item("a", -60));
+  CHECK(world.get(carts, {{"id", "a"}}));
+  CHECK(world.all(carts, 1).size() == 1);
+  world.put(carts, expiring_item("b", -30));
+  CHECK(world.database().reap_due() == 2);
+  CHECK(removals(world, carts) == Strings{"a@0 ttl", "b@0 ttl"});
+}
+
+TEST_CASE("what is over five years old stays, and costs no second look", "[reaper]") {
+  World world;
+  auto carts = expiring(world);
+  world.put(carts, expiring_item("old", -157'784'761));
+  world.put(carts, expiring_item("edge", -157'784'760));
+  world.put(carts, {{"id", "negative"}, {"ttl", number(-1)}});
+  world.put(carts, {{"id", "milliseconds"}, {"ttl", number(start_ms)}});
+  CHECK(world.database().reap_due() == 1);
+  CHECK(removals(world, carts) == Strings{"edge@0 ttl"});  // five years old, not more
+  CHECK(world.database().reap_due() == 0);
+  CHECK(world.inconsistency(carts).empty());
+  CHECK(world.database().parts().timers.earliest()->due == start_ms * 1000 + 1);
+}
+
+TEST_CASE("items of the same instant go in the order of their keys", "[reaper]") {
+  World world;
+  auto carts = expiring(world);
+  std::vector<std::pair<std::string, std::string>> order;
+  for (int i = 0; i < 300; ++i) {
+    const Item item = expiring_item(std::to_string(i), 60);
+    world.put(carts, item);
+    order.emplace_back(key_of(*carts->description(), item), std::to_string(i) + "@60001 ttl");
+  }
+  std::sort(order.begin(), order.end());
+  Strings expected;
+  for (const auto& [key, text] : order) expected.push_back(text);
+  CHECK(world.database().advance(start_ms + 60'001) == 300);
+  CHECK(removals(world, carts) == expected);
+  CHECK(world.inconsistency(carts).empty());
+}
+
+TEST_CASE("TTL that is switched off, or to another attribute, forgets what it had", "[reaper]") {
+  World world;
+  auto carts = expiring(world);
+  Item both = expiring_item("both", 60);
+  both.set("other", number(start_seconds + 120));
+  world.put(carts, expiring_item("a", 60));
+  world.put(carts, both);
+  world.database().update_table(carts, [](Table& table) { table.ttl.reset(); });
+  CHECK(world.inconsistency(carts).empty());
+  world.database().advance(start_ms + 61'000);
+  CHECK(world.all(carts).size() == 2);
+
+  world.enable_ttl(carts, "other");
+  CHECK(world.inconsistency(carts).empty());
+  world.database().advance(start_ms + 121'000);
+  CHECK(removals(world, carts) == Strings{"both@120001 ttl"});
+}
+
+TEST_CASE("a write that fails leaves what is due where it is, for the next attempt", "[reaper]") {
+  bool fails = false;
+  World world({.reap = false, .write_fails = [&] { return fails; }});
+  auto carts = expiring(world);
+  world.put(carts, expiring_item("a", 60));
+  fails = true;
+  CHECK_THROWS_AS(world.database().advance(start_ms + 61'000), StorageFault);
+  CHECK(world.get(carts, {{"id", "a"}}));
+  fails = false;
+  CHECK(world.database().advance(start_ms + 62'000) == 1);
+}
+
+TEST_CASE("a million far-off timers are not loaded, and wake nobody", "[reaper][holds]") {
+  const Directory directory;
+  World world({.directory = directory.path(), .reap = false});
+  auto carts = expiring(world);
+  Transaction many(world.database(), Cause::user);
+  std::vector<Item> items;
+  for (int i = 0; i < 2000; ++i) items.push_back(expiring_item(std::to_string(i), 1'000'000 + i));
+  for (const Item& item : items) many.add(carts, key_of(*carts->description(), item));
+  REQUIRE(many.lock());
+  for (std::size_t slot = 0; slot < items.size(); ++slot) many.put(slot, items[slot]);
+  many.commit();
+  const TimerHeap& timers = world.database().parts().timers;
+  CHECK(timers.size() == 1);
+  CHECK(timers.earliest()->due == start_ms + 1'000'000'001);
+
+  const auto ticket = timers.ticket();
+  world.put(carts, expiring_item("later", 2'000'000));
+  CHECK(timers.ticket() == ticket);
+
+  // A restart reads the index from its first entry, not the table.
+  carts.reset();
+  world.reopen();
+  CHECK(world.database().parts().timers.size() == 1);
+  CHECK(world.database().reap_due() == 0);
+  CHECK(world.database().parts().timers.earliest()->due == start_ms + 1'000'000'001);
+}
+
+TEST_CASE("a sweep starts past what expired before", "[reaper][holds]") {
+  World world;
+  auto carts = expiring(world);
+  for (int i = 0; i < 100; ++i) world.put(carts, expiring_item(std::to_string(i), i));
+  world.database().advance(start_ms + 50'000);
+  // The watermark: entries 0..49 are tombstones, and the next sweep seeks to the fiftieth's.
+  CHECK(world.database().parts().timers.earliest()->due == start_ms + 50'001);
+  // A write below it moves it back, so that it is not overlooked.
+  world.put(carts, expiring_item("past", 1));
+  CHECK(world.database().parts().timers.earliest()->due == start_ms + 1'001);
+  CHECK(world.database().reap_due() == 1);
+}
+
+TEST_CASE("a backlog is reaped after a restart, and requests are answered meanwhile", "[reaper]") {
+  const Directory directory;
+  auto clock = std::make_shared<ManualClock>(start_ms);
+  World world({.directory = directory.path(), .clock = clock, .reap = false});
+  {
+    auto carts = expiring(world);
+    for (int i = 0; i < 500; ++i) world.put(carts, expiring_item(std::to_string(i), 60));
+    world.put(carts, expiring_item("stays", 6000));
+  }
+  world.close();
+
+  clock->set(start_ms + 3600'000);
+  auto opened = Database::open({.directory = directory.path(), .clock = clock});
+  REQUIRE(opened);
+  Database& database = **opened;
+  auto carts = database.find_table({"000000000000", "us-east-1"}, "carts");
+  while (carts->counter(0).items > 1) {
+    // Answered all the while.
+    REQUIRE(database.get(*carts, key_of(*carts->description(), {{"id", "stays"}})));
+  }
+  CHECK(carts->counter(1).items == 1);
+}
+
+TEST_CASE("by the host's clock an item goes by itself, and not early", "[reaper]") {
+  World world({.clock = std::make_shared<SystemClock>()});
+  auto carts = expiring(world);
+  Instant now = world.database().now("");
+  const Instant due = now + 30;
+  const std::string seconds = std::to_string((due - 1) / 1000) + "." + std::to_string(1000 + (due - 1) % 1000).substr(1);
+  world.put(carts, {{"id", "a"}, {"ttl", number(seconds)}});
+  while (world.get(carts, {{"id", "a"}})) {
+  }
+  const auto record = world.records(carts->description()->stream->id).back();
+  CHECK(record.cause == Cause::time_to_live);
+  CHECK(record.created >= due);
+  CHECK(record.old_image->find("ttl")->get_if<Number>()->floor_scaled(3) == due - 1);
+}
+
+TEST_CASE("writers and the reaper share items without losing a renewal", "[reaper][holds]") {
+  World world({.clock = std::make_shared<SystemClock>()});
+  auto carts = expiring(world);
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < 3; ++writer) {
+    writers.emplace_back([&, writer] {
+      for (int i = 0; i < 400; ++i) {
+        const Instant now = world.database().now("");
+        // Half of them are due at once, the others in an hour.
+        const bool expires = (i + writer) % 2 == 0;
+        world.put(carts, {{"id", std::to_string(i % 5)},
+                          {"user", "u"},
+                          {"n", number(i * 10 + writer)},
+                          {"ttl", number((expires ? now - 2000 : now + 3'600'000) / 1000)}});
+      }
+    });
+  }
+  for (std::thread& thread : writers) thread.join();
+  while (world.database().reap_due() > 0) {
+  }
+  // Nothing that was not due was ever removed.
+  std::size_t wrong = 0;
+  for (const ChangeRecord& record : world.records(carts->description()->stream->id)) {
+    if (record.kind != ChangeRecord::Kind::remove) continue;
+    wrong += record.cause != Cause::time_to_live;
+    const auto due = due_of(*carts->description(), *record.old_image);
+    wrong += !due || *due > record.created;
+  }
+  CHECK(wrong == 0);
+  CHECK(world.inconsistency(carts).empty());
+}
