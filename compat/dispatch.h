@@ -31,7 +31,7 @@ struct Context {
   [[nodiscard]] engine::Instant now() const { return database.now(scope.account); }
 };
 
-// Writes the answer's body, one JSON object; an error leaves `out` to be thrown away.
+// Writes the answer's body, one JSON object or nothing; an error leaves `out` to be thrown away.
 using Run = Result<void> (*)(Context& context, const json::Value& request, json::Writer& out);
 
 inline constexpr std::string_view dynamodb = "DynamoDB_20120810";

@@ -217,7 +217,7 @@ void write_table_description(Writer& out, const Table& table, const engine::Live
   }
   member(out, "TableName", table.name);
   member(out, "TableStatus", status_name(status));
-  seconds(out, "CreationDateTime", table.created);
+  if (status != TableStatus::deleting) seconds(out, "CreationDateTime", table.created);
   write_throughput(out, table.throughput, now);
   member(out, "TableSizeBytes", counters != nullptr ? counters->counter(0).bytes.load() : 0);
   member(out, "ItemCount", counters != nullptr ? counters->counter(0).items.load() : 0);

@@ -11,6 +11,8 @@ namespace mayfly::engine {
 namespace {
 
 constexpr std::size_t key_attributes_max = 4;  // of a global index's partition key, and of its sort key
+constexpr std::size_t partition_value_bytes_max = 2048;
+constexpr std::size_t sort_value_bytes_max = 1024;
 
 struct Scalars {
   std::array<const AttributeValue*, key_attributes_max> values;
@@ -18,12 +20,21 @@ struct Scalars {
   [[nodiscard]] ScalarPointers pointers() const { return {values.data(), count}; }
 };
 
-// False: one of them is missing or of another type.
-bool find_scalars(const std::vector<KeyAttribute>& attributes, const Item& item, Scalars& out) {
+// Numbers always do. Writes refuse the others while there is an index; items from before it may have them.
+bool may_be_key(const AttributeValue& value, std::size_t bytes_max) {
+  std::size_t bytes = 1;
+  if (const auto* text = value.get_if<std::string>()) bytes = text->size();
+  if (const auto* binary = value.get_if<Binary>()) bytes = binary->bytes.size();
+  return bytes > 0 && bytes <= bytes_max;
+}
+
+// False: one of them is missing, of another type, empty or too long.
+bool find_scalars(const std::vector<KeyAttribute>& attributes, const Item& item, std::size_t bytes_max,
+                  Scalars& out) {
   assert(attributes.size() <= key_attributes_max);
   for (const KeyAttribute& attribute : attributes) {
     const AttributeValue* value = key_value(attribute, item);
-    if (!value) return false;
+    if (!value || !may_be_key(*value, bytes_max)) return false;
     out.values[out.count++] = value;
   }
   return true;
@@ -83,7 +94,8 @@ Item key_attributes(const KeySchema& keys, const Item& item) {
 
 std::string index_entry_key(const Index& index, std::string_view table_key, const Item& item) {
   Scalars partition, sort;
-  if (!find_scalars(index.keys.partition, item, partition) || !find_scalars(index.keys.sort, item, sort)) return {};
+  if (!find_scalars(index.keys.partition, item, partition_value_bytes_max, partition)) return {};
+  if (!find_scalars(index.keys.sort, item, sort_value_bytes_max, sort)) return {};
   std::string key;
   key.reserve(2 * table_key.size() + 32);
   append_key(key, partition.pointers(), sort.pointers());

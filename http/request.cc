@@ -18,6 +18,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Header::count_)>
     "content-type",
     "date",
     "expect",
+    "host",
     "origin",
     "x-amz-date",
     "x-amz-target",

@@ -23,6 +23,7 @@ enum class Header : unsigned char {
   content_type,
   date,
   expect,
+  host,
   origin,
   x_amz_date,
   x_amz_target,

@@ -87,7 +87,7 @@ compat::Answer operate(const Request& request, compat::Emulator& emulator) {
   if (compat::find_operation(target) == nullptr) return refuse(compat::error::unknown_operation().error);
   const auto scope = authenticate(request, emulator.region());
   if (!scope) return refuse(scope.error());
-  return emulator.execute(*scope, target, request.body);
+  return emulator.execute(*scope, target, request.body, request.header(Header::host));
 }
 
 Reply post(Request& request, compat::Emulator& emulator) {

@@ -63,7 +63,7 @@ Unexpected<Error> resource_not_found(std::string_view arn) {
   return error::resource_not_found("Requested resource not found: ResourcArn: " + std::string(arn) + " not found");
 }
 
-Result<void> tag(Context& context, const Value& request, json::Writer& out) {
+Result<void> tag(Context& context, const Value& request, json::Writer&) {
   TRY(const auto arn, read_arn(context, request, "TagResource"));
   const Value* list = request.member("Tags");
   if (list == nullptr) {
@@ -86,12 +86,10 @@ Result<void> tag(Context& context, const Value& request, json::Writer& out) {
   if (too_many) {
     return error::validation("One or more parameter values were invalid: Too many tags: the limit is 50");
   }
-  out.begin_object();
-  out.end_object();
   return {};
 }
 
-Result<void> untag(Context& context, const Value& request, json::Writer& out) {
+Result<void> untag(Context& context, const Value& request, json::Writer&) {
   TRY(const auto arn, read_arn(context, request, "UntagResource"));
   const Value* list = request.member("TagKeys");
   if (list == nullptr) {
@@ -106,8 +104,6 @@ Result<void> untag(Context& context, const Value& request, json::Writer& out) {
     for (const Value& key : list->items()) edited.tags.erase(std::string(key.string()));
   });
   if (after == nullptr) return table_not_found();
-  out.begin_object();
-  out.end_object();
   return {};
 }
 
