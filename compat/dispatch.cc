@@ -9,8 +9,12 @@
 #include "compat/operations/delete_table.h"
 #include "compat/operations/describe_endpoints.h"
 #include "compat/operations/describe_limits.h"
+#include "compat/operations/describe_stream.h"
 #include "compat/operations/describe_table.h"
 #include "compat/operations/get_item.h"
+#include "compat/operations/get_records.h"
+#include "compat/operations/get_shard_iterator.h"
+#include "compat/operations/list_streams.h"
 #include "compat/operations/list_tables.h"
 #include "compat/operations/put_item.h"
 #include "compat/operations/query.h"
@@ -31,9 +35,13 @@ constexpr const Operation* operations_table[] = {
     &operations::delete_table,
     &operations::describe_endpoints,
     &operations::describe_limits,
+    &operations::describe_stream,
     &operations::describe_table,
     &operations::describe_time_to_live,
     &operations::get_item,
+    &operations::get_records,
+    &operations::get_shard_iterator,
+    &operations::list_streams,
     &operations::list_tables,
     &operations::list_tags_of_resource,
     &operations::put_item,

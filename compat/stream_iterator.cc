@@ -10,6 +10,8 @@
 #include <array>
 #include <cstdio>
 
+#include "compat/rules.h"
+
 namespace mayfly::compat {
 namespace {
 
@@ -88,8 +90,7 @@ std::optional<std::string_view> take_until(std::string_view& text, std::string_v
 }  // namespace
 
 std::string stream_arn(const engine::Stream& stream) {
-  return "arn:aws:dynamodb:" + stream.region + ":" + stream.account + ":table/" + stream.table_name + "/stream/" +
-         stream.label;
+  return table_arn({stream.account, stream.region}, stream.table_name) + "/stream/" + stream.label;
 }
 
 std::optional<StreamName> parse_stream_arn(std::string_view arn) {

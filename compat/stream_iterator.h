@@ -1,7 +1,7 @@
 // Streams as their readers name them: ARNs, shard ids, sequence numbers and shard iterators.
 //
-// Nothing here is kept anywhere: each name is computed from the stream it names, so that iterators survive a
-// restart and cost no memory. A name that was not printed here does not parse, or names nothing.
+// Nothing here is kept anywhere: each name is computed from the stream it names, so that iterators survive
+// a restart and cost no memory. A name that was not printed here does not parse, or names nothing.
 //
 //   auto position = parse_sequence_number("100000000000000004300");      // of a record
 //   ShardIterator iterator{stream_arn(stream), 0, position->after, now};
@@ -35,8 +35,8 @@ std::optional<StreamName> parse_stream_arn(std::string_view arn);
 // "shardId-" created_ms:20 digits "-" stream id:8 hex digits
 std::string shard_id(const engine::Stream& stream);
 
-// Always 21 decimal digits, so that they sort alike as text and as numbers. A shard's own limits lie between
-// records' numbers: AFTER_SEQUENCE_NUMBER with the starting one skips nothing.
+// Always 21 decimal digits, so that they sort alike as text and as numbers. A shard's own limits lie
+// between records' numbers: AFTER_SEQUENCE_NUMBER with the starting one skips nothing.
 std::string sequence_number(engine::Sequence sequence);
 std::string starting_sequence_number(const engine::Stream& stream);
 std::optional<std::string> ending_sequence_number(const engine::Stream& stream);  // nothing: the shard is open

@@ -51,20 +51,6 @@ void write_attribute_definitions(Writer& out, const Table& table) {
   out.end_array();
 }
 
-void write_key_schema(Writer& out, const engine::KeySchema& keys) {
-  out.key("KeySchema");
-  out.begin_array();
-  for (const auto* attributes : {&keys.partition, &keys.sort}) {
-    for (const auto& attribute : *attributes) {
-      out.begin_object();
-      member(out, "AttributeName", attribute.name);
-      member(out, "KeyType", attributes == &keys.partition ? "HASH" : "RANGE");
-      out.end_object();
-    }
-  }
-  out.end_array();
-}
-
 void write_projection(Writer& out, const engine::Projection& projection) {
   out.key("Projection");
   out.begin_object();
@@ -236,6 +222,20 @@ void write_table_description(Writer& out, const Table& table, const engine::Live
     write_warm_throughput(out, table.warm.value_or(default_warm_throughput(table.on_demand, table.throughput)), status);
   }
   out.end_object();
+}
+
+void write_key_schema(Writer& out, const engine::KeySchema& keys) {
+  out.key("KeySchema");
+  out.begin_array();
+  for (const auto* attributes : {&keys.partition, &keys.sort}) {
+    for (const auto& attribute : *attributes) {
+      out.begin_object();
+      member(out, "AttributeName", attribute.name);
+      member(out, "KeyType", attributes == &keys.partition ? "HASH" : "RANGE");
+      out.end_object();
+    }
+  }
+  out.end_array();
 }
 
 std::string_view stream_view_name(engine::StreamView view) {

@@ -22,6 +22,9 @@ using IndexStatuses = std::map<std::string, std::string_view>;
 void write_table_description(json::Writer& out, const engine::Table& table, const engine::LiveTable* counters,
                              TableStatus status, engine::Instant now, const IndexStatuses& index_statuses = {});
 
+// The member "KeySchema".
+void write_key_schema(json::Writer& out, const engine::KeySchema& keys);
+
 std::string_view stream_view_name(engine::StreamView view);
 
 }  // namespace mayfly::compat

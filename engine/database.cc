@@ -72,8 +72,13 @@ Instant Database::now(std::string_view) const { return parts_->clock->now(); }
 std::int64_t Database::advance(Instant to, bool age_streams) {
   auto* clock = dynamic_cast<ManualClock*>(parts_->clock.get());
   assert(clock);
-  return parts_->reaper->advance(*clock, to, age_streams);
+  const Instant from = clock->now();
+  const std::int64_t removed = parts_->reaper->advance(*clock, to, age_streams);
+  if (!age_streams) parts_->unaged_ms += clock->now() - from;
+  return removed;
 }
+
+Instant Database::stream_now(std::string_view account) const { return now(account) - parts_->unaged_ms; }
 
 std::int64_t Database::reap_due() { return parts_->reaper->reap_due(); }
 

@@ -44,6 +44,8 @@ class Database {
   // fell due is deleted and readable in streams. Returns how many expired. Stream records do not age by the
   // jump, so that it cannot lose what it brought about, unless that is asked for.
   std::int64_t advance(Instant to, bool age_streams = false);
+  // The time by which streams and their readers age: now(), less what advance() jumped over.
+  [[nodiscard]] Instant stream_now(std::string_view account) const;
   // Deletes what is due now; returns how many.
   std::int64_t reap_due();
 

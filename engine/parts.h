@@ -1,6 +1,7 @@
 // What a Database is made of, for engine's own files, in the order in which it is built.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 
@@ -28,6 +29,7 @@ struct Database::Parts {
   DatabaseOptions options;
   std::unique_ptr<Storage> storage_;
   std::shared_ptr<Clock> clock;
+  std::atomic<Instant> unaged_ms{0};  // that advance() jumped over without ageing streams
   Catalog catalog;
   Committer committer;
   ChangeLog change_log;
