@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -37,7 +36,7 @@ std::int64_t Reaper::sweep(TimerHeap::Timer timer, Instant now) {
                              prefix_end(table_prefix('X', timer.table)));
   iterator.seek_to_first();
   std::vector<Entry> batch;
-  for (std::size_t swept = 0; swept < sweep_items_max; swept += batch.size()) {
+  for (std::size_t swept = 0; swept < sweep_items_max && !stop_; swept += batch.size()) {
     batch.clear();
     for (; iterator.valid() && batch.size() < batch_items_max; iterator.next()) {
       const Instant due = ExpiryIndex::due_in(iterator.key());
@@ -61,7 +60,7 @@ std::int64_t Reaper::sweep(TimerHeap::Timer timer, Instant now) {
 std::int64_t Reaper::sweep_all(Instant now) {
   TimerHeap& timers = database_.parts().timers;
   std::int64_t removed = 0;
-  while (const std::optional<TimerHeap::Timer> timer = timers.pop_due(now)) {
+  while (const std::optional<TimerHeap::Timer> timer = stop_ ? std::nullopt : timers.pop_due(now)) {
     try {
       removed += sweep(*timer, now);
     } catch (...) {
@@ -124,20 +123,14 @@ void Reaper::run() {
       // What is due stays due: the index and the timer are as they were.
       pause = fault_pause;
     }
-    {
-      const std::lock_guard lock(stop_mutex_);
-      if (stop_) return;
-    }
+    if (stop_) return;
     parts.timers.wait(ticket, pause);
   }
 }
 
 Reaper::~Reaper() {
   if (!thread_.joinable()) return;
-  {
-    const std::lock_guard lock(stop_mutex_);
-    stop_ = true;
-  }
+  stop_ = true;
   database_.parts().timers.wake();
   thread_.join();
 }

@@ -6,6 +6,7 @@
 // something is due; storage that fails is tried again later.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -39,8 +40,7 @@ class Reaper {
   Database& database_;
   std::mutex sweeping_;  // one sweep at a time; taken before a table's gate
   std::optional<Instant> next_trim_ GUARDED_BY(sweeping_);
-  std::mutex stop_mutex_;
-  bool stop_ GUARDED_BY(stop_mutex_) = false;
+  std::atomic<bool> stop_{false};  // a backlog is left for the next start
   std::thread thread_;
 };
 

@@ -1,0 +1,71 @@
+#include "engine/database.h"
+
+#include <catch2/catch.hpp>
+
+#include <thread>
+
+#include "tests/support/engine_world.h"
+
+using namespace mayfly::engine;
+using namespace mayfly::engine::test;
+
+TEST_CASE("a second database on a directory is refused with a sentence", "[database]") {
+  const Directory directory;
+  World world({.directory = directory.path(), .reap = false});
+  const auto second = Database::open({.directory = directory.path()});
+  REQUIRE_FALSE(second);
+  CHECK(second.error() == "the data directory " + directory.path() + " is in use by another process");
+}
+
+TEST_CASE("databases in memory know nothing of each other", "[database]") {
+  World one, other;
+  one.create(simple_table("carts"));
+  CHECK_FALSE(other.find("carts"));
+}
+
+TEST_CASE("time is the clock's that was given", "[database]") {
+  World world;
+  CHECK(world.database().now("000000000000") == start_ms);
+  world.database().advance(start_ms + 5);
+  CHECK(world.database().now("000000000042") == start_ms + 5);
+  world.database().advance(start_ms);  // never back
+  CHECK(world.database().now("000000000000") == start_ms + 5);
+  CHECK(world.create(simple_table("carts"))->description()->created == start_ms + 5);
+}
+
+TEST_CASE("the windows of a directory keep the span that they were made with", "[database]") {
+  const Directory directory;
+  auto clock = std::make_shared<ManualClock>(start_ms);
+  for (const std::int64_t window_ms : {60'000, 1'000}) {
+    World world({.directory = directory.path(), .clock = clock, .expiry_window_ms = window_ms, .reap = false});
+    auto carts = world.find("carts");
+    if (!carts) {
+      carts = world.create(simple_table("carts"));
+      world.enable_ttl(carts);
+      world.put(carts, {{"id", "a"}, {"ttl", number(start_seconds + 30)}});
+    }
+    CHECK(world.inconsistency(carts) == "");
+    world.remove(carts, {{"id", "b"}});
+    world.put(carts, {{"id", "a"}, {"ttl", number(start_seconds + 90 - window_ms / 1000)}});
+    CHECK(world.inconsistency(carts) == "");
+  }
+}
+
+TEST_CASE("a description is changed while nobody is in the middle of a write", "[database]") {
+  World world;
+  auto carts = world.create(simple_table("carts"));
+  Transaction transaction(world.database(), Cause::user);
+  const auto slot = transaction.add(carts, key_of(*carts->description(), {{"id", "a"}}));
+  REQUIRE(transaction.lock());
+  CHECK(transaction.table(slot).indexes.empty());
+  std::thread changing([&] {
+    world.database().update_table(carts, [](Table& table) { table.indexes.push_back(global_index("g", "user")); });
+  });
+  // Whatever the other thread does: the write sees one set of indexes until it is over.
+  transaction.put(slot, {{"id", "a"}, {"user", "u"}});
+  CHECK(transaction.table(slot).indexes.empty());
+  transaction.commit();
+  changing.join();
+  CHECK(world.all(carts, 1).size() == 1);
+  CHECK(world.inconsistency(carts) == "");
+}
