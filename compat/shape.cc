@@ -273,12 +273,29 @@ void append_value(std::string& out, const Shape& shape, const Value& value) {
   out += '}';
 }
 
+// Where a value stands, from the root on; spelt out only when there is something to report.
+struct Path {
+  const Path* parent = nullptr;
+  std::string_view name{};   // a member's; a map's key
+  std::size_t position = 0;  // in a list, from 1
+  bool element = false;
+
+  void append_to(std::string& out) const {
+    if (parent != nullptr) parent->append_to(out);
+    if (name.empty() && position == 0 && !element) return;  // the root
+    if (!out.empty()) out += '.';
+    out += position != 0 ? std::to_string(position) : element ? std::string(name) : lower_first(name);
+    if (element) out += ".member";
+  }
+};
+
 class Constraints {
  public:
-  void check_members(std::span<const Member> members, const Value& object, const std::string& parent) {
+  void check_members(std::span<const Member> members, const Value& object, const Path& parent) {
     for (const Member& member : members) {
-      check(*member.shape, object.member(member.name), join(parent, lower_first(member.name)),
-            is_required(members, object, member.presence));
+      const Value* value = object.member(member.name);
+      if (value == nullptr && !is_required(members, object, member.presence)) continue;
+      check(*member.shape, value, Path{.parent = &parent, .name = member.name});
     }
   }
 
@@ -298,11 +315,7 @@ class Constraints {
     });
   }
 
-  static std::string join(const std::string& parent, std::string_view name) {
-    return parent.empty() ? std::string(name) : parent + "." + std::string(name);
-  }
-
-  void report(const Shape& shape, const Value* value, const std::string& path, const std::string& constraint) {
+  void report(const Shape& shape, const Value* value, const Path& path, const std::string& constraint) {
     if (errors_.size() >= errors_max) return;
     std::string text = "Value ";
     if (value != nullptr && !value->is(Kind::null)) {
@@ -312,14 +325,13 @@ class Constraints {
     } else {
       text += "null";
     }
-    errors_.push_back(text + " at '" + path + "' failed to satisfy constraint: " + constraint);
+    std::string where;
+    path.append_to(where);
+    errors_.push_back(text + " at '" + where + "' failed to satisfy constraint: " + constraint);
   }
 
-  void check(const Shape& shape, const Value* value, const std::string& path, bool needed) {
-    if (value == nullptr || value->is(Kind::null)) {
-      if (needed) report(shape, value, path, "Member must not be null");
-      return;
-    }
+  void check(const Shape& shape, const Value* value, const Path& path) {
+    if (value == nullptr || value->is(Kind::null)) return report(shape, value, path, "Member must not be null");
     switch (shape.type) {
       case Type::string: return check_string(shape, *value, path);
       case Type::integer:
@@ -335,7 +347,7 @@ class Constraints {
     }
   }
 
-  void check_string(const Shape& shape, const Value& value, const std::string& path) {
+  void check_string(const Shape& shape, const Value& value, const Path& path) {
     const auto text = value.string();
     if (shape.table_name && text.starts_with("arn:")) {
       if (java_length(text) > 1024) report(shape, &value, path, "Member must have length less than or equal to 1024");
@@ -352,7 +364,7 @@ class Constraints {
     }
   }
 
-  void check_length(const Shape& shape, const Value& value, std::int64_t length, const std::string& path) {
+  void check_length(const Shape& shape, const Value& value, std::int64_t length, const Path& path) {
     if (shape.min && length < *shape.min) {
       report(shape, &value, path, "Member must have length greater than or equal to " + std::to_string(*shape.min));
     }
@@ -361,7 +373,7 @@ class Constraints {
     }
   }
 
-  void check_range(const Shape& shape, const Value& value, const std::string& path) {
+  void check_range(const Shape& shape, const Value& value, const Path& path) {
     const std::int64_t number = integer_of(value);
     if (shape.min && number < *shape.min) {
       report(shape, &value, path, "Member must have value greater than or equal to " + std::to_string(*shape.min));
@@ -371,21 +383,21 @@ class Constraints {
     }
   }
 
-  void check_list(const Shape& shape, const Value& value, const std::string& path) {
+  void check_list(const Shape& shape, const Value& value, const Path& path) {
     check_length(shape, value, static_cast<std::int64_t>(value.items().size()), path);
     check_elements(shape, value, path);
   }
 
-  void check_elements(const Shape& shape, const Value& value, const std::string& path) {
+  void check_elements(const Shape& shape, const Value& value, const Path& path) {
     if (shape.element->type == Type::attribute_value) return;
     std::size_t position = 0;
     for (const Value& element : value.items()) {
       if (errors_.size() >= errors_max) return;
-      check(*shape.element, &element, path + "." + std::to_string(++position) + ".member", true);
+      check(*shape.element, &element, Path{.parent = &path, .position = ++position, .element = true});
     }
   }
 
-  void check_map(const Shape& shape, const Value& value, const std::string& path) {
+  void check_map(const Shape& shape, const Value& value, const Path& path) {
     const auto members = value.members();
     check_length(shape, value, static_cast<std::int64_t>(members.size()), path);
     if (shape.key != nullptr && std::any_of(members.begin(), members.end(), [&](const json::Member& member) {
@@ -404,11 +416,11 @@ class Constraints {
     }
     for (const auto& member : members) {
       if (errors_.size() >= errors_max) return;
-      const std::string member_path = path + "." + std::string(member.name) + ".member";
+      const Path member_path{.parent = &path, .name = member.name, .element = true};
       if (measured && !member.value.is(Kind::null)) {
         check_elements(element, member.value, member_path);
       } else {
-        check(element, &member.value, member_path, true);
+        check(element, &member.value, member_path);
       }
     }
   }
@@ -465,7 +477,7 @@ Result<void> check_types(const Shape& shape, const Value& request) {
 Result<void> check_constraints(const Shape& shape, const Value& request) {
   CHECK_OK(check_first(shape, request));
   Constraints constraints;
-  constraints.check_members(shape.members, request, "");
+  constraints.check_members(shape.members, request, Path{});
   return constraints.result();
 }
 

@@ -9,19 +9,20 @@ namespace {
 
 using json::Value;
 
+constexpr Shape resource_arn = string_shape({}, 1283);  // a short one is told in its own words
 constexpr Shape tag_keys = list_of(shapes::tag_key);
 constexpr Member tag_members[] = {
-    {"ResourceArn", &shapes::any_string},
+    {"ResourceArn", &resource_arn},
     {"Tags", &shapes::tags},
 };
 constexpr Shape tag_shape = structure("TagResourceInput", tag_members);
 constexpr Member untag_members[] = {
-    {"ResourceArn", &shapes::any_string},
+    {"ResourceArn", &resource_arn},
     {"TagKeys", &tag_keys},
 };
 constexpr Shape untag_shape = structure("UntagResourceInput", untag_members);
 constexpr Member list_members[] = {
-    {"ResourceArn", &shapes::any_string},
+    {"ResourceArn", &resource_arn},
     {"NextToken", &shapes::any_string},
 };
 constexpr Shape list_shape = structure("ListTagsOfResourceInput", list_members);

@@ -1,5 +1,9 @@
 #include <catch2/catch.hpp>
 
+#include <string>
+#include <thread>
+#include <vector>
+
 #include "support/test_emulator.h"
 
 namespace mayfly::testing {
@@ -49,6 +53,27 @@ TEST_CASE("tables are listed page by page, in order") {
         R"(200 {"TableNames":["aaa","bbb"],"LastEvaluatedTableName":"bbb"})");
   CHECK(emulator.run("ListTables", R"({"Limit":2,"ExclusiveStartTableName":"bbb"})") == R"(200 {"TableNames":["ccc"]})");
   CHECK(emulator.run("ListTables", R"({"Limit":3})") == R"(200 {"TableNames":["aaa","bbb","ccc"]})");
+}
+
+TEST_CASE("tags that are set at once are all kept") {
+  TestEmulator emulator;
+  emulator.ok("CreateTable", {{"TableName", "music"},
+                              {"BillingMode", "PAY_PER_REQUEST"},
+                              {"AttributeDefinitions", {{{"AttributeName", "a"}, {"AttributeType", "S"}}}},
+                              {"KeySchema", {{{"AttributeName", "a"}, {"KeyType", "HASH"}}}}});
+  const std::string arn = "arn:aws:dynamodb:us-east-1:000000000000:table/music";
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < 10; ++i) {
+        const auto key = std::to_string(thread) + "/" + std::to_string(i);
+        const nlohmann::json body = {{"ResourceArn", arn}, {"Tags", {{{"Key", key}, {"Value", ""}}}}};
+        emulator.execute("TagResource", body.dump());
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  CHECK(emulator.ok("ListTagsOfResource", {{"ResourceArn", arn}})["Tags"].size() == 40);
 }
 
 TEST_CASE("limits are a new account's, the endpoint is where the client is") {
