@@ -73,6 +73,7 @@ struct Update {
   std::vector<RemoveAction> removes;
   std::vector<AddAction> adds;
   std::vector<DeleteAction> deletes;
+  bool legacy = false;  // AttributeUpdates: ADD also appends to lists, and type errors have other words
 };
 
 using Projection = std::vector<Path>;  // empty: everything

@@ -46,7 +46,9 @@ struct Node {
   std::string_view function_name;  // of a function
   std::optional<Type> type;        // of the operand, where it is known: values, and size(…)
 
-  [[nodiscard]] const Path* path() const { return kind == Kind::path ? std::get_if<Path>(&operand.value) : nullptr; }
+  [[nodiscard]] const Path* path() const {
+    return kind == Kind::path ? std::get_if<Path>(&operand.value) : nullptr;
+  }
   [[nodiscard]] const AttributeValue* value() const {
     return kind == Kind::value ? std::get_if<AttributeValue>(&operand.value) : nullptr;
   }
@@ -150,7 +152,7 @@ Parsed<Node> ConditionParser::unary() {
   TRY(Node node, primary());
   if (negations == 0) return node;
   TRY(ConditionPtr condition, as_condition(std::move(node)));
-  for (; negations > 0; --negations) condition = std::make_unique<Condition>(Condition{Not{std::move(condition)}});
+  while (negations-- > 0) condition = std::make_unique<Condition>(Condition{Not{std::move(condition)}});
   return condition_node(std::move(*condition));
 }
 
@@ -306,14 +308,16 @@ Operand ConditionParser::as_operand(Node node) {
 void ConditionParser::check_function(Node& node, std::vector<Node>& operands) {
   const std::string name(node.function_name);
   for (const Node& operand : operands) {
-    if (operand.kind == Node::Kind::function && operand.function_name != "size") note_misused(operand.function_name);
+    const bool is_function = operand.kind == Node::Kind::function;
+    if (is_function && operand.function_name != "size") note_misused(operand.function_name);
   }
-  const auto* function =
-      std::find_if(functions.begin(), functions.end(), [&](const Function& known) { return known.name == name; });
+  const auto* function = std::find_if(functions.begin(), functions.end(),
+                                      [&](const Function& known) { return known.name == name; });
   if (function == functions.end()) return note(unknown_function_, "Invalid function name; function: " + name);
   if (function->operands != operands.size()) {
-    return note(operand_count_, "Incorrect number of operands for operator or function; operator or function: " + name +
-                                    ", number of operands: " + std::to_string(operands.size()));
+    return note(operand_count_,
+                "Incorrect number of operands for operator or function; operator or function: " + name +
+                    ", number of operands: " + std::to_string(operands.size()));
   }
   if (operands.size() == 2) check_distinct(name, operands[0], operands[1]);
 

@@ -88,7 +88,9 @@ struct ContainsElement {
   bool operator()(const engine::StringSet& set) const { return set_contains(set, element); }
   bool operator()(const engine::NumberSet& set) const { return set_contains(set, element); }
   bool operator()(const engine::BinarySet& set) const { return set_contains(set, element); }
-  bool operator()(const engine::List& list) const { return std::find(list.begin(), list.end(), element) != list.end(); }
+  bool operator()(const engine::List& list) const {
+    return std::find(list.begin(), list.end(), element) != list.end();
+  }
   bool operator()(const engine::Map&) const { return false; }
   bool operator()(const Number&) const { return false; }
   bool operator()(bool) const { return false; }

@@ -73,7 +73,8 @@ Kind mirrored(Kind kind) {
     case Kind::greater_equal: return Kind::less_equal;
     case Kind::equal:
     case Kind::between:
-    case Kind::begins_with: return kind;
+    case Kind::begins_with:
+    case Kind::not_indexable: return kind;
   }
   return kind;
 }
@@ -152,6 +153,9 @@ bool is_of(const AttributeValue& value, ScalarType type) {
 }
 
 Result<void> check_type(const KeyPredicate& predicate, ScalarType type) {
+  if (predicate.kind == Kind::not_indexable) {
+    return error::validation("Attempted conditional constraint is not an indexable operation");
+  }
   const bool matches =
       is_of(predicate.low, type) && (predicate.kind != Kind::between || is_of(predicate.high, type));
   if (!matches) {
@@ -209,12 +213,12 @@ Result<void> check_multiple_keys(std::vector<KeyPredicate>& predicates, const Ke
   std::size_t matched = 0;
   for (const KeyAttribute& key : schema.partition) {
     const KeyPredicate* predicate = find(predicates, key.name);
+    if (predicate != nullptr) CHECK_OK(check_type(*predicate, key.type));
     if (predicate == nullptr || predicate->kind != Kind::equal) {
       return error::validation(
           "Query key condition not supported: each HASH key attribute must have an equality condition; attribute: " +
           key.name);
     }
-    CHECK_OK(check_type(*predicate, key.type));
     ++matched;
   }
   bool ended = false;  // by an attribute without a condition, or with another one than '='

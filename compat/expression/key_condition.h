@@ -17,7 +17,10 @@ namespace mayfly::compat::expression {
 
 // One condition on one key attribute.
 struct KeyPredicate {
-  enum class Kind : std::uint8_t { equal, less, less_equal, greater, greater_equal, between, begins_with };
+  enum class Kind : std::uint8_t {
+    equal, less, less_equal, greater, greater_equal, between, begins_with,
+    not_indexable  // KeyConditions' NE, IN, NULL, …; match_key_schema refuses it
+  };
   std::string attribute;
   Kind kind = Kind::equal;
   engine::AttributeValue low;   // the only value, but for between
@@ -41,7 +44,8 @@ Result<std::vector<KeyPredicate>> key_predicates(Condition condition);
 Result<std::vector<KeyPredicate>> parse_key_condition(std::string_view text, Substitutions& substitutions);
 
 // "Conditions can be of length 1 or 2 only", "Query condition missed key schema element: …",
-// "Query key condition not supported", wrong types, empty values.
+// "Attempted conditional constraint is not an indexable operation", "Query key condition not supported",
+// wrong types, empty values.
 Result<KeyCondition> match_key_schema(std::vector<KeyPredicate> predicates, const engine::KeySchema& schema);
 
 }  // namespace mayfly::compat::expression

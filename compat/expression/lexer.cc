@@ -17,7 +17,9 @@ std::size_t end_of_word(std::string_view text, std::size_t from) {
 
 // The token that starts at `from`, which is no space.
 Token token_at(std::string_view text, std::size_t from) {
-  const auto cut = [&](Token::Kind kind, std::size_t end) { return Token{kind, text.substr(from, end - from)}; };
+  const auto cut = [&](Token::Kind kind, std::size_t end) {
+    return Token{kind, text.substr(from, end - from)};
+  };
   const char c = text[from];
   if (is_letter(c)) return cut(Token::Kind::identifier, end_of_word(text, from));
   if (is_digit(c)) {
@@ -35,7 +37,8 @@ Token token_at(std::string_view text, std::size_t from) {
     const bool two = next == '=' || (c == '<' && next == '>');
     return cut(Token::Kind::comparator, from + (two ? 2 : 1));
   }
-  if (std::string_view("()[],.+-").find(c) != std::string_view::npos) return cut(Token::Kind::punctuation, from + 1);
+  constexpr std::string_view punctuation = "()[],.+-";
+  if (punctuation.find(c) != std::string_view::npos) return cut(Token::Kind::punctuation, from + 1);
   std::size_t end = from + 1;  // a whole character, so that messages stay UTF-8
   while (end < text.size() && is_continuation_byte(text[end])) ++end;
   return cut(Token::Kind::unknown, end);

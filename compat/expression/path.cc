@@ -39,13 +39,15 @@ void PathSet::add(Path path) {
     const Clash clash = compare(earlier, path);
     if (clash == Clash::none) continue;
     if (clash == Clash::overlap) {
-      overlap_ = "Two document paths overlap with each other; must remove or rewrite one of these paths; path one: " +
-                 describe(earlier) + ", path two: " + describe(path);
+      overlap_ =
+          "Two document paths overlap with each other; must remove or rewrite one of these paths; path one: " +
+          describe(earlier) + ", path two: " + describe(path);
       return;
     }
     if (conflict_.empty()) {
-      conflict_ = "Two document paths conflict with each other; must remove or rewrite one of these paths; path one: " +
-                  describe(earlier) + ", path two: " + describe(path);
+      conflict_ =
+          "Two document paths conflict with each other; must remove or rewrite one of these paths; path one: " +
+          describe(earlier) + ", path two: " + describe(path);
     }
   }
   paths_.push_back(std::move(path));

@@ -122,11 +122,14 @@ Result<Substitutions> Substitutions::read(const json::Value& request, bool expre
 
 const std::string* Substitutions::name(std::string_view placeholder) { return names_.use(placeholder); }
 
-const engine::AttributeValue* Substitutions::value(std::string_view placeholder) { return values_.use(placeholder); }
+const engine::AttributeValue* Substitutions::value(std::string_view placeholder) {
+  return values_.use(placeholder);
+}
 
 Result<void> Substitutions::check_all_used() const {
   if (const std::string unused = names_.unused(); !unused.empty()) {
-    return error::validation("Value provided in ExpressionAttributeNames unused in expressions: keys: {" + unused + "}");
+    return error::validation("Value provided in ExpressionAttributeNames unused in expressions: keys: {" + unused +
+                             "}");
   }
   if (const std::string unused = values_.unused(); !unused.empty()) {
     return error::validation("Value provided in ExpressionAttributeValues unused in expressions: keys: {" + unused +

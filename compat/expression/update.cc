@@ -24,6 +24,10 @@ Unexpected<Error> missing_attribute() {
 Unexpected<Error> incorrect_operand() {
   return error::validation("An operand in the update expression has an incorrect data type");
 }
+Unexpected<Error> type_mismatch(bool legacy) {
+  if (!legacy) return incorrect_operand();
+  return error::validation("Type mismatch for attribute to update");
+}
 Unexpected<Error> invalid_path() {
   return error::validation("The document path provided in the update expression is invalid for update");
 }
@@ -116,28 +120,35 @@ bool delete_from_set(AttributeValue& value, const AttributeValue& deleted, bool&
   return true;
 }
 
-Result<AttributeValue> sum_of(const AttributeValue* old_value, const AttributeValue& added) {
+Result<AttributeValue> sum_of(const AttributeValue* old_value, const AttributeValue& added, bool legacy) {
   if (old_value == nullptr) return added;
   if (const Number* number = added.get_if<Number>()) {
     const Number* old_number = old_value->get_if<Number>();
-    if (old_number == nullptr) return incorrect_operand();
+    if (old_number == nullptr) return type_mismatch(legacy);
     return to_value(Number::add(*old_number, *number));
   }
   AttributeValue value = *old_value;
+  const auto* more = added.get_if<engine::List>();
+  if (auto* list = value.get_if<engine::List>(); list != nullptr && more != nullptr && legacy) {
+    list->insert(list->end(), more->begin(), more->end());
+    return value;
+  }
   if (add_to_set<std::string>(value, added) || add_to_set<Number>(value, added) ||
       add_to_set<engine::Binary>(value, added)) {
     return value;
   }
-  return incorrect_operand();
+  return type_mismatch(legacy);
 }
 
 // Nothing: the set would be empty.
-Result<std::optional<AttributeValue>> difference_of(const AttributeValue& old_value, const AttributeValue& deleted) {
+Result<std::optional<AttributeValue>> difference_of(const AttributeValue& old_value,
+                                                    const AttributeValue& deleted, bool legacy) {
   AttributeValue value = old_value;
   bool emptied = false;
-  if (!delete_from_set<std::string>(value, deleted, emptied) && !delete_from_set<Number>(value, deleted, emptied) &&
+  if (!delete_from_set<std::string>(value, deleted, emptied) &&
+      !delete_from_set<Number>(value, deleted, emptied) &&
       !delete_from_set<engine::Binary>(value, deleted, emptied)) {
-    return incorrect_operand();
+    return type_mismatch(legacy);
   }
   if (emptied) return std::optional<AttributeValue>();
   return std::optional<AttributeValue>(std::move(value));
@@ -159,14 +170,14 @@ Result<std::vector<Change>> changes(const Update& update, const Item& item, bool
   }
   for (const AddAction& add : update.adds) {
     if (!can_have(add.path, item)) return invalid_path();
-    TRY(AttributeValue value, sum_of(find(add.path, item), add.value));
+    TRY(AttributeValue value, sum_of(find(add.path, item), add.value, update.legacy));
     out.push_back({&add.path, std::move(value)});
   }
   for (const DeleteAction& action : update.deletes) {
     if (!can_have(action.path, item)) return invalid_path();
     const AttributeValue* old_value = find(action.path, item);
     if (old_value == nullptr) continue;
-    TRY(std::optional<AttributeValue> value, difference_of(*old_value, action.value));
+    TRY(std::optional<AttributeValue> value, difference_of(*old_value, action.value, update.legacy));
     out.push_back({&action.path, std::move(value)});
   }
   return out;
@@ -225,6 +236,11 @@ Result<Item> apply(const Update& update, const Item& old_item, bool item_exists)
     if (!change->value) remove(*change->path, item);
   }
   return item;
+}
+
+bool creates_item(const Update& update) {
+  const bool removes = !update.removes.empty() || !update.deletes.empty();
+  return !update.sets.empty() || !update.adds.empty() || !removes;
 }
 
 std::vector<std::string> touched_attributes(const Update& update) {

@@ -254,8 +254,9 @@ void UpdateParser::check_function(Node& node, std::vector<Node>& operands) {
     }
   }
   if (operands.size() != 2) {
-    return note(function_operand_, "Incorrect number of operands for operator or function; operator or function: " +
-                                       name + ", number of operands: " + std::to_string(operands.size()));
+    return note(function_operand_,
+                "Incorrect number of operands for operator or function; operator or function: " + name +
+                    ", number of operands: " + std::to_string(operands.size()));
   }
   auto second = std::make_unique<UpdateValue>(std::move(operands[1].value));
   if (list_append) {

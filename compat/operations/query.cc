@@ -87,6 +87,7 @@ engine::KeyRange key_range(const ReadTarget& target, const KeyCondition& conditi
       range.upper = engine::prefix_end(prefix);
       range.lower = std::move(prefix);
       break;
+    case KeyPredicate::Kind::not_indexable: break;  // match_key_schema refuses it
   }
   return range;
 }
@@ -101,6 +102,7 @@ bool satisfies(const AttributeValue& value, const KeyPredicate& predicate) {
     case KeyPredicate::Kind::greater_equal: return order >= 0;
     case KeyPredicate::Kind::between:
       return order >= 0 && engine::compare_scalars(value, predicate.high) <= 0;
+    case KeyPredicate::Kind::not_indexable:  // match_key_schema refuses it
     case KeyPredicate::Kind::begins_with: break;
   }
   std::string text, prefix;
