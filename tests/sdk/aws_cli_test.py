@@ -1,0 +1,103 @@
+"""A table's life from the command line, through Debian's awscli."""
+
+import json
+import os
+import subprocess
+import time
+import unittest
+
+from mayfly_server import ACCESS_KEY, REGION, SECRET_KEY, MayflyServer, eventually
+
+
+def setUpModule():
+    global server
+    server = MayflyServer()
+
+
+def tearDownModule():
+    server.stop()
+
+
+def aws(service, command, *arguments):
+    """Runs `aws` and returns what it printed, as a value; nothing if it printed nothing."""
+    done = subprocess.run(
+        [os.environ.get("AWS_CLI", "/usr/bin/aws"), "--endpoint-url", server.url, service, command, *arguments],
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": os.devnull,  # nobody's configuration
+            "AWS_ACCESS_KEY_ID": ACCESS_KEY,
+            "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
+            "AWS_DEFAULT_REGION": REGION,
+            "AWS_PAGER": "",
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr.strip())
+    return json.loads(done.stdout) if done.stdout.strip() else None
+
+
+class AwsCliTest(unittest.TestCase):
+    def test_a_session_expires_and_its_record_says_who_did_it(self):
+        aws(
+            "dynamodb", "create-table", "--table-name", "sessions",
+            "--attribute-definitions", "AttributeName=id,AttributeType=S", "AttributeName=user,AttributeType=S",
+            "--key-schema", "AttributeName=id,KeyType=HASH",
+            "--global-secondary-indexes",
+            "IndexName=by_user,KeySchema=[{AttributeName=user,KeyType=HASH}],Projection={ProjectionType=ALL}",
+            "--billing-mode", "PAY_PER_REQUEST",
+            "--stream-specification", "StreamEnabled=true,StreamViewType=OLD_IMAGE",
+        )  # fmt: skip
+        aws("dynamodb", "wait", "table-exists", "--table-name", "sessions")
+        aws(
+            "dynamodb", "update-time-to-live", "--table-name", "sessions",
+            "--time-to-live-specification", "Enabled=true,AttributeName=expires",
+        )  # fmt: skip
+        described = aws("dynamodb", "describe-time-to-live", "--table-name", "sessions")
+        self.assertEqual(
+            described, {"TimeToLiveDescription": {"TimeToLiveStatus": "ENABLED", "AttributeName": "expires"}}
+        )
+
+        # The CLI takes most of a second to start: the item outlives the commands that look at it.
+        expires = int(time.time()) + 6
+        item = {"id": {"S": "s-1"}, "user": {"S": "nina"}, "expires": {"N": str(expires)}}
+        aws("dynamodb", "put-item", "--table-name", "sessions", "--item", json.dumps(item))
+        query = (
+            "dynamodb", "query", "--table-name", "sessions", "--index-name", "by_user",
+            "--key-condition-expression", "#u = :u", "--expression-attribute-names", '{"#u": "user"}',
+            "--expression-attribute-values", '{":u": {"S": "nina"}}',
+        )  # fmt: skip
+        found = aws(*query)["Items"]
+        if time.time() < expires:  # a very slow machine
+            self.assertEqual(found, [item])
+        eventually(lambda: aws(*query)["Count"] == 0)
+        self.assertGreater(time.time(), expires)
+
+        arn = aws("dynamodbstreams", "list-streams", "--table-name", "sessions")["Streams"][0]["StreamArn"]
+        shard = aws("dynamodbstreams", "describe-stream", "--stream-arn", arn)["StreamDescription"]["Shards"][0]
+        iterator = aws(
+            "dynamodbstreams", "get-shard-iterator", "--stream-arn", arn, "--shard-id", shard["ShardId"],
+            "--shard-iterator-type", "TRIM_HORIZON",
+        )["ShardIterator"]  # fmt: skip
+        records = aws("dynamodbstreams", "get-records", "--shard-iterator", iterator)["Records"]
+        self.assertEqual([record["eventName"] for record in records], ["INSERT", "REMOVE"])
+        self.assertNotIn("userIdentity", records[0])
+        self.assertEqual(records[1]["userIdentity"], {"PrincipalId": "dynamodb.amazonaws.com", "Type": "Service"})
+        self.assertEqual(records[1]["dynamodb"]["OldImage"], item)
+        aws("dynamodb", "delete-table", "--table-name", "sessions")
+        self.assertEqual(aws("dynamodb", "list-tables"), {"TableNames": []})
+
+    def test_an_error_is_printed_in_dynamodbs_words(self):
+        with self.assertRaises(RuntimeError) as raised:
+            aws("dynamodb", "get-item", "--table-name", "nowhere", "--key", '{"id": {"S": "x"}}')
+        self.assertEqual(
+            str(raised.exception),
+            "An error occurred (ResourceNotFoundException) when calling the GetItem operation: "
+            "Requested resource not found",
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,202 @@
+"""What a Python program does with DynamoDB, through Debian's boto3."""
+
+import time
+import unittest
+from decimal import Decimal
+
+from boto3.dynamodb.conditions import Attr, Key
+from botocore.exceptions import ClientError
+
+from mayfly_server import MayflyServer, StreamReader, eventually, is_expiry
+
+
+def setUpModule():
+    global server
+    server = MayflyServer()
+
+
+def tearDownModule():
+    server.stop()
+
+
+def create_music(name):
+    """Songs by artist; by year within the artist (local), by genre (global, sparse). TTL and a stream are on."""
+    dynamodb = server.client("dynamodb")
+    dynamodb.create_table(
+        TableName=name,
+        AttributeDefinitions=[
+            {"AttributeName": "artist", "AttributeType": "S"},
+            {"AttributeName": "song", "AttributeType": "S"},
+            {"AttributeName": "year", "AttributeType": "N"},
+            {"AttributeName": "genre", "AttributeType": "S"},
+        ],
+        KeySchema=[{"AttributeName": "artist", "KeyType": "HASH"}, {"AttributeName": "song", "KeyType": "RANGE"}],
+        LocalSecondaryIndexes=[
+            {
+                "IndexName": "by_year",
+                "KeySchema": [
+                    {"AttributeName": "artist", "KeyType": "HASH"},
+                    {"AttributeName": "year", "KeyType": "RANGE"},
+                ],
+                "Projection": {"ProjectionType": "ALL"},
+            }
+        ],
+        GlobalSecondaryIndexes=[
+            {
+                "IndexName": "by_genre",
+                "KeySchema": [{"AttributeName": "genre", "KeyType": "HASH"}],
+                "Projection": {"ProjectionType": "KEYS_ONLY"},
+            }
+        ],
+        BillingMode="PAY_PER_REQUEST",
+        StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
+    )
+    dynamodb.get_waiter("table_exists").wait(TableName=name, WaiterConfig={"Delay": 1, "MaxAttempts": 10})
+    dynamodb.update_time_to_live(
+        TableName=name, TimeToLiveSpecification={"Enabled": True, "AttributeName": "ttl"}
+    )
+    return server.resource().Table(name)
+
+
+class Boto3Test(unittest.TestCase):
+    def test_an_item_comes_back_as_it_was_put(self):
+        table = create_music("values")
+        item = {
+            "artist": "Nina",
+            "song": "Feeling Good",
+            "year": Decimal("1965"),
+            "rating": Decimal("9.87654321098765432109876543210987654321"[:39]),
+            "live": False,
+            "label": None,
+            "cover": b"\x00\xff",
+            "tags": {"jazz", "soul"},
+            "charts": {Decimal(1), Decimal("2.5")},
+            "credits": [{"name": "Newley"}, ["Bricusse", {}]],
+        }
+        table.put_item(Item=item)
+        read = table.get_item(Key={"artist": "Nina", "song": "Feeling Good"}, ConsistentRead=True)["Item"]
+        read["cover"] = read["cover"].value
+        self.assertEqual(read, item)
+
+    def test_queries_and_scans_page_through_tables_and_indexes(self):
+        table = create_music("pages")
+        with table.batch_writer() as batch:
+            for number in range(60):
+                song = {"artist": "Nina", "song": f"song {number:02}", "year": 2000 - number}
+                if number % 3 == 0:
+                    song["genre"] = "jazz"
+                batch.put_item(Item=song)
+
+        def read_all(read, **request):
+            items = []
+            while True:
+                answer = read(Limit=7, **request)
+                items += answer["Items"]
+                if "LastEvaluatedKey" not in answer:
+                    return items
+                request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+        artist = Key("artist").eq("Nina")
+        songs = [item["song"] for item in read_all(table.query, KeyConditionExpression=artist)]
+        self.assertEqual(songs, [f"song {number:02}" for number in range(60)])
+        songs = [
+            item["song"]
+            for item in read_all(
+                table.query,
+                KeyConditionExpression=artist & Key("song").between("song 10", "song 14"),
+                ScanIndexForward=False,
+            )
+        ]
+        self.assertEqual(songs, ["song 14", "song 13", "song 12", "song 11", "song 10"])
+        years = [
+            item["year"]
+            for item in read_all(
+                table.query,
+                IndexName="by_year",
+                KeyConditionExpression=artist & Key("year").lt(1950),
+                FilterExpression=Attr("genre").not_exists(),
+            )
+        ]
+        self.assertEqual(years, [2000 - number for number in range(59, 50, -1) if number % 3 != 0])
+        jazz = read_all(table.query, IndexName="by_genre", KeyConditionExpression=Key("genre").eq("jazz"))
+        self.assertEqual(len(jazz), 20)
+        self.assertEqual({frozenset(item) for item in jazz}, {frozenset({"artist", "song", "genre"})})
+        self.assertEqual(len(read_all(table.scan)), 60)
+        segments = [read_all(table.scan, Segment=segment, TotalSegments=3) for segment in range(3)]
+        self.assertEqual(sum(map(len, segments)), 60)
+
+    def test_updates_and_deletes_are_conditional(self):
+        table = create_music("conditions")
+        key = {"artist": "Nina", "song": "Sinnerman"}
+        answer = table.update_item(
+            Key=key,
+            UpdateExpression="SET plays = if_not_exists(plays, :none) + :one ADD tags :tags",
+            ExpressionAttributeValues={":none": 0, ":one": 1, ":tags": {"live"}},
+            ReturnValues="ALL_NEW",
+        )
+        self.assertEqual(answer["Attributes"], {**key, "plays": 1, "tags": {"live"}})
+        with self.assertRaises(ClientError) as raised:
+            table.delete_item(Key=key, ConditionExpression=Attr("plays").gt(1))
+        self.assertEqual(
+            raised.exception.response["Error"],
+            {"Code": "ConditionalCheckFailedException", "Message": "The conditional request failed"},
+        )
+        answer = table.delete_item(Key=key, ConditionExpression=Attr("plays").eq(1), ReturnValues="ALL_OLD")
+        self.assertEqual(answer["Attributes"]["plays"], 1)
+        self.assertNotIn("Item", table.get_item(Key=key))
+
+    def test_an_expired_item_leaves_table_indexes_and_one_record_that_names_the_service(self):
+        table = create_music("expiry")
+        reader = StreamReader(server, "expiry")
+        ttl = int(time.time()) + 1
+        stays = {"artist": "Nina", "song": "stays", "year": 1, "genre": "jazz", "ttl": ttl + 3600}
+        goes = {"artist": "Nina", "song": "goes", "year": 2, "genre": "jazz", "ttl": ttl}
+        deleted = {"artist": "Nina", "song": "deleted", "year": 3, "genre": "jazz", "ttl": ttl}
+        for item in (stays, goes, deleted):
+            table.put_item(Item=item)
+        table.delete_item(Key={"artist": "Nina", "song": "deleted"})
+
+        removed = eventually(lambda: (records := reader.removed()) and len(records) == 2 and records)
+        self.assertGreater(time.time(), ttl)
+        by_song = {record["dynamodb"]["Keys"]["song"]["S"]: record for record in removed}
+        self.assertEqual(set(by_song), {"deleted", "goes"})
+        self.assertNotIn("userIdentity", by_song["deleted"])
+        record = by_song["goes"]
+        self.assertEqual(record["userIdentity"], {"Type": "Service", "PrincipalId": "dynamodb.amazonaws.com"})
+        self.assertNotIn("NewImage", record["dynamodb"])
+        self.assertEqual(
+            record["dynamodb"]["OldImage"],
+            {
+                "artist": {"S": "Nina"},
+                "song": {"S": "goes"},
+                "year": {"N": "2"},
+                "genre": {"S": "jazz"},
+                "ttl": {"N": str(ttl)},
+            },
+        )
+        for answer in (
+            table.scan(),
+            table.query(KeyConditionExpression=Key("artist").eq("Nina")),
+            table.query(IndexName="by_year", KeyConditionExpression=Key("artist").eq("Nina")),
+            table.query(IndexName="by_genre", KeyConditionExpression=Key("genre").eq("jazz")),
+        ):
+            self.assertEqual([item["song"] for item in answer["Items"]], ["stays"])
+        self.assertEqual([is_expiry(record) for record in removed].count(True), 1)
+
+    def test_accounts_are_worlds_of_their_own(self):
+        create_music("worlds")
+        self.assertIn("worlds", server.client("dynamodb", "anybody").list_tables()["TableNames"])
+        self.assertEqual(server.client("dynamodb", "000000000042").list_tables()["TableNames"], [])
+
+    def test_a_missing_table_is_the_exception_that_boto3_knows(self):
+        dynamodb = server.client("dynamodb")
+        with self.assertRaises(dynamodb.exceptions.ResourceNotFoundException) as raised:
+            dynamodb.describe_table(TableName="nowhere")
+        self.assertEqual(
+            raised.exception.response["Error"]["Message"],
+            "Requested resource not found: Table: nowhere not found",
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,220 @@
+// What a JavaScript program does with DynamoDB, through AWS's SDK for JavaScript, version 3.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+
+import {
+  ConditionalCheckFailedException,
+  CreateTableCommand,
+  DynamoDBClient,
+  UpdateTimeToLiveCommand,
+  waitUntilTableExists,
+} from "@aws-sdk/client-dynamodb";
+import {
+  DescribeStreamCommand,
+  DynamoDBStreamsClient,
+  GetRecordsCommand,
+  GetShardIteratorCommand,
+  ListStreamsCommand,
+} from "@aws-sdk/client-dynamodb-streams";
+import {
+  BatchWriteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  paginateQuery,
+  PutCommand,
+  ScanCommand,
+  UpdateCommand,
+} from "@aws-sdk/lib-dynamodb";
+
+let directory, server, documents, dynamodb, streams;
+
+before(async () => {
+  directory = mkdtempSync(join(tmpdir(), "mayfly-test-"));
+  const portFile = join(directory, "port");
+  const command = ["serve", "--log-level", "warning", "--port", "0", "--port-file", portFile];
+  server = spawn(process.env.MAYFLY_SERVER, command, { stdio: ["ignore", "ignore", "inherit"] });
+  await eventually(() => {
+    assert.equal(server.exitCode, null, "mayfly ended before it served");
+    return existsSync(portFile);
+  });
+  const options = {
+    endpoint: `http://127.0.0.1:${readFileSync(portFile, "utf8").trim()}`,
+    region: "us-east-1",
+    credentials: { accessKeyId: "test", secretAccessKey: "test" },
+    maxAttempts: 1,
+  };
+  dynamodb = new DynamoDBClient(options);
+  documents = DynamoDBDocumentClient.from(dynamodb);
+  streams = new DynamoDBStreamsClient(options);
+});
+
+after(async () => {
+  for (const client of [dynamodb, streams]) client?.destroy();
+  if (server && server.exitCode === null) {
+    const ended = new Promise((resolve) => server.once("exit", resolve));
+    server.kill("SIGTERM");
+    assert.equal(await ended, 0);
+  }
+  rmSync(directory, { recursive: true, force: true });
+});
+
+// What `condition` answers, as soon as that is true.
+async function eventually(condition, secondsMax = 20) {
+  const deadline = Date.now() + secondsMax * 1000;
+  for (;;) {
+    const result = await condition();
+    if (result) return result;
+    assert.ok(Date.now() < deadline, `still not after ${secondsMax} s`);
+    await pause(10);
+  }
+}
+
+async function createMusic(TableName) {
+  await dynamodb.send(
+    new CreateTableCommand({
+      TableName,
+      AttributeDefinitions: [
+        { AttributeName: "artist", AttributeType: "S" },
+        { AttributeName: "song", AttributeType: "S" },
+        { AttributeName: "genre", AttributeType: "S" },
+        { AttributeName: "year", AttributeType: "N" },
+      ],
+      KeySchema: [
+        { AttributeName: "artist", KeyType: "HASH" },
+        { AttributeName: "song", KeyType: "RANGE" },
+      ],
+      LocalSecondaryIndexes: [
+        {
+          IndexName: "by_year",
+          KeySchema: [
+            { AttributeName: "artist", KeyType: "HASH" },
+            { AttributeName: "year", KeyType: "RANGE" },
+          ],
+          Projection: { ProjectionType: "ALL" },
+        },
+      ],
+      GlobalSecondaryIndexes: [
+        {
+          IndexName: "by_genre",
+          KeySchema: [{ AttributeName: "genre", KeyType: "HASH" }],
+          Projection: { ProjectionType: "KEYS_ONLY" },
+        },
+      ],
+      BillingMode: "PAY_PER_REQUEST",
+      StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" },
+    }),
+  );
+  await waitUntilTableExists({ client: dynamodb, maxWaitTime: 10, minDelay: 1 }, { TableName });
+  await dynamodb.send(
+    new UpdateTimeToLiveCommand({
+      TableName,
+      TimeToLiveSpecification: { Enabled: true, AttributeName: "ttl" },
+    }),
+  );
+}
+
+// Reads a table's stream from its beginning until `enough` records have come.
+async function readStream(TableName, enough) {
+  const { Streams } = await streams.send(new ListStreamsCommand({ TableName }));
+  const { StreamArn } = Streams[0];
+  const { StreamDescription } = await streams.send(new DescribeStreamCommand({ StreamArn }));
+  const { ShardId } = StreamDescription.Shards[0];
+  let { ShardIterator } = await streams.send(
+    new GetShardIteratorCommand({ StreamArn, ShardId, ShardIteratorType: "TRIM_HORIZON" }),
+  );
+  const records = [];
+  await eventually(async () => {
+    const answer = await streams.send(new GetRecordsCommand({ ShardIterator }));
+    records.push(...answer.Records);
+    ShardIterator = answer.NextShardIterator;
+    return records.length >= enough;
+  });
+  return records;
+}
+
+test("an item comes back as it was put, and a failed condition is the SDK's exception", async () => {
+  await createMusic("values");
+  const Item = {
+    artist: "Nina",
+    song: "Feeling Good",
+    year: 1965,
+    live: false,
+    label: null,
+    tags: new Set(["jazz", "soul"]),
+    credits: [{ name: "Newley" }, ["Bricusse", {}]],
+  };
+  await documents.send(new PutCommand({ TableName: "values", Item }));
+  const Key = { artist: "Nina", song: "Feeling Good" };
+  assert.deepEqual((await documents.send(new GetCommand({ TableName: "values", Key }))).Item, Item);
+  await assert.rejects(
+    documents.send(
+      new UpdateCommand({
+        TableName: "values",
+        Key,
+        UpdateExpression: "SET #y = :new",
+        ConditionExpression: "#y = :old",
+        ExpressionAttributeNames: { "#y": "year" },
+        ExpressionAttributeValues: { ":new": 1966, ":old": 1964 },
+        ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+      }),
+    ),
+    (error) => error instanceof ConditionalCheckFailedException && error.Item !== undefined,
+  );
+});
+
+test("an index is queried page by page", async () => {
+  await createMusic("pages");
+  const songs = Array.from({ length: 25 }, (_, number) => ({
+    artist: "Nina",
+    song: `song ${number}`,
+    year: 2000 - number,
+  }));
+  await documents.send(
+    new BatchWriteCommand({ RequestItems: { pages: songs.map((Item) => ({ PutRequest: { Item } })) } }),
+  );
+  const years = [];
+  const pages = paginateQuery(
+    { client: documents, pageSize: 4 },
+    {
+      TableName: "pages",
+      IndexName: "by_year",
+      KeyConditionExpression: "artist = :artist",
+      ExpressionAttributeValues: { ":artist": "Nina" },
+    },
+  );
+  for await (const page of pages) years.push(...page.Items.map((item) => item.year));
+  assert.deepEqual(years, songs.map((song) => song.year).reverse());
+});
+
+test("an expired item leaves table and indexes, and its record names the service", async () => {
+  await createMusic("expiry");
+  const ttl = Math.floor(Date.now() / 1000) + 1;
+  const goes = { artist: "Nina", song: "goes", year: 1, genre: "jazz", ttl };
+  const stays = { artist: "Nina", song: "stays", year: 2, genre: "jazz", ttl: ttl + 3600 };
+  for (const Item of [goes, stays]) await documents.send(new PutCommand({ TableName: "expiry", Item }));
+  const records = await readStream("expiry", 3);
+  assert.ok(Date.now() > ttl * 1000);
+  assert.deepEqual(
+    records.map((record) => [record.eventName, record.userIdentity?.PrincipalId]),
+    [
+      ["INSERT", undefined],
+      ["INSERT", undefined],
+      ["REMOVE", "dynamodb.amazonaws.com"],
+    ],
+  );
+  assert.deepEqual(records[2].userIdentity, { Type: "Service", PrincipalId: "dynamodb.amazonaws.com" });
+  assert.equal(records[2].dynamodb.OldImage.song.S, "goes");
+  for (const IndexName of [undefined, "by_year", "by_genre"]) {
+    const { Items } = await documents.send(new ScanCommand({ TableName: "expiry", IndexName }));
+    assert.deepEqual(
+      Items.map((item) => item.song),
+      ["stays"],
+    );
+  }
+});

@@ -1,0 +1,141 @@
+"""A Mayfly of its own for a test module, and how to wait for what it does.
+
+    server = MayflyServer()                      # a free port, in memory
+    table = server.client("dynamodb").create_table(...)
+    server.stop()                                # SIGTERM; fails if it does not end cleanly
+"""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import time
+
+import boto3
+from botocore.config import Config
+
+ACCESS_KEY, SECRET_KEY, REGION = "test", "test", "us-east-1"
+START_SECONDS_MAX = 30
+
+
+def binary():
+    """The server to test: $MAYFLY_SERVER, or what script/build leaves."""
+    root = pathlib.Path(__file__).resolve().parents[2]
+    return os.environ.get("MAYFLY_SERVER", str(root / "build" / "release" / "mayfly"))
+
+
+class MayflyServer:
+    def __init__(self, *arguments):
+        self._directory = tempfile.TemporaryDirectory(prefix="mayfly-test-")
+        self._clients = []
+        port_file = pathlib.Path(self._directory.name) / "port"
+        self._process = subprocess.Popen(
+            [
+                *(binary(), "serve", "--log-level", "warning"),
+                *("--port", "0", "--port-file", str(port_file)),
+                *arguments,
+            ],
+            stdout=subprocess.DEVNULL,
+        )
+        try:
+            # The file appears whole, once requests are answered.
+            self.port = int(eventually(lambda: self._read(port_file), START_SECONDS_MAX))
+        except BaseException:
+            self._process.kill()
+            self._process.wait()
+            raise
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def _read(self, port_file):
+        if self._process.poll() is not None:
+            raise RuntimeError(f"mayfly ended with {self._process.returncode} before it served")
+        return port_file.read_text() if port_file.exists() else None
+
+    def stop(self):
+        for client in self._clients:
+            client.close()
+        self._process.terminate()
+        try:
+            code = self._process.wait(START_SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+            raise
+        finally:
+            self._directory.cleanup()
+        assert code == 0, f"mayfly ended with {code} on SIGTERM"
+
+    def client(self, service, access_key=ACCESS_KEY):
+        """A boto3 client: "dynamodb" or "dynamodbstreams"."""
+        client = boto3.client(service, **self._options(access_key))
+        self._clients.append(client)
+        return client
+
+    def resource(self):
+        """boto3's DynamoDB resource: Python values instead of {"S": …}."""
+        resource = boto3.resource("dynamodb", **self._options(ACCESS_KEY))
+        self._clients.append(resource.meta.client)
+        return resource
+
+    def _options(self, access_key):
+        return {
+            "endpoint_url": self.url,
+            "region_name": REGION,
+            "aws_access_key_id": access_key,
+            "aws_secret_access_key": SECRET_KEY,
+            # What fails shall fail the test, not be tried again.
+            "config": Config(retries={"total_max_attempts": 1}),
+        }
+
+
+def eventually(condition, seconds_max=20):
+    """What `condition` returns, as soon as that is true; an error after `seconds_max`."""
+    deadline = time.monotonic() + seconds_max
+    while True:
+        result = condition()
+        if result:
+            return result
+        if time.monotonic() > deadline:
+            raise AssertionError(f"still {result!r} after {seconds_max} s")
+        time.sleep(0.005)
+
+
+class StreamReader:
+    """Follows a table's newest stream from its beginning."""
+
+    def __init__(self, server, table_name):
+        self._streams = server.client("dynamodbstreams")
+        arn = server.client("dynamodb").describe_table(TableName=table_name)["Table"]["LatestStreamArn"]
+        shards = self._streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
+        self._iterators = [
+            self._streams.get_shard_iterator(
+                StreamArn=arn, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON"
+            )["ShardIterator"]
+            for shard in shards
+        ]
+        self.records = []
+
+    def poll(self):
+        """The records that are new."""
+        new, iterators = [], []
+        for iterator in self._iterators:
+            answer = self._streams.get_records(ShardIterator=iterator)
+            new += answer["Records"]
+            if "NextShardIterator" in answer:
+                iterators.append(answer["NextShardIterator"])
+        self._iterators = iterators
+        self.records += new
+        return new
+
+    def removed(self):
+        """All REMOVE records that were ever read, after reading on."""
+        self.poll()
+        return [record for record in self.records if record["eventName"] == "REMOVE"]
+
+
+def is_expiry(record):
+    """Whether the service removed the item because its TTL had passed, not a customer."""
+    return record["eventName"] == "REMOVE" and record.get("userIdentity") == {
+        "Type": "Service",
+        "PrincipalId": "dynamodb.amazonaws.com",
+    }

@@ -1,0 +1,171 @@
+"""Expiry windows and their sweeper, as described in "Improving DynamoDB's TTL accuracy to minutes (or better)".
+
+Each item carries the name of the minute in which it expires; a global index on that name lets a job that runs
+every minute find and delete what expired. The published job has an off-by-one: its windows are (start, end],
+but it asks for ttl < end, so an item whose ttl is the window's very end is never swept. DynamoDB leaves that
+item, and so does Mayfly: until its own TTL, which needs no sweeper, removes it.
+"""
+
+import datetime
+import time
+import unittest
+
+from boto3.dynamodb.conditions import Attr, Key
+from botocore.exceptions import ClientError
+
+from mayfly_server import MayflyServer, StreamReader, eventually, is_expiry
+
+WINDOW_SECONDS = 60
+
+
+def setUpModule():
+    global server
+    server = MayflyServer()
+
+
+def tearDownModule():
+    server.stop()
+
+
+def iso(epoch):
+    return datetime.datetime.fromtimestamp(epoch, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+
+
+def window_of(epoch):
+    """The published naming: (start, end], "2022-07-19T21:27:00.000Z_2022-07-19T21:28:00.000Z"."""
+    end = -(-epoch // WINDOW_SECONDS) * WINDOW_SECONDS
+    start = (epoch - 1) // WINDOW_SECONDS * WINDOW_SECONDS
+    return f"{iso(start)}_{iso(end)}"
+
+
+def half_open_window_of(epoch):
+    """The corrected naming: [start, end)."""
+    start = epoch // WINDOW_SECONDS * WINDOW_SECONDS
+    return f"{iso(start)}_{iso(start + WINDOW_SECONDS)}"
+
+
+def create_table(name, ttl=False):
+    dynamodb = server.client("dynamodb")
+    dynamodb.create_table(
+        TableName=name,
+        AttributeDefinitions=[
+            {"AttributeName": "itemId", "AttributeType": "S"},
+            {"AttributeName": "expirationWindow", "AttributeType": "S"},
+            {"AttributeName": "ttl", "AttributeType": "N"},
+        ],
+        KeySchema=[{"AttributeName": "itemId", "KeyType": "HASH"}],
+        GlobalSecondaryIndexes=[
+            {
+                "IndexName": "expirationWindowIndex",
+                "KeySchema": [
+                    {"AttributeName": "expirationWindow", "KeyType": "HASH"},
+                    {"AttributeName": "ttl", "KeyType": "RANGE"},
+                ],
+                "Projection": {"ProjectionType": "ALL"},
+            }
+        ],
+        BillingMode="PAY_PER_REQUEST",
+        StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
+    )
+    if ttl:
+        dynamodb.update_time_to_live(
+            TableName=name, TimeToLiveSpecification={"Enabled": True, "AttributeName": "ttl"}
+        )
+    return server.resource().Table(name)
+
+
+def expired_in(table, window, now):
+    """All that a window's partition holds with ttl < now, page by page."""
+    request = {
+        "IndexName": "expirationWindowIndex",
+        "KeyConditionExpression": Key("expirationWindow").eq(window) & Key("ttl").lt(now),
+    }
+    while True:
+        answer = table.query(**request)
+        yield from answer["Items"]
+        if "LastEvaluatedKey" not in answer:
+            return
+        request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+
+def published_sweep(table, now):
+    """Run once a minute, on the minute: deletes what it finds, unconditionally, 25 at a time."""
+    with table.batch_writer() as batch:
+        for item in expired_in(table, window_of(now), now):
+            batch.delete_item(Key={"itemId": item["itemId"]})
+
+
+def corrected_sweep(table, now, since):
+    """Half-open windows, from the last one swept on; an item that was renewed meanwhile is left alone."""
+    for start in range(since // WINDOW_SECONDS * WINDOW_SECONDS, now, WINDOW_SECONDS):
+        for item in expired_in(table, half_open_window_of(start), now):
+            try:
+                table.delete_item(
+                    Key={"itemId": item["itemId"]}, ConditionExpression=Attr("ttl").eq(item["ttl"])
+                )
+            except ClientError as error:
+                if error.response["Error"]["Code"] != "ConditionalCheckFailedException":
+                    raise
+
+
+def item_ids(table):
+    return sorted(item["itemId"] for item in table.scan()["Items"])
+
+
+class WindowSweeperTest(unittest.TestCase):
+    def setUp(self):
+        # A minute's end, long past; nothing here waits. TTL itself is off but for the last test.
+        self.end = 1_658_266_080  # 2022-07-19T21:28:00Z
+
+    def put(self, table, item_id, ttl, window=window_of):
+        table.put_item(Item={"itemId": item_id, "ttl": ttl, "expirationWindow": window(ttl)})
+
+    def test_a_window_is_named_by_its_start_and_end(self):
+        self.assertEqual(window_of(self.end - 1), "2022-07-19T21:27:00.000Z_2022-07-19T21:28:00.000Z")
+        self.assertEqual(window_of(self.end), "2022-07-19T21:27:00.000Z_2022-07-19T21:28:00.000Z")
+        self.assertEqual(half_open_window_of(self.end), "2022-07-19T21:28:00.000Z_2022-07-19T21:29:00.000Z")
+
+    def test_the_published_sweeper_leaves_the_item_whose_ttl_is_the_windows_end(self):
+        table = create_table("published")
+        for second in range(1, WINDOW_SECONDS + 1):
+            self.put(table, f"{second:02}", self.end - WINDOW_SECONDS + second)
+        published_sweep(table, self.end)
+        self.assertEqual(item_ids(table), ["60"])
+        # The next run looks into the next window: what was left is left for good.
+        published_sweep(table, self.end + WINDOW_SECONDS)
+        self.assertEqual(item_ids(table), ["60"])
+
+    def test_a_corrected_sweeper_leaves_nothing_that_expired_and_nothing_else_goes(self):
+        table = create_table("corrected")
+        for second in range(1, WINDOW_SECONDS + 1):
+            self.put(table, f"{second:02}", self.end - WINDOW_SECONDS + second, half_open_window_of)
+        self.put(table, "later", self.end + 5, half_open_window_of)
+        corrected_sweep(table, self.end, self.end - WINDOW_SECONDS)
+        # ttl == now has not expired: "less than the current time".
+        self.assertEqual(item_ids(table), ["60", "later"])
+        corrected_sweep(table, self.end + WINDOW_SECONDS, self.end)
+        self.assertEqual(item_ids(table), [])
+
+    def test_a_sweepers_deletes_are_a_customers_so_a_filter_on_the_service_never_fires(self):
+        table = create_table("customers")
+        reader = StreamReader(server, "customers")
+        self.put(table, "swept", self.end - 1)
+        published_sweep(table, self.end)
+        removed = eventually(reader.removed)
+        self.assertEqual([is_expiry(record) for record in removed], [False])
+
+    def test_with_ttl_on_no_sweeper_is_needed(self):
+        table = create_table("exact", ttl=True)
+        reader = StreamReader(server, "exact")
+        ttl = int(time.time()) + 1
+        self.put(table, "goes", ttl)
+        self.put(table, "stays", ttl + 3600)
+        removed = eventually(reader.removed)
+        self.assertEqual([record["dynamodb"]["Keys"]["itemId"]["S"] for record in removed], ["goes"])
+        self.assertTrue(is_expiry(removed[0]))
+        self.assertEqual(list(expired_in(table, window_of(ttl), ttl + 1)), [])
+        self.assertEqual(item_ids(table), ["stays"])
+
+
+if __name__ == "__main__":
+    unittest.main()

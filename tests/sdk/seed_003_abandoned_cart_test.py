@@ -1,0 +1,94 @@
+"""Abandoned shopping carts, found by expiry: each activity on a cart renews its ttl, an order deletes the cart.
+
+A reader of the table's stream reminds customers of carts that expired. It must tell the service's REMOVE from
+the customer's own, and acts only on carts that have a customer and products.
+"""
+
+import time
+import unittest
+
+from mayfly_server import MayflyServer, StreamReader, eventually, is_expiry
+
+
+def setUpModule():
+    global server
+    server = MayflyServer()
+
+
+def tearDownModule():
+    server.stop()
+
+
+def create_carts(name):
+    dynamodb = server.client("dynamodb")
+    dynamodb.create_table(
+        TableName=name,
+        # Only key attributes are declared: customerid, productids and ttl are not.
+        AttributeDefinitions=[{"AttributeName": "cartid", "AttributeType": "S"}],
+        KeySchema=[{"AttributeName": "cartid", "KeyType": "HASH"}],
+        BillingMode="PAY_PER_REQUEST",
+        StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
+    )
+    dynamodb.update_time_to_live(TableName=name, TimeToLiveSpecification={"Enabled": True, "AttributeName": "ttl"})
+    return dynamodb
+
+
+def should_remind(record):
+    """What the event source's filter says: the service's deletion of a cart with a customer and products."""
+    cart = record["dynamodb"].get("OldImage", {})
+    return is_expiry(record) and "SS" in cart.get("productids", {}) and "S" in cart.get("customerid", {})
+
+
+class AbandonedCartTest(unittest.TestCase):
+    def test_only_carts_that_were_abandoned_cause_a_reminder(self):
+        dynamodb = create_carts("carts")
+        reader = StreamReader(server, "carts")
+        ttl = int(time.time()) + 1
+
+        def put(cart_id, expires=ttl, **attributes):
+            dynamodb.put_item(
+                TableName="carts", Item={"cartid": {"S": cart_id}, "ttl": {"N": str(expires)}, **attributes}
+            )
+
+        customer, products = {"S": "nina"}, {"SS": ["piano", "stool"]}
+        put("abandoned", customerid=customer, productids=products)
+        put("ordered", customerid=customer, productids=products)
+        put("renewed", customerid=customer, productids=products)
+        put("anonymous", productids=products)
+        put("empty", customerid=customer)
+        # The customer orders: the cart is deleted, by the customer.
+        dynamodb.delete_item(TableName="carts", Key={"cartid": {"S": "ordered"}})
+        # The customer adds a product: the cart lives longer.
+        dynamodb.update_item(
+            TableName="carts",
+            Key={"cartid": {"S": "renewed"}},
+            UpdateExpression="ADD productids :more SET #ttl = :ttl",
+            ExpressionAttributeNames={"#ttl": "ttl"},
+            ExpressionAttributeValues={":more": {"SS": ["metronome"]}, ":ttl": {"N": str(ttl + 3600)}},
+        )
+
+        removed = eventually(lambda: (records := reader.removed()) and len(records) == 4 and records)
+        by_cart = {record["dynamodb"]["Keys"]["cartid"]["S"]: record for record in removed}
+        self.assertEqual(
+            {cart: is_expiry(record) for cart, record in by_cart.items()},
+            {"abandoned": True, "anonymous": True, "empty": True, "ordered": False},
+        )
+        reminders = [record for record in reader.records if should_remind(record)]
+        self.assertEqual(
+            [record["dynamodb"]["OldImage"] for record in reminders],
+            [
+                {
+                    "cartid": {"S": "abandoned"},
+                    "customerid": customer,
+                    "productids": products,
+                    "ttl": {"N": str(ttl)},
+                }
+            ],
+        )
+        carts = dynamodb.scan(TableName="carts")["Items"]
+        self.assertEqual([cart["cartid"]["S"] for cart in carts], ["renewed"])
+        self.assertEqual(carts[0]["productids"], {"SS": ["metronome", "piano", "stool"]})
+
+
+if __name__ == "__main__":
+    unittest.main()
