@@ -2,7 +2,7 @@
 //
 //   2022-07-19T21:27:00.000Z info  mayfly 0.1.0 keeps everything in memory
 //
-// A line is written in one piece. spdlog would cost the executable 300 KB for the same.
+// A line is written in one piece. spdlog, for the same, adds 1 MB to a static executable.
 #pragma once
 
 #include <optional>

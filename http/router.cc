@@ -49,8 +49,6 @@ Reply preflight(const Request& request) {
   return reply;
 }
 
-compat::Answer answer_of(const compat::Error& error) { return {error.status, compat::error_body(error)}; }
-
 // Replaces the body by its content; nothing to say if that went well.
 std::optional<Reply> decompress_body(Request& request, std::string_view content_type) {
   const std::string_view name = request.header(Header::content_encoding);
@@ -68,7 +66,7 @@ std::optional<Reply> decompress_body(Request& request, std::string_view content_
   }
   if (*failure == DecompressFailure::too_large) return too_large();
   // DynamoDB blames itself for a body that it cannot decode.
-  const compat::Answer answer = answer_of(compat::error::internal_server_error().error);
+  const compat::Answer answer = compat::error_answer(compat::error::internal_server_error().error);
   Reply reply;
   reply.status = answer.status;
   reply.content_type = content_type;
@@ -82,7 +80,7 @@ compat::Answer operate(const Request& request, compat::Emulator& emulator) {
   const std::string_view target = request.header(Header::x_amz_target);
   const auto refuse = [&](const compat::Error& error) {
     const bool is_json = request.body.empty() || json::parse(request.body) != nullptr;
-    return answer_of(is_json ? error : compat::error::serialization({}).error);
+    return compat::error_answer(is_json ? error : compat::error::serialization({}).error);
   };
   if (compat::find_operation(target) == nullptr) return refuse(compat::error::unknown_operation().error);
   const auto scope = authenticate(request, emulator.region());

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "compat/error.h"
+#include "compat/dispatch.h"
 #include "http/log.h"
 #include "http/router.h"
 #include "http/session.h"
@@ -126,7 +126,7 @@ Reply answer(Request& request, compat::Emulator& emulator) {
     Reply reply;
     reply.status = 500;
     reply.content_type = "application/x-amz-json-1.0";
-    reply.body = compat::error_body(compat::error::internal_server_error().error);
+    reply.body = compat::error_answer(compat::error::internal_server_error().error).body;
     return reply;
   }
 }

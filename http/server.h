@@ -25,10 +25,10 @@ struct ServerSettings {
   std::string host = "127.0.0.1";  // an address, or "localhost"
   std::uint16_t port = 0;          // 0: a free one
   unsigned threads = 1;
-  std::size_t connections_max = 10'000;      // of a thread; more wait to be accepted
-  std::chrono::seconds idle_max{600};        // a connection without a request under way is closed
-  std::chrono::seconds stalled_max{60};      // one whose request or answer does not move
-  std::chrono::seconds tick{5};              // how often both are looked at
+  std::size_t connections_max = 10'000;         // of a thread; more wait to be accepted
+  std::chrono::milliseconds idle_max{600'000};   // a connection without a request under way is closed
+  std::chrono::milliseconds stalled_max{60'000};  // one whose request or answer does not move
+  std::chrono::milliseconds tick{5'000};         // how often both are looked at
 };
 
 class Server {

@@ -39,8 +39,8 @@ void Session::close() {
   socket_.close(ignored);
 }
 
-void Session::tick(std::chrono::seconds since_last_tick, std::chrono::seconds idle_max,
-                   std::chrono::seconds stalled_max) {
+void Session::tick(std::chrono::milliseconds since_last_tick, std::chrono::milliseconds idle_max,
+                   std::chrono::milliseconds stalled_max) {
   quiet_ += since_last_tick;
   const bool waiting_for_request = !parser_ && out_.empty() && !last_;
   if (quiet_ >= (waiting_for_request ? idle_max : stalled_max)) close();

@@ -38,7 +38,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   void start() { read(); }
   // Called at intervals: closes the connection if nothing moved on it for too long.
-  void tick(std::chrono::seconds since_last_tick, std::chrono::seconds idle_max, std::chrono::seconds stalled_max);
+  void tick(std::chrono::milliseconds since_last_tick, std::chrono::milliseconds idle_max, std::chrono::milliseconds stalled_max);
   void close();
 
  private:
@@ -64,7 +64,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool last_ = false;                      // nothing more is answered after what is in out_
   bool unread_input_ = false;              // and the client may still be sending: let it, for a while
   std::size_t discarded_bytes_ = 0;
-  std::chrono::seconds quiet_{0};
+  std::chrono::milliseconds quiet_{0};
 };
 
 }  // namespace mayfly::http

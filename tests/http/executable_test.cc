@@ -1,0 +1,197 @@
+// The executable from outside: its options, its first line, its port file, its end.
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/http_client.h"
+
+using namespace mayfly;
+namespace fs = std::filesystem;
+
+namespace {
+
+// A run of mayfly; ended and waited for at the latest when the object goes.
+class Process {
+ public:
+  explicit Process(std::vector<std::string> arguments, std::vector<std::string> environment = {}) {
+    int out[2], err[2];
+    REQUIRE(::pipe2(out, O_CLOEXEC) == 0);
+    REQUIRE(::pipe2(err, O_CLOEXEC) == 0);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, err[1], STDERR_FILENO);
+    arguments.insert(arguments.begin(), MAYFLY_EXECUTABLE);
+    const auto pointers = [](std::vector<std::string>& strings) {
+      std::vector<char*> result;
+      for (auto& string : strings) result.push_back(string.data());
+      result.push_back(nullptr);
+      return result;
+    };
+    REQUIRE(::posix_spawn(&pid_, MAYFLY_EXECUTABLE, &actions, nullptr, pointers(arguments).data(),
+                          pointers(environment).data()) == 0);
+    posix_spawn_file_actions_destroy(&actions);
+    ::close(out[1]);
+    ::close(err[1]);
+    out_ = out[0];
+    err_ = err[0];
+  }
+  ~Process() {
+    if (pid_ > 0) end(SIGKILL);
+    ::close(out_);
+    ::close(err_);
+  }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  // The next line of standard output, without its end; empty when there is none.
+  std::string line() {
+    std::string text;
+    for (char c; ::read(out_, &c, 1) == 1 && c != '\n';) text += c;
+    return text;
+  }
+  std::string errors() {  // all, once it has ended
+    std::string text;
+    char piece[4096];
+    for (ssize_t got; (got = ::read(err_, piece, sizeof piece)) > 0;) text.append(piece, static_cast<std::size_t>(got));
+    return text;
+  }
+  // The exit code, or minus the signal.
+  int end(int signal_number) {
+    if (signal_number != 0) ::kill(pid_, signal_number);
+    int status = 0;
+    ::waitpid(pid_, &status, 0);
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+  int wait() { return end(0); }
+
+  std::uint16_t port() {  // of the first line
+    const std::string first = line();
+    const std::string start = "mayfly listening on http://127.0.0.1:";
+    REQUIRE(first.substr(0, start.size()) == start);
+    return static_cast<std::uint16_t>(std::stoi(first.substr(start.size())));
+  }
+
+ private:
+  pid_t pid_ = -1;
+  int out_ = -1, err_ = -1;
+};
+
+struct TemporaryDirectory {
+  fs::path path;
+  TemporaryDirectory() {
+    std::string pattern = (fs::temp_directory_path() / "mayfly-XXXXXX").string();
+    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+    path = pattern;
+  }
+  ~TemporaryDirectory() { fs::remove_all(path); }
+};
+
+int health(std::uint16_t port) {
+  test::HttpClient client(port);
+  client.send(test::http_request("GET", "/"));
+  return client.receive().status;
+}
+
+}  // namespace
+
+TEST_CASE("mayfly --version names itself") {
+  Process mayfly({"--version"});
+  CHECK(mayfly.line() == "mayfly " MAYFLY_VERSION);
+  CHECK(mayfly.wait() == 0);
+}
+
+TEST_CASE("SIGTERM and SIGINT end the server cleanly, open connections or not") {
+  for (const int signal_number : {SIGTERM, SIGINT}) {
+    Process mayfly({"serve", "--port", "0"});
+    test::HttpClient client(mayfly.port());
+    client.send(test::http_request("GET", "/"));
+    CHECK(client.receive().status == 200);
+    CHECK(mayfly.end(signal_number) == 0);
+    CHECK(client.closed_by_server());
+  }
+}
+
+TEST_CASE("requests are answered when the first line is out, and the port file is whole") {
+  TemporaryDirectory directory;
+  const fs::path file = directory.path / "port";
+  Process mayfly({"serve", "--port", "0", "--port-file", file.string()});
+  const std::uint16_t port = mayfly.port();
+  CHECK(health(port) == 200);
+  CHECK(mayfly.end(SIGTERM) == 0);
+  std::ifstream in(file);
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  CHECK(text == std::to_string(port) + "\n");
+  CHECK(std::distance(fs::directory_iterator(directory.path), fs::directory_iterator()) == 1);
+}
+
+TEST_CASE("a port file that cannot be written is an error") {
+  Process mayfly({"serve", "--port", "0", "--port-file", "/nonexistent/port"});
+  CHECK(mayfly.wait() == 1);
+  CHECK(mayfly.errors() == "mayfly: cannot write the port file /nonexistent/port: No such file or directory\n");
+}
+
+TEST_CASE("every option can be given in the environment") {
+  TemporaryDirectory directory;
+  const fs::path file = directory.path / "port";
+  Process mayfly({"serve"}, {"MAYFLY_PORT=0", "MAYFLY_PORT_FILE=" + file.string(), "MAYFLY_REGION=eu-north-1",
+                             "MAYFLY_HOST=127.0.0.1", "MAYFLY_THREADS=2", "MAYFLY_LOG_LEVEL=off",
+                             "MAYFLY_DATA=" + (directory.path / "data").string(), "MAYFLY_FSYNC=true"});
+  const std::uint16_t port = mayfly.port();
+  test::HttpClient client(port);
+  client.send(test::http_request("GET", "/"));
+  CHECK(client.receive().body == "healthy: dynamodb.eu-north-1.amazonaws.com ");
+  CHECK(mayfly.end(SIGTERM) == 0);
+  CHECK(mayfly.errors().empty());
+  CHECK(fs::exists(file));
+  CHECK(fs::is_directory(directory.path / "data"));
+}
+
+TEST_CASE("options that mean nothing are refused") {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{}, {"sing"}, {"serve", "--port", "70000"}, {"serve", "--port", "x"},
+        {"serve", "--threads", "0"}, {"serve", "--log-level", "loud"}, {"serve", "--nonsense"}}) {
+    Process mayfly(arguments);
+    CHECK(mayfly.wait() > 0);
+    CHECK(!mayfly.errors().empty());
+  }
+}
+
+TEST_CASE("a taken port is an error in one sentence") {
+  Process first({"serve", "--port", "0"});
+  const std::string port = std::to_string(first.port());
+  Process second({"serve", "--port", port});
+  CHECK(second.wait() == 1);
+  CHECK(second.errors() == "mayfly: cannot listen on 127.0.0.1:" + port + ": the port is taken\n");
+  CHECK(second.line().empty());
+  CHECK(first.end(SIGTERM) == 0);
+}
+
+TEST_CASE("a data directory is one process's at a time, and is there for the next") {
+  TemporaryDirectory directory;
+  const std::string data = (directory.path / "data").string();
+  {
+    Process first({"serve", "--port", "0", "--data", data});
+    const std::uint16_t port = first.port();
+    Process second({"serve", "--port", "0", "--data", data});
+    CHECK(second.wait() == 1);
+    const std::string said = second.errors();
+    CHECK(said.starts_with("mayfly: "));
+    CHECK(said.find(data) != std::string::npos);
+    CHECK(said.find("in use by another process") != std::string::npos);
+    CHECK(health(port) == 200);
+    CHECK(first.end(SIGTERM) == 0);
+  }
+  Process next({"serve", "--port", "0", "--data", data});
+  CHECK(health(next.port()) == 200);
+  CHECK(next.end(SIGTERM) == 0);
+}

@@ -1,0 +1,472 @@
+#include "http/server.h"
+
+#include <catch2/catch.hpp>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "compat/emulator.h"
+#include "http/compression.h"
+#include "http/crc32.h"
+#include "http/reply.h"
+#include "http/request.h"
+#include "tests/support/http_client.h"
+
+using namespace mayfly;
+using test::http_request;
+using test::HttpAnswer;
+using test::HttpClient;
+using test::operation_request;
+
+namespace {
+
+constexpr std::string_view list_tables_answer = R"({"TableNames":[]})";
+
+struct Running {
+  explicit Running(http::ServerSettings settings = {})
+      : emulator(*compat::Emulator::open({})), server(*http::Server::start(*emulator, std::move(settings))) {}
+  std::unique_ptr<compat::Emulator> emulator;
+  std::unique_ptr<http::Server> server;
+
+  [[nodiscard]] std::uint16_t port() const { return server->port(); }
+  HttpAnswer ask(std::string_view request) {
+    HttpClient client(port());
+    client.send(request);
+    return client.receive();
+  }
+};
+
+// What every answer carries.
+void check_common(const HttpAnswer& answer) {
+  REQUIRE(answer.status != 0);
+  const std::string& id = answer.headers.at("x-amzn-requestid");
+  CHECK(id.size() == 52);
+  CHECK(id.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == std::string::npos);
+  CHECK(answer.headers.at("x-amz-crc32") == std::to_string(http::crc32(answer.body)));
+  CHECK(answer.headers.at("server") == "Server");
+  CHECK(answer.headers.at("date").size() == 29);
+}
+
+void check_error(const HttpAnswer& answer, std::string_view body) {
+  check_common(answer);
+  CHECK(answer.status == 400);
+  CHECK(answer.body == body);
+}
+
+std::string chunked(std::string_view body, std::size_t chunk_bytes) {
+  std::string out;
+  char size[20];
+  for (std::size_t at = 0; at < body.size(); at += chunk_bytes) {
+    const std::string_view chunk = body.substr(at, chunk_bytes);
+    std::snprintf(size, sizeof size, "%zx\r\n", chunk.size());
+    out += size;
+    out += chunk;
+    out += "\r\n";
+  }
+  return out + "0\r\n\r\n";
+}
+
+// A PutItem that is executed would change the list of tables; so does this.
+std::string create_table(const std::string& name) {
+  return R"({"TableName":")" + name +
+         R"(","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],"KeySchema":[{"AttributeName":"id",)"
+         R"("KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"})";
+}
+
+}  // namespace
+
+TEST_CASE("GET / says healthy and the region, as DynamoDB does") {
+  Running running;
+  const HttpAnswer answer = running.ask(http_request("GET", "/"));
+  check_common(answer);
+  CHECK(answer.status == 200);
+  CHECK(answer.body == "healthy: dynamodb.us-east-1.amazonaws.com ");
+  CHECK(answer.headers.at("content-length") == "42");
+  CHECK(answer.headers.at("x-amz-crc32") == "3128867991");
+}
+
+TEST_CASE("HEAD / has GET's headers and no body, and the connection goes on") {
+  Running running;
+  HttpClient client(running.port());
+  client.send(http_request("HEAD", "/") + http_request("GET", "/"));
+  const HttpAnswer head = client.receive(true);
+  CHECK(head.status == 200);
+  CHECK(head.headers.at("content-length") == "42");
+  CHECK(client.receive().body == "healthy: dynamodb.us-east-1.amazonaws.com ");
+}
+
+TEST_CASE("other methods, paths and content types get 404 and UnknownOperationException in XML") {
+  Running running;
+  for (const std::string& request :
+       {http_request("PUT", "/"), http_request("DELETE", "/"), http_request("OPTIONS", "/"), http_request("GET", "/abc"),
+        http_request("POST", "/abc", {{"Content-Type", "application/x-amz-json-1.0"}}, "{}"),
+        http_request("GET", "/_mayfly/nothing"), http_request("POST", "/", {}, "hi"),
+        http_request("POST", "/", {{"Content-Type", "whatever"}}, "hi"),
+        http_request("POST", "/", {{"Content-Type", "application/x-amz-json-1.1"}}, "{}"),
+        http_request("POST", "/", {{"Content-Type", "application/jsonasdf"}}, "{}")}) {
+    INFO(request);
+    const HttpAnswer answer = running.ask(request);
+    check_common(answer);
+    CHECK(answer.status == 404);
+    CHECK(answer.body == "<UnknownOperationException/>\n");
+    CHECK(answer.headers.at("x-amz-crc32") == "3552371480");
+  }
+}
+
+TEST_CASE("GET /_mayfly/health says ok") {
+  Running running;
+  const HttpAnswer answer = running.ask(http_request("GET", "/_mayfly/health"));
+  CHECK(answer.status == 200);
+  CHECK(answer.body.starts_with(R"({"status":"ok","version":")"));
+}
+
+TEST_CASE("a body that is no JSON fails before an unknown operation, and that before a missing signature") {
+  Running running;
+  const std::string serialization = R"({"__type":"com.amazon.coral.service#SerializationException"})";
+  const std::string unknown = R"({"__type":"com.amazon.coral.service#UnknownOperationException"})";
+  const std::string missing =
+      R"({"__type":"com.amazon.coral.service#MissingAuthenticationTokenException",)"
+      R"("message":"Request is missing Authentication Token"})";
+  const std::pair<std::string, std::string> target = {"X-Amz-Target", "DynamoDB_20120810.ListTables"};
+
+  for (const std::string type : {"application/json", "application/x-amz-json-1.0"}) {
+    HttpAnswer answer = running.ask(http_request("POST", "/", {{"Content-Type", type}}, "hi"));
+    check_error(answer, serialization);
+    CHECK(answer.headers.at("content-type") == type);
+    answer = running.ask(http_request("POST", "/", {{"Content-Type", type}, target}, "hi"));
+    check_error(answer, serialization);
+    answer = running.ask(http_request("POST", "/", {{"Content-Type", " " + type + " ; asfd"}}, "{}"));
+    check_error(answer, unknown);
+    CHECK(answer.headers.at("content-type") == type);
+    answer = running.ask(http_request("POST", "/", {{"Content-Type", type}, target}, "{}"));
+    check_error(answer, missing);
+  }
+  check_error(running.ask(http_request("POST", "/")), unknown);
+  check_error(running.ask(http_request("POST", "/", {{"X-Amz-Target", "whatever"}})), unknown);
+  check_error(running.ask(http_request("POST", "/", {{"X-Amz-Target", "DynamoDB_20120810.ListTable"}})), unknown);
+  check_error(running.ask(http_request("POST", "/", {target})), missing);
+  check_error(running.ask(operation_request("ListTables", "")), serialization);
+}
+
+TEST_CASE("a signed request is answered by its operation, in the content type that it came in") {
+  Running running;
+  const HttpAnswer answer = running.ask(operation_request("ListTables", "{}"));
+  check_common(answer);
+  CHECK(answer.status == 200);
+  CHECK(answer.headers.at("content-type") == "application/x-amz-json-1.0");
+  CHECK(answer.headers.at("connection") == "keep-alive");
+  CHECK(answer.body == list_tables_answer);
+}
+
+TEST_CASE("a connection serves request after request, and pipelined ones in order") {
+  Running running;
+  HttpClient client(running.port());
+  for (int i = 0; i < 3; ++i) {
+    client.send(operation_request("ListTables", "{}"));
+    CHECK(client.receive().body == list_tables_answer);
+  }
+  std::string pipelined;
+  for (int i = 0; i < 200; ++i) {
+    pipelined += http_request("GET", "/") + operation_request("ListTables", "{}") +
+                 operation_request("ListTables", "no JSON");
+  }
+  client.send(pipelined);
+  for (int i = 0; i < 200; ++i) {
+    CHECK(client.receive().body == "healthy: dynamodb.us-east-1.amazonaws.com ");
+    CHECK(client.receive().body == list_tables_answer);
+    CHECK(client.receive().status == 400);
+  }
+}
+
+TEST_CASE("a request may come byte by byte, and its end with the end of the connection") {
+  Running running;
+  HttpClient client(running.port());
+  const std::string request = operation_request("ListTables", "{}");
+  for (const char byte : request) client.send(std::string_view(&byte, 1));
+  client.finish_sending();
+  CHECK(client.receive().body == list_tables_answer);
+  CHECK(client.closed_by_server());
+}
+
+TEST_CASE("Connection: close and HTTP/1.0 end the connection after the answer") {
+  Running running;
+  for (const std::string& request : {std::string("GET / HTTP/1.0\r\n\r\n"), http_request("GET", "/", {{"Connection", "close"}})}) {
+    HttpClient client(running.port());
+    client.send(request);
+    const HttpAnswer answer = client.receive();
+    CHECK(answer.status == 200);
+    CHECK(answer.headers.at("connection") == "close");
+    CHECK(client.closed_by_server());
+  }
+}
+
+TEST_CASE("Expect: 100-continue is answered before the body comes") {
+  Running running;
+  HttpClient client(running.port());
+  const std::string request = operation_request("ListTables", "{}", {{"Expect", "100-continue"}});
+  client.send(request.substr(0, request.size() - 2));
+  CHECK(client.receive().status == 100);
+  client.send("{}");
+  CHECK(client.receive().body == list_tables_answer);
+  // Sent along with its body, it needs no leave.
+  client.send(request);
+  CHECK(client.receive().status == 200);
+}
+
+TEST_CASE("bodies may come in chunks") {
+  Running running;
+  for (const std::size_t chunk_bytes : {1, 7, 4096}) {
+    const std::string body = "{" + std::string(20'000, ' ') + "}";
+    const HttpAnswer answer = running.ask(
+        operation_request("ListTables", chunked(body, chunk_bytes), {{"Transfer-Encoding", "chunked"}}));
+    check_common(answer);
+    CHECK(answer.body == list_tables_answer);
+  }
+}
+
+TEST_CASE("compressed requests are read, and broken ones are answered with 500 and change nothing") {
+  Running running;
+  const std::string body = create_table("compressed");
+  for (const std::string& broken : {body, std::string(), http::compress(body, http::Encoding::gzip) + "junk",
+                                    http::compress(body, http::Encoding::gzip).substr(1)}) {
+    const HttpAnswer answer =
+        running.ask(operation_request("CreateTable", broken, {{"Content-Encoding", "gzip"}}));
+    check_common(answer);
+    CHECK(answer.status == 500);
+  }
+  CHECK(running.ask(operation_request("CreateTable", body, {{"Content-Encoding", "garbage"}})).status == 500);
+  CHECK(running.ask(operation_request("ListTables", "{}")).body == list_tables_answer);
+
+  CHECK(running.ask(operation_request("ListTables", http::compress("{}", http::Encoding::gzip),
+                                      {{"Content-Encoding", "gzip"}}))
+            .body == list_tables_answer);
+  CHECK(running.ask(operation_request("ListTables", http::compress("{}", http::Encoding::deflate),
+                                      {{"Content-Encoding", "DEFLATE"}}))
+            .body == list_tables_answer);
+}
+
+TEST_CASE("an answer of 4096 bytes is compressed for who accepts it, and the checksum is of the bytes sent") {
+  Running running;
+  REQUIRE(running.ask(operation_request("CreateTable", create_table("long"))).status == 200);
+  const std::string item = R"({"id":{"S":"1"},"text":{"S":")" + std::string(5000, 'x') + R"("}})";
+  REQUIRE(running.ask(operation_request("PutItem", R"({"TableName":"long","Item":)" + item + "}")).status == 200);
+  const std::string get = R"({"TableName":"long","Key":{"id":{"S":"1"}}})";
+  const HttpAnswer plain = running.ask(operation_request("GetItem", get));
+  check_common(plain);
+  CHECK(plain.body == R"({"Item":)" + item + "}");
+  CHECK(plain.headers.count("content-encoding") == 0);
+  for (const http::Encoding encoding : {http::Encoding::gzip, http::Encoding::deflate}) {
+    const std::string encoding_name(http::name_of(encoding));
+    const HttpAnswer answer = running.ask(operation_request("GetItem", get, {{"Accept-Encoding", encoding_name}}));
+    check_common(answer);
+    CHECK(answer.status == plain.status);
+    CHECK(answer.headers.at("content-encoding") == encoding_name);
+    std::string content;
+    REQUIRE(!http::decompress(answer.body, encoding, 1 << 20, content));
+    CHECK(content == plain.body);
+  }
+  const HttpAnswer small = running.ask(operation_request("ListTables", "{}", {{"Accept-Encoding", "gzip"}}));
+  CHECK(small.body == R"({"TableNames":["long"]})");
+}
+
+TEST_CASE("a body of 16 MB is read, a longer one gets 413 however it is sent") {
+  Running running;
+  const std::string largest = "{" + std::string(http::body_bytes_max - 2, ' ') + "}";
+  CHECK(running.ask(operation_request("ListTables", largest)).body == list_tables_answer);
+
+  const std::string too_long = largest + " ";
+  for (const std::string& request :
+       {operation_request("ListTables", too_long),
+        operation_request("ListTables", chunked(too_long, 1 << 20), {{"Transfer-Encoding", "chunked"}}),
+        operation_request("ListTables", "", {{"Content-Length", "99999999999"}, {"Expect", "100-continue"}})}) {
+    HttpClient client(running.port());
+    client.send(request);
+    const HttpAnswer answer = client.receive();
+    check_common(answer);
+    CHECK(answer.status == 413);
+    CHECK(answer.headers.at("transfer-encoding") == "chunked");
+    CHECK(answer.body.empty());
+    client.finish_sending();
+    CHECK(client.closed_by_server());
+  }
+  const HttpAnswer bomb = running.ask(operation_request("ListTables", http::compress(too_long, http::Encoding::gzip),
+                                                        {{"Content-Encoding", "gzip"}}));
+  check_common(bomb);
+  CHECK(bomb.status == 413);
+}
+
+TEST_CASE("a request line or headers beyond 16 KB get 400, trickled or not") {
+  Running running;
+  const std::string long_text(17'000, 'x');
+  const std::string line = http_request("GET", "/" + long_text);
+  const std::string header = http_request("GET", "/", {{"X-Long", long_text}});
+  const std::string headers = http_request("GET", "/", {{"header1", std::string(8192, 'x')}, {"header2", std::string(8192, 'y')}});
+  for (const std::string& request : {line, header, headers}) {
+    for (const std::size_t piece_bytes : {request.size(), std::size_t{1000}}) {
+      HttpClient client(running.port());
+      for (std::size_t at = 0; at < request.size(); at += piece_bytes) {
+        client.send(std::string_view(request).substr(at, piece_bytes));
+      }
+      const HttpAnswer answer = client.receive();
+      check_common(answer);
+      CHECK(answer.status == 400);
+      CHECK(answer.body == "The request line and headers are longer than 16 KB.\n");
+    }
+  }
+}
+
+TEST_CASE("a body cut short is never executed") {
+  Running running;
+  const std::string request = operation_request("CreateTable", create_table("cut"));
+  const std::string in_chunks = operation_request("CreateTable", chunked(create_table("cut"), 10), {{"Transfer-Encoding", "chunked"}});
+  for (const std::string& whole : {request, in_chunks}) {
+    HttpClient client(running.port());
+    client.send(std::string_view(whole).substr(0, whole.size() - 1));
+    client.finish_sending();
+    CHECK(client.closed_by_server());
+  }
+  CHECK(running.ask(operation_request("ListTables", "{}")).body == list_tables_answer);
+}
+
+TEST_CASE("what is no HTTP gets 400 and the end of the connection") {
+  Running running;
+  for (const std::string_view request :
+       {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 TLS, say\r\n\r\n", "GET / HTTP/2.0\r\n\r\n", "GET\r\n\r\n",
+        "POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+        "POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n"}) {
+    INFO(request);
+    HttpClient client(running.port());
+    client.send(request);
+    client.finish_sending();
+    const HttpAnswer answer = client.receive();
+    check_common(answer);
+    CHECK(answer.status == 400);
+    CHECK(answer.headers.at("connection") == "close");
+    CHECK(client.closed_by_server());
+  }
+}
+
+TEST_CASE("no bytes crash the server") {
+  Running running;
+  const unsigned seed = GENERATE(1u, 2u, 3u);
+  INFO("seed " << seed);
+  std::mt19937 random(seed);
+  const std::string good = operation_request("CreateTable", create_table("fuzz"), {{"Accept-Encoding", "gzip"}}) +
+                           operation_request("ListTables", chunked("{}", 1), {{"Transfer-Encoding", "chunked"}}) +
+                           http_request("GET", "/?X-Amz-Algorithm=a&X-Amz-Credential=%2F%2");
+  for (int round = 0; round < 300; ++round) {
+    std::string bytes = good;
+    for (int change = static_cast<int>(random() % 8); change >= 0; --change) {
+      const std::size_t at = random() % bytes.size();
+      switch (random() % 4) {
+        case 0: bytes[at] = static_cast<char>(random()); break;
+        case 1: bytes.erase(at, random() % 40); break;
+        case 2: bytes.insert(at, std::string(random() % 40, static_cast<char>(random()))); break;
+        default: bytes.resize(at + 1);
+      }
+    }
+    HttpClient client(running.port());
+    client.send(bytes);
+    if (random() % 4 == 0) {
+      client.reset();
+    } else {
+      client.finish_sending();
+      while (client.receive().status != 0) {
+      }
+    }
+  }
+  CHECK(running.ask(http_request("GET", "/")).status == 200);
+}
+
+TEST_CASE("a preflight echoes what a browser asks for, and answers to other origins may be read") {
+  Running running;
+  const HttpAnswer preflight = running.ask(http_request("OPTIONS", "/",
+                                                        {{"Origin", "http://example.com"},
+                                                         {"Access-Control-Request-Headers", "a, b, c"},
+                                                         {"Access-Control-Request-Method", "POST"}}));
+  check_common(preflight);
+  CHECK(preflight.status == 200);
+  CHECK(preflight.headers.at("content-length") == "0");
+  CHECK(preflight.headers.at("access-control-allow-origin") == "*");
+  CHECK(preflight.headers.at("access-control-allow-headers") == "a, b, c");
+  CHECK(preflight.headers.at("access-control-allow-methods") == "POST");
+  CHECK(preflight.headers.at("access-control-max-age") == "172800");
+  CHECK(preflight.headers.count("access-control-expose-headers") == 1);
+
+  const HttpAnswer get = running.ask(http_request("GET", "/", {{"Origin", "http://example.com"}}));
+  CHECK(get.headers.at("access-control-allow-origin") == "*");
+  CHECK(get.headers.count("access-control-max-age") == 0);
+  CHECK(running.ask(http_request("GET", "/")).headers.count("access-control-allow-origin") == 0);
+}
+
+TEST_CASE("many connections are served at once, by one thread or by several") {
+  const unsigned threads = GENERATE(1u, 3u);
+  http::ServerSettings settings;
+  settings.threads = threads;
+  Running running(settings);
+  std::vector<std::unique_ptr<HttpClient>> clients;
+  for (int i = 0; i < 200; ++i) clients.push_back(std::make_unique<HttpClient>(running.port()));
+  for (int round = 0; round < 3; ++round) {
+    for (auto& client : clients) client->send(operation_request("ListTables", "{}"));
+    for (auto& client : clients) CHECK(client->receive().body == list_tables_answer);
+  }
+}
+
+TEST_CASE("connections beyond the limit wait until others leave") {
+  http::ServerSettings settings;
+  settings.connections_max = 1;
+  Running running(settings);
+  auto first = std::make_unique<HttpClient>(running.port());
+  first->send(http_request("GET", "/"));
+  CHECK(first->receive().status == 200);
+  HttpClient second(running.port());
+  second.send(http_request("GET", "/"));
+  first->send(http_request("GET", "/"));
+  CHECK(first->receive().status == 200);
+  first.reset();
+  CHECK(second.receive().status == 200);
+}
+
+TEST_CASE("a connection that is idle, or stuck within a request, is closed") {
+  http::ServerSettings settings;
+  settings.idle_max = settings.stalled_max = settings.tick = std::chrono::milliseconds(20);
+  Running running(settings);
+  HttpClient idle(running.port());
+  HttpClient stuck(running.port());
+  stuck.send("POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\n{");
+  CHECK(idle.closed_by_server());
+  CHECK(stuck.closed_by_server());
+}
+
+TEST_CASE("a taken port, and a host that is no address, are said in a sentence") {
+  Running running;
+  http::ServerSettings settings;
+  settings.port = running.port();
+  const std::string taken = "cannot listen on 127.0.0.1:" + std::to_string(settings.port) + ": the port is taken";
+  for (const unsigned threads : {1u, 2u}) {
+    settings.threads = threads;
+    const auto second = http::Server::start(*running.emulator, settings);
+    REQUIRE(!second);
+    CHECK(second.error() == taken);
+  }
+  settings.host = "example.com";
+  const auto nowhere = http::Server::start(*running.emulator, settings);
+  REQUIRE(!nowhere);
+  CHECK(nowhere.error() == "host 'example.com' is neither an IP address nor localhost");
+}
+
+TEST_CASE("localhost and IPv6 are addresses too") {
+  Running running({.host = "localhost"});
+  CHECK(running.server->url() == "http://127.0.0.1:" + std::to_string(running.port()));
+  CHECK(running.ask(http_request("GET", "/")).status == 200);
+  if (auto six = http::Server::start(*running.emulator, {.host = "::1"})) {  // where the host has IPv6 at all
+    CHECK((*six)->url() == "http://[::1]:" + std::to_string((*six)->port()));
+  }
+}
+
+TEST_CASE("dates are as HTTP writes them") {
+  CHECK(http::http_date(0) == "Thu, 01 Jan 1970 00:00:00 GMT");
+  CHECK(http::http_date(1658266020999) == "Tue, 19 Jul 2022 21:27:00 GMT");
+  CHECK(http::http_date(1709164799000) == "Wed, 28 Feb 2024 23:59:59 GMT");
+}

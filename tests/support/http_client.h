@@ -1,0 +1,51 @@
+// A connection for tests: sends bytes as they are told, reads whole answers.
+//
+//   HttpClient client(server.port());
+//   client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+//   HttpAnswer answer = client.receive();
+//   REQUIRE(answer.status == 200);
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mayfly::test {
+
+struct HttpAnswer {
+  int status = 0;                              // 0: the server closed the connection instead
+  std::map<std::string, std::string> headers;  // names in lower case
+  std::string body;                            // as sent; a chunked one put together
+};
+
+// Reading fails the test, by an exception, when nothing comes for 30 seconds.
+class HttpClient {
+ public:
+  explicit HttpClient(std::uint16_t port);
+  ~HttpClient();
+  HttpClient(const HttpClient&) = delete;
+  HttpClient& operator=(const HttpClient&) = delete;
+
+  void send(std::string_view bytes);  // whole; what a closed connection does not take is dropped
+  void finish_sending();              // nothing more will come: shutdown(SHUT_WR)
+  HttpAnswer receive(bool to_head = false);  // a HEAD's answer has no body, whatever its length says
+  bool closed_by_server();            // waits until something comes or the connection ends
+  void reset();                       // close it the rude way
+
+ private:
+  bool fill();
+  int socket_;
+  std::string in_;
+};
+
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+// "METHOD target HTTP/1.1", Host, Content-Length (unless `headers` frames the body itself), `headers`, the body.
+std::string http_request(std::string_view method, std::string_view target, const Headers& headers = {},
+                         std::string_view body = {});
+// A signed call of an operation: "ListTables", "{}".
+std::string operation_request(std::string_view operation, std::string_view body, const Headers& headers = {});
+
+}  // namespace mayfly::test
