@@ -1,0 +1,23 @@
+# Configures, builds and runs consumer/ against Mayfly: `way` is package or subdirectory.
+file(REMOVE_RECURSE ${work})
+file(MAKE_DIRECTORY ${work})
+
+function(run)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE result)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "${result}: ${ARGV}")
+  endif()
+endfunction()
+
+if(way STREQUAL package)
+  run(${CMAKE_COMMAND} --install ${build} --prefix ${work}/prefix)
+  set(mayfly -D CMAKE_PREFIX_PATH=${work}/prefix)
+else()
+  # With ccache this compiles nothing: the paths and flags are those of Mayfly's own build.
+  set(mayfly -D MAYFLY_SOURCE=${source})
+endif()
+run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${work}/build -G ${generator}
+    -D CMAKE_BUILD_TYPE=${build_type} -D CMAKE_CXX_COMPILER=${compiler}
+    -D CMAKE_CXX_COMPILER_LAUNCHER=${launcher} ${mayfly})
+run(${CMAKE_COMMAND} --build ${work}/build)
+run(${work}/build/consumer)
