@@ -49,12 +49,21 @@ rocksdb::Options common_options() {
   return options;
 }
 
+// A million items on disk: the filter and the hash index take a get from 7.3 to 3.4 us. In memory they spare who
+// writes a new item the search for an old one in every file.
+rocksdb::BlockBasedTableOptions table_options() {
+  rocksdb::BlockBasedTableOptions table;
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
+  return table;
+}
+
 rocksdb::Options memory_options(rocksdb::Env* env) {
   rocksdb::Options options = common_options();
   options.env = env;
   options.write_buffer_size = 32 << 20;
   options.avoid_flush_during_shutdown = true;  // all of it goes away anyhow
-  rocksdb::BlockBasedTableOptions table;
+  rocksdb::BlockBasedTableOptions table = table_options();
   table.block_cache = rocksdb::NewLRUCache(8 << 20, /*num_shard_bits=*/0);
   table.checksum = rocksdb::kNoChecksum;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
@@ -64,11 +73,8 @@ rocksdb::Options memory_options(rocksdb::Env* env) {
 rocksdb::Options disk_options() {
   rocksdb::Options options = common_options();
   options.write_buffer_size = 16 << 20;
-  rocksdb::BlockBasedTableOptions table;
+  rocksdb::BlockBasedTableOptions table = table_options();
   table.block_cache = rocksdb::NewLRUCache(32 << 20, /*num_shard_bits=*/2);
-  // Measured with a million items: a get goes from 7.3 to 3.4 us.
-  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
-  table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   return options;
 }
