@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <array>
 
 #include "compat/attribute_value_json.h"
 #include "compat/capacity.h"
 #include "compat/expression/evaluate.h"
 #include "compat/expression/projection.h"
 #include "compat/rules.h"
+#include "engine/index_entries.h"
 #include "engine/item_size.h"
 #include "engine/key_codec.h"
 
@@ -19,12 +21,6 @@ using engine::AttributeValue;
 using engine::Index;
 using engine::Item;
 using engine::Table;
-
-bool has_attribute(const engine::KeySchema& keys, std::string_view name) {
-  const auto named = [&](const engine::KeyAttribute& attribute) { return attribute.name == name; };
-  return std::any_of(keys.partition.begin(), keys.partition.end(), named) ||
-         std::any_of(keys.sort.begin(), keys.sort.end(), named);
-}
 
 void copy_keys(const engine::KeySchema& keys, const Item& from, Item& to) {
   for (const auto* part : {&keys.partition, &keys.sort}) {
@@ -44,32 +40,38 @@ class Reader {
                  request.target.index->projection.kind != engine::Projection::Kind::all) {}
 
   // Returns the bytes that count towards the page's size.
-  std::size_t add(const engine::StoredItem& stored, Page& page) {
+  std::size_t add(const engine::StoredItem& stored, std::string_view key, Page& page) {
     ++page.scanned;
-    const bool projected = partial_ && !request_.whole_items;
+    std::size_t& bytes = bytes_[partition_of(key)];
     if (!partial_) {
-      (request_.target.index ? index_bytes_ : table_bytes_) += stored.size();
+      bytes += stored.size();
       if (passes(stored)) write(stored, page);
       return stored.size();
     }
     const Item entry = projected_item(*request_.target.table, *request_.target.index, stored.item());
     const std::size_t entry_bytes = engine::item_size(entry);
-    index_bytes_ += entry_bytes;
-    if (projected) {
+    bytes += entry_bytes;
+    if (!request_.whole_items) {
       if (!request_.filter || expression::evaluate(*request_.filter, entry)) write(entry, page);
       return entry_bytes;
     }
-    table_bytes_ += stored.size();
+    fetched_bytes_ += stored.size();
     if (passes(stored)) write(stored, page);
     return stored.size();
   }
 
-  void charge(Page& page) const {
-    const bool fetched = partial_ && request_.whole_items;
-    if (request_.target.index != nullptr) page.index_units = read_units(index_bytes_, request_.consistent);
-    if (request_.target.index == nullptr || (fetched && table_bytes_ > 0)) {
-      page.table_units = read_units(table_bytes_, request_.consistent);
+  // `end`: the key at which the page ended; empty: the range's end.
+  void charge(std::string_view end, Page& page) const {
+    const std::size_t first = partition_of(request_.range.lower);
+    const std::size_t last = !end.empty()                  ? partition_of(end)
+                             : request_.range.upper.empty() ? request_.partitions - 1
+                                                            : partition_before(request_.range.upper);
+    double units = 0;
+    for (std::size_t i = std::min(first, last); i <= std::max(first, last); ++i) {
+      units += read_units(bytes_[i], request_.consistent);
     }
+    (request_.target.index ? page.index_units : page.table_units) = units;
+    if (fetched_bytes_ > 0) page.table_units = read_units(fetched_bytes_, request_.consistent);
   }
 
  private:
@@ -93,11 +95,22 @@ class Reader {
     }
   }
 
+  [[nodiscard]] std::size_t partition_of_hash(std::uint64_t hash) const {
+    return static_cast<std::size_t>(hash / (~std::uint64_t{0} / request_.partitions + 1));
+  }
+  [[nodiscard]] std::size_t partition_of(std::string_view key) const {
+    return request_.partitions == 1 || key.empty() ? 0 : partition_of_hash(engine::partition_hash(key));
+  }
+  // The last one that a range with this upper bound reaches into.
+  [[nodiscard]] std::size_t partition_before(std::string_view bound) const {
+    return request_.partitions == 1 ? 0 : partition_of_hash(engine::partition_hash(bound) - 1);
+  }
+
   const PageRequest& request_;
   json::Writer* items_;
   bool partial_;  // the index does not project everything
-  std::size_t table_bytes_ = 0;
-  std::size_t index_bytes_ = 0;
+  std::array<std::size_t, partitions_max> bytes_{};  // read, by partition
+  std::size_t fetched_bytes_ = 0;                    // of whole items that an index only points to
 };
 
 }  // namespace
@@ -110,7 +123,7 @@ Page read_page(const engine::Database& database, const PageRequest& request, jso
   std::size_t bytes = 0;
   bool full = false;
   while (!full && cursor.next()) {
-    bytes += reader.add(cursor.item(), page);
+    bytes += reader.add(cursor.item(), cursor.key(), page);
     full = bytes >= page_bytes_max || (request.limit && page.scanned >= *request.limit);
   }
   if (items != nullptr) items->end_array();
@@ -119,43 +132,20 @@ Page read_page(const engine::Database& database, const PageRequest& request, jso
     copy_keys(request.target.table->keys, cursor.item().item(), key);
     if (request.target.index != nullptr) copy_keys(request.target.index->keys, cursor.item().item(), key);
   }
-  reader.charge(page);
+  reader.charge(full ? cursor.key() : std::string_view(), page);
   return page;
-}
-
-bool is_projected(const Table& table, const Index& index, std::string_view name) {
-  switch (index.projection.kind) {
-    case engine::Projection::Kind::all:
-      return true;
-    case engine::Projection::Kind::include:
-      if (std::find(index.projection.attributes.begin(), index.projection.attributes.end(), name) !=
-          index.projection.attributes.end()) {
-        return true;
-      }
-      [[fallthrough]];
-    case engine::Projection::Kind::keys_only:
-      break;
-  }
-  return has_attribute(table.keys, name) || has_attribute(index.keys, name);
 }
 
 Item projected_item(const Table& table, const Index& index, const Item& item) {
   Item projected;
   for (const auto& [name, value] : item) {
-    if (is_projected(table, index, name)) projected.append(name, value);
+    if (engine::projects(table, index, name)) projected.append(name, value);
   }
   return projected;
 }
 
 std::string encode_position(const ReadTarget& target, const Item& item) {
-  const std::string table_key = encode_key(*target.table, item);
-  if (target.index == nullptr) return table_key;
-  std::vector<const AttributeValue*> partition, sort;
-  for (const auto& attribute : target.index->keys.partition) partition.push_back(item.find(attribute.name));
-  for (const auto& attribute : target.index->keys.sort) sort.push_back(item.find(attribute.name));
-  std::string position;
-  engine::append_key(position, partition, sort);
-  return position + table_key;
+  return target.index ? engine::index_entry_key(*target.table, *target.index, item) : encode_key(*target.table, item);
 }
 
 void start_after(engine::KeyRange& range, std::string position) {

@@ -24,6 +24,7 @@
 namespace mayfly::compat {
 
 inline constexpr std::size_t page_bytes_max = 1024 * 1024;
+inline constexpr unsigned partitions_max = 4;
 
 // What is read: a table, or one of its indexes, as described when the request came.
 struct ReadTarget {
@@ -42,6 +43,9 @@ struct PageRequest {
   bool whole_items = false;  // of a local index: fetch what it does not project
   std::optional<std::size_t> limit;
   bool consistent = false;
+  // Into how many equal ranges of hashes the target is split, up to partitions_max. A page costs at least a block
+  // of each that it passes.
+  unsigned partitions = 1;
 };
 
 struct Page {
@@ -55,10 +59,7 @@ struct Page {
 // Writes the items as an array; nullptr: they are only counted.
 Page read_page(const engine::Database& database, const PageRequest& request, json::Writer* items);
 
-// --- projections of indexes
-
-// Whether the index holds a top-level attribute: its keys, the table's, and what it includes.
-bool is_projected(const engine::Table& table, const engine::Index& index, std::string_view name);
+// What an index holds of an item.
 engine::Item projected_item(const engine::Table& table, const engine::Index& index, const engine::Item& item);
 
 // --- positions

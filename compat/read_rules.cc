@@ -7,6 +7,7 @@
 #include "compat/expression/paths.h"
 #include "compat/rules.h"
 #include "compat/shape.h"
+#include "engine/index_entries.h"
 
 namespace mayfly::compat {
 
@@ -21,7 +22,7 @@ class Unprojected {
   explicit Unprojected(const ReadTarget& target) : target_(target) {}
   void look_at(const expression::Path& path) {
     const std::string& name = expression::top_level_name(path);
-    if (is_projected(*target_.table, *target_.index, name)) return;
+    if (engine::projects(*target_.table, *target_.index, name)) return;
     if (std::find(names_.begin(), names_.end(), name) == names_.end()) names_.push_back(name);
   }
   [[nodiscard]] bool empty() const { return names_.empty(); }
@@ -35,6 +36,15 @@ class Unprojected {
   const ReadTarget& target_;
   std::vector<std::string> names_;
 };
+
+Result<void> check_start_attributes(const std::vector<engine::KeyAttribute>& attributes, const Item& start_key,
+                                    bool partition) {
+  for (const auto& attribute : attributes) {
+    if (start_key.find(attribute.name) == nullptr) return error::validation("The provided starting key is invalid");
+    CHECK_OK(check_request_key_attribute(start_key, attribute, partition));
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -114,13 +124,12 @@ std::size_t start_key_size(const ReadTarget& target) {
   return size;
 }
 
-Result<void> check_start_key_attribute(const Item& start_key, const engine::KeyAttribute& attribute) {
-  const engine::AttributeValue* value = start_key.find(attribute.name);
-  if (value == nullptr) return error::validation("The provided starting key is invalid");
-  if (!has_type(*value, attribute.type)) {
-    return error::validation("The provided key element does not match the schema");
-  }
-  return {};
+Result<void> check_start_partition(const ReadTarget& target, const Item& start_key) {
+  return check_start_attributes(target.keys().partition, start_key, true);
+}
+
+Result<void> check_start_sort(const ReadTarget& target, const Item& start_key) {
+  return check_start_attributes(target.keys().sort, start_key, false);
 }
 
 Result<void> check_start_table_key(const ReadTarget& target, const Item& start_key) {

@@ -28,8 +28,9 @@ Result<ReadTarget> find_read_target(const Context& context, const json::Value& r
 
 // How many attributes a start key must have: the table's key and the index's.
 std::size_t start_key_size(const ReadTarget& target);
-// Its attribute of an index's or a table's key is there, and of the right type.
-Result<void> check_start_key_attribute(const engine::Item& start_key, const engine::KeyAttribute& attribute);
+// It has the target's key, with values that keys can have. Two steps, between which a Query looks at its condition.
+Result<void> check_start_partition(const ReadTarget& target, const engine::Item& start_key);
+Result<void> check_start_sort(const ReadTarget& target, const engine::Item& start_key);
 // The table's key within it: "The provided starting key is invalid: The provided key element does not match …".
 Result<void> check_start_table_key(const ReadTarget& target, const engine::Item& start_key);
 

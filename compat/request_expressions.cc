@@ -121,7 +121,7 @@ std::vector<std::string> nested_names(const expression::Projection& projection) 
 
 std::vector<std::string> nested_names(const expression::Update& update) {
   std::vector<std::string> names;
-  expression::for_each_target(update, [&](const expression::Path& path) {
+  expression::for_each_path(update, [&](const expression::Path& path) {
     if (expression::is_nested(path)) names.push_back(expression::top_level_name(path));
   });
   return names;

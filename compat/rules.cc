@@ -62,19 +62,6 @@ Result<void> check_item_key_attribute(const Item& item, const KeyAttribute& attr
   return check_key_size(*value, partition);
 }
 
-Result<void> check_request_key_attribute(const Item& key, const KeyAttribute& attribute, bool partition) {
-  const AttributeValue* value = key.find(attribute.name);
-  if (value == nullptr || !has_type(*value, attribute.type)) {
-    return error::validation("The provided key element does not match the schema");
-  }
-  if (is_empty(*value)) {
-    return error::validation(
-        "One or more parameter values were invalid: The AttributeValue for a key attribute cannot contain an empty " +
-        std::string(emptiness(attribute.type)) + " value. Key: " + attribute.name);
-  }
-  return check_key_size(*value, partition);
-}
-
 Result<void> check_index_key_attribute(const Item& item, const engine::Index& index, const KeyAttribute& attribute,
                                        bool partition, bool updated) {
   const AttributeValue* value = item.find(attribute.name);
@@ -179,6 +166,19 @@ Result<std::string> item_key(const Table& table, const Item& item) {
   for (const auto& attribute : table.keys.partition) CHECK_OK(check_item_key_attribute(item, attribute, true));
   for (const auto& attribute : table.keys.sort) CHECK_OK(check_item_key_attribute(item, attribute, false));
   return encode_key(table, item);
+}
+
+Result<void> check_request_key_attribute(const Item& key, const KeyAttribute& attribute, bool partition) {
+  const AttributeValue* value = key.find(attribute.name);
+  if (value == nullptr || !has_type(*value, attribute.type)) {
+    return error::validation("The provided key element does not match the schema");
+  }
+  if (is_empty(*value)) {
+    return error::validation(
+        "One or more parameter values were invalid: The AttributeValue for a key attribute cannot contain an empty " +
+        std::string(emptiness(attribute.type)) + " value. Key: " + attribute.name);
+  }
+  return check_key_size(*value, partition);
 }
 
 Result<std::string> request_key(const Table& table, const Item& key) {

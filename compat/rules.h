@@ -64,6 +64,10 @@ Result<std::string> item_key(const engine::Table& table, const engine::Item& ite
 // and the sizes.
 Result<std::string> request_key(const engine::Table& table, const engine::Item& key);
 
+// One attribute of such a key; `partition` decides about its size.
+Result<void> check_request_key_attribute(const engine::Item& key, const engine::KeyAttribute& attribute,
+                                         bool partition);
+
 // The key attributes of an item that is known to have them, in the table's order.
 engine::Item key_attributes(const engine::Table& table, const engine::Item& item);
 // Encoded likewise: of an item that was checked before.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compat/base64.h"
+#include "compat/java_string.h"
 
 namespace mayfly::compat {
 namespace {
@@ -208,16 +209,6 @@ Result<void> check_type(const Shape& shape, const Value& value, Place place) {
 }
 
 // ---------------------------------------------------------------- constraints
-
-// In UTF-16 units, as Java's String.length().
-std::int64_t java_length(std::string_view utf8) {
-  std::int64_t units = 0;
-  for (const char c : utf8) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((byte & 0xc0) != 0x80) units += byte >= 0xf0 ? 2 : 1;
-  }
-  return units;
-}
 
 bool matches_pattern(std::string_view pattern, std::string_view text) {
   assert(pattern == name_pattern);

@@ -4,6 +4,7 @@
 
 #include "compat/attribute_value_json.h"
 #include "compat/expression/evaluate.h"
+#include "compat/expression/legacy.h"
 #include "compat/expression/parser.h"
 #include "compat/expression/paths.h"
 #include "compat/expression/update.h"
@@ -23,14 +24,15 @@ using engine::Table;
 
 const Item no_item;
 
-int nesting(const AttributeValue& value) {
-  int deepest = 0;
+// Of the deepest value in it; an item's attribute is on level 1.
+int level_max(const AttributeValue& value) {
+  int below = 0;
   if (const auto* list = value.get_if<engine::List>()) {
-    for (const AttributeValue& element : *list) deepest = std::max(deepest, 1 + nesting(element));
+    for (const AttributeValue& element : *list) below = std::max(below, level_max(element));
   } else if (const auto* map = value.get_if<engine::Map>()) {
-    for (const auto& [name, member] : *map) deepest = std::max(deepest, 1 + nesting(member));
+    for (const auto& [name, member] : *map) below = std::max(below, level_max(member));
   }
-  return deepest;
+  return 1 + below;
 }
 
 // In the order of AWS's checks: global indexes first.
@@ -49,7 +51,6 @@ Result<void> for_each_index_key(const Table& table, const Visit& visit) {
 // Only what the update touched is looked at: an index may have come after a value that does not fit it, and
 // that item can still be updated elsewhere.
 Result<void> check_touched_index_keys(const Table& table, const expression::Update& update, const Item& item) {
-  if (table.indexes.empty()) return {};
   Item touched;
   for (const std::string& name : expression::touched_attributes(update)) {
     if (const AttributeValue* value = item.find(name)) touched.set(name, *value);
@@ -64,19 +65,48 @@ Result<void> check_touched_index_keys(const Table& table, const expression::Upda
   return check_index_keys(table, touched, true);
 }
 
+// Such an update makes no item where there is none; one that does nothing at all does.
+bool only_removes(const expression::Update& update) {
+  return update.sets.empty() && update.adds.empty() && !(update.removes.empty() && update.deletes.empty());
+}
+
 Result<Item> updated_item(const Table& table, const ItemWrite& write, const StoredItem* old_item) {
   TRY(Item item, expression::apply(write.update, old_item ? old_item->item() : write.item));
   if (engine::item_size(item) > engine::item_bytes_max) {
     return error::validation("Item size to update has exceeded the maximum allowed size");
   }
-  for (const std::string& name : expression::touched_attributes(write.update)) {
+  // Only what is put into something can come to lie too deep.
+  for (const std::string& name : nested_names(write.update)) {
     const AttributeValue* value = item.find(name);
-    if (value != nullptr && nesting(*value) > nesting_max) {
-      return error::validation("Nesting Levels have exceeded supported limits");
+    if (value != nullptr && level_max(*value) > nesting_max) {
+      return error::validation(
+          "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond "
+          "supported limit");
     }
   }
-  CHECK_OK(check_touched_index_keys(table, write.update, item));
+  if (!table.indexes.empty()) CHECK_OK(check_touched_index_keys(table, write.update, item));
   return item;
+}
+
+// The type that an update gives an attribute, as far as the expression alone tells.
+std::optional<engine::Type> given_type(const expression::Update& update, const std::string& name) {
+  const auto names_it = [&](const expression::Path& path) {
+    return !expression::is_nested(path) && expression::top_level_name(path) == name;
+  };
+  for (const auto& action : update.sets) {
+    if (!names_it(action.path)) continue;
+    const auto& node = action.value.node;
+    if (const auto* constant = std::get_if<expression::UpdateValue::Constant>(&node)) return constant->value.type();
+    if (std::holds_alternative<expression::UpdateValue::Arithmetic>(node)) return engine::Type::number;
+    if (std::holds_alternative<expression::UpdateValue::ListAppend>(node)) return engine::Type::list;
+  }
+  for (const auto& action : update.adds) {
+    if (names_it(action.path)) return action.value.type();
+  }
+  for (const auto& action : update.deletes) {
+    if (names_it(action.path)) return action.value.type();
+  }
+  return std::nullopt;
 }
 
 std::string item_json(const StoredItem& item) {
@@ -125,6 +155,7 @@ Result<std::optional<Item>> next_item(const Table& table, ItemWrite& write, cons
     case ItemWrite::Kind::put:
       return std::optional<Item>(std::move(write.item));
     case ItemWrite::Kind::update: {
+      if (old_item == nullptr && only_removes(write.update)) break;
       TRY(Item item, updated_item(table, write, old_item));
       return std::optional<Item>(std::move(item));
     }
@@ -159,42 +190,30 @@ Result<void> check_update(const Table& table, const expression::Update& update) 
   }
   if (table.indexes.empty()) return {};
 
-  // Values that the expression gives outright are known before the item is.
-  const auto given_value = [&](const std::string& name) -> const AttributeValue* {
-    const auto names_it = [&](const expression::Path& path) {
-      return !expression::is_nested(path) && expression::top_level_name(path) == name;
-    };
-    for (const auto& action : update.sets) {
-      const auto* constant = std::get_if<expression::UpdateValue::Constant>(&action.value.node);
-      if (constant != nullptr && names_it(action.path)) return &constant->value;
-    }
-    for (const auto& action : update.adds) {
-      if (names_it(action.path)) return &action.value;
-    }
-    for (const auto& action : update.deletes) {
-      if (names_it(action.path)) return &action.value;
-    }
-    return nullptr;
-  };
   CHECK_OK(for_each_index_key(
       table, [&](const engine::Index& index, const engine::KeyAttribute& attribute) -> Result<void> {
-        const AttributeValue* value = given_value(attribute.name);
-        if (value == nullptr || has_type(*value, attribute.type)) return {};
+        const auto given = given_type(update, attribute.name);
+        const std::string_view expected = type_name(attribute.type);
+        if (!given || engine::type_name(*given) == expected) return {};
         return error::validation("One or more parameter values were invalid: Type mismatch for Index Key " +
-                                 attribute.name + " Expected: " + std::string(type_name(attribute.type)) +
-                                 " Actual: " + std::string(engine::type_name(value->type())) +
-                                 " IndexName: " + index.name);
+                                 attribute.name + " Expected: " + std::string(expected) +
+                                 " Actual: " + std::string(engine::type_name(*given)) + " IndexName: " + index.name);
       }));
   return check_keys_are_scalars(table, nested_names(update));
 }
 
 Result<void> read_expressions(const json::Value& request, ItemWrite& write) {
   write.item_on_failed_condition = string_member(request, "ReturnValuesOnConditionCheckFailure") == "ALL_OLD";
+  if (const json::Value* updates = request.member("AttributeUpdates"); updates && write.kind == ItemWrite::Kind::update) {
+    TRY(write.update, expression::read_attribute_updates(*updates));
+  }
+  TRY(auto expected, expression::read_expected(request));
   TRY(auto substitutions, read_substitutions(request, {"UpdateExpression", "ConditionExpression"}));
   if (const auto text = string_member(request, "UpdateExpression"); text && write.kind == ItemWrite::Kind::update) {
     TRY(write.update, expression::parse_update(*text, substitutions));
   }
   TRY(write.condition, read_condition(request, "ConditionExpression", substitutions));
+  if (expected) write.condition = std::move(expected);
   return substitutions.check_all_used();
 }
 

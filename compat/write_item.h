@@ -36,7 +36,8 @@ struct ItemWrite {
   bool item_on_failed_condition = false;  // ReturnValuesOnConditionCheckFailure
 };
 
-// What is there afterwards; nothing if there is no item then, or if the write is only a check. Errors: the
+// What is there afterwards; nothing if there is no item then, or if the write is only a check. A removing update of
+// a missing item leaves it missing. Errors: the
 // condition failed; the updated item breaks a rule.
 Result<std::optional<engine::Item>> next_item(const engine::Table& table, ItemWrite& write,
                                               const engine::StoredItem* old_item);

@@ -35,7 +35,7 @@ class StoredItem {
 };
 
 // Byte bounds within one table or index, made by key_codec: [lower, upper), empty upper = to its end.
-// An index's entries are keyed `partition sort* table-key`, where table-key is the item's own encoded key.
+// An index's entries are keyed as index_entries.h says; index_entry_key makes the position of an item.
 struct KeyRange {
   IndexId index = 0;
   std::string lower;

@@ -45,15 +45,6 @@ bool names(const std::vector<KeyAttribute>& attributes, std::string_view name) {
                      [&](const KeyAttribute& attribute) { return attribute.name == name; });
 }
 
-bool projects(const Table& table, const Index& index, std::string_view name) {
-  if (index.projection.kind == Projection::Kind::all) return true;
-  if (names(table.keys.partition, name) || names(table.keys.sort, name)) return true;
-  if (names(index.keys.partition, name) || names(index.keys.sort, name)) return true;
-  const auto& included = index.projection.attributes;
-  return index.projection.kind == Projection::Kind::include &&
-         std::find(included.begin(), included.end(), name) != included.end();
-}
-
 bool projection_differs(const Table& table, const Index& index, const Item& old_item, const Item& new_item) {
   switch (index.projection.kind) {
     case Projection::Kind::all: return !(old_item == new_item);
@@ -72,6 +63,15 @@ bool projection_differs(const Table& table, const Index& index, const Item& old_
 }
 
 }  // namespace
+
+bool projects(const Table& table, const Index& index, std::string_view name) {
+  if (index.projection.kind == Projection::Kind::all) return true;
+  if (names(table.keys.partition, name) || names(table.keys.sort, name)) return true;
+  if (names(index.keys.partition, name) || names(index.keys.sort, name)) return true;
+  const auto& included = index.projection.attributes;
+  return index.projection.kind == Projection::Kind::include &&
+         std::find(included.begin(), included.end(), name) != included.end();
+}
 
 const AttributeValue* key_value(const KeyAttribute& attribute, const Item& item) {
   const AttributeValue* value = item.find(attribute.name);
@@ -92,14 +92,17 @@ Item key_attributes(const KeySchema& keys, const Item& item) {
   return result;
 }
 
-std::string index_entry_key(const Index& index, std::string_view table_key, const Item& item) {
-  Scalars partition, sort;
+std::string index_entry_key(const Table& table, const Index& index, const Item& item) {
+  Scalars partition, sort, table_key;
   if (!find_scalars(index.keys.partition, item, partition_value_bytes_max, partition)) return {};
   if (!find_scalars(index.keys.sort, item, sort_value_bytes_max, sort)) return {};
+  [[maybe_unused]] const bool has_key =
+      find_scalars(table.keys.partition, item, partition_value_bytes_max, table_key) &&
+      find_scalars(table.keys.sort, item, sort_value_bytes_max, table_key);
+  assert(has_key);
   std::string key;
-  key.reserve(2 * table_key.size() + 32);
   append_key(key, partition.pointers(), sort.pointers());
-  key.append(table_key);
+  append_partition(key, table_key.pointers());
   return key;
 }
 
@@ -111,13 +114,12 @@ std::size_t projected_size(const Table& table, const Index& index, const Item& i
   return size;
 }
 
-std::vector<IndexChange> index_changes(const Table& table, std::string_view table_key, const Item* old_item,
-                                       const Item* new_item) {
+std::vector<IndexChange> index_changes(const Table& table, const Item* old_item, const Item* new_item) {
   std::vector<IndexChange> changes;
   for (const Index& index : table.indexes) {
     IndexChange change{.index = &index};
-    if (old_item) change.old_key = index_entry_key(index, table_key, *old_item);
-    if (new_item) change.new_key = index_entry_key(index, table_key, *new_item);
+    if (old_item) change.old_key = index_entry_key(table, index, *old_item);
+    if (new_item) change.new_key = index_entry_key(table, index, *new_item);
     if (change.old_key.empty() && change.new_key.empty()) continue;
     if (!change.key_changed() && !projection_differs(table, index, *old_item, *new_item)) continue;
     if (!change.old_key.empty()) change.old_bytes = projected_size(table, index, *old_item);

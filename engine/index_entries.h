@@ -1,6 +1,6 @@
 // Pure: which entries of a table's indexes an item's change deletes and puts.
 //
-//   for (const IndexChange& change : index_changes(table, table_key, old_item, new_item)) ...
+//   for (const IndexChange& change : index_changes(table, old_item, new_item)) ...
 //
 // An index is sparse: an item that lacks one of its key attributes, or has one of another type, has no entry.
 // An entry points to its item (its value is the item's encoded key), so a change that leaves an index's keys
@@ -29,12 +29,17 @@ struct IndexChange {
 };
 
 // The indexes whose projected content changes. `old_item` and `new_item`: nullptr if there is none.
-std::vector<IndexChange> index_changes(const Table& table, std::string_view table_key, const Item* old_item,
-                                       const Item* new_item);
+std::vector<IndexChange> index_changes(const Table& table, const Item* old_item, const Item* new_item);
 
-// The key of the item's entry: key_codec's of the index's attributes, then the item's own. Empty: no entry.
-std::string index_entry_key(const Index& index, std::string_view table_key, const Item& item);
+// The key of the item's entry; empty: no entry. Drawn with key_codec's words:
+//
+//   entry := key(index partition values, index sort values) partition(table partition value, table sort value)
+//
+// So entries with equal index keys come in the order of a hash over the item's whole key, as on AWS.
+std::string index_entry_key(const Table& table, const Index& index, const Item& item);
 
+// Whether the index holds a top-level attribute: its keys, the table's, and what it includes.
+bool projects(const Table& table, const Index& index, std::string_view name);
 // DynamoDB's byte count of what the index projects of the item.
 std::size_t projected_size(const Table& table, const Index& index, const Item& item);
 

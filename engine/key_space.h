@@ -2,7 +2,7 @@
 //
 //   'I' table:u32 index:u16 key              item (index 0): item_codec's bytes
 //                                            index entry: the item's own encoded key; `key` is then
-//                                            the entry's key followed by the item's
+//                                            the entry's (index_entries.h)
 //   'X' table:u32 window:u64 due:u64 key     nothing; what expires when (expiry_index.h)
 //   'S' stream:u32 sequence:u64              change record (change_log.cc)
 //   'T' table:u32                            table's description, as an item (table.h)

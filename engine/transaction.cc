@@ -212,7 +212,7 @@ void Transaction::State::stage_item(OneItem& item, const Table& table, const Liv
 
 void Transaction::State::stage_indexes(OneItem& item, const Table& table, const LiveTable& live, const Item* old_item,
                                        const Item* new_item) {
-  for (const IndexChange& change : index_changes(table, item.key, old_item, new_item)) {
+  for (const IndexChange& change : index_changes(table, old_item, new_item)) {
     const IndexId id = change.index->id;
     bool had_entry = !change.old_key.empty();
     if (had_entry && change.index->state == Index::State::creating) {
@@ -254,7 +254,7 @@ void Transaction::State::stage_record(const OneItem& item, const Table& table) {
 void Transaction::State::stage_missing_entries(OneItem& item, const Table& table, const LiveTable& live) {
   for (const Index& index : table.indexes) {
     if (index.state != Index::State::creating) continue;
-    const std::string entry = index_entry_key(index, item.key, item.old_item.item());
+    const std::string entry = index_entry_key(table, index, item.old_item.item());
     if (entry.empty()) continue;
     const std::string stored_key = item_key(table.id, index.id, entry);
     if (std::string unused; parts.storage().get(stored_key, unused)) continue;

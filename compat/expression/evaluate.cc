@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <compare>
 
+#include "compat/java_string.h"
+
 namespace mayfly::compat::expression {
 namespace {
 
@@ -38,7 +40,7 @@ class Resolved {
 
 struct Measure {
   using Count = std::optional<std::size_t>;
-  Count operator()(const std::string& text) const { return text.size(); }
+  Count operator()(const std::string& text) const { return static_cast<std::size_t>(java_length(text)); }
   Count operator()(const engine::Binary& binary) const { return binary.bytes.size(); }
   Count operator()(const engine::StringSet& set) const { return set.size(); }
   Count operator()(const engine::NumberSet& set) const { return set.size(); }

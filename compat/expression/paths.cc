@@ -20,6 +20,26 @@ void visit_operand(const Operand& operand, const PathVisitor& visit) {
              operand.value);
 }
 
+void visit_value(const UpdateValue& value, const PathVisitor& visit) {
+  std::visit(Overloaded{
+                 [](const UpdateValue::Constant&) {},
+                 [&](const UpdateValue::Reference& node) { visit(node.path); },
+                 [&](const UpdateValue::IfNotExists& node) {
+                   visit(node.path);
+                   visit_value(*node.otherwise, visit);
+                 },
+                 [&](const UpdateValue::ListAppend& node) {
+                   visit_value(*node.first, visit);
+                   visit_value(*node.second, visit);
+                 },
+                 [&](const UpdateValue::Arithmetic& node) {
+                   visit_value(*node.left, visit);
+                   visit_value(*node.right, visit);
+                 },
+             },
+             value.node);
+}
+
 }  // namespace
 
 void for_each_path(const Condition& condition, const PathVisitor& visit) {
@@ -61,8 +81,11 @@ void for_each_path(const Condition& condition, const PathVisitor& visit) {
              condition.node);
 }
 
-void for_each_target(const Update& update, const PathVisitor& visit) {
-  for (const SetAction& action : update.sets) visit(action.path);
+void for_each_path(const Update& update, const PathVisitor& visit) {
+  for (const SetAction& action : update.sets) {
+    visit(action.path);
+    visit_value(action.value, visit);
+  }
   for (const RemoveAction& action : update.removes) visit(action.path);
   for (const AddAction& action : update.adds) visit(action.path);
   for (const DeleteAction& action : update.deletes) visit(action.path);

@@ -14,8 +14,8 @@ using PathVisitor = std::function<void(const Path&)>;
 
 // In the order in which they are written.
 void for_each_path(const Condition& condition, const PathVisitor& visit);
-// The paths that are changed, not those that are read: SET's first, then REMOVE's, ADD's, DELETE's.
-void for_each_target(const Update& update, const PathVisitor& visit);
+// Those that are changed and those that are read: SET's first, then REMOVE's, ADD's, DELETE's.
+void for_each_path(const Update& update, const PathVisitor& visit);
 
 inline const std::string& top_level_name(const Path& path) { return std::get<std::string>(path.elements.front()); }
 inline bool is_nested(const Path& path) { return path.elements.size() > 1; }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "compat/expression/key_condition.h"
+#include "compat/expression/legacy.h"
 #include "compat/expression/paths.h"
 #include "compat/read_rules.h"
 #include "compat/request_expressions.h"
@@ -176,10 +177,10 @@ Result<void> check_filter_has_no_keys(const ReadTarget& target, const expression
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
   CHECK_OK(check_expression_parameters(request, {"ProjectionExpression", "FilterExpression", "KeyConditionExpression"},
                                        {"AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions"}));
+  TRY(auto legacy_filter, expression::read_filter(request, "QueryFilter"));
   CHECK_OK(check_attributes_to_get(request));
   TRY(const auto start_key, read_start_key(request));
-  const auto key_condition_text = string_member(request, "KeyConditionExpression");
-  if (!key_condition_text && request.member("KeyConditions") == nullptr) {
+  if (request.member("KeyConditionExpression") == nullptr && request.member("KeyConditions") == nullptr) {
     return error::validation(
         "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.");
   }
@@ -188,25 +189,32 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   PageRequest page;
   TRY(auto substitutions,
       read_substitutions(request, {"ProjectionExpression", "FilterExpression", "KeyConditionExpression"}));
-  std::vector<KeyPredicate> predicates;
-  if (key_condition_text) {
-    TRY(predicates, expression::parse_key_condition(*key_condition_text, substitutions));
-  }
+  TRY(auto key_condition, read_condition(request, "KeyConditionExpression", substitutions));
   TRY(page.filter, read_condition(request, "FilterExpression", substitutions));
   TRY(page.projection, read_projection(request, substitutions));
   CHECK_OK(substitutions.check_all_used());
+  if (legacy_filter) page.filter = std::move(legacy_filter);
+  // What the condition says is judged after the other expressions have been read.
+  std::vector<KeyPredicate> predicates;
+  if (key_condition) {
+    TRY(predicates, expression::key_predicates(*std::move(key_condition)));
+  } else {
+    TRY(predicates, expression::read_key_conditions(*request.member("KeyConditions")));
+  }
+  // Only indexes have keys of more attributes than two, and which index it is is not known yet.
+  if (predicates.empty() || (predicates.size() > 2 && request.member("IndexName") == nullptr)) {
+    return error::validation("Conditions can be of length 1 or 2 only");
+  }
 
   TRY(page.target, find_read_target(context, request));
   const ReadTarget& target = page.target;
   if (start_key && start_key->size() != start_key_size(target)) {
     return error::validation("The provided starting key is invalid");
   }
-  if (start_key) {
-    for (const auto& attribute : target.keys().partition) CHECK_OK(check_start_key_attribute(*start_key, attribute));
-  }
+  if (start_key) CHECK_OK(check_start_partition(target, *start_key));
   TRY(const KeyCondition condition, expression::match_key_schema(std::move(predicates), target.keys()));
   if (start_key) {
-    for (const auto& attribute : target.keys().sort) CHECK_OK(check_start_key_attribute(*start_key, attribute));
+    CHECK_OK(check_start_sort(target, *start_key));
     CHECK_OK(check_start_table_key(target, *start_key));
     CHECK_OK(check_start_position(target, condition, *start_key));
   }

@@ -1,5 +1,6 @@
 #include "compat/operations/scan.h"
 
+#include "compat/expression/legacy.h"
 #include "compat/read_rules.h"
 #include "compat/request_expressions.h"
 #include "compat/rules.h"
@@ -32,6 +33,10 @@ constexpr Member members[] = {
 constexpr Shape shape = structure("ScanInput", members);
 
 __extension__ using Wide = unsigned __int128;
+
+// A scan of an almost empty on-demand table costs 2 units, 4 if consistent: each of the partitions that such a
+// table begins with is looked at.
+constexpr unsigned on_demand_partitions = 4;
 
 // The share `number` of `total` equal shares of the space of partition hashes.
 struct Segment {
@@ -86,15 +91,15 @@ Result<void> check_start_key(const ReadTarget& target, const engine::Item& start
                      : "The provided starting key is invalid: The provided key element does not match the schema");
   }
   if (target.index == nullptr) return {};
-  for (const auto& attribute : target.keys().partition) CHECK_OK(check_start_key_attribute(start_key, attribute));
-  for (const auto& attribute : target.keys().sort) CHECK_OK(check_start_key_attribute(start_key, attribute));
-  return {};
+  CHECK_OK(check_start_partition(target, start_key));
+  return check_start_sort(target, start_key);
 }
 
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
   CHECK_OK(check_expression_parameters(request, {"ProjectionExpression", "FilterExpression"},
                                        {"AttributesToGet", "ScanFilter", "ConditionalOperator"}));
   CHECK_OK(check_attributes_to_get(request));
+  TRY(auto legacy_filter, expression::read_filter(request, "ScanFilter"));
   TRY(const auto start_key, read_start_key(request));
   TRY(const auto segment, read_segment(request));
   CHECK_OK(check_select(request, ""));
@@ -104,6 +109,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   TRY(page.filter, read_condition(request, "FilterExpression", substitutions));
   TRY(page.projection, read_projection(request, substitutions));
   CHECK_OK(substitutions.check_all_used());
+  if (legacy_filter) page.filter = std::move(legacy_filter);
 
   TRY(page.target, find_read_target(context, request));
   const ReadTarget& target = page.target;
@@ -129,6 +135,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   CHECK_OK(apply_index_projection(request, page));
 
   if (const auto limit = integer_member(request, "Limit")) page.limit = static_cast<std::size_t>(*limit);
+  if (target.table->on_demand) page.partitions = on_demand_partitions;
   page.consistent = boolean_member(request, "ConsistentRead").value_or(false);
   answer_page(context, request, page, out);
   return {};

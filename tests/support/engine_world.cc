@@ -157,7 +157,7 @@ std::string World::inconsistency(const std::shared_ptr<LiveTable>& table) {
     totals[0].items += 1;
     totals[0].bytes += static_cast<std::int64_t>(item_size(item));
     for (const Index& index : description->indexes) {
-      const std::string entry = index_entry_key(index, own_key, item);
+      const std::string entry = index_entry_key(*description, index, item);
       if (entry.empty()) continue;
       expected[item_key(table->id(), index.id, entry)] = own_key;
       totals[index.id].items += 1;
