@@ -238,11 +238,6 @@ Result<Item> apply(const Update& update, const Item& old_item, bool item_exists)
   return item;
 }
 
-bool creates_item(const Update& update) {
-  const bool removes = !update.removes.empty() || !update.deletes.empty();
-  return !update.sets.empty() || !update.adds.empty() || !removes;
-}
-
 std::vector<std::string> touched_attributes(const Update& update) {
   std::vector<std::string> names;
   for_each_path(update, [&](const Path& path) { names.push_back(std::get<std::string>(path.elements.front())); });

@@ -15,9 +15,6 @@ namespace mayfly::compat::expression {
 // Of an item that does not exist yet `old_item` is its key; there REMOVE takes any path.
 Result<engine::Item> apply(const Update& update, const engine::Item& old_item, bool item_exists = true);
 
-// Does the update make an item where there is none? What only removes does not, but for the empty update.
-bool creates_item(const Update& update);
-
 // The names of the top-level attributes that the update touches, sorted: rules on keys look at these.
 std::vector<std::string> touched_attributes(const Update& update);
 

@@ -211,14 +211,3 @@ TEST_CASE("what AttributeUpdates cannot do") {
   CHECK(updated(R"({"a":{"Action":"ADD","Value":{"B":"Yg=="}}})", "{}") ==
         invalid + "ADD action is not supported for the type B");
 }
-
-TEST_CASE("an update that only removes makes no item; an empty one does") {
-  const auto creates = [](std::string_view updates) {
-    const auto json = json::parse(updates);
-    return creates_item(*read_attribute_updates(json->root()));
-  };
-  CHECK(creates("{}"));
-  CHECK(creates(R"({"a":{"Value":{"S":"x"}},"b":{"Action":"DELETE"}})"));
-  CHECK_FALSE(creates(R"({"b":{"Action":"DELETE"}})"));
-  CHECK_FALSE(creates(R"({"b":{"Action":"DELETE","Value":{"SS":["x"]}}})"));
-}
