@@ -1,0 +1,334 @@
+// Mayfly in process, by mayfly.h: JSON in, JSON out, no sockets; beside RocksDB alone with the same bytes.
+#include <benchmark/benchmark.h>
+#include <rocksdb/write_batch.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench/raw_store.h"
+#include "bench/report.h"
+#include "mayfly/mayfly.h"
+
+namespace mayfly::bench {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int item_count = 10'000;
+constexpr int query_items = 20;
+constexpr int expiry_count = 20'000;
+constexpr int lag_count = 500;
+constexpr int repetitions = 4;
+
+// A day in 2022: frozen clocks stand here.
+constexpr TimePoint start{milliseconds{1658266080000}};
+
+std::string sort_key(int number) { return std::to_string(1'000'000 + number); }
+
+// What an item of about 1 KB takes when it is stored.
+const std::string stored_item(1000, 'x');
+
+std::string item(int number, const std::string& rest = {}) {
+  return R"({"p":{"S":"partition"},"s":{"S":")" + sort_key(number) +
+         R"("},"created":{"N":"1658266080"},"tags":{"SS":["one","three","two"]},"active":{"BOOL":true},)"
+         R"("address":{"M":{"street":{"S":"Main Street"},"number":{"N":"42"}}},"text":{"S":")" +
+         std::string(850, 'x') + "\"}" + rest + "}";
+}
+
+std::string put_request(int number, const std::string& rest = {}) {
+  return R"({"TableName":"bench","Item":)" + item(number, rest) + "}";
+}
+
+std::string execute(Emulator& emulator, std::string_view operation, std::string_view body) {
+  Answer answer = emulator.execute(operation, body);
+  if (answer.status != 200) {
+    std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(operation.size()), operation.data(), answer.body.c_str());
+    std::exit(1);
+  }
+  return std::move(answer.body);
+}
+
+// A table of p and s; `full`: with TTL, a stream and a global index, so that a write has four keys.
+void create_table(Emulator& emulator, bool full) {
+  const std::string attributes =
+      R"({"AttributeName":"p","AttributeType":"S"},{"AttributeName":"s","AttributeType":"S"})";
+  const std::string rest =
+      !full ? ""
+            : R"(,"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_AND_OLD_IMAGES"},
+                "GlobalSecondaryIndexes":[{"IndexName":"by_s","Projection":{"ProjectionType":"ALL"},
+                  "KeySchema":[{"AttributeName":"s","KeyType":"HASH"}]}])";
+  execute(emulator, "CreateTable",
+          R"({"TableName":"bench","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[)" + attributes +
+              R"(],"KeySchema":[{"AttributeName":"p","KeyType":"HASH"},{"AttributeName":"s","KeyType":"RANGE"}])" +
+              rest + "}");
+  if (full) {
+    execute(emulator, "UpdateTimeToLive",
+            R"({"TableName":"bench","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
+  }
+}
+
+void fill(Emulator& emulator) {
+  create_table(emulator, false);
+  for (int i = 0; i < item_count; ++i) execute(emulator, "PutItem", put_request(i));
+}
+
+void fill(RawStore& store) {
+  for (int i = 0; i < item_count; ++i) store.put(sort_key(i), stored_item);
+}
+
+// Numbers all over the table, always the same.
+int spread(std::size_t turn) { return static_cast<int>(turn * 7919 % item_count); }
+
+std::vector<std::string> requests(std::string (*make)(int)) {
+  std::vector<std::string> all;
+  for (int i = 0; i < 1000; ++i) all.push_back(make(spread(static_cast<std::size_t>(i))));
+  return all;
+}
+
+void run_requests(benchmark::State& state, Emulator& emulator, std::string_view operation,
+                  const std::vector<std::string>& bodies) {
+  std::size_t turn = 0;
+  for (auto _ : state) benchmark::DoNotOptimize(emulator.execute(operation, bodies[turn++ % bodies.size()]));
+}
+
+void get_item(benchmark::State& state) {
+  Emulator emulator;
+  fill(emulator);
+  run_requests(state, emulator, "GetItem", requests([](int number) {
+                 return R"({"TableName":"bench","Key":{"p":{"S":"partition"},"s":{"S":")" + sort_key(number) +
+                        R"("}}})";
+               }));
+}
+
+void get_item_ceiling(benchmark::State& state) {
+  RawStore store;
+  fill(store);
+  std::string value;
+  std::size_t turn = 0;
+  for (auto _ : state) store.get(sort_key(spread(turn++)), value);
+}
+
+void put_item(benchmark::State& state) {
+  Emulator emulator;
+  fill(emulator);
+  run_requests(state, emulator, "PutItem", requests([](int number) { return put_request(number); }));
+}
+
+void put_item_ceiling(benchmark::State& state) {
+  RawStore store;
+  fill(store);
+  std::size_t turn = 0;
+  for (auto _ : state) store.put(sort_key(spread(turn++)), stored_item);
+}
+
+// The first write of each item: item, index entry, expiry entry and change record.
+void put_item_full(benchmark::State& state) {
+  Emulator emulator(Options{.frozen_at = start});
+  create_table(emulator, true);
+  int number = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    const std::string request = put_request(number++, R"(,"ttl":{"N":"1658269680"})");
+    state.ResumeTiming();
+    benchmark::DoNotOptimize(emulator.execute("PutItem", request));
+  }
+}
+
+void put_item_full_ceiling(benchmark::State& state) {
+  RawStore store;
+  int number = 0;
+  for (auto _ : state) {
+    const std::string key = sort_key(number++);
+    rocksdb::WriteBatch batch;
+    batch.Put("item" + key, stored_item);
+    batch.Put("index" + key, stored_item);
+    batch.Put("expiry" + key, "");
+    batch.Put("record" + key, stored_item);
+    store.write(batch);
+  }
+}
+
+void query(benchmark::State& state) {
+  Emulator emulator;
+  fill(emulator);
+  run_requests(state, emulator, "Query", requests([](int number) {
+                 return R"({"TableName":"bench","KeyConditionExpression":"p = :p AND s >= :s","Limit":)" +
+                        std::to_string(query_items) +
+                        R"(,"ExpressionAttributeValues":{":p":{"S":"partition"},":s":{"S":")" +
+                        sort_key(std::min(number, item_count - query_items)) + R"("}}})";
+               }));
+}
+
+void query_ceiling(benchmark::State& state) {
+  RawStore store;
+  fill(store);
+  std::size_t turn = 0;
+  std::string page;
+  for (auto _ : state) {
+    page.clear();
+    auto iterator = store.iterator();
+    iterator->Seek(sort_key(std::min(spread(turn++), item_count - query_items)));
+    for (int i = 0; i < query_items; ++i, iterator->Next()) page += iterator->value().ToStringView();
+    benchmark::DoNotOptimize(page);
+  }
+}
+
+// Items due over one minute; the clock jumps past it. Time is of one expiry.
+void expiry(benchmark::State& state) {
+  for (auto _ : state) {
+    Emulator emulator(Options{.frozen_at = start});
+    create_table(emulator, true);
+    for (int i = 0; i < expiry_count; ++i) {
+      execute(emulator, "PutItem",
+              put_request(i, R"(,"ttl":{"N":")" + std::to_string(1658266080 + i % 60) + R"("})"));
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    if (emulator.advance(std::chrono::minutes(2)) != expiry_count) state.SkipWithError("not all expired");
+    state.SetIterationTime(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() /
+                           expiry_count);
+  }
+}
+
+// The same reads and writes: each old image, then batches of {item, index entry, expiry entry, record}.
+void expiry_ceiling(benchmark::State& state) {
+  constexpr int batch_items = 100;
+  for (auto _ : state) {
+    RawStore store;
+    for (int i = 0; i < expiry_count; ++i) {
+      const std::string key = sort_key(i);
+      rocksdb::WriteBatch batch;
+      batch.Put("item" + key, stored_item);
+      batch.Put("index" + key, stored_item);
+      batch.Put("expiry" + key, "");
+      store.write(batch);
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    std::string image;
+    for (int i = 0; i < expiry_count;) {
+      rocksdb::WriteBatch batch;
+      for (int end = i + batch_items; i < end; ++i) {
+        const std::string key = sort_key(i);
+        store.get("item" + key, image);
+        batch.Delete("item" + key);
+        batch.Delete("index" + key);
+        batch.Delete("expiry" + key);
+        batch.Put("record" + key, image);
+      }
+      store.write(batch);
+    }
+    state.SetIterationTime(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() /
+                           expiry_count);
+  }
+}
+
+// Keeps the best figure of each benchmark, whose others measured the machine; prints nothing itself.
+class Collector : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) {
+      if (run.error_occurred) {
+        std::fprintf(stderr, "%s: %s\n", run.benchmark_name().c_str(), run.error_message.c_str());
+        std::exit(1);
+      }
+      if (run.run_type != Run::RT_Iteration) continue;
+      const double us = run.GetAdjustedRealTime() / 1000;
+      const auto [figure, first] = figures_us_.try_emplace(run.run_name.function_name, us);
+      if (!first) figure->second = std::min(figure->second, us);
+    }
+  }
+  [[nodiscard]] double us(const std::string& name) const { return figures_us_.at(name); }
+
+ private:
+  std::map<std::string, double> figures_us_;
+};
+
+// From the instant an item is due to a GetRecords that shows its REMOVE, on the host's clock.
+void report_lag() {
+  using std::chrono::system_clock;
+  Emulator emulator;
+  create_table(emulator, true);
+  const auto due = std::chrono::ceil<std::chrono::seconds>(system_clock::now() + milliseconds(500));
+  const std::string ttl = std::to_string(due.time_since_epoch().count());
+  for (int i = 0; i < lag_count; ++i) execute(emulator, "PutItem", put_request(i, R"(,"ttl":{"N":")" + ttl + "\"}"));
+
+  const auto text_after = [](const std::string& body, const std::string& name) {
+    const auto begin = body.find("\"" + name + "\":\"") + name.size() + 4;
+    return body.substr(begin, body.find('"', begin) - begin);
+  };
+  const std::string streams = execute(emulator, "ListStreams", "{}");
+  const std::string arn = R"({"StreamArn":")" + text_after(streams, "StreamArn") + "\"";
+  const std::string shard = text_after(execute(emulator, "DescribeStream", arn + "}"), "ShardId");
+  std::string iterator = text_after(
+      execute(emulator, "GetShardIterator", arn + R"(,"ShardIteratorType":"LATEST","ShardId":")" + shard + "\"}"),
+      "ShardIterator");
+  std::vector<double> lags_ms;
+  const auto deadline = due + std::chrono::seconds(20);
+  std::this_thread::sleep_until(due);
+  while (lags_ms.size() < lag_count && system_clock::now() < deadline) {
+    const std::string page = execute(emulator, "GetRecords", R"({"ShardIterator":")" + iterator + "\"}");
+    // An item is due one millisecond after its TTL, the first tick that is past it.
+    const double lag = std::chrono::duration<double, std::milli>(system_clock::now() - due).count() - 1;
+    constexpr std::string_view removed = R"("eventName":"REMOVE")";
+    for (auto at = page.find(removed); at != page.npos; at = page.find(removed, at + 1)) lags_ms.push_back(lag);
+    iterator = text_after(page, "NextShardIterator");
+  }
+  if (lags_ms.size() != lag_count) {
+    std::fprintf(stderr, "%zu of %d items expired\n", lags_ms.size(), lag_count);
+    std::exit(1);
+  }
+  // What a thread that sleeps until an instant is late by, for comparison.
+  std::vector<double> wakes_ms;
+  for (int i = 0; i < 100; ++i) {
+    const auto instant = system_clock::now() + milliseconds(2);
+    std::this_thread::sleep_until(instant);
+    wakes_ms.push_back(std::chrono::duration<double, std::milli>(system_clock::now() - instant).count());
+  }
+  std::sort(lags_ms.begin(), lags_ms.end());
+  std::sort(wakes_ms.begin(), wakes_ms.end());
+  Report report("500 items due in one second: due to visible", "ms");
+  report.row("p50", lags_ms[lag_count / 2]);
+  report.row("p99", lags_ms[lag_count * 99 / 100]);
+  report.row("a thread that sleeps until an instant, p50", wakes_ms[50]);
+  report.row("a thread that sleeps until an instant, p99", wakes_ms[99]);
+  report.print();
+}
+
+}  // namespace
+}  // namespace mayfly::bench
+
+int main(int argc, char** argv) {
+  using namespace mayfly::bench;
+  benchmark::Initialize(&argc, argv);
+  const std::vector<std::pair<std::string, std::pair<void (*)(benchmark::State&), void (*)(benchmark::State&)>>>
+      pairs = {{"GetItem of 1 KB", {get_item, get_item_ceiling}},
+               {"PutItem of 1 KB, replacing", {put_item, put_item_ceiling}},
+               {"PutItem with TTL, stream, index: 4 keys", {put_item_full, put_item_full_ceiling}},
+               {"Query of 20 items", {query, query_ceiling}}};
+  for (const auto& [name, functions] : pairs) {
+    benchmark::RegisterBenchmark(name.c_str(), functions.first)->MinTime(0.3)->Repetitions(repetitions);
+    benchmark::RegisterBenchmark((name + " ceiling").c_str(), functions.second)->MinTime(0.3)->Repetitions(repetitions);
+  }
+  benchmark::RegisterBenchmark("expiry", expiry)->Iterations(1)->Repetitions(repetitions)->UseManualTime();
+  benchmark::RegisterBenchmark("expiry ceiling", expiry_ceiling)
+      ->Iterations(1)
+      ->Repetitions(repetitions)
+      ->UseManualTime();
+  Collector collector;
+  benchmark::RunSpecifiedBenchmarks(&collector);
+
+  Report times("in process; ceiling: RocksDB alone", "us");
+  for (const auto& [name, functions] : pairs) {
+    times.row(name, collector.us(name), collector.us(name + " ceiling"), true);
+  }
+  times.print();
+  Report expiries("expiry by a jump of the clock", "items/s");
+  expiries.row("20,000 items of 1 KB, TTL, stream, index", 1e6 / collector.us("expiry"),
+               1e6 / collector.us("expiry ceiling"));
+  expiries.print();
+  report_lag();
+}
