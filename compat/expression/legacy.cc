@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compat/attribute_value_json.h"
+#include "compat/shape.h"
 
 namespace mayfly::compat::expression {
 namespace {
@@ -197,7 +198,7 @@ Result<Condition> read_expectation(std::string_view attribute, const json::Value
     return lower(attribute, used, std::move(values));
   }
   if (list != nullptr) return invalid("AttributeValueList can only be used with a ComparisonOperator" + for_attribute);
-  const bool must_exist = exists == nullptr || exists->boolean();
+  const bool must_exist = exists == nullptr || boolean_of(*exists);
   if (must_exist && value == nullptr) {
     return invalid("Value must be provided when Exists is " + std::string(exists == nullptr ? "null" : "true") +
                    for_attribute);

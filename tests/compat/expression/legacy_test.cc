@@ -66,6 +66,7 @@ TEST_CASE("Expected compares attributes, or asks whether they exist") {
   CHECK(expected(R"("Expected":{"n":{"Exists":true,"Value":{"N":"5"}}})") == "true");
   CHECK(expected(R"("Expected":{"gone":{"Exists":false}})") == "true");
   CHECK(expected(R"("Expected":{"n":{"Exists":false}})") == "false");
+  CHECK(expected(R"("Expected":{"gone":{"Exists":"no"}})") == "true");
   CHECK(expected(R"("Expected":{"n":{"ComparisonOperator":"GE","Value":{"N":"5"}}})") == "true");
   CHECK(expected(R"("Expected":{"n":{"ComparisonOperator":"NULL"}})") == "false");
   CHECK(expected(R"("Expected":{"gone":{"ComparisonOperator":"NULL","AttributeValueList":[]}})") == "true");
