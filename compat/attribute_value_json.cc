@@ -228,7 +228,15 @@ Result<AttributeValue> read_value(const Value& value, int level) {
 
 Result<AttributeValue> read_attribute_value(const Value& value) { return read_value(value, 1); }
 
-Result<engine::Item> read_item(const Value& object) { return read_map(object, 1); }
+Result<engine::Item> read_item(const Value& object) {
+  TRY(Map item, read_map(object, 1));
+  if (item.find("") != nullptr) return empty_attribute_name();
+  return item;
+}
+
+Unexpected<Error> empty_attribute_name() {
+  return error::validation("One or more parameter values were invalid: Empty attribute name");
+}
 
 // --- Writing ----------------------------------------------------------------------------------------------
 // What both the tree and the stored bytes are written with. Everything nested is appended to the text itself;

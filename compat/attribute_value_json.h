@@ -18,6 +18,8 @@ inline constexpr int nesting_max = 32;
 Result<engine::AttributeValue> read_attribute_value(const json::Value& value);
 // {"name":{"S":"x"},…} as an item: Item, Key, ExpressionAttributeValues, ExclusiveStartKey.
 Result<engine::Item> read_item(const json::Value& object);
+// An attribute has a name, in items as in the parameters that ask for it or change it.
+Unexpected<Error> empty_attribute_name();
 
 void write_attribute_value(json::Writer& out, const engine::AttributeValue& value);
 void write_item_object(json::Writer& out, const engine::Item& item);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compat/attribute_value_json.h"
 #include "compat/expression/parser.h"
 #include "compat/expression/paths.h"
 #include "compat/shape.h"
@@ -64,6 +65,11 @@ Result<void> check_expression_parameters(const json::Value& request, ParameterNa
 
 Result<expression::Substitutions> read_substitutions(const json::Value& request, ParameterNames expressions) {
   if (present(request, expressions).empty()) return expression::Substitutions();
+  if (const json::Value* names = request.member("ExpressionAttributeNames")) {
+    for (const json::Member& name : names->members()) {
+      if (name.value.string().empty()) return empty_attribute_name();
+    }
+  }
   return expression::Substitutions::read(request, true);
 }
 
@@ -95,6 +101,7 @@ Result<void> check_attributes_to_get(const json::Value& request) {
   if (names == nullptr) return {};
   std::set<std::string_view> seen;
   for (const json::Value& name : names->items()) {
+    if (name.string().empty()) return empty_attribute_name();
     if (!seen.insert(name.string()).second) {
       return error::validation("One or more parameter values were invalid: Duplicate value in attribute name: " +
                                std::string(name.string()));

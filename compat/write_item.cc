@@ -205,6 +205,7 @@ Result<void> check_update(const Table& table, const expression::Update& update) 
 Result<void> read_expressions(const json::Value& request, ItemWrite& write) {
   write.item_on_failed_condition = string_member(request, "ReturnValuesOnConditionCheckFailure") == "ALL_OLD";
   if (const json::Value* updates = request.member("AttributeUpdates"); updates && write.kind == ItemWrite::Kind::update) {
+    if (updates->member("") != nullptr) return empty_attribute_name();
     TRY(write.update, expression::read_attribute_updates(*updates));
   }
   TRY(auto expected, expression::read_expected(request));
