@@ -5,10 +5,11 @@
 
 namespace mayfly::engine {
 
+std::chrono::system_clock::time_point host_time() { return std::chrono::system_clock::now(); }
+
 Instant SystemClock::now() const {
-  const Instant host = std::chrono::duration_cast<std::chrono::milliseconds>(
-                           std::chrono::system_clock::now().time_since_epoch())
-                           .count();
+  const Instant host =
+      std::chrono::duration_cast<std::chrono::milliseconds>(host_time().time_since_epoch()).count();
   Instant latest = latest_.load(std::memory_order_relaxed);
   while (latest < host && !latest_.compare_exchange_weak(latest, host)) {
   }
@@ -16,8 +17,7 @@ Instant SystemClock::now() const {
 }
 
 std::optional<std::chrono::nanoseconds> SystemClock::real_time_until(Instant instant) const {
-  const auto host = std::chrono::duration_cast<std::chrono::nanoseconds>(
-      std::chrono::system_clock::now().time_since_epoch());
+  const auto host = std::chrono::duration_cast<std::chrono::nanoseconds>(host_time().time_since_epoch());
   constexpr std::chrono::nanoseconds far = std::chrono::hours(24);  // instants beyond do not fit nanoseconds
   if (instant - now() > std::chrono::duration_cast<std::chrono::milliseconds>(far).count()) return far;
   const auto left = std::chrono::nanoseconds(std::chrono::milliseconds(instant)) - host;

@@ -51,6 +51,9 @@ class ManualClock final : public Clock {
   std::atomic<Instant> now_;
 };
 
+// The host's time, whatever an account's clock says: for deadlines of waits.
+std::chrono::system_clock::time_point host_time();
+
 // "2022-07-19T21:27:00.000Z"
 std::string iso8601(Instant instant);
 

@@ -45,7 +45,7 @@ bool names(const std::vector<KeyAttribute>& attributes, std::string_view name) {
                      [&](const KeyAttribute& attribute) { return attribute.name == name; });
 }
 
-bool projection_differs(const Table& table, const Index& index, const Item& old_item, const Item& new_item) {
+bool projection_differs(const Index& index, const Item& old_item, const Item& new_item) {
   switch (index.projection.kind) {
     case Projection::Kind::all: return !(old_item == new_item);
     case Projection::Kind::keys_only: return false;  // our caller compared the keys
@@ -58,7 +58,6 @@ bool projection_differs(const Table& table, const Index& index, const Item& old_
       }
       return false;
   }
-  (void)table;
   return false;
 }
 
@@ -121,7 +120,7 @@ std::vector<IndexChange> index_changes(const Table& table, const Item* old_item,
     if (old_item) change.old_key = index_entry_key(table, index, *old_item);
     if (new_item) change.new_key = index_entry_key(table, index, *new_item);
     if (change.old_key.empty() && change.new_key.empty()) continue;
-    if (!change.key_changed() && !projection_differs(table, index, *old_item, *new_item)) continue;
+    if (!change.key_changed() && !projection_differs(index, *old_item, *new_item)) continue;
     if (!change.old_key.empty()) change.old_bytes = projected_size(table, index, *old_item);
     if (!change.new_key.empty()) change.new_bytes = projected_size(table, index, *new_item);
     changes.push_back(std::move(change));

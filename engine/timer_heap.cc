@@ -54,8 +54,7 @@ void TimerHeap::wait(Ticket ticket, std::optional<std::chrono::nanoseconds> real
   const auto changed = [&] { return changes_ != ticket; };
   if (!real_time_max) return changed_.wait(lock, changed);
   // By the host's clock, not by a steady one: if it is set, or the machine slept, we wake when it says so.
-  const auto deadline = std::chrono::system_clock::now() +
-                        std::chrono::ceil<std::chrono::system_clock::duration>(*real_time_max);
+  const auto deadline = host_time() + std::chrono::ceil<std::chrono::system_clock::duration>(*real_time_max);
   changed_.wait_until(lock, deadline, changed);
 }
 
