@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The tree's rules about includes: three floors in one direction, and every large library in one place.
+# The tree's rules: three floors in one direction, every large library in one place; one write path, one place
+# that appends change records, one clock (the second and the fifth of the things that always hold).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,24 +11,38 @@ only_in() {
   local rule=$1 pattern=$2 allowed=$3
   shift 3
   local found
-  found=$(grep -rnE --include='*.h' --include='*.cc' "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]$pattern" "$@" |
-          grep -vE "^($allowed):" || true)
+  found=$(grep -rnE --include='*.h' --include='*.cc' "$pattern" "$@" | grep -vE "^($allowed):" || true)
   if [ -n "$found" ]; then
     printf 'broken: %s\n%s\n' "$rule" "$found"
     failures=$((failures + 1))
   fi
 }
+included_in() {
+  local rule=$1 pattern=$2
+  shift 2
+  only_in "$rule" "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]$pattern" "$@"
+}
 nowhere='[.]$'
 
-only_in "engine includes nothing of compat or http" '(compat|http|mayfly)/' "$nowhere" engine
-only_in "compat includes nothing of http" '(http|mayfly)/' "$nowhere" compat
-only_in "RocksDB is included by engine/storage.cc alone" 'rocksdb/' 'engine/storage[.]cc' engine compat http include
-only_in "Boost.JSON is included by compat/json.cc alone" 'boost/json' 'compat/json[.]cc' engine compat http include
-only_in "nlohmann's JSON stays off the request path" 'nlohmann/' 'http/admin[.]cc' engine compat http include
-only_in "Asio and Beast stay in the connection's files" 'boost/(asio|beast)' \
+included_in "engine includes nothing of compat or http" '(compat|http|mayfly)/' "$nowhere" engine
+included_in "compat includes nothing of http" '(http|mayfly)/' "$nowhere" compat
+included_in "RocksDB is included by engine/storage.cc alone" 'rocksdb/' 'engine/storage[.]cc' engine compat http include
+included_in "Boost.JSON is included by compat/json.cc alone" 'boost/json' 'compat/json[.]cc' engine compat http include
+included_in "nlohmann's JSON stays off the request path" 'nlohmann/' 'http/admin[.]cc' engine compat http include
+included_in "Asio and Beast stay in the connection's files" 'boost/(asio|beast)' \
         'http/(session|server|request_parser)[.](h|cc)' engine compat http include
-only_in "CLI11 is included by http/options.cc alone" 'CLI/' 'http/options[.]cc' engine compat http include
-only_in "mayfly.h includes the standard library alone" '[^>]*[/.]' "$nowhere" include
+included_in "CLI11 is included by http/options.cc alone" 'CLI/' 'http/options[.]cc' engine compat http include
+included_in "mayfly.h includes the standard library alone" '[^>]*[/.]' "$nowhere" include
 
-[ "$failures" -eq 0 ] && echo "every include is where it belongs"
+only_in "items are written by engine/transaction alone" '[.]commit[(].*staged|committer_?[.]commit[(]' \
+        'engine/transaction[.]cc' engine compat http
+only_in "an item's bytes reach a batch in engine/transaction alone" 'batch[.](put|erase)[(].*item_key[(]|encode_record[(]' \
+        'engine/(transaction[.]cc|change_log[.](h|cc))' engine
+only_in "change records are appended by engine/committer alone" '(put|append)[(]record_key[(]' \
+        'engine/committer[.]cc' engine
+only_in "only engine/clock asks for the time" \
+        '(system|steady|high_resolution|utc)_clock::now|clock_gettime|gettimeofday|[^_a-z]time[(](nullptr|NULL|0)[)]' \
+        'engine/clock[.]cc' engine compat http include
+
+[ "$failures" -eq 0 ] && echo "includes, writes and clocks are where they belong"
 exit "$failures"
