@@ -23,9 +23,12 @@
 
 namespace mayfly::compat {
 
+class TableChanges;
+
 // Who asks, and of what.
 struct Context {
   engine::Database& database;
+  TableChanges& table_changes;  // table_changes.h
   const engine::Scope& scope;
   std::string_view host;  // as the client named us: "127.0.0.1:8000"; empty in process
   [[nodiscard]] engine::Instant now() const { return database.now(scope.account); }

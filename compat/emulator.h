@@ -1,11 +1,13 @@
 // Owns the database and its clock; answers operations. What http serves and mayfly.h embeds.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "compat/dispatch.h"
+#include "compat/table_changes.h"
 #include "engine/database.h"
 
 namespace mayfly::compat {
@@ -13,6 +15,8 @@ namespace mayfly::compat {
 struct EmulatorOptions {
   engine::DatabaseOptions database;
   std::string region = "us-east-1";  // of requests that name none
+  // How long tables stay CREATING, UPDATING and DELETING, in real time. None: they settle at once.
+  std::chrono::milliseconds table_delay{0};
 };
 
 class Emulator {
@@ -29,9 +33,10 @@ class Emulator {
   [[nodiscard]] const std::string& region() const { return region_; }
 
  private:
-  Emulator(std::unique_ptr<engine::Database> database, std::string region)
-      : database_(std::move(database)), region_(std::move(region)) {}
+  Emulator(std::unique_ptr<engine::Database> database, EmulatorOptions options)
+      : database_(std::move(database)), table_changes_(options.table_delay), region_(std::move(options.region)) {}
   std::unique_ptr<engine::Database> database_;
+  TableChanges table_changes_;
   std::string region_;
 };
 

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <vector>
 
+#include "compat/table_changes.h"
 #include "engine/key_codec.h"
 
 namespace mayfly::compat {
@@ -151,7 +152,9 @@ Result<std::string> resolve_table_name(const Context& context, std::string_view 
 Result<std::shared_ptr<engine::LiveTable>> find_table(const Context& context, std::string_view name_or_arn) {
   TRY(const auto name, resolve_table_name(context, name_or_arn));
   auto table = look_up(context, name);
-  if (table == nullptr) return table_not_found();
+  if (table == nullptr || context.table_changes.status(context.scope, name) == TableStatus::creating) {
+    return table_not_found();
+  }
   return table;
 }
 
@@ -160,6 +163,16 @@ Result<std::shared_ptr<engine::LiveTable>> find_named_table(const Context& conte
   auto table = look_up(context, name);
   if (table == nullptr) return named_table_not_found(name);
   return table;
+}
+
+Result<void> check_settled(const Context& context, std::string_view table_name) {
+  const auto status = context.table_changes.status(context.scope, table_name);
+  if (!status) return {};
+  const std::string_view what = *status == TableStatus::creating   ? "created"
+                                : *status == TableStatus::updating ? "updated"
+                                                                   : "deleted";
+  return error::resource_in_use("Attempt to change a resource which is still in use: Table is being " +
+                                std::string(what) + ": " + std::string(table_name));
 }
 
 Result<std::string> item_key(const Table& table, const Item& item) {

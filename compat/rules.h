@@ -37,11 +37,16 @@ std::optional<TableArn> parse_table_arn(std::string_view arn);
 // ResourceNotFoundException "Requested resource not found".
 Result<std::string> resolve_table_name(const Context& context, std::string_view name_or_arn);
 
-// For operations on items: ResourceNotFoundException "Requested resource not found".
+// For operations on items: ResourceNotFoundException "Requested resource not found". A table that is still being
+// created has none.
 Result<std::shared_ptr<engine::LiveTable>> find_table(const Context& context, std::string_view name_or_arn);
 
 // For operations on tables: "Requested resource not found: Table: X not found".
 Result<std::shared_ptr<engine::LiveTable>> find_named_table(const Context& context, std::string_view name_or_arn);
+
+// For changes of tables: ResourceInUseException "Attempt to change a resource which is still in use: Table is being
+// created: X", or updated, or deleted.
+Result<void> check_settled(const Context& context, std::string_view table_name);
 
 // The errors themselves: a table may also be dropped between its lookup and Transaction::lock().
 Unexpected<Error> table_not_found();

@@ -1,22 +1,14 @@
 // A table as CreateTable, DescribeTable, UpdateTable and DeleteTable answer it.
 #pragma once
 
-#include <map>
-#include <string>
 #include <string_view>
 
 #include "compat/json.h"
+#include "compat/table_changes.h"
 #include "engine/catalog.h"
 #include "engine/table.h"
 
 namespace mayfly::compat {
-
-// AWS makes and changes tables in the background: an answer says what has begun. Here all is done by the
-// time it is given, so that the next DescribeTable says `active`.
-enum class TableStatus { creating, updating, deleting, active };
-
-// What an answer says of single global indexes, by name: "UPDATING", "DELETING".
-using IndexStatuses = std::map<std::string, std::string_view>;
 
 // Writes one object. `counters` is the living table, or nullptr: counts are zero.
 void write_table_description(json::Writer& out, const engine::Table& table, const engine::LiveTable* counters,

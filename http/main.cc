@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -64,6 +65,7 @@ int serve(const ServeOptions& options) {
   emulator_options.database.directory = options.data_directory;
   emulator_options.database.fsync = options.fsync;
   emulator_options.region = options.region;
+  emulator_options.table_delay = std::chrono::milliseconds(options.table_delay_ms);
   auto emulator = compat::Emulator::open(std::move(emulator_options));
   if (!emulator) return fail(emulator.error());
   auto server = Server::start(**emulator, options.server);

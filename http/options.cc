@@ -36,6 +36,11 @@ CommandLine parse_command_line(int argc, char** argv) {
       ->envname("MAYFLY_THREADS")
       ->check(CLI::Range(1u, 256u))
       ->capture_default_str();
+  serve->add_option("--table-delay-ms", options.table_delay_ms,
+                    "How long tables stay CREATING, UPDATING and DELETING, in real time")
+      ->envname("MAYFLY_TABLE_DELAY_MS")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{3'600'000}))
+      ->capture_default_str();
   const std::map<std::string, log::Level> levels = {{"debug", log::Level::debug},
                                                     {"info", log::Level::info},
                                                     {"warning", log::Level::warning},

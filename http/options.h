@@ -1,6 +1,7 @@
 // The command line: `mayfly serve --port 8000`, each option also as MAYFLY_… in the environment.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -15,6 +16,7 @@ struct ServeOptions {
   std::string data_directory;  // empty: in memory
   bool fsync = false;
   std::string region;
+  std::int64_t table_delay_ms = 0;
   log::Level log_level = log::Level::info;
 };
 

@@ -1,5 +1,6 @@
 #include "compat/operations/create_table.h"
 
+#include "compat/rules.h"
 #include "compat/shapes_table.h"
 #include "compat/table_description.h"
 #include "compat/table_schema.h"
@@ -31,8 +32,12 @@ constexpr Shape shape = structure("CreateTableInput", members);
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
   TRY(auto description, read_new_table(context, request));
   const auto name = description.name;
+  if (context.table_changes.status(context.scope, name) == TableStatus::deleting) {
+    CHECK_OK(check_settled(context, name));
+  }
   const auto table = context.database.create_table(std::move(description));
   if (table == nullptr) return error::resource_in_use("Table already exists: " + name);
+  context.table_changes.begin(context.scope, {TableStatus::creating, table->description()});
   out.begin_object();
   out.key("TableDescription");
   write_table_description(out, *table->description(), nullptr, TableStatus::creating, context.now());

@@ -12,20 +12,32 @@ constexpr Member members[] = {
 };
 constexpr Shape shape = structure("DeleteTableInput", members);
 
+void write_answer(Context& context, const engine::Table& table, const engine::LiveTable* counters, json::Writer& out) {
+  out.begin_object();
+  out.key("TableDescription");
+  write_table_description(out, table, counters, TableStatus::deleting, context.now());
+  out.end_object();
+}
+
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
-  TRY(const auto table, find_named_table(context, *string_member(request, "TableName")));
+  TRY(const auto name, resolve_table_name(context, *string_member(request, "TableName")));
+  const auto change = context.table_changes.find(context.scope, name);
+  if (change && change->status == TableStatus::deleting) {  // no error, as documented
+    write_answer(context, *change->shown, nullptr, out);
+    return {};
+  }
+  TRY(const auto table, find_named_table(context, name));
+  CHECK_OK(check_settled(context, name));
   const auto description = table->description();
   if (description->deletion_protection) {
     return error::validation(
         "Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection "
         "first.");
   }
-  // Counters go with the table.
-  out.begin_object();
-  out.key("TableDescription");
-  write_table_description(out, *description, table.get(), TableStatus::deleting, context.now());
-  out.end_object();
-  if (!context.database.drop_table(table)) return named_table_not_found(description->name);
+  write_answer(context, *description, table.get(), out);  // counters go with the table
+  // Before it is gone, so that its name is never free in between.
+  context.table_changes.begin(context.scope, {TableStatus::deleting, description});
+  if (!context.database.drop_table(table)) return named_table_not_found(name);
   return {};
 }
 

@@ -12,12 +12,22 @@ constexpr Member members[] = {
 };
 constexpr Shape shape = structure("DescribeTableInput", members);
 
-Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
-  TRY(const auto table, find_named_table(context, *string_member(request, "TableName")));
+void write_answer(Context& context, const TableChange& change, const engine::LiveTable* counters, json::Writer& out) {
   out.begin_object();
   out.key("Table");
-  write_table_description(out, *table->description(), table.get(), TableStatus::active, context.now());
+  write_table_description(out, *change.shown, counters, change.status, context.now(), change.index_statuses);
   out.end_object();
+}
+
+Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
+  TRY(const auto name, resolve_table_name(context, *string_member(request, "TableName")));
+  const auto change = context.table_changes.find(context.scope, name);
+  if (change && change->status == TableStatus::deleting) {
+    write_answer(context, *change, nullptr, out);
+    return {};
+  }
+  TRY(const auto table, find_named_table(context, name));
+  write_answer(context, change.value_or(TableChange{TableStatus::active, table->description()}), table.get(), out);
   return {};
 }
 

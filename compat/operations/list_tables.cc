@@ -1,6 +1,9 @@
 #include "compat/operations/list_tables.h"
 
+#include <algorithm>
+
 #include "compat/shapes_common.h"
+#include "compat/table_changes.h"
 
 namespace mayfly::compat {
 namespace {
@@ -19,6 +22,12 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   const auto page = static_cast<std::size_t>(integer_member(request, "Limit").value_or(page_max));
   const auto start = string_member(request, "ExclusiveStartTableName").value_or("");
   auto names = context.database.list_tables(context.scope, start, page + 1);
+  // Tables that are being deleted are listed until they are gone.
+  if (auto going = context.table_changes.deleting(context.scope, start); !going.empty()) {
+    names.insert(names.end(), going.begin(), going.end());
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+  }
   const bool more = names.size() > page;
   if (more) names.resize(page);
   out.begin_object();

@@ -36,7 +36,9 @@ Result<void> check_change(const engine::Table& table, bool enable, std::string_v
 }
 
 Result<void> update(Context& context, const json::Value& request, json::Writer& out) {
-  TRY(const auto table, find_named_table(context, *string_member(request, "TableName")));
+  TRY(const auto name, resolve_table_name(context, *string_member(request, "TableName")));
+  CHECK_OK(check_settled(context, name));
+  TRY(const auto table, find_named_table(context, name));
   const json::Value& wanted = *request.member("TimeToLiveSpecification");
   const bool enable = *boolean_member(wanted, "Enabled");
   const std::string attribute(*string_member(wanted, "AttributeName"));
@@ -52,7 +54,7 @@ Result<void> update(Context& context, const json::Value& request, json::Writer& 
       edited.ttl.reset();
     }
   });
-  if (after == nullptr) return named_table_not_found(table->description()->name);
+  if (after == nullptr) return named_table_not_found(name);
   CHECK_OK(std::move(changed));
   out.begin_object();
   out.key("TimeToLiveSpecification");

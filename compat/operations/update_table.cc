@@ -435,7 +435,9 @@ Table announced(const Table& before, Table after, const Billing& billing, engine
 
 Result<void> run(Context& context, const Value& request, json::Writer& out) {
   CHECK_OK(check_request(request));
-  TRY(const auto table, find_named_table(context, *string_member(request, "TableName")));
+  TRY(const auto name, resolve_table_name(context, *string_member(request, "TableName")));
+  CHECK_OK(check_settled(context, name));
+  TRY(const auto table, find_named_table(context, name));
   const auto before = table->description();
   const auto begun = context.now();
   const auto done = begun + 1;  // a change ends after it began, and clients compare the two
@@ -449,10 +451,11 @@ Result<void> run(Context& context, const Value& request, json::Writer& out) {
     for (const auto& edit : plan.edits) edit(edited);
   });
   if (after == nullptr) return named_table_not_found(before->name);
+  const auto shown = std::make_shared<const Table>(announced(*before, *after, billing, begun, done));
+  context.table_changes.begin(context.scope, {TableStatus::updating, shown, plan.index_statuses});
   out.begin_object();
   out.key("TableDescription");
-  write_table_description(out, announced(*before, *after, billing, begun, done), table.get(), TableStatus::updating,
-                          begun, plan.index_statuses);
+  write_table_description(out, *shown, table.get(), TableStatus::updating, begun, plan.index_statuses);
   out.end_object();
   return {};
 }

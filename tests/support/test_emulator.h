@@ -21,7 +21,7 @@ class TestEmulator {
  public:
   static constexpr engine::Instant start = 1'700'000'000'000;  // 2023-11-14T22:13:20Z
 
-  TestEmulator();
+  explicit TestEmulator(std::chrono::milliseconds table_delay = {});
 
   // By the operation's name alone, whichever service it is of. "200 {…}", the body as it was sent.
   std::string run(std::string_view operation, std::string_view body);

@@ -1,0 +1,116 @@
+#include <catch2/catch.hpp>
+
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "support/test_emulator.h"
+
+namespace mayfly::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using json = nlohmann::json;
+
+constexpr auto for_ever = 1h;  // longer than any test
+const json carts = {{"TableName", "carts"}};
+
+json create_carts() {
+  return {{"TableName", "carts"},
+          {"BillingMode", "PAY_PER_REQUEST"},
+          {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
+          {"KeySchema", {{{"AttributeName", "id"}, {"KeyType", "HASH"}}}}};
+}
+
+// As a client's waiter does it.
+void wait_until_settled(TestEmulator& emulator) {
+  while (true) {
+    const auto answer = emulator.execute("DescribeTable", carts.dump());
+    if (answer.status != 200 || json::parse(answer.body)["Table"]["TableStatus"] == "ACTIVE") return;
+    std::this_thread::yield();
+  }
+}
+
+TEST_CASE("without a delay a table settles at once") {
+  TestEmulator emulator;
+  CHECK(emulator.ok("CreateTable", create_carts())["TableDescription"]["TableStatus"] == "CREATING");
+  CHECK(emulator.ok("DescribeTable", carts)["Table"]["TableStatus"] == "ACTIVE");
+  CHECK(emulator.ok("DeleteTable", carts)["TableDescription"]["TableStatus"] == "DELETING");
+  CHECK(emulator.run("ListTables", "{}") == R"(200 {"TableNames":[]})");
+}
+
+TEST_CASE("a table that is being created is described, has no items and cannot be changed") {
+  TestEmulator emulator(for_ever);
+  emulator.ok("CreateTable", create_carts());
+  CHECK(emulator.ok("DescribeTable", carts)["Table"]["TableStatus"] == "CREATING");
+  CHECK(emulator.run("ListTables", "{}") == R"(200 {"TableNames":["carts"]})");
+  CHECK(emulator.run("GetItem", R"({"TableName":"carts","Key":{"id":{"S":"1"}}})") ==
+        R"(400 {"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException",)"
+        R"("message":"Requested resource not found"})");
+  CHECK(emulator.refused("CreateTable", create_carts()) == "Table already exists: carts");
+  const std::string in_use = "Attempt to change a resource which is still in use: Table is being created: carts";
+  CHECK(emulator.refused("DeleteTable", carts) == in_use);
+  CHECK(emulator.refused("UpdateTable", {{"TableName", "carts"}, {"DeletionProtectionEnabled", true}}) == in_use);
+  CHECK(emulator.refused("UpdateTimeToLive",
+                         {{"TableName", "carts"},
+                          {"TimeToLiveSpecification", {{"Enabled", true}, {"AttributeName", "ttl"}}}}) == in_use);
+
+  emulator.scope.region = "eu-west-1";
+  CHECK(emulator.refused("DescribeTable", carts) == "Requested resource not found: Table: carts not found");
+}
+
+TEST_CASE("a table's changes end after the delay") {
+  TestEmulator emulator(20ms);
+  emulator.ok("CreateTable", create_carts());
+  wait_until_settled(emulator);
+  emulator.ok("PutItem", {{"TableName", "carts"}, {"Item", {{"id", {{"S", "1"}}}}}});
+  CHECK(emulator.ok("UpdateTable", {{"TableName", "carts"}, {"TableClass", "STANDARD_INFREQUENT_ACCESS"}})
+            ["TableDescription"]["TableStatus"] == "UPDATING");
+  wait_until_settled(emulator);
+  emulator.ok("DeleteTable", carts);
+  wait_until_settled(emulator);
+  CHECK(emulator.refused("DescribeTable", carts) == "Requested resource not found: Table: carts not found");
+  CHECK(emulator.run("ListTables", "{}") == R"(200 {"TableNames":[]})");
+  emulator.ok("CreateTable", create_carts());
+}
+
+// Made below the floor that announces changes, so that it has settled whatever the delay is.
+void make_settled_carts(TestEmulator& emulator) {
+  engine::Table table;
+  table.account = emulator.scope.account;
+  table.region = emulator.scope.region;
+  table.name = "carts";
+  table.attribute_definitions = table.keys.partition = {{"id", engine::ScalarType::string}};
+  table.on_demand = true;
+  REQUIRE(emulator.emulator().database().create_table(table));
+}
+
+TEST_CASE("a table that is being changed is used as before and cannot be changed again") {
+  TestEmulator emulator(for_ever);
+  make_settled_carts(emulator);
+  const json announced =
+      emulator.ok("UpdateTable", {{"TableName", "carts"}, {"DeletionProtectionEnabled", true}})["TableDescription"];
+  CHECK(emulator.ok("DescribeTable", carts)["Table"] == announced);
+  CHECK(emulator.ok("DescribeTable", carts)["Table"]["TableStatus"] == "UPDATING");
+  emulator.ok("PutItem", {{"TableName", "carts"}, {"Item", {{"id", {{"S", "1"}}}}}});
+  CHECK(emulator.refused("UpdateTable", {{"TableName", "carts"}, {"DeletionProtectionEnabled", false}}) ==
+        "Attempt to change a resource which is still in use: Table is being updated: carts");
+}
+
+TEST_CASE("a table that is being deleted is listed and described, and its name is not free") {
+  TestEmulator emulator(for_ever);
+  make_settled_carts(emulator);
+  const json going = emulator.ok("DeleteTable", carts)["TableDescription"];
+  CHECK(going["TableStatus"] == "DELETING");
+  CHECK(emulator.ok("DescribeTable", carts)["Table"] == going);
+  CHECK(emulator.run("ListTables", "{}") == R"(200 {"TableNames":["carts"]})");
+  CHECK(emulator.ok("DeleteTable", carts)["TableDescription"] == going);
+  CHECK(emulator.refused("PutItem", {{"TableName", "carts"}, {"Item", {{"id", {{"S", "1"}}}}}}) ==
+        "Requested resource not found");
+  const std::string in_use = "Attempt to change a resource which is still in use: Table is being deleted: carts";
+  CHECK(emulator.refused("CreateTable", create_carts()) == in_use);
+  CHECK(emulator.refused("UpdateTable", {{"TableName", "carts"}, {"DeletionProtectionEnabled", true}}) == in_use);
+}
+
+}  // namespace
+}  // namespace mayfly::testing
