@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <array>
 
 #include "compat/attribute_value_json.h"
 #include "compat/capacity.h"

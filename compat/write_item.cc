@@ -71,7 +71,7 @@ bool only_removes(const expression::Update& update) {
 }
 
 Result<Item> updated_item(const Table& table, const ItemWrite& write, const StoredItem* old_item) {
-  TRY(Item item, expression::apply(write.update, old_item ? old_item->item() : write.item));
+  TRY(Item item, expression::apply(write.update, old_item ? old_item->item() : write.item, old_item != nullptr));
   if (engine::item_size(item) > engine::item_bytes_max) {
     return error::validation("Item size to update has exceeded the maximum allowed size");
   }

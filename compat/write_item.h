@@ -37,8 +37,7 @@ struct ItemWrite {
 };
 
 // What is there afterwards; nothing if there is no item then, or if the write is only a check. A removing update of
-// a missing item leaves it missing. Errors: the
-// condition failed; the updated item breaks a rule.
+// a missing item leaves it missing. Errors: the condition failed; the updated item breaks a rule.
 Result<std::optional<engine::Item>> next_item(const engine::Table& table, ItemWrite& write,
                                               const engine::StoredItem* old_item);
 
