@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <iterator>
+#include <set>
 
 namespace mayfly::engine {
 namespace {
@@ -14,41 +14,73 @@ auto position(Attributes& attributes, std::string_view name) {
                           [](const Attribute& attribute, std::string_view key) { return attribute.name < key; });
 }
 
+// Sorted, without moving anything.
+template <class T>
+std::vector<const T*> in_order(const std::vector<T>& members) {
+  std::vector<const T*> sorted;
+  sorted.reserve(members.size());
+  for (const T& member : members) sorted.push_back(&member);
+  std::sort(sorted.begin(), sorted.end(), [](const T* a, const T* b) { return *a < *b; });
+  return sorted;
+}
+
+template <class T>
+bool are_equal(const T* a, const T* b) {
+  return *a == *b;
+}
+
 }  // namespace
 
 template <class T>
 bool Set<T>::make(std::vector<T> members, Set& out) {
-  std::sort(members.begin(), members.end());
-  const auto duplicates = std::unique(members.begin(), members.end());
-  const bool unique = duplicates == members.end();
-  members.erase(duplicates, members.end());
-  out.members_ = std::move(members);
+  const auto sorted = in_order(members);
+  const bool unique = std::adjacent_find(sorted.begin(), sorted.end(), are_equal<T>) == sorted.end();
+  out.members_.clear();
+  if (unique) {
+    out.members_ = std::move(members);
+  } else {
+    out.insert_all(of_distinct(std::move(members)));
+  }
   return unique;
 }
 
 template <class T>
+Set<T> Set<T>::of_distinct(std::vector<T> members) {
+  Set set;
+  set.members_ = std::move(members);
+  return set;
+}
+
+template <class T>
 bool Set<T>::contains(const T& value) const {
-  return std::binary_search(members_.begin(), members_.end(), value);
+  return std::find(members_.begin(), members_.end(), value) != members_.end();
 }
 
 template <class T>
 void Set<T>::insert_all(const Set& other) {
-  std::vector<T> all;
-  all.reserve(members_.size() + other.members_.size());
-  std::set_union(members_.begin(), members_.end(), other.members_.begin(), other.members_.end(),
-                 std::back_inserter(all));
-  members_ = std::move(all);
+  std::set<T> known(members_.begin(), members_.end());
+  for (const T& member : other.members_) {
+    if (known.insert(member).second) members_.push_back(member);
+  }
 }
 
 template <class T>
 void Set<T>::erase_all(const Set& other) {
-  std::vector<T> rest;
-  rest.reserve(members_.size());
-  std::set_difference(members_.begin(), members_.end(), other.members_.begin(), other.members_.end(),
-                      std::back_inserter(rest));
-  members_ = std::move(rest);
+  const std::set<T> gone(other.members_.begin(), other.members_.end());
+  std::erase_if(members_, [&](const T& member) { return gone.contains(member); });
 }
 
+template <class T>
+bool operator==(const Set<T>& a, const Set<T>& b) {
+  if (a.members_ == b.members_) return true;
+  if (a.members_.size() != b.members_.size()) return false;
+  const auto left = in_order(a.members_), right = in_order(b.members_);
+  return std::equal(left.begin(), left.end(), right.begin(), are_equal<T>);
+}
+
+template bool operator==(const StringSet& a, const StringSet& b);
+template bool operator==(const NumberSet& a, const NumberSet& b);
+template bool operator==(const BinarySet& a, const BinarySet& b);
 template class Set<std::string>;
 template class Set<Number>;
 template class Set<Binary>;

@@ -1,8 +1,8 @@
 // DynamoDB's ten types as one variant, and Item: attribute names with their values.
 //
-// Sets and maps are kept sorted (strings and binaries by bytes, numbers by value, names by bytes), so that
-// equality is equality of members and an item has one encoding. Building them goes through the factories,
-// which sort and report duplicates.
+// Maps are kept sorted by the bytes of their names. Sets keep their members in the order in which they were given,
+// as clients see them come back; two sets with the same members are equal whatever their order. Building them goes
+// through the factories, which report duplicates.
 #pragma once
 
 #include <cstddef>
@@ -29,26 +29,32 @@ struct Null {
   friend bool operator==(const Null&, const Null&) = default;
 };
 
-// A set is sorted and has no duplicates. `make` sorts; it returns false if there were duplicates (which it
-// drops). DynamoDB has no empty sets; refusing them is compat's business.
+// A set has no duplicates. `make` returns false if there were some (of which it keeps the first). DynamoDB has no
+// empty sets; refusing them is compat's business.
 template <class T>
 class Set {
  public:
   Set() = default;
   static bool make(std::vector<T> members, Set& out);
+  // For decoders, whose input was a set.
+  static Set of_distinct(std::vector<T> members);
 
   [[nodiscard]] const std::vector<T>& members() const { return members_; }
   [[nodiscard]] std::size_t size() const { return members_.size(); }
   [[nodiscard]] bool empty() const { return members_.empty(); }
   [[nodiscard]] bool contains(const T& value) const;
-  void insert_all(const Set& other);  // union
+  void insert_all(const Set& other);  // union; what is new comes last
   void erase_all(const Set& other);   // difference
 
-  friend bool operator==(const Set&, const Set&) = default;
+  template <class U>
+  friend bool operator==(const Set<U>& a, const Set<U>& b);
 
  private:
   std::vector<T> members_;
 };
+
+template <class T>
+bool operator==(const Set<T>& a, const Set<T>& b);
 
 using StringSet = Set<std::string>;
 using NumberSet = Set<Number>;

@@ -96,11 +96,7 @@ Set<T> read_set(StoredReader& in, ReadOne&& read_one) {
   std::size_t count = in.open();
   members.reserve(count);
   for (; count > 0; --count) members.push_back(read_one());
-  Set<T> set;
-  const bool unique = Set<T>::make(std::move(members), set);
-  assert(unique);
-  static_cast<void>(unique);
-  return set;
+  return Set<T>::of_distinct(std::move(members));
 }
 
 Map read_map(StoredReader& in, std::size_t count);

@@ -6,8 +6,8 @@
 //     S, B    := text                             text := length:varint bytes
 //     N       := number
 //     BOOL, NULL: nothing
-//     SS, BS  := bytes:u32le count:varint text*      sorted; bytes: what follows, so that a reader can skip
-//     NS      := bytes:u32le count:varint number*    sorted
+//     SS, BS  := bytes:u32le count:varint text*      bytes: what follows, so that a reader can skip
+//     NS      := bytes:u32le count:varint number*
 //     L       := bytes:u32le count:varint value*
 //     M       := bytes:u32le map
 //   number    := head:u8 (magnitude+130):u8 significand    head: 0x80 if negative | bytes of significand (le)

@@ -10,6 +10,36 @@
 #include "engine/parts.h"
 
 namespace mayfly::engine {
+namespace {
+
+bool has_sets(const AttributeValue& value) {
+  switch (value.type()) {
+    case Type::string_set:
+    case Type::number_set:
+    case Type::binary_set: return true;
+    case Type::list: return std::any_of(value.get_if<List>()->begin(), value.get_if<List>()->end(), has_sets);
+    case Type::map:
+      return std::any_of(value.get_if<Map>()->begin(), value.get_if<Map>()->end(),
+                         [](const Attribute& attribute) { return has_sets(attribute.value); });
+    case Type::string:
+    case Type::number:
+    case Type::binary:
+    case Type::boolean:
+    case Type::null: break;
+  }
+  return false;
+}
+
+// An item has one encoding but for the order of its sets' members: with another it has other bytes, as many.
+bool is_same(const StoredItem& old_item, const Item& new_item, std::string_view new_bytes) {
+  if (old_item.bytes() == new_bytes) return true;
+  if (old_item.bytes().size() != new_bytes.size()) return false;
+  const bool any_set = std::any_of(new_item.begin(), new_item.end(),
+                                   [](const Attribute& attribute) { return has_sets(attribute.value); });
+  return any_set && old_item.item() == new_item;
+}
+
+}  // namespace
 
 struct Transaction::State {
   enum class Write : std::uint8_t { none, put, remove, forget_expiry, fill_entries };
@@ -135,8 +165,7 @@ void Transaction::put(Slot slot, Item new_item) {
   item.new_bytes.clear();
   encode_item(new_item, item.new_bytes);
   item.new_item = std::move(new_item);
-  // An item has one encoding: the same bytes are the same item, and nothing happens.
-  const bool same = item.exists && item.old_item.bytes() == item.new_bytes;
+  const bool same = item.exists && is_same(item.old_item, item.new_item, item.new_bytes);  // nothing happens
   item.write = same ? State::Write::none : State::Write::put;
 }
 

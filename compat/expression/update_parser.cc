@@ -68,7 +68,7 @@ class UpdateParser : TokenReader {
   Parsed<void> remove_action();
   Parsed<void> add_action();
   Parsed<void> delete_action();
-  Parsed<AttributeValue> action_operand(std::string_view action, std::string_view type_set, bool takes_numbers);
+  Parsed<AttributeValue> action_operand(std::string_view action, bool takes_numbers);
 
   Parsed<Node> sum();
   Parsed<Node> operand();
@@ -135,7 +135,7 @@ Parsed<void> UpdateParser::remove_action() {
 
 Parsed<void> UpdateParser::add_action() {
   TRY(Path target, path());
-  TRY(AttributeValue value, action_operand("ADD", "ALLOWED_FOR_ADD_OPERAND", true));
+  TRY(AttributeValue value, action_operand("ADD", true));
   paths_.add(target);
   update_.adds.push_back({std::move(target), std::move(value)});
   return {};
@@ -143,21 +143,19 @@ Parsed<void> UpdateParser::add_action() {
 
 Parsed<void> UpdateParser::delete_action() {
   TRY(Path target, path());
-  TRY(AttributeValue value, action_operand("DELETE", "ALLOWED_FOR_DELETE_OPERAND", false));
+  TRY(AttributeValue value, action_operand("DELETE", false));
   paths_.add(target);
   update_.deletes.push_back({std::move(target), std::move(value)});
   return {};
 }
 
-Parsed<AttributeValue> UpdateParser::action_operand(std::string_view action, std::string_view type_set,
-                                                    bool takes_numbers) {
+Parsed<AttributeValue> UpdateParser::action_operand(std::string_view action, bool takes_numbers) {
   if (peek().kind != Token::Kind::value) return syntax_error_here();
   const AttributeValue* found = value();
   if (found == nullptr) return AttributeValue();
   if (!is_set(found->type()) && !(takes_numbers && found->type() == Type::number)) {
     note(action_operand_, "Incorrect operand type for operator or function; operator: " + std::string(action) +
-                              ", operand type: " + std::string(long_type_name(found->type())) +
-                              ", typeSet: " + std::string(type_set));
+                              ", operand type: " + std::string(long_type_name(found->type())));
   }
   return *found;
 }

@@ -80,6 +80,25 @@ TEST_CASE("a write to a table that was dropped is refused", "[transaction]") {
   CHECK_FALSE(transaction.lock());
 }
 
+TEST_CASE("a set's order is nothing that a write changes", "[transaction]") {
+  const auto strings = [](std::vector<std::string> members) {
+    StringSet set;
+    REQUIRE(StringSet::make(std::move(members), set));
+    return set;
+  };
+  World world;
+  Table description = simple_table("carts");
+  description.stream = stream_of(StreamView::keys_only);
+  auto carts = world.create(description);
+  const StreamId stream = carts->description()->stream->id;
+
+  world.put(carts, {{"id", "a"}, {"more", List{Map{{"tags", strings({"b", "a"})}}}}});
+  world.put(carts, {{"id", "a"}, {"more", List{Map{{"tags", strings({"a", "b"})}}}}});
+  CHECK(world.records(stream).size() == 1);
+  world.put(carts, {{"id", "a"}, {"more", List{Map{{"tags", strings({"a", "c"})}}}}});
+  CHECK(world.records(stream).size() == 2);
+}
+
 TEST_CASE("a write that changes nothing writes no record", "[transaction]") {
   World world;
   Table description = simple_table("carts");
