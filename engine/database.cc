@@ -32,7 +32,8 @@ Database::Parts::Parts(DatabaseOptions options_, std::unique_ptr<Storage> storag
       catalog(*storage_, *clock),
       committer(*storage_, *clock, ChangeLog::last_sequence(*storage_, catalog.streams())),
       change_log(*storage_, catalog, committer),
-      expiry(settled_window(*storage_, options.expiry_window_ms)) {}
+      expiry(settled_window(*storage_, options.expiry_window_ms)),
+      tokens(*storage_) {}
 
 Database::Parts::~Parts() = default;
 
@@ -122,6 +123,18 @@ std::optional<StoredItem> Database::get(const LiveTable& table, std::string_view
   std::string bytes;
   if (!parts_->storage().get(stored_key, bytes)) return std::nullopt;
   return StoredItem(std::move(bytes));
+}
+
+std::vector<std::optional<StoredItem>> Database::get_together(std::span<const ItemName> names) const {
+  const Storage::Snapshot snapshot(parts_->storage());
+  std::vector<std::optional<StoredItem>> items;
+  items.reserve(names.size());
+  for (const ItemName& name : names) {
+    std::string bytes;
+    const bool found = parts_->storage().get(item_key(name.table->id(), 0, name.key), bytes, &snapshot);
+    items.push_back(found ? std::optional<StoredItem>(StoredItem(std::move(bytes))) : std::nullopt);
+  }
+  return items;
 }
 
 // --- streams

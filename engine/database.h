@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,6 +66,12 @@ class Database {
 
   // --- items
   [[nodiscard]] std::optional<StoredItem> get(const LiveTable& table, std::string_view key) const;
+  // All of them as they were at one instant: none shows a commit that another does not.
+  struct ItemName {
+    const LiveTable* table;
+    std::string_view key;
+  };
+  [[nodiscard]] std::vector<std::optional<StoredItem>> get_together(std::span<const ItemName> names) const;
 
   // --- streams: enabled ones, and closed ones for 24 h
   [[nodiscard]] std::vector<Stream> list_streams(const Scope& scope) const;  // sorted by table name, label

@@ -8,6 +8,7 @@
 //   'T' table:u32                            table's description, as an item (table.h)
 //   'R' stream:u32                           stream's description, as an item
 //   'N' table:u32 index:u16                  items:i64le bytes:i64le, what DescribeTable counts
+//   'Q', 'U'                                 tokens of idempotent requests (request_tokens.h)
 //   'M' name                                 a number, u64le: ids to give next, the window's span, ...
 //
 // `key` is key_codec's. A kind's or a table's range is [prefix, prefix_end(prefix)).

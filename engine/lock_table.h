@@ -1,7 +1,7 @@
 // Locks of our own, and the one order in which they are taken:
 //
 //   1. tables, by id, shared by writers (TableGate); who changes a table's description holds it alone
-//   2. items, by stripe (ItemLocks)
+//   2. items and request tokens, by stripe (ItemLocks)
 //   3. the commit section (committer.h)
 //
 // A thread has at most one Transaction. What else is locked (catalog's map, timers) is held for a few

@@ -12,6 +12,7 @@
 #include "engine/database.h"
 #include "engine/expiry_index.h"
 #include "engine/lock_table.h"
+#include "engine/request_tokens.h"
 #include "engine/storage.h"
 #include "engine/timer_heap.h"
 
@@ -34,6 +35,7 @@ struct Database::Parts {
   Committer committer;
   ChangeLog change_log;
   ExpiryIndex expiry;
+  RequestTokens tokens;
   LockTable locks;
   TimerHeap timers;
   std::unique_ptr<IndexBackfill> backfill;

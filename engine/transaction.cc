@@ -41,6 +41,10 @@ bool is_same(const StoredItem& old_item, const Item& new_item, std::string_view 
 
 }  // namespace
 
+namespace {
+constexpr TableId no_table = 0;  // tables are numbered from 1
+}
+
 struct Transaction::State {
   enum class Write : std::uint8_t { none, put, remove, forget_expiry, fill_entries };
 
@@ -73,6 +77,9 @@ struct Transaction::State {
   std::size_t gates_held = 0;  // of the first so many tables
   ItemLocks locks;
   StagedWrite staged;
+  std::string token;  // request_tokens.h's name; empty: the request has none
+  std::string digest;
+  std::optional<std::string> digest_before;
   std::vector<NewTimer> timers;
 
   State(Database::Parts& parts, Cause cause) : parts(parts), cause(cause) {}
@@ -110,6 +117,12 @@ Transaction::Slot Transaction::add(std::shared_ptr<LiveTable> table, std::string
   return state_->items.size() - 1;
 }
 
+void Transaction::use_token(const Scope& scope, std::string_view token, std::string digest) {
+  assert(state_->gates_held == 0);
+  state_->token = RequestTokens::name_of(scope, token);
+  state_->digest = std::move(digest);
+}
+
 bool Transaction::lock() {
   State& state = *state_;
   if (state.tables.size() > 1) {
@@ -137,7 +150,9 @@ bool Transaction::lock() {
   stripes.reserve(state.items.size());
   for (const State::OneItem& item : state.items)
     stripes.push_back(LockTable::stripe_of(state.tables[item.table].live->id(), item.key));
+  if (!state.token.empty()) stripes.push_back(LockTable::stripe_of(no_table, state.token));
   state.locks.take(state.parts.locks, std::move(stripes));
+  if (!state.token.empty()) state.digest_before = state.parts.tokens.find(state.token, state.parts.clock->now());
 
   std::string key, bytes;
   for (State::OneItem& item : state.items) {
@@ -157,6 +172,8 @@ const StoredItem* Transaction::old_item(Slot slot) const {
   const State::OneItem& item = state_->items[slot];
   return item.exists ? &item.old_item : nullptr;
 }
+
+const std::optional<std::string>& Transaction::digest_before() const { return state_->digest_before; }
 
 // --- saying what to write
 
@@ -200,7 +217,10 @@ void Transaction::fill_entries(Slot slot) {
 void Transaction::commit() {
   State& state = *state_;
   assert(state.gates_held == state.tables.size());
+  assert(!state.digest_before);
   for (State::OneItem& item : state.items) state.stage(item);
+  if (!state.token.empty())
+    state.parts.tokens.stage_use(state.staged.batch, state.token, state.digest, state.parts.clock->now());
   if (!state.staged.batch.empty()) {
     state.parts.committer.commit(state.staged);
     for (const State::NewTimer& timer : state.timers) state.parts.timers.push(timer.table, timer.due);

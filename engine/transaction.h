@@ -46,11 +46,16 @@ class Transaction {
   // Names an item; `key` is key_codec's, of the table's key. All names come before lock(). The same item
   // may not be named twice.
   Slot add(std::shared_ptr<LiveTable> table, std::string key);
-  // Locks tables (shared) and items, in key order, and reads the items. False: a table was dropped.
+  // This request is idempotent by its token: before lock(). The use is committed with the writes, also if there
+  // are none. `digest` says what is asked for.
+  void use_token(const Scope& scope, std::string_view token, std::string digest);
+  // Locks tables (shared), items and the token, in key order, and reads the items. False: a table was dropped.
   [[nodiscard]] bool lock();
 
   [[nodiscard]] const Table& table(Slot slot) const;           // as it is while we hold its lock
   [[nodiscard]] const StoredItem* old_item(Slot slot) const;   // nullptr: no such item
+  // After lock(): the digest that the token was used with in the last ten minutes. Who finds one does not commit.
+  [[nodiscard]] const std::optional<std::string>& digest_before() const;
   void put(Slot slot, Item item);
   void remove(Slot slot);
 

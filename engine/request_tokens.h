@@ -1,0 +1,47 @@
+// The tokens of idempotent requests: a request that comes again with its token within ten minutes is recognised.
+//
+// A token's use is committed in the batch of the writes it stands for (Transaction::use_token), so that after a
+// crash either both are there or neither. Its time is the clock's, which tests may move.
+//
+//   'Q' account 0 region 0 length:u8 token used:u64     digest     what was asked for with the token, and when
+//   'U' used:u64 key                                    nothing    the same by age, for forgetting; key: the
+//                                                                  above without its 'Q' and `used`
+//
+// A token that was used again after its ten minutes has two keys of which the later one counts. So forgetting an
+// old use can never take a new one with it, and needs no lock.
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/catalog.h"
+#include "engine/clock.h"
+#include "engine/storage.h"
+
+namespace mayfly::engine {
+
+inline constexpr Instant request_token_ms = 10 * 60 * 1000;
+inline constexpr std::size_t request_token_bytes_max = 255;
+
+class RequestTokens {
+ public:
+  explicit RequestTokens(const Storage& storage) : storage_(storage) {}
+
+  // How a token is named here; `token` has at most request_token_bytes_max bytes.
+  static std::string name_of(const Scope& scope, std::string_view token);
+
+  // The digest that the token was last used with, unless that was more than ten minutes ago.
+  [[nodiscard]] std::optional<std::string> find(std::string_view name, Instant now) const;
+  // Stages the use, and forgets some that are too old.
+  void stage_use(Batch& batch, std::string_view name, std::string_view digest, Instant now);
+
+ private:
+  const Storage& storage_;
+  // Uses before it are forgotten, and their tombstones need not be walked again. (If the write that was to erase
+  // them failed, they stay until the next opening, too old to be found.)
+  std::atomic<Instant> oldest_{0};
+};
+
+}  // namespace mayfly::engine

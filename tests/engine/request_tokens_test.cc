@@ -1,0 +1,90 @@
+#include "engine/request_tokens.h"
+
+#include <catch2/catch.hpp>
+
+#include "engine/key_codec.h"
+#include "engine/parts.h"
+#include "tests/support/engine_world.h"
+
+using namespace mayfly::engine;
+using namespace mayfly::engine::test;
+
+namespace {
+
+const Scope scope{"000000000000", "us-east-1"};
+
+// Puts an item in a request with a token; false: the token was used before, and nothing is written.
+bool put_once(World& world, const std::shared_ptr<LiveTable>& table, std::string_view token, Item item) {
+  Transaction transaction(world.database(), Cause::user);
+  const auto slot = transaction.add(table, key_of(*table->description(), item));
+  transaction.use_token(scope, token, "digest");
+  REQUIRE(transaction.lock());
+  if (transaction.digest_before()) return false;
+  transaction.put(slot, std::move(item));
+  transaction.commit();
+  return true;
+}
+
+std::size_t stored_keys(World& world, char kind) {
+  const std::string prefix(1, kind);
+  Storage::Iterator iterator(world.database().parts().storage(), prefix, prefix_end(prefix));
+  std::size_t count = 0;
+  for (iterator.seek_to_first(); iterator.valid(); iterator.next()) ++count;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("a token is remembered for ten minutes, over a restart", "[request_tokens]") {
+  const Directory directory;
+  World world({.directory = directory.path(), .reap = false});
+  const auto carts = world.create(simple_table("carts"));
+  CHECK(put_once(world, carts, "t", {{"id", "a"}}));
+  CHECK_FALSE(put_once(world, carts, "t", {{"id", "b"}}));
+  CHECK(put_once(world, carts, "t2", {{"id", "c"}}));
+
+  world.reopen();
+  world.database().advance(start_ms + request_token_ms);
+  CHECK_FALSE(put_once(world, world.find("carts"), "t", {{"id", "b"}}));
+  CHECK_FALSE(world.get(world.find("carts"), {{"id", "b"}}));
+  world.database().advance(start_ms + request_token_ms + 1);
+  CHECK(put_once(world, world.find("carts"), "t", {{"id", "b"}}));
+  CHECK_FALSE(put_once(world, world.find("carts"), "t", {{"id", "b"}}));
+}
+
+TEST_CASE("a token whose write failed was not used", "[request_tokens][holds]") {
+  bool fails = false;
+  World world({.reap = false, .write_fails = [&] { return fails; }});
+  const auto carts = world.create(simple_table("carts"));
+  fails = true;
+  CHECK_THROWS_AS(put_once(world, carts, "t", {{"id", "a"}}), StorageFault);
+  fails = false;
+  CHECK_FALSE(world.get(carts, {{"id", "a"}}));
+  CHECK(put_once(world, carts, "t", {{"id", "a"}}));
+}
+
+TEST_CASE("old tokens are forgotten as new ones are used", "[request_tokens]") {
+  World world;
+  const auto carts = world.create(simple_table("carts"));
+  for (int i = 0; i < 40; ++i) {
+    REQUIRE(put_once(world, carts, "old" + std::to_string(i), {{"id", "a"}}));
+    world.database().advance(world.database().now("") + 1);
+  }
+  CHECK(stored_keys(world, 'Q') == 40);
+  world.database().advance(world.database().now("") + request_token_ms);
+  for (int i = 0; i < 3; ++i) REQUIRE(put_once(world, carts, "new" + std::to_string(i), {{"id", "a"}}));
+  CHECK(stored_keys(world, 'Q') == 3);
+  CHECK(stored_keys(world, 'U') == 3);
+}
+
+TEST_CASE("items read together are as they were at one instant", "[database]") {
+  World world;
+  const auto carts = world.create(simple_table("carts"));
+  world.put(carts, {{"id", "a"}, {"n", "1"}});
+  const std::string a = key_of(*carts->description(), {{"id", "a"}}), b = key_of(*carts->description(), {{"id", "b"}});
+  const Database::ItemName names[] = {{carts.get(), b}, {carts.get(), a}};
+  const auto items = world.database().get_together(names);
+  REQUIRE(items.size() == 2);
+  CHECK_FALSE(items[0]);
+  CHECK(items[1]->item() == Item{{"id", "a"}, {"n", "1"}});
+}
