@@ -7,6 +7,8 @@
 //   consumed.add_table(read_units(stored.size(), consistent));
 //   consumed.write(out, ReturnCapacity::total);     // {"TableName":"t","CapacityUnits":0.5}
 //
+// Transactions read and write each item twice: all units are double, and said to be of reads or of writes.
+//
 // Rules: "DynamoDB read and write operations" and "Provisioned throughput considerations" for indexes, in AWS's
 // developer guide.
 #pragma once
@@ -36,9 +38,11 @@ ReturnCapacity return_capacity(const json::Value& request);  // its ReturnConsum
 // What one request consumed of one table and its indexes.
 class ConsumedCapacity {
  public:
-  explicit ConsumedCapacity(std::string_view table_name) : table_name_(table_name) {}
+  enum class Of : std::uint8_t { request, transaction_reads, transaction_writes };
+  explicit ConsumedCapacity(std::string_view table_name, Of of = Of::request) : table_name_(table_name), of_(of) {}
 
-  void add_table(double units) { table_ += units; }
+  [[nodiscard]] const std::string& table_name() const { return table_name_; }
+  void add_table(double units) { table_ += times() * units; }
   void add_index(const engine::Index& index, double units);
   // An item's write: the table's share, and that of each index whose entry changed.
   void add_write(const engine::Table& table, std::size_t old_bytes, std::size_t new_bytes,
@@ -49,7 +53,11 @@ class ConsumedCapacity {
 
  private:
   using Units = std::map<std::string, double, std::less<>>;
+  [[nodiscard]] double times() const { return of_ == Of::request ? 1 : 2; }
+  void write_units(json::Writer& out, double units) const;
+
   std::string table_name_;
+  Of of_;
   double table_ = 0;
   Units local_, global_;
 };

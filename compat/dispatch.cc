@@ -21,6 +21,8 @@
 #include "compat/operations/scan.h"
 #include "compat/operations/tags.h"
 #include "compat/operations/time_to_live.h"
+#include "compat/operations/transact_get_items.h"
+#include "compat/operations/transact_write_items.h"
 #include "compat/operations/update_item.h"
 #include "compat/operations/update_table.h"
 
@@ -48,6 +50,8 @@ constexpr const Operation* operations_table[] = {
     &operations::query,
     &operations::scan,
     &operations::tag_resource,
+    &operations::transact_get_items,
+    &operations::transact_write_items,
     &operations::untag_resource,
     &operations::update_item,
     &operations::update_table,

@@ -7,6 +7,15 @@ namespace {
 
 constexpr std::string_view serialization_type = "com.amazon.coral.service#SerializationException";
 constexpr std::string_view access_denied_type = "com.amazon.coral.service#AccessDeniedException";
+constexpr std::string_view transaction_canceled_type =
+    "com.amazonaws.dynamodb.v20120810#TransactionCanceledException";
+constexpr std::string_view idempotent_parameter_mismatch_type =
+    "com.amazonaws.dynamodb.v20120810#IdempotentParameterMismatchException";
+
+bool spells_message_large(std::string_view type) {
+  return type == serialization_type || type == access_denied_type || type == transaction_canceled_type ||
+         type == idempotent_parameter_mismatch_type;
+}
 
 Unexpected<Error> dynamodb(std::string_view name, std::string message, std::string extra = {}) {
   return Unexpected{Error{.type = "com.amazonaws.dynamodb.v20120810#" + std::string(name),
@@ -48,6 +57,16 @@ Unexpected<Error> conditional_check_failed(std::string item_json) {
                   item_json.empty() ? "" : "\"Item\":" + item_json);
 }
 
+Unexpected<Error> transaction_canceled(std::string message, const std::string& reasons_json) {
+  return Unexpected{Error{.type = std::string(transaction_canceled_type),
+                          .message = std::move(message),
+                          .extra = "\"CancellationReasons\":" + reasons_json}};
+}
+
+Unexpected<Error> idempotent_parameter_mismatch(std::string message) {
+  return Unexpected{Error{.type = std::string(idempotent_parameter_mismatch_type), .message = std::move(message)}};
+}
+
 Unexpected<Error> limit_exceeded(std::string message) {
   return dynamodb("LimitExceededException", std::move(message));
 }
@@ -72,8 +91,7 @@ std::string error_body(const Error& error) {
   std::string body = "{\"__type\":";
   json::append_escaped(body, error.type);
   if (!error.message.empty()) {
-    const bool capital = error.type == serialization_type || error.type == access_denied_type;
-    body += capital ? ",\"Message\":" : ",\"message\":";
+    body += spells_message_large(error.type) ? ",\"Message\":" : ",\"message\":";
     json::append_escaped(body, error.message);
   }
   if (!error.extra.empty()) {

@@ -26,13 +26,16 @@ Unexpected<Error> unknown_operation();
 Unexpected<Error> resource_not_found(std::string message);
 Unexpected<Error> resource_in_use(std::string message);
 Unexpected<Error> conditional_check_failed(std::string item_json = {});  // item_json: {} of the old item, or empty
+// `reasons_json` is the list CancellationReasons.
+Unexpected<Error> transaction_canceled(std::string message, const std::string& reasons_json);
+Unexpected<Error> idempotent_parameter_mismatch(std::string message);
 Unexpected<Error> limit_exceeded(std::string message);
 Unexpected<Error> trimmed_data_access(std::string message);
 Unexpected<Error> expired_iterator(std::string message);
 Unexpected<Error> internal_server_error();               // 500
 }  // namespace error
 
-// {"__type":…,"message":…} as the service spells it (SerializationException spells it "Message").
+// {"__type":…,"message":…} as the service spells it (some exceptions spell it "Message").
 std::string error_body(const Error& error);
 
 }  // namespace mayfly::compat

@@ -44,6 +44,19 @@ Result<void> check_key_size(const AttributeValue& value, bool partition) {
   return {};
 }
 
+Unexpected<Error> empty_item_key(const KeyAttribute& attribute) {
+  return error::validation(
+      "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an "
+      "empty " + std::string(emptiness(attribute.type)) + " value. Key: " + attribute.name);
+}
+
+Unexpected<Error> empty_index_key(const engine::Index& index, const KeyAttribute& attribute) {
+  return error::validation(
+      "One or more parameter values are not valid. A value specified for a secondary index key is not supported. "
+      "The AttributeValue for a key attribute cannot contain an empty " +
+      std::string(emptiness(attribute.type)) + " value. IndexName: " + index.name + ", IndexKey: " + attribute.name);
+}
+
 Result<void> check_item_key_attribute(const Item& item, const KeyAttribute& attribute, bool partition) {
   const AttributeValue* value = item.find(attribute.name);
   if (value == nullptr) {
@@ -55,11 +68,7 @@ Result<void> check_item_key_attribute(const Item& item, const KeyAttribute& attr
                              " expected: " + std::string(type_name(attribute.type)) +
                              " actual: " + std::string(engine::type_name(value->type())));
   }
-  if (is_empty(*value)) {
-    return error::validation(
-        "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an "
-        "empty " + std::string(emptiness(attribute.type)) + " value. Key: " + attribute.name);
-  }
+  if (is_empty(*value)) return empty_item_key(attribute);
   return check_key_size(*value, partition);
 }
 
@@ -79,13 +88,7 @@ Result<void> check_index_key_attribute(const Item& item, const engine::Index& in
         "key to a value that is not supported. The AttributeValue for a key attribute cannot contain an empty " +
         std::string(emptiness(attribute.type)) + " value.");
   }
-  if (is_empty(*value)) {
-    return error::validation(
-        "One or more parameter values are not valid. A value specified for a secondary index key is not supported. "
-        "The AttributeValue for a key attribute cannot contain an empty " +
-        std::string(emptiness(attribute.type)) + " value. IndexName: " + index.name +
-        ", IndexKey: " + attribute.name);
-  }
+  if (is_empty(*value)) return empty_index_key(index, attribute);
   return check_key_size(*value, partition);
 }
 
@@ -179,6 +182,26 @@ Result<std::string> item_key(const Table& table, const Item& item) {
   for (const auto& attribute : table.keys.partition) CHECK_OK(check_item_key_attribute(item, attribute, true));
   for (const auto& attribute : table.keys.sort) CHECK_OK(check_item_key_attribute(item, attribute, false));
   return encode_key(table, item);
+}
+
+Result<void> check_no_empty_keys(const Table& table, const Item& item) {
+  const auto is_empty_key = [&](const KeyAttribute& attribute) {
+    const AttributeValue* value = item.find(attribute.name);
+    return value != nullptr && has_type(*value, attribute.type) && is_empty(*value);
+  };
+  for (const auto* attributes : {&table.keys.partition, &table.keys.sort}) {
+    for (const auto& attribute : *attributes) {
+      if (is_empty_key(attribute)) return empty_item_key(attribute);
+    }
+  }
+  for (const auto& index : table.indexes) {
+    for (const auto* attributes : {&index.keys.partition, &index.keys.sort}) {
+      for (const auto& attribute : *attributes) {
+        if (is_empty_key(attribute)) return empty_index_key(index, attribute);
+      }
+    }
+  }
+  return {};
 }
 
 Result<void> check_request_key_attribute(const Item& key, const KeyAttribute& attribute, bool partition) {

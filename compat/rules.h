@@ -69,6 +69,10 @@ Result<std::string> item_key(const engine::Table& table, const engine::Item& ite
 // and the sizes.
 Result<std::string> request_key(const engine::Table& table, const engine::Item& key);
 
+// Of either, for transactions: no key attribute of the table has an empty value, nor (in a whole item) one of an
+// index; item_key's and check_index_keys' words. Says nothing of absent attributes and of wrong types.
+Result<void> check_no_empty_keys(const engine::Table& table, const engine::Item& item);
+
 // One attribute of such a key; `partition` decides about its size.
 Result<void> check_request_key_attribute(const engine::Item& key, const engine::KeyAttribute& attribute,
                                          bool partition);

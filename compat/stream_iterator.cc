@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdio>
 
+#include "compat/hash.h"
 #include "compat/rules.h"
 
 namespace mayfly::compat {
@@ -21,19 +22,6 @@ constexpr std::size_t sequence_digits = 20;  // after the leading 1
 constexpr std::size_t payload_bytes = 4 + 8 + 8 + 8;
 
 constexpr std::string_view hex_digits = "0123456789abcdef";
-
-// SplitMix64's finalizer: every bit of the input reaches every bit of the output.
-constexpr std::uint64_t mix(std::uint64_t value) {
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
-  return value ^ (value >> 31);
-}
-
-std::uint64_t hash(std::string_view bytes, std::uint64_t seed) {
-  std::uint64_t state = mix(seed + 0x9e3779b97f4a7c15u);
-  for (unsigned char byte : bytes) state = (state ^ byte) * 0x100000001b3u;  // FNV-1a
-  return mix(state);
-}
 
 void append_big_endian(std::string& out, std::uint64_t value, int bytes) {
   for (int shift = (bytes - 1) * 8; shift >= 0; shift -= 8) out += static_cast<char>(value >> shift);

@@ -202,20 +202,25 @@ Result<void> check_update(const Table& table, const expression::Update& update) 
   return check_keys_are_scalars(table, nested_names(update));
 }
 
-Result<void> read_expressions(const json::Value& request, ItemWrite& write) {
+Result<void> read_current_expressions(const json::Value& request, ItemWrite& write) {
   write.item_on_failed_condition = string_member(request, "ReturnValuesOnConditionCheckFailure") == "ALL_OLD";
-  if (const json::Value* updates = request.member("AttributeUpdates"); updates && write.kind == ItemWrite::Kind::update) {
-    if (updates->member("") != nullptr) return empty_attribute_name();
-    TRY(write.update, expression::read_attribute_updates(*updates));
-  }
-  TRY(auto expected, expression::read_expected(request));
   TRY(auto substitutions, read_substitutions(request, {"UpdateExpression", "ConditionExpression"}));
   if (const auto text = string_member(request, "UpdateExpression"); text && write.kind == ItemWrite::Kind::update) {
     TRY(write.update, expression::parse_update(*text, substitutions));
   }
   TRY(write.condition, read_condition(request, "ConditionExpression", substitutions));
-  if (expected) write.condition = std::move(expected);
   return substitutions.check_all_used();
+}
+
+Result<void> read_expressions(const json::Value& request, ItemWrite& write) {
+  if (const json::Value* updates = request.member("AttributeUpdates"); updates && write.kind == ItemWrite::Kind::update) {
+    if (updates->member("") != nullptr) return empty_attribute_name();
+    TRY(write.update, expression::read_attribute_updates(*updates));
+  }
+  TRY(auto expected, expression::read_expected(request));
+  CHECK_OK(read_current_expressions(request, write));
+  if (expected) write.condition = std::move(expected);
+  return {};
 }
 
 WantedAnswer wanted_answer(const json::Value& request) {

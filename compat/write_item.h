@@ -50,6 +50,8 @@ Result<void> check_update(const engine::Table& table, const expression::Update& 
 
 // Reads the write's condition and update from the parameters of either API, and what to do if it fails.
 Result<void> read_expressions(const json::Value& request, ItemWrite& write);
+// The same where the parameters from before expressions do not exist: in transactions.
+Result<void> read_current_expressions(const json::Value& request, ItemWrite& write);
 
 // --- answers
 

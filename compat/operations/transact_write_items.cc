@@ -1,0 +1,172 @@
+#include "compat/operations/transact_write_items.h"
+
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compat/attribute_value_json.h"
+#include "compat/request_expressions.h"
+#include "compat/rules.h"
+#include "compat/shapes_common.h"
+#include "compat/transaction.h"
+#include "compat/write_item.h"
+#include "engine/item_size.h"
+
+namespace mayfly::compat {
+namespace {
+
+using Kind = ItemWrite::Kind;
+
+constexpr Member condition_check_members[] = {
+    {"TableName", &shapes::table_name, required},
+    {"Key", &shapes::attribute_map, required},
+    {"ConditionExpression", &shapes::any_string, required},
+    {"ExpressionAttributeNames", &shapes::expression_names},
+    {"ExpressionAttributeValues", &shapes::expression_values},
+    {"ReturnValuesOnConditionCheckFailure", &shapes::return_values_on_condition_check_failure},
+};
+constexpr Shape condition_check = structure("ConditionCheck", condition_check_members);
+constexpr Member put_members[] = {
+    {"TableName", &shapes::table_name, required},
+    {"Item", &shapes::attribute_map, required},
+    {"ConditionExpression", &shapes::any_string},
+    {"ExpressionAttributeNames", &shapes::expression_names},
+    {"ExpressionAttributeValues", &shapes::expression_values},
+    {"ReturnValuesOnConditionCheckFailure", &shapes::return_values_on_condition_check_failure},
+};
+constexpr Shape put = structure("Put", put_members);
+constexpr Member delete_members[] = {
+    {"TableName", &shapes::table_name, required},
+    {"Key", &shapes::attribute_map, required},
+    {"ConditionExpression", &shapes::any_string},
+    {"ExpressionAttributeNames", &shapes::expression_names},
+    {"ExpressionAttributeValues", &shapes::expression_values},
+    {"ReturnValuesOnConditionCheckFailure", &shapes::return_values_on_condition_check_failure},
+};
+constexpr Shape delete_shape = structure("Delete", delete_members);
+constexpr Member update_members[] = {
+    {"TableName", &shapes::table_name, required},
+    {"Key", &shapes::attribute_map, required},
+    {"UpdateExpression", &shapes::any_string, required},
+    {"ConditionExpression", &shapes::any_string},
+    {"ExpressionAttributeNames", &shapes::expression_names},
+    {"ExpressionAttributeValues", &shapes::expression_values},
+    {"ReturnValuesOnConditionCheckFailure", &shapes::return_values_on_condition_check_failure},
+};
+constexpr Shape update = structure("Update", update_members);
+constexpr Member transact_item_members[] = {
+    {"ConditionCheck", &condition_check},
+    {"Put", &put},
+    {"Delete", &delete_shape},
+    {"Update", &update},
+};
+constexpr Shape transact_item = structure("TransactWriteItem", transact_item_members);
+constexpr Shape transact_items = list_of(transact_item, 1, transaction_items_max);
+constexpr Shape client_request_token = string_shape(1, 36);
+constexpr Member members[] = {
+    {"ReturnConsumedCapacity", &shapes::return_consumed_capacity},
+    {"ReturnItemCollectionMetrics", &shapes::return_item_collection_metrics},
+    {"ClientRequestToken", &client_request_token},
+    {"TransactItems", &transact_items, required},
+};
+constexpr Shape shape = structure("TransactWriteItemsInput", members);
+
+struct Action {
+  Kind kind;
+  const json::Value* request;
+};
+
+Result<Action> read_action(const json::Value& item) {
+  constexpr std::pair<std::string_view, Kind> kinds[] = {
+      {"ConditionCheck", Kind::check}, {"Put", Kind::put}, {"Delete", Kind::remove}, {"Update", Kind::update}};
+  std::optional<Action> action;
+  for (const auto& [name, kind] : kinds) {
+    const json::Value* request = item.member(name);
+    if (request == nullptr) continue;
+    if (action) return error::validation("TransactItems can only contain one of Check, Put, Update or Delete");
+    action = Action{kind, request};
+  }
+  if (!action) {
+    return error::validation("Invalid Request: TransactWriteRequest should contain Delete or Put or Update request");
+  }
+  return *action;
+}
+
+Result<ItemWrite> read_write(const Action& action) {
+  const json::Value& request = *action.request;
+  if (action.kind == Kind::update) {
+    CHECK_OK(check_expression_parameters(request, {"UpdateExpression", "ConditionExpression"}, {}));
+  } else {
+    CHECK_OK(check_expression_parameters(request, {"ConditionExpression"}, {}));
+  }
+  ItemWrite write{.kind = action.kind};
+  TRY(write.item, read_item(*request.member(action.kind == Kind::put ? "Item" : "Key")));
+  if (action.kind == Kind::put && engine::item_size(write.item) > engine::item_bytes_max) {
+    return error::validation("Item size has exceeded the maximum allowed size");
+  }
+  CHECK_OK(read_current_expressions(request, write));
+  return write;
+}
+
+// What the request brings along; how large the items are that it finds makes no difference.
+Result<std::size_t> payload_bytes(const Action& action, const ItemWrite& write) {
+  std::size_t bytes = engine::item_size(write.item);
+  if (const json::Value* values = action.request->member("ExpressionAttributeValues")) {
+    TRY(const auto read, read_item(*values));
+    bytes += engine::item_size(read);
+  }
+  return bytes;
+}
+
+// The rules that an action can break by itself: then only it is to blame.
+Result<void> check_write(const engine::Table& table, ItemWrite& write) {
+  if (write.kind == Kind::put) {
+    TRY(write.key, item_key(table, write.item));
+    return check_index_keys(table, write.item);
+  }
+  TRY(write.key, request_key(table, write.item));
+  if (write.kind == Kind::update) return check_update(table, write.update);
+  return {};
+}
+
+Result<void> find_and_check(const Context& context, const std::vector<Action>& actions,
+                            std::vector<ItemWrite>& writes) {
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    TRY(writes[i].table, find_table(context, actions[i].request->member("TableName")->string()));
+  }
+  for (const ItemWrite& write : writes) CHECK_OK(check_no_empty_keys(*write.table->description(), write.item));
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    auto checked = check_write(*writes[i].table->description(), writes[i]);
+    if (!checked) return canceled_by(i, writes.size(), std::move(checked).error());
+  }
+  return {};
+}
+
+Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
+  const json::Value& items = *request.member("TransactItems");
+  std::vector<Action> actions;
+  std::vector<ItemWrite> writes;
+  std::size_t bytes = 0;
+  for (const json::Value& item : items.items()) {
+    TRY(actions.emplace_back(), read_action(item));
+    TRY(writes.emplace_back(), read_write(actions.back()));
+    TRY(const std::size_t more, payload_bytes(actions.back(), writes.back()));
+    bytes += more;
+  }
+  if (bytes > transaction_bytes_max) return transaction_too_large();
+  CHECK_OK(find_and_check(context, actions, writes));
+
+  std::optional<RequestToken> token;
+  if (const auto text = string_member(request, "ClientRequestToken")) token = {*text, request_digest(items)};
+  out.begin_object();
+  CHECK_OK(write_transaction(std::move(writes), std::move(token), wanted_answer(request), context, out));
+  out.end_object();
+  return {};
+}
+
+}  // namespace
+
+constinit const Operation operations::transact_write_items{dynamodb, "TransactWriteItems", &shape, &run};
+
+}  // namespace mayfly::compat
