@@ -37,6 +37,13 @@ constexpr auto functions = std::to_array<Function>({{"attribute_exists", 1},
                                                     {"contains", 2},
                                                     {"size", 1}});
 
+std::string unknown_function(std::string_view name) {
+  const bool of_updates = name == "if_not_exists" || name == "list_append";
+  return (of_updates ? "The function is not allowed in a condition expression; function: "
+                     : "Invalid function name; function: ") +
+         std::string(name);
+}
+
 struct Node {
   enum class Kind : std::uint8_t { path, value, function, condition };
   Kind kind = Kind::path;
@@ -229,7 +236,7 @@ Parsed<Node> ConditionParser::function() {
   const bool known = std::any_of(functions.begin(), functions.end(),
                                  [&](const Function& function) { return function.name == node.function_name; });
   if (++depth_ > expression_depth_max) {
-    if (!known) note(unknown_function_, "Invalid function name; function: " + std::string(node.function_name));
+    if (!known) note(unknown_function_, unknown_function(node.function_name));
     if (known && parentheses_match()) {
       note_operand_type("size", "N");  // the one function that may stand in another yields a number
       return Unexpected{ParseError{operand_type_}};
@@ -313,7 +320,7 @@ void ConditionParser::check_function(Node& node, std::vector<Node>& operands) {
   }
   const auto* function = std::find_if(functions.begin(), functions.end(),
                                       [&](const Function& known) { return known.name == name; });
-  if (function == functions.end()) return note(unknown_function_, "Invalid function name; function: " + name);
+  if (function == functions.end()) return note(unknown_function_, unknown_function(name));
   if (function->operands != operands.size()) {
     return note(operand_count_,
                 "Incorrect number of operands for operator or function; operator or function: " + name +

@@ -99,9 +99,10 @@ TEST_CASE("a pair of parentheses may not enclose another one and nothing else") 
 
 TEST_CASE("then come functions that do not exist, and those in a place where they may not be") {
   check_all({{"a=b and whatever((:things)) > a", "whatever"},
-             {"attRIbute_exIsts((views), #a)", "attRIbute_exIsts"},
-             {"if_not_exists(a, :n) = :n", "if_not_exists"}},
+             {"attRIbute_exIsts((views), #a)", "attRIbute_exIsts"}},
             "Invalid function name; function: ");
+  check_all({{"if_not_exists(a, :n) = :n", "if_not_exists"}, {"list_append(a, b) = a", "list_append"}},
+            "The function is not allowed in a condition expression; function: ");
   check_all({{"a=a and attribute_exists((views), (#a)) > b", "attribute_exists"},
              {"attribute_not_exists(things) > b", "attribute_not_exists"},
              {"attribute_type(things, :a) > b", "attribute_type"},
