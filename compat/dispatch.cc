@@ -4,6 +4,7 @@
 
 #include "compat/operations/batch_get_item.h"
 #include "compat/operations/batch_write_item.h"
+#include "compat/operations/continuous_backups.h"
 #include "compat/operations/create_table.h"
 #include "compat/operations/delete_item.h"
 #include "compat/operations/delete_table.h"
@@ -35,6 +36,7 @@ constexpr const Operation* operations_table[] = {
     &operations::create_table,
     &operations::delete_item,
     &operations::delete_table,
+    &operations::describe_continuous_backups,
     &operations::describe_endpoints,
     &operations::describe_limits,
     &operations::describe_stream,
@@ -53,6 +55,7 @@ constexpr const Operation* operations_table[] = {
     &operations::transact_get_items,
     &operations::transact_write_items,
     &operations::untag_resource,
+    &operations::update_continuous_backups,
     &operations::update_item,
     &operations::update_table,
     &operations::update_time_to_live,

@@ -67,6 +67,10 @@ Unexpected<Error> idempotent_parameter_mismatch(std::string message) {
   return Unexpected{Error{.type = std::string(idempotent_parameter_mismatch_type), .message = std::move(message)}};
 }
 
+Unexpected<Error> table_not_found(std::string message) {
+  return dynamodb("TableNotFoundException", std::move(message));
+}
+
 Unexpected<Error> limit_exceeded(std::string message) {
   return dynamodb("LimitExceededException", std::move(message));
 }

@@ -24,6 +24,7 @@ Unexpected<Error> serialization(std::string message);    // com.amazon.coral.ser
 Unexpected<Error> access_denied(std::string message);    // com.amazon.coral.service#AccessDeniedException
 Unexpected<Error> unknown_operation();
 Unexpected<Error> resource_not_found(std::string message);
+Unexpected<Error> table_not_found(std::string message);  // of backups: others say resource_not_found
 Unexpected<Error> resource_in_use(std::string message);
 Unexpected<Error> conditional_check_failed(std::string item_json = {});  // item_json: {} of the old item, or empty
 // `reasons_json` is the list CancellationReasons.

@@ -212,6 +212,10 @@ Item to_item(const Table& table) {
   item.set("throughput", throughput_map(table.throughput));
   item.set("on_demand_limits", on_demand_map(table.on_demand_limits));
   if (table.warm) item.set("warm", warm_map(*table.warm));
+  if (table.recovery) {
+    put(item, "recovery_since", table.recovery->since);
+    put(item, "recovery_days", table.recovery->days);
+  }
   if (table.ttl) {
     put(item, "ttl", table.ttl->attribute);
     put_flag(item, "ttl_backfilling", table.ttl->backfilling);
@@ -248,6 +252,8 @@ Table table_from_item(const Item& item) {
   table.throughput = throughput(*submap(item, "throughput"));
   table.on_demand_limits = on_demand(*submap(item, "on_demand_limits"));
   if (const Map* found = submap(item, "warm")) table.warm = warm(*found);
+  if (flag(item, "recovery_since"))
+    table.recovery = PointInTimeRecovery{int_or(item, "recovery_since", 0), int_or(item, "recovery_days", 0)};
   if (flag(item, "ttl")) table.ttl = TimeToLive{string_or_empty(item, "ttl"), flag(item, "ttl_backfilling")};
   if (const Map* found = submap(item, "stream")) table.stream = stream_from_item(*found);
   if (flag(item, "latest_stream_label")) table.latest_stream_label = string_or_empty(item, "latest_stream_label");

@@ -78,6 +78,12 @@ struct TimeToLive {
   bool backfilling = false;  // items from before it was enabled are still being indexed
 };
 
+// Described, so that clients find what they asked for; nothing can be restored yet.
+struct PointInTimeRecovery {
+  Instant since = 0;
+  std::int64_t days = 35;
+};
+
 enum class StreamView : std::uint8_t { keys_only, new_image, old_image, new_and_old_images };
 
 struct Stream {
@@ -113,6 +119,7 @@ struct Table {
   OnDemandLimits on_demand_limits;
   std::optional<WarmThroughput> warm;
   std::optional<TimeToLive> ttl;
+  std::optional<PointInTimeRecovery> recovery;
   std::optional<Stream> stream;               // enabled one
   std::optional<std::string> latest_stream_label;
   bool deletion_protection = false;

@@ -1,0 +1,98 @@
+#include "compat/operations/continuous_backups.h"
+
+#include <algorithm>
+
+#include "compat/rules.h"
+#include "compat/shapes_common.h"
+
+namespace mayfly::compat {
+namespace {
+
+constexpr std::int64_t days_max = 35;
+constexpr engine::Instant day_ms = 24 * 60 * 60 * 1000;
+constexpr engine::Instant restorable_after_ms = 5 * 60 * 1000;  // AWS can restore up to the last five minutes
+
+constexpr Shape days = integer_shape(1, days_max);
+constexpr Member specification_members[] = {
+    {"PointInTimeRecoveryEnabled", &shapes::boolean, required},
+    {"RecoveryPeriodInDays", &days},
+};
+constexpr Shape specification = structure("PointInTimeRecoverySpecification", specification_members);
+constexpr Member update_members[] = {
+    {"TableName", &shapes::table_name_first, required_first},
+    {"PointInTimeRecoverySpecification", &specification, required},
+};
+constexpr Shape update_shape = structure("UpdateContinuousBackupsInput", update_members);
+constexpr Member describe_members[] = {
+    {"TableName", &shapes::table_name_first, required_first},
+};
+constexpr Shape describe_shape = structure("DescribeContinuousBackupsInput", describe_members);
+
+// These two have an error of their own for a table that is not there.
+Result<std::shared_ptr<engine::LiveTable>> find(const Context& context, const std::string& name) {
+  auto table = context.database.find_table(context.scope, name);
+  if (table == nullptr) return error::table_not_found("Table not found: " + name);
+  return table;
+}
+
+void write_answer(Context& context, const engine::Table& table, json::Writer& out) {
+  out.begin_object();
+  out.key("ContinuousBackupsDescription");
+  out.begin_object();
+  out.key("ContinuousBackupsStatus");
+  out.string("ENABLED");  // of every table; only recovery from them is switched
+  out.key("PointInTimeRecoveryDescription");
+  out.begin_object();
+  out.key("PointInTimeRecoveryStatus");
+  out.string(table.recovery ? "ENABLED" : "DISABLED");
+  if (table.recovery) {
+    const auto now = context.now();
+    const auto earliest = std::max(table.recovery->since, now - table.recovery->days * day_ms);
+    out.key("RecoveryPeriodInDays");
+    out.integer(table.recovery->days);
+    out.key("EarliestRestorableDateTime");
+    out.seconds(earliest);
+    out.key("LatestRestorableDateTime");
+    out.seconds(std::max(earliest, now - restorable_after_ms));
+  }
+  out.end_object();
+  out.end_object();
+  out.end_object();
+}
+
+Result<void> update(Context& context, const json::Value& request, json::Writer& out) {
+  TRY(const auto name, resolve_table_name(context, *string_member(request, "TableName")));
+  const json::Value& wanted = *request.member("PointInTimeRecoverySpecification");
+  const bool enable = *boolean_member(wanted, "PointInTimeRecoveryEnabled");
+  const auto period = integer_member(wanted, "RecoveryPeriodInDays");
+  CHECK_OK(check_settled(context, name));
+  TRY(const auto table, find(context, name));
+  const auto now = context.now();
+  const auto after = context.database.update_table(table, [&](engine::Table& edited) {
+    if (!enable) {
+      edited.recovery.reset();
+      return;
+    }
+    if (!edited.recovery) edited.recovery = engine::PointInTimeRecovery{.since = now};
+    edited.recovery->days = period.value_or(days_max);
+  });
+  if (after == nullptr) return error::table_not_found("Table not found: " + name);
+  write_answer(context, *after, out);
+  return {};
+}
+
+Result<void> describe(Context& context, const json::Value& request, json::Writer& out) {
+  TRY(const auto name, resolve_table_name(context, *string_member(request, "TableName")));
+  TRY(const auto table, find(context, name));
+  write_answer(context, *table->description(), out);
+  return {};
+}
+
+}  // namespace
+
+constinit const Operation operations::update_continuous_backups{dynamodb, "UpdateContinuousBackups", &update_shape,
+                                                                &update};
+constinit const Operation operations::describe_continuous_backups{dynamodb, "DescribeContinuousBackups",
+                                                                  &describe_shape, &describe};
+
+}  // namespace mayfly::compat
