@@ -49,25 +49,6 @@ Unexpected<Error> empty_value() {
   return error::validation("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
 }
 
-Result<Number> read_number(std::string_view text) {
-  auto number = Number::parse(text);
-  if (number) return *number;
-  switch (number.error()) {
-    case NumberError::not_a_number:
-      break;
-    case NumberError::too_many_digits:
-      return error::validation("Attempting to store more than 38 significant digits in a Number");
-    case NumberError::overflow:
-      return error::validation(
-          "Number overflow. Attempting to store a number with magnitude larger than supported range");
-    case NumberError::underflow:
-      return error::validation(
-          "Number underflow. Attempting to store a number with magnitude smaller than supported range");
-  }
-  if (text.empty()) return error::validation("The parameter cannot be converted to a numeric value");
-  return error::validation("The parameter cannot be converted to a numeric value: " + std::string(text));
-}
-
 Result<Binary> read_binary(std::string_view text) {
   auto bytes = decode_base64(text);
   if (!bytes) return error::serialization("Invalid last non-pad Base64 character dectected");
@@ -225,6 +206,25 @@ Result<AttributeValue> read_value(const Value& value, int level) {
 }
 
 }  // namespace
+
+Result<engine::Number> read_number(std::string_view text) {
+  auto number = Number::parse(text);
+  if (number) return *number;
+  switch (number.error()) {
+    case NumberError::not_a_number:
+      break;
+    case NumberError::too_many_digits:
+      return error::validation("Attempting to store more than 38 significant digits in a Number");
+    case NumberError::overflow:
+      return error::validation(
+          "Number overflow. Attempting to store a number with magnitude larger than supported range");
+    case NumberError::underflow:
+      return error::validation(
+          "Number underflow. Attempting to store a number with magnitude smaller than supported range");
+  }
+  if (text.empty()) return error::validation("The parameter cannot be converted to a numeric value");
+  return error::validation("The parameter cannot be converted to a numeric value: " + std::string(text));
+}
 
 Result<AttributeValue> read_attribute_value(const Value& value) { return read_value(value, 1); }
 

@@ -16,6 +16,8 @@ namespace mayfly::compat {
 inline constexpr int nesting_max = 32;
 
 Result<engine::AttributeValue> read_attribute_value(const json::Value& value);
+// The text of a number: "Number overflow. …", "The parameter cannot be converted to a numeric value: a".
+Result<engine::Number> read_number(std::string_view text);
 // {"name":{"S":"x"},…} as an item: Item, Key, ExpressionAttributeValues, ExclusiveStartKey.
 Result<engine::Item> read_item(const json::Value& object);
 // An attribute has a name, in items as in the parameters that ask for it or change it.

@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "compat/operations/batch_execute_statement.h"
 #include "compat/operations/batch_get_item.h"
 #include "compat/operations/batch_write_item.h"
 #include "compat/operations/continuous_backups.h"
@@ -12,6 +13,7 @@
 #include "compat/operations/describe_limits.h"
 #include "compat/operations/describe_stream.h"
 #include "compat/operations/describe_table.h"
+#include "compat/operations/execute_statement.h"
 #include "compat/operations/get_item.h"
 #include "compat/operations/get_records.h"
 #include "compat/operations/get_shard_iterator.h"
@@ -31,6 +33,7 @@ namespace mayfly::compat {
 namespace {
 
 constexpr const Operation* operations_table[] = {
+    &operations::batch_execute_statement,
     &operations::batch_get_item,
     &operations::batch_write_item,
     &operations::create_table,
@@ -42,6 +45,7 @@ constexpr const Operation* operations_table[] = {
     &operations::describe_stream,
     &operations::describe_table,
     &operations::describe_time_to_live,
+    &operations::execute_statement,
     &operations::get_item,
     &operations::get_records,
     &operations::get_shard_iterator,

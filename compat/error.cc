@@ -70,6 +70,9 @@ Unexpected<Error> idempotent_parameter_mismatch(std::string message) {
 Unexpected<Error> table_not_found(std::string message) {
   return dynamodb("TableNotFoundException", std::move(message));
 }
+Unexpected<Error> duplicate_item() {
+  return dynamodb("DuplicateItemException", "Duplicate primary key exists in table");
+}
 
 Unexpected<Error> limit_exceeded(std::string message) {
   return dynamodb("LimitExceededException", std::move(message));

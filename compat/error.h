@@ -30,6 +30,7 @@ Unexpected<Error> conditional_check_failed(std::string item_json = {});  // item
 // `reasons_json` is the list CancellationReasons.
 Unexpected<Error> transaction_canceled(std::string message, const std::string& reasons_json);
 Unexpected<Error> idempotent_parameter_mismatch(std::string message);
+Unexpected<Error> duplicate_item();                     // PartiQL's INSERT
 Unexpected<Error> limit_exceeded(std::string message);
 Unexpected<Error> trimmed_data_access(std::string message);
 Unexpected<Error> expired_iterator(std::string message);

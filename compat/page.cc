@@ -87,7 +87,9 @@ class Reader {
   void write(const Item& item, Page& page) const {
     ++page.count;
     if (items_ == nullptr) return;
-    if (request_.projection) {
+    if (request_.projection && request_.flat_projection) {
+      write_item_object(*items_, expression::project_flat(*request_.projection, item));
+    } else if (request_.projection) {
       write_item_object(*items_, expression::project(*request_.projection, item));
     } else {
       write_item_object(*items_, item);

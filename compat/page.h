@@ -40,6 +40,7 @@ struct PageRequest {
   engine::KeyRange range;
   std::optional<expression::Condition> filter;
   std::optional<expression::Projection> projection;
+  bool flat_projection = false;  // as PartiQL's SELECT names what it projects: a.b as b
   bool whole_items = false;  // of a local index: fetch what it does not project
   std::optional<std::size_t> limit;
   bool consistent = false;

@@ -8,13 +8,17 @@
 #include "compat/rules.h"
 #include "compat/shape.h"
 #include "engine/index_entries.h"
+#include "engine/key_codec.h"
 
 namespace mayfly::compat {
 
 namespace {
 
+using engine::AttributeValue;
 using engine::Index;
 using engine::Item;
+using expression::KeyCondition;
+using expression::KeyPredicate;
 
 // Names that the index does not project, in order of appearance.
 class Unprojected {
@@ -44,6 +48,11 @@ Result<void> check_start_attributes(const std::vector<engine::KeyAttribute>& att
     CHECK_OK(check_request_key_attribute(start_key, attribute, partition));
   }
   return {};
+}
+
+std::string with_scalar(std::string prefix, const AttributeValue& scalar) {
+  engine::append_scalar(prefix, scalar);
+  return prefix;
 }
 
 }  // namespace
@@ -89,17 +98,22 @@ Result<std::optional<Item>> read_start_key(const json::Value& request) {
 }
 
 Result<ReadTarget> find_read_target(const Context& context, const json::Value& request) {
+  return find_read_target(context, request.member("TableName")->string(), string_member(request, "IndexName"),
+                          boolean_member(request, "ConsistentRead").value_or(false));
+}
+
+Result<ReadTarget> find_read_target(const Context& context, std::string_view table_name,
+                                    std::optional<std::string_view> index_name, bool consistent) {
   ReadTarget target;
-  TRY(target.live, find_table(context, request.member("TableName")->string()));
+  TRY(target.live, find_table(context, table_name));
   target.table = target.live->description();
-  const auto index_name = string_member(request, "IndexName");
   if (!index_name) return target;
   target.index = target.table->find_index(*index_name);
   if (target.index == nullptr) {
     return error::validation("The table does not have the specified index: " + std::string(*index_name));
   }
   if (target.index->kind == Index::Kind::global) {
-    if (boolean_member(request, "ConsistentRead").value_or(false)) {
+    if (consistent) {
       return error::validation("Consistent reads are not supported on global secondary indexes");
     }
     if (target.index->state == Index::State::creating) {
@@ -145,6 +159,54 @@ Result<void> check_start_table_key(const ReadTarget& target, const Item& start_k
   return {};
 }
 
+engine::KeyRange key_range(const ReadTarget& target, const KeyCondition& condition) {
+  std::vector<const AttributeValue*> partition;
+  for (const AttributeValue& value : condition.partition) partition.push_back(&value);
+  std::string prefix;
+  engine::append_partition(prefix, partition);
+  for (const AttributeValue& value : condition.sort_equal) engine::append_scalar(prefix, value);
+
+  engine::KeyRange range;
+  range.index = target.index ? target.index->id : engine::IndexId{0};
+  range.upper = engine::prefix_end(prefix);
+  if (!condition.sort_range) {
+    range.lower = std::move(prefix);
+    return range;
+  }
+  const KeyPredicate& predicate = *condition.sort_range;
+  switch (predicate.kind) {
+    case KeyPredicate::Kind::equal:
+      range.lower = with_scalar(std::move(prefix), predicate.low);
+      range.upper = engine::prefix_end(range.lower);
+      break;
+    case KeyPredicate::Kind::less:
+      range.upper = with_scalar(prefix, predicate.low);
+      range.lower = std::move(prefix);
+      break;
+    case KeyPredicate::Kind::less_equal:
+      range.upper = engine::prefix_end(with_scalar(prefix, predicate.low));
+      range.lower = std::move(prefix);
+      break;
+    case KeyPredicate::Kind::greater:
+      range.lower = engine::prefix_end(with_scalar(std::move(prefix), predicate.low));
+      break;
+    case KeyPredicate::Kind::greater_equal:
+      range.lower = with_scalar(std::move(prefix), predicate.low);
+      break;
+    case KeyPredicate::Kind::between:
+      range.upper = engine::prefix_end(with_scalar(prefix, predicate.high));
+      range.lower = with_scalar(std::move(prefix), predicate.low);
+      break;
+    case KeyPredicate::Kind::begins_with:
+      engine::append_scalar_prefix(prefix, predicate.low);
+      range.upper = engine::prefix_end(prefix);
+      range.lower = std::move(prefix);
+      break;
+    case KeyPredicate::Kind::not_indexable: break;  // match_key_schema refuses it
+  }
+  return range;
+}
+
 Result<void> check_all_attributes(const ReadTarget& target, const json::Value& request) {
   if (target.index == nullptr || target.index->kind != Index::Kind::global ||
       target.index->projection.kind == engine::Projection::Kind::all ||
@@ -158,9 +220,13 @@ Result<void> check_all_attributes(const ReadTarget& target, const json::Value& r
 }
 
 Result<void> apply_index_projection(const json::Value& request, PageRequest& page) {
+  return apply_index_projection(string_member(request, "Select") == "ALL_ATTRIBUTES", page);
+}
+
+Result<void> apply_index_projection(bool all_attributes, PageRequest& page) {
   const ReadTarget& target = page.target;
   if (target.index == nullptr || target.index->projection.kind == engine::Projection::Kind::all) return {};
-  page.whole_items = string_member(request, "Select") == "ALL_ATTRIBUTES";
+  page.whole_items = all_attributes;
   if (page.projection) {
     Unprojected unprojected(target);
     for (const auto& path : *page.projection) unprojected.look_at(path);
@@ -179,6 +245,12 @@ Result<void> apply_index_projection(const json::Value& request, PageRequest& pag
     }
   }
   return {};
+}
+
+unsigned scanned_partitions(const engine::Table& table) {
+  // A scan of an almost empty on-demand table costs 2 units, 4 if consistent: each of the partitions that such a
+  // table begins with is looked at.
+  return table.on_demand ? 4 : 1;
 }
 
 void answer_page(const Context& context, const json::Value& request, const PageRequest& page_request,

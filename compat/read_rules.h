@@ -9,6 +9,7 @@
 #include "compat/capacity.h"
 #include "compat/dispatch.h"
 #include "compat/error.h"
+#include "compat/expression/key_condition.h"
 #include "compat/json.h"
 #include "compat/page.h"
 
@@ -25,6 +26,13 @@ Result<std::optional<engine::Item>> read_start_key(const json::Value& request);
 // The table and the index, if the request names one. Refuses ConsistentRead of a global index, and one that is
 // still being filled.
 Result<ReadTarget> find_read_target(const Context& context, const json::Value& request);
+Result<ReadTarget> find_read_target(const Context& context, std::string_view table_name,
+                                    std::optional<std::string_view> index_name, bool consistent);
+
+// Where a Query looks.
+engine::KeyRange key_range(const ReadTarget& target, const expression::KeyCondition& condition);
+// How many partitions a Scan of the table or of its indexes passes: PageRequest::partitions.
+unsigned scanned_partitions(const engine::Table& table);
 
 // How many attributes a start key must have: the table's key and the index's.
 std::size_t start_key_size(const ReadTarget& target);
@@ -38,6 +46,7 @@ Result<void> check_start_table_key(const ReadTarget& target, const engine::Item&
 Result<void> check_all_attributes(const ReadTarget& target, const json::Value& request);
 // An index's projection against what is asked for and filtered by; decides whether whole items are fetched.
 Result<void> apply_index_projection(const json::Value& request, PageRequest& page);
+Result<void> apply_index_projection(bool all_attributes, PageRequest& page);
 
 // Reads the page and writes the answer: Items, Count, ScannedCount, LastEvaluatedKey, ConsumedCapacity.
 void answer_page(const Context& context, const json::Value& request, const PageRequest& page, json::Writer& out);

@@ -116,32 +116,32 @@ std::string item_json(const StoredItem& item) {
   return text;
 }
 
-void write_attributes(json::Writer& out, const Item& item) {
-  if (item.empty()) return;
-  out.key("Attributes");
-  write_item_object(out, item);
+std::string item_json(const Item& item) {
+  std::string text;
+  json::Writer out(text);
+  if (!item.empty()) write_item_object(out, item);
+  return text;
 }
 
-void write_returned_values(json::Writer& out, ReturnValues wanted, const expression::Update& update,
-                           const StoredItem* old_item, const std::optional<Item>& new_item) {
+// Empty: there is nothing to return.
+std::string returned_item(ReturnValues wanted, const expression::Update& update, const StoredItem* old_item,
+                          const std::optional<Item>& new_item) {
   switch (wanted) {
-    case ReturnValues::none:
-      return;
+    case ReturnValues::none: break;
     case ReturnValues::all_old:
-      if (old_item == nullptr) return;
-      out.key("Attributes");
-      write_stored_item(out, old_item->bytes());
-      return;
+      if (old_item != nullptr) return item_json(*old_item);
+      break;
     case ReturnValues::updated_old:
-      if (old_item != nullptr) write_attributes(out, expression::updated_parts(update, old_item->item()));
-      return;
+      if (old_item != nullptr) return item_json(expression::updated_parts(update, old_item->item()));
+      break;
     case ReturnValues::all_new:
-      if (new_item) write_attributes(out, *new_item);
-      return;
+      if (new_item) return item_json(*new_item);
+      break;
     case ReturnValues::updated_new:
-      if (new_item) write_attributes(out, expression::updated_parts(update, *new_item));
-      return;
+      if (new_item) return item_json(expression::updated_parts(update, *new_item));
+      break;
   }
+  return {};
 }
 
 }  // namespace
@@ -259,34 +259,46 @@ void write_collection_metrics(json::Writer& out, const Table& table, const Item&
   out.end_object();
 }
 
-Result<void> write_item(ItemWrite write, const WantedAnswer& wanted, Context& context, json::Writer& out) {
+Result<WriteOutcome> perform(ItemWrite write, const WantedAnswer& wanted, Context& context) {
   engine::Transaction transaction(context.database, engine::Cause::user);
   const auto slot = transaction.add(write.table, std::move(write.key));
   if (!transaction.lock()) return table_not_found();
   const Table& table = transaction.table(slot);
   const StoredItem* old_item = transaction.old_item(slot);
 
-  Item collection_key;  // taken before a put's item moves away
-  if (wanted.collection_metrics && has_item_collections(table)) collection_key = key_attributes(table, write.item);
-
+  WriteOutcome outcome;
+  if (wanted.collection_metrics && has_item_collections(table)) {
+    json::Writer metrics(outcome.collection_metrics);
+    write_collection_metrics(metrics, table, write.item);
+  }
   TRY(std::optional<Item> item, next_item(table, write, old_item));
   const std::size_t old_bytes = old_item ? old_item->size() : 0;
   const std::size_t new_bytes = item && wanted.capacity != ReturnCapacity::none ? engine::item_size(*item) : 0;
+  outcome.item = returned_item(wanted.values, write.update, old_item, item);
 
-  out.begin_object();
-  write_returned_values(out, wanted.values, write.update, old_item, item);
   stage(transaction, slot, write.kind, std::move(item));
   transaction.commit();
-
   if (wanted.capacity != ReturnCapacity::none) {
-    ConsumedCapacity consumed(table.name);
-    consumed.add_write(table, old_bytes, new_bytes, transaction.index_effects(slot));
-    out.key("ConsumedCapacity");
-    consumed.write(out, wanted.capacity);
+    outcome.consumed.emplace(table.name);
+    outcome.consumed->add_write(table, old_bytes, new_bytes, transaction.index_effects(slot));
   }
-  if (!collection_key.empty()) {
+  return outcome;
+}
+
+Result<void> write_item(ItemWrite write, const WantedAnswer& wanted, Context& context, json::Writer& out) {
+  TRY(const WriteOutcome outcome, perform(std::move(write), wanted, context));
+  out.begin_object();
+  if (!outcome.item.empty()) {
+    out.key("Attributes");
+    out.raw(outcome.item);
+  }
+  if (outcome.consumed) {
+    out.key("ConsumedCapacity");
+    outcome.consumed->write(out, wanted.capacity);
+  }
+  if (!outcome.collection_metrics.empty()) {
     out.key("ItemCollectionMetrics");
-    write_collection_metrics(out, table, collection_key);
+    out.raw(outcome.collection_metrics);
   }
   out.end_object();
   return {};

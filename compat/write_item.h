@@ -68,7 +68,16 @@ WantedAnswer wanted_answer(const json::Value& request);
 bool has_item_collections(const engine::Table& table);
 void write_collection_metrics(json::Writer& out, const engine::Table& table, const engine::Item& key);
 
-// The whole of a single write, and its answer as an object: Attributes, ConsumedCapacity, ItemCollectionMetrics.
+// What a write has to say, each part as JSON text and empty where there is nothing to say.
+struct WriteOutcome {
+  std::string item;                          // as WantedAnswer::values asked
+  std::string collection_metrics;
+  std::optional<ConsumedCapacity> consumed;  // nothing unless it was asked for
+};
+
+// The whole of a single write, for whoever words the answer otherwise than PutItem does.
+Result<WriteOutcome> perform(ItemWrite write, const WantedAnswer& wanted, Context& context);
+// The same, and its answer as an object: Attributes, ConsumedCapacity, ItemCollectionMetrics.
 Result<void> write_item(ItemWrite write, const WantedAnswer& wanted, Context& context, json::Writer& out);
 
 }  // namespace mayfly::compat

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "compat/expression/evaluate.h"
+
 namespace mayfly::compat::expression {
 namespace {
 
@@ -70,6 +72,25 @@ engine::Item project(const Projection& projection, const engine::Item& item) {
   auto selected = select_from_map(item, paths, 0);
   if (!selected) return {};
   return std::move(*selected->get_if<engine::Map>());
+}
+
+engine::Item project_flat(const Projection& projection, const engine::Item& item) {
+  engine::Item out;
+  for (const Path& path : projection) {
+    const AttributeValue* value = find(path, item);
+    if (value == nullptr) continue;
+    std::string name, positions;
+    for (const Path::Element& element : path.elements) {
+      if (const auto* position = std::get_if<std::uint32_t>(&element)) {
+        positions += "[" + std::to_string(*position) + "]";
+      } else {
+        name = std::get<std::string>(element);
+        positions.clear();
+      }
+    }
+    out.set(name + positions, *value);
+  }
+  return out;
 }
 
 }  // namespace mayfly::compat::expression

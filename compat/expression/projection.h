@@ -7,5 +7,7 @@
 namespace mayfly::compat::expression {
 
 engine::Item project(const Projection& projection, const engine::Item& item);
+// The same parts beside each other, each named by what its path ends with: a.b as "b", a.b[0] as "b[0]".
+engine::Item project_flat(const Projection& projection, const engine::Item& item);
 
 }  // namespace mayfly::compat::expression

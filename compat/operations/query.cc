@@ -40,59 +40,6 @@ constexpr Member members[] = {
 };
 constexpr Shape shape = structure("QueryInput", members);
 
-std::string with_scalar(std::string prefix, const AttributeValue& scalar) {
-  engine::append_scalar(prefix, scalar);
-  return prefix;
-}
-
-engine::KeyRange key_range(const ReadTarget& target, const KeyCondition& condition) {
-  std::vector<const AttributeValue*> partition;
-  for (const AttributeValue& value : condition.partition) partition.push_back(&value);
-  std::string prefix;
-  engine::append_partition(prefix, partition);
-  for (const AttributeValue& value : condition.sort_equal) engine::append_scalar(prefix, value);
-
-  engine::KeyRange range;
-  range.index = target.index ? target.index->id : engine::IndexId{0};
-  range.upper = engine::prefix_end(prefix);
-  if (!condition.sort_range) {
-    range.lower = std::move(prefix);
-    return range;
-  }
-  const KeyPredicate& predicate = *condition.sort_range;
-  switch (predicate.kind) {
-    case KeyPredicate::Kind::equal:
-      range.lower = with_scalar(std::move(prefix), predicate.low);
-      range.upper = engine::prefix_end(range.lower);
-      break;
-    case KeyPredicate::Kind::less:
-      range.upper = with_scalar(prefix, predicate.low);
-      range.lower = std::move(prefix);
-      break;
-    case KeyPredicate::Kind::less_equal:
-      range.upper = engine::prefix_end(with_scalar(prefix, predicate.low));
-      range.lower = std::move(prefix);
-      break;
-    case KeyPredicate::Kind::greater:
-      range.lower = engine::prefix_end(with_scalar(std::move(prefix), predicate.low));
-      break;
-    case KeyPredicate::Kind::greater_equal:
-      range.lower = with_scalar(std::move(prefix), predicate.low);
-      break;
-    case KeyPredicate::Kind::between:
-      range.upper = engine::prefix_end(with_scalar(prefix, predicate.high));
-      range.lower = with_scalar(std::move(prefix), predicate.low);
-      break;
-    case KeyPredicate::Kind::begins_with:
-      engine::append_scalar_prefix(prefix, predicate.low);
-      range.upper = engine::prefix_end(prefix);
-      range.lower = std::move(prefix);
-      break;
-    case KeyPredicate::Kind::not_indexable: break;  // match_key_schema refuses it
-  }
-  return range;
-}
-
 bool satisfies(const AttributeValue& value, const KeyPredicate& predicate) {
   const auto order = engine::compare_scalars(value, predicate.low);
   switch (predicate.kind) {

@@ -34,10 +34,6 @@ constexpr Shape shape = structure("ScanInput", members);
 
 __extension__ using Wide = unsigned __int128;
 
-// A scan of an almost empty on-demand table costs 2 units, 4 if consistent: each of the partitions that such a
-// table begins with is looked at.
-constexpr unsigned on_demand_partitions = 4;
-
 // The share `number` of `total` equal shares of the space of partition hashes.
 struct Segment {
   std::int64_t number = 0;
@@ -135,7 +131,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   CHECK_OK(apply_index_projection(request, page));
 
   if (const auto limit = integer_member(request, "Limit")) page.limit = static_cast<std::size_t>(*limit);
-  if (target.table->on_demand) page.partitions = on_demand_partitions;
+  page.partitions = scanned_partitions(*target.table);
   page.consistent = boolean_member(request, "ConsistentRead").value_or(false);
   answer_page(context, request, page, out);
   return {};

@@ -1,0 +1,149 @@
+#include "compat/operations/batch_execute_statement.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compat/capacity.h"
+#include "compat/partiql/lower.h"
+#include "compat/partiql/request.h"
+#include "compat/write_item.h"
+
+namespace mayfly::compat {
+namespace {
+
+constexpr Member statement_members[] = {
+    {"Parameters", &partiql::parameters_shape},
+    {"Statement", &partiql::statement_shape, required},
+    {"ConsistentRead", &shapes::boolean},
+    {"ReturnValuesOnConditionCheckFailure", &shapes::return_values_on_condition_check_failure},
+};
+constexpr Shape statement = structure("BatchStatementRequest", statement_members);
+constexpr Shape statements = list_of(statement, 1, 25);
+constexpr Member members[] = {
+    {"ReturnConsumedCapacity", &shapes::return_consumed_capacity},
+    {"Statements", &statements, required},
+};
+constexpr Shape shape = structure("BatchExecuteStatementInput", members);
+
+struct Response {
+  std::string table_name;  // empty: not even the table was found
+  std::string item;        // JSON; empty: there is none
+  std::optional<ConsumedCapacity> consumed;
+};
+
+// "…#ConditionalCheckFailedException" -> "ConditionalCheckFailed"; a ValidationException's is "ValidationError".
+std::string error_code(const Error& error) {
+  std::string code = error.type.substr(error.type.find('#') + 1);
+  constexpr std::string_view suffix = "Exception";
+  if (code.ends_with(suffix)) code.resize(code.size() - suffix.size());
+  return code == "Validation" ? "ValidationError" : code;
+}
+
+Result<void> read(const Context& context, partiql::Select select, const json::Value& request, ReturnCapacity mode,
+                  Response& response) {
+  const bool of_index = select.index.has_value();
+  TRY(const partiql::Read read,
+      partiql::lower_read(context, std::move(select), boolean_member(request, "ConsistentRead").value_or(false)));
+  if (of_index || !read.one_item) {
+    return error::validation(
+        "Select statements within BatchExecuteStatement must specify the primary key in the where clause.");
+  }
+  std::string items;
+  json::Writer out(items);
+  const Page page = read_page(context.database, read.page, &out);
+  if (page.count > 0) response.item = items.substr(1, items.size() - 2);  // without the array's brackets
+  if (mode == ReturnCapacity::none) return {};
+  response.consumed.emplace(read.page.target.table->name);
+  response.consumed->add_table(page.table_units);
+  return {};
+}
+
+Result<void> write(Context& context, partiql::Statement parsed, const json::Value& request, ReturnCapacity mode,
+                   Response& response) {
+  const WantedAnswer wanted{.values = partiql::return_values(parsed), .capacity = mode};
+  TRY(ItemWrite write, partiql::lower_write(context, std::move(parsed)));
+  write.item_on_failed_condition = string_member(request, "ReturnValuesOnConditionCheckFailure") == "ALL_OLD";
+  TRY(WriteOutcome outcome, partiql::perform_statement(std::move(write), wanted, context));
+  response.item = std::move(outcome.item);
+  response.consumed = std::move(outcome.consumed);
+  return {};
+}
+
+Result<void> execute(Context& context, partiql::Statement parsed, const json::Value& request, ReturnCapacity mode,
+                     Response& response) {
+  if (const auto table = context.database.find_table(context.scope, partiql::table_name(parsed))) {
+    response.table_name = table->description()->name;
+  }
+  if (auto* select = std::get_if<partiql::Select>(&parsed)) {
+    return read(context, std::move(*select), request, mode, response);
+  }
+  return write(context, std::move(parsed), request, mode, response);
+}
+
+void write_error(json::Writer& out, const Error& error) {
+  out.key("Error");
+  out.begin_object();
+  out.key("Code");
+  out.string(error_code(error));
+  out.key("Message");
+  out.string(error.message);
+  if (!error.extra.empty()) out.out() += "," + error.extra;
+  out.end_object();
+}
+
+Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
+  const auto requests = request.member("Statements")->items();
+  std::vector<Result<partiql::Statement>> parsed;
+  std::size_t reads = 0, writes = 0;
+  for (const json::Value& each : requests) {
+    const auto& result = parsed.emplace_back(partiql::read_statement(each));
+    if (result) ++(partiql::is_read(*result) ? reads : writes);
+  }
+  if (reads > 0 && writes > 0) {
+    return error::validation("Statements in a batch must be either all reads or all writes");
+  }
+
+  const ReturnCapacity mode = return_capacity(request);
+  std::vector<ConsumedCapacity> consumed;
+  out.begin_object();
+  out.key("Responses");
+  out.begin_array();
+  for (std::size_t i = 0; i < parsed.size(); ++i) {
+    Response response;
+    Result<void> done;
+    if (parsed[i]) {
+      done = execute(context, *std::move(parsed[i]), requests[i], mode, response);
+    } else {
+      done = Unexpected{std::move(parsed[i]).error()};
+    }
+    out.begin_object();
+    if (!done) write_error(out, done.error());
+    if (!response.table_name.empty()) {
+      out.key("TableName");
+      out.string(response.table_name);
+    }
+    if (done && !response.item.empty()) {
+      out.key("Item");
+      out.raw(response.item);
+    }
+    out.end_object();
+    if (done && response.consumed) consumed.push_back(*std::move(response.consumed));
+  }
+  out.end_array();
+  if (mode != ReturnCapacity::none) {
+    out.key("ConsumedCapacity");
+    out.begin_array();
+    for (const ConsumedCapacity& each : consumed) each.write(out, mode);
+    out.end_array();
+  }
+  out.end_object();
+  return {};
+}
+
+}  // namespace
+
+constinit const Operation operations::batch_execute_statement{dynamodb, "BatchExecuteStatement", &shape, &run};
+
+}  // namespace mayfly::compat

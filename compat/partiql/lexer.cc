@@ -1,0 +1,118 @@
+#include "compat/partiql/lexer.h"
+
+#include <algorithm>
+
+namespace mayfly::compat::partiql {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+// Everything past ASCII is part of a word: names need no quotes for it.
+bool starts_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || (static_cast<unsigned char>(c) & 0x80) != 0;
+}
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+
+class Lexer {
+ public:
+  explicit Lexer(std::string_view text) : text_(text) {}
+
+  std::vector<Token> run() {
+    std::vector<Token> tokens;
+    for (skip_blanks(); at_ < text_.size(); skip_blanks()) tokens.push_back(token());
+    tokens.emplace_back();
+    return tokens;
+  }
+
+ private:
+  [[nodiscard]] char peek(std::size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+
+  void skip_blanks() {
+    for (; at_ < text_.size(); ++at_) {
+      if (peek() == '-' && peek(1) == '-') {  // a comment, up to the line's end
+        at_ = std::min(text_.find('\n', at_), text_.size());
+        if (at_ == text_.size()) return;
+      } else if (!is_space(peek())) {
+        return;
+      }
+    }
+  }
+
+  Token cut(Token::Kind kind, std::size_t length) {
+    Token token{kind, std::string(text_.substr(at_, length))};
+    at_ += token.text.size();
+    return token;
+  }
+
+  Token token() {
+    const char c = peek();
+    if (c == '\'') return quoted(Token::Kind::string);
+    if (c == '"') return quoted(Token::Kind::quoted);
+    if (c == '?') return cut(Token::Kind::parameter, 1);
+    if (is_digit(c) || (c == '.' && is_digit(peek(1)))) return number();
+    if (starts_word(c)) {
+      std::size_t length = 1;
+      while (starts_word(peek(length)) || is_digit(peek(length))) ++length;
+      return cut(Token::Kind::word, length);
+    }
+    constexpr std::string_view pairs[] = {"<>", "<=", ">=", "<<", ">>", "!="};
+    for (const std::string_view pair : pairs) {
+      if (text_.substr(at_).starts_with(pair)) return cut(Token::Kind::punctuation, 2);
+    }
+    constexpr std::string_view marks = "()[]{},.:;+-*/=<>";
+    return cut(marks.find(c) != std::string_view::npos ? Token::Kind::punctuation : Token::Kind::unknown, 1);
+  }
+
+  // A doubled quote stands for itself.
+  Token quoted(Token::Kind kind) {
+    const char quote = peek();
+    Token token{kind, {}};
+    for (++at_; at_ < text_.size(); ++at_) {
+      if (peek() != quote) {
+        token.text += peek();
+      } else if (peek(1) == quote) {
+        token.text += quote;
+        ++at_;
+      } else {
+        ++at_;
+        return token;
+      }
+    }
+    token.kind = Token::Kind::unknown;
+    return token;
+  }
+
+  Token number() {
+    std::size_t length = 0;
+    while (is_digit(peek(length))) ++length;
+    if (peek(length) == '.') {
+      ++length;
+      while (is_digit(peek(length))) ++length;
+    }
+    if (upper(peek(length)) == 'E') {
+      const std::size_t sign = peek(length + 1) == '+' || peek(length + 1) == '-' ? 1 : 0;
+      if (is_digit(peek(length + 1 + sign))) {
+        length += 1 + sign;
+        while (is_digit(peek(length))) ++length;
+      }
+    }
+    return cut(Token::Kind::number, length);
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+bool Token::is_keyword(std::string_view upper_case) const {
+  return kind == Kind::word && text.size() == upper_case.size() &&
+         std::equal(text.begin(), text.end(), upper_case.begin(), [](char a, char b) { return upper(a) == b; });
+}
+
+std::vector<Token> tokenize(std::string_view statement) { return Lexer(statement).run(); }
+
+}  // namespace mayfly::compat::partiql

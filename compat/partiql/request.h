@@ -1,0 +1,19 @@
+// What a statement in a request looks like: its text and its parameters.
+#pragma once
+
+#include <string>
+
+#include "compat/error.h"
+#include "compat/json.h"
+#include "compat/partiql/statement.h"
+#include "compat/shapes_common.h"
+
+namespace mayfly::compat::partiql {
+
+inline constexpr Shape statement_shape = string_shape(1, 8192);
+inline constexpr Shape parameters_shape = list_of(shapes::attribute_value, 1);
+
+// Its Statement, with its Parameters filled in.
+Result<Statement> read_statement(const json::Value& request);
+
+}  // namespace mayfly::compat::partiql
