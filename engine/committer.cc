@@ -58,7 +58,8 @@ void Committer::commit_group(std::span<StagedWrite* const> group) {
   for (StagedWrite* write : group) {
     for (StagedWrite::Record& record : write->records) {
       set_record_created(record.bytes, now);
-      batch->put(record_key(record.stream, ++sequence), record.bytes);
+      record.sequence = ++sequence;
+      batch->put(record_key(record.stream, sequence), record.bytes);
     }
   }
 
@@ -93,6 +94,10 @@ void Committer::commit_group(std::span<StagedWrite* const> group) {
     }
   }
   published_.store(sequence, std::memory_order_release);
+
+  if (!feed_.listened()) return;
+  for (const StagedWrite* write : group)
+    if (write->source != nullptr) write->source->tell(feed_, now);
 }
 
 }  // namespace mayfly::engine

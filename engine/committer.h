@@ -1,5 +1,5 @@
-// The commit section: gives sequence numbers, writes the batch, counts, and publishes, in that order, one after
-// the other. So a reader who stops at `published()` sees every record below it and none appears there later.
+// The commit section: gives sequence numbers, writes the batch, counts, publishes and tells, in that order, one
+// after the other. So a reader who stops at `published()` sees every record below it and none appears there later.
 //
 // Where a write has to reach the disk (fsync), those who wait share one: the first in the queue takes the others'
 // batches along. Elsewhere sharing would only add hand-overs: a write takes 5 us.
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "engine/catalog.h"
+#include "engine/change_feed.h"
 #include "engine/change_log.h"
 #include "engine/clock.h"
 #include "engine/guarded_by.h"
@@ -29,7 +30,8 @@ namespace mayfly::engine {
 struct StagedWrite {
   struct Record {
     StreamId stream;
-    std::string bytes;  // change_log.h's; its creation time is filled in at commit
+    std::string bytes;       // change_log.h's; its creation time is filled in at commit
+    Sequence sequence = 0;   // likewise
   };
   struct Count {
     Counter* counter;
@@ -41,6 +43,7 @@ struct StagedWrite {
   Batch batch;
   std::vector<Record> records;
   std::vector<Count> counts;
+  const ChangeSource* source = nullptr;  // what the feed is told of it
 
   void count(const LiveTable& table, IndexId index, std::int64_t items, std::int64_t bytes) {
     if (items != 0 || bytes != 0) counts.push_back({&table.counter(index), table.id(), index, items, bytes});
@@ -54,6 +57,7 @@ class Committer {
 
   void commit(StagedWrite& write);
   [[nodiscard]] Sequence published() const { return published_.load(std::memory_order_acquire); }
+  [[nodiscard]] ChangeFeed& feed() { return feed_; }
 
  private:
   struct Waiting {
@@ -69,6 +73,7 @@ class Committer {
   const Clock& clock_;
   std::mutex commit_;
   Batch joined_ GUARDED_BY(commit_);
+  ChangeFeed feed_{commit_};
   std::atomic<Sequence> published_;  // changes under commit_
 
   std::mutex queue_mutex_;

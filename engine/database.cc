@@ -157,4 +157,8 @@ Sequence Database::oldest_sequence(StreamId stream) const {
   return found ? found->oldest_sequence : published() + 1;
 }
 
+ChangeFeed::Subscription Database::subscribe(ChangeFeed::Listener listener) {
+  return parts_->committer.feed().subscribe(std::move(listener));
+}
+
 }  // namespace mayfly::engine

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/catalog.h"
+#include "engine/change_feed.h"
 #include "engine/change_log.h"
 #include "engine/clock.h"
 #include "engine/cursor.h"
@@ -83,6 +84,8 @@ class Database {
                                        std::size_t bytes_max) const;
   [[nodiscard]] Sequence published() const;                     // the watermark: last sequence readable
   [[nodiscard]] Sequence oldest_sequence(StreamId stream) const;  // first not trimmed
+  // Every item write as it is committed, of tables with a stream and without: change_feed.h.
+  [[nodiscard]] ChangeFeed::Subscription subscribe(ChangeFeed::Listener listener);
 
   struct Parts;  // parts.h: storage and the rest, for engine's own files
   Parts& parts() const { return *parts_; }

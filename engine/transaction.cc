@@ -45,7 +45,7 @@ namespace {
 constexpr TableId no_table = 0;  // tables are numbered from 1
 }
 
-struct Transaction::State {
+struct Transaction::State final : ChangeSource {
   enum class Write : std::uint8_t { none, put, remove, forget_expiry, fill_entries };
 
   struct OneTable {
@@ -62,6 +62,7 @@ struct Transaction::State {
     Item new_item;
     std::string new_bytes;
     Instant forget_due = 0;
+    std::optional<std::size_t> record;  // in `staged.records`
     std::vector<IndexEffect> effects;
   };
 
@@ -89,12 +90,14 @@ struct Transaction::State {
     for (; gates_held > 0; --gates_held) tables[gates_held - 1].live->gate_.unlock_shared();
   }
 
+  void tell(ChangeFeed& feed, Instant at) const override;
+
   void stage(OneItem& item);
   void stage_item(OneItem& item, const Table& table, const LiveTable& live);
   void stage_indexes(OneItem& item, const Table& table, const LiveTable& live, const Item* old_item,
                      const Item* new_item);
   void stage_expiry(const OneItem& item, const Table& table);
-  void stage_record(const OneItem& item, const Table& table);
+  void stage_record(OneItem& item, const Table& table);
   void stage_missing_entries(OneItem& item, const Table& table, const LiveTable& live);
 };
 
@@ -222,6 +225,7 @@ void Transaction::commit() {
   if (!state.token.empty())
     state.parts.tokens.stage_use(state.staged.batch, state.token, state.digest, state.parts.clock->now());
   if (!state.staged.batch.empty()) {
+    state.staged.source = state_.get();
     state.parts.committer.commit(state.staged);
     for (const State::NewTimer& timer : state.timers) state.parts.timers.push(timer.table, timer.due);
   }
@@ -291,9 +295,10 @@ void Transaction::State::stage_expiry(const OneItem& item, const Table& table) {
   timers.push_back({table.id, *new_due});
 }
 
-void Transaction::State::stage_record(const OneItem& item, const Table& table) {
+void Transaction::State::stage_record(OneItem& item, const Table& table) {
   const bool puts = item.write == Write::put;
   const Item& with_keys = puts ? item.new_item : item.old_item.item();
+  item.record = staged.records.size();
   staged.records.push_back(
       {table.stream->id, encode_record(cause, table.stream->view, key_attributes(table.keys, with_keys),
                                        item.exists ? item.old_item.bytes() : std::string_view{},
@@ -315,6 +320,23 @@ void Transaction::State::stage_missing_entries(OneItem& item, const Table& table
   if (!due || is_too_old(*due, parts.clock->now())) return;
   staged.batch.put(parts.expiry.entry_key(table.id, *due, item.key), {});
   timers.push_back({table.id, *due});
+}
+
+void Transaction::State::tell(ChangeFeed& feed, Instant at) const {
+  for (const OneItem& item : items) {
+    const bool puts = item.write == Write::put;
+    if (!puts && item.write != Write::remove) continue;
+    feed.tell({.table = *tables[item.table].description,
+               .kind = !puts         ? ChangeRecord::Kind::remove
+                       : item.exists ? ChangeRecord::Kind::modify
+                                     : ChangeRecord::Kind::insert,
+               .cause = cause,
+               .at = at,
+               .key = item.key,
+               .old_item = item.exists ? item.old_item.bytes() : std::string_view{},
+               .new_item = puts ? std::string_view(item.new_bytes) : std::string_view{},
+               .sequence = item.record ? std::optional(staged.records[*item.record].sequence) : std::nullopt});
+  }
 }
 
 const std::vector<Transaction::IndexEffect>& Transaction::index_effects(Slot slot) const {

@@ -1,0 +1,41 @@
+#include "engine/change_feed.h"
+
+#include <utility>
+
+namespace mayfly::engine {
+
+ChangeFeed::Subscription::Subscription(Subscription&& other) noexcept
+    : feed_(std::exchange(other.feed_, nullptr)), listener_(other.listener_) {}
+
+ChangeFeed::Subscription& ChangeFeed::Subscription::operator=(Subscription&& other) noexcept {
+  if (this == &other) return *this;
+  end();
+  feed_ = std::exchange(other.feed_, nullptr);
+  listener_ = other.listener_;
+  return *this;
+}
+
+void ChangeFeed::Subscription::end() {
+  if (feed_ == nullptr) return;
+  const std::lock_guard lock(feed_->commits_);
+  feed_->listeners_.erase(listener_);
+  feed_ = nullptr;
+}
+
+ChangeFeed::Subscription ChangeFeed::subscribe(Listener listener) {
+  // Between two commits: of the one that comes next the listener hears all.
+  const std::lock_guard lock(commits_);
+  return {*this, listeners_.insert(listeners_.end(), std::move(listener))};
+}
+
+void ChangeFeed::tell(const Change& change) noexcept {
+  for (const Listener& listener : listeners_) {
+    try {
+      listener(change);
+    } catch (...) {
+      // Memory ran out for the listener's note. The write stands, and whoever made it must hear so.
+    }
+  }
+}
+
+}  // namespace mayfly::engine

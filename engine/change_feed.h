@@ -1,0 +1,81 @@
+// Tells committed changes to whoever listens, in commit order, after they can be read.
+//
+// Every item write of every table is told, whether the table has a stream or not, with the item before and after.
+// A subscription hears each commit that begins after subscribe() returned and none that ended before. While nobody
+// listens a commit pays for looking whether a list is empty.
+//
+//   auto subscription = database.subscribe([&](const Change& change) { work_to_do.notify(change.table.id); });
+//
+// A listener runs on the committing thread, inside the commit section: it takes a note and wakes somebody up. It
+// neither writes nor subscribes nor ends a subscription, and everything in a Change goes when it returns.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <string_view>
+
+#include "engine/change_log.h"
+#include "engine/guarded_by.h"
+#include "engine/table.h"
+
+namespace mayfly::engine {
+
+struct Change {
+  const Table& table;                // as the write saw it
+  ChangeRecord::Kind kind;
+  Cause cause;
+  Instant at;                        // by the account's clock
+  std::string_view key;              // key_codec's
+  std::string_view old_item, new_item;  // item_codec's bytes; empty: there is none
+  std::optional<Sequence> sequence;  // of the record in the table's stream, if it has one
+};
+
+class ChangeFeed {
+ public:
+  using Listener = std::function<void(const Change&)>;
+
+ private:
+  using Listeners = std::list<Listener>;
+
+ public:
+  // Ends with the object: no call of the listener is under way then, and none follows.
+  class Subscription {
+   public:
+    Subscription() = default;
+    Subscription(Subscription&& other) noexcept;
+    Subscription& operator=(Subscription&& other) noexcept;
+    ~Subscription() { end(); }
+    void end();
+
+   private:
+    friend class ChangeFeed;
+    Subscription(ChangeFeed& feed, Listeners::iterator listener) : feed_(&feed), listener_(listener) {}
+    ChangeFeed* feed_ = nullptr;
+    Listeners::iterator listener_;
+  };
+
+  // `commits`: held by whoever commits and publishes.
+  explicit ChangeFeed(std::mutex& commits) : commits_(commits) {}
+
+  [[nodiscard]] Subscription subscribe(Listener listener);
+
+  // The committer's, which holds `commits`.
+  [[nodiscard]] bool listened() const { return !listeners_.empty(); }
+  void tell(const Change& change) noexcept;
+
+ private:
+  std::mutex& commits_;
+  Listeners listeners_ GUARDED_BY(commits_);
+};
+
+// What a transaction will have changed, for the committer to tell.
+class ChangeSource {
+ public:
+  virtual ~ChangeSource() = default;
+  virtual void tell(ChangeFeed& feed, Instant at) const = 0;
+};
+
+}  // namespace mayfly::engine

@@ -1,0 +1,103 @@
+#include "engine/change_feed.h"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <thread>
+
+#include "engine/item_codec.h"
+#include "tests/support/engine_world.h"
+
+using namespace mayfly::engine;
+using namespace mayfly::engine::test;
+
+namespace {
+
+struct Heard {
+  std::string table;
+  ChangeRecord::Kind kind;
+  Cause cause;
+  std::optional<Item> old_item, new_item;
+  std::optional<Sequence> sequence;
+};
+
+Heard note_of(const Change& change) {
+  const auto item = [](std::string_view bytes) { return bytes.empty() ? std::nullopt : std::optional(decode_item(bytes)); };
+  return {change.table.name, change.kind, change.cause, item(change.old_item), item(change.new_item), change.sequence};
+}
+
+}  // namespace
+
+TEST_CASE("who subscribes hears every change with both images, of tables with a stream and without") {
+  World world;
+  auto carts = world.create(simple_table("carts"));
+  world.enable_ttl(carts);
+  Table description = simple_table("orders");
+  description.stream = stream_of(StreamView::keys_only);
+  auto orders = world.create(description);
+
+  std::vector<Heard> heard;
+  auto subscription = world.database().subscribe([&](const Change& change) {
+    CHECK(change.at == world.clock().now());
+    if (change.sequence) CHECK(world.database().published() == *change.sequence);
+    heard.push_back(note_of(change));
+  });
+  world.put(carts, {{"id", "a"}, {"ttl", number(start_seconds + 10)}});
+  world.put(carts, {{"id", "a"}, {"ttl", number(start_seconds + 20)}});
+  world.put(carts, {{"id", "a"}, {"ttl", number(start_seconds + 20)}});  // changes nothing
+  world.put(orders, {{"id", "o"}});
+  world.remove(orders, {{"id", "o"}});
+  world.remove(orders, {{"id", "o"}});  // likewise
+  world.database().advance(start_ms + 21'000);
+
+  REQUIRE(heard.size() == 5);
+  CHECK(heard[0].kind == ChangeRecord::Kind::insert);
+  CHECK_FALSE(heard[0].old_item);
+  CHECK(heard[0].new_item == Item{{"id", "a"}, {"ttl", number(start_seconds + 10)}});
+  CHECK_FALSE(heard[0].sequence);
+  CHECK(heard[1].kind == ChangeRecord::Kind::modify);
+  CHECK(heard[1].old_item == heard[0].new_item);
+  CHECK(heard[2].table == "orders");
+  const auto records = world.records(orders->description()->stream->id);
+  REQUIRE(records.size() == 2);
+  CHECK(heard[2].sequence == records[0].sequence);
+  CHECK(heard[3].sequence == records[1].sequence);
+  CHECK(heard[3].old_item == Item{{"id", "o"}});
+  CHECK(heard[4].kind == ChangeRecord::Kind::remove);
+  CHECK(heard[4].cause == Cause::time_to_live);
+  CHECK(heard[4].old_item == Item{{"id", "a"}, {"ttl", number(start_seconds + 20)}});
+  CHECK_FALSE(heard[4].new_item);
+
+  subscription.end();
+  world.put(orders, {{"id", "p"}});
+  CHECK(heard.size() == 5);
+}
+
+TEST_CASE("subscribers that come and go while others write hear records without a gap") {
+  World world;
+  Table description = simple_table("orders");
+  description.stream = stream_of(StreamView::keys_only);
+  auto orders = world.create(description);
+  std::atomic<bool> done{false};
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < 3; ++writer) {
+    writers.emplace_back([&, writer] {
+      for (int i = 0; !done; ++i) world.put(orders, {{"id", std::to_string(writer) + "-" + std::to_string(i)}});
+    });
+  }
+  for (int round = 0; round < 200; ++round) {
+    std::atomic<Sequence> last{0};
+    std::atomic<bool> gap{false};
+    auto subscription = world.database().subscribe([&](const Change& change) {
+      if (last != 0 && *change.sequence != last + 1) gap = true;
+      last = *change.sequence;
+    });
+    const Sequence published = world.database().published();  // what is not yet there will be told
+    while (last == 0) std::this_thread::yield();
+    subscription.end();
+    CHECK(last > 0);
+    CHECK(last >= published);
+    CHECK_FALSE(gap);
+  }
+  done = true;
+  for (std::thread& writer : writers) writer.join();
+}
