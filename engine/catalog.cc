@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <random>
 
+#include "engine/account.h"
 #include "engine/committer.h"
 #include "engine/item_codec.h"
 #include "engine/key_codec.h"
@@ -53,7 +54,8 @@ bool has_index(const Table& table, IndexId id) {
 
 // --- a table
 
-LiveTable::LiveTable(std::shared_ptr<const Table> table) : id_(table->id), description_(std::move(table)) {}
+LiveTable::LiveTable(std::shared_ptr<const Table> table, Account& account)
+    : id_(table->id), account_(account), description_(std::move(table)) {}
 
 std::shared_ptr<const Table> LiveTable::description() const {
   const std::lock_guard lock(mutex_);
@@ -67,7 +69,7 @@ Counter& LiveTable::counter(IndexId index) const {
 
 // --- finding
 
-Catalog::Catalog(Storage& storage, const Clock& clock) : storage_(storage), clock_(clock) { load(); }
+Catalog::Catalog(Storage& storage, Accounts& accounts) : storage_(storage), accounts_(accounts) { load(); }
 
 void Catalog::load() {
   if (std::string value; storage_.get(next_ids_key, value)) {
@@ -82,7 +84,7 @@ void Catalog::load() {
   Storage::Iterator tables(storage_, "T", "U");
   for (tables.seek_to_first(); tables.valid(); tables.next()) {
     auto table = std::make_shared<const Table>(table_from_item(decode_item(tables.value())));
-    auto live = std::make_shared<LiveTable>(table);
+    auto live = std::make_shared<LiveTable>(table, accounts_.of(table->account));
     const std::string prefix = table_prefix('N', table->id);
     Storage::Iterator counters(storage_, prefix, prefix_end(prefix));
     for (counters.seek_to_first(); counters.valid(); counters.next()) {
@@ -127,6 +129,14 @@ std::vector<std::shared_ptr<LiveTable>> Catalog::tables() const {
   return result;
 }
 
+std::vector<std::shared_ptr<LiveTable>> Catalog::tables(std::string_view account) const {
+  std::vector<std::shared_ptr<LiveTable>> result;
+  const std::shared_lock lock(mutex_);
+  for (const auto& [id, table] : by_id_)
+    if (table->account().id() == account) result.push_back(table);
+  return result;
+}
+
 // --- changing
 
 std::shared_ptr<LiveTable> Catalog::create(Table table, const Committer& committer) {
@@ -136,7 +146,8 @@ std::shared_ptr<LiveTable> Catalog::create(Table table, const Committer& committ
 
   table.id = next_table_;
   table.uuid = random_uuid();
-  table.created = clock_.now();
+  Account& account = accounts_.of(table.account);
+  table.created = account.clock().now();
   for (Index& index : table.indexes) index.id = table.next_index_id++;
   StreamId next_stream = next_stream_;
   if (table.stream) {
@@ -151,7 +162,7 @@ std::shared_ptr<LiveTable> Catalog::create(Table table, const Committer& committ
 
   next_table_ = table.id + 1;
   next_stream_ = next_stream;
-  auto live = std::make_shared<LiveTable>(std::make_shared<const Table>(std::move(table)));
+  auto live = std::make_shared<LiveTable>(std::make_shared<const Table>(std::move(table)), account);
   const auto description = live->description();
   const std::lock_guard lock(mutex_);
   tables_[scope][description->name] = live;
@@ -182,14 +193,17 @@ std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::functio
   }
 
   const bool same_ttl = table.ttl && old->ttl && table.ttl->attribute == old->ttl->attribute;
-  if (old->ttl && !same_ttl) erase_prefix(storage_, batch, table_prefix('X', table.id));
+  if (old->ttl && !same_ttl) {
+    erase_prefix(storage_, batch, table_prefix('X', table.id));
+    batch.erase(counter_key(table.id, expiry_entries));
+  }
   if (table.ttl && !same_ttl) table.ttl->backfilling = true;
 
   std::optional<Stream> closed;
   StreamId next_stream = next_stream_;
   if (old->stream && (!table.stream || table.stream->id != old->stream->id)) {
     closed = old->stream;
-    closed->disabled = clock_.now();
+    closed->disabled = live.account().clock().now();
     closed->last_sequence = committer.published();  // nobody writes to the table now
   }
   if (table.stream && (!old->stream || table.stream->id != old->stream->id)) {
@@ -207,6 +221,12 @@ std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::functio
   {
     const std::lock_guard lock(live.mutex_);
     live.description_ = description;
+    if (old->ttl && !same_ttl) live.counters_[expiry_entries].items = 0;
+  }
+  if (description->expiry != old->expiry) {
+    // What was looked up by the old mode is looked up anew.
+    live.account().timers().forget(live.id());
+    if (description->ttl) live.account().timers().push({live.id(), 0, 0});
   }
   const std::lock_guard lock(mutex_);
   if (closed) streams_[closed->id] = *closed;
@@ -224,7 +244,7 @@ bool Catalog::drop(LiveTable& live, const Committer& committer) {
   batch.erase(table_prefix('T', table->id));
   std::optional<Stream> closed = table->stream;
   if (closed) {
-    closed->disabled = clock_.now();
+    closed->disabled = live.account().clock().now();
     closed->last_sequence = committer.published();
     put_description(batch, 'R', closed->id, *closed);
   }
@@ -251,7 +271,8 @@ Stream Catalog::make_stream(const Table& table, StreamView view, StreamId id, co
   stream.table_name = table.name;
   stream.view = view;
   stream.keys = table.keys;
-  stream.created = clock_.now();
+  stream.name = id;
+  stream.created = accounts_.of(table.account).clock().now();
   stream.first_sequence = stream.oldest_sequence = committer.published() + 1;
   // A frozen clock gives the same label twice; a stream's is its own.
   const Scope scope{table.account, table.region};

@@ -24,12 +24,15 @@
 
 #include "engine/clock.h"
 #include "engine/expected.h"
+#include "engine/expiry_stats.h"
 #include "engine/guarded_by.h"
 #include "engine/lock_table.h"
 #include "engine/table.h"
 
 namespace mayfly::engine {
 
+class Account;
+class Accounts;
 class Batch;
 class Storage;
 class ExpiryIndex;
@@ -43,9 +46,11 @@ struct Counter {
 
 class LiveTable {
  public:
-  explicit LiveTable(std::shared_ptr<const Table> table);
+  LiveTable(std::shared_ptr<const Table> table, Account& account);
 
   [[nodiscard]] TableId id() const { return id_; }
+  [[nodiscard]] Account& account() const { return account_; }
+  [[nodiscard]] ExpiryStats& expiry_stats() const { return expiry_stats_; }
   [[nodiscard]] std::shared_ptr<const Table> description() const;
   [[nodiscard]] bool dropped() const { return dropped_.load(); }
   // Items and bytes of the table (index 0) or of one of its indexes.
@@ -56,6 +61,8 @@ class LiveTable {
   friend class Transaction;
 
   const TableId id_;
+  Account& account_;
+  mutable ExpiryStats expiry_stats_;
   mutable TableGate gate_;            // lock_table.h has the order
   std::atomic<bool> dropped_{false};  // changes while the gate is held alone
   mutable std::mutex mutex_;          // for a few instructions; the two below change while the gate is held alone
@@ -72,7 +79,7 @@ struct Scope {
 class Catalog {
  public:
   // Loads what storage holds.
-  Catalog(Storage& storage, const Clock& clock);
+  Catalog(Storage& storage, Accounts& accounts);
 
   std::shared_ptr<LiveTable> create(Table table, const Committer& committer);
   [[nodiscard]] std::shared_ptr<LiveTable> find(const Scope& scope, std::string_view name) const;
@@ -80,6 +87,8 @@ class Catalog {
   [[nodiscard]] std::vector<std::string> names(const Scope& scope, std::string_view start_after,
                                                std::size_t limit) const;
   [[nodiscard]] std::vector<std::shared_ptr<LiveTable>> tables() const;
+  [[nodiscard]] std::vector<std::shared_ptr<LiveTable>> tables(std::string_view account) const;  // by id
+  [[nodiscard]] bool has_tables(std::string_view account) const { return !tables(account).empty(); }
 
   // Edits a copy of the description while nobody writes to the table. Gives new indexes and a new stream their
   // ids, marks what has to be backfilled, erases what removed indexes and a removed TTL left, closes a removed
@@ -109,7 +118,7 @@ class Catalog {
   void close_stream(Table& table, Stream& closed, const Committer& committer) const;
 
   Storage& storage_;
-  const Clock& clock_;
+  Accounts& accounts_;
   std::mutex changes_;  // one change of the catalog at a time; taken after a table's gate
   TableId next_table_ GUARDED_BY(changes_) = 1;
   StreamId next_stream_ GUARDED_BY(changes_) = 1;

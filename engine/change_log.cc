@@ -109,9 +109,10 @@ StreamPage ChangeLog::read(StreamId stream, Sequence from, std::size_t limit, st
   return page;
 }
 
-std::optional<Instant> ChangeLog::trim(Instant instant) {
+std::optional<Instant> ChangeLog::trim(std::string_view account, Instant instant) {
   std::optional<Instant> oldest_left;
   for (const Stream& stream : catalog_.streams()) {
+    if (stream.account != account) continue;
     const std::string lower = table_prefix('S', stream.id);
     if (stream.disabled && *stream.disabled < instant) {
       Batch batch;

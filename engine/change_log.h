@@ -62,9 +62,9 @@ class ChangeLog {
 
   [[nodiscard]] StreamPage read(StreamId stream, Sequence from, std::size_t limit, std::size_t bytes_max) const;
 
-  // Forgets records created before `instant`, and streams closed before it. Returns when the oldest record that
-  // stays was created; nothing: none stays.
-  std::optional<Instant> trim(Instant instant);
+  // Forgets an account's records created before `instant`, and streams closed before it. Returns when the oldest
+  // record that stays was created; nothing: none stays.
+  std::optional<Instant> trim(std::string_view account, Instant instant);
 
  private:
   Storage& storage_;

@@ -1,6 +1,7 @@
 #include "engine/clock.h"
 
 #include <cassert>
+#include <cmath>
 #include <cstdio>
 
 namespace mayfly::engine {
@@ -32,6 +33,69 @@ std::optional<std::chrono::nanoseconds> ManualClock::real_time_until(Instant ins
 void ManualClock::set(Instant now) {
   assert(now >= now_.load());
   now_.store(now);
+}
+
+// --- an account's
+
+namespace {
+
+constexpr Instant far_ms = 24 * 3600 * 1000;  // who waits for longer looks again then
+
+// The host may have stepped back, while we were not running, too: time is held then.
+Instant elapsed_since(Instant begin, Instant now) { return now > begin ? now - begin : 0; }
+
+}  // namespace
+
+Instant AccountClock::now() const {
+  const std::lock_guard lock(mutex_);
+  if (held_) return anchor_.here;
+  switch (anchor_.setting.mode) {
+    case ClockSetting::Mode::real: return host_.now();
+    case ClockSetting::Mode::frozen: return anchor_.here;
+    case ClockSetting::Mode::offset: return anchor_.here + elapsed_since(anchor_.host, host_.now());
+    case ClockSetting::Mode::rate: break;
+  }
+  const double elapsed_ms = static_cast<double>(elapsed_since(anchor_.host, host_.now()));
+  return anchor_.here + static_cast<Instant>(elapsed_ms * anchor_.setting.rate);
+}
+
+std::optional<std::chrono::nanoseconds> AccountClock::real_time_until(Instant instant) const {
+  const Instant left = instant - now();
+  if (left <= 0) return std::chrono::nanoseconds::zero();
+  const std::lock_guard lock(mutex_);
+  if (held_) return std::nullopt;
+  switch (anchor_.setting.mode) {
+    case ClockSetting::Mode::real: return host_.real_time_until(instant);
+    case ClockSetting::Mode::frozen: return std::nullopt;
+    case ClockSetting::Mode::offset:
+      if (left > far_ms) return std::chrono::milliseconds(far_ms);
+      return host_.real_time_until(anchor_.host + (instant - anchor_.here));
+    case ClockSetting::Mode::rate: break;
+  }
+  const double rate = anchor_.setting.rate;
+  if (static_cast<double>(left) / rate > static_cast<double>(far_ms)) return std::chrono::milliseconds(far_ms);
+  const double since_anchor_ms = std::ceil(static_cast<double>(instant - anchor_.here) / rate);
+  return host_.real_time_until(anchor_.host + static_cast<Instant>(since_anchor_ms));
+}
+
+AccountClock::Anchor AccountClock::anchor() const {
+  const std::lock_guard lock(mutex_);
+  return anchor_;
+}
+
+void AccountClock::set(ClockSetting setting, Instant now) { set(Anchor{setting, host_.now(), now}); }
+
+void AccountClock::set(Anchor anchor) {
+  const std::lock_guard lock(mutex_);
+  anchor_ = anchor;
+  held_ = false;
+}
+
+void AccountClock::hold(Instant now) {
+  const std::lock_guard lock(mutex_);
+  anchor_.host = host_.now();
+  anchor_.here = now;
+  held_ = true;
 }
 
 std::string iso8601(Instant instant) {

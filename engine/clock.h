@@ -8,12 +8,13 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "engine/guarded_by.h"
 
 namespace mayfly::engine {
 
@@ -37,18 +38,61 @@ class SystemClock final : public Clock {
   mutable std::atomic<Instant> latest_{0};
 };
 
-// A clock that stands still until it is told otherwise.
+// A host's clock for tests: stands still until it is told otherwise.
 class ManualClock final : public Clock {
  public:
   explicit ManualClock(Instant now) : now_(now) {}
   [[nodiscard]] Instant now() const override { return now_.load(); }
   [[nodiscard]] std::optional<std::chrono::nanoseconds> real_time_until(Instant instant) const override;
-  // Later instants only. Who moves a clock that a Database reads goes through Database::advance, which
-  // deletes what falls due on the way.
+  // Later instants only.
   void set(Instant now);
 
  private:
   std::atomic<Instant> now_;
+};
+
+// How an account's time goes.
+struct ClockSetting {
+  enum class Mode : std::uint8_t {
+    real,    // the host's time
+    frozen,  // stands still until it is moved
+    offset,  // as fast as the host's, but elsewhere
+    rate,    // so many times as fast
+  };
+  Mode mode = Mode::real;
+  double rate = 1;  // of Mode::rate: positive
+  friend bool operator==(const ClockSetting&, const ClockSetting&) = default;
+};
+
+// One account's time, by its setting and the host's clock. Nothing here deletes what falls due when it is moved:
+// that is Database::advance.
+//
+// Thread-safe.
+class AccountClock final : public Clock {
+ public:
+  // Where a setting began: then the host's clock said `host` and this one `here`. Real time has no beginning.
+  struct Anchor {
+    ClockSetting setting;
+    Instant host = 0, here = 0;
+  };
+
+  AccountClock(const Clock& host, Anchor anchor) : host_(host), anchor_(anchor) {}
+
+  [[nodiscard]] Instant now() const override;
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> real_time_until(Instant instant) const override;
+
+  [[nodiscard]] Anchor anchor() const;
+  // From now on so, beginning at `now` (in real time: at the host's).
+  void set(ClockSetting setting, Instant now);
+  void set(Anchor anchor);  // as if since then
+  // While the clock is being moved it stands still at the instants it passes, whatever its setting.
+  void hold(Instant now);
+
+ private:
+  const Clock& host_;
+  mutable std::mutex mutex_;  // for a few instructions
+  Anchor anchor_ GUARDED_BY(mutex_);
+  bool held_ GUARDED_BY(mutex_) = false;
 };
 
 // The host's time, whatever an account's clock says: for deadlines of waits.

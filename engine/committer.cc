@@ -6,9 +6,6 @@
 
 namespace mayfly::engine {
 
-Committer::Committer(Storage& storage, const Clock& clock, Sequence last)
-    : storage_(storage), clock_(clock), published_(last) {}
-
 void Committer::commit(StagedWrite& write) {
   if (storage_.syncs()) return commit_shared(write);
   StagedWrite* const group[] = {&write};
@@ -53,11 +50,11 @@ void Committer::commit_group(std::span<StagedWrite* const> group) {
     for (const StagedWrite* write : group) joined_.append(write->batch);
   }
 
-  const Instant now = clock_.now();
   Sequence sequence = published_.load(std::memory_order_relaxed);
   for (StagedWrite* write : group) {
+    write->at = write->clock->now();
     for (StagedWrite::Record& record : write->records) {
-      set_record_created(record.bytes, now);
+      set_record_created(record.bytes, write->at);
       record.sequence = ++sequence;
       batch->put(record_key(record.stream, sequence), record.bytes);
     }
@@ -97,7 +94,7 @@ void Committer::commit_group(std::span<StagedWrite* const> group) {
 
   if (!feed_.listened()) return;
   for (const StagedWrite* write : group)
-    if (write->source != nullptr) write->source->tell(feed_, now);
+    if (write->source != nullptr) write->source->tell(feed_, write->at);
 }
 
 }  // namespace mayfly::engine

@@ -40,6 +40,8 @@ struct StagedWrite {
     std::int64_t items, bytes;  // differences
   };
 
+  const Clock* clock = nullptr;  // the account's
+  Instant at = 0;                // by it: given at commit
   Batch batch;
   std::vector<Record> records;
   std::vector<Count> counts;
@@ -53,7 +55,7 @@ struct StagedWrite {
 class Committer {
  public:
   // `last`: the last sequence number that was ever given.
-  Committer(Storage& storage, const Clock& clock, Sequence last);
+  Committer(Storage& storage, Sequence last) : storage_(storage), published_(last) {}
 
   void commit(StagedWrite& write);
   [[nodiscard]] Sequence published() const { return published_.load(std::memory_order_acquire); }
@@ -70,7 +72,6 @@ class Committer {
   void commit_group(std::span<StagedWrite* const> group);  // holds commit_
 
   Storage& storage_;
-  const Clock& clock_;
   std::mutex commit_;
   Batch joined_ GUARDED_BY(commit_);
   ChangeFeed feed_{commit_};

@@ -7,6 +7,7 @@
 #include "engine/key_space.h"
 #include "engine/parts.h"
 #include "engine/reaper.h"
+#include "engine/time_travel.h"
 
 namespace mayfly::engine {
 namespace {
@@ -23,14 +24,21 @@ std::int64_t settled_window(Storage& storage, std::int64_t asked_ms) {
   return asked_ms;
 }
 
+std::int64_t total(const Deletions& deletions) {
+  std::int64_t sum = 0;
+  for (const auto& [name, count] : deletions) sum += count;
+  return sum;
+}
+
 }  // namespace
 
 Database::Parts::Parts(DatabaseOptions options_, std::unique_ptr<Storage> storage)
     : options(std::move(options_)),
       storage_(std::move(storage)),
-      clock(options.clock ? options.clock : std::make_shared<SystemClock>()),
-      catalog(*storage_, *clock),
-      committer(*storage_, *clock, ChangeLog::last_sequence(*storage_, catalog.streams())),
+      host_clock(options.clock ? options.clock : std::make_shared<SystemClock>()),
+      accounts(*storage_, *host_clock, options.account_clocks),
+      catalog(*storage_, accounts),
+      committer(*storage_, ChangeLog::last_sequence(*storage_, catalog.streams())),
       change_log(*storage_, catalog, committer),
       expiry(settled_window(*storage_, options.expiry_window_ms)),
       tokens(*storage_) {}
@@ -53,9 +61,10 @@ Expected<std::unique_ptr<Database>, std::string> Database::open(DatabaseOptions 
 Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {
   parts_->backfill = std::make_unique<IndexBackfill>(*this);
   parts_->reaper = std::make_unique<Reaper>(*this);
+  parts_->time_travel = std::make_unique<TimeTravel>(*this, *parts_->reaper);
   for (const std::shared_ptr<LiveTable>& table : parts_->catalog.tables()) {
     const std::shared_ptr<const Table> description = table->description();
-    if (description->ttl) parts_->timers.push(table->id(), 0);  // the first sweep finds out
+    if (description->ttl) table->account().timers().push({table->id(), 0, 0});  // the first sweep finds out
     if (BackfillWalk::needed(*description)) parts_->backfill->start(table, *description, 0);
   }
   if (parts_->options.reap) parts_->reaper->start();
@@ -68,24 +77,54 @@ Database::~Database() {
 
 // --- time
 
-Instant Database::now(std::string_view) const { return parts_->clock->now(); }
+Instant Database::now(std::string_view account) const { return parts_->accounts.of(account).clock().now(); }
 
-std::int64_t Database::advance(Instant to, bool age_streams) {
-  auto* clock = dynamic_cast<ManualClock*>(parts_->clock.get());
-  assert(clock);
-  const Instant from = clock->now();
-  const std::int64_t removed = parts_->reaper->advance(*clock, to, age_streams);
-  if (!age_streams) parts_->unaged_ms += clock->now() - from;
-  return removed;
+Instant Database::stream_now(std::string_view account) const { return parts_->accounts.of(account).stream_now(); }
+
+ClockSetting Database::clock_setting(std::string_view account) const {
+  return parts_->accounts.of(account).clock().anchor().setting;
 }
 
-Instant Database::stream_now(std::string_view account) const { return now(account) - parts_->unaged_ms; }
+Advanced Database::advance(std::string_view account, Instant to, bool age_streams) {
+  return parts_->time_travel->advance(parts_->accounts.of(account), to, age_streams);
+}
 
-std::int64_t Database::reap_due() { return parts_->reaper->reap_due(); }
+Advanced Database::advance_to_next_expiry(std::string_view account, bool age_streams) {
+  return parts_->time_travel->advance_to_next_expiry(parts_->accounts.of(account), age_streams);
+}
+
+Expected<Advanced, ClockRefusal> Database::set_clock(std::string_view account, ClockSetting setting,
+                                                     std::optional<Instant> now, bool age_streams) {
+  return parts_->time_travel->set(parts_->accounts.of(account), setting, now, age_streams);
+}
+
+std::optional<Instant> Database::next_expiry(std::string_view account) {
+  Account& found = parts_->accounts.of(account);
+  const std::lock_guard moving(found.moving());
+  return parts_->reaper->next_expiry(found);
+}
+
+std::int64_t Database::reap_due() {
+  Deletions deletions;
+  for (Account* account : parts_->accounts.all()) {
+    const std::lock_guard moving(account->moving());
+    parts_->reaper->sweep_account(*account, account->clock().now(), deletions);
+  }
+  return total(deletions);
+}
+
+std::int64_t Database::sweep(const std::shared_ptr<LiveTable>& table) {
+  Account& account = table->account();
+  Deletions deletions;
+  const std::lock_guard moving(account.moving());
+  parts_->reaper->sweep_table(table, account.clock().now(), deletions);
+  return total(deletions);
+}
 
 // --- tables
 
 std::shared_ptr<LiveTable> Database::create_table(Table table) {
+  table.expiry = parts_->options.expiry;
   return parts_->catalog.create(std::move(table), parts_->committer);
 }
 
@@ -110,7 +149,7 @@ std::shared_ptr<const Table> Database::update_table(const std::shared_ptr<LiveTa
 
 bool Database::drop_table(const std::shared_ptr<LiveTable>& table) {
   if (!parts_->catalog.drop(*table, parts_->committer)) return false;
-  parts_->timers.forget(table->id());
+  table->account().timers().forget(table->id());
   return true;
 }
 

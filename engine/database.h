@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/account.h"
 #include "engine/catalog.h"
 #include "engine/change_feed.h"
 #include "engine/change_log.h"
@@ -25,11 +26,25 @@ namespace mayfly::engine {
 struct DatabaseOptions {
   std::string directory;             // empty: in memory
   bool fsync = false;                // an acknowledged write survives a power cut, not only kill -9
-  std::shared_ptr<Clock> clock;      // empty: the host's
+  std::shared_ptr<Clock> clock;      // what accounts' clocks go by; empty: the host's
+  ClockDefaults account_clocks;      // how they begin
+  ExpiryMode expiry;                 // of new tables
   std::int64_t expiry_window_ms = 60'000;
-  bool reap = true;                  // false: nothing expires unless advance() or reap_due() is called
+  bool reap = true;                  // false: nothing expires unless a clock is moved, or one asks for it
   std::size_t backfill_at_once_max = 10'000;   // items that update_table fills in before it returns
   std::function<bool()> write_fails;           // for tests: storage.h
+};
+
+// What moving a clock brought about.
+struct Advanced {
+  Instant now = 0;
+  std::int64_t expired = 0;
+  Deletions tables;
+  std::optional<Instant> next_expiry;  // nothing: nothing fires by itself any more
+};
+
+enum class ClockRefusal : std::uint8_t {
+  has_tables,  // an earlier time would leave items and records from the future
 };
 
 class Database {
@@ -42,14 +57,19 @@ class Database {
 
   // --- time
   [[nodiscard]] Instant now(std::string_view account) const;
-  // Only with a ManualClock: moves it through every due instant in order, up to `to`; returns when all that
-  // fell due is deleted and readable in streams. Returns how many expired. Stream records do not age by the
-  // jump, so that it cannot lose what it brought about, unless that is asked for.
-  std::int64_t advance(Instant to, bool age_streams = false);
-  // The time by which streams and their readers age: now(), less what advance() jumped over.
+  // The time by which streams and their readers age: now(), less what was jumped over.
   [[nodiscard]] Instant stream_now(std::string_view account) const;
-  // Deletes what is due now; returns how many.
+  [[nodiscard]] ClockSetting clock_setting(std::string_view account) const;
+  // time_travel.h has what these promise.
+  Advanced advance(std::string_view account, Instant to, bool age_streams = false);
+  Advanced advance_to_next_expiry(std::string_view account, bool age_streams = false);
+  Expected<Advanced, ClockRefusal> set_clock(std::string_view account, ClockSetting setting,
+                                             std::optional<Instant> now, bool age_streams = false);
+  [[nodiscard]] std::optional<Instant> next_expiry(std::string_view account);
+  // Deletes what fires now, in every account; returns how many.
   std::int64_t reap_due();
+  // Deletes what is due in the table, whatever its expiry mode; returns how many.
+  std::int64_t sweep(const std::shared_ptr<LiveTable>& table);
 
   // --- tables. `create` fills in ids and creation times; false (nullptr): the name is taken.
   std::shared_ptr<LiveTable> create_table(Table table);

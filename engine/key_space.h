@@ -7,7 +7,9 @@
 //   'S' stream:u32 sequence:u64              change record (change_log.cc)
 //   'T' table:u32                            table's description, as an item (table.h)
 //   'R' stream:u32                           stream's description, as an item
-//   'N' table:u32 index:u16                  items:i64le bytes:i64le, what DescribeTable counts
+//   'N' table:u32 index:u16                  items:i64le bytes:i64le, what DescribeTable counts; of index
+//                                            `expiry_entries`: how many items will expire, and 0
+//   'C' account                              clock and jumps (account.h)
 //   'Q', 'U'                                 tokens of idempotent requests (request_tokens.h)
 //   'M' name                                 a number, u64le: ids to give next, the window's span, ...
 //

@@ -1,10 +1,10 @@
 // What a Database is made of, for engine's own files, in the order in which it is built.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <optional>
 
+#include "engine/account.h"
 #include "engine/catalog.h"
 #include "engine/change_log.h"
 #include "engine/clock.h"
@@ -14,12 +14,12 @@
 #include "engine/lock_table.h"
 #include "engine/request_tokens.h"
 #include "engine/storage.h"
-#include "engine/timer_heap.h"
 
 namespace mayfly::engine {
 
 class IndexBackfill;
 class Reaper;
+class TimeTravel;
 
 struct Database::Parts {
   Parts(DatabaseOptions options, std::unique_ptr<Storage> storage);
@@ -29,17 +29,17 @@ struct Database::Parts {
 
   DatabaseOptions options;
   std::unique_ptr<Storage> storage_;
-  std::shared_ptr<Clock> clock;
-  std::atomic<Instant> unaged_ms{0};  // that advance() jumped over without ageing streams
+  std::shared_ptr<Clock> host_clock;
+  Accounts accounts;
   Catalog catalog;
   Committer committer;
   ChangeLog change_log;
   ExpiryIndex expiry;
   RequestTokens tokens;
   LockTable locks;
-  TimerHeap timers;
   std::unique_ptr<IndexBackfill> backfill;
   std::unique_ptr<Reaper> reaper;
+  std::unique_ptr<TimeTravel> time_travel;
 };
 
 }  // namespace mayfly::engine

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <string>
+#include <optional>
 #include <vector>
 
 #include "engine/change_log.h"
+#include "engine/expiry_mode.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
 #include "engine/parts.h"
@@ -26,11 +27,14 @@ struct Entry {
 };
 }  // namespace
 
-std::int64_t Reaper::sweep(TimerHeap::Timer timer, Instant now) {
+void Reaper::sweep(TimerHeap::Timer timer, Instant now, Which which, Deletions& deletions) {
   Database::Parts& parts = database_.parts();
   const std::shared_ptr<LiveTable> table = parts.catalog.find(timer.table);
-  if (!table) return 0;  // dropped: its timer is gone with this
-  std::int64_t removed = 0;
+  if (!table) return;  // dropped: its timer is gone with this
+  const std::shared_ptr<const Table> description = table->description();
+  const auto is_wanted = [&](Instant due) {
+    return due <= now && (which == Which::due || fires_at(*description, due) <= now);
+  };
   // One iterator for the sweep: it stays past the tombstones that the sweep itself makes.
   Storage::Iterator iterator(parts.storage(), parts.expiry.position(timer.table, timer.due),
                              prefix_end(table_prefix('X', timer.table)));
@@ -40,60 +44,76 @@ std::int64_t Reaper::sweep(TimerHeap::Timer timer, Instant now) {
     batch.clear();
     for (; iterator.valid() && batch.size() < batch_items_max; iterator.next()) {
       const Instant due = ExpiryIndex::due_in(iterator.key());
-      if (due > now) break;
+      if (!is_wanted(due)) break;
       batch.push_back({due, std::string(ExpiryIndex::item_key_in(iterator.key()))});
     }
     if (batch.empty()) break;
     Transaction transaction(database_, Cause::time_to_live);
     for (const Entry& entry : batch) transaction.add(table, entry.item_key);
-    if (!transaction.lock()) return removed;
-    std::int64_t removing = 0;
+    if (!transaction.lock()) return;
+    std::vector<Instant> removing;
     for (std::size_t slot = 0; slot < batch.size(); ++slot)
-      removing += transaction.remove_expired(slot, batch[slot].due) ? 1 : 0;
+      if (transaction.remove_expired(slot, batch[slot].due)) removing.push_back(batch[slot].due);
     transaction.commit();
-    removed += removing;
+    for (const Instant due : removing) table->expiry_stats().record(now - due);
+    if (!removing.empty()) deletions[description->name] += static_cast<std::int64_t>(removing.size());
   }
-  if (iterator.valid()) parts.timers.push(timer.table, ExpiryIndex::due_in(iterator.key()));
-  return removed;
+  if (!iterator.valid()) return;
+  const Instant due = ExpiryIndex::due_in(iterator.key());
+  table->account().timers().push({timer.table, due, fires_at(*description, due)});
 }
 
-std::int64_t Reaper::sweep_all(Instant now) {
-  TimerHeap& timers = database_.parts().timers;
-  std::int64_t removed = 0;
-  while (const std::optional<TimerHeap::Timer> timer = stop_ ? std::nullopt : timers.pop_due(now)) {
+void Reaper::sweep_account(Account& account, Instant now, Deletions& deletions) {
+  TimerHeap& timers = account.timers();
+  while (const std::optional<TimerHeap::Timer> timer = stop_ ? std::nullopt : timers.pop(now)) {
     try {
-      removed += sweep(*timer, now);
+      sweep(*timer, now, Which::fires, deletions);
     } catch (...) {
-      timers.push(timer->table, timer->due);
+      timers.push(*timer);
       throw;
     }
   }
-  return removed;
 }
 
-std::int64_t Reaper::reap_due() {
-  const std::lock_guard lock(sweeping_);
-  return sweep_all(database_.parts().clock->now());
-}
-
-std::int64_t Reaper::advance(ManualClock& clock, Instant to, bool age_streams) {
-  const std::lock_guard lock(sweeping_);
-  TimerHeap& timers = database_.parts().timers;
-  std::int64_t removed = 0;
-  for (auto timer = timers.earliest(); timer && timer->due <= to; timer = timers.earliest()) {
-    clock.set(std::max(clock.now(), timer->due));
-    removed += sweep_all(clock.now());
+void Reaper::sweep_table(const std::shared_ptr<LiveTable>& table, Instant now, Deletions& deletions) {
+  TimerHeap& timers = table->account().timers();
+  for (auto timer = timers.of(table->id()); timer && timer->due <= now && !stop_; timer = timers.of(table->id())) {
+    timers.forget(table->id());
+    try {
+      sweep(*timer, now, Which::due, deletions);
+    } catch (...) {
+      timers.push(*timer);
+      throw;
+    }
   }
-  clock.set(std::max(clock.now(), to));
-  if (age_streams) trim_streams();
-  return removed;
 }
 
-void Reaper::trim_streams() {
+std::optional<Instant> Reaper::next_expiry(Account& account) {
   Database::Parts& parts = database_.parts();
-  const Instant now = parts.clock->now();
-  const Instant oldest = parts.change_log.trim(now - retention_ms).value_or(now);
-  next_trim_ = std::max(oldest + retention_ms + 1, now + trim_pause_ms);
+  TimerHeap& timers = account.timers();
+  // A timer may be early, its item renewed or deleted: until the earliest agrees with the index.
+  while (const auto timer = timers.earliest()) {
+    const std::shared_ptr<LiveTable> table = parts.catalog.find(timer->table);
+    timers.forget(timer->table);
+    if (!table) continue;
+    Storage::Iterator iterator(parts.storage(), parts.expiry.position(timer->table, timer->due),
+                               prefix_end(table_prefix('X', timer->table)));
+    iterator.seek_to_first();
+    if (!iterator.valid()) continue;
+    const Instant due = ExpiryIndex::due_in(iterator.key());
+    const TimerHeap::Timer exact{timer->table, due, fires_at(*table->description(), due)};
+    timers.push(exact);
+    if (exact.fires <= timer->fires) return exact.fires;
+  }
+  return std::nullopt;
+}
+
+Instant Reaper::trim_streams(Account& account) {
+  const Instant now = account.stream_now();
+  const std::optional<Instant> oldest =
+      database_.parts().change_log.trim(account.id(), account.instant_of_stream_time(now - retention_ms));
+  account.forget_jumps_before(oldest.value_or(account.clock().now()));
+  return std::max((oldest ? account.stream_time_of(*oldest) : now) + retention_ms + 1, now + trim_pause_ms);
 }
 
 void Reaper::start() {
@@ -102,36 +122,48 @@ void Reaper::start() {
 
 void Reaper::run() {
   Database::Parts& parts = database_.parts();
-  // Time that stands still, or is moved by hand, does not age streams; advance() does where it is asked to.
-  const bool ages = dynamic_cast<const ManualClock*>(parts.clock.get()) == nullptr;
+  std::map<Account*, Instant> next_trims;  // in stream time
   for (;;) {
-    const TimerHeap::Ticket ticket = parts.timers.ticket();
+    const Bell::Ticket ticket = parts.accounts.bell().ticket();
     std::optional<std::chrono::nanoseconds> pause;
-    const auto wake_at = [&](Instant instant) {
-      const auto left = parts.clock->real_time_until(instant);
+    const auto wake_at = [&](const Account& account, Instant instant) {
+      const auto left = account.clock().real_time_until(instant);
       if (left) pause = std::min(pause.value_or(*left), *left);
     };
-    try {
-      reap_due();
-      if (const auto timer = parts.timers.earliest()) wake_at(timer->due);
-      if (ages) {
-        const std::lock_guard lock(sweeping_);
-        if (!next_trim_ || *next_trim_ <= parts.clock->now()) trim_streams();
-        wake_at(*next_trim_);
+    for (Account* account : parts.accounts.all()) {
+      // Who holds it sweeps, and rings when it is done.
+      const std::unique_lock moving(account->moving(), std::try_to_lock);
+      if (!moving) continue;
+      try {
+        // One sweep at a time, so that an account's backlog does not keep the others waiting.
+        Deletions deletions;
+        if (const auto timer = account->timers().pop(account->clock().now())) {
+          try {
+            sweep(*timer, account->clock().now(), Which::fires, deletions);
+          } catch (...) {
+            account->timers().push(*timer);
+            throw;
+          }
+        }
+        if (const auto timer = account->timers().earliest()) wake_at(*account, timer->fires);
+
+        const auto [next_trim, first_look] = next_trims.try_emplace(account, 0);
+        if (next_trim->second <= account->stream_now()) next_trim->second = trim_streams(*account);
+        wake_at(*account, account->instant_of_stream_time(next_trim->second));
+      } catch (const StorageFault&) {
+        // What is due stays due: the index and the timer are as they were.
+        pause = std::min<std::chrono::nanoseconds>(pause.value_or(fault_pause), fault_pause);
       }
-    } catch (const StorageFault&) {
-      // What is due stays due: the index and the timer are as they were.
-      pause = fault_pause;
     }
     if (stop_) return;
-    parts.timers.wait(ticket, pause);
+    parts.accounts.bell().wait(ticket, pause);
   }
 }
 
 Reaper::~Reaper() {
   if (!thread_.joinable()) return;
   stop_ = true;
-  database_.parts().timers.wake();
+  database_.parts().accounts.bell().ring();
   thread_.join();
 }
 

@@ -20,8 +20,13 @@ std::string use_key(std::string_view name, Instant used) {
   return key;
 }
 
-std::string age_key(std::string_view name, Instant used) {
-  std::string key = "U";
+// Names begin with their account.
+std::string_view account_of(std::string_view name) { return name.substr(0, name.find('\0')); }
+
+std::string age_prefix(std::string_view account) { return std::string("U").append(account); }
+
+std::string age_key(std::string_view account, std::string_view name, Instant used) {
+  std::string key = age_prefix(account);
   append_big_endian(key, static_cast<std::uint64_t>(used));
   return key.append(name);
 }
@@ -49,19 +54,31 @@ std::optional<std::string> RequestTokens::find(std::string_view name, Instant no
 }
 
 void RequestTokens::stage_use(Batch& batch, std::string_view name, std::string_view digest, Instant now) {
-  const std::string oldest = age_key({}, oldest_);
-  Storage::Iterator iterator(storage_, oldest, prefix_end("U"));
+  const std::string_view account = account_of(name);
+  const std::lock_guard lock(mutex_);
+  Instant& oldest = oldest_.try_emplace(std::string(account), 0).first->second;
+  const std::string prefix = age_prefix(account);
+  Storage::Iterator iterator(storage_, age_key(account, {}, oldest), prefix_end(prefix));
   iterator.seek_to_first();
   for (std::size_t i = 0; i < forgotten_at_once_max && iterator.valid(); ++i, iterator.next()) {
-    const std::string_view rest = iterator.key().substr(1);
+    const std::string_view rest = iterator.key().substr(prefix.size());
     const auto used = static_cast<Instant>(read_big_endian<std::uint64_t>(rest));
     if (!is_over(used, now)) break;
     batch.erase(iterator.key());
     batch.erase(use_key(rest.substr(sizeof(std::uint64_t)), used));
-    oldest_ = used;
+    oldest = used;
   }
   batch.put(use_key(name, now), digest);
-  batch.put(age_key(name, now), {});
+  batch.put(age_key(account, name, now), {});
+}
+
+void RequestTokens::stage_forgetting(Batch& batch, std::string_view account) {
+  const std::string ages = age_prefix(account);
+  storage_.erase_range(batch, ages, prefix_end(ages));
+  const std::string uses = std::string("Q").append(account);
+  storage_.erase_range(batch, uses, prefix_end(uses));
+  const std::lock_guard lock(mutex_);
+  oldest_.erase(std::string(account));
 }
 
 }  // namespace mayfly::engine

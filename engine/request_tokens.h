@@ -4,20 +4,22 @@
 // crash either both are there or neither. Its time is the clock's, which tests may move.
 //
 //   'Q' account 0 region 0 length:u8 token used:u64     digest     what was asked for with the token, and when
-//   'U' used:u64 key                                    nothing    the same by age, for forgetting; key: the
+//   'U' account used:u64 key                            nothing    the same by age, for forgetting; key: the
 //                                                                  above without its 'Q' and `used`
 //
 // A token that was used again after its ten minutes has two keys of which the later one counts. So forgetting an
 // old use can never take a new one with it, and needs no lock.
 #pragma once
 
-#include <atomic>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "engine/catalog.h"
 #include "engine/clock.h"
+#include "engine/guarded_by.h"
 #include "engine/storage.h"
 
 namespace mayfly::engine {
@@ -34,14 +36,17 @@ class RequestTokens {
 
   // The digest that the token was last used with, unless that was more than ten minutes ago.
   [[nodiscard]] std::optional<std::string> find(std::string_view name, Instant now) const;
-  // Stages the use, and forgets some that are too old.
+  // Stages the use, and forgets some of the account's that are too old.
   void stage_use(Batch& batch, std::string_view name, std::string_view digest, Instant now);
+  // Stages forgetting all of the account's: its time begins anew.
+  void stage_forgetting(Batch& batch, std::string_view account);
 
  private:
   const Storage& storage_;
-  // Uses before it are forgotten, and their tombstones need not be walked again. (If the write that was to erase
-  // them failed, they stay until the next opening, too old to be found.)
-  std::atomic<Instant> oldest_{0};
+  // By account: uses before it are forgotten, and their tombstones need not be walked again. (If the write that was
+  // to erase them failed, they stay until the next opening, too old to be found.)
+  std::mutex mutex_;
+  std::map<std::string, Instant, std::less<>> oldest_ GUARDED_BY(mutex_);
 };
 
 }  // namespace mayfly::engine

@@ -170,6 +170,9 @@ Item to_item(const Stream& stream) {
   put(item, "view", static_cast<std::int64_t>(stream.view));
   item.set("keys", key_schema_map(stream.keys));
   put(item, "created", stream.created);
+  put(item, "name", stream.name);
+  put(item, "undone_first", static_cast<std::int64_t>(stream.undone_first));
+  put(item, "undone_last", static_cast<std::int64_t>(stream.undone_last));
   put(item, "disabled", stream.disabled);
   put(item, "first_sequence", static_cast<std::int64_t>(stream.first_sequence));
   put(item, "oldest_sequence", static_cast<std::int64_t>(stream.oldest_sequence));
@@ -188,6 +191,9 @@ Stream stream_from_item(const Item& item) {
   stream.view = static_cast<StreamView>(int_or(item, "view", 0));
   stream.keys = key_schema(*submap(item, "keys"));
   stream.created = int_or(item, "created", 0);
+  stream.name = static_cast<std::uint32_t>(int_or(item, "name", stream.id));
+  stream.undone_first = static_cast<std::uint64_t>(int_or(item, "undone_first", 0));
+  stream.undone_last = static_cast<std::uint64_t>(int_or(item, "undone_last", 0));
   stream.disabled = optional_int(item, "disabled");
   stream.first_sequence = static_cast<std::uint64_t>(int_or(item, "first_sequence", 0));
   stream.oldest_sequence = static_cast<std::uint64_t>(int_or(item, "oldest_sequence", 0));
@@ -220,6 +226,11 @@ Item to_item(const Table& table) {
     put(item, "ttl", table.ttl->attribute);
     put_flag(item, "ttl_backfilling", table.ttl->backfilling);
   }
+  put(item, "expiry", static_cast<std::int64_t>(table.expiry.kind));
+  put(item, "expiry_delay_ms_min", table.expiry.delay_ms_min);
+  put(item, "expiry_delay_ms_max", table.expiry.delay_ms_max);
+  put(item, "expiry_seed", static_cast<std::int64_t>(table.expiry.seed));
+  put(item, "ttl_changed", table.ttl_changed);
   if (table.stream) item.set("stream", to_item(*table.stream));
   if (table.latest_stream_label) put(item, "latest_stream_label", *table.latest_stream_label);
   put_flag(item, "deletion_protection", table.deletion_protection);
@@ -255,6 +266,12 @@ Table table_from_item(const Item& item) {
   if (flag(item, "recovery_since"))
     table.recovery = PointInTimeRecovery{int_or(item, "recovery_since", 0), int_or(item, "recovery_days", 0)};
   if (flag(item, "ttl")) table.ttl = TimeToLive{string_or_empty(item, "ttl"), flag(item, "ttl_backfilling")};
+  const ExpiryMode mode;
+  table.expiry = {static_cast<ExpiryMode::Kind>(int_or(item, "expiry", 0)),
+                  int_or(item, "expiry_delay_ms_min", mode.delay_ms_min),
+                  int_or(item, "expiry_delay_ms_max", mode.delay_ms_max),
+                  static_cast<std::uint64_t>(int_or(item, "expiry_seed", static_cast<std::int64_t>(mode.seed)))};
+  table.ttl_changed = optional_int(item, "ttl_changed");
   if (const Map* found = submap(item, "stream")) table.stream = stream_from_item(*found);
   if (flag(item, "latest_stream_label")) table.latest_stream_label = string_or_empty(item, "latest_stream_label");
   table.deletion_protection = flag(item, "deletion_protection");

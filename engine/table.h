@@ -16,6 +16,7 @@ namespace mayfly::engine {
 
 using TableId = std::uint32_t;   // unique across accounts, never reused
 using IndexId = std::uint16_t;   // unique within a table, never reused; 0 is the table itself
+inline constexpr IndexId expiry_entries = 0xffff;  // no index: the counter of a table's entries in the expiry index
 using StreamId = std::uint32_t;  // unique across accounts, never reused
 
 enum class ScalarType : std::uint8_t { string, number, binary };
@@ -78,6 +79,20 @@ struct TimeToLive {
   bool backfilling = false;  // items from before it was enabled are still being indexed
 };
 
+// When an item that is due is deleted (expiry_mode.h).
+struct ExpiryMode {
+  enum class Kind : std::uint8_t {
+    exact,   // at once
+    aws,     // after a delay, as on AWS: meanwhile it is an ordinary item
+    manual,  // when told
+  };
+  Kind kind = Kind::exact;
+  std::int64_t delay_ms_min = 600'000;  // of `aws`: at least 10 minutes, at most 28, as was measured there
+  std::int64_t delay_ms_max = 1'680'000;
+  std::uint64_t seed = 1;
+  friend bool operator==(const ExpiryMode&, const ExpiryMode&) = default;
+};
+
 // Described, so that clients find what they asked for; nothing can be restored yet.
 struct PointInTimeRecovery {
   Instant since = 0;
@@ -95,9 +110,12 @@ struct Stream {
   KeySchema keys;
   Instant created = 0;
   std::optional<Instant> disabled;  // closed: readable for 24 h
+  std::uint32_t name = 0;  // what shards and events are named by; a restored stream keeps it, and gets another id
   std::uint64_t first_sequence = 0;                // first that a record of it may have
   std::uint64_t oldest_sequence = 0;               // records before it were trimmed
   std::optional<std::uint64_t> last_sequence;      // of a closed stream
+  // A restore took these away, and numbers are never given twice: who stood there has lost them.
+  std::uint64_t undone_first = 0, undone_last = 0;  // 0, 0: none
 };
 
 struct ServerSideEncryption {
@@ -119,6 +137,8 @@ struct Table {
   OnDemandLimits on_demand_limits;
   std::optional<WarmThroughput> warm;
   std::optional<TimeToLive> ttl;
+  ExpiryMode expiry;           // whether TTL is on or not
+  std::optional<Instant> ttl_changed;
   std::optional<PointInTimeRecovery> recovery;
   std::optional<Stream> stream;               // enabled one
   std::optional<std::string> latest_stream_label;

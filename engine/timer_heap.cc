@@ -1,67 +1,61 @@
 #include "engine/timer_heap.h"
 
+#include "engine/expiry_mode.h"
+
 namespace mayfly::engine {
 
-void TimerHeap::push(TableId table, Instant due) {
-  const std::lock_guard lock(mutex_);
-  const auto [known, inserted] = due_.try_emplace(table, due);
-  if (!inserted) {
-    if (known->second <= due) return;
-    order_.erase({known->second, table});
-    known->second = due;
+void TimerHeap::push(const Timer& timer) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto [known, inserted] = timers_.try_emplace(timer.table, timer);
+    if (!inserted) {
+      if (known->second.due <= timer.due) return;
+      order_.erase({known->second.fires, timer.table});
+      known->second = timer;
+    }
+    if (timer.fires == never) return;
+    const auto place = order_.insert({timer.fires, timer.table}).first;
+    if (place != order_.begin()) return;
   }
-  const auto place = order_.insert({due, table}).first;
-  if (place != order_.begin()) return;
-  ++changes_;
-  changed_.notify_all();
+  bell_.ring();
+}
+
+std::optional<TimerHeap::Timer> TimerHeap::take(TableId table) {
+  const auto known = timers_.find(table);
+  if (known == timers_.end()) return std::nullopt;
+  const Timer timer = known->second;
+  order_.erase({timer.fires, table});
+  timers_.erase(known);
+  return timer;
 }
 
 void TimerHeap::forget(TableId table) {
   const std::lock_guard lock(mutex_);
-  const auto known = due_.find(table);
-  if (known == due_.end()) return;
-  order_.erase({known->second, table});
-  due_.erase(known);
+  (void)take(table);
 }
 
 std::optional<TimerHeap::Timer> TimerHeap::earliest() const {
   const std::lock_guard lock(mutex_);
   if (order_.empty()) return std::nullopt;
-  return Timer{order_.begin()->first, order_.begin()->second};
+  return timers_.at(order_.begin()->second);
 }
 
-std::optional<TimerHeap::Timer> TimerHeap::pop_due(Instant now) {
+std::optional<TimerHeap::Timer> TimerHeap::of(TableId table) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = timers_.find(table);
+  if (known == timers_.end()) return std::nullopt;
+  return known->second;
+}
+
+std::optional<TimerHeap::Timer> TimerHeap::pop(Instant now) {
   const std::lock_guard lock(mutex_);
   if (order_.empty() || order_.begin()->first > now) return std::nullopt;
-  const Timer timer{order_.begin()->first, order_.begin()->second};
-  order_.erase(order_.begin());
-  due_.erase(timer.table);
-  return timer;
+  return take(order_.begin()->second);
 }
 
 std::size_t TimerHeap::size() const {
   const std::lock_guard lock(mutex_);
-  return order_.size();
-}
-
-TimerHeap::Ticket TimerHeap::ticket() const {
-  const std::lock_guard lock(mutex_);
-  return changes_;
-}
-
-void TimerHeap::wait(Ticket ticket, std::optional<std::chrono::nanoseconds> real_time_max) {
-  std::unique_lock lock(mutex_);
-  const auto changed = [&] { return changes_ != ticket; };
-  if (!real_time_max) return changed_.wait(lock, changed);
-  // By the host's clock, not by a steady one: if it is set, or the machine slept, we wake when it says so.
-  const auto deadline = host_time() + std::chrono::ceil<std::chrono::system_clock::duration>(*real_time_max);
-  changed_.wait_until(lock, deadline, changed);
-}
-
-void TimerHeap::wake() {
-  const std::lock_guard lock(mutex_);
-  ++changes_;
-  changed_.notify_all();
+  return timers_.size();
 }
 
 }  // namespace mayfly::engine

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "engine/expiry_mode.h"
 #include "engine/index_entries.h"
 #include "engine/item_codec.h"
 #include "engine/key_space.h"
@@ -66,11 +67,6 @@ struct Transaction::State final : ChangeSource {
     std::vector<IndexEffect> effects;
   };
 
-  struct NewTimer {
-    TableId table;
-    Instant due;
-  };
-
   Database::Parts& parts;
   const Cause cause;
   std::vector<OneTable> tables;
@@ -81,9 +77,13 @@ struct Transaction::State final : ChangeSource {
   std::string token;  // request_tokens.h's name; empty: the request has none
   std::string digest;
   std::optional<std::string> digest_before;
-  std::vector<NewTimer> timers;
+  std::vector<TimerHeap::Timer> timers;
 
   State(Database::Parts& parts, Cause cause) : parts(parts), cause(cause) {}
+
+  // A transaction's tables are of one account.
+  [[nodiscard]] Account& account() const { return tables.front().live->account(); }
+  [[nodiscard]] Instant now() const { return account().clock().now(); }
 
   void release() {
     locks.release();
@@ -96,7 +96,8 @@ struct Transaction::State final : ChangeSource {
   void stage_item(OneItem& item, const Table& table, const LiveTable& live);
   void stage_indexes(OneItem& item, const Table& table, const LiveTable& live, const Item* old_item,
                      const Item* new_item);
-  void stage_expiry(const OneItem& item, const Table& table);
+  void stage_expiry(const OneItem& item, const Table& table, const LiveTable& live);
+  void erase_expiry(const OneItem& item, const Table& table, const LiveTable& live, Instant due);
   void stage_record(OneItem& item, const Table& table);
   void stage_missing_entries(OneItem& item, const Table& table, const LiveTable& live);
 };
@@ -155,7 +156,7 @@ bool Transaction::lock() {
     stripes.push_back(LockTable::stripe_of(state.tables[item.table].live->id(), item.key));
   if (!state.token.empty()) stripes.push_back(LockTable::stripe_of(no_table, state.token));
   state.locks.take(state.parts.locks, std::move(stripes));
-  if (!state.token.empty()) state.digest_before = state.parts.tokens.find(state.token, state.parts.clock->now());
+  if (!state.token.empty()) state.digest_before = state.parts.tokens.find(state.token, state.now());
 
   std::string key, bytes;
   for (State::OneItem& item : state.items) {
@@ -196,7 +197,7 @@ void Transaction::remove(Slot slot) {
 
 bool Transaction::remove_expired(Slot slot, Instant due) {
   State::OneItem& item = state_->items[slot];
-  const Instant now = state_->parts.clock->now();
+  const Instant now = state_->now();
   // Re-check: the item may have been renewed, or removed and written anew, since its entry was read.
   const std::optional<Instant> due_now =
       item.exists ? due_of_stored(table(slot), item.old_item.bytes()) : std::nullopt;
@@ -223,11 +224,12 @@ void Transaction::commit() {
   assert(!state.digest_before);
   for (State::OneItem& item : state.items) state.stage(item);
   if (!state.token.empty())
-    state.parts.tokens.stage_use(state.staged.batch, state.token, state.digest, state.parts.clock->now());
+    state.parts.tokens.stage_use(state.staged.batch, state.token, state.digest, state.now());
   if (!state.staged.batch.empty()) {
+    state.staged.clock = &state.account().clock();
     state.staged.source = state_.get();
     state.parts.committer.commit(state.staged);
-    for (const State::NewTimer& timer : state.timers) state.parts.timers.push(timer.table, timer.due);
+    for (const TimerHeap::Timer& timer : state.timers) state.account().timers().push(timer);
   }
   state.release();
 }
@@ -239,9 +241,7 @@ void Transaction::State::stage(OneItem& item) {
     case Write::none: return;
     case Write::put:
     case Write::remove: return stage_item(item, table, live);
-    case Write::forget_expiry:
-      staged.batch.erase(parts.expiry.entry_key(table.id, item.forget_due, item.key));
-      return;
+    case Write::forget_expiry: return erase_expiry(item, table, live, item.forget_due);
     case Write::fill_entries: return stage_missing_entries(item, table, live);
   }
 }
@@ -259,7 +259,7 @@ void Transaction::State::stage_item(OneItem& item, const Table& table, const Liv
                    (item.exists ? static_cast<std::int64_t>(item.old_item.size()) : 0));
   if (!table.indexes.empty())
     stage_indexes(item, table, live, item.exists ? &item.old_item.item() : nullptr, puts ? &item.new_item : nullptr);
-  if (table.ttl) stage_expiry(item, table);
+  if (table.ttl) stage_expiry(item, table, live);
   if (table.stream) stage_record(item, table);
 }
 
@@ -284,15 +284,26 @@ void Transaction::State::stage_indexes(OneItem& item, const Table& table, const 
   }
 }
 
-void Transaction::State::stage_expiry(const OneItem& item, const Table& table) {
+void Transaction::State::stage_expiry(const OneItem& item, const Table& table, const LiveTable& live) {
   const std::optional<Instant> old_due =
       item.exists ? due_of_stored(table, item.old_item.bytes()) : std::nullopt;
   std::optional<Instant> new_due = item.write == Write::put ? due_of(table, item.new_item) : std::nullopt;
   if (old_due == new_due) return;
-  if (old_due) staged.batch.erase(parts.expiry.entry_key(table.id, *old_due, item.key));
-  if (!new_due || is_too_old(*new_due, parts.clock->now())) return;
+  if (old_due) erase_expiry(item, table, live, *old_due);
+  if (!new_due || is_too_old(*new_due, now())) return;
   staged.batch.put(parts.expiry.entry_key(table.id, *new_due, item.key), {});
-  timers.push_back({table.id, *new_due});
+  staged.count(live, expiry_entries, 1, 0);
+  timers.push_back({table.id, *new_due, fires_at(table, *new_due)});
+}
+
+void Transaction::State::erase_expiry(const OneItem& item, const Table& table, const LiveTable& live, Instant due) {
+  const std::string entry = parts.expiry.entry_key(table.id, due, item.key);
+  // A write that overtook the reaper has erased it, what was too old when it was written never had one, and the
+  // backfill may not have come here yet.
+  const bool surely = item.write != Write::forget_expiry && !table.ttl->backfilling && !is_too_old(due, now());
+  if (std::string unused; !surely && !parts.storage().get(entry, unused)) return;
+  staged.batch.erase(entry);
+  staged.count(live, expiry_entries, -1, 0);
 }
 
 void Transaction::State::stage_record(OneItem& item, const Table& table) {
@@ -317,9 +328,12 @@ void Transaction::State::stage_missing_entries(OneItem& item, const Table& table
   }
   if (!table.ttl || !table.ttl->backfilling) return;
   const std::optional<Instant> due = due_of_stored(table, item.old_item.bytes());
-  if (!due || is_too_old(*due, parts.clock->now())) return;
-  staged.batch.put(parts.expiry.entry_key(table.id, *due, item.key), {});
-  timers.push_back({table.id, *due});
+  if (!due || is_too_old(*due, now())) return;
+  const std::string entry = parts.expiry.entry_key(table.id, *due, item.key);
+  if (std::string unused; parts.storage().get(entry, unused)) return;
+  staged.batch.put(entry, {});
+  staged.count(live, expiry_entries, 1, 0);
+  timers.push_back({table.id, *due, fires_at(table, *due)});
 }
 
 void Transaction::State::tell(ChangeFeed& feed, Instant at) const {

@@ -11,7 +11,6 @@
 namespace mayfly {
 
 struct Emulator::State {
-  std::shared_ptr<engine::ManualClock> clock;  // nullptr: the host's time
   std::unique_ptr<compat::Emulator> emulator;
 };
 
@@ -31,8 +30,8 @@ Emulator::Emulator(Options options) : state_(std::make_shared<State>()) {
   emulator_options.database.directory = std::move(options.data_directory);
   emulator_options.region = std::move(options.region);
   if (options.frozen_at) {
-    state_->clock = std::make_shared<engine::ManualClock>(options.frozen_at->time_since_epoch().count());
-    emulator_options.database.clock = state_->clock;
+    emulator_options.database.account_clocks = {{engine::ClockSetting::Mode::frozen},
+                                                options.frozen_at->time_since_epoch().count()};
   }
   auto emulator = compat::Emulator::open(std::move(emulator_options));
   if (!emulator) throw Failure(emulator.error());
@@ -56,10 +55,9 @@ TimePoint Emulator::now() const {
 }
 
 std::int64_t Emulator::advance(std::chrono::milliseconds by) {
-  if (!state_->clock) throw std::logic_error("mayfly: time is not frozen; set Options::frozen_at to move it");
   if (by.count() < 0) throw std::logic_error("mayfly: time moves forward only");
   engine::Database& database = state_->emulator->database();
-  return database.advance(database.now(http::default_account) + by.count());
+  return database.advance(http::default_account, database.now(http::default_account) + by.count()).expired;
 }
 
 struct Server::State {

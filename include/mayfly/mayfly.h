@@ -58,8 +58,8 @@ class Emulator {
   Answer execute(std::string_view operation, std::string_view body, const Identity& identity = {});
 
   [[nodiscard]] TimePoint now() const;
-  // Moves frozen time; returns when everything that fell due on the way is deleted, is gone from indexes and
-  // can be read in streams. Returns how many items expired. Throws std::logic_error unless frozen_at was set.
+  // Moves time; returns when everything that fell due on the way is deleted, is gone from indexes and can be read
+  // in streams. Frozen time stays frozen, the host's goes on from there. Returns how many items expired.
   std::int64_t advance(std::chrono::milliseconds by);
 
  private:

@@ -80,6 +80,9 @@ class World {
   }
 
   engine::ManualClock& clock() { return *clock_; }
+  std::int64_t advance(engine::Instant to, bool age_streams = false) {
+    return database().advance("000000000000", to, age_streams).expired;
+  }
   engine::Database& database() { return emulator_->database(); }
 
  private:
@@ -106,7 +109,7 @@ TEST_CASE("records show who wrote, what there was, and what there is") {
   world.put(R"({"id":{"S":"b"}})");
   world.call("DeleteItem", R"({"TableName":"carts","Key":{"id":{"S":"b"}}})");
   world.call("DeleteItem", R"({"TableName":"carts","Key":{"id":{"S":"missing"}}})");
-  CHECK(world.database().advance(start + minute_ms) == 1);
+  CHECK(world.advance(start + minute_ms) == 1);
 
   const std::string body = world.records(iterator);
   const std::string head = R"(","eventVersion":"1.1","eventSource":"aws:dynamodb","awsRegion":"us-east-1",)"
@@ -397,7 +400,7 @@ TEST_CASE("a jump of the clock ages no iterator: it shows what the jump brought 
              R"({"TableName":"carts","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
   world.put(R"({"id":{"S":"a"},"ttl":{"N":"1714700000"}})");
   const std::string iterator = world.iterator("LATEST");
-  CHECK(world.database().advance(start + 30 * 24 * 60 * minute_ms) == 1);
+  CHECK(world.advance(start + 30 * 24 * 60 * minute_ms) == 1);
   CHECK(World::ids(world.records(iterator)) == "a");
 }
 
@@ -407,7 +410,7 @@ TEST_CASE("records older than a day are trimmed, and who stands before them is t
   world.put(R"({"id":{"S":"a"}})");
   const std::string before = world.iterator("TRIM_HORIZON");
   const std::string number = World::value_of(world.records(before), "SequenceNumber");
-  world.database().advance(start + 25 * 60 * minute_ms, /*age_streams=*/true);
+  world.advance(start + 25 * 60 * minute_ms, /*age_streams=*/true);
   world.put(R"({"id":{"S":"b"}})");
   CHECK(World::ids(world.records(world.iterator("TRIM_HORIZON"))) == "b");
   CHECK(world.refuse("GetShardIterator", R"({"StreamArn":")" + arn + R"(","ShardId":")" + shard +

@@ -117,7 +117,7 @@ TEST_CASE("a dropped table leaves nothing, and a new one of its name starts empt
   CHECK(again->id() != carts->id());
   CHECK(again->description()->uuid != carts->description()->uuid);
   CHECK(world.all(again).empty());
-  CHECK(world.database().parts().timers.size() == 0);
+  CHECK(world.timers().size() == 0);
 }
 
 TEST_CASE("a removed index takes its entries along, and a new one has an id of its own", "[catalog]") {

@@ -111,17 +111,17 @@ TEST_CASE("records and closed streams go after a day, where streams age", "[chan
   world.put(carts, {{"id", "a"}});  // number 1
   world.put(gone, {{"id", "x"}});
   world.database().drop_table(gone);
-  world.database().advance(start_ms + 1000, true);
+  world.advance(start_ms + 1000, true);
   world.put(carts, {{"id", "b"}});
 
-  world.database().advance(start_ms + day_ms, true);
+  world.advance(start_ms + day_ms, true);
   CHECK(world.records(stream).size() == 2);
-  world.database().advance(start_ms + day_ms + 1, true);
+  world.advance(start_ms + day_ms + 1, true);
   REQUIRE(world.records(stream).size() == 1);
   CHECK(world.database().oldest_sequence(stream) == 2);
   CHECK(world.database().list_streams({"000000000000", "us-east-1"}).size() == 1);
 
-  world.database().advance(start_ms + 3 * day_ms, true);
+  world.advance(start_ms + 3 * day_ms, true);
   CHECK(world.records(stream).empty());
   const Sequence last = world.database().published();
   CHECK(last == 3);
@@ -140,7 +140,7 @@ TEST_CASE("a jump of the clock does not lose the records that it brings about", 
   world.enable_ttl(carts);
   const StreamId stream = carts->description()->stream->id;
   world.put(carts, {{"id", "a"}, {"ttl", number(start_seconds + 60)}});
-  world.database().advance(start_ms + 30 * day_ms);
+  world.advance(start_ms + 30 * day_ms);
   CHECK(world.records(stream).size() == 2);
 }
 

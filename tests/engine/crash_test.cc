@@ -56,7 +56,7 @@ void play(World& world, const std::shared_ptr<LiveTable>& carts, int step) {
                         {"ttl", number(start_seconds + step)}});
       return;
     case 2: world.remove(carts, {{"id", id}}); return;
-    case 3: world.database().advance(world.database().now("") + 2500); return;
+    case 3: world.advance(world.now() + 2500); return;
   }
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("whichever write fails, all of it is undone: item, indexes, expiry ent
     }
     CHECK(faults <= 1);  // none: there are no more writes to fail
     writes = 1000;
-    world.database().advance(start_ms + 100'000);  // what could not be deleted then is now
+    world.advance(start_ms + 100'000);  // what could not be deleted then is now
     CHECK(world.all(carts).empty());
     if (!on_disk) continue;
     carts.reset();

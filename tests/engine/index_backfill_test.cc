@@ -43,7 +43,7 @@ TEST_CASE("a new index and TTL hold what was there before, once the change retur
   CHECK(world.inconsistency(carts).empty());
   CHECK(carts->counter(1).items == static_cast<std::int64_t>(world.all(carts, 1).size()));
   CHECK(carts->counter(1).items == 316);
-  CHECK(world.database().advance(start_ms + 100'001) == 1);  // item 0
+  CHECK(world.advance(start_ms + 100'001) == 1);  // item 0
 }
 
 TEST_CASE("a large table is filled in the background, while it is written to", "[backfill]") {

@@ -46,9 +46,9 @@ TEST_CASE("an item goes at the first instant after its TTL, and takes its entrie
   World world;
   auto carts = expiring(world);
   world.put(carts, expiring_item("a", 60));
-  CHECK(world.database().advance(start_ms + 60'000) == 0);
+  CHECK(world.advance(start_ms + 60'000) == 0);
   CHECK(world.get(carts, {{"id", "a"}}));
-  CHECK(world.database().advance(start_ms + 60'001) == 1);
+  CHECK(world.advance(start_ms + 60'001) == 1);
   CHECK_FALSE(world.get(carts, {{"id", "a"}}));
   CHECK(world.all(carts, 1).empty());
   CHECK(world.all(carts, 2).empty());
@@ -65,8 +65,8 @@ TEST_CASE("advancing passes every due instant in order, across tables", "[reaper
   world.put(carts, expiring_item("early", 10));
   world.put(orders, expiring_item("middle", 20));
   world.put(carts, {{"id", "fraction"}, {"ttl", number(std::to_string(start_seconds + 20) + ".25")}});
-  CHECK(world.database().advance(start_ms + 400'000) == 4);
-  CHECK(world.database().now("") == start_ms + 400'000);
+  CHECK(world.advance(start_ms + 400'000) == 4);
+  CHECK(world.now() == start_ms + 400'000);
   CHECK(removals(world, carts) == Strings{"early@10001 ttl", "fraction@20251 ttl", "late@300001 ttl"});
   CHECK(removals(world, orders) == Strings{"middle@20001 ttl"});
   const Sequence middle = world.records(orders->description()->stream->id).back().sequence;
@@ -84,10 +84,10 @@ TEST_CASE("a renewed item is not deleted by its old timer", "[reaper][holds]") {
   world.put(carts, expiring_item("a", 120));              // renewed
   world.put(carts, {{"id", "b"}, {"user", "u"}});         // rescued: no TTL any more
   world.put(carts, {{"id", "c"}, {"ttl", "not a number"}});
-  world.database().advance(start_ms + 119'000);
+  world.advance(start_ms + 119'000);
   CHECK(world.all(carts).size() == 3);
   CHECK(world.inconsistency(carts).empty());
-  world.database().advance(start_ms + 121'000);
+  world.advance(start_ms + 121'000);
   CHECK(removals(world, carts) == Strings{"a@120001 ttl"});
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("an item that was removed and written anew is not deleted by its prede
   world.put(carts, expiring_item("a", 60));
   world.remove(carts, {{"id", "a"}});
   world.put(carts, expiring_item("a", 600));
-  world.database().advance(start_ms + 599'000);
+  world.advance(start_ms + 599'000);
   CHECK(removals(world, carts) == Strings{"a@0 user"});
   CHECK(world.get(carts, {{"id", "a"}}));
 }
@@ -113,10 +113,11 @@ TEST_CASE("an entry that is stale is dropped and its item left alone", "[reaper]
   Batch batch;
   batch.put(world.database().parts().expiry.entry_key(carts->id(), stale, key), {});
   world.database().parts().storage().write(batch);
-  world.database().parts().timers.push(carts->id(), stale);
+  carts->counter(expiry_entries).items += 1;
+  world.timers().push({carts->id(), stale, stale});
   CHECK(world.inconsistency(carts) == "left-over entry of kind X");
 
-  CHECK(world.database().advance(start_ms + 1000) == 0);
+  CHECK(world.advance(start_ms + 1000) == 0);
   CHECK(world.get(carts, {{"id", "a"}}));
   CHECK(world.inconsistency(carts).empty());
 }
@@ -134,7 +135,7 @@ TEST_CASE("the re-check is made under the item's lock", "[reaper][holds]") {
     const auto slot = renewal.add(carts, key_of(*carts->description(), {{"id", "a"}}));
     REQUIRE(renewal.lock());
     reaper = std::thread([&] { reaped = world.database().reap_due(); });
-    while (world.database().parts().timers.size() > 0) std::this_thread::yield();  // it has taken the timer
+    while (world.timers().size() > 0) std::this_thread::yield();  // it has taken the timer
     renewal.put(slot, expiring_item("a", 6000));
     renewal.commit();
   }
@@ -166,7 +167,7 @@ TEST_CASE("what is over five years old stays, and costs no second look", "[reape
   CHECK(removals(world, carts) == Strings{"edge@0 ttl"});  // five years old, not more
   CHECK(world.database().reap_due() == 0);
   CHECK(world.inconsistency(carts).empty());
-  CHECK(world.database().parts().timers.earliest()->due == start_ms * 1000 + 1);
+  CHECK(world.timers().earliest()->due == start_ms * 1000 + 1);
 }
 
 TEST_CASE("items of the same instant go in the order of their keys", "[reaper]") {
@@ -181,7 +182,7 @@ TEST_CASE("items of the same instant go in the order of their keys", "[reaper]")
   std::sort(order.begin(), order.end());
   Strings expected;
   for (const auto& [key, text] : order) expected.push_back(text);
-  CHECK(world.database().advance(start_ms + 60'001) == 300);
+  CHECK(world.advance(start_ms + 60'001) == 300);
   CHECK(removals(world, carts) == expected);
   CHECK(world.inconsistency(carts).empty());
 }
@@ -195,12 +196,12 @@ TEST_CASE("TTL that is switched off, or to another attribute, forgets what it ha
   world.put(carts, both);
   world.database().update_table(carts, [](Table& table) { table.ttl.reset(); });
   CHECK(world.inconsistency(carts).empty());
-  world.database().advance(start_ms + 61'000);
+  world.advance(start_ms + 61'000);
   CHECK(world.all(carts).size() == 2);
 
   world.enable_ttl(carts, "other");
   CHECK(world.inconsistency(carts).empty());
-  world.database().advance(start_ms + 121'000);
+  world.advance(start_ms + 121'000);
   CHECK(removals(world, carts) == Strings{"both@120001 ttl"});
 }
 
@@ -210,10 +211,10 @@ TEST_CASE("a write that fails leaves what is due where it is, for the next attem
   auto carts = expiring(world);
   world.put(carts, expiring_item("a", 60));
   fails = true;
-  CHECK_THROWS_AS(world.database().advance(start_ms + 61'000), StorageFault);
+  CHECK_THROWS_AS(world.advance(start_ms + 61'000), StorageFault);
   CHECK(world.get(carts, {{"id", "a"}}));
   fails = false;
-  CHECK(world.database().advance(start_ms + 62'000) == 1);
+  CHECK(world.advance(start_ms + 62'000) == 1);
 }
 
 TEST_CASE("a million far-off timers are not loaded, and wake nobody", "[reaper][holds]") {
@@ -227,32 +228,32 @@ TEST_CASE("a million far-off timers are not loaded, and wake nobody", "[reaper][
   REQUIRE(many.lock());
   for (std::size_t slot = 0; slot < items.size(); ++slot) many.put(slot, items[slot]);
   many.commit();
-  const TimerHeap& timers = world.database().parts().timers;
+  const TimerHeap& timers = world.timers();
   CHECK(timers.size() == 1);
   CHECK(timers.earliest()->due == start_ms + 1'000'000'001);
 
-  const auto ticket = timers.ticket();
+  const auto ticket = world.database().parts().accounts.bell().ticket();
   world.put(carts, expiring_item("later", 2'000'000));
-  CHECK(timers.ticket() == ticket);
+  CHECK(world.database().parts().accounts.bell().ticket() == ticket);
 
   // A restart reads the index from its first entry, not the table.
   carts.reset();
   world.reopen();
-  CHECK(world.database().parts().timers.size() == 1);
+  CHECK(world.timers().size() == 1);
   CHECK(world.database().reap_due() == 0);
-  CHECK(world.database().parts().timers.earliest()->due == start_ms + 1'000'000'001);
+  CHECK(world.timers().earliest()->due == start_ms + 1'000'000'001);
 }
 
 TEST_CASE("a sweep starts past what expired before", "[reaper][holds]") {
   World world;
   auto carts = expiring(world);
   for (int i = 0; i < 100; ++i) world.put(carts, expiring_item(std::to_string(i), i));
-  world.database().advance(start_ms + 50'000);
+  world.advance(start_ms + 50'000);
   // The watermark: entries 0..49 are tombstones, and the next sweep seeks to the fiftieth's.
-  CHECK(world.database().parts().timers.earliest()->due == start_ms + 50'001);
+  CHECK(world.timers().earliest()->due == start_ms + 50'001);
   // A write below it moves it back, so that it is not overlooked.
   world.put(carts, expiring_item("past", 1));
-  CHECK(world.database().parts().timers.earliest()->due == start_ms + 1'001);
+  CHECK(world.timers().earliest()->due == start_ms + 1'001);
   CHECK(world.database().reap_due() == 1);
 }
 
@@ -282,7 +283,7 @@ TEST_CASE("a backlog is reaped after a restart, and requests are answered meanwh
 TEST_CASE("by the host's clock an item goes by itself, and not early", "[reaper]") {
   World world({.clock = std::make_shared<SystemClock>()});
   auto carts = expiring(world);
-  Instant now = world.database().now("");
+  Instant now = world.now();
   const Instant due = now + 30;
   const std::string seconds = std::to_string((due - 1) / 1000) + "." + std::to_string(1000 + (due - 1) % 1000).substr(1);
   world.put(carts, {{"id", "a"}, {"ttl", number(seconds)}});
@@ -302,7 +303,7 @@ TEST_CASE("writers and the reaper share items without losing a renewal", "[reape
   for (int writer = 0; writer < 3; ++writer) {
     writers.emplace_back([&, writer] {
       for (int i = 0; i < 400; ++i) {
-        const Instant now = world.database().now("");
+        const Instant now = world.now();
         // Half of them are due at once, the others in an hour.
         const bool expires = (i + writer) % 2 == 0;
         world.put(carts, {{"id", std::to_string(i % 5)},

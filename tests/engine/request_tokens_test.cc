@@ -44,10 +44,10 @@ TEST_CASE("a token is remembered for ten minutes, over a restart", "[request_tok
   CHECK(put_once(world, carts, "t2", {{"id", "c"}}));
 
   world.reopen();
-  world.database().advance(start_ms + request_token_ms);
+  world.advance(start_ms + request_token_ms);
   CHECK_FALSE(put_once(world, world.find("carts"), "t", {{"id", "b"}}));
   CHECK_FALSE(world.get(world.find("carts"), {{"id", "b"}}));
-  world.database().advance(start_ms + request_token_ms + 1);
+  world.advance(start_ms + request_token_ms + 1);
   CHECK(put_once(world, world.find("carts"), "t", {{"id", "b"}}));
   CHECK_FALSE(put_once(world, world.find("carts"), "t", {{"id", "b"}}));
 }
@@ -68,10 +68,10 @@ TEST_CASE("old tokens are forgotten as new ones are used", "[request_tokens]") {
   const auto carts = world.create(simple_table("carts"));
   for (int i = 0; i < 40; ++i) {
     REQUIRE(put_once(world, carts, "old" + std::to_string(i), {{"id", "a"}}));
-    world.database().advance(world.database().now("") + 1);
+    world.advance(world.now() + 1);
   }
   CHECK(stored_keys(world, 'Q') == 40);
-  world.database().advance(world.database().now("") + request_token_ms);
+  world.advance(world.now() + request_token_ms);
   for (int i = 0; i < 3; ++i) REQUIRE(put_once(world, carts, "new" + std::to_string(i), {{"id", "a"}}));
   CHECK(stored_keys(world, 'Q') == 3);
   CHECK(stored_keys(world, 'U') == 3);

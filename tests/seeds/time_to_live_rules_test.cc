@@ -59,7 +59,9 @@ class Sessions {
     return call("Scan", R"({"TableName":"SessionData","Select":"COUNT")" + name + "}");
   }
 
-  std::int64_t advance_to(engine::Instant instant) { return emulator_->database().advance(instant); }
+  std::int64_t advance_to(engine::Instant instant) {
+    return emulator_->database().advance("000000000000", instant).expired;
+  }
   std::int64_t delete_expired() { return emulator_->database().reap_due(); }
 
  private:

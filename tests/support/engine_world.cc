@@ -21,7 +21,7 @@ AttributeValue number(std::int64_t value) { return Number(value); }
 
 Table simple_table(std::string name) {
   Table table;
-  table.account = "000000000000";
+  table.account = account;
   table.region = "us-east-1";
   table.name = std::move(name);
   table.attribute_definitions = {{"id", ScalarType::string}};
@@ -94,6 +94,8 @@ void World::reopen() {
   database_ = *std::move(opened);
 }
 
+TimerHeap& World::timers() { return database_->parts().accounts.of(account).timers(); }
+
 std::shared_ptr<LiveTable> World::find(std::string_view name) {
   return database_->find_table({"000000000000", "us-east-1"}, name);
 }
@@ -139,12 +141,12 @@ std::string World::inconsistency(const std::shared_ptr<LiveTable>& table) {
   const Storage& storage = database_->parts().storage();
   const Storage::Snapshot snapshot(storage);
   const std::shared_ptr<const Table> description = table->description();
-  const Instant now = database_->now("");
+  const Instant now = this->now();
 
   struct Totals {
     std::int64_t items = 0, bytes = 0;
   };
-  std::map<IndexId, Totals> totals{{0, {}}};
+  std::map<IndexId, Totals> totals{{0, {}}, {expiry_entries, {}}};
   std::map<std::string, std::string> expected;  // index entries and expiry entries, whole
   const auto each = [&](const std::string& prefix, auto visit) {
     Storage::Iterator iterator(storage, prefix, prefix_end(prefix), &snapshot);
@@ -164,8 +166,10 @@ std::string World::inconsistency(const std::shared_ptr<LiveTable>& table) {
       totals[index.id].bytes += static_cast<std::int64_t>(projected_size(*description, index, item));
     }
     const auto due = due_of(*description, item);
-    if (due && !is_too_old(*due, now))
+    if (due && !is_too_old(*due, now)) {
       expected[database_->parts().expiry.entry_key(table->id(), *due, own_key)] = "";
+      totals[expiry_entries].items += 1;
+    }
   });
   std::map<std::string, std::string> found;
   each(table_prefix('I', table->id()), [&](const std::string& key, const std::string& value) {

@@ -19,6 +19,7 @@ namespace mayfly::engine::test {
 
 inline constexpr Instant start_ms = 1'714'521'600'000;  // 2024-05-01T00:00:00Z
 inline constexpr std::int64_t start_seconds = start_ms / 1000;
+inline constexpr std::string_view account = "000000000000";
 
 AttributeValue number(std::string_view text);
 AttributeValue number(std::int64_t value);
@@ -55,7 +56,13 @@ class World {
   explicit World(DatabaseOptions options = {.reap = false});
 
   Database& database() { return *database_; }
-  ManualClock& clock() { return *clock_; }
+  ManualClock& clock() { return *clock_; }  // the host's
+  Instant now() { return database_->now(account); }
+  // Returns how many expired.
+  std::int64_t advance(Instant to, bool age_streams = false) {
+    return database_->advance(account, to, age_streams).expired;
+  }
+  TimerHeap& timers();
   // Closes and opens again, in the same directory and at the same time.
   void reopen();
   void close() { database_.reset(); }

@@ -49,7 +49,8 @@ std::string TestEmulator::refused(std::string_view operation, const nlohmann::js
 }
 
 std::int64_t TestEmulator::advance(std::chrono::milliseconds by) {
-  return emulator_->database().advance(clock_->now() + by.count());
+  engine::Database& database = emulator_->database();
+  return database.advance(scope.account, database.now(scope.account) + by.count()).expired;
 }
 
 }  // namespace mayfly::testing

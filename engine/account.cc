@@ -1,0 +1,109 @@
+#include "engine/account.h"
+
+#include "engine/key_space.h"
+#include "engine/storage.h"
+
+namespace mayfly::engine {
+namespace {
+
+constexpr std::size_t anchor_bytes = 1 + sizeof(double) + 2 * sizeof(Instant);
+
+std::string account_key(std::string_view id) { return std::string("C").append(id); }
+
+}  // namespace
+
+Instant Account::stream_time_of(Instant instant) const {
+  const std::lock_guard lock(mutex_);
+  return stream_time_.of(instant);
+}
+
+Instant Account::instant_of_stream_time(Instant stream_time) const {
+  const std::lock_guard lock(mutex_);
+  return stream_time_.instant_of(stream_time);
+}
+
+void Account::jumped(Instant from, Instant to) {
+  const std::lock_guard lock(mutex_);
+  stream_time_.jump(from, to);
+}
+
+void Account::forget_jumps_before(Instant instant) {
+  const std::lock_guard lock(mutex_);
+  stream_time_.forget_before(instant);
+}
+
+std::string Account::bytes() const {
+  const AccountClock::Anchor anchor = clock_.anchor();
+  std::string bytes(1, static_cast<char>(anchor.setting.mode));
+  append_little_endian(bytes, anchor.setting.rate);
+  append_little_endian(bytes, anchor.host);
+  append_little_endian(bytes, anchor.here);
+  const std::lock_guard lock(mutex_);
+  stream_time_.append_to(bytes);
+  return bytes;
+}
+
+void Account::restore(std::string_view bytes) {
+  AccountClock::Anchor anchor;
+  anchor.setting.mode = static_cast<ClockSetting::Mode>(bytes[0]);
+  anchor.setting.rate = read_little_endian<double>(bytes.substr(1));
+  anchor.host = read_little_endian<Instant>(bytes.substr(1 + sizeof(double)));
+  anchor.here = read_little_endian<Instant>(bytes.substr(1 + sizeof(double) + sizeof(Instant)));
+  clock_.set(anchor);
+  const std::lock_guard lock(mutex_);
+  stream_time_ = StreamTime::from_bytes(bytes.substr(anchor_bytes));
+}
+
+void Account::begin_anew(ClockSetting setting, Instant now) {
+  clock_.set(setting, now);
+  const std::lock_guard lock(mutex_);
+  stream_time_ = {};
+}
+
+Accounts::Accounts(Storage& storage, const Clock& host, ClockDefaults defaults)
+    : storage_(storage), host_(host), defaults_(defaults) {
+  Storage::Iterator kept(storage_, "C", "D");
+  for (kept.seek_to_first(); kept.valid(); kept.next()) of(kept.key().substr(1)).restore(kept.value());
+}
+
+AccountClock::Anchor Accounts::initial_anchor() const {
+  const Instant host = host_.now();
+  return {defaults_.setting, host, defaults_.now.value_or(host)};
+}
+
+Account& Accounts::of(std::string_view id) {
+  {
+    const std::shared_lock lock(mutex_);
+    const auto known = accounts_.find(id);
+    if (known != accounts_.end()) return *known->second;
+  }
+  const std::unique_lock lock(mutex_);
+  auto& account = accounts_[std::string(id)];
+  if (!account) account = std::make_unique<Account>(std::string(id), host_, initial_anchor(), bell_);
+  return *account;
+}
+
+std::vector<Account*> Accounts::all() const {
+  std::vector<Account*> result;
+  const std::shared_lock lock(mutex_);
+  for (const auto& [id, account] : accounts_) result.push_back(account.get());
+  return result;
+}
+
+void Accounts::stage(Batch& batch, const Account& account) const {
+  batch.put(account_key(account.id()), account.bytes());
+}
+
+void Accounts::save(const Account& account) {
+  if (!storage_.durable()) return;
+  Batch batch;
+  stage(batch, account);
+  storage_.write(batch);
+}
+
+void Accounts::begin_anew(Account& account) const {
+  const AccountClock::Anchor anchor = initial_anchor();
+  account.begin_anew(anchor.setting, anchor.here);
+}
+
+}  // namespace mayfly::engine

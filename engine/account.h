@@ -1,0 +1,105 @@
+// An account is a world: its own tables and streams (catalog.h), its own clock, its own timers.
+//
+//   Account& account = accounts.of("000000000042");     // made when it is first named, and never goes away
+//   account.clock().now();
+//
+// Kept in storage, so that time goes on after a restart: a frozen clock stays, another has run on meanwhile.
+//
+//   'C' account -> mode:u8 rate:f64le host:i64le here:i64le jumps     AccountClock::Anchor, StreamTime's bytes
+//
+// Thread-safe.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/bell.h"
+#include "engine/clock.h"
+#include "engine/guarded_by.h"
+#include "engine/stream_time.h"
+#include "engine/timer_heap.h"
+
+namespace mayfly::engine {
+
+class Batch;
+class Storage;
+
+// How many items were deleted, by their table's name.
+using Deletions = std::map<std::string, std::int64_t, std::less<>>;
+
+class Account {
+ public:
+  Account(std::string id, const Clock& host, AccountClock::Anchor anchor, Bell& bell)
+      : id_(std::move(id)), clock_(host, anchor), timers_(bell) {}
+  Account(const Account&) = delete;
+  Account& operator=(const Account&) = delete;
+
+  [[nodiscard]] const std::string& id() const { return id_; }
+  [[nodiscard]] AccountClock& clock() { return clock_; }
+  [[nodiscard]] const AccountClock& clock() const { return clock_; }
+  [[nodiscard]] TimerHeap& timers() { return timers_; }
+
+  // Held by who sweeps, moves the clock, or replaces the tables: one at a time; taken before any table's gate.
+  [[nodiscard]] std::mutex& moving() { return moving_; }
+
+  // The time by which streams age: stream_time.h.
+  [[nodiscard]] Instant stream_now() const { return stream_time_of(clock_.now()); }
+  [[nodiscard]] Instant stream_time_of(Instant instant) const;
+  [[nodiscard]] Instant instant_of_stream_time(Instant stream_time) const;
+  void jumped(Instant from, Instant to);
+  void forget_jumps_before(Instant instant);
+
+  // What is kept of an account, and its return to what was kept.
+  [[nodiscard]] std::string bytes() const;
+  void restore(std::string_view bytes);
+  void begin_anew(ClockSetting setting, Instant now);  // nothing was ever jumped over
+
+ private:
+  const std::string id_;
+  AccountClock clock_;
+  TimerHeap timers_;
+  std::mutex moving_;
+  mutable std::mutex mutex_;  // for a few instructions
+  StreamTime stream_time_ GUARDED_BY(mutex_);
+};
+
+// How the clocks of accounts that were never seen begin.
+struct ClockDefaults {
+  ClockSetting setting;
+  std::optional<Instant> now;  // nothing: the host's
+};
+
+class Accounts {
+ public:
+  // `host` and `storage` outlive it.
+  Accounts(Storage& storage, const Clock& host, ClockDefaults defaults);
+
+  Account& of(std::string_view id);
+  [[nodiscard]] std::vector<Account*> all() const;
+
+  void stage(Batch& batch, const Account& account) const;
+  void save(const Account& account);
+  void begin_anew(Account& account) const;
+  [[nodiscard]] const Clock& host() const { return host_; }
+
+  // Rung when a timer of any account fires earlier than before, or a clock was set: the reaper's.
+  [[nodiscard]] Bell& bell() { return bell_; }
+
+ private:
+  [[nodiscard]] AccountClock::Anchor initial_anchor() const;
+
+  Storage& storage_;
+  const Clock& host_;
+  const ClockDefaults defaults_;
+  Bell bell_;
+  mutable std::shared_mutex mutex_;  // for a few instructions
+  std::map<std::string, std::unique_ptr<Account>, std::less<>> accounts_ GUARDED_BY(mutex_);
+};
+
+}  // namespace mayfly::engine

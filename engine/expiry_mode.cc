@@ -1,0 +1,47 @@
+#include "engine/expiry_mode.h"
+
+#include <string_view>
+
+namespace mayfly::engine {
+namespace {
+
+// SplitMix64's finisher: every bit of the input moves every bit of the output.
+std::uint64_t mixed(std::uint64_t value) {
+  value += 0x9e3779b97f4a7c15;
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
+  return value ^ (value >> 31);
+}
+
+// Not std::hash: a seed means the same in every build.
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
+}
+
+// When the pass of that number begins: one in every period.
+Instant pass_at(const Table& table, std::int64_t number, std::int64_t period_ms) {
+  const std::uint64_t drawn =
+      mixed(table.expiry.seed ^ mixed(hash_of(table.name) ^ mixed(static_cast<std::uint64_t>(number))));
+  return number * period_ms + static_cast<Instant>(drawn % static_cast<std::uint64_t>(period_ms));
+}
+
+}  // namespace
+
+Instant fires_at(const Table& table, Instant due) {
+  const ExpiryMode& mode = table.expiry;
+  switch (mode.kind) {
+    case ExpiryMode::Kind::exact: return due;
+    case ExpiryMode::Kind::manual: return never;
+    case ExpiryMode::Kind::aws: break;
+  }
+  if (due > never - 2 * mode.delay_ms_max) return never;
+  const Instant found = due + mode.delay_ms_min;
+  const std::int64_t period_ms = (mode.delay_ms_max - mode.delay_ms_min) / 2;
+  if (period_ms == 0) return found;
+  const Instant pass = pass_at(table, found / period_ms, period_ms);
+  return pass >= found ? pass : pass_at(table, found / period_ms + 1, period_ms);
+}
+
+}  // namespace mayfly::engine

@@ -1,0 +1,50 @@
+#include "engine/expiry_stats.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mayfly::engine {
+
+namespace {
+
+using Ends = std::array<Instant, ExpiryStats::bucket_count>;
+
+// 0, 1, 2, 3, 4, 5, 7, 9, 12, ...: the last is some ten years.
+Ends bucket_ends() {
+  Ends ends{};
+  for (std::size_t i = 1; i < ends.size(); ++i) ends[i] = std::max(ends[i - 1] + 1, ends[i - 1] * 5 / 4);
+  return ends;
+}
+
+const Ends& ends() {
+  static const Ends ends = bucket_ends();
+  return ends;
+}
+
+}  // namespace
+
+Instant ExpiryStats::bucket_end_ms(std::size_t bucket) { return ends()[bucket]; }
+
+void ExpiryStats::record(Instant lag_ms) {
+  const auto bucket = std::lower_bound(ends().begin(), ends().end() - 1, lag_ms) - ends().begin();
+  buckets_[static_cast<std::size_t>(bucket)].fetch_add(1, std::memory_order_relaxed);
+  deleted_.fetch_add(1, std::memory_order_relaxed);
+  lag_ms_total_.fetch_add(lag_ms, std::memory_order_relaxed);
+  Instant max = lag_ms_max_.load(std::memory_order_relaxed);
+  while (max < lag_ms && !lag_ms_max_.compare_exchange_weak(max, lag_ms)) {
+  }
+}
+
+Instant ExpiryStats::lag_ms_at(double share) const {
+  const std::int64_t total = deleted();
+  if (total == 0) return 0;
+  const auto wanted = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(total)));
+  std::int64_t seen = 0;
+  for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
+    seen += in_bucket(bucket);
+    if (seen >= wanted) return std::min(bucket_end_ms(bucket), lag_ms_max());
+  }
+  return lag_ms_max();
+}
+
+}  // namespace mayfly::engine

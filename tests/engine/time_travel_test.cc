@@ -1,0 +1,204 @@
+#include "engine/time_travel.h"
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <thread>
+
+#include "engine/parts.h"
+#include "tests/support/engine_world.h"
+
+using namespace mayfly::engine;
+using namespace mayfly::engine::test;
+
+namespace {
+
+using Mode = ClockSetting::Mode;
+constexpr Instant hour_ms = 3600'000;
+constexpr std::string_view other_account = "000000000042";
+
+std::shared_ptr<LiveTable> carts_of(World& world, std::string_view owner) {
+  Table description = simple_table("carts");
+  description.account = owner;
+  description.stream = stream_of(StreamView::new_and_old_images);
+  auto table = world.create(description);
+  world.enable_ttl(table);
+  return table;
+}
+
+Item expiring(const std::string& id, std::int64_t in_seconds) {
+  return {{"id", id}, {"ttl", number(start_seconds + in_seconds)}};
+}
+
+}  // namespace
+
+TEST_CASE("each account has a clock of its own", "[time_travel][holds]") {
+  World world;
+  auto mine = carts_of(world, account), theirs = carts_of(world, other_account);
+  world.put(mine, expiring("a", 60));
+  world.put(theirs, expiring("a", 60));
+  const Advanced advanced = world.database().advance(account, start_ms + 48 * hour_ms);
+  CHECK(advanced.now == start_ms + 48 * hour_ms);
+  CHECK(advanced.expired == 1);
+  CHECK(advanced.tables == Deletions{{"carts", 1}});
+  CHECK_FALSE(advanced.next_expiry);
+  CHECK_FALSE(world.get(mine, {{"id", "a"}}));
+  CHECK(world.database().now(other_account) == start_ms);
+  CHECK(world.get(theirs, {{"id", "a"}}));
+}
+
+TEST_CASE("the clock's settings are what they say", "[time_travel]") {
+  World world;
+  Database& database = world.database();
+  CHECK(database.clock_setting(account) == ClockSetting{Mode::real});
+
+  REQUIRE(database.set_clock(account, {Mode::frozen}, start_ms + 10));
+  world.clock().set(start_ms + 1000);
+  CHECK(world.now() == start_ms + 10);
+
+  REQUIRE(database.set_clock(account, {Mode::offset}, std::nullopt));  // from where it stands
+  world.clock().set(start_ms + 1500);
+  CHECK(world.now() == start_ms + 10 + 500);
+
+  REQUIRE(database.set_clock(account, {Mode::rate, 60}, std::nullopt));
+  world.clock().set(start_ms + 2500);
+  CHECK(world.now() == start_ms + 510 + 60'000);
+  CHECK(world.database().parts().accounts.of(account).clock().real_time_until(world.now() + 1) == std::nullopt);
+
+  // It has no tables: so it may go back, to real time too.
+  REQUIRE(database.set_clock(account, {Mode::real}, std::nullopt));
+  CHECK(world.now() == start_ms + 2500);
+}
+
+TEST_CASE("an advance keeps time frozen or at its rate, and makes an offset of real time", "[time_travel]") {
+  World world;
+  Database& database = world.database();
+  database.advance(account, start_ms + 100);
+  CHECK(database.clock_setting(account) == ClockSetting{Mode::offset});
+  REQUIRE(database.set_clock(account, {Mode::frozen}, std::nullopt));
+  database.advance(account, start_ms + 200);
+  CHECK(database.clock_setting(account) == ClockSetting{Mode::frozen});
+  REQUIRE(database.set_clock(account, {Mode::rate, 2}, std::nullopt));
+  database.advance(account, start_ms + 300);
+  CHECK(database.clock_setting(account) == ClockSetting{Mode::rate, 2});
+  world.clock().set(start_ms + 50);
+  CHECK(world.now() == start_ms + 400);
+}
+
+TEST_CASE("setting a later time is an advance", "[time_travel]") {
+  World world;
+  auto carts = carts_of(world, account);
+  world.put(carts, expiring("a", 60));
+  const auto advanced = world.database().set_clock(account, {Mode::frozen}, start_ms + hour_ms);
+  REQUIRE(advanced);
+  CHECK(advanced->expired == 1);
+  CHECK(world.records(carts->description()->stream->id).back().created == start_ms + 60'001);
+}
+
+TEST_CASE("an account with tables does not go back, another may begin in 2020", "[time_travel]") {
+  World world;
+  constexpr Instant year_2020 = 1'577'836'800'000;
+  auto carts = carts_of(world, account);
+  const auto refused = world.database().set_clock(account, {Mode::frozen}, year_2020);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error() == ClockRefusal::has_tables);
+  CHECK(world.now() == start_ms);
+  REQUIRE(world.database().set_clock(other_account, {Mode::frozen}, year_2020));
+  CHECK(world.database().now(other_account) == year_2020);
+}
+
+TEST_CASE("to the next expiry is one instant, and nowhere if nothing is to come", "[time_travel]") {
+  World world;
+  auto carts = carts_of(world, account);
+  world.put(carts, expiring("renewed", 10));
+  world.put(carts, expiring("renewed", 1000));
+  world.put(carts, expiring("a", 60));
+  world.put(carts, expiring("b", 60));
+  const Advanced first = world.database().advance_to_next_expiry(account);
+  CHECK(first.now == start_ms + 60'001);
+  CHECK(first.expired == 2);
+  CHECK(first.next_expiry == start_ms + 1'000'001);
+  CHECK(world.database().advance_to_next_expiry(account).expired == 1);
+  const Advanced last = world.database().advance_to_next_expiry(account);
+  CHECK(last.now == start_ms + 1'000'001);
+  CHECK(last.expired == 0);
+}
+
+TEST_CASE("who reads the clock during an advance sees each instant at which something went", "[time_travel]") {
+  World world;
+  auto carts = carts_of(world, account);
+  for (int i = 0; i < 200; ++i) world.put(carts, expiring(std::to_string(i), i));
+  std::atomic<bool> stop{false};
+  std::atomic<bool> backwards{false};
+  std::thread reader([&] {
+    for (Instant before = 0; !stop;) {
+      const Instant now = world.now();
+      if (now < before) backwards = true;
+      before = now;
+    }
+  });
+  world.advance(start_ms + hour_ms);
+  stop = true;
+  reader.join();
+  CHECK_FALSE(backwards);
+  std::vector<Instant> created;
+  for (const ChangeRecord& record : world.records(carts->description()->stream->id))
+    if (record.kind == ChangeRecord::Kind::remove) created.push_back(record.created - start_ms);
+  REQUIRE(created.size() == 200);
+  for (int i = 0; i < 200; ++i) CHECK(created[static_cast<std::size_t>(i)] == i * 1000 + 1);
+}
+
+TEST_CASE("after a restart frozen time stands where it stood, other time has run on", "[time_travel]") {
+  const Directory directory;
+  World world({.directory = directory.path(), .reap = false});
+  const auto set = [&](std::string_view owner, ClockSetting setting, Instant now) {
+    REQUIRE(world.database().set_clock(owner, setting, now));
+  };
+  set("000000000001", {Mode::frozen}, start_ms + hour_ms);
+  set("000000000002", {Mode::offset}, start_ms + hour_ms);
+  set("000000000003", {Mode::rate, 60}, start_ms + hour_ms);
+  world.close();
+  world.clock().set(start_ms + 1000);
+  world.reopen();
+  CHECK(world.database().now("000000000001") == start_ms + hour_ms);
+  CHECK(world.database().now("000000000002") == start_ms + hour_ms + 1000);
+  CHECK(world.database().now("000000000003") == start_ms + hour_ms + 60'000);
+  CHECK(world.database().now("000000000004") == start_ms + 1000);
+}
+
+TEST_CASE("records do not age by what was jumped over, after a restart either", "[time_travel]") {
+  const Directory directory;
+  World world({.directory = directory.path(), .reap = false});
+  auto carts = carts_of(world, account);
+  world.put(carts, expiring("a", 60));
+  world.advance(start_ms + 1000 * hour_ms);
+  carts.reset();
+  world.reopen();
+  CHECK(world.database().stream_now(account) == start_ms);
+  Account& owner = world.database().parts().accounts.of(account);
+  CHECK(owner.stream_time_of(start_ms + 60'001) == start_ms);
+  CHECK(world.records(world.find("carts")->description()->stream->id).size() == 2);
+}
+
+TEST_CASE("accounts travel side by side", "[time_travel]") {
+  World world({.reap = true});
+  std::vector<std::shared_ptr<LiveTable>> tables;
+  for (int i = 0; i < 8; ++i) {
+    tables.push_back(carts_of(world, "00000000010" + std::to_string(i)));
+    for (int item = 0; item < 50; ++item) world.put(tables.back(), expiring(std::to_string(item), 60 + item));
+  }
+  std::vector<std::thread> travellers;
+  std::array<std::int64_t, 8> expired{};
+  for (std::size_t i = 0; i < 8; ++i)
+    travellers.emplace_back([&, i] {
+      const std::string& owner = tables[i]->account().id();
+      for (int step = 1; step <= 10; ++step)
+        expired[i] += world.database().advance(owner, start_ms + step * (60'000 + 1000 * static_cast<Instant>(i))).expired;
+    });
+  for (std::thread& traveller : travellers) traveller.join();
+  for (std::size_t i = 0; i < 8; ++i) {
+    CHECK(expired[i] == 50);
+    CHECK(world.database().now(tables[i]->account().id()) == start_ms + 10 * (60'000 + 1000 * static_cast<Instant>(i)));
+    CHECK(world.all(tables[i]).empty());
+  }
+}
