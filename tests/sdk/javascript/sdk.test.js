@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 
 import {
   ConditionalCheckFailedException,
@@ -36,9 +37,11 @@ let directory, server, documents, dynamodb, streams;
 
 before(async () => {
   directory = mkdtempSync(join(tmpdir(), "mayfly-test-"));
+  // $MAYFLY_SERVER, or what script/build leaves.
+  const executable = process.env.MAYFLY_SERVER ?? fileURLToPath(new URL("../../../build/release/mayfly", import.meta.url));
   const portFile = join(directory, "port");
   const command = ["serve", "--log-level", "warning", "--port", "0", "--port-file", portFile];
-  server = spawn(process.env.MAYFLY_SERVER, command, { stdio: ["ignore", "ignore", "inherit"] });
+  server = spawn(executable, command, { stdio: ["ignore", "ignore", "inherit"] });
   await eventually(() => {
     assert.equal(server.exitCode, null, "mayfly ended before it served");
     return existsSync(portFile);

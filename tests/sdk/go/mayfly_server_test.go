@@ -1,0 +1,88 @@
+package sdk
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+)
+
+// A Mayfly of its own for a test: $MAYFLY_SERVER, or what script/build leaves, in memory and on a free port.
+type mayflyServer struct {
+	url string
+}
+
+func startMayfly(t *testing.T) *mayflyServer {
+	t.Helper()
+	executable := os.Getenv("MAYFLY_SERVER")
+	if executable == "" {
+		executable = filepath.Join("..", "..", "..", "build", "release", "mayfly")
+	}
+	portFile := filepath.Join(t.TempDir(), "port")
+	server := exec.Command(executable, "serve", "--log-level", "warning", "--port", "0", "--port-file", portFile)
+	server.Stderr = os.Stderr
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Wait() }()
+	t.Cleanup(func() {
+		_ = server.Process.Signal(syscall.SIGTERM)
+		if err := <-ended; err != nil {
+			t.Errorf("mayfly ended with %v", err)
+		}
+	})
+
+	// The file appears whole, once requests are answered.
+	var port []byte
+	eventually(t, func() bool {
+		select {
+		case err := <-ended:
+			ended <- err
+			t.Fatalf("mayfly ended before it served: %v", err)
+		default:
+		}
+		var err error
+		port, err = os.ReadFile(portFile)
+		return err == nil
+	})
+	return &mayflyServer{url: fmt.Sprintf("http://127.0.0.1:%s", strings.TrimSpace(string(port)))}
+}
+
+func (server *mayflyServer) dynamodb() *dynamodb.Client {
+	return dynamodb.New(dynamodb.Options{
+		BaseEndpoint: aws.String(server.url),
+		Region:       "us-east-1",
+		Credentials:  credentials.NewStaticCredentialsProvider("test", "test", ""),
+		// What fails shall fail the test, not be tried again.
+		RetryMaxAttempts: 1,
+	})
+}
+
+func (server *mayflyServer) streams() *dynamodbstreams.Client {
+	return dynamodbstreams.New(dynamodbstreams.Options{
+		BaseEndpoint:     aws.String(server.url),
+		Region:           "us-east-1",
+		Credentials:      credentials.NewStaticCredentialsProvider("test", "test", ""),
+		RetryMaxAttempts: 1,
+	})
+}
+
+// Returns as soon as `condition` holds; fails the test after twenty seconds.
+func eventually(t *testing.T, condition func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !condition(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("still not after 20 s")
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package mayfly;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.function.BooleanSupplier;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+import software.amazon.awssdk.awscore.client.builder.AwsClientBuilder;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
+import software.amazon.awssdk.services.dynamodb.streams.DynamoDbStreamsClient;
+
+/** A Mayfly of its own for a test: $MAYFLY_SERVER, or what script/build leaves, in memory and on a free port. */
+final class MayflyServer implements AutoCloseable {
+  private final Path directory;
+  private final Process process;
+  private final URI url;
+
+  MayflyServer() throws IOException {
+    String executable = System.getenv().getOrDefault("MAYFLY_SERVER", "../../../build/release/mayfly");
+    directory = Files.createTempDirectory("mayfly-test-");
+    Path portFile = directory.resolve("port");
+    process =
+        new ProcessBuilder(
+                executable, "serve", "--log-level", "warning", "--port", "0", "--port-file", portFile.toString())
+            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start();
+    // The file appears whole, once requests are answered.
+    eventually(
+        () -> {
+          if (!process.isAlive()) {
+            throw new AssertionError("mayfly ended with " + process.exitValue() + " before it served");
+          }
+          return Files.exists(portFile);
+        });
+    url = URI.create("http://127.0.0.1:" + Files.readString(portFile).strip());
+  }
+
+  DynamoDbClient dynamodb() {
+    return configured(DynamoDbClient.builder()).build();
+  }
+
+  DynamoDbStreamsClient streams() {
+    return configured(DynamoDbStreamsClient.builder()).build();
+  }
+
+  private <Builder extends AwsClientBuilder<Builder, ?>> Builder configured(Builder builder) {
+    return builder
+        .endpointOverride(url)
+        .region(Region.US_EAST_1)
+        .credentialsProvider(StaticCredentialsProvider.create(AwsBasicCredentials.create("test", "test")))
+        // What fails shall fail the test, not be tried again.
+        .overrideConfiguration(override -> override.retryStrategy(retry -> retry.maxAttempts(1)));
+  }
+
+  /** Returns as soon as the condition holds; an error after twenty seconds. */
+  static void eventually(BooleanSupplier condition) {
+    Instant deadline = Instant.now().plus(Duration.ofSeconds(20));
+    while (!condition.getAsBoolean()) {
+      if (Instant.now().isAfter(deadline)) {
+        throw new AssertionError("still not after 20 s");
+      }
+      try {
+        Thread.sleep(5);
+      } catch (InterruptedException stopped) {
+        throw new AssertionError(stopped);
+      }
+    }
+  }
+
+  @Override
+  public void close() throws IOException, InterruptedException {
+    process.destroy(); // SIGTERM
+    int code = process.waitFor();
+    try (var paths = Files.walk(directory)) {
+      for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(path);
+      }
+    }
+    if (code != 0) {
+      throw new AssertionError("mayfly ended with " + code + " on SIGTERM");
+    }
+  }
+}
