@@ -14,6 +14,7 @@
 #include "compat/operations/describe_stream.h"
 #include "compat/operations/describe_table.h"
 #include "compat/operations/execute_statement.h"
+#include "compat/operations/execute_transaction.h"
 #include "compat/operations/get_item.h"
 #include "compat/operations/get_records.h"
 #include "compat/operations/get_shard_iterator.h"
@@ -46,6 +47,7 @@ constexpr const Operation* operations_table[] = {
     &operations::describe_table,
     &operations::describe_time_to_live,
     &operations::execute_statement,
+    &operations::execute_transaction,
     &operations::get_item,
     &operations::get_records,
     &operations::get_shard_iterator,

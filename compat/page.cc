@@ -117,17 +117,21 @@ class Reader {
 }  // namespace
 
 Page read_page(const engine::Database& database, const PageRequest& request, json::Writer* items) {
+  if (items != nullptr) items->begin_array();
+  Page page = read_items(database, request, items);
+  if (items != nullptr) items->end_array();
+  return page;
+}
+
+Page read_items(const engine::Database& database, const PageRequest& request, json::Writer* items) {
   Page page;
   Reader reader(request, items);
   engine::Cursor cursor(database, *request.target.live, request.range);
-  if (items != nullptr) items->begin_array();
-  std::size_t bytes = 0;
   bool full = false;
   while (!full && cursor.next()) {
-    bytes += reader.add(cursor.item(), cursor.key(), page);
-    full = bytes >= page_bytes_max || (request.limit && page.scanned >= *request.limit);
+    page.bytes += reader.add(cursor.item(), cursor.key(), page);
+    full = page.bytes >= request.bytes_max || (request.limit && page.scanned >= *request.limit);
   }
-  if (items != nullptr) items->end_array();
   if (full) {
     Item& key = page.last_evaluated_key.emplace();
     copy_keys(request.target.table->keys, cursor.item().item(), key);

@@ -43,6 +43,7 @@ struct PageRequest {
   bool flat_projection = false;  // as PartiQL's SELECT names what it projects: a.b as b
   bool whole_items = false;  // of a local index: fetch what it does not project
   std::optional<std::size_t> limit;
+  std::size_t bytes_max = page_bytes_max;
   bool consistent = false;
   // Into how many equal ranges of hashes the target is split, up to partitions_max. A page costs at least a block
   // of each that it passes.
@@ -55,10 +56,13 @@ struct Page {
   std::optional<engine::Item> last_evaluated_key;
   double table_units = 0;
   double index_units = 0;
+  std::size_t bytes = 0;  // looked at
 };
 
 // Writes the items as an array; nullptr: they are only counted.
 Page read_page(const engine::Database& database, const PageRequest& request, json::Writer* items);
+// The same, into an array that is open.
+Page read_items(const engine::Database& database, const PageRequest& request, json::Writer* items);
 
 // What an index holds of an item.
 engine::Item projected_item(const engine::Table& table, const engine::Index& index, const engine::Item& item);

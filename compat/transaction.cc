@@ -4,7 +4,10 @@
 #include <set>
 #include <utility>
 
+#include "compat/attribute_value_json.h"
 #include "compat/capacity.h"
+#include "compat/error_code.h"
+#include "compat/expression/projection.h"
 #include "compat/hash.h"
 #include "compat/rules.h"
 #include "engine/item_size.h"
@@ -17,10 +20,7 @@ using engine::StoredItem;
 using engine::Transaction;
 using Slot = Transaction::Slot;
 
-std::string_view reason_code(const std::optional<Error>& reason) {
-  if (!reason) return "None";
-  return reason->type.ends_with("#ConditionalCheckFailedException") ? "ConditionalCheckFailed" : "ValidationError";
-}
+std::string reason_code(const std::optional<Error>& reason) { return reason ? error_code(*reason) : "None"; }
 
 void append_canonical(std::string& out, const json::Value& value) {
   using Kind = json::Value::Kind;
@@ -61,10 +61,13 @@ struct Written {
   engine::Item collection_key;  // if ItemCollectionMetrics are wanted
 };
 
-Result<void> check_distinct(const std::vector<ItemWrite>& writes) {
+template <class Action>  // has a table and a key
+Result<void> check_distinct(const std::vector<Action>& actions) {
   std::set<std::pair<const engine::LiveTable*, std::string_view>> seen;
-  for (const ItemWrite& write : writes) {
-    if (!seen.emplace(write.table.get(), write.key).second) return several_operations_on_one_item();
+  for (const Action& action : actions) {
+    if (!seen.emplace(action.table.get(), action.key).second) {
+      return error::validation("Transaction request cannot include multiple operations on one item");
+    }
   }
   return {};
 }
@@ -159,10 +162,6 @@ Unexpected<Error> canceled_by(std::size_t action, std::size_t actions, Error err
   return reasons.canceled();
 }
 
-Unexpected<Error> several_operations_on_one_item() {
-  return error::validation("Transaction request cannot include multiple operations on one item");
-}
-
 // AWS's first words are not known for certain; measured is "size cannot exceed".
 Unexpected<Error> transaction_too_large() { return error::validation("Transaction payload size cannot exceed 4 MB"); }
 
@@ -204,6 +203,40 @@ Result<void> write_transaction(std::vector<ItemWrite> writes, std::optional<Requ
   }
   consumed.write(out, wanted.capacity);
   if (wanted.collection_metrics) write_metrics(out, transaction, all);
+  return {};
+}
+
+void write_item_read(json::Writer& out, const ItemRead& read, const StoredItem& item) {
+  if (!read.projection) return write_stored_item(out, item.bytes());
+  write_item_object(out, read.flat_projection ? expression::project_flat(*read.projection, item.item())
+                                              : expression::project(*read.projection, item.item()));
+}
+
+Result<void> read_transaction(const std::vector<ItemRead>& reads, ReturnCapacity mode, const Context& context,
+                              json::Writer& out) {
+  CHECK_OK(check_distinct(reads));
+  std::vector<engine::Database::ItemName> names;
+  for (const ItemRead& read : reads) names.push_back({read.table.get(), read.key});
+  const auto items = context.database.get_together(names);
+  std::size_t bytes = 0;
+  for (const auto& item : items) bytes += item ? item->size() : 0;
+  if (bytes > transaction_bytes_max) return transaction_too_large();
+
+  TransactionCapacity consumed(ConsumedCapacity::Of::transaction_reads);
+  out.key("Responses");
+  out.begin_array();
+  for (std::size_t i = 0; i < reads.size(); ++i) {
+    const auto& item = items[i];
+    consumed.of_table(reads[i].table->description()->name).add_table(read_units(item ? item->size() : 0, true));
+    out.begin_object();
+    if (item) {
+      out.key("Item");
+      write_item_read(out, reads[i], *item);
+    }
+    out.end_object();
+  }
+  out.end_array();
+  consumed.write(out, mode);
   return {};
 }
 

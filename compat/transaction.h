@@ -17,6 +17,7 @@
 
 #include "compat/dispatch.h"
 #include "compat/error.h"
+#include "compat/expression/ast.h"
 #include "compat/json.h"
 #include "compat/write_item.h"
 
@@ -40,8 +41,6 @@ class CancellationReasons {
 // If only one action of so many is to blame.
 Unexpected<Error> canceled_by(std::size_t action, std::size_t actions, Error error);
 
-// "Transaction request cannot include multiple operations on one item"
-Unexpected<Error> several_operations_on_one_item();
 // "Transaction payload size cannot exceed 4 MB"
 Unexpected<Error> transaction_too_large();
 
@@ -59,6 +58,23 @@ std::string request_digest(const json::Value& value);
 // The writes have their tables and keys.
 Result<void> write_transaction(std::vector<ItemWrite> writes, std::optional<RequestToken> token,
                                const WantedAnswer& wanted, Context& context, json::Writer& out);
+
+// One item to read.
+struct ItemRead {
+  std::shared_ptr<engine::LiveTable> table;
+  engine::Item key_item;
+  std::string key;  // as key_codec encodes it
+  std::optional<expression::Projection> projection;
+  bool flat_projection = false;  // PageRequest's
+};
+
+// As an object; what it projects of it, if it projects.
+void write_item_read(json::Writer& out, const ItemRead& read, const engine::StoredItem& item);
+
+// Reads all at one instant and writes, within the answer's object, Responses and ConsumedCapacity. The reads have
+// their keys; several of one item are refused.
+Result<void> read_transaction(const std::vector<ItemRead>& reads, ReturnCapacity mode, const Context& context,
+                              json::Writer& out);
 
 // ConsumedCapacity's list: one entry for each table, in the order in which they are first named.
 class TransactionCapacity {

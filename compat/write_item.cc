@@ -79,9 +79,7 @@ Result<Item> updated_item(const Table& table, const ItemWrite& write, const Stor
   for (const std::string& name : nested_names(write.update)) {
     const AttributeValue* value = item.find(name);
     if (value != nullptr && level_max(*value) > nesting_max) {
-      return error::validation(
-          "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond "
-          "supported limit");
+      return error::validation("Nesting Levels have exceeded supported limits");
     }
   }
   if (!table.indexes.empty()) CHECK_OK(check_touched_index_keys(table, write.update, item));
@@ -147,6 +145,7 @@ std::string returned_item(ReturnValues wanted, const expression::Update& update,
 }  // namespace
 
 Result<std::optional<Item>> next_item(const Table& table, ItemWrite& write, const StoredItem* old_item) {
+  if (write.only_new && old_item != nullptr) return error::duplicate_item();
   if (write.condition && !expression::evaluate(*write.condition, old_item ? old_item->item() : no_item)) {
     const bool with_item = write.item_on_failed_condition && old_item != nullptr;
     return error::conditional_check_failed(with_item ? item_json(*old_item) : std::string());
@@ -200,6 +199,16 @@ Result<void> check_update(const Table& table, const expression::Update& update) 
                                  " Actual: " + std::string(engine::type_name(*given)) + " IndexName: " + index.name);
       }));
   return check_keys_are_scalars(table, nested_names(update));
+}
+
+Result<void> check_write(const Table& table, ItemWrite& write) {
+  if (write.kind == ItemWrite::Kind::put) {
+    TRY(write.key, item_key(table, write.item));
+    return check_index_keys(table, write.item);
+  }
+  TRY(write.key, request_key(table, write.item));
+  if (write.kind == ItemWrite::Kind::update) return check_update(table, write.update);
+  return {};
 }
 
 Result<void> read_current_expressions(const json::Value& request, ItemWrite& write) {

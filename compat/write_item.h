@@ -34,6 +34,7 @@ struct ItemWrite {
   std::optional<expression::Condition> condition;
   expression::Update update;             // of an update
   bool item_on_failed_condition = false;  // ReturnValuesOnConditionCheckFailure
+  bool only_new = false;                  // of a put: DuplicateItemException if there is an item
 };
 
 // What is there afterwards; nothing if there is no item then, or if the write is only a check. A removing update of
@@ -47,6 +48,9 @@ void stage(engine::Transaction& transaction, engine::Transaction::Slot slot, Ite
 
 // Rules on an update that need no item: no key attribute is touched, index keys get their types.
 Result<void> check_update(const engine::Table& table, const expression::Update& update);
+
+// Encodes the key, with item_key or request_key, and checks index keys or the update: all that needs no item.
+Result<void> check_write(const engine::Table& table, ItemWrite& write);
 
 // Reads the write's condition and update from the parameters of either API, and what to do if it fails.
 Result<void> read_expressions(const json::Value& request, ItemWrite& write);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "compat/expression/parser.h"
 
 namespace mayfly::compat::expression {
 namespace {
@@ -248,11 +247,6 @@ Result<std::vector<KeyPredicate>> key_predicates(Condition condition) {
   std::vector<KeyPredicate> predicates;
   CHECK_OK(std::visit(Collect{predicates}, condition.node));
   return predicates;
-}
-
-Result<std::vector<KeyPredicate>> parse_key_condition(std::string_view text, Substitutions& substitutions) {
-  TRY(Condition condition, parse_condition("KeyConditionExpression", text, substitutions));
-  return key_predicates(std::move(condition));
 }
 
 Result<KeyCondition> match_key_schema(std::vector<KeyPredicate> predicates, const KeySchema& schema) {

@@ -40,9 +40,6 @@ struct KeyCondition {
 // errors after it has parsed all expressions of the request and found no name or value unused.
 Result<std::vector<KeyPredicate>> key_predicates(Condition condition);
 
-// Both steps, for who has no other expressions.
-Result<std::vector<KeyPredicate>> parse_key_condition(std::string_view text, Substitutions& substitutions);
-
 // "Conditions can be of length 1 or 2 only", "Query condition missed key schema element: …",
 // "Attempted conditional constraint is not an indexable operation", "Query key condition not supported",
 // wrong types, empty values.

@@ -74,21 +74,22 @@ engine::Item project(const Projection& projection, const engine::Item& item) {
   return std::move(*selected->get_if<engine::Map>());
 }
 
+std::string flat_name(const Path& path) {
+  std::string name;
+  for (const Path::Element& element : path.elements) {
+    if (const auto* position = std::get_if<std::uint32_t>(&element)) {
+      name += "[" + std::to_string(*position) + "]";
+    } else {
+      name = std::get<std::string>(element);
+    }
+  }
+  return name;
+}
+
 engine::Item project_flat(const Projection& projection, const engine::Item& item) {
   engine::Item out;
   for (const Path& path : projection) {
-    const AttributeValue* value = find(path, item);
-    if (value == nullptr) continue;
-    std::string name, positions;
-    for (const Path::Element& element : path.elements) {
-      if (const auto* position = std::get_if<std::uint32_t>(&element)) {
-        positions += "[" + std::to_string(*position) + "]";
-      } else {
-        name = std::get<std::string>(element);
-        positions.clear();
-      }
-    }
-    out.set(name + positions, *value);
+    if (const AttributeValue* value = find(path, item)) out.set(flat_name(path), *value);
   }
   return out;
 }

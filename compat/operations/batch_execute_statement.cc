@@ -1,13 +1,17 @@
 #include "compat/operations/batch_execute_statement.h"
 
-#include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "compat/capacity.h"
+#include "compat/error_code.h"
 #include "compat/partiql/lower.h"
+#include "compat/partiql/lower_read.h"
 #include "compat/partiql/request.h"
+#include "compat/rules.h"
+#include "compat/transaction.h"
 #include "compat/write_item.h"
 
 namespace mayfly::compat {
@@ -33,39 +37,33 @@ struct Response {
   std::optional<ConsumedCapacity> consumed;
 };
 
-// "…#ConditionalCheckFailedException" -> "ConditionalCheckFailed"; a ValidationException's is "ValidationError".
-std::string error_code(const Error& error) {
-  std::string code = error.type.substr(error.type.find('#') + 1);
-  constexpr std::string_view suffix = "Exception";
-  if (code.ends_with(suffix)) code.resize(code.size() - suffix.size());
-  return code == "Validation" ? "ValidationError" : code;
-}
-
-Result<void> read(const Context& context, partiql::Select select, const json::Value& request, ReturnCapacity mode,
-                  Response& response) {
-  const bool of_index = select.index.has_value();
-  TRY(const partiql::Read read,
-      partiql::lower_read(context, std::move(select), boolean_member(request, "ConsistentRead").value_or(false)));
-  if (of_index || !read.one_item) {
-    return error::validation(
-        "Select statements within BatchExecuteStatement must specify the primary key in the where clause.");
+Result<void> read(const Context& context, std::shared_ptr<engine::LiveTable> table, partiql::Select select,
+                  const json::Value& request, ReturnCapacity mode, Response& response) {
+  constexpr std::string_view refusal =
+      "Select statements within BatchExecuteStatement must specify the primary key in the where clause.";
+  if (select.index) return error::validation(std::string(refusal));
+  TRY(ItemRead read, partiql::lower_item_read(std::move(table), std::move(select), refusal));
+  const auto description = read.table->description();
+  TRY(read.key, request_key(*description, read.key_item));
+  const auto item = context.database.get(*read.table, read.key);
+  if (item) {
+    json::Writer out(response.item);
+    write_item_read(out, read, *item);
   }
-  std::string items;
-  json::Writer out(items);
-  const Page page = read_page(context.database, read.page, &out);
-  if (page.count > 0) response.item = items.substr(1, items.size() - 2);  // without the array's brackets
   if (mode == ReturnCapacity::none) return {};
-  response.consumed.emplace(read.page.target.table->name);
-  response.consumed->add_table(page.table_units);
+  response.consumed.emplace(description->name);
+  response.consumed->add_table(
+      read_units(item ? item->size() : 0, boolean_member(request, "ConsistentRead").value_or(false)));
   return {};
 }
 
-Result<void> write(Context& context, partiql::Statement parsed, const json::Value& request, ReturnCapacity mode,
-                   Response& response) {
+Result<void> write(Context& context, std::shared_ptr<engine::LiveTable> table, partiql::Statement parsed,
+                   const json::Value& request, ReturnCapacity mode, Response& response) {
   const WantedAnswer wanted{.values = partiql::return_values(parsed), .capacity = mode};
-  TRY(ItemWrite write, partiql::lower_write(context, std::move(parsed)));
+  TRY(ItemWrite write, partiql::lower_write(table, std::move(parsed), false));
+  CHECK_OK(check_write(*table->description(), write));
   write.item_on_failed_condition = string_member(request, "ReturnValuesOnConditionCheckFailure") == "ALL_OLD";
-  TRY(WriteOutcome outcome, partiql::perform_statement(std::move(write), wanted, context));
+  TRY(WriteOutcome outcome, perform(std::move(write), wanted, context));
   response.item = std::move(outcome.item);
   response.consumed = std::move(outcome.consumed);
   return {};
@@ -73,13 +71,13 @@ Result<void> write(Context& context, partiql::Statement parsed, const json::Valu
 
 Result<void> execute(Context& context, partiql::Statement parsed, const json::Value& request, ReturnCapacity mode,
                      Response& response) {
-  if (const auto table = context.database.find_table(context.scope, partiql::table_name(parsed))) {
-    response.table_name = table->description()->name;
-  }
+  if (std::holds_alternative<partiql::Exists>(parsed)) return partiql::exists_outside_transaction();
+  TRY(auto table, find_table(context, partiql::table_name(parsed)));
+  response.table_name = table->description()->name;
   if (auto* select = std::get_if<partiql::Select>(&parsed)) {
-    return read(context, std::move(*select), request, mode, response);
+    return read(context, std::move(table), std::move(*select), request, mode, response);
   }
-  return write(context, std::move(parsed), request, mode, response);
+  return write(context, std::move(table), std::move(parsed), request, mode, response);
 }
 
 void write_error(json::Writer& out, const Error& error) {

@@ -1,10 +1,13 @@
 // NextToken:
 //
 //   token   := base64(payload)
-//   payload := check:u64 request:u64 item      little-endian; item: where the page ended, as item_codec has it
+//   payload := check:u64 request:u64 range:u64 item      little-endian
 //   request := a hash of the statement's text and its parameters; check := one of all that follows
+//   range   := which of the statement's look-ups goes on
+//   item    := after which key it does, as item_codec has it; an empty one: from its beginning
 #include "compat/operations/execute_statement.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -13,7 +16,9 @@
 #include "compat/capacity.h"
 #include "compat/hash.h"
 #include "compat/partiql/lower.h"
+#include "compat/partiql/lower_read.h"
 #include "compat/partiql/request.h"
+#include "compat/rules.h"
 #include "compat/write_item.h"
 #include "engine/item_codec.h"
 
@@ -31,6 +36,9 @@ constexpr Member members[] = {
     {"ReturnValuesOnConditionCheckFailure", &shapes::return_values_on_condition_check_failure},
 };
 constexpr Shape shape = structure("ExecuteStatementInput", members);
+
+// Documented: "Results are returned in pages of up to 10 items" if IN names keys.
+constexpr std::size_t ranges_per_page_max = 10;
 
 constexpr std::size_t word_bytes = 8;
 
@@ -58,55 +66,94 @@ std::uint64_t request_hash(const json::Value& request) {
   return sum;
 }
 
-std::string print_token(std::uint64_t request, const engine::Item& last) {
+// Where the next page begins.
+struct Position {
+  std::uint64_t range = 0;
+  engine::Item after;
+};
+
+std::string print_token(std::uint64_t request, const Position& next) {
   std::string checked;
   append_word(checked, request);
-  engine::encode_item(last, checked);
+  append_word(checked, next.range);
+  engine::encode_item(next.after, checked);
   std::string payload, token;
   append_word(payload, hash(checked, 0));
   append_base64(token, payload + checked);
   return token;
 }
 
-Result<engine::Item> parse_token(std::string_view token, std::uint64_t request) {
+Result<Position> parse_token(std::string_view token, std::uint64_t request) {
   const auto payload = decode_base64(token);
-  if (!payload || payload->size() <= 2 * word_bytes) return error::validation("Invalid NextToken");
+  if (!payload || payload->size() <= 3 * word_bytes) return error::validation("Invalid NextToken");
   const std::string_view checked = std::string_view(*payload).substr(word_bytes);
   if (hash(checked, 0) != read_word(*payload)) return error::validation("Invalid NextToken");
   if (read_word(checked) != request) return error::validation("NextToken does not match request");
-  return engine::decode_item(checked.substr(word_bytes));
+  return Position{read_word(checked.substr(word_bytes)), engine::decode_item(checked.substr(2 * word_bytes))};
 }
 
-void write_capacity(json::Writer& out, const Page& page, const ReadTarget& target, ReturnCapacity mode) {
-  if (mode == ReturnCapacity::none) return;
-  ConsumedCapacity consumed(target.table->name);
-  consumed.add_table(page.table_units);
-  if (target.index != nullptr) consumed.add_index(*target.index, page.index_units);
-  out.key("ConsumedCapacity");
-  consumed.write(out, mode);
+struct Pages {
+  double table_units = 0, index_units = 0;
+  std::optional<Position> next;
+};
+
+// Reads on from `from`, and writes the items into an open array. Limit and size are those of all ranges together.
+Pages read_pages(const Context& context, partiql::Read& read, const Position& from, json::Writer& out) {
+  Pages pages;
+  PageRequest& request = read.page;
+  for (std::uint64_t at = from.range; at < read.ranges.size(); ++at) {
+    if (at - from.range == ranges_per_page_max || request.limit == 0 || request.bytes_max == 0) {
+      pages.next = Position{at, {}};
+      break;
+    }
+    request.range = read.ranges[at];
+    if (at == from.range && !from.after.empty()) {
+      start_after(request.range, encode_position(request.target, from.after));
+    }
+    Page page = read_items(context.database, request, &out);
+    pages.table_units += page.table_units;
+    pages.index_units += page.index_units;
+    if (page.last_evaluated_key && !read.whole_keys) {
+      pages.next = Position{at, *std::move(page.last_evaluated_key)};
+      break;
+    }
+    if (request.limit) *request.limit -= page.scanned;
+    request.bytes_max -= std::min(request.bytes_max, page.bytes);
+  }
+  return pages;
 }
 
 Result<void> run_select(const Context& context, partiql::Select select, const json::Value& request,
                         json::Writer& out) {
   TRY(partiql::Read read,
       partiql::lower_read(context, std::move(select), boolean_member(request, "ConsistentRead").value_or(false)));
-  PageRequest& page_request = read.page;
-  if (const auto limit = integer_member(request, "Limit")) page_request.limit = static_cast<std::size_t>(*limit);
+  if (const auto limit = integer_member(request, "Limit")) read.page.limit = static_cast<std::size_t>(*limit);
   const std::uint64_t asked = request_hash(request);
+  Position from;
   if (const auto token = string_member(request, "NextToken")) {
-    TRY(const engine::Item last, parse_token(*token, asked));
-    start_after(page_request.range, encode_position(page_request.target, last));
+    TRY(from, parse_token(*token, asked));
   }
   out.begin_object();
   out.key("Items");
-  const Page page = read_page(context.database, page_request, &out);
-  if (page.last_evaluated_key && !read.one_item) {
+  out.begin_array();
+  const Pages pages = read_pages(context, read, from, out);
+  out.end_array();
+  if (pages.next) {
     out.key("NextToken");
-    out.string(print_token(asked, *page.last_evaluated_key));
-    out.key("LastEvaluatedKey");
-    write_item_object(out, *page.last_evaluated_key);
+    out.string(print_token(asked, *pages.next));
   }
-  write_capacity(out, page, page_request.target, return_capacity(request));
+  if (pages.next && read.ranges.size() == 1) {
+    out.key("LastEvaluatedKey");
+    write_item_object(out, pages.next->after);
+  }
+  if (const auto mode = return_capacity(request); mode != ReturnCapacity::none) {
+    const ReadTarget& target = read.page.target;
+    ConsumedCapacity consumed(target.table->name);
+    consumed.add_table(pages.table_units);
+    if (target.index != nullptr) consumed.add_index(*target.index, pages.index_units);
+    out.key("ConsumedCapacity");
+    consumed.write(out, mode);
+  }
   out.end_object();
   return {};
 }
@@ -114,9 +161,11 @@ Result<void> run_select(const Context& context, partiql::Select select, const js
 Result<void> run_write(Context& context, partiql::Statement statement, const json::Value& request,
                        json::Writer& out) {
   const WantedAnswer wanted{.values = partiql::return_values(statement), .capacity = return_capacity(request)};
-  TRY(ItemWrite write, partiql::lower_write(context, std::move(statement)));
+  TRY(const auto table, find_table(context, partiql::table_name(statement)));
+  TRY(ItemWrite write, partiql::lower_write(table, std::move(statement), false));
+  CHECK_OK(check_write(*table->description(), write));
   write.item_on_failed_condition = string_member(request, "ReturnValuesOnConditionCheckFailure") == "ALL_OLD";
-  TRY(const WriteOutcome outcome, partiql::perform_statement(std::move(write), wanted, context));
+  TRY(const WriteOutcome outcome, perform(std::move(write), wanted, context));
   out.begin_object();
   out.key("Items");
   out.begin_array();
@@ -135,6 +184,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   if (auto* select = std::get_if<partiql::Select>(&statement)) {
     return run_select(context, std::move(*select), request, out);
   }
+  if (std::holds_alternative<partiql::Exists>(statement)) return partiql::exists_outside_transaction();
   return run_write(context, std::move(statement), request, out);
 }
 

@@ -119,17 +119,6 @@ Result<std::size_t> payload_bytes(const Action& action, const ItemWrite& write) 
   return bytes;
 }
 
-// The rules that an action can break by itself: then only it is to blame.
-Result<void> check_write(const engine::Table& table, ItemWrite& write) {
-  if (write.kind == Kind::put) {
-    TRY(write.key, item_key(table, write.item));
-    return check_index_keys(table, write.item);
-  }
-  TRY(write.key, request_key(table, write.item));
-  if (write.kind == Kind::update) return check_update(table, write.update);
-  return {};
-}
-
 Result<void> find_and_check(const Context& context, const std::vector<Action>& actions,
                             std::vector<ItemWrite>& writes) {
   for (std::size_t i = 0; i < writes.size(); ++i) {
@@ -137,6 +126,7 @@ Result<void> find_and_check(const Context& context, const std::vector<Action>& a
   }
   for (const ItemWrite& write : writes) CHECK_OK(check_no_empty_keys(*write.table->description(), write.item));
   for (std::size_t i = 0; i < writes.size(); ++i) {
+    // The rules that an action can break by itself: then only it is to blame.
     auto checked = check_write(*writes[i].table->description(), writes[i]);
     if (!checked) return canceled_by(i, writes.size(), std::move(checked).error());
   }

@@ -20,7 +20,14 @@ class Lexer {
 
   std::vector<Token> run() {
     std::vector<Token> tokens;
-    for (skip_blanks(); at_ < text_.size(); skip_blanks()) tokens.push_back(token());
+    for (skip_blanks(); at_ < text_.size(); skip_blanks()) {
+      const std::size_t begin = at_;
+      Token& added = tokens.emplace_back(token());
+      added.line = line_;
+      added.column = static_cast<std::uint32_t>(begin - line_begin_ + 1);
+      added.length = static_cast<std::uint32_t>(at_ - begin);
+      count_lines(begin);
+    }
     tokens.emplace_back();
     return tokens;
   }
@@ -30,20 +37,41 @@ class Lexer {
     return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
   }
 
+  // Also comments. One that is not closed is left to be a token that nobody knows.
   void skip_blanks() {
-    for (; at_ < text_.size(); ++at_) {
-      if (peek() == '-' && peek(1) == '-') {  // a comment, up to the line's end
+    const std::size_t begin = at_;
+    for (;;) {
+      if (peek() == '-' && peek(1) == '-') {
         at_ = std::min(text_.find('\n', at_), text_.size());
-        if (at_ == text_.size()) return;
-      } else if (!is_space(peek())) {
-        return;
+      } else if (const std::size_t end = comment_end(); end != std::string_view::npos) {
+        at_ = end;
+      } else if (at_ < text_.size() && is_space(peek())) {
+        ++at_;
+      } else {
+        break;
       }
+    }
+    count_lines(begin);
+  }
+
+  // Past the comment that begins here.
+  [[nodiscard]] std::size_t comment_end() const {
+    if (peek() != '/' || peek(1) != '*') return std::string_view::npos;
+    const std::size_t close = text_.find("*/", at_ + 2);
+    return close == std::string_view::npos ? close : close + 2;
+  }
+
+  void count_lines(std::size_t from) {
+    for (; from < at_; ++from) {
+      if (text_[from] != '\n') continue;
+      ++line_;
+      line_begin_ = from + 1;
     }
   }
 
   Token cut(Token::Kind kind, std::size_t length) {
     Token token{kind, std::string(text_.substr(at_, length))};
-    at_ += token.text.size();
+    at_ += length;
     return token;
   }
 
@@ -58,6 +86,7 @@ class Lexer {
       while (starts_word(peek(length)) || is_digit(peek(length))) ++length;
       return cut(Token::Kind::word, length);
     }
+    if (c == '/' && peek(1) == '*') return cut(Token::Kind::unknown, text_.size() - at_);
     constexpr std::string_view pairs[] = {"<>", "<=", ">=", "<<", ">>", "!="};
     for (const std::string_view pair : pairs) {
       if (text_.substr(at_).starts_with(pair)) return cut(Token::Kind::punctuation, 2);
@@ -104,6 +133,8 @@ class Lexer {
 
   std::string_view text_;
   std::size_t at_ = 0;
+  std::uint32_t line_ = 1;
+  std::size_t line_begin_ = 0;
 };
 
 }  // namespace
@@ -111,6 +142,10 @@ class Lexer {
 bool Token::is_keyword(std::string_view upper_case) const {
   return kind == Kind::word && text.size() == upper_case.size() &&
          std::equal(text.begin(), text.end(), upper_case.begin(), [](char a, char b) { return upper(a) == b; });
+}
+
+std::string Token::place() const {
+  return " at " + std::to_string(line) + ":" + std::to_string(column) + ":" + std::to_string(length);
 }
 
 std::vector<Token> tokenize(std::string_view statement) { return Lexer(statement).run(); }

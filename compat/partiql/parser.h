@@ -14,8 +14,6 @@
 
 namespace mayfly::compat::partiql {
 
-inline constexpr int expression_depth_max = 100;
-
 Result<Statement> parse(std::string_view text, std::vector<engine::AttributeValue> parameters);
 
 }  // namespace mayfly::compat::partiql

@@ -1,20 +1,25 @@
 #include "compat/partiql/request.h"
 
-#include <vector>
+#include <utility>
 
 #include "compat/attribute_value_json.h"
 #include "compat/partiql/parser.h"
 
 namespace mayfly::compat::partiql {
 
-Result<Statement> read_statement(const json::Value& request) {
+Result<std::vector<engine::AttributeValue>> read_parameters(const json::Value& request) {
   std::vector<engine::AttributeValue> parameters;
-  if (const json::Value* given = request.member("Parameters")) {
-    for (const json::Value& parameter : given->items()) {
-      TRY(auto value, read_attribute_value(parameter));
-      parameters.push_back(std::move(value));
-    }
+  const json::Value* given = request.member("Parameters");
+  if (given == nullptr) return parameters;
+  for (const json::Value& parameter : given->items()) {
+    TRY(auto value, read_attribute_value(parameter));
+    parameters.push_back(std::move(value));
   }
+  return parameters;
+}
+
+Result<Statement> read_statement(const json::Value& request) {
+  TRY(auto parameters, read_parameters(request));
   return parse(request.member("Statement")->string(), std::move(parameters));
 }
 

@@ -46,12 +46,22 @@ struct Delete {
   Returning returning = Returning::nothing;
 };
 
-using Statement = std::variant<Select, Insert, Update, Delete>;
+// A transaction's condition on an item that it does not write.
+struct Exists {
+  Select select;
+};
+
+using Statement = std::variant<Select, Insert, Update, Delete, Exists>;
 
 // The table that it names.
-inline const std::string& table_name(const Statement& statement) {
-  return std::visit([](const auto& each) -> const std::string& { return each.table; }, statement);
-}
+struct TableName {
+  const std::string& operator()(const Exists& exists) const { return exists.select.table; }
+  template <class Named>
+  const std::string& operator()(const Named& statement) const {
+    return statement.table;
+  }
+};
+inline const std::string& table_name(const Statement& statement) { return std::visit(TableName(), statement); }
 
 inline bool is_read(const Statement& statement) { return std::holds_alternative<Select>(statement); }
 

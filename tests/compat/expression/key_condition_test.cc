@@ -27,7 +27,9 @@ Substitutions values() {
 // What the condition comes to, or the error: "p={"S":"s"} c>{"N":"1"}".
 std::string matched(std::string_view text, const KeySchema& schema) {
   auto substitutions = values();
-  auto predicates = parse_key_condition(text, substitutions);
+  auto parsed = parse_condition("KeyConditionExpression", text, substitutions);
+  if (!parsed) return parsed.error().message;
+  auto predicates = key_predicates(*std::move(parsed));
   if (!predicates) return predicates.error().message;
   const auto condition = match_key_schema(*std::move(predicates), schema);
   if (!condition) return condition.error().message;

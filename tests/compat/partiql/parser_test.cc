@@ -9,6 +9,12 @@
 namespace mayfly::compat::partiql {
 namespace {
 
+std::string repeated(const std::string& text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
 std::string refusal(const std::string& text) {
   auto statement = parse(text, {});
   return statement ? "" : statement.error().message;
@@ -27,6 +33,28 @@ TEST_CASE("a quote that is not closed, and what no token begins with, is refused
         "Statement wasn't well formed, can't be processed: Unexpected term");
   CHECK(refusal("SELECT * FROM t WHERE a = ~") ==
         "Statement wasn't well formed, can't be processed: Unexpected term");
+}
+
+TEST_CASE("comments are blanks, and one that is not closed is refused") {
+  CHECK(refusal("SELECT/**/* FROM t -- all\nWHERE a/* b */=1;--").empty());
+  CHECK(refusal("SELECT * FROM t /* open") ==
+        "Statement wasn't well formed, can't be processed: Unexpected token after expression");
+  CHECK(refusal("UPDATE t SET a = a--1") == "");  // what is after the a is a comment
+}
+
+TEST_CASE("a message says where: line, column and length") {
+  CHECK(refusal("UPDATE t\n SET a = set_add(\"b\", <<1>>)") ==
+        "The first argument to SET_ADD must equal the assignment value at 2:10:7");
+  CHECK(refusal("UPDATE t\n SET a = set_delete(\"a\", [1])") ==
+        "The second argument to SET_DELETE must be a value with type SET at 2:21:3");
+  CHECK(refusal("SELECT l[-1] FROM t") == "List index is not within the allowable range; index: [-1] at 1:11:1");
+  CHECK(refusal("SELECT l[2147483648] FROM t") ==
+        "List index is not within the allowable range; index: [2147483648] at 1:10:10");
+  CHECK(refusal("SELECT l[-0], l[2147483647] FROM t").empty());
+  CHECK(refusal("UPDATE t SET a = [?]") == "Unsupported data type: Parameter under key root[0] at 1:19:1");
+  CHECK(refusal("INSERT INTO t VALUE {'m':{'k':?}}") ==
+        "Unsupported data type: Parameter under key root.k at 1:31:1");
+  CHECK(refusal("SELECT * FROM t LIMIT 10") == "Unsupported clause: LIMIT at 1:23:2");
 }
 
 TEST_CASE("keywords are no names unless they are quoted") {
@@ -49,17 +77,23 @@ TEST_CASE("statements nested without end are refused, not followed") {
   CHECK(refusal("SELECT * FROM t WHERE " + std::string(8000, '(')) ==
         "Statement wasn't well formed, can't be processed: Unexpected term");
   CHECK(refusal("INSERT INTO t VALUE {'a':" + std::string(8000, '[')) ==
-        "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported "
-        "limit");
+        "Nesting Levels have exceeded supported limits under root" + repeated("[0]", 32));
+  CHECK(refusal("UPDATE t SET a = {'b':" + repeated("{'c':", 31) + "1" + std::string(32, '}')) ==
+        "Nesting Levels have exceeded supported limits under root.b" + repeated(".c", 31));
+  CHECK(refusal("UPDATE t SET a = {'b':" + repeated("{'c':", 30) + "1" + std::string(31, '}')).empty());
+  CHECK(refusal("UPDATE t SET a = 1" + repeated(" + 1", 1900)) ==
+        "Statement wasn't well formed, can't be processed: Unexpected term");
 }
 
 TEST_CASE("sets are of one type, and not empty") {
   CHECK(refusal("INSERT INTO t VALUE {'a':<<1,'b'>>}") ==
-        "One or more parameter values were invalid: Sets must be of one type");
+        "Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags");
   CHECK(refusal("INSERT INTO t VALUE {'a':<<1,1.0>>}") ==
-        "One or more parameter values were invalid: Input collection contains duplicates.");
+        "One or more parameter values were invalid: Input collection [1, 1.0] contains duplicates! under root");
+  CHECK(refusal("INSERT INTO t VALUE {'a':[<<'x','x'>>]}") ==
+        "One or more parameter values were invalid: Input collection [x, x] contains duplicates.");
   CHECK(refusal("INSERT INTO t VALUE {'a':<<>>}") ==
-        "One or more parameter values were invalid: An empty set is not allowed");
+        "Empty bags are not supported");
 }
 
 TEST_CASE("numbers have DynamoDB's limits") {

@@ -1,0 +1,217 @@
+#include "compat/partiql/key_reads.h"
+
+#include <algorithm>
+#include <compare>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace mayfly::compat::partiql {
+namespace {
+
+using engine::AttributeValue;
+using engine::KeyAttribute;
+using engine::KeySchema;
+using expression::Comparator;
+using expression::Condition;
+using expression::KeyPredicate;
+using Kind = expression::KeyPredicate::Kind;
+
+// An alternative is the conditions that hold together; nothing stands for one that is no key's.
+using Alternative = std::vector<std::optional<KeyPredicate>>;
+using Alternatives = std::vector<Alternative>;
+
+// The name of a whole attribute, or nullptr.
+const std::string* attribute_of(const expression::Operand& operand) {
+  const auto* path = std::get_if<expression::Path>(&operand.value);
+  return path != nullptr && path->elements.size() == 1 ? &std::get<std::string>(path->elements.front()) : nullptr;
+}
+
+const AttributeValue* constant(const expression::Operand& operand) {
+  return std::get_if<AttributeValue>(&operand.value);
+}
+
+std::optional<Kind> key_kind(Comparator comparator) {
+  switch (comparator) {
+    case Comparator::equal: return Kind::equal;
+    case Comparator::less: return Kind::less;
+    case Comparator::less_equal: return Kind::less_equal;
+    case Comparator::greater: return Kind::greater;
+    case Comparator::greater_equal: return Kind::greater_equal;
+    case Comparator::not_equal: break;
+  }
+  return std::nullopt;
+}
+
+bool contains(const std::vector<KeyAttribute>& attributes, const std::string& name) {
+  return std::any_of(attributes.begin(), attributes.end(),
+                     [&](const KeyAttribute& attribute) { return attribute.name == name; });
+}
+
+std::size_t saturated(std::size_t count) { return std::min(count, key_reads_max + 1); }
+
+class Decomposition {
+ public:
+  explicit Decomposition(const KeySchema& keys) : keys_(keys) {}
+
+  // Whether all that satisfies the condition has one of finitely many values of the attribute.
+  [[nodiscard]] bool pins(const Condition& condition, const std::string& attribute) const {
+    if (const auto* both = std::get_if<expression::And>(&condition.node)) {
+      return pins(*both->left, attribute) || pins(*both->right, attribute);
+    }
+    if (const auto* either = std::get_if<expression::Or>(&condition.node)) {
+      return pins(*either->left, attribute) && pins(*either->right, attribute);
+    }
+    const Alternatives all = of_leaf(condition);
+    const auto& first = all.front().front();
+    return first && first->kind == Kind::equal && first->attribute == attribute;
+  }
+
+  // How many alternatives there are, as far as it matters.
+  [[nodiscard]] std::size_t count(const Condition& condition) const {
+    if (const auto* both = std::get_if<expression::And>(&condition.node)) {
+      return saturated(count(*both->left) * count(*both->right));
+    }
+    if (const auto* either = std::get_if<expression::Or>(&condition.node)) {
+      return names_keys(condition) ? saturated(count(*either->left) + count(*either->right)) : 1;
+    }
+    return saturated(of_leaf(condition).size());
+  }
+
+  [[nodiscard]] Alternatives alternatives(const Condition& condition) const {
+    if (const auto* both = std::get_if<expression::And>(&condition.node)) {
+      const Alternatives right = alternatives(*both->right);
+      Alternatives all;
+      for (const Alternative& first : alternatives(*both->left)) {
+        for (const Alternative& second : right) {
+          Alternative& joined = all.emplace_back(first);
+          joined.insert(joined.end(), second.begin(), second.end());
+        }
+      }
+      return all;
+    }
+    if (const auto* either = std::get_if<expression::Or>(&condition.node); either && names_keys(condition)) {
+      Alternatives all = alternatives(*either->left);
+      for (Alternative& other : alternatives(*either->right)) all.push_back(std::move(other));
+      return all;
+    }
+    return of_leaf(condition);
+  }
+
+ private:
+  [[nodiscard]] bool names_keys(const Condition& condition) const {
+    if (const auto* both = std::get_if<expression::And>(&condition.node)) {
+      return names_keys(*both->left) || names_keys(*both->right);
+    }
+    if (const auto* either = std::get_if<expression::Or>(&condition.node)) {
+      return names_keys(*either->left) || names_keys(*either->right);
+    }
+    return of_leaf(condition).front().front().has_value();
+  }
+
+  [[nodiscard]] Alternatives of_leaf(const Condition& condition) const {
+    const auto is_key = [&](const std::string& name) {
+      return contains(keys_.partition, name) || contains(keys_.sort, name);
+    };
+    if (const auto* in = std::get_if<expression::In>(&condition.node)) {
+      const std::string* attribute = attribute_of(in->value);
+      const bool constants = std::all_of(in->candidates.begin(), in->candidates.end(),
+                                         [](const auto& candidate) { return constant(candidate) != nullptr; });
+      if (attribute == nullptr || !is_key(*attribute) || !constants) return {{std::nullopt}};
+      Alternatives all;
+      for (const auto& candidate : in->candidates) {
+        all.push_back({KeyPredicate{*attribute, Kind::equal, *constant(candidate), {}}});
+      }
+      return all;
+    }
+    auto predicate = key_predicate(condition);
+    if (predicate && !is_key(predicate->attribute)) predicate.reset();
+    return {{std::move(predicate)}};
+  }
+
+  const KeySchema& keys_;
+};
+
+// Takes the attribute's predicate out: an equality, or with `or_range` the first that is there. What an equality says
+// twice is dropped, too.
+std::optional<KeyPredicate> take(Alternative& conditions, const KeyAttribute& attribute, bool or_range = false) {
+  const auto fits = [&](const std::optional<KeyPredicate>& condition) {
+    return condition && condition->attribute == attribute.name && (condition->kind == Kind::equal || or_range);
+  };
+  const auto found = std::find_if(conditions.begin(), conditions.end(), fits);
+  if (found == conditions.end()) return std::nullopt;
+  const KeyPredicate taken = *std::move(*found);
+  conditions.erase(found);
+  std::erase_if(conditions, [&](const std::optional<KeyPredicate>& other) {
+    return other && other->attribute == taken.attribute && other->kind == Kind::equal && taken.kind == Kind::equal &&
+           other->low == taken.low;
+  });
+  return taken;
+}
+
+// Nothing if the partition cannot have both of two values: that is left to a Scan, which finds nothing.
+std::optional<KeyRead> key_read(Alternative conditions, const KeySchema& keys) {
+  KeyRead read;
+  for (const KeyAttribute& attribute : keys.partition) {
+    read.predicates.push_back(*take(conditions, attribute));
+    if (take(conditions, attribute)) return std::nullopt;
+  }
+  for (const KeyAttribute& attribute : keys.sort) {
+    auto predicate = take(conditions, attribute);
+    const bool equal = predicate.has_value();
+    if (!equal) predicate = take(conditions, attribute, true);
+    if (predicate) read.predicates.push_back(*std::move(predicate));
+    if (!equal) break;
+  }
+  read.filtered = !conditions.empty();
+  return read;
+}
+
+}  // namespace
+
+std::optional<KeyPredicate> key_predicate(const Condition& condition) {
+  if (const auto* comparison = std::get_if<expression::Comparison>(&condition.node)) {
+    const auto kind = key_kind(comparison->comparator);
+    const std::string* attribute = attribute_of(comparison->left);
+    const AttributeValue* value = constant(comparison->right);
+    if (!kind || attribute == nullptr || value == nullptr) return std::nullopt;
+    return KeyPredicate{*attribute, *kind, *value, {}};
+  }
+  if (const auto* between = std::get_if<expression::Between>(&condition.node)) {
+    const std::string* attribute = attribute_of(between->value);
+    const AttributeValue* low = constant(between->low);
+    const AttributeValue* high = constant(between->high);
+    if (attribute == nullptr || low == nullptr || high == nullptr) return std::nullopt;
+    // Bounds that hold nothing, or that do not compare, are left to the filter: it finds nothing.
+    const auto order = engine::compare_scalars(*low, *high);
+    if (order != std::partial_ordering::less && order != std::partial_ordering::equivalent) return std::nullopt;
+    return KeyPredicate{*attribute, Kind::between, *low, *high};
+  }
+  if (const auto* begins = std::get_if<expression::BeginsWith>(&condition.node)) {
+    const std::string* attribute = attribute_of(begins->value);
+    const AttributeValue* prefix = constant(begins->prefix);
+    if (attribute == nullptr || prefix == nullptr) return std::nullopt;
+    return KeyPredicate{*attribute, Kind::begins_with, *prefix, {}};
+  }
+  return std::nullopt;
+}
+
+Result<std::vector<KeyRead>> key_reads(const Condition& where, const KeySchema& keys) {
+  const Decomposition decomposition(keys);
+  const bool keyed = std::all_of(keys.partition.begin(), keys.partition.end(), [&](const KeyAttribute& attribute) {
+    return decomposition.pins(where, attribute.name);
+  });
+  if (!keyed) return std::vector<KeyRead>();
+  if (decomposition.count(where) > key_reads_max) {
+    return error::validation("Too many decomposed read operations for a given query.");
+  }
+  std::vector<KeyRead> reads;
+  for (Alternative& alternative : decomposition.alternatives(where)) {
+    auto read = key_read(std::move(alternative), keys);
+    if (!read) return std::vector<KeyRead>();
+    reads.push_back(*std::move(read));
+  }
+  return reads;
+}
+
+}  // namespace mayfly::compat::partiql

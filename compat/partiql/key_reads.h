@@ -1,0 +1,31 @@
+// Which key look-ups answer a WHERE clause. DynamoDB decomposes IN and OR on keys into several Queries or GetItems:
+//
+//   artist IN ['Nina', 'Miles'] AND year > 1960         two, each with its artist and year > 1960
+//   artist = 'Nina' AND (year = 1964 OR year = 1966)    two
+//   artist = 'Nina' OR plays = 3                        none: only a Scan finds what is not Nina's
+//   artist = 'Nina' AND (plays = 3 OR live = true)      one: an OR that names no key is left to the filter
+#pragma once
+
+#include <vector>
+
+#include "compat/error.h"
+#include "compat/expression/ast.h"
+#include "compat/expression/key_condition.h"
+#include "engine/table.h"
+
+namespace mayfly::compat::partiql {
+
+inline constexpr std::size_t key_reads_max = 50;
+
+struct KeyRead {
+  std::vector<expression::KeyPredicate> predicates;  // every partition attribute equal, then sort attributes
+  bool filtered = false;                             // the clause asks for more than the predicates say
+};
+
+// Empty: a Scan. "Too many decomposed read operations for a given query."
+Result<std::vector<KeyRead>> key_reads(const expression::Condition& where, const engine::KeySchema& keys);
+
+// The condition as one that a Query can look up, on whatever attribute it names; nothing if it is not one.
+std::optional<expression::KeyPredicate> key_predicate(const expression::Condition& condition);
+
+}  // namespace mayfly::compat::partiql

@@ -1,0 +1,61 @@
+// What the parsers of PartiQL share: tokens, read one after the other, and the words for what does not belong.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compat/error.h"
+#include "compat/partiql/lexer.h"
+
+namespace mayfly::compat::partiql {
+
+// Parentheses, NOTs, calls and terms within each other.
+inline constexpr int expression_depth_max = 100;
+
+// "Statement wasn't well formed, can't be processed: …"
+Unexpected<Error> malformed(const std::string& what);
+
+class TokenReader {
+ protected:
+  explicit TokenReader(std::string_view text) : tokens_(tokenize(text)) {}
+
+  [[nodiscard]] const Token& peek(std::size_t ahead = 0) const {
+    return tokens_[std::min(at_ + ahead, tokens_.size() - 1)];
+  }
+  const Token& next() { return tokens_[std::min(at_++, tokens_.size() - 1)]; }
+  [[nodiscard]] const Token& previous() const { return tokens_[std::min(at_, tokens_.size()) - 1]; }  // that was read
+  bool accept(std::string_view mark);
+  bool accept_keyword(std::string_view upper_case);
+  Result<void> expect(std::string_view mark);
+  Result<void> expect_keyword(std::string_view upper_case);
+
+  [[nodiscard]] bool at_keyword() const;  // a word that is no name unless it is quoted
+  [[nodiscard]] bool at_name() const;
+  [[nodiscard]] bool at_call() const;  // any word and a '('
+  [[nodiscard]] bool at_function(std::string_view upper_case) const;
+  // A keyword that stands where it may not is always called that.
+  [[nodiscard]] Unexpected<Error> unexpected(const std::string& otherwise) const;
+
+  // One level deeper, for as long as it lives; false: too deep.
+  class Level {
+   public:
+    explicit Level(int& depth) : depth_(depth) { ++depth_; }
+    ~Level() { --depth_; }
+    Level(const Level&) = delete;
+    Level& operator=(const Level&) = delete;
+    explicit operator bool() const { return depth_ <= expression_depth_max; }
+
+   private:
+    int& depth_;
+  };
+  Level deeper() { return Level(depth_); }
+
+ private:
+  std::vector<Token> tokens_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace mayfly::compat::partiql
