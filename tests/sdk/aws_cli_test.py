@@ -11,11 +11,7 @@ from mayfly_server import ACCESS_KEY, REGION, SECRET_KEY, MayflyServer, eventual
 
 def setUpModule():
     global server
-    server = MayflyServer()
-
-
-def tearDownModule():
-    server.stop()
+    server = MayflyServer.for_module()
 
 
 def aws(service, command, *arguments):

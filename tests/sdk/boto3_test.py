@@ -7,55 +7,25 @@ from decimal import Decimal
 from boto3.dynamodb.conditions import Attr, Key
 from botocore.exceptions import ClientError
 
-from mayfly_server import MayflyServer, StreamReader, eventually, is_expiry
+from mayfly_server import MayflyServer, StreamReader, eventually, index, is_expiry, key_schema, stream
 
 
 def setUpModule():
     global server
-    server = MayflyServer()
-
-
-def tearDownModule():
-    server.stop()
+    server = MayflyServer.for_module()
 
 
 def create_music(name):
     """Songs by artist; by year within the artist (local), by genre (global, sparse). TTL and a stream are on."""
-    dynamodb = server.client("dynamodb")
-    dynamodb.create_table(
-        TableName=name,
-        AttributeDefinitions=[
-            {"AttributeName": "artist", "AttributeType": "S"},
-            {"AttributeName": "song", "AttributeType": "S"},
-            {"AttributeName": "year", "AttributeType": "N"},
-            {"AttributeName": "genre", "AttributeType": "S"},
-        ],
-        KeySchema=[{"AttributeName": "artist", "KeyType": "HASH"}, {"AttributeName": "song", "KeyType": "RANGE"}],
-        LocalSecondaryIndexes=[
-            {
-                "IndexName": "by_year",
-                "KeySchema": [
-                    {"AttributeName": "artist", "KeyType": "HASH"},
-                    {"AttributeName": "year", "KeyType": "RANGE"},
-                ],
-                "Projection": {"ProjectionType": "ALL"},
-            }
-        ],
-        GlobalSecondaryIndexes=[
-            {
-                "IndexName": "by_genre",
-                "KeySchema": [{"AttributeName": "genre", "KeyType": "HASH"}],
-                "Projection": {"ProjectionType": "KEYS_ONLY"},
-            }
-        ],
-        BillingMode="PAY_PER_REQUEST",
-        StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
+    return server.create_table(
+        name,
+        {"artist": "S", "song": "S", "year": "N", "genre": "S"},
+        key_schema("artist", "song"),
+        ttl="ttl",
+        LocalSecondaryIndexes=[index("by_year", "artist", "year")],
+        GlobalSecondaryIndexes=[index("by_genre", "genre", projection="KEYS_ONLY")],
+        StreamSpecification=stream(),
     )
-    dynamodb.get_waiter("table_exists").wait(TableName=name, WaiterConfig={"Delay": 1, "MaxAttempts": 10})
-    dynamodb.update_time_to_live(
-        TableName=name, TimeToLiveSpecification={"Enabled": True, "AttributeName": "ttl"}
-    )
-    return server.resource().Table(name)
 
 
 class Boto3Test(unittest.TestCase):

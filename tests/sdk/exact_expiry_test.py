@@ -7,7 +7,7 @@ import time
 import unittest
 from collections import Counter
 
-from mayfly_server import MayflyServer, StreamReader, eventually, is_expiry
+from mayfly_server import MayflyServer, StreamReader, eventually, index, is_expiry, key_schema, stream
 
 ITEM_COUNT = 300
 YEAR_SECONDS = 365 * 24 * 3600
@@ -15,49 +15,24 @@ YEAR_SECONDS = 365 * 24 * 3600
 
 def setUpModule():
     global server
-    server = MayflyServer()
-
-
-def tearDownModule():
-    server.stop()
+    server = MayflyServer.for_module()
 
 
 def create_events(name):
-    server.client("dynamodb").create_table(
-        TableName=name,
-        AttributeDefinitions=[
-            {"AttributeName": "p", "AttributeType": "S"},
-            {"AttributeName": "s", "AttributeType": "N"},
-            {"AttributeName": "local", "AttributeType": "N"},
-            {"AttributeName": "global", "AttributeType": "S"},
-        ],
-        KeySchema=[{"AttributeName": "p", "KeyType": "HASH"}, {"AttributeName": "s", "KeyType": "RANGE"}],
-        LocalSecondaryIndexes=[
-            {
-                "IndexName": "by_local",
-                "KeySchema": [
-                    {"AttributeName": "p", "KeyType": "HASH"},
-                    {"AttributeName": "local", "KeyType": "RANGE"},
-                ],
-                "Projection": {"ProjectionType": "ALL"},
-            }
-        ],
-        GlobalSecondaryIndexes=[
-            {
-                "IndexName": "by_global",
-                "KeySchema": [{"AttributeName": "global", "KeyType": "HASH"}],
-                "Projection": {"ProjectionType": "ALL"},
-            }
-        ],
-        BillingMode="PAY_PER_REQUEST",
-        StreamSpecification={"StreamEnabled": True, "StreamViewType": "OLD_IMAGE"},
+    return server.create_table(
+        name,
+        {"p": "S", "s": "N", "local": "N", "global": "S"},
+        key_schema("p", "s"),
+        LocalSecondaryIndexes=[index("by_local", "p", "local")],
+        GlobalSecondaryIndexes=[index("by_global", "global")],
+        StreamSpecification=stream("OLD_IMAGE"),
     )
 
 
 class ExactExpiryTest(unittest.TestCase):
     def test_each_due_item_goes_once_and_not_early_and_others_stay(self):
-        create_events("events")
-        dynamodb, table = server.client("dynamodb"), server.resource().Table("events")
+        table = create_events("events")
+        dynamodb = server.client("dynamodb")
         reader = StreamReader(server, "events")
         now = int(time.time())
         ttl = now + 4  # all writes are done by then
@@ -120,9 +95,9 @@ class ExactExpiryTest(unittest.TestCase):
         )
 
         stays = [("stays", number) for number in range(1, 7)]
-        for index in (None, "by_local", "by_global"):
-            with self.subTest(index=index):
-                request = {"IndexName": index} if index else {}
+        for index_name in (None, "by_local", "by_global"):
+            with self.subTest(index=index_name):
+                request = {"IndexName": index_name} if index_name else {}
                 left = sorted((item["p"], int(item["s"])) for item in table.scan(**request)["Items"])
                 self.assertEqual(left, stays)
 

@@ -1,8 +1,11 @@
-"""A Mayfly of its own for a test module, and how to wait for what it does.
+"""A Mayfly of its own for a test module, its tables, and how to wait for what it does.
 
-    server = MayflyServer()                      # a free port, in memory
-    table = server.client("dynamodb").create_table(...)
-    server.stop()                                # SIGTERM; fails if it does not end cleanly
+    def setUpModule():
+        global server
+        server = MayflyServer.for_module()       # a free port, in memory; ends with the module
+
+    carts = server.create_table("carts", {"id": "S"}, key_schema("id"), ttl="ttl")
+    carts.put_item(Item={"id": "1", "ttl": 1})
 """
 
 import os
@@ -10,6 +13,7 @@ import pathlib
 import subprocess
 import tempfile
 import time
+import unittest
 
 import boto3
 from botocore.config import Config
@@ -46,12 +50,20 @@ class MayflyServer:
             raise
         self.url = f"http://127.0.0.1:{self.port}"
 
+    @classmethod
+    def for_module(cls, *arguments):
+        """For setUpModule: stops when the module's tests are done."""
+        server = cls(*arguments)
+        unittest.addModuleCleanup(server.stop)
+        return server
+
     def _read(self, port_file):
         if self._process.poll() is not None:
             raise RuntimeError(f"mayfly ended with {self._process.returncode} before it served")
         return port_file.read_text() if port_file.exists() else None
 
     def stop(self):
+        """SIGTERM; fails if the server does not end cleanly."""
         for client in self._clients:
             client.close()
         self._process.terminate()
@@ -77,6 +89,23 @@ class MayflyServer:
         self._clients.append(resource.meta.client)
         return resource
 
+    def create_table(self, name, attributes, keys, ttl=None, **request):
+        """A table on demand as boto3's resource has it; `attributes` are names and types, `ttl` the TTL attribute."""
+        dynamodb = self.client("dynamodb")
+        dynamodb.create_table(
+            TableName=name,
+            AttributeDefinitions=[{"AttributeName": name, "AttributeType": kind} for name, kind in attributes.items()],
+            KeySchema=keys,
+            BillingMode="PAY_PER_REQUEST",
+            **request,
+        )
+        dynamodb.get_waiter("table_exists").wait(TableName=name, WaiterConfig={"Delay": 1, "MaxAttempts": 10})
+        if ttl:
+            dynamodb.update_time_to_live(
+                TableName=name, TimeToLiveSpecification={"Enabled": True, "AttributeName": ttl}
+            )
+        return self.resource().Table(name)
+
     def _options(self, access_key):
         return {
             "endpoint_url": self.url,
@@ -86,6 +115,24 @@ class MayflyServer:
             # What fails shall fail the test, not be tried again.
             "config": Config(retries={"total_max_attempts": 1}),
         }
+
+
+def key_schema(partition_key, sort_key=None):
+    keys = [{"AttributeName": partition_key, "KeyType": "HASH"}]
+    return keys + [{"AttributeName": sort_key, "KeyType": "RANGE"}] if sort_key else keys
+
+
+def index(name, partition_key, sort_key=None, projection="ALL"):
+    """A local or global index, as CreateTable takes it."""
+    return {
+        "IndexName": name,
+        "KeySchema": key_schema(partition_key, sort_key),
+        "Projection": {"ProjectionType": projection},
+    }
+
+
+def stream(view_type="NEW_AND_OLD_IMAGES"):
+    return {"StreamEnabled": True, "StreamViewType": view_type}
 
 
 def eventually(condition, seconds_max=20):

@@ -15,11 +15,7 @@ AUTHORIZATION = (
 
 def setUpModule():
     global server
-    server = MayflyServer()
-
-
-def tearDownModule():
-    server.stop()
+    server = MayflyServer.for_module()
 
 
 def call(operation, request):

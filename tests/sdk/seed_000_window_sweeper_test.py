@@ -13,18 +13,14 @@ import unittest
 from boto3.dynamodb.conditions import Attr, Key
 from botocore.exceptions import ClientError
 
-from mayfly_server import MayflyServer, StreamReader, eventually, is_expiry
+from mayfly_server import MayflyServer, StreamReader, eventually, index, is_expiry, key_schema, stream
 
 WINDOW_SECONDS = 60
 
 
 def setUpModule():
     global server
-    server = MayflyServer()
-
-
-def tearDownModule():
-    server.stop()
+    server = MayflyServer.for_module()
 
 
 def iso(epoch):
@@ -44,34 +40,15 @@ def half_open_window_of(epoch):
     return f"{iso(start)}_{iso(start + WINDOW_SECONDS)}"
 
 
-def create_table(name, ttl=False):
-    dynamodb = server.client("dynamodb")
-    dynamodb.create_table(
-        TableName=name,
-        AttributeDefinitions=[
-            {"AttributeName": "itemId", "AttributeType": "S"},
-            {"AttributeName": "expirationWindow", "AttributeType": "S"},
-            {"AttributeName": "ttl", "AttributeType": "N"},
-        ],
-        KeySchema=[{"AttributeName": "itemId", "KeyType": "HASH"}],
-        GlobalSecondaryIndexes=[
-            {
-                "IndexName": "expirationWindowIndex",
-                "KeySchema": [
-                    {"AttributeName": "expirationWindow", "KeyType": "HASH"},
-                    {"AttributeName": "ttl", "KeyType": "RANGE"},
-                ],
-                "Projection": {"ProjectionType": "ALL"},
-            }
-        ],
-        BillingMode="PAY_PER_REQUEST",
-        StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
+def create_table(name, ttl=None):
+    return server.create_table(
+        name,
+        {"itemId": "S", "expirationWindow": "S", "ttl": "N"},
+        key_schema("itemId"),
+        ttl,
+        GlobalSecondaryIndexes=[index("expirationWindowIndex", "expirationWindow", "ttl")],
+        StreamSpecification=stream(),
     )
-    if ttl:
-        dynamodb.update_time_to_live(
-            TableName=name, TimeToLiveSpecification={"Enabled": True, "AttributeName": "ttl"}
-        )
-    return server.resource().Table(name)
 
 
 def expired_in(table, window, now):
@@ -155,7 +132,7 @@ class WindowSweeperTest(unittest.TestCase):
         self.assertEqual([is_expiry(record) for record in removed], [False])
 
     def test_with_ttl_on_no_sweeper_is_needed(self):
-        table = create_table("exact", ttl=True)
+        table = create_table("exact", ttl="ttl")
         reader = StreamReader(server, "exact")
         ttl = int(time.time()) + 1
         self.put(table, "goes", ttl)

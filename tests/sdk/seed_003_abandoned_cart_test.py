@@ -7,30 +7,18 @@ the customer's own, and acts only on carts that have a customer and products.
 import time
 import unittest
 
-from mayfly_server import MayflyServer, StreamReader, eventually, is_expiry
+from mayfly_server import MayflyServer, StreamReader, eventually, is_expiry, key_schema, stream
 
 
 def setUpModule():
     global server
-    server = MayflyServer()
-
-
-def tearDownModule():
-    server.stop()
+    server = MayflyServer.for_module()
 
 
 def create_carts(name):
-    dynamodb = server.client("dynamodb")
-    dynamodb.create_table(
-        TableName=name,
-        # Only key attributes are declared: customerid, productids and ttl are not.
-        AttributeDefinitions=[{"AttributeName": "cartid", "AttributeType": "S"}],
-        KeySchema=[{"AttributeName": "cartid", "KeyType": "HASH"}],
-        BillingMode="PAY_PER_REQUEST",
-        StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
-    )
-    dynamodb.update_time_to_live(TableName=name, TimeToLiveSpecification={"Enabled": True, "AttributeName": "ttl"})
-    return dynamodb
+    # Only key attributes are declared: customerid, productids and ttl are not.
+    server.create_table(name, {"cartid": "S"}, key_schema("cartid"), ttl="ttl", StreamSpecification=stream())
+    return server.client("dynamodb")
 
 
 def should_remind(record):
