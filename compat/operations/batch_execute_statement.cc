@@ -100,7 +100,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
     if (result) ++(partiql::is_read(*result) ? reads : writes);
   }
   if (reads > 0 && writes > 0) {
-    return error::validation("Statements in a batch must be either all reads or all writes");
+    return error::validation("Read and write requests together in the same batch is not supported.");
   }
 
   const ReturnCapacity mode = return_capacity(request);

@@ -80,15 +80,7 @@ class Decomposition {
 
   [[nodiscard]] Alternatives alternatives(const Condition& condition) const {
     if (const auto* both = std::get_if<expression::And>(&condition.node)) {
-      const Alternatives right = alternatives(*both->right);
-      Alternatives all;
-      for (const Alternative& first : alternatives(*both->left)) {
-        for (const Alternative& second : right) {
-          Alternative& joined = all.emplace_back(first);
-          joined.insert(joined.end(), second.begin(), second.end());
-        }
-      }
-      return all;
+      return product(alternatives(*both->left), alternatives(*both->right));
     }
     if (const auto* either = std::get_if<expression::Or>(&condition.node); either && names_keys(condition)) {
       Alternatives all = alternatives(*either->left);
@@ -107,6 +99,18 @@ class Decomposition {
       return names_keys(*either->left) || names_keys(*either->right);
     }
     return of_leaf(condition).front().front().has_value();
+  }
+
+  static Alternatives product(Alternatives left, const Alternatives& right) {
+    Alternatives all;
+    for (Alternative& first : left) {
+      for (std::size_t i = 0; i < right.size(); ++i) {
+        // Moved where it is needed no more: chains of AND are long.
+        Alternative& joined = all.emplace_back(i + 1 == right.size() ? std::move(first) : first);
+        joined.insert(joined.end(), right[i].begin(), right[i].end());
+      }
+    }
+    return all;
   }
 
   [[nodiscard]] Alternatives of_leaf(const Condition& condition) const {

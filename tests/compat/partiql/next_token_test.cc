@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "support/test_emulator.h"
 
@@ -39,6 +40,75 @@ TEST_CASE("pages of a statement, followed by NextToken, hold every item once") {
   }
   CHECK(pages == 2);
   CHECK(seen == std::multiset<std::string>{"0", "1", "2", "3", "4"});
+}
+
+TEST_CASE("pages of several look-ups hold every item once, in order, whatever the limit") {
+  TestEmulator emulator;
+  json with_year = json::parse(table);
+  with_year["AttributeDefinitions"].push_back({{"AttributeName", "year"}, {"AttributeType", "N"}});
+  with_year["KeySchema"].push_back({{"AttributeName", "year"}, {"KeyType", "RANGE"}});
+  emulator.ok("CreateTable", with_year);
+  std::string artists;
+  std::vector<std::string> expected, descending;
+  for (char artist = 'a'; artist < 'a' + 13; ++artist) {
+    artists += std::string(artists.empty() ? "'" : ",'") + artist + "'";
+    if (artist == 'c') continue;  // a look-up that finds nothing
+    for (const char* year : {"1", "2", "3"}) {
+      emulator.ok("ExecuteStatement",
+                  statement("INSERT INTO music VALUE {'artist':'" + std::string(1, artist) + "','year':" + year + "}"));
+      expected.push_back(artist + std::string(year));
+    }
+  }
+  descending.assign(expected.rbegin(), expected.rend());
+  const auto read_all = [&](const std::string& text, int limit, std::size_t& pages) {
+    std::vector<std::string> seen;
+    json request = statement(text);
+    if (limit > 0) request["Limit"] = limit;
+    for (pages = 1;; ++pages) {
+      const json answer = emulator.ok("ExecuteStatement", request);
+      CHECK((limit == 0 || answer["Items"].size() <= static_cast<std::size_t>(limit)));
+      CHECK_FALSE(answer.contains("LastEvaluatedKey"));
+      for (const json& item : answer["Items"]) {
+        seen.push_back(item["artist"]["S"].get<std::string>() + item["year"]["N"].get<std::string>());
+      }
+      if (!answer.contains("NextToken")) return seen;
+      request["NextToken"] = answer["NextToken"];
+    }
+  };
+  const std::string in = "SELECT * FROM music WHERE artist IN [" + artists + "]";
+  std::size_t pages = 0;
+  CHECK(read_all(in, 0, pages) == expected);
+  CHECK(pages == 2);  // ten look-ups, and three
+  for (int limit = 1; limit < 40; ++limit) {
+    INFO("limit " << limit);
+    CHECK(read_all(in, limit, pages) == expected);
+    CHECK(read_all(in + " ORDER BY artist DESC, year DESC", limit, pages) == descending);
+  }
+  // Whole keys: 26 look-ups of one item.
+  std::vector<std::string> odd;
+  for (const std::string& each : expected) {
+    if (each[1] != '2') odd.push_back(each);
+  }
+  CHECK(read_all(in + " AND year IN (1, 3)", 0, pages) == odd);
+  CHECK(pages == 3);
+  CHECK(read_all(in + " AND year IN (1, 3)", 7, pages) == odd);
+}
+
+TEST_CASE("several look-ups end a page at a megabyte together") {
+  TestEmulator emulator;
+  emulator.ok("CreateTable", json::parse(table));
+  for (const char* artist : {"a", "b", "c", "d"}) {
+    emulator.ok("ExecuteStatement",
+                statement("INSERT INTO music VALUE {'artist':?,'text':?}",
+                          {{"Parameters", {{{"S", artist}}, {{"S", std::string(390'000, 'x')}}}}}));
+  }
+  json request = statement("SELECT artist FROM music WHERE artist IN ['a','b','c','d']");
+  const json first = emulator.ok("ExecuteStatement", request);
+  CHECK(first["Items"].size() == 3);
+  request["NextToken"] = first["NextToken"];
+  const json second = emulator.ok("ExecuteStatement", request);
+  CHECK(second["Items"].size() == 1);
+  CHECK_FALSE(second.contains("NextToken"));
 }
 
 TEST_CASE("a NextToken is good for its statement and its parameters, with any limit") {

@@ -13,6 +13,7 @@ import {
   ConditionalCheckFailedException,
   CreateTableCommand,
   DynamoDBClient,
+  TransactionCanceledException,
   UpdateTimeToLiveCommand,
   waitUntilTableExists,
 } from "@aws-sdk/client-dynamodb";
@@ -24,8 +25,11 @@ import {
   ListStreamsCommand,
 } from "@aws-sdk/client-dynamodb-streams";
 import {
+  BatchExecuteStatementCommand,
   BatchWriteCommand,
   DynamoDBDocumentClient,
+  ExecuteStatementCommand,
+  ExecuteTransactionCommand,
   GetCommand,
   paginateQuery,
   PutCommand,
@@ -193,6 +197,67 @@ test("an index is queried page by page", async () => {
   );
   for await (const page of pages) years.push(...page.Items.map((item) => item.year));
   assert.deepEqual(years, songs.map((song) => song.year).reverse());
+});
+
+test("PartiQL reads pages, batches and transactions", async () => {
+  await createMusic("partiql");
+  const insert = "INSERT INTO partiql VALUE {'artist':?, 'song':?, 'plays':?}";
+  await documents.send(
+    new ExecuteTransactionCommand({
+      TransactStatements: [
+        { Statement: insert, Parameters: ["Nina", "Sinnerman", 1] },
+        { Statement: insert, Parameters: ["Miles", "So What", 2] },
+        { Statement: insert, Parameters: ["Miles", "Blue in Green", 3] },
+      ],
+    }),
+  );
+  const plays = [];
+  let NextToken;
+  do {
+    const page = await documents.send(
+      new ExecuteStatementCommand({
+        Statement: "SELECT plays FROM partiql WHERE artist IN [?, ?] ORDER BY artist DESC, song ASC",
+        Parameters: ["Nina", "Miles"],
+        Limit: 2,
+        NextToken,
+      }),
+    );
+    plays.push(...page.Items.map((item) => item.plays));
+    NextToken = page.NextToken;
+  } while (NextToken);
+  assert.deepEqual(plays, [1, 3, 2]);
+
+  const { Responses } = await documents.send(
+    new BatchExecuteStatementCommand({
+      Statements: [
+        { Statement: insert, Parameters: ["Nina", "Sinnerman", 9] },
+        { Statement: insert, Parameters: ["Nina", "Four Women", 4] },
+      ],
+    }),
+  );
+  assert.deepEqual(
+    Responses.map((response) => response.Error?.Code),
+    ["DuplicateItem", undefined],
+  );
+
+  await assert.rejects(
+    documents.send(
+      new ExecuteTransactionCommand({
+        TransactStatements: [
+          { Statement: "DELETE FROM partiql WHERE artist = 'Nina' AND song = 'Sinnerman'" },
+          {
+            Statement: "EXISTS(SELECT * FROM partiql WHERE artist = 'Miles' AND song = 'So What' AND plays > 5)",
+            ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+          },
+        ],
+      }),
+    ),
+    (error) =>
+      error instanceof TransactionCanceledException &&
+      error.CancellationReasons[0].Code === "None" &&
+      error.CancellationReasons[1].Code === "ConditionalCheckFailed" &&
+      error.CancellationReasons[1].Item.plays.N === "2",
+  );
 });
 
 test("an expired item leaves table and indexes, and its record names the service", async () => {

@@ -1,0 +1,169 @@
+// Statements that nobody would write. They may be refused in any words, but nothing crashes, and nothing is a 500.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/test_emulator.h"
+
+namespace mayfly::testing {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t statement_bytes_max = 8192;
+
+constexpr auto table = R"({"TableName":"music","BillingMode":"PAY_PER_REQUEST",
+    "AttributeDefinitions":[{"AttributeName":"artist","AttributeType":"S"},{"AttributeName":"year","AttributeType":"N"}],
+    "KeySchema":[{"AttributeName":"artist","KeyType":"HASH"},{"AttributeName":"year","KeyType":"RANGE"}],
+    "GlobalSecondaryIndexes":[{"IndexName":"by_year","KeySchema":[{"AttributeName":"year","KeyType":"HASH"}],
+      "Projection":{"ProjectionType":"KEYS_ONLY"}}]})";
+
+std::string repeated(std::string_view text, std::size_t bytes) {
+  std::string all;
+  while (all.size() + text.size() <= bytes) all += text;
+  return all;
+}
+
+// By all three operations. How many of the three took it.
+int run(TestEmulator& emulator, const std::string& statement) {
+  const json parameters = {{{"S", "Nina"}}, {{"N", "1964"}}};
+  int taken = 0;
+  const auto check = [&](std::string_view operation, const json& request) {
+    INFO(operation << " " << statement);
+    const auto answer = emulator.execute(operation, request.dump(-1, ' ', false, json::error_handler_t::replace));
+    CHECK((answer.status == 200 || answer.status == 400));
+    if (answer.status == 200) ++taken;
+  };
+  json member = {{"Statement", statement}};
+  check("ExecuteTransaction", {{"TransactStatements", {member}}});
+  check("BatchExecuteStatement", {{"Statements", {member}}});
+  member["Parameters"] = parameters;
+  check("ExecuteTransaction", {{"TransactStatements", {member}}});
+  if (statement.find('?') == std::string::npos) member.erase("Parameters");
+  check("ExecuteStatement", member);
+  return taken;
+}
+
+TestEmulator& with_items(TestEmulator& emulator) {
+  emulator.ok("CreateTable", json::parse(table));
+  for (const char* year : {"1964", "1966"}) {
+    emulator.ok("ExecuteStatement", {{"Statement", std::string("INSERT INTO music VALUE {'artist':'Nina','year':") +
+                                                       year + ",'tags':<<'a'>>,'l':[1,{'b':[2]}],'plays':1}"}});
+  }
+  return emulator;
+}
+
+TEST_CASE("what nests, repeats or does not end is refused or answered") {
+  TestEmulator emulator;
+  with_items(emulator);
+  const std::string where = "SELECT * FROM music WHERE ";
+  const std::vector<std::string> statements = {
+      where + repeated("(", 8000),
+      where + repeated("NOT ", 8000) + "a=1",
+      where + repeated("NOT(", 8000) + "a=1",
+      where + "a=1" + repeated(" OR a=1", 8000),
+      where + "artist='x'" + repeated(" OR year=1", 8000),
+      where + "artist='x'" + repeated(" OR artist='x'", 8000),
+      where + "artist='x' AND (year=1" + repeated(" OR year=1", 8000) + ")",
+      where + "artist='x'" + repeated(" AND year=1", 8000),
+      where + "artist='x'" + repeated(" AND (year=1 OR year=2)", 8000),
+      where + "artist='x'" + repeated(" AND artist IN ['a','b','c']", 8000),
+      where + "(artist='a' OR artist='b')" + repeated(" AND (artist='a' OR artist='b')", 8000),
+      where + "a" + repeated(".a", 8000) + " = 1",
+      where + "a" + repeated("[0]", 8000) + " = 1",
+      where + "a = " + repeated("[", 8000),
+      where + "a = " + repeated("{'a':", 8000),
+      where + "a = " + repeated("<<", 8000),
+      where + "a = " + repeated("- ", 8000) + "1",
+      where + "a = " + std::string(8000, '9'),
+      where + "a = 1e" + std::string(8000, '9'),
+      where + "a = 0." + std::string(8000, '1'),
+      where + "a IN (" + repeated("1,", 8000) + "1)",
+      where + "a = '" + std::string(8000, 'x'),
+      where + "\"" + std::string(8000, 'x'),
+      where + "size(" + repeated("size(", 8000),
+      where + "l[99999999999999999999999] = 1",
+      where + "a BETWEEN 1 AND 'x'",
+      where + "artist BETWEEN [] AND {}",
+      where + "artist = [] AND year = {}",
+      where + "artist IN [[], {}, <<1>>, NULL]",
+      where + "begins_with(year, 1) AND artist = 'Nina'",
+      where + "artist = 'Nina' AND begins_with(year, '19')",
+      "SELECT " + repeated("a,", 8000) + "a FROM music",
+      "SELECT * FROM music ORDER BY " + repeated("artist,", 8000) + "artist",
+      "UPDATE music SET a = " + repeated("list_append(", 8000),
+      "UPDATE music SET a = 1" + repeated("+1", 8000) + " WHERE artist='Nina' AND year=1964",
+      "UPDATE music SET " + repeated("a.b=1,", 8000) + "a=1 WHERE artist='Nina' AND year=1964",
+      "UPDATE music " + repeated("REMOVE l[0] ", 8000) + "WHERE artist='Nina' AND year=1964",
+      "INSERT INTO music VALUE " + repeated("{", 8000),
+      "EXISTS(" + repeated("EXISTS(", 8000),
+      "/*" + std::string(8000, '*'),
+      "--" + std::string(8000, '-'),
+      std::string(8000, '?'),
+      std::string(100, '\0'),
+      "\xc3\xa9\xe2\x82\xac\xf0\x9f\x8e\xb5",
+  };
+  for (const std::string& statement : statements) {
+    CHECK(statement.size() <= statement_bytes_max);
+    run(emulator, statement);
+  }
+}
+
+TEST_CASE("no soup of words crashes a statement, and no random bytes do") {
+  constexpr std::uint32_t seed = 20261121;  // print it, change it, replay by it
+  INFO("seed " << seed);
+  std::mt19937 random(seed);
+  const auto below = [&](std::size_t size) { return random() % size; };
+  const std::vector<std::string> words = {
+      "SELECT", "*", "FROM", "music", "\"music\".\"by_year\"", "WHERE", "AND", "OR", "NOT", "(", ")", "[", "]", "{", "}",
+      "<<", ">>", ",", ".", ":", ";", "=", "<>", "<", ">=", "+", "-", "?", "'Nina'", "1964", "1e400", "-0", "'", "\"",
+      "artist", "year", "plays", "tags", "l[1].b", "IN", "BETWEEN", "IS", "MISSING", "NULL", "TRUE", "INSERT", "INTO",
+      "VALUE", "UPDATE", "SET", "REMOVE", "DELETE", "RETURNING", "ALL", "OLD", "NEW", "MODIFIED", "ORDER", "BY", "DESC",
+      "EXISTS", "begins_with", "contains", "size", "attribute_type", "attribute_exists", "list_append", "set_add", "LIMIT"};
+  // Whole statements, in which a few words are changed: these get further.
+  const std::vector<std::vector<std::string>> sound = {
+      {"SELECT", "*", "FROM", "music", "WHERE", "artist", "=", "?", "AND", "year", "IN", "[", "1964", ",", "?", "]",
+       "ORDER", "BY", "artist", "DESC"},
+      {"SELECT", "plays", ",", "tags", "FROM", "music", "WHERE", "(", "artist", "=", "'Nina'", "OR", "artist", "=", "?",
+       ")", "AND", "(", "year", "=", "?", "OR", "year", ">", "1965", ")", "AND", "NOT", "plays", "IS", "MISSING"},
+      {"SELECT", "*", "FROM", "\"music\".\"by_year\"", "WHERE", "year", "BETWEEN", "?", "AND", "1966"},
+      {"INSERT", "INTO", "music", "VALUE", "{", "'artist'", ":", "?", ",", "'year'", ":", "?", ",", "'m'", ":", "{",
+       "'k'", ":", "[", "1", ",", "<<", "1", ",", "2", ">>", "]", "}", "}"},
+      {"UPDATE", "music", "SET", "plays", "=", "plays", "+", "1", ",", "tags", "=", "set_add", "(", "tags", ",", "<<",
+       "'x'", ">>", ")", "REMOVE", "l[1].b", "WHERE", "artist", "=", "?", "AND", "year", "=", "?", "RETURNING", "ALL",
+       "NEW", "*"},
+      {"DELETE", "FROM", "music", "WHERE", "artist", "=", "?", "AND", "year", "=", "?", "AND", "size", "(", "tags", ")",
+       ">", "0", "RETURNING", "ALL", "OLD", "*"},
+      {"EXISTS", "(", "SELECT", "*", "FROM", "music", "WHERE", "artist", "=", "?", "AND", "year", "=", "?", "AND",
+       "contains", "(", "tags", ",", "'a'", ")", ")"}};
+  TestEmulator emulator;
+  with_items(emulator);
+  int taken = 0;
+  for (int round = 0; round < 2'000; ++round) {
+    std::vector<std::string> parts = sound[below(sound.size())];
+    for (std::size_t changes = below(4); changes > 0 && !parts.empty(); --changes) {
+      const auto at = parts.begin() + static_cast<std::ptrdiff_t>(below(parts.size()));
+      switch (below(3)) {
+        case 0: *at = words[below(words.size())]; break;
+        case 1: parts.insert(at, words[below(words.size())]); break;
+        default: parts.erase(at);
+      }
+    }
+    std::string statement;
+    for (const std::string& part : parts) statement += part + (below(8) == 0 ? "" : " ");
+    if (statement.empty()) continue;
+    taken += run(emulator, statement);
+  }
+  CHECK(taken > 1'000);  // enough of it means something
+  for (int round = 0; round < 500; ++round) {
+    std::string statement = round % 2 == 0 ? "" : "SELECT * FROM music WHERE ";
+    for (std::size_t size = 1 + below(60); size > 0; --size) statement += static_cast<char>(below(128));
+    run(emulator, statement);
+  }
+}
+
+}  // namespace
+}  // namespace mayfly::testing
