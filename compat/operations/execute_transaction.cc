@@ -1,5 +1,5 @@
-// What is wrong with a statement refuses the request ("Validation failed in TransactStatements[2]: …"), what is wrong
-// with the item that it names cancels the transaction, with a reason for each statement.
+// What is wrong with a statement refuses the request ("Validation failed in TransactStatements[2]: …"); what is
+// wrong with the item that it names cancels the transaction, with a reason for each statement.
 #include "compat/operations/execute_transaction.h"
 
 #include <memory>
@@ -82,9 +82,9 @@ Result<std::optional<ItemRead>> lower_read(std::shared_ptr<engine::LiveTable> ta
   auto& select = std::get<partiql::Select>(parsed);
   if (table == nullptr) return std::optional<ItemRead>();
   if (select.index) return error::validation("Reads on indices are not supported within transactions.");
-  TRY(ItemRead read, partiql::lower_item_read(
-                         std::move(table), std::move(select),
-                         "Select statements within ExecuteTransaction must specify the primary key in the where clause."));
+  constexpr std::string_view refusal =
+      "Select statements within ExecuteTransaction must specify the primary key in the where clause.";
+  TRY(ItemRead read, partiql::lower_item_read(std::move(table), std::move(select), refusal));
   return std::optional<ItemRead>(std::move(read));
 }
 

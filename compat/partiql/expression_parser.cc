@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compat/expression/path.h"
+#include "compat/partiql/keywords.h"
 
 namespace mayfly::compat::partiql {
 namespace {
@@ -155,7 +156,7 @@ Result<Condition> ExpressionParser::comparison(Operand left) {
 }
 
 Result<Condition> ExpressionParser::function() {
-  if (at_keyword()) return malformed("Unexpected keyword");
+  if (at_keyword() && !is_function_name(peek().text)) return malformed("Unexpected keyword");
   const Token called = next();
   CHECK_OK(expect("("));
   const bool exists = called.is_keyword("ATTRIBUTE_EXISTS");
@@ -244,10 +245,10 @@ Result<Condition> ExpressionParser::is(Operand value) {
   for (const auto& [keyword, type] : types) {
     if (accept_keyword(keyword)) return negated_if(negated, {expression::AttributeType{std::move(value), type}});
   }
-  if (!at_name()) return unexpected("Unexpected term");
+  if (peek().kind != Token::Kind::word) return unexpected("Unexpected term");
   return error::validation("Unsupported data type for IS operator: " + peek().text +
-                           ". Supported data types are [MISSING, NULL, BOOLEAN, BLOB, STRING, NUMERIC, STRUCT, TUPLE, "
-                           "LIST]");
+                           ". Supported data types are [MISSING, NULL, BOOLEAN, BLOB, STRING, NUMERIC, STRUCT, "
+                           "TUPLE, LIST]");
 }
 
 Result<Operand> ExpressionParser::operand() {

@@ -20,7 +20,7 @@ struct Token {
   std::uint32_t line = 0, column = 0, length = 0;
 
   [[nodiscard]] bool is(std::string_view mark) const { return kind == Kind::punctuation && text == mark; }
-  // Keywords in any case: token.is_keyword("SELECT").
+  // Whether it is this one, in any case: token.is_keyword("SELECT").
   [[nodiscard]] bool is_keyword(std::string_view upper_case) const;
   // " at 2:27:11"
   [[nodiscard]] std::string place() const;

@@ -139,8 +139,8 @@ class Order {
 
  private:
   [[nodiscard]] const OrderBy* term_of(const std::vector<KeyAttribute>& part) const {
-    const auto found =
-        std::find_if(terms_.begin(), terms_.end(), [&](const OrderBy& term) { return contains(part, term.attribute); });
+    const auto names_part = [&](const OrderBy& term) { return contains(part, term.attribute); };
+    const auto found = std::find_if(terms_.begin(), terms_.end(), names_part);
     return found == terms_.end() ? nullptr : &*found;
   }
 

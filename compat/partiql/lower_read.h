@@ -33,8 +33,8 @@ struct Read {
 // clause", "Key attribute's data type should match its data type in table's schema: Key …", ORDER BY's rules.
 Result<Read> lower_read(const Context& context, Select select, bool consistent);
 
-// Of one item, by its whole key and nothing else: how batches and transactions read. Says `refusal` of another one, and
-// request_key's words of a key whose types are wrong.
+// Of one item, by its whole key and nothing else: how batches and transactions read. `refusal` is what is said of
+// another one. The key is not encoded yet, and its types are not checked.
 Result<ItemRead> lower_item_read(std::shared_ptr<engine::LiveTable> table, Select select, std::string_view refusal);
 
 }  // namespace mayfly::compat::partiql

@@ -1,17 +1,8 @@
 #include "compat/partiql/token_reader.h"
 
-#include <array>
+#include "compat/partiql/keywords.h"
 
 namespace mayfly::compat::partiql {
-namespace {
-
-constexpr auto keywords = std::to_array<std::string_view>(
-    {"SELECT",  "FROM",   "WHERE",     "AND",    "OR",     "NOT",    "IN",     "BETWEEN", "IS",
-     "NULL",    "ORDER",  "BY",        "ASC",    "DESC",   "INSERT", "INTO",   "VALUE",   "VALUES",
-     "MISSING", "UPDATE", "SET",       "REMOVE", "DELETE", "TRUE",   "FALSE",  "EXISTS",  "LIMIT",
-     "GROUP",   "HAVING", "RETURNING", "OFFSET", "JOIN",   "AS",     "TABLE",  "LIKE",    "DISTINCT"});
-
-}  // namespace
 
 Unexpected<Error> malformed(const std::string& what) {
   return error::validation("Statement wasn't well formed, can't be processed: " + what);
@@ -40,8 +31,7 @@ Result<void> TokenReader::expect_keyword(std::string_view upper_case) {
 }
 
 bool TokenReader::at_keyword() const {
-  return std::any_of(keywords.begin(), keywords.end(),
-                     [&](std::string_view word) { return peek().is_keyword(word); });
+  return peek().kind == Token::Kind::word && partiql::is_keyword(peek().text);
 }
 
 bool TokenReader::at_name() const {

@@ -94,8 +94,8 @@ class PartiQL(unittest.TestCase):
 
     def test_a_transaction_is_all_or_none(self):
         create_music("tickets")
-        execute("INSERT INTO tickets VALUE {'artist':'Nina', 'year':1964, 'left':1}")
-        buy = "UPDATE tickets SET left = left - 1 WHERE artist = 'Nina' AND year = 1964 AND left > 0"
+        execute("INSERT INTO tickets VALUE {'artist':'Nina', 'year':1964, 'seats':1}")
+        buy = "UPDATE tickets SET seats = seats - 1 WHERE artist = 'Nina' AND year = 1964 AND seats > 0"
         note = "INSERT INTO tickets VALUE {'artist':?, 'year':1}"
 
         def transact(buyer):
@@ -110,16 +110,16 @@ class PartiQL(unittest.TestCase):
         self.assertEqual([reason["Code"] for reason in reasons], ["ConditionalCheckFailed", "None"])
         answer = dynamodb.execute_transaction(
             TransactStatements=[
-                {"Statement": "SELECT left FROM tickets WHERE artist = 'Nina' AND year = 1964"},
+                {"Statement": "SELECT seats FROM tickets WHERE artist = 'Nina' AND year = 1964"},
                 {"Statement": "SELECT * FROM tickets WHERE artist = 'a' AND year = 1"},
                 {"Statement": "SELECT * FROM tickets WHERE artist = 'b' AND year = 1"},
             ]
         )
         self.assertEqual(
             answer["Responses"],
-            [{"Item": {"left": {"N": "0"}}}, {"Item": {"artist": {"S": "a"}, "year": {"N": "1"}}}, {}],
+            [{"Item": {"seats": {"N": "0"}}}, {"Item": {"artist": {"S": "a"}, "year": {"N": "1"}}}, {}],
         )
-        exists = "EXISTS(SELECT * FROM tickets WHERE artist = 'Nina' AND year = 1964 AND left = 0)"
+        exists = "EXISTS(SELECT * FROM tickets WHERE artist = 'Nina' AND year = 1964 AND seats = 0)"
         dynamodb.execute_transaction(
             TransactStatements=[{"Statement": exists}, {"Statement": note, "Parameters": [{"S": "c"}]}]
         )
