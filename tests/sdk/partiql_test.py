@@ -4,29 +4,17 @@ import unittest
 
 from botocore.exceptions import ClientError
 
-from mayfly_server import MayflyServer
+from mayfly_server import MayflyServer, key_schema
 
 
 def setUpModule():
     global server, dynamodb
-    server = MayflyServer()
+    server = MayflyServer.for_module()
     dynamodb = server.client("dynamodb")
 
 
-def tearDownModule():
-    server.stop()
-
-
 def create_music(name):
-    dynamodb.create_table(
-        TableName=name,
-        AttributeDefinitions=[
-            {"AttributeName": "artist", "AttributeType": "S"},
-            {"AttributeName": "year", "AttributeType": "N"},
-        ],
-        KeySchema=[{"AttributeName": "artist", "KeyType": "HASH"}, {"AttributeName": "year", "KeyType": "RANGE"}],
-        BillingMode="PAY_PER_REQUEST",
-    )
+    server.create_table(name, {"artist": "S", "year": "N"}, key_schema("artist", "year"))
 
 
 def execute(statement, *parameters, **more):
