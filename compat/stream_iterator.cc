@@ -60,9 +60,17 @@ std::string decimal(std::uint64_t value, std::size_t width) {
 
 // Sequences begin at 0 or 1; one more leaves room for the starting number of a stream at 0.
 std::uint64_t place_of(engine::Sequence sequence) { return (sequence + 1) * sequence_step; }
-std::uint64_t starting_place(const engine::Stream& stream) { return place_of(stream.first_sequence) - 1; }
+std::uint64_t starting_place(const engine::Shard& shard) { return place_of(shard.first_sequence) - 1; }
 
 std::string print_place(std::uint64_t place) { return "1" + decimal(place, sequence_digits); }
+
+std::string print_shard_id(const engine::Stream& stream, engine::ShardNumber shard, engine::Instant created) {
+  // An odd factor gives each number of a stream its own digits, and scatters them.
+  const std::uint32_t digits = stream.name + shard * 0x9e3779b1u;
+  std::array<char, 9> hex{};
+  std::snprintf(hex.data(), hex.size(), "%08x", digits);
+  return "shardId-" + decimal(static_cast<std::uint64_t>(created), 20) + "-" + hex.data();
+}
 
 bool all_digits(std::string_view text) { return text.find_first_not_of("0123456789") == text.npos; }
 
@@ -94,21 +102,30 @@ std::optional<StreamName> parse_stream_arn(std::string_view arn) {
   return StreamName{std::string(*region), std::string(*account), std::string(*table_name), std::string(arn)};
 }
 
-std::string shard_id(const engine::Stream& stream) {
-  std::array<char, 9> id{};
-  std::snprintf(id.data(), id.size(), "%08x", static_cast<unsigned>(stream.id));
-  return "shardId-" + decimal(static_cast<std::uint64_t>(stream.created), 20) + "-" + id.data();
+std::string shard_id(const engine::Stream& stream, const engine::Shard& shard) {
+  return print_shard_id(stream, shard.number, shard.created);
+}
+
+std::optional<std::string> parent_shard_id(const engine::Stream& stream, const engine::Shard& shard) {
+  if (!shard.parent) return std::nullopt;
+  return print_shard_id(stream, shard.parent->number, shard.parent->created);
+}
+
+const engine::Shard* find_shard(const engine::Stream& stream, std::string_view id) {
+  for (const engine::Shard& shard : stream.shards)
+    if (shard_id(stream, shard) == id) return &shard;
+  return nullptr;
 }
 
 std::string sequence_number(engine::Sequence sequence) { return print_place(place_of(sequence)); }
 
-std::string starting_sequence_number(const engine::Stream& stream) { return print_place(starting_place(stream)); }
+std::string starting_sequence_number(const engine::Shard& shard) { return print_place(starting_place(shard)); }
 
-std::optional<std::string> ending_sequence_number(const engine::Stream& stream) {
-  if (!stream.last_sequence) return std::nullopt;
-  // A stream that was closed before its first record ends where it begins.
-  if (*stream.last_sequence < stream.first_sequence) return starting_sequence_number(stream);
-  return sequence_number(*stream.last_sequence);
+std::optional<std::string> ending_sequence_number(const engine::Shard& shard) {
+  if (!shard.last_sequence) return std::nullopt;
+  // A shard that was closed before its first record ends where it begins.
+  if (*shard.last_sequence < shard.first_sequence) return starting_sequence_number(shard);
+  return sequence_number(*shard.last_sequence);
 }
 
 std::optional<SequencePosition> parse_sequence_number(std::string_view text) {

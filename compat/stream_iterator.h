@@ -31,15 +31,17 @@ struct StreamName {
 // Nothing: malformed. What parses need not exist.
 std::optional<StreamName> parse_stream_arn(std::string_view arn);
 
-// A stream has one shard, number 0, from its enabling to its disabling.
-// "shardId-" created_ms:20 digits "-" stream id:8 hex digits
-std::string shard_id(const engine::Stream& stream);
+// "shardId-" created_ms:20 digits "-" 8 hex digits. Unique in the stream; a child's id sorts after its parent's.
+std::string shard_id(const engine::Stream& stream, const engine::Shard& shard);
+std::optional<std::string> parent_shard_id(const engine::Stream& stream, const engine::Shard& shard);
+// The stream's shard of that id; nullptr: none, or it is forgotten.
+const engine::Shard* find_shard(const engine::Stream& stream, std::string_view id);
 
 // Always 21 decimal digits, so that they sort alike as text and as numbers. A shard's own limits lie
 // between records' numbers: AFTER_SEQUENCE_NUMBER with the starting one skips nothing.
 std::string sequence_number(engine::Sequence sequence);
-std::string starting_sequence_number(const engine::Stream& stream);
-std::optional<std::string> ending_sequence_number(const engine::Stream& stream);  // nothing: the shard is open
+std::string starting_sequence_number(const engine::Shard& shard);
+std::optional<std::string> ending_sequence_number(const engine::Shard& shard);  // nothing: it is open
 
 // Where reading begins.
 struct SequencePosition {
@@ -50,7 +52,7 @@ std::optional<SequencePosition> parse_sequence_number(std::string_view text);
 
 struct ShardIterator {
   std::string stream_arn;
-  std::uint32_t shard = 0;
+  engine::ShardNumber shard = 0;
   engine::Sequence next = 0;     // the first sequence that it may return
   engine::Instant created = 0;
 

@@ -69,7 +69,10 @@ Counter& LiveTable::counter(IndexId index) const {
 
 // --- finding
 
-Catalog::Catalog(Storage& storage, Accounts& accounts) : storage_(storage), accounts_(accounts) { load(); }
+Catalog::Catalog(Storage& storage, Accounts& accounts, std::uint32_t stream_shards)
+    : storage_(storage), accounts_(accounts), stream_shards_(stream_shards) {
+  load();
+}
 
 void Catalog::load() {
   if (std::string value; storage_.get(next_ids_key, value)) {
@@ -178,6 +181,9 @@ std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::functio
   const std::lock_guard changing(changes_);
   const std::shared_ptr<const Table> old = live.description();
   Table table = *old;
+  // The description's stream knows the open shards, streams_ also what was trimmed since.
+  if (table.stream) table.stream = find_stream(table.stream->id);
+  const std::optional<Stream> old_stream = table.stream;
   change(table);
 
   Batch batch;
@@ -201,12 +207,11 @@ std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::functio
 
   std::optional<Stream> closed;
   StreamId next_stream = next_stream_;
-  if (old->stream && (!table.stream || table.stream->id != old->stream->id)) {
-    closed = old->stream;
-    closed->disabled = live.account().clock().now();
-    closed->last_sequence = committer.published();  // nobody writes to the table now
+  if (old_stream && (!table.stream || table.stream->id != old_stream->id)) {
+    closed = old_stream;
+    close(*closed, live.account().clock().now(), committer.published());  // nobody writes to the table now
   }
-  if (table.stream && (!old->stream || table.stream->id != old->stream->id)) {
+  if (table.stream && (!old_stream || table.stream->id != old_stream->id)) {
     table.stream = make_stream(table, table.stream->view, next_stream++, committer);
     table.latest_stream_label = table.stream->label;
     put_next_ids(batch, next_table_, next_stream);
@@ -242,10 +247,9 @@ bool Catalog::drop(LiveTable& live, const Committer& committer) {
   Batch batch;
   for (const char kind : {'I', 'X', 'N'}) erase_prefix(storage_, batch, table_prefix(kind, table->id));
   batch.erase(table_prefix('T', table->id));
-  std::optional<Stream> closed = table->stream;
+  std::optional<Stream> closed = table->stream ? find_stream(table->stream->id) : std::nullopt;
   if (closed) {
-    closed->disabled = live.account().clock().now();
-    closed->last_sequence = committer.published();
+    close(*closed, live.account().clock().now(), committer.published());
     put_description(batch, 'R', closed->id, *closed);
   }
   storage_.write(batch);
@@ -273,7 +277,7 @@ Stream Catalog::make_stream(const Table& table, StreamView view, StreamId id, co
   stream.keys = table.keys;
   stream.name = id;
   stream.created = accounts_.of(table.account).clock().now();
-  stream.first_sequence = stream.oldest_sequence = committer.published() + 1;
+  stream.shards = first_shards(stream_shards_, stream.created, committer.published());
   // A frozen clock gives the same label twice; a stream's is its own.
   const Scope scope{table.account, table.region};
   for (Instant instant = stream.created;; ++instant) {
@@ -317,11 +321,50 @@ std::optional<Stream> Catalog::find_stream(StreamId stream) const {
   return found->second;
 }
 
-void Catalog::trim_stream(StreamId id, std::uint64_t oldest, Batch& batch) {
+std::optional<Shard> Catalog::find_shard(StreamId stream, ShardNumber number) const {
+  const std::shared_lock lock(mutex_);
+  const auto found = streams_.find(stream);
+  const Shard* shard = found == streams_.end() ? nullptr : found->second.find_shard(number);
+  return shard ? std::optional<Shard>(*shard) : std::nullopt;
+}
+
+Expected<std::vector<Shard>, ReshardRefusal> Catalog::reshard(LiveTable& live, ShardNumber shard, Resharding how,
+                                                              const Committer& committer) {
+  const std::lock_guard gate(live.gate_);
+  const std::lock_guard changing(changes_);
+  Table table = *live.description();
+  if (live.dropped() || !table.stream) return Unexpected{ReshardRefusal::no_stream};
+  table.stream = find_stream(table.stream->id);
+  TRY(std::vector<Shard> children, engine::reshard(*table.stream, shard, how, live.account().clock().now(),
+                                                   committer.published()));
+
+  Batch batch;
+  put_description(batch, 'T', table.id, table);
+  put_description(batch, 'R', table.stream->id, *table.stream);
+  storage_.write(batch);
+
+  auto description = std::make_shared<const Table>(std::move(table));
+  {
+    const std::lock_guard lock(live.mutex_);
+    live.description_ = description;
+  }
+  const std::lock_guard lock(mutex_);
+  streams_[description->stream->id] = *description->stream;
+  return children;
+}
+
+void Catalog::trim_stream(StreamId id, const std::vector<TrimmedShard>& trimmed, Batch& batch) {
   const std::lock_guard changing(changes_);  // so that a closing meanwhile is not undone
   std::optional<Stream> stream = find_stream(id);
   if (!stream) return;
-  stream->oldest_sequence = oldest;
+  std::vector<Shard>& shards = stream->shards;
+  for (const TrimmedShard& trim : trimmed) {
+    const auto shard = std::find_if(shards.begin(), shards.end(),
+                                    [&](const Shard& candidate) { return candidate.number == trim.shard; });
+    if (shard == shards.end()) continue;
+    shard->oldest_sequence = trim.oldest_sequence;
+    if (trim.forgotten) shards.erase(shard);
+  }
   put_description(batch, 'R', id, *stream);
   storage_.write(batch);
   const std::lock_guard lock(mutex_);

@@ -27,6 +27,7 @@
 #include "engine/expiry_stats.h"
 #include "engine/guarded_by.h"
 #include "engine/lock_table.h"
+#include "engine/shards.h"
 #include "engine/table.h"
 
 namespace mayfly::engine {
@@ -78,8 +79,8 @@ struct Scope {
 
 class Catalog {
  public:
-  // Loads what storage holds.
-  Catalog(Storage& storage, Accounts& accounts);
+  // Loads what storage holds. New streams begin with so many shards.
+  Catalog(Storage& storage, Accounts& accounts, std::uint32_t stream_shards);
 
   std::shared_ptr<LiveTable> create(Table table, const Committer& committer);
   [[nodiscard]] std::shared_ptr<LiveTable> find(const Scope& scope, std::string_view name) const;
@@ -102,8 +103,17 @@ class Catalog {
   [[nodiscard]] std::optional<Stream> find_stream(const Scope& scope, std::string_view table_name,
                                                   std::string_view label) const;
   [[nodiscard]] std::optional<Stream> find_stream(StreamId stream) const;
-  // Records before `oldest` are gone: notes it in the batch, writes that, then says so.
-  void trim_stream(StreamId stream, std::uint64_t oldest, Batch& batch);
+  [[nodiscard]] std::optional<Shard> find_shard(StreamId stream, ShardNumber shard) const;
+  // Closes a shard of the table's stream and opens its children, while nobody writes to the table.
+  Expected<std::vector<Shard>, ReshardRefusal> reshard(LiveTable& table, ShardNumber shard, Resharding how,
+                                                       const Committer& committer);
+  // What was trimmed: notes it in the batch, writes that, then says so.
+  struct TrimmedShard {
+    ShardNumber shard;
+    std::uint64_t oldest_sequence;  // records before it are gone
+    bool forgotten;                 // the shard with them
+  };
+  void trim_stream(StreamId stream, const std::vector<TrimmedShard>& trimmed, Batch& batch);
   void forget_stream(StreamId stream, Batch& batch);
 
  private:
@@ -115,10 +125,10 @@ class Catalog {
 
   void load();
   Stream make_stream(const Table& table, StreamView view, StreamId id, const Committer& committer) const;
-  void close_stream(Table& table, Stream& closed, const Committer& committer) const;
 
   Storage& storage_;
   Accounts& accounts_;
+  const std::uint32_t stream_shards_;
   std::mutex changes_;  // one change of the catalog at a time; taken after a table's gate
   TableId next_table_ GUARDED_BY(changes_) = 1;
   StreamId next_stream_ GUARDED_BY(changes_) = 1;

@@ -1,4 +1,4 @@
-// Stored bytes, under 'S' stream:u32be sequence:u64be:
+// Stored bytes, under 'S' stream:u32be shard:u32be sequence:u64be:
 //
 //   record := created:i64le kind:u8 cause:u8 image* keys       in this order: old, new, then keys
 //   image  := length:u32le item_codec's bytes                  length 0: there is none
@@ -34,7 +34,7 @@ std::optional<Item> take_image(std::string_view& rest, std::uint64_t& size_bytes
   return decode_item(image);
 }
 
-Sequence sequence_in(std::string_view key) { return read_big_endian<std::uint64_t>(key.substr(1 + 4)); }
+Sequence sequence_in(std::string_view key) { return read_big_endian<std::uint64_t>(key.substr(1 + 4 + 4)); }
 
 }  // namespace
 
@@ -78,34 +78,38 @@ ChangeRecord decode_record(Sequence sequence, std::string_view bytes) {
 Sequence ChangeLog::last_sequence(const Storage& storage, const std::vector<Stream>& streams) {
   Sequence last = 0;
   for (const Stream& stream : streams) {
-    last = std::max({last, stream.first_sequence - 1, stream.oldest_sequence - 1, stream.last_sequence.value_or(0)});
-    const std::string lower = table_prefix('S', stream.id);
-    Storage::Iterator iterator(storage, lower, prefix_end(lower));
-    iterator.seek_to_last();
-    if (iterator.valid()) last = std::max(last, sequence_in(iterator.key()));
+    for (const Shard& shard : stream.shards) {
+      last = std::max({last, shard.first_sequence - 1, shard.oldest_sequence - 1, shard.last_sequence.value_or(0)});
+      const std::string lower = shard_prefix(stream.id, shard.number);
+      Storage::Iterator iterator(storage, lower, prefix_end(lower));
+      iterator.seek_to_last();
+      if (iterator.valid()) last = std::max(last, sequence_in(iterator.key()));
+    }
   }
   // What streams that are forgotten by now have used: no number is given twice.
   if (std::string value; storage.get("Msequence", value)) last = std::max(last, read_little_endian<Sequence>(value));
   return last;
 }
 
-StreamPage ChangeLog::read(StreamId stream, Sequence from, std::size_t limit, std::size_t bytes_max) const {
+StreamPage ChangeLog::read(StreamId stream, ShardNumber number, Sequence from, std::size_t limit,
+                           std::size_t bytes_max) const {
+  const std::optional<Shard> shard = catalog_.find_shard(stream, number);
+  if (!shard) return {{}, from, /*at_end=*/true, /*ended=*/true};
   // Before the iterator is made: it then sees every record up to here.
-  const Sequence published = committer_.published();
-  StreamPage page{{}, from, true};
+  const Sequence last = shard->last_sequence.value_or(committer_.published());
+  StreamPage page{{}, from, false};
   std::size_t bytes = 0;
-  Storage::Iterator iterator(storage_, record_key(stream, from), record_key(stream, published + 1));
+  Storage::Iterator iterator(storage_, record_key(stream, number, from), record_key(stream, number, last + 1));
   for (iterator.seek_to_first(); iterator.valid(); iterator.next()) {
-    if (page.records.size() == limit || bytes >= bytes_max) {
-      page.at_end = false;
-      return page;
-    }
+    if (page.records.size() == limit || bytes >= bytes_max) return page;
     const std::string_view value = iterator.value();
     bytes += value.size();
     page.records.push_back(decode_record(sequence_in(iterator.key()), value));
     page.next = page.records.back().sequence + 1;
   }
-  page.next = std::max(from, published + 1);
+  page.next = std::max(from, last + 1);
+  page.at_end = true;
+  page.ended = shard->closed.has_value();
   return page;
 }
 
@@ -113,32 +117,50 @@ std::optional<Instant> ChangeLog::trim(std::string_view account, Instant instant
   std::optional<Instant> oldest_left;
   for (const Stream& stream : catalog_.streams()) {
     if (stream.account != account) continue;
-    const std::string lower = table_prefix('S', stream.id);
     if (stream.disabled && *stream.disabled < instant) {
-      Batch batch;
-      storage_.erase_range(batch, lower, prefix_end(lower));
-      std::string last;
-      append_little_endian(last, committer_.published());
-      batch.put("Msequence", last);
-      catalog_.forget_stream(stream.id, batch);
-      continue;
+      forget(stream);
+    } else {
+      trim(stream, instant, oldest_left);
     }
-    if (stream.disabled) oldest_left = std::min(oldest_left.value_or(*stream.disabled), *stream.disabled);
-    Storage::Iterator iterator(storage_, lower, record_key(stream.id, committer_.published() + 1));
-    iterator.seek(record_key(stream.id, stream.oldest_sequence));
-    Sequence oldest = stream.oldest_sequence;
-    for (; iterator.valid() && record_created(iterator.value()) < instant; iterator.next())
-      oldest = sequence_in(iterator.key()) + 1;
-    if (iterator.valid()) {
-      const Instant created = record_created(iterator.value());
-      oldest_left = std::min(oldest_left.value_or(created), created);
-    }
-    if (oldest == stream.oldest_sequence) continue;
-    Batch batch;
-    storage_.erase_range(batch, record_key(stream.id, stream.oldest_sequence), record_key(stream.id, oldest));
-    catalog_.trim_stream(stream.id, oldest, batch);
   }
   return oldest_left;
+}
+
+void ChangeLog::forget(const Stream& stream) {
+  const std::string prefix = table_prefix('S', stream.id);
+  Batch batch;
+  storage_.erase_range(batch, prefix, prefix_end(prefix));
+  std::string last;
+  append_little_endian(last, committer_.published());
+  batch.put("Msequence", last);
+  catalog_.forget_stream(stream.id, batch);
+}
+
+void ChangeLog::trim(const Stream& stream, Instant instant, std::optional<Instant>& oldest_left) {
+  const auto leave = [&](Instant created) { oldest_left = std::min(oldest_left.value_or(created), created); };
+  if (stream.disabled) leave(*stream.disabled);
+  std::vector<Catalog::TrimmedShard> trimmed;
+  Batch batch;
+  for (const Shard& shard : stream.shards) {
+    const std::string lower = shard_prefix(stream.id, shard.number);
+    if (shard.closed && *shard.closed < instant) {
+      storage_.erase_range(batch, lower, prefix_end(lower));
+      trimmed.push_back({shard.number, *shard.last_sequence + 1, /*forgotten=*/true});
+      continue;
+    }
+    if (shard.closed) leave(*shard.closed);
+    Storage::Iterator iterator(storage_, lower, record_key(stream.id, shard.number, committer_.published() + 1));
+    iterator.seek(record_key(stream.id, shard.number, shard.oldest_sequence));
+    Sequence oldest = shard.oldest_sequence;
+    for (; iterator.valid() && record_created(iterator.value()) < instant; iterator.next())
+      oldest = sequence_in(iterator.key()) + 1;
+    if (iterator.valid()) leave(record_created(iterator.value()));
+    if (oldest == shard.oldest_sequence) continue;
+    storage_.erase_range(batch, record_key(stream.id, shard.number, shard.oldest_sequence),
+                         record_key(stream.id, shard.number, oldest));
+    trimmed.push_back({shard.number, oldest, /*forgotten=*/false});
+  }
+  if (!trimmed.empty()) catalog_.trim_stream(stream.id, trimmed, batch);
 }
 
 }  // namespace mayfly::engine

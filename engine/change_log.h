@@ -1,6 +1,6 @@
 // One record per item write that changed something, of a table whose stream is enabled.
 //
-// A record gets its sequence number at commit, from one committer; `published()` is the watermark below
+// It lies in the shard that is open for its item's partition (shards.h). A record gets its sequence number at commit, from one committer; `published()` is the watermark below
 // which every record can be read and nothing will appear any more. Readers stop there, so none is skipped.
 #pragma once
 
@@ -45,11 +45,12 @@ void set_record_created(std::string& bytes, Instant created);
 Instant record_created(std::string_view bytes);
 ChangeRecord decode_record(Sequence sequence, std::string_view bytes);
 
-// Records of a stream, in order.
+// Records of a shard, in order.
 struct StreamPage {
   std::vector<ChangeRecord> records;
   Sequence next;        // where to go on
   bool at_end;          // nothing more at the time of reading
+  bool ended = false;   // nor ever: the shard is closed, and its children begin
 };
 
 class ChangeLog {
@@ -60,13 +61,18 @@ class ChangeLog {
   // The last sequence number that storage knows of.
   static Sequence last_sequence(const Storage& storage, const std::vector<Stream>& streams);
 
-  [[nodiscard]] StreamPage read(StreamId stream, Sequence from, std::size_t limit, std::size_t bytes_max) const;
+  // A shard that was forgotten has ended.
+  [[nodiscard]] StreamPage read(StreamId stream, ShardNumber shard, Sequence from, std::size_t limit,
+                                std::size_t bytes_max) const;
 
-  // Forgets an account's records created before `instant`, and streams closed before it. Returns when the oldest
-  // record that stays was created; nothing: none stays.
+  // Forgets an account's records created before `instant`, and shards and streams closed before it. Returns when the
+  // oldest record that stays was created; nothing: none stays.
   std::optional<Instant> trim(std::string_view account, Instant instant);
 
  private:
+  void forget(const Stream& stream);
+  void trim(const Stream& stream, Instant instant, std::optional<Instant>& oldest_left);
+
   Storage& storage_;
   Catalog& catalog_;
   const Committer& committer_;

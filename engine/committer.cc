@@ -56,7 +56,7 @@ void Committer::commit_group(std::span<StagedWrite* const> group) {
     for (StagedWrite::Record& record : write->records) {
       set_record_created(record.bytes, write->at);
       record.sequence = ++sequence;
-      batch->put(record_key(record.stream, sequence), record.bytes);
+      batch->put(record_key(record.stream, record.shard, sequence), record.bytes);
     }
   }
 

@@ -30,6 +30,7 @@ namespace mayfly::engine {
 struct StagedWrite {
   struct Record {
     StreamId stream;
+    ShardNumber shard;
     std::string bytes;       // change_log.h's; its creation time is filled in at commit
     Sequence sequence = 0;   // likewise
   };

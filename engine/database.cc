@@ -37,7 +37,7 @@ Database::Parts::Parts(DatabaseOptions options_, std::unique_ptr<Storage> storag
       storage_(std::move(storage)),
       host_clock(options.clock ? options.clock : std::make_shared<SystemClock>()),
       accounts(*storage_, *host_clock, options.account_clocks),
-      catalog(*storage_, accounts),
+      catalog(*storage_, accounts, options.stream_shards),
       committer(*storage_, ChangeLog::last_sequence(*storage_, catalog.streams())),
       change_log(*storage_, catalog, committer),
       expiry(settled_window(*storage_, options.expiry_window_ms)),
@@ -185,15 +185,21 @@ std::optional<Stream> Database::find_stream(const Scope& scope, std::string_view
   return parts_->catalog.find_stream(scope, table_name, label);
 }
 
-StreamPage Database::read_stream(StreamId stream, Sequence from, std::size_t limit, std::size_t bytes_max) const {
-  return parts_->change_log.read(stream, from, limit, bytes_max);
+StreamPage Database::read_stream(StreamId stream, ShardNumber shard, Sequence from, std::size_t limit,
+                                 std::size_t bytes_max) const {
+  return parts_->change_log.read(stream, shard, from, limit, bytes_max);
 }
 
 Sequence Database::published() const { return parts_->committer.published(); }
 
-Sequence Database::oldest_sequence(StreamId stream) const {
-  const std::optional<Stream> found = parts_->catalog.find_stream(stream);
+Sequence Database::oldest_sequence(StreamId stream, ShardNumber shard) const {
+  const std::optional<Shard> found = parts_->catalog.find_shard(stream, shard);
   return found ? found->oldest_sequence : published() + 1;
+}
+
+Expected<std::vector<Shard>, ReshardRefusal> Database::reshard(const std::shared_ptr<LiveTable>& table,
+                                                               ShardNumber shard, Resharding how) {
+  return parts_->catalog.reshard(*table, shard, how, parts_->committer);
 }
 
 ChangeFeed::Subscription Database::subscribe(ChangeFeed::Listener listener) {

@@ -19,6 +19,7 @@
 #include "engine/clock.h"
 #include "engine/cursor.h"
 #include "engine/expected.h"
+#include "engine/shards.h"
 #include "engine/table.h"
 
 namespace mayfly::engine {
@@ -30,6 +31,7 @@ struct DatabaseOptions {
   ClockDefaults account_clocks;      // how they begin
   ExpiryMode expiry;                 // of new tables
   std::int64_t expiry_window_ms = 60'000;
+  std::uint32_t stream_shards = 1;   // of a new stream
   bool reap = true;                  // false: nothing expires unless a clock is moved, or one asks for it
   std::size_t backfill_at_once_max = 10'000;   // items that update_table fills in before it returns
   std::function<bool()> write_fails;           // for tests: storage.h
@@ -98,12 +100,18 @@ class Database {
   [[nodiscard]] std::vector<Stream> list_streams(const Scope& scope) const;  // sorted by table name, label
   [[nodiscard]] std::optional<Stream> find_stream(const Scope& scope, std::string_view table_name,
                                                   std::string_view label) const;
-  // Records of a stream from `from` on, in order, at most `limit` and about `bytes_max` of them.
+  // Records of a shard from `from` on, in order, at most `limit` and about `bytes_max` of them. Who reads parents
+  // to their end before their children sees each item's records in order, and each record once.
   using StreamPage = engine::StreamPage;
-  [[nodiscard]] StreamPage read_stream(StreamId stream, Sequence from, std::size_t limit,
+  [[nodiscard]] StreamPage read_stream(StreamId stream, ShardNumber shard, Sequence from, std::size_t limit,
                                        std::size_t bytes_max) const;
   [[nodiscard]] Sequence published() const;                     // the watermark: last sequence readable
-  [[nodiscard]] Sequence oldest_sequence(StreamId stream) const;  // first not trimmed
+  // First not trimmed; of a shard that was forgotten the next that will be given.
+  [[nodiscard]] Sequence oldest_sequence(StreamId stream, ShardNumber shard) const;
+  // Closes an open shard of the table's stream, between two writes. One child goes on with its hashes, or two
+  // with half of them each. Returns the children.
+  Expected<std::vector<Shard>, ReshardRefusal> reshard(const std::shared_ptr<LiveTable>& table, ShardNumber shard,
+                                                       Resharding how);
   // Every item write as it is committed, of tables with a stream and without: change_feed.h.
   [[nodiscard]] ChangeFeed::Subscription subscribe(ChangeFeed::Listener listener);
 

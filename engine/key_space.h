@@ -4,7 +4,7 @@
 //                                            index entry: the item's own encoded key; `key` is then
 //                                            the entry's (index_entries.h)
 //   'X' table:u32 window:u64 due:u64 key     nothing; what expires when (expiry_index.h)
-//   'S' stream:u32 sequence:u64              change record (change_log.cc)
+//   'S' stream:u32 shard:u32 sequence:u64    change record (change_log.cc)
 //   'T' table:u32                            table's description, as an item (table.h)
 //   'R' stream:u32                           stream's description, as an item
 //   'N' table:u32 index:u16                  items:i64le bytes:i64le, what DescribeTable counts; of index
@@ -77,8 +77,14 @@ inline std::string item_key(TableId table, IndexId index, std::string_view key) 
   return out;
 }
 
-inline std::string record_key(StreamId stream, std::uint64_t sequence) {
+inline std::string shard_prefix(StreamId stream, ShardNumber shard) {
   std::string key = table_prefix('S', stream);
+  append_big_endian(key, shard);
+  return key;
+}
+
+inline std::string record_key(StreamId stream, ShardNumber shard, std::uint64_t sequence) {
+  std::string key = shard_prefix(stream, shard);
   append_big_endian(key, sequence);
   return key;
 }

@@ -3,6 +3,7 @@
 // older directories stay readable.
 #include "engine/table.h"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -82,6 +83,26 @@ Map index_map(const Index& index) {
   return map;
 }
 
+Map shard_map(const Shard& shard) {
+  const auto put_unsigned = [&](Map& map, const char* name, std::uint64_t value) {
+    put(map, name, static_cast<std::int64_t>(value));
+  };
+  Map map;
+  put(map, "number", shard.number);
+  if (shard.parent) {
+    put(map, "parent", shard.parent->number);
+    put(map, "parent_created", shard.parent->created);
+  }
+  put(map, "created", shard.created);
+  put_unsigned(map, "first_hash", shard.first_hash);
+  put_unsigned(map, "last_hash", shard.last_hash);
+  put_unsigned(map, "first_sequence", shard.first_sequence);
+  put_unsigned(map, "oldest_sequence", shard.oldest_sequence);
+  put(map, "closed", shard.closed);
+  if (shard.last_sequence) put_unsigned(map, "last_sequence", *shard.last_sequence);
+  return map;
+}
+
 // --- reading; what is missing keeps its default
 
 std::int64_t int_or(const Map& map, const char* name, std::int64_t otherwise) {
@@ -151,7 +172,39 @@ Index index(const AttributeValue& value) {
   return index;
 }
 
+Shard shard(const AttributeValue& value) {
+  const Map& map = *value.get_if<Map>();
+  const auto unsigned_of = [&](const char* name) { return static_cast<std::uint64_t>(int_or(map, name, 0)); };
+  Shard shard;
+  shard.number = static_cast<ShardNumber>(unsigned_of("number"));
+  if (const auto parent = optional_int(map, "parent"))
+    shard.parent = {static_cast<ShardNumber>(*parent), int_or(map, "parent_created", 0)};
+  shard.created = int_or(map, "created", 0);
+  shard.first_hash = unsigned_of("first_hash");
+  shard.last_hash = unsigned_of("last_hash");
+  shard.first_sequence = unsigned_of("first_sequence");
+  shard.oldest_sequence = unsigned_of("oldest_sequence");
+  shard.closed = optional_int(map, "closed");
+  if (flag(map, "last_sequence")) shard.last_sequence = unsigned_of("last_sequence");
+  return shard;
+}
+
 }  // namespace
+
+const Shard* Stream::find_shard(ShardNumber number) const {
+  for (const Shard& shard : shards)
+    if (shard.number == number) return &shard;
+  return nullptr;
+}
+
+const Shard& Stream::open_shard(std::uint64_t partition_hash) const {
+  // From the youngest: shards that were closed stay listed for a day.
+  const auto shard = std::find_if(shards.rbegin(), shards.rend(), [&](const Shard& candidate) {
+    return !candidate.closed && candidate.first_hash <= partition_hash && partition_hash <= candidate.last_hash;
+  });
+  assert(shard != shards.rend());
+  return *shard;
+}
 
 const Index* Table::find_index(std::string_view index_name) const {
   for (const Index& index : indexes)
@@ -174,9 +227,7 @@ Item to_item(const Stream& stream) {
   put(item, "undone_first", static_cast<std::int64_t>(stream.undone_first));
   put(item, "undone_last", static_cast<std::int64_t>(stream.undone_last));
   put(item, "disabled", stream.disabled);
-  put(item, "first_sequence", static_cast<std::int64_t>(stream.first_sequence));
-  put(item, "oldest_sequence", static_cast<std::int64_t>(stream.oldest_sequence));
-  if (stream.last_sequence) put(item, "last_sequence", static_cast<std::int64_t>(*stream.last_sequence));
+  put_list(item, "shards", stream.shards, shard_map);
   return item;
 }
 
@@ -195,10 +246,7 @@ Stream stream_from_item(const Item& item) {
   stream.undone_first = static_cast<std::uint64_t>(int_or(item, "undone_first", 0));
   stream.undone_last = static_cast<std::uint64_t>(int_or(item, "undone_last", 0));
   stream.disabled = optional_int(item, "disabled");
-  stream.first_sequence = static_cast<std::uint64_t>(int_or(item, "first_sequence", 0));
-  stream.oldest_sequence = static_cast<std::uint64_t>(int_or(item, "oldest_sequence", 0));
-  if (const auto last = optional_int(item, "last_sequence"))
-    stream.last_sequence = static_cast<std::uint64_t>(*last);
+  stream.shards = list_of<Shard>(item, "shards", shard);
   return stream;
 }
 

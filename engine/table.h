@@ -18,6 +18,7 @@ using TableId = std::uint32_t;   // unique across accounts, never reused
 using IndexId = std::uint16_t;   // unique within a table, never reused; 0 is the table itself
 inline constexpr IndexId expiry_entries = 0xffff;  // no index: the counter of a table's entries in the expiry index
 using StreamId = std::uint32_t;  // unique across accounts, never reused
+using ShardNumber = std::uint32_t;  // unique within a stream, never reused
 
 enum class ScalarType : std::uint8_t { string, number, binary };
 
@@ -101,6 +102,27 @@ struct PointInTimeRecovery {
 
 enum class StreamView : std::uint8_t { keys_only, new_image, old_image, new_and_old_images };
 
+// The part of a stream that holds the records of some partitions: of those whose keys' hashes (key_codec.h's
+// partition_hash) lie in its range. The open shards' ranges divide all hashes among them. A shard that is closed
+// while its stream is enabled has children, which go on with its hashes: one, or two with half of them each.
+struct Shard {
+  struct Parent {
+    ShardNumber number;
+    Instant created;  // its name is made of these, and it may be forgotten before its children
+    friend bool operator==(const Parent&, const Parent&) = default;
+  };
+  ShardNumber number = 0;
+  std::optional<Parent> parent;
+  Instant created = 0;                         // later than its parent's, also on a frozen clock
+  std::uint64_t first_hash = 0;
+  std::uint64_t last_hash = ~std::uint64_t{0};
+  std::uint64_t first_sequence = 0;            // first that a record of it may have
+  std::uint64_t oldest_sequence = 0;           // records before it were trimmed
+  std::optional<Instant> closed;               // forgotten 24 h later
+  std::optional<std::uint64_t> last_sequence;  // of a closed shard: no record of it has a later one
+  friend bool operator==(const Shard&, const Shard&) = default;
+};
+
 struct Stream {
   StreamId id = 0;
   TableId table = 0;
@@ -111,11 +133,13 @@ struct Stream {
   Instant created = 0;
   std::optional<Instant> disabled;  // closed: readable for 24 h
   std::uint32_t name = 0;  // what shards and events are named by; a restored stream keeps it, and gets another id
-  std::uint64_t first_sequence = 0;                // first that a record of it may have
-  std::uint64_t oldest_sequence = 0;               // records before it were trimmed
-  std::optional<std::uint64_t> last_sequence;      // of a closed stream
   // A restore took these away, and numbers are never given twice: who stood there has lost them.
   std::uint64_t undone_first = 0, undone_last = 0;  // 0, 0: none
+  std::vector<Shard> shards;        // by number; of an enabled stream the last one is open
+
+  [[nodiscard]] const Shard* find_shard(ShardNumber number) const;
+  // The open shard of an enabled stream that holds this hash.
+  [[nodiscard]] const Shard& open_shard(std::uint64_t partition_hash) const;
 };
 
 struct ServerSideEncryption {

@@ -6,6 +6,7 @@
 #include "engine/expiry_mode.h"
 #include "engine/index_entries.h"
 #include "engine/item_codec.h"
+#include "engine/key_codec.h"
 #include "engine/key_space.h"
 #include "engine/lock_table.h"
 #include "engine/parts.h"
@@ -310,10 +311,11 @@ void Transaction::State::stage_record(OneItem& item, const Table& table) {
   const bool puts = item.write == Write::put;
   const Item& with_keys = puts ? item.new_item : item.old_item.item();
   item.record = staged.records.size();
-  staged.records.push_back(
-      {table.stream->id, encode_record(cause, table.stream->view, key_attributes(table.keys, with_keys),
-                                       item.exists ? item.old_item.bytes() : std::string_view{},
-                                       puts ? std::string_view(item.new_bytes) : std::string_view{})});
+  const Stream& stream = *table.stream;
+  staged.records.push_back({stream.id, stream.open_shard(partition_hash(item.key)).number,
+                            encode_record(cause, stream.view, key_attributes(table.keys, with_keys),
+                                          item.exists ? item.old_item.bytes() : std::string_view{},
+                                          puts ? std::string_view(item.new_bytes) : std::string_view{})});
 }
 
 void Transaction::State::stage_missing_entries(OneItem& item, const Table& table, const LiveTable& live) {

@@ -1,4 +1,4 @@
-// DescribeStream: a stream's view, keys and shards. A closed shard has an EndingSequenceNumber.
+// DescribeStream: a stream's view, keys and shards, by shard id. A closed shard has an EndingSequenceNumber.
 //
 // {"StreamArn":"arn:…"} ->
 // {"StreamDescription":{"StreamArn":"arn:…","StreamLabel":"2024-11-18T14:36:44.149",
@@ -7,6 +7,9 @@
 //   "Shards":[{"ShardId":"shardId-00000001731940604149-0000002a",
 //     "SequenceNumberRange":{"StartingSequenceNumber":"100000000000000000199"}}]}}
 #include "compat/operations/describe_stream.h"
+
+#include <map>
+#include <string>
 
 #include "compat/shapes_common.h"
 #include "compat/stream_iterator.h"
@@ -24,7 +27,8 @@ constexpr Member filter_members[] = {
     {"ShardId", &shapes::shard_id, required},
 };
 constexpr Shape filter_shape = structure("ShardFilter", filter_members);
-constexpr Shape limit_shape = integer_shape(1, 100);
+constexpr std::int64_t shards_max = 100;
+constexpr Shape limit_shape = integer_shape(1, shards_max);
 constexpr Member members[] = {
     {"StreamArn", &shapes::stream_arn, required},
     {"Limit", &limit_shape},
@@ -33,28 +37,46 @@ constexpr Member members[] = {
 };
 constexpr Shape shape = structure("DescribeStreamInput", members);
 
-void write_shard(json::Writer& out, const engine::Stream& stream) {
+// Shards by id, of which a page shows some. Nothing is remembered between pages: shards that are forgotten or
+// opened meanwhile make none of the others be skipped or repeated.
+using ShardsById = std::map<std::string, const engine::Shard*>;
+
+ShardsById shards_asked_for(const json::Value& request, const engine::Stream& stream) {
+  const json::Value* filter = request.member("ShardFilter");
+  std::optional<std::string_view> parent = filter ? string_member(*filter, "ShardId") : std::nullopt;
+  ShardsById shards;
+  for (const engine::Shard& shard : stream.shards)
+    if (!parent || parent_shard_id(stream, shard) == *parent) shards.emplace(shard_id(stream, shard), &shard);
+  // A start that names no shard is no error.
+  if (auto start = string_member(request, "ExclusiveStartShardId"))
+    shards.erase(shards.begin(), shards.upper_bound(std::string(*start)));
+  return shards;
+}
+
+void write_shard(json::Writer& out, const engine::Stream& stream, const engine::Shard& shard) {
   out.begin_object();
   out.key("ShardId");
-  out.string(shard_id(stream));
+  out.string(shard_id(stream, shard));
   out.key("SequenceNumberRange");
   out.begin_object();
   out.key("StartingSequenceNumber");
-  out.string(starting_sequence_number(stream));
-  if (auto ending = ending_sequence_number(stream)) {
+  out.string(starting_sequence_number(shard));
+  if (auto ending = ending_sequence_number(shard)) {
     out.key("EndingSequenceNumber");
     out.string(*ending);
   }
   out.end_object();
+  if (auto parent = parent_shard_id(stream, shard)) {
+    out.key("ParentShardId");
+    out.string(*parent);
+  }
   out.end_object();
 }
 
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
   TRY(engine::Stream stream, find_stream(context, *string_member(request, "StreamArn")));
-  // Shards are listed by id. The only one has no children, and comes after a start that sorts before it; a
-  // start that names no shard is no error.
-  auto start = string_member(request, "ExclusiveStartShardId");
-  bool has_shard = request.member("ShardFilter") == nullptr && (!start || *start < shard_id(stream));
+  const ShardsById shards = shards_asked_for(request, stream);
+  auto left = static_cast<std::size_t>(integer_member(request, "Limit").value_or(shards_max));
 
   out.begin_object();
   out.key("StreamDescription");
@@ -74,8 +96,13 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   write_key_schema(out, stream.keys);
   out.key("Shards");
   out.begin_array();
-  if (has_shard) write_shard(out, stream);
+  auto shard = shards.begin();
+  for (; shard != shards.end() && left > 0; ++shard, --left) write_shard(out, stream, *shard->second);
   out.end_array();
+  if (shard != shards.end()) {
+    out.key("LastEvaluatedShardId");
+    out.string(std::prev(shard)->first);
+  }
   out.end_object();
   out.end_object();
   return {};

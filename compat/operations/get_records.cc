@@ -31,17 +31,17 @@ constexpr Shape shape = structure("GetRecordsInput", members);
 
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
   auto iterator = ShardIterator::parse(*string_member(request, "ShardIterator"));
-  if (!iterator || iterator->shard != 0) return error::validation("Invalid ShardIterator");
+  if (!iterator) return error::validation("Invalid ShardIterator");
   TRY(engine::Stream stream, find_stream(context, iterator->stream_arn));
   engine::Instant now = context.database.stream_now(context.scope.account);
   if (now - iterator->created >= iterator_lifetime_ms) {
     return error::expired_iterator("The provided iterator exceeds the maximum age allowed.");
   }
-  if (iterator->next < context.database.oldest_sequence(stream.id)) {
+  if (iterator->next < context.database.oldest_sequence(stream.id, iterator->shard)) {
     return error::trimmed_data_access("The data you are trying to access has been trimmed.");
   }
   auto limit = static_cast<std::size_t>(integer_member(request, "Limit").value_or(records_max));
-  auto page = context.database.read_stream(stream.id, iterator->next, limit, page_bytes_max);
+  auto page = context.database.read_stream(stream.id, iterator->shard, iterator->next, limit, page_bytes_max);
 
   out.begin_object();
   out.key("Records");
@@ -49,9 +49,11 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   for (const engine::ChangeRecord& record : page.records) write_stream_record(out, stream, record);
   out.end_array();
   // A closed shard ends: its last page has no next iterator.
-  bool ended = stream.last_sequence && (page.at_end || page.next > *stream.last_sequence);
-  if (!ended) {
-    ShardIterator next{.stream_arn = iterator->stream_arn, .next = page.next, .created = now};
+  if (!page.ended) {
+    ShardIterator next{.stream_arn = iterator->stream_arn,
+                       .shard = iterator->shard,
+                       .next = page.next,
+                       .created = now};
     out.key("NextShardIterator");
     out.string(next.print());
   }

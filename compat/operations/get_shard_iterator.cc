@@ -25,13 +25,12 @@ constexpr Member members[] = {
 constexpr Shape shape = structure("GetShardIteratorInput", members);
 
 // The number's position, within what the shard may hold.
-Result<SequencePosition> position_in(const Context& context, const engine::Stream& stream,
-                                     std::string_view text) {
+Result<SequencePosition> position_in(const Context& context, const engine::Shard& shard, std::string_view text) {
   auto position = parse_sequence_number(text);
   if (!position) return error::validation("Invalid SequenceNumber");
-  if (position->after < stream.first_sequence) return error::validation("Invalid SequenceNumber");
-  engine::Sequence last = stream.last_sequence.value_or(context.database.published());
-  if (position->at > last && position->after > std::max(last + 1, stream.first_sequence)) {
+  if (position->after < shard.first_sequence) return error::validation("Invalid SequenceNumber");
+  engine::Sequence last = shard.last_sequence.value_or(context.database.published());
+  if (position->at > last && position->after > std::max(last + 1, shard.first_sequence)) {
     return error::validation("Invalid SequenceNumber");
   }
   return *position;
@@ -50,21 +49,24 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
     return error::validation("SequenceNumber is not allowed for ShardIteratorType " + std::string(type));
   }
   TRY(engine::Stream stream, find_stream(context, arn));
-  std::string_view shard = *string_member(request, "ShardId");
-  if (shard != shard_id(stream)) {
-    return error::resource_not_found("Requested resource not found: Shard: " + std::string(shard) +
+  std::string_view id = *string_member(request, "ShardId");
+  const engine::Shard* shard = find_shard(stream, id);
+  if (!shard) {
+    return error::resource_not_found("Requested resource not found: Shard: " + std::string(id) +
                                      " in Stream: " + std::string(arn) + " not found");
   }
 
-  ShardIterator iterator{.stream_arn = std::string(arn), .created = context.database.stream_now(context.scope.account)};
+  ShardIterator iterator{.stream_arn = std::string(arn),
+                         .shard = shard->number,
+                         .created = context.database.stream_now(context.scope.account)};
   if (type == "TRIM_HORIZON") {
-    iterator.next = std::max(stream.first_sequence, context.database.oldest_sequence(stream.id));
+    iterator.next = shard->oldest_sequence;
   } else if (type == "LATEST") {
-    iterator.next = stream.last_sequence.value_or(context.database.published()) + 1;
+    iterator.next = shard->last_sequence.value_or(context.database.published()) + 1;
   } else {
-    TRY(SequencePosition position, position_in(context, stream, *number));
+    TRY(SequencePosition position, position_in(context, *shard, *number));
     iterator.next = type == "AT_SEQUENCE_NUMBER" ? position.at : position.after;
-    if (iterator.next < context.database.oldest_sequence(stream.id)) {
+    if (iterator.next < shard->oldest_sequence) {
       return error::trimmed_data_access("The data you are trying to access has been trimmed.");
     }
   }

@@ -3,18 +3,20 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "engine/shards.h"
+
 namespace mayfly::compat {
 namespace {
 
 engine::Stream carts() {
   engine::Stream stream;
-  stream.id = 0x2a;
+  stream.name = 0x2a;
   stream.account = "000000000042";
   stream.region = "eu-west-1";
   stream.table_name = "carts";
   stream.label = "2024-11-18T14:36:44.149";
   stream.created = 1731940604149;
-  stream.first_sequence = 7;
+  stream.shards = engine::first_shards(1, stream.created, 6);
   return stream;
 }
 
@@ -37,7 +39,28 @@ TEST_CASE("a malformed stream ARN does not parse") {
 }
 
 TEST_CASE("a shard id has the creation time in twenty digits and eight hex digits, within AWS's 28 to 65") {
-  CHECK(shard_id(carts()) == "shardId-00000001731940604149-0000002a");
+  CHECK(shard_id(carts(), carts().shards[0]) == "shardId-00000001731940604149-0000002a");
+}
+
+TEST_CASE("shard ids are a stream's own, sort children after parents, and are found again") {
+  engine::Stream stream = carts();
+  stream.shards = engine::first_shards(engine::first_shards_max, stream.created, 6);
+  REQUIRE(engine::reshard(stream, 3, engine::Resharding::split, stream.created, 9));
+  REQUIRE(engine::reshard(stream, engine::first_shards_max, engine::Resharding::roll, stream.created - 5000, 9));
+  std::set<std::string> ids;
+  for (const engine::Shard& shard : stream.shards) {
+    const std::string id = shard_id(stream, shard);
+    ids.insert(id);
+    CHECK(find_shard(stream, id) == &shard);
+    const auto parent = parent_shard_id(stream, shard);
+    CHECK(parent.has_value() == shard.parent.has_value());
+    if (parent) {
+      CHECK(*parent < id);
+      CHECK(find_shard(stream, *parent) == stream.find_shard(shard.parent->number));
+    }
+  }
+  CHECK(ids.size() == stream.shards.size());
+  CHECK(!find_shard(stream, "shardId-00000001731940604149-0000002b"));
 }
 
 TEST_CASE("sequence numbers have 21 digits and grow with the engine's") {
@@ -55,24 +78,24 @@ TEST_CASE("AT_SEQUENCE_NUMBER begins with the record, AFTER_SEQUENCE_NUMBER with
 }
 
 TEST_CASE("a shard's starting sequence number skips nothing, whether at or after") {
-  engine::Stream stream = carts();
+  engine::Shard shard;
   for (std::uint64_t first : {0, 1, 7}) {
-    stream.first_sequence = first;
-    auto position = parse_sequence_number(starting_sequence_number(stream));
+    shard.first_sequence = first;
+    auto position = parse_sequence_number(starting_sequence_number(shard));
     REQUIRE(position);
     CHECK(position->at == first);
     CHECK(position->after == first);
-    CHECK(starting_sequence_number(stream) < sequence_number(first));
+    CHECK(starting_sequence_number(shard) < sequence_number(first));
   }
 }
 
 TEST_CASE("only a closed shard has an ending sequence number: its last record's") {
-  engine::Stream stream = carts();
-  CHECK(!ending_sequence_number(stream));
-  stream.last_sequence = 9;
-  CHECK(ending_sequence_number(stream) == sequence_number(9));
-  stream.last_sequence = 6;  // closed before its first record
-  CHECK(ending_sequence_number(stream) == starting_sequence_number(stream));
+  engine::Shard shard = carts().shards[0];
+  CHECK(!ending_sequence_number(shard));
+  shard.last_sequence = 9;
+  CHECK(ending_sequence_number(shard) == sequence_number(9));
+  shard.last_sequence = 6;  // closed before its first record
+  CHECK(ending_sequence_number(shard) == starting_sequence_number(shard));
 }
 
 TEST_CASE("text that is no sequence number does not parse") {

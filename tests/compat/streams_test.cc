@@ -228,7 +228,7 @@ TEST_CASE("DescribeStream shows an open shard, with where it begins") {
   CHECK(World::ids(world.records(after)) == "a");
 }
 
-TEST_CASE("DescribeStream pages past the last shard, and no shard has children yet") {
+TEST_CASE("DescribeStream pages past the last shard, and an open shard has no children") {
   World world;
   world.create("carts");
   const auto shards = [&](const std::string& rest) {

@@ -44,9 +44,9 @@ Table everything() {
   table.stream->label = "2024-05-01T00:00:00.000";
   table.stream->keys = table.keys;
   table.stream->disabled = 15;
-  table.stream->first_sequence = 16;
-  table.stream->oldest_sequence = 17;
-  table.stream->last_sequence = 18;
+  table.stream->shards = first_shards(2, 16, 17);
+  CHECK(reshard(*table.stream, 1, Resharding::split, 18, 19));
+  table.stream->shards[0].oldest_sequence = 20;
   table.latest_stream_label = table.stream->label;
   table.deletion_protection = true;
   table.table_class = "STANDARD";
@@ -65,7 +65,7 @@ TEST_CASE("a description survives its stored form", "[catalog]") {
   const Table read = table_from_item(stored);
   CHECK(read.indexes[1].projection.attributes == std::vector<std::string>{"x", "y"});
   CHECK(read.indexes[1].warm->write_units == 8);
-  CHECK(read.stream->last_sequence == 18);
+  CHECK(read.stream->shards == everything().stream->shards);
   CHECK(read.tags == std::map<std::string, std::string>{{"a", "b"}, {"c", ""}});
   CHECK(read.encryption->kms_key_arn == "arn");
   // An empty description: what is absent stays absent.

@@ -60,20 +60,20 @@ TEST_CASE("a stream is read in pages by count and by bytes", "[change_log]") {
   const StreamId stream = carts->description()->stream->id;
   for (int i = 0; i < 5; ++i) world.put(carts, {{"id", std::to_string(i)}});
 
-  auto page = world.database().read_stream(stream, 0, 2, 1 << 20);
+  auto page = world.database().read_stream(stream, 0, 0, 2, 1 << 20);
   REQUIRE(page.records.size() == 2);
   CHECK_FALSE(page.at_end);
-  page = world.database().read_stream(stream, page.next, 3, 1 << 20);
+  page = world.database().read_stream(stream, 0, page.next, 3, 1 << 20);
   REQUIRE(page.records.size() == 3);
   CHECK(page.records[2].new_image == Item{{"id", "4"}});
-  page = world.database().read_stream(stream, page.next, 3, 1 << 20);
+  page = world.database().read_stream(stream, 0, page.next, 3, 1 << 20);
   CHECK(page.records.empty());
   CHECK(page.at_end);
   CHECK(page.next == world.database().published() + 1);
 
-  CHECK(world.database().read_stream(stream, 0, 100, 1).records.size() == 1);  // never none at all
+  CHECK(world.database().read_stream(stream, 0, 0, 100, 1).records.size() == 1);  // never none at all
   world.put(carts, {{"id", "5"}});
-  CHECK(world.database().read_stream(stream, page.next, 3, 1 << 20).records.size() == 1);
+  CHECK(world.database().read_stream(stream, 0, page.next, 3, 1 << 20).records.size() == 1);
 }
 
 TEST_CASE("a closed stream ends, stays readable, and a new one begins after it", "[change_log]") {
@@ -89,13 +89,15 @@ TEST_CASE("a closed stream ends, stays readable, and a new one begins after it",
   const Stream second = *carts->description()->stream;
   const auto closed = world.database().find_stream({"000000000000", "us-east-1"}, "carts", first.label);
   REQUIRE(closed);
-  CHECK(closed->last_sequence == first.first_sequence);
+  REQUIRE(closed->shards.size() == 1);
+  CHECK(closed->shards[0].last_sequence == first.shards[0].first_sequence);
+  CHECK(closed->shards[0].closed == start_ms);
   CHECK(closed->disabled == start_ms);
-  CHECK(second.first_sequence == *closed->last_sequence + 1);
+  CHECK(second.shards[0].first_sequence == *closed->shards[0].last_sequence + 1);
   CHECK(world.records(first.id).size() == 1);
   REQUIRE(world.records(second.id).size() == 1);
   CHECK(world.records(second.id)[0].keys == Item{{"id", "c"}});
-  CHECK(world.records(second.id)[0].sequence == second.first_sequence);
+  CHECK(world.records(second.id)[0].sequence == second.shards[0].first_sequence);
 
   world.database().drop_table(carts);
   CHECK(world.records(second.id).size() == 1);
@@ -118,14 +120,14 @@ TEST_CASE("records and closed streams go after a day, where streams age", "[chan
   CHECK(world.records(stream).size() == 2);
   world.advance(start_ms + day_ms + 1, true);
   REQUIRE(world.records(stream).size() == 1);
-  CHECK(world.database().oldest_sequence(stream) == 2);
+  CHECK(world.database().oldest_sequence(stream, 0) == 2);
   CHECK(world.database().list_streams({"000000000000", "us-east-1"}).size() == 1);
 
   world.advance(start_ms + 3 * day_ms, true);
   CHECK(world.records(stream).empty());
   const Sequence last = world.database().published();
   CHECK(last == 3);
-  CHECK(world.database().oldest_sequence(stream) == 4);
+  CHECK(world.database().oldest_sequence(stream, 0) == 4);
 
   // No number is given twice, though no record is left that has it.
   carts.reset();
@@ -166,7 +168,7 @@ TEST_CASE("whoever follows a stream sees each record once, in order per item, an
   std::vector<ChangeRecord> seen;
   Sequence next = 0;
   for (bool last_look = false;;) {
-    const auto page = world.database().read_stream(stream, next, 10, 1 << 20);
+    const auto page = world.database().read_stream(stream, 0, next, 10, 1 << 20);
     seen.insert(seen.end(), page.records.begin(), page.records.end());
     next = page.next;
     if (!page.at_end) continue;

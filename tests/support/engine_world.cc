@@ -1,7 +1,9 @@
 #include "tests/support/engine_world.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -130,7 +132,15 @@ std::vector<Item> World::all(const std::shared_ptr<LiveTable>& table, IndexId in
 }
 
 std::vector<ChangeRecord> World::records(StreamId stream, Sequence from) {
-  return database_->read_stream(stream, from, 1'000'000, 1 << 30).records;
+  std::vector<ChangeRecord> records;
+  const std::optional<Stream> found = database_->parts().catalog.find_stream(stream);
+  for (const Shard& shard : found ? found->shards : std::vector<Shard>()) {
+    auto page = database_->read_stream(stream, shard.number, from, 1'000'000, 1 << 30);
+    std::move(page.records.begin(), page.records.end(), std::back_inserter(records));
+  }
+  std::sort(records.begin(), records.end(),
+            [](const ChangeRecord& a, const ChangeRecord& b) { return a.sequence < b.sequence; });
+  return records;
 }
 
 void World::enable_ttl(const std::shared_ptr<LiveTable>& table, const std::string& attribute) {

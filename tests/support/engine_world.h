@@ -74,6 +74,7 @@ class World {
   std::optional<Item> get(const std::shared_ptr<LiveTable>& table, const Item& key);
   // Everything, in the order of the cursor.
   std::vector<Item> all(const std::shared_ptr<LiveTable>& table, IndexId index = 0);
+  // Of all shards, by sequence number.
   std::vector<ChangeRecord> records(StreamId stream, Sequence from = 0);
   // Sets the TTL attribute.
   void enable_ttl(const std::shared_ptr<LiveTable>& table, const std::string& attribute = "ttl");

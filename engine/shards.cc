@@ -1,0 +1,76 @@
+#include "engine/shards.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+
+namespace mayfly::engine {
+namespace {
+
+constexpr std::uint64_t hash_max = std::numeric_limits<std::uint64_t>::max();
+
+Shard new_shard(ShardNumber number, Instant created, std::uint64_t last_sequence) {
+  Shard shard;
+  shard.number = number;
+  shard.created = created;
+  shard.first_sequence = shard.oldest_sequence = last_sequence + 1;
+  return shard;
+}
+
+void close(Shard& shard, Instant now, std::uint64_t last_sequence) {
+  shard.closed = now;
+  shard.last_sequence = last_sequence;
+}
+
+}  // namespace
+
+std::vector<Shard> first_shards(std::uint32_t count, Instant created, std::uint64_t last_sequence) {
+  assert(count >= 1 && count <= first_shards_max);
+  const std::uint64_t width = hash_max / count;
+  std::vector<Shard> shards;
+  for (ShardNumber number = 0; number < count; ++number) {
+    Shard& shard = shards.emplace_back(new_shard(number, created, last_sequence));
+    shard.first_hash = number * width;
+    shard.last_hash = number + 1 == count ? hash_max : shard.first_hash + width - 1;
+  }
+  return shards;
+}
+
+Expected<std::vector<Shard>, ReshardRefusal> reshard(Stream& stream, ShardNumber number, Resharding how, Instant now,
+                                                     std::uint64_t last_sequence) {
+  const auto parent = std::find_if(stream.shards.begin(), stream.shards.end(),
+                                   [&](const Shard& shard) { return shard.number == number; });
+  if (parent == stream.shards.end()) return Unexpected{ReshardRefusal::no_such_shard};
+  if (parent->closed) return Unexpected{ReshardRefusal::already_closed};
+  if (how == Resharding::split && parent->first_hash == parent->last_hash)
+    return Unexpected{ReshardRefusal::cannot_split};
+
+  close(*parent, now, last_sequence);
+  // Numbers are not given twice: the youngest shard is an open one, and no open one is ever forgotten.
+  ShardNumber next_number = stream.shards.back().number + 1;
+  std::vector<Shard> children;
+  const auto add = [&](std::uint64_t first_hash, std::uint64_t last_hash) {
+    Shard& child = children.emplace_back(
+        new_shard(next_number++, std::max(now, parent->created + 1), last_sequence));
+    child.parent = {parent->number, parent->created};
+    child.first_hash = first_hash;
+    child.last_hash = last_hash;
+  };
+  if (how == Resharding::roll) {
+    add(parent->first_hash, parent->last_hash);
+  } else {
+    const std::uint64_t middle = parent->first_hash + (parent->last_hash - parent->first_hash) / 2;
+    add(parent->first_hash, middle);
+    add(middle + 1, parent->last_hash);
+  }
+  stream.shards.insert(stream.shards.end(), children.begin(), children.end());
+  return children;
+}
+
+void close(Stream& stream, Instant now, std::uint64_t last_sequence) {
+  stream.disabled = now;
+  for (Shard& shard : stream.shards)
+    if (!shard.closed) close(shard, now, last_sequence);
+}
+
+}  // namespace mayfly::engine

@@ -1,0 +1,292 @@
+#include "engine/shards.h"
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/key_codec.h"
+#include "engine/key_space.h"
+#include "engine/parts.h"
+#include "tests/support/engine_world.h"
+
+using namespace mayfly::engine;
+using namespace mayfly::engine::test;
+
+namespace {
+
+constexpr Instant day_ms = 24 * 3600 * 1000;
+constexpr std::uint64_t hash_max = ~std::uint64_t{0};
+
+Table streamed(std::string name) {
+  Table table = simple_table(std::move(name));
+  table.stream = stream_of(StreamView::new_and_old_images);
+  return table;
+}
+
+// The open shards' ranges, in the order of hashes, must meet each other and both ends.
+bool divide_all_hashes(const std::vector<Shard>& shards) {
+  std::map<std::uint64_t, std::uint64_t> ranges;
+  for (const Shard& shard : shards)
+    if (!shard.closed) ranges.emplace(shard.first_hash, shard.last_hash);
+  std::uint64_t next = 0;
+  for (const auto& [first, last] : ranges) {
+    if (first != next || last < first) return false;
+    next = last + 1;
+  }
+  return next == 0 && !ranges.empty();
+}
+
+Stream one_shard() {
+  Stream stream;
+  stream.shards = first_shards(1, 1000, 41);
+  return stream;
+}
+
+std::string id_of(const ChangeRecord& record) { return *record.keys.find("id")->get_if<std::string>(); }
+
+// Follows a stream as consumers do: parents to their end, then their children, a page at a time.
+class Follower {
+ public:
+  Follower(Database& database, StreamId stream, std::size_t page_records)
+      : database_(database), stream_(stream), page_records_(page_records) {}
+
+  // Reads once in every shard that may be read; true: something was new.
+  bool read() {
+    bool moved = false;
+    const Stream stream = *database_.parts().catalog.find_stream(stream_);
+    for (const Shard& shard : stream.shards) {
+      if (ended_.contains(shard.number)) continue;
+      if (shard.parent && !ended_.contains(shard.parent->number)) continue;
+      Sequence& next = next_.try_emplace(shard.number, shard.first_sequence).first->second;
+      auto page = database_.read_stream(stream_, shard.number, next, page_records_, 1 << 20);
+      next = page.next;
+      moved = moved || !page.records.empty() || page.ended || !page.at_end;
+      if (page.ended) ended_.insert(shard.number);
+      for (ChangeRecord& record : page.records) seen_.push_back({shard.number, std::move(record)});
+    }
+    return moved;
+  }
+
+  struct Seen {
+    ShardNumber shard;
+    ChangeRecord record;
+  };
+  const std::vector<Seen>& seen() const { return seen_; }
+
+ private:
+  Database& database_;
+  const StreamId stream_;
+  const std::size_t page_records_;
+  std::map<ShardNumber, Sequence> next_;
+  std::set<ShardNumber> ended_;
+  std::vector<Seen> seen_;
+};
+
+}  // namespace
+
+TEST_CASE("a stream's first shards divide all hashes", "[shards]") {
+  for (const std::uint32_t count : {1u, 2u, 3u, 7u, first_shards_max}) {
+    const std::vector<Shard> shards = first_shards(count, 1000, 41);
+    CHECK(shards.size() == count);
+    CHECK(divide_all_hashes(shards));
+    CHECK(shards.back().number == count - 1);
+    CHECK(shards.back().first_sequence == 42);
+    CHECK(shards.back().oldest_sequence == 42);
+    CHECK_FALSE(shards.back().parent);
+  }
+}
+
+TEST_CASE("a shard is split into halves, or rolls over to one child; children come after it", "[shards]") {
+  Stream stream = one_shard();
+  const auto halves = reshard(stream, 0, Resharding::split, 1000, 50);
+  REQUIRE(halves);
+  REQUIRE(halves->size() == 2);
+  REQUIRE(stream.shards.size() == 3);
+  CHECK(stream.shards[0].closed == 1000);
+  CHECK(stream.shards[0].last_sequence == 50);
+  CHECK(stream.shards[1] == (*halves)[0]);
+  CHECK(stream.shards[1].first_hash == 0);
+  CHECK(stream.shards[1].last_hash == hash_max / 2);
+  CHECK(stream.shards[2].first_hash == hash_max / 2 + 1);
+  CHECK(stream.shards[2].last_hash == hash_max);
+  CHECK(stream.shards[2].parent == Shard::Parent{0, 1000});
+  CHECK(stream.shards[2].created == 1001);  // on a clock that stands still
+  CHECK(stream.shards[2].first_sequence == 51);
+  CHECK(stream.open_shard(0).number == 1);
+  CHECK(stream.open_shard(hash_max).number == 2);
+
+  const auto child = reshard(stream, 2, Resharding::roll, 5000, 50);  // it never had a record
+  REQUIRE(child);
+  REQUIRE(child->size() == 1);
+  CHECK((*child)[0].number == 3);
+  CHECK((*child)[0].created == 5000);
+  CHECK((*child)[0].parent == Shard::Parent{2, 1001});
+  CHECK((*child)[0].first_hash == hash_max / 2 + 1);
+  CHECK((*child)[0].first_sequence == 51);
+  CHECK(stream.open_shard(hash_max).number == 3);
+  CHECK(divide_all_hashes(stream.shards));
+
+  close(stream, 6000, 60);
+  CHECK(stream.disabled == 6000);
+  CHECK(stream.shards[0].last_sequence == 50);
+  CHECK(stream.shards[3].last_sequence == 60);
+}
+
+TEST_CASE("a shard that is closed, unknown, or one hash wide is not split", "[shards]") {
+  Stream stream = one_shard();
+  REQUIRE(reshard(stream, 0, Resharding::split, 1, 50));
+  CHECK(reshard(stream, 0, Resharding::split, 1, 50).error() == ReshardRefusal::already_closed);
+  CHECK(reshard(stream, 3, Resharding::roll, 1, 50).error() == ReshardRefusal::no_such_shard);
+  ShardNumber lowest = 1;
+  for (int halved = 1; halved < 64; ++halved) {
+    const auto children = reshard(stream, lowest, Resharding::split, 1, 50);
+    REQUIRE(children);
+    lowest = (*children)[0].number;
+  }
+  CHECK(stream.find_shard(lowest)->last_hash == 0);
+  CHECK(reshard(stream, lowest, Resharding::split, 1, 50).error() == ReshardRefusal::cannot_split);
+  CHECK(reshard(stream, lowest, Resharding::roll, 1, 50));
+  CHECK(divide_all_hashes(stream.shards));
+}
+
+TEST_CASE("a table's records go to the shards of their partitions, also after a split and a restart", "[shards]") {
+  const Directory directory;
+  World world({.directory = directory.path(), .stream_shards = 4, .reap = false});
+  auto carts = world.create(streamed("carts"));
+  const StreamId id = carts->description()->stream->id;
+  REQUIRE(carts->description()->stream->shards.size() == 4);
+  for (int i = 0; i < 40; ++i) world.put(carts, {{"id", std::to_string(i)}});
+  REQUIRE(world.database().reshard(carts, 1, Resharding::split));
+  for (int i = 40; i < 80; ++i) world.put(carts, {{"id", std::to_string(i)}});
+  carts.reset();
+  world.reopen();
+  carts = world.find("carts");
+  REQUIRE(world.database().reshard(carts, 2, Resharding::roll));
+  for (int i = 80; i < 120; ++i) world.put(carts, {{"id", std::to_string(i)}});
+
+  const Stream stream = *carts->description()->stream;
+  REQUIRE(stream.shards.size() == 7);
+  std::size_t seen = 0;
+  for (const Shard& shard : stream.shards) {
+    const auto page = world.database().read_stream(id, shard.number, 0, 1000, 1 << 20);
+    CHECK(page.ended == shard.closed.has_value());
+    CHECK_FALSE(page.records.empty());
+    seen += page.records.size();
+    for (const ChangeRecord& record : page.records) {
+      const std::uint64_t hash = partition_hash(key_of(*carts->description(), record.keys));
+      CHECK(shard.first_hash <= hash);
+      CHECK(hash <= shard.last_hash);
+      CHECK(record.sequence >= shard.first_sequence);
+      if (shard.last_sequence) CHECK(record.sequence <= *shard.last_sequence);
+    }
+  }
+  CHECK(seen == 120);
+}
+
+TEST_CASE("a table without a stream, or that is gone, has no shard to split", "[shards]") {
+  World world;
+  auto plain = world.create(simple_table("plain"));
+  CHECK(world.database().reshard(plain, 0, Resharding::split).error() == ReshardRefusal::no_stream);
+  auto carts = world.create(streamed("carts"));
+  world.database().update_table(carts, [](Table& table) { table.stream.reset(); });
+  CHECK(world.database().reshard(carts, 0, Resharding::split).error() == ReshardRefusal::no_stream);
+  auto gone = world.create(streamed("gone"));
+  world.database().drop_table(gone);
+  CHECK(world.database().reshard(gone, 0, Resharding::split).error() == ReshardRefusal::no_stream);
+}
+
+TEST_CASE("a closed shard is forgotten with its records a day after it was closed", "[shards]") {
+  World world;
+  auto carts = world.create(streamed("carts"));
+  const StreamId stream = carts->description()->stream->id;
+  world.put(carts, {{"id", "a"}});
+  world.advance(start_ms + 1000, true);
+  REQUIRE(world.database().reshard(carts, 0, Resharding::roll));
+  world.put(carts, {{"id", "b"}});
+
+  world.advance(start_ms + day_ms + 1, true);
+  auto shards = world.database().parts().catalog.find_stream(stream)->shards;
+  REQUIRE(shards.size() == 2);
+  CHECK(world.database().oldest_sequence(stream, 0) == 2);  // its record is gone, and the shard is still listed
+  CHECK(world.database().read_stream(stream, 0, 2, 10, 1 << 20).ended);
+
+  world.advance(start_ms + day_ms + 1001, true);
+  shards = world.database().parts().catalog.find_stream(stream)->shards;
+  REQUIRE(shards.size() == 1);
+  CHECK(shards[0].number == 1);
+  CHECK(shards[0].parent == Shard::Parent{0, start_ms});
+  CHECK(shards[0].oldest_sequence == 3);
+  CHECK(world.database().read_stream(stream, 0, 0, 10, 1 << 20).ended);
+  // What the description of the table says later does not bring it back.
+  world.database().update_table(carts, [](Table& table) { table.deletion_protection = true; });
+  shards = world.database().parts().catalog.find_stream(stream)->shards;
+  REQUIRE(shards.size() == 1);
+  CHECK(shards[0].oldest_sequence == 3);
+  REQUIRE(world.database().reshard(carts, 1, Resharding::split));
+  CHECK(carts->description()->stream->shards.back().number == 3);
+}
+
+TEST_CASE("while eight writers write and shards split, each record lies in one shard and none is lost",
+          "[shards][holds]") {
+  const Directory directory;
+  const bool syncs = GENERATE(false, true);
+  World world({.directory = syncs ? directory.path() : "", .fsync = syncs, .stream_shards = 2, .reap = false});
+  auto carts = world.create(streamed("carts"));
+  const StreamId stream = carts->description()->stream->id;
+  constexpr int writers = 8, partitions = 97;
+  const int writes = syncs ? 100 : 2500;
+
+  std::atomic<int> writing{writers};
+  std::vector<std::thread> threads;
+  for (int writer = 0; writer < writers; ++writer) {
+    threads.emplace_back([&, writer] {
+      for (int i = 0; i < writes; ++i)
+        world.put(carts, {{"id", std::to_string(i % partitions)}, {"writer", number(writer)}, {"i", number(i)}});
+      --writing;
+    });
+  }
+  // The open shards, round and round, are rolled over and split.
+  std::atomic<int> resharded{0};
+  threads.emplace_back([&] {
+    for (int round = 0; writing > 0 && resharded < 60; ++round) {
+      const std::vector<Shard> shards = carts->description()->stream->shards;
+      const Shard& shard = shards[static_cast<std::size_t>(round) % shards.size()];
+      if (shard.closed) continue;
+      REQUIRE(world.database().reshard(carts, shard.number, round % 3 == 0 ? Resharding::split : Resharding::roll));
+      ++resharded;
+    }
+  });
+  Follower follower(world.database(), stream, 50);
+  while (writing > 0) follower.read();
+  for (std::thread& thread : threads) thread.join();
+  while (follower.read()) {}
+
+  CHECK(resharded > 0);
+  CHECK(follower.seen().size() == static_cast<std::size_t>(writers * writes));
+  // No two writes are alike, so each has its record; every record's old image is the one before it.
+  const Stream now = *carts->description()->stream;
+  std::map<std::string, Item> latest;
+  std::set<Sequence> sequences;
+  bool chained = true, in_shard = true;
+  for (const auto& [number, record] : follower.seen()) {
+    sequences.insert(record.sequence);
+    const Shard& shard = *now.find_shard(number);
+    const std::uint64_t hash = partition_hash(key_of(*carts->description(), record.keys));
+    in_shard = in_shard && shard.first_hash <= hash && hash <= shard.last_hash &&
+               record.sequence >= shard.first_sequence &&
+               record.sequence <= shard.last_sequence.value_or(record.sequence);
+    Item& before = latest[id_of(record)];
+    chained = chained && (before.empty() ? !record.old_image : record.old_image == before);
+    before = *record.new_image;
+  }
+  CHECK(sequences.size() == follower.seen().size());
+  CHECK(in_shard);
+  CHECK(chained);
+  CHECK(divide_all_hashes(now.shards));
+  CHECK(world.inconsistency(carts).empty());
+}
