@@ -94,11 +94,11 @@ const Operation* find_operation(std::string_view target) {
 
 Answer error_answer(const Error& error) { return {error.status, error_body(error)}; }
 
-Answer dispatch(Context& context, std::string_view target, std::string_view body) {
-  const Operation* operation = find_operation(target);
-  if (operation == nullptr) return error_answer(error::unknown_operation().error);
+std::span<const Operation* const> all_operations() { return operations_table; }
+
+Answer dispatch(Context& context, const Operation& operation, std::string_view body) {
   try {
-    auto answer = answer_body(context, *operation, body);
+    auto answer = answer_body(context, operation, body);
     if (!answer) return error_answer(answer.error());
     return {200, *std::move(answer)};
   } catch (const std::exception&) {

@@ -11,8 +11,10 @@
 // To add one: its header's include and its line in dispatch.cc's table.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -31,6 +33,8 @@ struct Context {
   TableChanges& table_changes;  // table_changes.h
   const engine::Scope& scope;
   std::string_view host;  // as the client named us: "127.0.0.1:8000"; empty in process
+  std::size_t unprocessed = 0;  // items of a batch's end that shall be left undone: faults.h
+  std::chrono::milliseconds ttl_cooldown{0};  // between two changes of a table's TimeToLive
   [[nodiscard]] engine::Instant now() const { return database.now(scope.account); }
 };
 
@@ -58,7 +62,10 @@ struct Answer {
 // The answer that an error makes: its status and body.
 Answer error_answer(const Error& error);
 
+// Every operation, in the table's order.
+std::span<const Operation* const> all_operations();
+
 // Parse, check types, check constraints, run; errors become their answers, StorageFault a 500.
-Answer dispatch(Context& context, std::string_view target, std::string_view body);
+Answer dispatch(Context& context, const Operation& operation, std::string_view body);
 
 }  // namespace mayfly::compat

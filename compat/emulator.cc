@@ -1,5 +1,7 @@
 #include "compat/emulator.h"
 
+#include <condition_variable>
+#include <mutex>
 #include <utility>
 
 namespace mayfly::compat {
@@ -9,10 +11,30 @@ Expected<std::unique_ptr<Emulator>, std::string> Emulator::open(EmulatorOptions 
   return std::unique_ptr<Emulator>(new Emulator(std::move(database), std::move(options)));
 }
 
+namespace {
+
+// Sleeps, unless told that nobody waits any more.
+void sleep(std::chrono::milliseconds time, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any().wait_for(lock, stop, time, [] { return false; });
+}
+
+}  // namespace
+
 Answer Emulator::execute(const engine::Scope& scope, std::string_view target, std::string_view body,
-                         std::string_view host) {
+                         std::string_view host, const std::stop_token& stop) {
+  const Operation* operation = find_operation(target);
+  if (operation == nullptr) return error_answer(error::unknown_operation().error);
   Context context{*database_, table_changes_, scope, host};
-  return dispatch(context, target, body);
+  context.ttl_cooldown = ttl_cooldown_;
+  if (faults_.any()) {
+    const Fault fault = faults_.judge(scope, *operation, body);
+    if (fault.delay.count() > 0) sleep(fault.delay, stop);
+    if (fault.error) return error_answer(*fault.error);
+    context.unprocessed = fault.unprocessed;
+  }
+  return dispatch(context, *operation, body);
 }
 
 }  // namespace mayfly::compat

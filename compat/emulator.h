@@ -3,10 +3,12 @@
 
 #include <chrono>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
 #include "compat/dispatch.h"
+#include "compat/faults.h"
 #include "compat/table_changes.h"
 #include "engine/database.h"
 
@@ -17,6 +19,8 @@ struct EmulatorOptions {
   std::string region = "us-east-1";  // of requests that name none
   // How long tables stay CREATING, UPDATING and DELETING, in real time. None: they settle at once.
   std::chrono::milliseconds table_delay{0};
+  // How long UpdateTimeToLive refuses to change a table again, by its account's clock. AWS: half an hour.
+  std::chrono::milliseconds ttl_cooldown{0};
 };
 
 class Emulator {
@@ -25,19 +29,24 @@ class Emulator {
   static Expected<std::unique_ptr<Emulator>, std::string> open(EmulatorOptions options);
 
   // Thread-safe. `target` is X-Amz-Target: "DynamoDB_20120810.PutItem". `host` is the Host header, which
-  // DescribeEndpoints answers.
+  // DescribeEndpoints answers. A fault may make it wait; less if `stop` is requested.
   Answer execute(const engine::Scope& scope, std::string_view target, std::string_view body,
-                 std::string_view host = {});
+                 std::string_view host = {}, const std::stop_token& stop = {});
 
   [[nodiscard]] engine::Database& database() { return *database_; }
   [[nodiscard]] const std::string& region() const { return region_; }
+  [[nodiscard]] Faults& faults() { return faults_; }
+  [[nodiscard]] const Faults& faults() const { return faults_; }
 
  private:
   Emulator(std::unique_ptr<engine::Database> database, EmulatorOptions options)
-      : database_(std::move(database)), table_changes_(options.table_delay), region_(std::move(options.region)) {}
+      : database_(std::move(database)), table_changes_(options.table_delay),
+        ttl_cooldown_(options.ttl_cooldown), region_(std::move(options.region)) {}
   std::unique_ptr<engine::Database> database_;
   TableChanges table_changes_;
+  std::chrono::milliseconds ttl_cooldown_;
   std::string region_;
+  Faults faults_;
 };
 
 }  // namespace mayfly::compat

@@ -202,6 +202,8 @@ Expected<std::vector<Shard>, ReshardRefusal> Database::reshard(const std::shared
   return parts_->catalog.reshard(*table, shard, how, parts_->committer);
 }
 
+Failpoints& Database::failpoints() const { return parts_->failpoints; }
+
 ChangeFeed::Subscription Database::subscribe(ChangeFeed::Listener listener) {
   return parts_->committer.feed().subscribe(std::move(listener));
 }

@@ -49,6 +49,8 @@ enum class ClockRefusal : std::uint8_t {
   has_tables,  // an earlier time would leave items and records from the future
 };
 
+class Failpoints;
+
 class Database {
  public:
   // The error is a sentence for people: "… is in use by another process".
@@ -114,6 +116,9 @@ class Database {
                                                        Resharding how);
   // Every item write as it is committed, of tables with a stream and without: change_feed.h.
   [[nodiscard]] ChangeFeed::Subscription subscribe(ChangeFeed::Listener listener);
+
+  // Where expiries stop, if a test says so: failpoints.h.
+  [[nodiscard]] Failpoints& failpoints() const;
 
   struct Parts;  // parts.h: storage and the rest, for engine's own files
   Parts& parts() const { return *parts_; }

@@ -11,6 +11,7 @@
 #include "engine/committer.h"
 #include "engine/database.h"
 #include "engine/expiry_index.h"
+#include "engine/failpoints.h"
 #include "engine/lock_table.h"
 #include "engine/request_tokens.h"
 #include "engine/storage.h"
@@ -37,6 +38,7 @@ struct Database::Parts {
   ExpiryIndex expiry;
   RequestTokens tokens;
   LockTable locks;
+  Failpoints failpoints;
   std::unique_ptr<IndexBackfill> backfill;
   std::unique_ptr<Reaper> reaper;
   std::unique_ptr<TimeTravel> time_travel;

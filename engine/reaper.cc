@@ -45,7 +45,9 @@ void Reaper::sweep(TimerHeap::Timer timer, Instant now, Which which, Deletions& 
     for (; iterator.valid() && batch.size() < batch_items_max; iterator.next()) {
       const Instant due = ExpiryIndex::due_in(iterator.key());
       if (!is_wanted(due)) break;
-      batch.push_back({due, std::string(ExpiryIndex::item_key_in(iterator.key()))});
+      const std::string_view item_key = ExpiryIndex::item_key_in(iterator.key());
+      if (parts.failpoints.any() && parts.failpoints.holds(*table, item_key, due)) continue;
+      batch.push_back({due, std::string(item_key)});
     }
     if (batch.empty()) break;
     Transaction transaction(database_, Cause::time_to_live);

@@ -43,12 +43,18 @@ Advanced TimeTravel::go(Account& account, Instant to, ClockSetting arriving, boo
       arrival.now = instant;
     };
     TimerHeap& timers = account.timers();
-    for (auto timer = timers.earliest(); timer && timer->fires <= to; timer = timers.earliest()) {
-      step(std::max(arrival.now, timer->fires));
-      clock.hold(arrival.now);
-      accounts.save(account);
-      reaper_.sweep_account(account, arrival.now, result.tables);
-    }
+    Failpoints& failpoints = database_.parts().failpoints;
+    const auto something_waited = [&] { return failpoints.any() && failpoints.wait_for_release(account.id()); };
+    do {
+      for (auto timer = timers.earliest(); timer && timer->fires <= to; timer = timers.earliest()) {
+        step(std::max(arrival.now, timer->fires));
+        clock.hold(arrival.now);
+        accounts.save(account);
+        do {
+          reaper_.sweep_account(account, arrival.now, result.tables);
+        } while (something_waited());
+      }
+    } while (something_waited());
     step(std::max(from, to));
     arrival.setting = arriving;
   }

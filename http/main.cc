@@ -64,6 +64,10 @@ int serve(const ServeOptions& options) {
   compat::EmulatorOptions emulator_options;
   emulator_options.database.directory = options.data_directory;
   emulator_options.database.fsync = options.fsync;
+  emulator_options.database.account_clocks = options.clocks;
+  emulator_options.database.expiry = options.expiry;
+  emulator_options.database.expiry_window_ms = options.ttl_window_seconds * 1000;
+  emulator_options.ttl_cooldown = std::chrono::seconds(options.ttl_cooldown_seconds);
   emulator_options.region = options.region;
   emulator_options.table_delay = std::chrono::milliseconds(options.table_delay_ms);
   auto emulator = compat::Emulator::open(std::move(emulator_options));
@@ -92,5 +96,6 @@ int serve(const ServeOptions& options) {
 
 int main(int argc, char** argv) {
   const auto command_line = mayfly::http::parse_command_line(argc, argv);
-  return command_line.serve ? mayfly::http::serve(*command_line.serve) : command_line.exit_code;
+  if (command_line.serve) return mayfly::http::serve(*command_line.serve);
+  return command_line.control ? mayfly::http::run_command(*command_line.control) : command_line.exit_code;
 }

@@ -1,10 +1,14 @@
-// The command line: `mayfly serve --port 8000`, each option also as MAYFLY_… in the environment.
+// The command line: `mayfly serve --port 8000`, each option also as MAYFLY_… in the environment; and the commands
+// that ask a running server: `mayfly clock advance 48h`.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "engine/account.h"
+#include "engine/table.h"
+#include "http/commands.h"
 #include "http/log.h"
 #include "http/server.h"
 
@@ -17,11 +21,16 @@ struct ServeOptions {
   bool fsync = false;
   std::string region;
   std::int64_t table_delay_ms = 0;
+  engine::ClockDefaults clocks;
+  engine::ExpiryMode expiry;
+  std::int64_t ttl_window_seconds = 60;
+  std::int64_t ttl_cooldown_seconds = 0;
   log::Level log_level = log::Level::info;
 };
 
 struct CommandLine {
-  std::optional<ServeOptions> serve;  // nothing: all is said, exit with `exit_code`
+  std::optional<ServeOptions> serve;
+  std::optional<ControlCommand> control{};  // neither: all is said, exit with `exit_code`
   int exit_code = 0;
 };
 

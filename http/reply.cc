@@ -14,10 +14,16 @@ namespace {
 std::string_view reason_of(int status) {
   switch (status) {
     case 200: return "OK";
+    case 202: return "Accepted";
+    case 204: return "No Content";
     case 400: return "Bad Request";
+    case 403: return "Forbidden";
     case 404: return "Not Found";
+    case 405: return "Method Not Allowed";
     case 408: return "Request Timeout";
+    case 409: return "Conflict";
     case 413: return "Request Entity Too Large";
+    case 415: return "Unsupported Media Type";
     case 500: return "Internal Server Error";
     case 503: return "Service Unavailable";
     default: return "Unknown";
@@ -113,7 +119,7 @@ void append_reply(std::string& out, const Reply& reply, bool keep_alive) {
     out += "\r\nContent-Encoding: ";
     out += reply.content_encoding;
   }
-  if (reply.chunked) {
+  if (reply.chunked || reply.source) {
     out += "\r\nTransfer-Encoding: chunked";
   } else {
     out += "\r\nContent-Length: ";
@@ -122,16 +128,29 @@ void append_reply(std::string& out, const Reply& reply, bool keep_alive) {
   out += keep_alive ? "\r\nConnection: keep-alive" : "\r\nConnection: close";
   out += "\r\nx-amzn-RequestId: ";
   out += new_request_id();
-  out += "\r\nx-amz-crc32: ";
-  append_number(out, crc32(reply.body));
+  if (!reply.source) {
+    out += "\r\nx-amz-crc32: ";
+    append_number(out, crc32(reply.body));
+  }
   out += "\r\n";
   out += reply.extra_headers;
   out += "\r\n";
   if (reply.chunked) {
-    out += "0\r\n\r\n";
+    append_last_chunk(out);
   } else if (!reply.head_only && !body_goes_apart(reply)) {
     out += reply.body;
   }
 }
+
+void append_chunk(std::string& out, std::string_view piece) {
+  std::array<char, 16> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), piece.size(), 16).ptr;
+  out.append(digits.data(), end);
+  out += "\r\n";
+  out += piece;
+  out += "\r\n";
+}
+
+void append_last_chunk(std::string& out) { out += "0\r\n\r\n"; }
 
 }  // namespace mayfly::http

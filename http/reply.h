@@ -11,12 +11,22 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
 #include "engine/clock.h"
 
 namespace mayfly::http {
+
+// A body that goes on for as long as there is something to say: server-sent events.
+class BodySource {
+ public:
+  virtual ~BodySource() = default;
+  // Waits for the next piece and appends it. False: that was the last. Returns soon after `stop` is requested.
+  virtual bool next(std::string& piece, const std::stop_token& stop) = 0;
+};
 
 struct Reply {
   int status = 200;
@@ -27,6 +37,7 @@ struct Reply {
   bool head_only = false;     // HEAD: the headers of the body, without the body
   bool chunked = false;       // an empty body, sent as Transfer-Encoding: chunked
   bool close = false;         // the connection ends with this answer
+  std::shared_ptr<BodySource> source{};  // comes after the head, in chunks; `body` is empty
 };
 
 // Appends the status line and the headers, and the body unless it is `large_body_bytes` or more: that one the
@@ -34,6 +45,10 @@ struct Reply {
 inline constexpr std::size_t large_body_bytes = 32 * 1024;
 bool body_goes_apart(const Reply& reply);
 void append_reply(std::string& out, const Reply& reply, bool keep_alive);
+
+// The body of an answer that has a source.
+void append_chunk(std::string& out, std::string_view piece);
+void append_last_chunk(std::string& out);
 
 // 52 characters as DynamoDB's: base 32 (0-9, A-V), the last 26 always the same.
 std::string new_request_id();

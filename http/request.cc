@@ -22,6 +22,8 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Header::count_)>
     "origin",
     "x-amz-date",
     "x-amz-target",
+    "x-mayfly-account",
+    "x-mayfly-region",
 };
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }

@@ -27,6 +27,8 @@ enum class Header : unsigned char {
   origin,
   x_amz_date,
   x_amz_target,
+  x_mayfly_account,
+  x_mayfly_region,
   count_
 };
 

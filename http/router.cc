@@ -76,7 +76,7 @@ std::optional<Reply> decompress_body(Request& request, std::string_view content_
 
 // An operation's answer. Parsing comes first in DynamoDB's order, but only a request that fails otherwise needs
 // to know: a good one is parsed once, by dispatch.
-compat::Answer operate(const Request& request, compat::Emulator& emulator) {
+compat::Answer operate(const Request& request, compat::Emulator& emulator, const std::stop_token& stop) {
   const std::string_view target = request.header(Header::x_amz_target);
   const auto refuse = [&](const compat::Error& error) {
     const bool is_json = request.body.empty() || json::parse(request.body) != nullptr;
@@ -85,17 +85,17 @@ compat::Answer operate(const Request& request, compat::Emulator& emulator) {
   if (compat::find_operation(target) == nullptr) return refuse(compat::error::unknown_operation().error);
   const auto scope = authenticate(request, emulator.region());
   if (!scope) return refuse(scope.error());
-  return emulator.execute(*scope, target, request.body, request.header(Header::host));
+  return emulator.execute(*scope, target, request.body, request.header(Header::host), stop);
 }
 
-Reply post(Request& request, compat::Emulator& emulator) {
+Reply post(Request& request, compat::Emulator& emulator, const std::stop_token& stop) {
   std::string_view content_type = request.header(Header::content_type);
   content_type = trim(content_type.substr(0, content_type.find(';')));
   if (!request.body.empty() && content_type != plain_json && content_type != amz_json) return not_found();
   content_type = content_type == amz_json ? amz_json : plain_json;
 
   if (auto reply = decompress_body(request, content_type)) return *std::move(reply);
-  compat::Answer answer = operate(request, emulator);
+  compat::Answer answer = operate(request, emulator, stop);
   Reply reply;
   reply.status = answer.status;
   reply.content_type = content_type;
@@ -110,20 +110,27 @@ Reply post(Request& request, compat::Emulator& emulator) {
   return reply;
 }
 
-Reply route_by_method(Request& request, compat::Emulator& emulator) {
+Reply route_by_method(Request& request, compat::Emulator& emulator, const std::stop_token& stop) {
   const std::string_view path = request.path();
-  if (path.starts_with(admin_prefix)) return admin(request, emulator).value_or(not_found());
   if (path != "/") return not_found();
-  if (request.method == "POST") return post(request, emulator);
+  if (request.method == "POST") return post(request, emulator, stop);
   if (request.method == "GET" || request.method == "HEAD") return healthy(emulator);
   return not_found();
 }
 
 }  // namespace
 
-Reply route(Request& request, compat::Emulator& emulator) {
+bool may_wait(const Request& request, const compat::Emulator& emulator) {
+  const std::string_view path = request.path();
+  return path == "/" ? emulator.faults().any() : path.starts_with(admin_prefix) && path != health_path;
+}
+
+Reply route(Request& request, compat::Emulator& emulator, const ControlAccess& access, const std::stop_token& stop) {
+  // Of the control API nothing is for other sites' scripts: no CORS.
+  if (request.path().starts_with(admin_prefix)) return admin(request, emulator, access, stop);
   const bool cross_origin = request.has(Header::origin);
-  Reply reply = cross_origin && request.method == "OPTIONS" ? preflight(request) : route_by_method(request, emulator);
+  Reply reply = cross_origin && request.method == "OPTIONS" ? preflight(request)
+                                                         : route_by_method(request, emulator, stop);
   if (cross_origin) {
     reply.extra_headers += "Access-Control-Allow-Origin: *\r\n";
     reply.extra_headers += exposed_headers;
@@ -138,6 +145,14 @@ Reply bad_request(std::string_view reason) {
   reply.content_type = "text/plain";
   reply.body = std::string(reason) + "\n";
   reply.close = true;
+  return reply;
+}
+
+Reply too_many_wait() {
+  Reply reply;
+  reply.status = 503;
+  reply.content_type = plain_json;
+  reply.body = R"({"__type":"mayfly#TooManyWaiting","message":"As many requests as may are waiting already."})";
   return reply;
 }
 

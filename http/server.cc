@@ -15,9 +15,11 @@
 #include <vector>
 
 #include "compat/dispatch.h"
+#include "http/admin.h"
 #include "http/log.h"
 #include "http/router.h"
 #include "http/session.h"
+#include "http/slow_lane.h"
 
 namespace mayfly::http {
 
@@ -36,7 +38,8 @@ constexpr std::chrono::milliseconds accept_pause{50};
 // One thread, its listener and its connections.
 class Lane {
  public:
-  Lane(const Session::Handler& handler, const ServerSettings& settings) : handler_(handler), settings_(settings) {}
+  Lane(Service& service, SlowLane& slow_lane, const ServerSettings& settings)
+      : service_(service), slow_lane_(slow_lane), settings_(settings) {}
   ~Lane() { stop(); }
 
   // `shared`: other lanes listen on the same port.
@@ -78,7 +81,7 @@ class Lane {
   void begin(Socket socket) {
     ErrorCode ignored;
     socket.set_option(tcp::no_delay(true), ignored);
-    auto session = std::make_shared<Session>(std::move(socket), handler_, [this](Session* closed) {
+    auto session = std::make_shared<Session>(std::move(socket), service_, slow_lane_, [this](Session* closed) {
       sessions_.erase(closed);
       if (!accepting_ && !io_.stopped()) accept();
     });
@@ -97,7 +100,8 @@ class Lane {
     });
   }
 
-  const Session::Handler& handler_;
+  Service& service_;
+  SlowLane& slow_lane_;
   const ServerSettings& settings_;
   std::unordered_set<Session*> sessions_;  // outlives io_, whose pending handlers hold the sessions
   bool accepting_ = false;
@@ -117,36 +121,15 @@ Expected<tcp::endpoint, std::string> endpoint_of(const ServerSettings& settings)
   return tcp::endpoint(address, settings.port);
 }
 
-// The last resort: what throws is a bug of ours (or no memory), and costs one request, not everybody's tables.
-Reply answer(Request& request, compat::Emulator& emulator) {
-  try {
-    return route(request, emulator);
-  } catch (const std::exception& failure) {
-    log::write(log::Level::error, std::string("a request failed: ") + failure.what());
-    Reply reply;
-    reply.status = 500;
-    reply.content_type = "application/x-amz-json-1.0";
-    reply.body = compat::error_answer(compat::error::internal_server_error().error).body;
-    return reply;
-  }
-}
+class EmulatorService final : public Service {
+ public:
+  EmulatorService(compat::Emulator& emulator, const ServerSettings& settings)
+      : emulator_(emulator),
+        access_{.enabled = settings.control, .listening_on = settings.host, .hosts = settings.control_hosts} {}
 
-}  // namespace
-
-struct Server::State {
-  ServerSettings settings;
-  Session::Handler handler;
-  std::string host;  // as a URL spells it
-  std::uint16_t port = 0;
-  std::vector<std::unique_ptr<Lane>> lanes;
-};
-
-Expected<std::unique_ptr<Server>, std::string> Server::start(compat::Emulator& emulator, ServerSettings settings) {
-  auto state = std::make_unique<State>();
-  state->settings = std::move(settings);
-  state->settings.threads = std::max(1u, state->settings.threads);
-  state->handler = [&emulator](Request& request) {
-    Reply reply = answer(request, emulator);
+  [[nodiscard]] bool may_wait(const Request& request) const override { return http::may_wait(request, emulator_); }
+  Reply answer(Request& request, const std::stop_token& stop) override {
+    Reply reply = answer_or_500(request, stop);
     if (log::enabled(log::Level::debug)) {
       log::write(log::Level::debug, request.method + " " + request.target + " " +
                                         std::string(request.header(Header::x_amz_target)) + " -> " +
@@ -154,7 +137,46 @@ Expected<std::unique_ptr<Server>, std::string> Server::start(compat::Emulator& e
                                         " bytes");
     }
     return reply;
-  };
+  }
+
+ private:
+  // The last resort: what throws is a bug of ours (or no memory), and costs one request, not everybody's tables.
+  Reply answer_or_500(Request& request, const std::stop_token& stop) {
+    try {
+      return route(request, emulator_, access_, stop);
+    } catch (const std::exception& failure) {
+      log::write(log::Level::error, std::string("a request failed: ") + failure.what());
+      Reply reply;
+      reply.status = 500;
+      reply.content_type = "application/x-amz-json-1.0";
+      reply.body = compat::error_answer(compat::error::internal_server_error().error).body;
+      return reply;
+    }
+  }
+
+  compat::Emulator& emulator_;
+  const ControlAccess access_;
+};
+
+}  // namespace
+
+struct Server::State {
+  State(compat::Emulator& emulator, ServerSettings settings_)
+      : settings(std::move(settings_)), service(emulator, settings), slow_lane(settings.waiting_max) {}
+  // What waits is asked to stop first, and answered while there are lanes to send it.
+  ~State() { slow_lane.end(); }
+
+  const ServerSettings settings;
+  EmulatorService service;
+  SlowLane slow_lane;
+  std::string host;  // as a URL spells it
+  std::uint16_t port = 0;
+  std::vector<std::unique_ptr<Lane>> lanes;
+};
+
+Expected<std::unique_ptr<Server>, std::string> Server::start(compat::Emulator& emulator, ServerSettings settings) {
+  settings.threads = std::max(1u, settings.threads);
+  auto state = std::make_unique<State>(emulator, std::move(settings));
   TRY(tcp::endpoint endpoint, endpoint_of(state->settings));
 
   const auto cannot_listen = [&](const ErrorCode& failure) {
@@ -164,11 +186,11 @@ Expected<std::unique_ptr<Server>, std::string> Server::start(compat::Emulator& e
   const bool shared = state->settings.threads > 1;
   if (shared && endpoint.port() != 0) {
     // A shared port would be shared with another server too: see first whether it is free.
-    Lane probe(state->handler, state->settings);
+    Lane probe(state->service, state->slow_lane, state->settings);
     if (const ErrorCode failure = probe.listen(endpoint, false)) return cannot_listen(failure);
   }
   for (unsigned i = 0; i < state->settings.threads; ++i) {
-    auto lane = std::make_unique<Lane>(state->handler, state->settings);
+    auto lane = std::make_unique<Lane>(state->service, state->slow_lane, state->settings);
     if (const ErrorCode failure = lane->listen(endpoint, shared)) return cannot_listen(failure);
     endpoint.port(lane->port());
     state->lanes.push_back(std::move(lane));

@@ -1,10 +1,14 @@
 #include "http/session.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/error.hpp>
+#include <cerrno>
 #include <utility>
 
 #include "http/router.h"
@@ -29,8 +33,12 @@ constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
 
 }  // namespace
 
-Session::Session(Socket socket, const Handler& handler, Closed closed)
-    : socket_(std::move(socket)), handler_(handler), closed_(std::move(closed)), in_(input_bytes) {}
+Session::Session(Socket socket, Service& service, SlowLane& slow_lane, Closed closed)
+    : socket_(std::move(socket)),
+      service_(service),
+      slow_lane_(slow_lane),
+      closed_(std::move(closed)),
+      in_(input_bytes) {}
 
 Session::~Session() { closed_(this); }
 
@@ -41,6 +49,7 @@ void Session::close() {
 
 void Session::tick(std::chrono::milliseconds since_last_tick, std::chrono::milliseconds idle_max,
                    std::chrono::milliseconds stalled_max) {
+  if (waiting_) return;
   quiet_ += since_last_tick;
   const bool waiting_for_request = !parser_ && out_.empty() && !last_;
   if (quiet_ >= (waiting_for_request ? idle_max : stalled_max)) close();
@@ -71,13 +80,16 @@ void Session::read() {
 }
 
 void Session::proceed() {
-  while (!last_ && out_.size() < output_bytes_max && out_body_.empty() && in_begin_ < in_end_) {
+  while (!last_ && !waiting_ && !source_ && out_.size() < output_bytes_max && out_body_.empty() &&
+         in_begin_ < in_end_) {
     if (!parse_request()) break;
     answer();
   }
   if (!out_.empty()) {
     write();
-  } else if (!last_) {
+  } else if (source_ && !waiting_) {
+    next_piece();
+  } else if (!last_ && !waiting_) {
     read();
   }
 }
@@ -107,13 +119,78 @@ bool Session::parse_request() {
 }
 
 void Session::answer() {
-  const bool keep_alive = parser_->keep_alive();
-  Reply reply = handler_(request_);
+  if (service_.may_wait(request_)) {
+    answer_later();
+  } else {
+    send(service_.answer(request_, {}));
+  }
+}
+
+void Session::send(Reply reply) {
+  const bool stays = parser_->keep_alive() && !reply.close;
   parser_.reset();
-  const bool stays = keep_alive && !reply.close;
   append_reply(out_, reply, stays);
   if (body_goes_apart(reply)) out_body_ = std::move(reply.body);
+  source_ = std::move(reply.source);
   last_ = !stays;
+}
+
+// --- answers that are made elsewhere
+
+void Session::answer_later() {
+  waiting_ = true;
+  stop_ = std::stop_source();
+  // The lane never holds the last reference: a session ends on its io thread.
+  const bool taken = slow_lane_.run(stop_, [self = shared_from_this(), stop = stop_.get_token()]() mutable {
+    Reply reply = self->service_.answer(self->request_, stop);
+    const auto executor = self->socket_.get_executor();
+    asio::post(executor, [self = std::move(self), reply = std::move(reply)]() mutable {
+      self->waiting_ = false;
+      if (self->writing_) {
+        self->late_ = std::move(reply);
+      } else {
+        self->send(std::move(reply));
+        self->proceed();
+      }
+    });
+  });
+  if (taken) return watch_client();
+  waiting_ = false;
+  send(too_many_wait());
+}
+
+void Session::watch_client() {
+  socket_.async_wait(Socket::wait_read, [self = shared_from_this()](ErrorCode failure) {
+    if (failure || !self->waiting_) return;
+    char next;
+    const ssize_t got = ::recv(self->socket_.native_handle(), &next, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) self->stop_.request_stop();
+  });
+}
+
+void Session::next_piece() {
+  waiting_ = true;
+  stop_ = std::stop_source();
+  const bool taken =
+      slow_lane_.run(stop_, [self = shared_from_this(), source = source_, stop = stop_.get_token()]() mutable {
+        std::string piece;
+        const bool more = source->next(piece, stop) && !stop.stop_requested();
+        source.reset();
+        const auto executor = self->socket_.get_executor();
+        asio::post(executor, [self = std::move(self), piece = std::move(piece), more] { self->piece_came(piece, more); });
+      });
+  if (taken) return watch_client();
+  piece_came({}, false);
+}
+
+void Session::piece_came(const std::string& piece, bool more) {
+  waiting_ = false;
+  if (!piece.empty()) append_chunk(out_, piece);
+  if (!more) {
+    append_last_chunk(out_);
+    source_.reset();
+  }
+  proceed();
 }
 
 void Session::send_last(Reply reply) {
@@ -123,13 +200,16 @@ void Session::send_last(Reply reply) {
 }
 
 void Session::write() {
+  writing_ = true;
   const std::array<asio::const_buffer, 2> buffers = {asio::buffer(out_), asio::buffer(out_body_)};
   asio::async_write(socket_, buffers, [self = shared_from_this()](ErrorCode failure, std::size_t) {
     if (failure) return;
+    self->writing_ = false;
     self->quiet_ = {};
     self->out_.clear();
     std::string().swap(self->out_body_);
-    if (!self->last_) return self->proceed();
+    if (self->late_) self->send(*std::exchange(self->late_, std::nullopt));
+    if (!self->last_ || !self->out_.empty() || self->source_) return self->proceed();
     ErrorCode ignored;
     self->socket_.shutdown(Socket::shutdown_send, ignored);
     if (self->unread_input_) self->read_and_discard();

@@ -1,6 +1,6 @@
 // One connection: reads requests, has them answered in order, writes the answers.
 //
-// Runs on its server's io thread only. Pipelined requests that arrived together are answered in one write; no
+// Runs on its server's io thread only; an answer that may have to wait is made on the slow lane, and comes back. Pipelined requests that arrived together are answered in one write; no
 // more is read while an answer waits to be sent. A body that is cut short was never a request: nothing of it is
 // executed. Keeps itself alive by what it waits for.
 #pragma once
@@ -12,12 +12,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "http/reply.h"
 #include "http/request.h"
 #include "http/request_parser.h"
+#include "http/slow_lane.h"
 
 namespace mayfly::http {
 
@@ -25,13 +27,22 @@ namespace mayfly::http {
 using Executor = boost::asio::io_context::executor_type;
 using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Executor>;
 
+// What a server's sessions answer with. Thread-safe.
+class Service {
+ public:
+  virtual ~Service() = default;
+  // Whether the answer may take time that is not its own: then it is made on the slow lane.
+  [[nodiscard]] virtual bool may_wait(const Request& request) const = 0;
+  // Must not throw. `stop`: nobody waits for the answer any more.
+  virtual Reply answer(Request& request, const std::stop_token& stop) = 0;
+};
+
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  using Handler = std::function<Reply(Request&)>;
   using Closed = std::function<void(Session*)>;
 
-  // `handler` must outlive the session; `closed` is called once, from the destructor.
-  Session(Socket socket, const Handler& handler, Closed closed);
+  // Both must outlive the session; `closed` is called once, from the destructor.
+  Session(Socket socket, Service& service, SlowLane& slow_lane, Closed closed);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -50,10 +61,18 @@ class Session : public std::enable_shared_from_this<Session> {
   // Parses once; true if that completed a request.
   bool parse_request();
   void answer();
+  void send(Reply reply);
   void send_last(Reply reply);
 
+  // Answers that are made elsewhere.
+  void answer_later();
+  void watch_client();  // that leaves while we wait
+  void next_piece();    // of a body that has a source
+  void piece_came(const std::string& piece, bool more);
+
   Socket socket_;
-  const Handler& handler_;
+  Service& service_;
+  SlowLane& slow_lane_;
   Closed closed_;
   std::vector<char> in_;  // read and not yet parsed: [in_begin_, in_end_)
   std::size_t in_begin_ = 0, in_end_ = 0;
@@ -64,6 +83,11 @@ class Session : public std::enable_shared_from_this<Session> {
   bool last_ = false;                      // nothing more is answered after what is in out_
   bool unread_input_ = false;              // and the client may still be sending: let it, for a while
   std::size_t discarded_bytes_ = 0;
+  bool waiting_ = false;                   // for the slow lane; `request_` is its
+  bool writing_ = false;                   // `out_` is the socket's
+  std::stop_source stop_{std::nostopstate};  // of what we wait for
+  std::optional<Reply> late_;              // it came while we were writing what was before
+  std::shared_ptr<BodySource> source_;     // the rest of the answer that is being sent
   std::chrono::milliseconds quiet_{0};
 };
 

@@ -1,5 +1,6 @@
 #include "compat/operations/batch_get_item.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -118,10 +119,13 @@ void write_unprocessed(json::Writer& out, const TableReads& reads) {
 }
 
 // Writes the items that are there and returns the units they cost; keys that do not fit any more are left over.
-double read_table(const Context& context, TableReads& reads, std::size_t& bytes_left, json::Writer& out) {
+double read_table(const Context& context, TableReads& reads, std::size_t& keys_left, std::size_t& bytes_left,
+                  json::Writer& out) {
   double units = 0;
   out.begin_array();
   for (std::size_t i = 0; i < reads.keys.size(); ++i) {
+    if (keys_left == 0) bytes_left = 0;
+    if (keys_left > 0) --keys_left;
     const auto item = bytes_left > 0 ? context.database.get(*reads.table, reads.encoded_keys[i]) : std::nullopt;
     const std::size_t bytes = item ? item->size() : 0;
     if (bytes_left == 0 || bytes > bytes_left) {
@@ -152,13 +156,14 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
   std::vector<ConsumedCapacity> consumed;
   std::size_t bytes_left = batch_get_bytes_max;
+  std::size_t keys_left = keys_seen - std::min(keys_seen, context.unprocessed);
   out.begin_object();
   out.key("Responses");
   out.begin_object();
   for (TableReads& reads : tables) {
     out.key(reads.name);
     consumed.emplace_back(reads.table->description()->name);
-    consumed.back().add_table(read_table(context, reads, bytes_left, out));
+    consumed.back().add_table(read_table(context, reads, keys_left, bytes_left, out));
   }
   out.end_object();
   out.key("UnprocessedKeys");

@@ -1,5 +1,7 @@
 #include "compat/operations/batch_write_item.h"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <string>
@@ -144,6 +146,42 @@ Result<void> write_all(engine::Transaction& transaction, std::vector<TableWrites
   return {};
 }
 
+// Takes the batch's last writes away; what is left of it has no table without writes.
+std::vector<TableWrites> take_unprocessed(std::vector<TableWrites>& tables, std::size_t count) {
+  std::vector<TableWrites> taken;
+  while (count > 0 && !tables.empty()) {
+    TableWrites& last = tables.back();
+    const std::size_t stay = last.entries.size() - std::min(count, last.entries.size());
+    TableWrites& there = taken.emplace_back(TableWrites{.name = last.name});
+    std::move(last.entries.begin() + static_cast<std::ptrdiff_t>(stay), last.entries.end(), std::back_inserter(there.entries));
+    last.entries.resize(stay);
+    count -= there.entries.size();
+    if (stay == 0) tables.pop_back();
+  }
+  return taken;
+}
+
+void write_unprocessed(json::Writer& out, const std::vector<TableWrites>& unprocessed) {
+  out.key("UnprocessedItems");
+  out.begin_object();
+  for (const TableWrites& writes : unprocessed) {
+    out.key(writes.name);
+    out.begin_array();
+    for (const Entry& entry : writes.entries) {
+      const bool puts = entry.write.kind == ItemWrite::Kind::put;
+      out.begin_object();
+      out.key(puts ? "PutRequest" : "DeleteRequest");
+      out.begin_object();
+      out.key(puts ? "Item" : "Key");
+      write_item_object(out, entry.write.item);
+      out.end_object();
+      out.end_object();
+    }
+    out.end_array();
+  }
+  out.end_object();
+}
+
 void write_capacity(json::Writer& out, const engine::Transaction& transaction,
                     const std::vector<TableWrites>& tables, ReturnCapacity mode) {
   out.key("ConsumedCapacity");
@@ -179,14 +217,13 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   for (TableWrites& writes : tables) CHECK_OK(find_and_check(context, writes));
   if (tables.size() > 1) CHECK_OK(check_distinct_tables(tables));
 
+  const std::vector<TableWrites> unprocessed = take_unprocessed(tables, context.unprocessed);
   const WantedAnswer wanted = wanted_answer(request);
   engine::Transaction transaction(context.database, engine::Cause::user);
   CHECK_OK(write_all(transaction, tables, wanted.collection_metrics));
 
   out.begin_object();
-  out.key("UnprocessedItems");
-  out.begin_object();
-  out.end_object();
+  write_unprocessed(out, unprocessed);
   if (wanted.capacity != ReturnCapacity::none) write_capacity(out, transaction, tables, wanted.capacity);
   if (wanted.collection_metrics) write_metrics(out, transaction, tables);
   out.end_object();

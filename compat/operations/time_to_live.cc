@@ -35,6 +35,11 @@ Result<void> check_change(const engine::Table& table, bool enable, std::string_v
   return {};
 }
 
+Result<void> check_cooldown(const Context& context, const engine::Table& table) {
+  if (!table.ttl_changed || context.now() >= *table.ttl_changed + context.ttl_cooldown.count()) return {};
+  return error::validation("Time to live has been modified multiple times within a fixed interval");
+}
+
 Result<void> update(Context& context, const json::Value& request, json::Writer& out) {
   TRY(const auto name, resolve_table_name(context, *string_member(request, "TableName")));
   CHECK_OK(check_settled(context, name));
@@ -43,11 +48,14 @@ Result<void> update(Context& context, const json::Value& request, json::Writer& 
   const bool enable = *boolean_member(wanted, "Enabled");
   const std::string attribute(*string_member(wanted, "AttributeName"));
   CHECK_OK(check_change(*table->description(), enable, attribute));
+  CHECK_OK(check_cooldown(context, *table->description()));
   // Checked again where nobody else can change it: of two requests at once one must fail.
   Result<void> changed;
   const auto after = context.database.update_table(table, [&](engine::Table& edited) {
     changed = check_change(edited, enable, attribute);
+    if (changed) changed = check_cooldown(context, edited);
     if (!changed) return;
+    edited.ttl_changed = context.now();
     if (enable) {
       edited.ttl = engine::TimeToLive{.attribute = attribute};
     } else {

@@ -64,6 +64,16 @@ bool HttpClient::fill() {
   return true;
 }
 
+std::string HttpClient::read_until(std::string_view end) {
+  std::size_t found;
+  while ((found = in_.find(end)) == std::string::npos) {
+    if (!fill()) throw std::runtime_error("the connection ends before " + std::string(end));
+  }
+  std::string read = in_.substr(0, found + end.size());
+  in_.erase(0, read.size());
+  return read;
+}
+
 bool HttpClient::closed_by_server() { return in_.empty() && !fill(); }
 
 HttpAnswer HttpClient::receive(bool to_head) {

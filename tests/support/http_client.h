@@ -31,6 +31,7 @@ class HttpClient {
   void send(std::string_view bytes);  // whole; what a closed connection does not take is dropped
   void finish_sending();              // nothing more will come: shutdown(SHUT_WR)
   HttpAnswer receive(bool to_head = false);  // a HEAD's answer has no body, whatever its length says
+  std::string read_until(std::string_view end);  // raw bytes, up to and with `end`
   bool closed_by_server();            // waits until something comes or the connection ends
   void reset();                       // close it the rude way
 

@@ -1,0 +1,249 @@
+#include "compat/control/call.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+
+#include "compat/attribute_value_json.h"
+#include "compat/rules.h"
+#include "engine/item_codec.h"
+#include "engine/item_size.h"
+
+namespace mayfly::compat::control {
+namespace {
+
+Unexpected<Error> wrong(std::string_view name, std::string_view what) {
+  return error::validation(std::string(name) + " must be " + std::string(what) + ".");
+}
+
+// Numbers that JSON has no digits too many for.
+std::string print(double value) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  return {text, end};
+}
+
+// Takes exactly so many digits.
+std::optional<int> take_digits(std::string_view& text, std::size_t count) {
+  int value = 0;
+  if (text.size() < count) return std::nullopt;
+  for (const char c : text.substr(0, count)) {
+    if (c < '0' || c > '9') return std::nullopt;
+    value = value * 10 + (c - '0');
+  }
+  text.remove_prefix(count);
+  return value;
+}
+
+bool take(std::string_view& text, char c) {
+  if (!text.starts_with(c)) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+}  // namespace
+
+// --- members
+
+const json::Value* Fields::any(std::string_view name) {
+  asked_.push_back(name);
+  return object_ == nullptr ? nullptr : object_->member(name);
+}
+
+Result<std::optional<std::string>> Fields::string(std::string_view name) {
+  const json::Value* value = any(name);
+  if (value == nullptr) return std::optional<std::string>();
+  if (!value->is(json::Value::Kind::string)) return wrong(name, "a string");
+  return std::optional(std::string(value->string()));
+}
+
+Result<std::string> Fields::required_string(std::string_view name) {
+  TRY(auto value, string(name));
+  if (!value || value->empty()) return error::validation("The body needs the member " + std::string(name) + ", a string.");
+  return *std::move(value);
+}
+
+Result<std::optional<double>> Fields::number(std::string_view name, double least, double most) {
+  const json::Value* value = any(name);
+  if (value == nullptr) return std::optional<double>();
+  const std::string_view text = value->number_text();
+  double number = 0;
+  if (text.empty() || std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc{}) {
+    return wrong(name, "a number");
+  }
+  if (number < least || number > most) return wrong(name, "from " + print(least) + " to " + print(most));
+  return std::optional(number);
+}
+
+Result<std::optional<std::int64_t>> Fields::integer(std::string_view name, std::int64_t least, std::int64_t most) {
+  TRY(const auto number, this->number(name, static_cast<double>(least), static_cast<double>(most)));
+  if (!number) return std::optional<std::int64_t>();
+  if (*number != std::floor(*number)) return wrong(name, "a whole number");
+  return std::optional(static_cast<std::int64_t>(*number));
+}
+
+Result<std::optional<bool>> Fields::boolean(std::string_view name) {
+  const json::Value* value = any(name);
+  if (value == nullptr) return std::optional<bool>();
+  if (!value->is(json::Value::Kind::boolean)) return wrong(name, "true or false");
+  return std::optional(value->boolean());
+}
+
+Result<std::optional<engine::Instant>> Fields::time(std::string_view name) {
+  TRY(const auto text, string(name));
+  if (!text) return std::optional<engine::Instant>();
+  const auto time = parse_time(*text);
+  if (!time) return wrong(name, "a time such as \"2026-11-20T00:00:00Z\"");
+  return time;
+}
+
+Result<void> Fields::nothing_else() const {
+  if (object_ == nullptr) return {};
+  for (const json::Member& member : object_->members()) {
+    if (std::find(asked_.begin(), asked_.end(), member.name) != asked_.end()) continue;
+    std::string known;
+    for (const std::string_view name : asked_) known += (known.empty() ? "" : ", ") + std::string(name);
+    return error::validation("This call has no member " + std::string(member.name) +
+                             (known.empty() ? "." : "; it has " + known + "."));
+  }
+  return {};
+}
+
+// --- calls
+
+Result<std::optional<std::int64_t>> Call::query_integer(std::string_view name, std::int64_t least,
+                                                        std::int64_t most) const {
+  const auto text = query_value(name);
+  if (!text) return std::optional<std::int64_t>();
+  std::int64_t value = 0;
+  const auto [end, failure] = std::from_chars(text->data(), text->data() + text->size(), value);
+  if (failure != std::errc{} || end != text->data() + text->size() || value < least || value > most) {
+    return wrong(name, "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+  }
+  return std::optional(value);
+}
+
+Result<std::shared_ptr<engine::LiveTable>> Call::table(std::string_view name) const {
+  auto table = database().find_table(scope, name);
+  if (table == nullptr) return no_such_table(name);
+  return table;
+}
+
+Unexpected<Error> Call::no_such_table(std::string_view name) const {
+  return not_found("There is no table " + std::string(name) + " in " + scope.region + " of account " + scope.account + ".");
+}
+
+Result<std::string> Call::item_key(const engine::Table& table, const json::Value* key) {
+  if (key == nullptr || !key->is(json::Value::Kind::object)) {
+    return error::validation("The body needs the member key, as {\"id\":{\"S\":\"1\"}}.");
+  }
+  TRY(const engine::Item item, read_item(*key));
+  return request_key(table, item);
+}
+
+Unexpected<Error> not_found(std::string message) {
+  return Unexpected{Error{.type = "mayfly#NotFound", .message = std::move(message), .status = 404}};
+}
+
+Unexpected<Error> conflict(std::string message) {
+  return Unexpected{Error{.type = "mayfly#Conflict", .message = std::move(message), .status = 409}};
+}
+
+Unexpected<Error> stopped() {
+  return Unexpected{Error{.type = "mayfly#Stopped", .message = "The server ends, or who asked has gone.", .status = 503}};
+}
+
+// --- times
+
+std::optional<engine::Instant> parse_time(std::string_view text) {
+  using namespace std::chrono;
+  const auto y = take_digits(text, 4);
+  if (!y || !take(text, '-')) return std::nullopt;
+  const auto m = take_digits(text, 2);
+  if (!m || !take(text, '-')) return std::nullopt;
+  const auto d = take_digits(text, 2);
+  if (!d || !(take(text, 'T') || take(text, ' '))) return std::nullopt;
+  const auto hour = take_digits(text, 2);
+  if (!hour || *hour > 23 || !take(text, ':')) return std::nullopt;
+  const auto minute = take_digits(text, 2);
+  if (!minute || *minute > 59) return std::nullopt;
+  int second = 0, fraction = 0;
+  if (take(text, ':')) {
+    const auto digits = take_digits(text, 2);
+    if (!digits || *digits > 59) return std::nullopt;
+    second = *digits;
+    if (take(text, '.')) {
+      int scale = 100;
+      if (text.empty() || text[0] < '0' || text[0] > '9') return std::nullopt;
+      for (; !text.empty() && text[0] >= '0' && text[0] <= '9'; text.remove_prefix(1), scale /= 10)
+        fraction += (text[0] - '0') * scale;
+    }
+  }
+  minutes offset{0};
+  if (!take(text, 'Z')) {
+    const bool west = text.starts_with('-');
+    if (!take(text, '+') && !take(text, '-')) return std::nullopt;
+    const auto hours_east = take_digits(text, 2);
+    take(text, ':');
+    const auto minutes_east = take_digits(text, 2);
+    if (!hours_east || !minutes_east || *hours_east > 23 || *minutes_east > 59) return std::nullopt;
+    offset = hours(*hours_east) + minutes(*minutes_east);
+    if (west) offset = -offset;
+  }
+  const year_month_day date{year(*y), month(static_cast<unsigned>(*m)), day(static_cast<unsigned>(*d))};
+  if (!text.empty() || !date.ok() || *y < 1970) return std::nullopt;
+  const auto time = sys_days(date) + hours(*hour) + minutes(*minute) + seconds(second) + milliseconds(fraction) - offset;
+  const engine::Instant instant = duration_cast<milliseconds>(time.time_since_epoch()).count();
+  return instant < 0 ? std::nullopt : std::optional(instant);
+}
+
+std::string print_time(engine::Instant instant) {
+  std::string text = engine::iso8601(instant);
+  if (text.ends_with(".000Z")) text.replace(text.size() - 5, 5, "Z");
+  return text;
+}
+
+void write_time_or_null(json::Writer& out, std::optional<engine::Instant> instant) {
+  if (instant) {
+    out.string(print_time(*instant));
+  } else {
+    out.raw("null");
+  }
+}
+
+// --- changes
+
+ToldChange keep(const engine::Change& change) {
+  const engine::Table& table = change.table;
+  ToldChange kept{.table_name = table.name, .stream = {}, .record = {}};
+  if (table.stream) {
+    kept.stream = *table.stream;
+  } else {
+    kept.stream.table = table.id;
+    kept.stream.account = table.account;
+    kept.stream.region = table.region;
+    kept.stream.table_name = table.name;
+  }
+  const auto wants = [&](engine::StreamView one) {
+    return kept.stream.view == one || kept.stream.view == engine::StreamView::new_and_old_images;
+  };
+  engine::ChangeRecord& record = kept.record;
+  record.sequence = change.sequence.value_or(0);
+  record.created = change.at;
+  record.kind = change.kind;
+  record.cause = change.cause;
+  record.keys = key_attributes(table, engine::decode_item(change.new_item.empty() ? change.old_item : change.new_item));
+  record.size_bytes = engine::item_size(record.keys);
+  if (!change.old_item.empty() && wants(engine::StreamView::old_image)) {
+    record.old_image = engine::decode_item(change.old_item);
+    record.size_bytes += engine::stored_item_size(change.old_item);
+  }
+  if (!change.new_item.empty() && wants(engine::StreamView::new_image)) {
+    record.new_image = engine::decode_item(change.new_item);
+    record.size_bytes += engine::stored_item_size(change.new_item);
+  }
+  return kept;
+}
+
+}  // namespace mayfly::compat::control

@@ -1,0 +1,92 @@
+// A call of the control API as its handler sees it.
+//
+//   Result<void> sweep(Call& call, json::Writer& out) {
+//     CHECK_OK(call.body.nothing_else());
+//     TRY(auto table, call.table(call.parameters[0]));
+//     ...
+//
+// A body's members are asked for one by one; what nobody asked for is a mistake of the caller's, and said to be.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compat/control/control.h"
+#include "compat/emulator.h"
+#include "compat/json.h"
+
+namespace mayfly::compat::control {
+
+// The members of a JSON object. Each getter says what is wrong with the member's type: "seconds must be a number".
+class Fields {
+ public:
+  // `object` must outlive it; nullptr: there are no members.
+  explicit Fields(const json::Value* object) : object_(object) {}
+
+  [[nodiscard]] bool empty() const { return object_ == nullptr || object_->members().empty(); }
+  const json::Value* any(std::string_view name);
+  Result<std::optional<std::string>> string(std::string_view name);
+  Result<std::string> required_string(std::string_view name);
+  Result<std::optional<double>> number(std::string_view name, double least, double most);
+  Result<std::optional<std::int64_t>> integer(std::string_view name, std::int64_t least, std::int64_t most);
+  Result<std::optional<bool>> boolean(std::string_view name);
+  Result<std::optional<engine::Instant>> time(std::string_view name);  // "2026-11-20T00:00:00Z"
+  // After the last getter: no member is left over.
+  [[nodiscard]] Result<void> nothing_else() const;
+
+ private:
+  const json::Value* object_;
+  std::vector<std::string_view> asked_;
+};
+
+struct Call {
+  Emulator& emulator;
+  const engine::Scope& scope;
+  std::vector<std::string> parameters;  // what stood in the path for {…}
+  std::string_view query;
+  Fields body;
+  const json::Value* whole_body;        // nullptr: empty
+  const std::stop_token& stop;
+  Answer& answer;                       // `out` becomes its body
+
+  [[nodiscard]] engine::Database& database() const { return emulator.database(); }
+  // Of ?name=value; nothing: it is not there.
+  [[nodiscard]] std::optional<std::string> query_value(std::string_view name) const;
+  Result<std::optional<std::int64_t>> query_integer(std::string_view name, std::int64_t least, std::int64_t most) const;
+  // 404 "There is no table carts in us-east-1 of account 000000000000."
+  [[nodiscard]] Result<std::shared_ptr<engine::LiveTable>> table(std::string_view name) const;
+  [[nodiscard]] Unexpected<Error> no_such_table(std::string_view name) const;
+  // The key of an item, as key_codec has it: from {"id":{"S":"1"}}.
+  static Result<std::string> item_key(const engine::Table& table, const json::Value* key);
+};
+
+using Handle = Result<void> (*)(Call& call, json::Writer& out);
+
+// 404 and 409: what the control API refuses in words of its own.
+Unexpected<Error> not_found(std::string message);
+Unexpected<Error> conflict(std::string message);
+// 503: of what waited and was told to stop.
+Unexpected<Error> stopped();
+
+// "2026-11-20T00:00:00Z", a fraction of up to three digits, an offset instead of Z. Nothing: it is no time.
+std::optional<engine::Instant> parse_time(std::string_view text);
+// Without a fraction if it has none.
+std::string print_time(engine::Instant instant);
+void write_time_or_null(json::Writer& out, std::optional<engine::Instant> instant);
+
+// A change that was told, kept: what await and the live view need to show a record of it.
+struct ToldChange {
+  std::string table_name;
+  engine::Stream stream;       // the table's; of a table without one, what a stream with both images would be
+  engine::ChangeRecord record;  // sequence 0: in no stream
+};
+ToldChange keep(const engine::Change& change);
+
+}  // namespace mayfly::compat::control

@@ -1,0 +1,166 @@
+// GET and PUT /_mayfly/clock, POST /_mayfly/clock/advance: an account's time, and its travels (engine/time_travel.h).
+//
+// {"mode":"frozen","now":"2031-01-01T00:00:00Z"} -> {"mode":"frozen","now":"2031-01-01T00:00:00Z","expired":0,…}
+// {"seconds":172800} -> {"now":"2031-01-03T00:00:00Z","expired":2,"tables":{"carts":2},"next_expiry":null}
+#include <algorithm>
+#include <cmath>
+
+#include "compat/control/handlers.h"
+#include "engine/failpoints.h"
+
+namespace mayfly::compat::control {
+namespace {
+
+using Mode = engine::ClockSetting::Mode;
+
+constexpr std::pair<std::string_view, Mode> modes[] = {
+    {"real", Mode::real}, {"frozen", Mode::frozen}, {"offset", Mode::offset}, {"rate", Mode::rate}};
+constexpr engine::Instant last_instant = 253'402'300'799'999;  // 9999-12-31T23:59:59.999Z
+constexpr double rate_max = 1'000'000;
+
+std::string_view mode_name(Mode mode) {
+  for (const auto& [name, each] : modes)
+    if (each == mode) return name;
+  return {};
+}
+
+void write_setting(json::Writer& out, const engine::ClockSetting& setting) {
+  out.key("mode");
+  out.string(mode_name(setting.mode));
+  if (setting.mode != Mode::rate) return;
+  out.key("rate");
+  out.decimal(setting.rate);
+}
+
+void write_advanced(json::Writer& out, const engine::Advanced& advanced) {
+  out.key("now");
+  out.string(print_time(advanced.now));
+  out.key("expired");
+  out.integer(advanced.expired);
+  out.key("tables");
+  out.begin_object();
+  for (const auto& [name, count] : advanced.tables) {
+    out.key(name);
+    out.integer(count);
+  }
+  out.end_object();
+  out.key("next_expiry");
+  write_time_or_null(out, advanced.next_expiry);
+}
+
+Result<engine::ClockSetting> read_setting(Fields& body, engine::ClockSetting before, bool has_now) {
+  TRY(const auto name, body.string("mode"));
+  TRY(const auto rate, body.number("rate", 0.001, rate_max));
+  engine::ClockSetting setting = before;
+  if (name) {
+    const auto known = std::find_if(std::begin(modes), std::end(modes), [&](const auto& each) { return each.first == *name; });
+    if (known == std::end(modes)) return error::validation("mode must be real, frozen, offset or rate.");
+    setting.mode = known->second;
+  } else if (rate) {
+    setting.mode = Mode::rate;
+  } else if (setting.mode == Mode::real && has_now) {
+    setting.mode = Mode::offset;
+  }
+  if (setting.mode == Mode::rate) {
+    if (!rate && before.mode != Mode::rate) return error::validation("The mode rate needs the member rate.");
+    setting.rate = rate.value_or(before.rate);
+  } else {
+    if (rate) return error::validation("rate is for the mode rate.");
+    setting.rate = 1;
+  }
+  if (setting.mode == Mode::real && has_now) {
+    return error::validation("In the mode real the time is the host's: now is for the other modes.");
+  }
+  return setting;
+}
+
+Unexpected<Error> would_go_back(engine::Instant to, engine::Instant now) {
+  return conflict("Time moves forward while the account has tables: " + print_time(to) + " is before " + print_time(now) +
+                  ". A reset or a snapshot's restore can go back.");
+}
+
+// A journey may stop at a failpoint; who gives up releases it.
+struct Journey {
+  explicit Journey(Call& call) : on_stop(call.stop, Release{call.database(), call.scope.account}) {}
+
+  struct Release {
+    engine::Database& database;
+    const std::string& account;
+    void operator()() const { database.failpoints().release_all(account); }
+  };
+  std::stop_callback<Release> on_stop;
+};
+
+}  // namespace
+
+Result<void> show_clock(Call& call, json::Writer& out) {
+  out.begin_object();
+  write_setting(out, call.database().clock_setting(call.scope.account));
+  out.key("now");
+  out.string(print_time(call.database().now(call.scope.account)));
+  out.end_object();
+  return {};
+}
+
+Result<void> set_clock(Call& call, json::Writer& out) {
+  const std::string& account = call.scope.account;
+  TRY(const auto now, call.body.time("now"));
+  TRY(const auto setting, read_setting(call.body, call.database().clock_setting(account), now.has_value()));
+  TRY(const auto age_streams, call.body.boolean("age_streams"));
+  CHECK_OK(call.body.nothing_else());
+  const Journey journey(call);
+  const auto advanced = call.database().set_clock(account, setting, now, age_streams.value_or(false));
+  if (!advanced) {
+    if (now) return would_go_back(*now, call.database().now(account));
+    return conflict("Time moves forward while the account has tables, and the real time is before " +
+                    print_time(call.database().now(account)) + ". A reset returns to it.");
+  }
+  out.begin_object();
+  write_setting(out, setting);
+  write_advanced(out, *advanced);
+  out.end_object();
+  return {};
+}
+
+Result<void> advance_clock(Call& call, json::Writer& out) {
+  engine::Database& database = call.database();
+  const std::string& account = call.scope.account;
+  TRY(const auto seconds, call.body.number("seconds", 0, last_instant / 1000));
+  TRY(const auto to, call.body.string("to"));
+  TRY(const auto age_streams, call.body.boolean("age_streams"));
+  CHECK_OK(call.body.nothing_else());
+  if (seconds.has_value() == to.has_value()) {
+    return error::validation("The body needs either seconds, or to: a time such as \"2026-11-20T00:00:00Z\", or \"next-expiry\".");
+  }
+  const bool ages = age_streams.value_or(false);
+  const Journey journey(call);
+  engine::Advanced advanced;
+  bool stayed = false;
+  if (to == "next-expiry") {
+    const engine::Instant before = database.now(account);
+    advanced = database.advance_to_next_expiry(account, ages);
+    stayed = advanced.expired == 0 && !advanced.next_expiry && advanced.now <= before;
+  } else {
+    engine::Instant target = 0;
+    if (to) {
+      const auto time = parse_time(*to);
+      if (!time) return error::validation("to must be a time such as \"2026-11-20T00:00:00Z\", or \"next-expiry\".");
+      target = *time;
+      if (const engine::Instant now = database.now(account); target < now) return would_go_back(target, now);
+    } else {
+      target = database.now(account) + std::llround(*seconds * 1000);
+      if (target > last_instant) return error::validation("The clock ends with the year 9999.");
+    }
+    advanced = database.advance(account, target, ages);
+  }
+  out.begin_object();
+  write_advanced(out, advanced);
+  if (stayed) {
+    out.key("message");
+    out.string("Nothing is going to expire: the clock stays where it is.");
+  }
+  out.end_object();
+  return {};
+}
+
+}  // namespace mayfly::compat::control

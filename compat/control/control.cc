@@ -1,0 +1,151 @@
+#include "compat/control/control.h"
+
+#include <algorithm>
+#include <exception>
+
+#include "compat/control/handlers.h"
+
+namespace mayfly::compat::control {
+namespace {
+
+struct Route {
+  std::string_view method;
+  std::string_view path;  // {…} stands for one segment
+  Handle handle;
+};
+
+constexpr Route routes[] = {
+    {"GET", "/_mayfly/health", &show_health},
+    {"POST", "/_mayfly/await", &await_change},
+    {"GET", "/_mayfly/events", &follow_events},
+    {"GET", "/_mayfly/clock", &show_clock},
+    {"PUT", "/_mayfly/clock", &set_clock},
+    {"POST", "/_mayfly/clock/advance", &advance_clock},
+    {"POST", "/_mayfly/ttl/{table}/explain", &explain_item},
+    {"GET", "/_mayfly/failpoints", &show_failpoints},
+    {"PUT", "/_mayfly/failpoints", &arm_failpoint},
+    {"DELETE", "/_mayfly/failpoints", &release_failpoints},
+    {"GET", "/_mayfly/faults", &show_faults},
+    {"PUT", "/_mayfly/faults", &put_faults},
+    {"DELETE", "/_mayfly/faults", &clear_faults},
+};
+
+std::optional<int> hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return std::nullopt;
+}
+
+// %41 -> A. What is no escape stays as it is.
+std::string unescape(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '%' && at + 2 < text.size()) {
+      const auto high = hex_digit(text[at + 1]), low = hex_digit(text[at + 2]);
+      if (high && low) {
+        out += static_cast<char>(*high * 16 + *low);
+        at += 2;
+        continue;
+      }
+    }
+    out += text[at];
+  }
+  return out;
+}
+
+// Takes what stands before the next '/' away, and that.
+std::string_view take_segment(std::string_view& path) {
+  const auto end = path.find('/');
+  const std::string_view segment = path.substr(0, end);
+  path.remove_prefix(end == std::string_view::npos ? path.size() : end + 1);
+  return segment;
+}
+
+bool matches(std::string_view pattern, std::string_view path, std::vector<std::string>& parameters) {
+  parameters.clear();
+  if (std::count(pattern.begin(), pattern.end(), '/') != std::count(path.begin(), path.end(), '/')) return false;
+  while (!pattern.empty() || !path.empty()) {
+    const std::string_view wanted = take_segment(pattern), given = take_segment(path);
+    if (wanted.starts_with('{')) {
+      if (given.empty()) return false;
+      parameters.push_back(unescape(given));
+    } else if (wanted != given) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Answer run(Emulator& emulator, const Request& request, const Route& route, std::vector<std::string> parameters) {
+  Answer answer;
+  std::unique_ptr<json::Document> document;
+  if (!request.body.empty()) {
+    document = json::parse(request.body);
+    if (document == nullptr || !document->root().is(json::Value::Kind::object)) {
+      return refusal(error::validation("The body must be a JSON object.").error);
+    }
+  }
+  const json::Value* body = document ? &document->root() : nullptr;
+  Call call{.emulator = emulator,
+            .scope = request.scope,
+            .parameters = std::move(parameters),
+            .query = request.query,
+            .body = Fields(body),
+            .whole_body = body,
+            .stop = request.stop,
+            .answer = answer};
+  json::Writer out(answer.body);
+  if (auto outcome = route.handle(call, out); !outcome) return refusal(outcome.error());
+  return answer;
+}
+
+}  // namespace
+
+Answer answer(Emulator& emulator, const Request& request) {
+  std::vector<std::string> parameters;
+  std::string allow;
+  for (const Route& route : routes) {
+    if (!matches(route.path, request.path, parameters)) continue;
+    if (route.method != request.method) {
+      allow += allow.empty() ? "" : ", ";
+      allow += route.method;
+      continue;
+    }
+    try {
+      return run(emulator, request, route, std::move(parameters));
+    } catch (const std::exception&) {
+      // Storage's faults, and memory that ran out.
+      return refusal(error::internal_server_error().error);
+    }
+  }
+  if (allow.empty()) return refusal(not_found("There is no " + std::string(request.path) + ".").error);
+  Answer answer = refusal({.type = "mayfly#MethodNotAllowed",
+                           .message = std::string(request.path) + " has no " + std::string(request.method) +
+                                      ", only " + allow + ".",
+                           .status = 405});
+  answer.allow = std::move(allow);
+  return answer;
+}
+
+Answer refusal(const Error& error) {
+  Answer answer;
+  answer.status = error.status;
+  answer.body = error_body(error);
+  return answer;
+}
+
+std::optional<std::string> Call::query_value(std::string_view name) const {
+  std::string_view rest = query;
+  while (!rest.empty()) {
+    const auto end = rest.find('&');
+    const std::string_view pair = rest.substr(0, end);
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    const auto equals = pair.find('=');
+    if (pair.substr(0, equals) != name) continue;
+    return equals == std::string_view::npos ? std::string() : unescape(pair.substr(equals + 1));
+  }
+  return std::nullopt;
+}
+
+}  // namespace mayfly::compat::control

@@ -1,0 +1,35 @@
+// Every handler of the control API, by the file that defines it. control.cc says what calls it.
+#pragma once
+
+#include "compat/control/call.h"
+
+namespace mayfly::compat::control {
+
+// health.cc
+Result<void> show_health(Call& call, json::Writer& out);
+
+// await.cc
+Result<void> await_change(Call& call, json::Writer& out);
+
+// events.cc
+Result<void> follow_events(Call& call, json::Writer& out);
+
+// clock_calls.cc
+Result<void> show_clock(Call& call, json::Writer& out);
+Result<void> set_clock(Call& call, json::Writer& out);
+Result<void> advance_clock(Call& call, json::Writer& out);
+
+// explain.cc
+Result<void> explain_item(Call& call, json::Writer& out);
+
+// failpoint_calls.cc
+Result<void> show_failpoints(Call& call, json::Writer& out);
+Result<void> arm_failpoint(Call& call, json::Writer& out);
+Result<void> release_failpoints(Call& call, json::Writer& out);
+
+// fault_calls.cc
+Result<void> show_faults(Call& call, json::Writer& out);
+Result<void> put_faults(Call& call, json::Writer& out);
+Result<void> clear_faults(Call& call, json::Writer& out);
+
+}  // namespace mayfly::compat::control

@@ -1,0 +1,129 @@
+#include "compat/faults.h"
+
+#include <algorithm>
+
+#include "compat/dispatch.h"
+#include "compat/rules.h"
+#include "compat/stream_iterator.h"
+#include "compat/transaction.h"
+
+namespace mayfly::compat {
+namespace {
+
+// The n-th number of a seed's sequence, in [0, 1): splitmix64.
+double chance(std::uint64_t seed, std::int64_t n) {
+  std::uint64_t bits = seed + static_cast<std::uint64_t>(n + 1) * 0x9e3779b97f4a7c15u;
+  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
+  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
+  return static_cast<double>((bits ^ (bits >> 31)) >> 11) / static_cast<double>(std::uint64_t{1} << 53);
+}
+
+bool names_table(std::string_view name_or_arn, std::string_view table) {
+  if (const auto arn = parse_table_arn(name_or_arn)) return arn->name == table;
+  return name_or_arn == table;
+}
+
+// The tables that a request is about, by any of the members in which requests name them.
+bool is_about(const json::Value& request, std::string_view table) {
+  if (const json::Value* name = request.member("TableName")) return names_table(name->string(), table);
+  if (const json::Value* batch = request.member("RequestItems")) {
+    const auto members = batch->members();
+    return std::any_of(members.begin(), members.end(), [&](const auto& member) { return names_table(member.name, table); });
+  }
+  if (const json::Value* actions = request.member("TransactItems")) {
+    for (const json::Value& action : actions->items())
+      for (const json::Member& member : action.members())
+        if (const json::Value* name = member.value.member("TableName"); name && names_table(name->string(), table)) return true;
+    return false;
+  }
+  if (const json::Value* iterator = request.member("ShardIterator")) {
+    const auto position = ShardIterator::parse(iterator->string());
+    const auto stream = position ? parse_stream_arn(position->stream_arn) : std::nullopt;
+    return stream && stream->table_name == table;
+  }
+  if (const json::Value* arn = request.member("StreamArn")) {
+    const auto stream = parse_stream_arn(arn->string());
+    return stream && stream->table_name == table;
+  }
+  return false;
+}
+
+bool is_data_operation(const Operation& operation) {
+  constexpr std::string_view names[] = {"GetItem",      "PutItem",       "UpdateItem",         "DeleteItem",
+                                        "Query",        "Scan",          "BatchGetItem",       "BatchWriteItem",
+                                        "GetRecords",   "TransactGetItems", "TransactWriteItems", "ExecuteStatement",
+                                        "BatchExecuteStatement", "ExecuteTransaction"};
+  return std::find(std::begin(names), std::end(names), operation.name) != std::end(names);
+}
+
+Error throttled(const FaultRule& rule, const Operation& operation) {
+  std::string name = rule.exception;
+  if (name.empty()) name = is_data_operation(operation) ? "ProvisionedThroughputExceededException" : "ThrottlingException";
+  if (name == "ThrottlingException") {
+    return {.type = "com.amazon.coral.availability#ThrottlingException",
+            .message = "Rate of requests exceeds the allowed throughput."};
+  }
+  if (name == "RequestLimitExceeded") {
+    return {.type = "com.amazonaws.dynamodb.v20120810#RequestLimitExceeded",
+            .message = "Throughput exceeds the current throughput limit for your account. Please contact AWS Support at "
+                       "https://aws.amazon.com/support to request a limit increase"};
+  }
+  return {.type = "com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException",
+          .message = "The level of configured provisioned throughput for the table was exceeded. Consider increasing "
+                     "your provisioning level with the UpdateTable API."};
+}
+
+// The first action met another transaction.
+Error conflict(const json::Value& request) {
+  const Error single{.type = "com.amazonaws.dynamodb.v20120810#TransactionConflictException",
+                     .message = "Transaction is ongoing for the item"};
+  const json::Value* actions = request.member("TransactItems");
+  if (actions == nullptr || actions->items().empty()) return single;
+  return canceled_by(0, actions->items().size(), single).error;
+}
+
+}  // namespace
+
+Fault Faults::judge(const engine::Scope& scope, const Operation& operation, std::string_view body) {
+  Fault fault;
+  const std::lock_guard lock(mutex_);
+  const auto found = rules_.find(scope.account);
+  if (found == rules_.end()) return fault;
+  const auto document = json::parse(body);
+  const json::Value nothing;
+  const json::Value& request = document ? document->root() : nothing;
+  for (FaultRule& rule : found->second) {
+    if (!rule.operation.empty() && rule.operation != operation.name) continue;
+    if (!rule.table.empty() && !is_about(request, rule.table)) continue;
+    if (rule.kind == FaultRule::Kind::unprocessed && !operation.name.starts_with("Batch")) continue;
+    if (rule.count && rule.struck >= *rule.count) continue;
+    if (chance(rule.seed, rule.asked++) >= rule.probability) continue;
+    ++rule.struck;
+    switch (rule.kind) {
+      case FaultRule::Kind::latency: fault.delay += std::chrono::milliseconds(rule.milliseconds); continue;
+      case FaultRule::Kind::unprocessed: fault.unprocessed = rule.items; continue;
+      case FaultRule::Kind::throttle: fault.error = throttled(rule, operation); return fault;
+      case FaultRule::Kind::internal_server_error: fault.error = error::internal_server_error().error; return fault;
+      case FaultRule::Kind::transaction_conflict: fault.error = conflict(request); return fault;
+    }
+  }
+  return fault;
+}
+
+void Faults::set(const std::string& account, std::vector<FaultRule> rules) {
+  const std::lock_guard lock(mutex_);
+  if (rules.empty()) {
+    rules_.erase(account);
+  } else {
+    rules_[account] = std::move(rules);
+  }
+  any_ = !rules_.empty();
+}
+
+std::vector<FaultRule> Faults::rules(const std::string& account) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = rules_.find(account);
+  return found == rules_.end() ? std::vector<FaultRule>() : found->second;
+}
+
+}  // namespace mayfly::compat

@@ -1,0 +1,69 @@
+// Failures on demand: rules that make an account's operations fail, be slow, or leave work undone, as AWS's do on
+// a bad day. What a rule decides comes from its count and its seed, so that a test's second run is like its first.
+//
+//   faults.set(account, {{.operation = "PutItem", .kind = FaultRule::Kind::throttle, .count = 2}});
+//   Fault fault = faults.judge(scope, operation, body);      // of the third PutItem: nothing
+//
+// Thread-safe. While there are no rules, an operation pays for one relaxed load.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compat/error.h"
+#include "engine/catalog.h"
+#include "engine/guarded_by.h"
+
+namespace mayfly::json {
+class Value;
+}
+
+namespace mayfly::compat {
+
+struct Operation;
+
+struct FaultRule {
+  enum class Kind { throttle, internal_server_error, latency, unprocessed, transaction_conflict };
+
+  std::string operation;  // empty: every one
+  std::string table;      // empty: whichever it is about
+  Kind kind = Kind::throttle;
+  std::string exception;           // of throttle; empty: as AWS would for the operation
+  std::int64_t milliseconds = 0;   // of latency
+  std::size_t items = ~std::size_t{0};  // of unprocessed: so many, of the batch's end
+  std::optional<std::int64_t> count;    // after so many the rule rests
+  double probability = 1;
+  std::uint64_t seed = 0;
+
+  std::int64_t asked = 0, struck = 0;  // requests that it fits; those that it made fail
+};
+
+// What shall happen to one request.
+struct Fault {
+  std::chrono::milliseconds delay{0};
+  std::optional<Error> error;
+  std::size_t unprocessed = 0;  // items of the batch's end
+};
+
+class Faults {
+ public:
+  [[nodiscard]] bool any() const { return any_.load(std::memory_order_relaxed); }
+  Fault judge(const engine::Scope& scope, const Operation& operation, std::string_view body);
+
+  void set(const std::string& account, std::vector<FaultRule> rules);  // instead of those it had
+  [[nodiscard]] std::vector<FaultRule> rules(const std::string& account) const;
+
+ private:
+  std::atomic<bool> any_{false};
+  mutable std::mutex mutex_;
+  std::map<std::string, std::vector<FaultRule>> rules_ GUARDED_BY(mutex_);
+};
+
+}  // namespace mayfly::compat

@@ -1,0 +1,58 @@
+// Points at which an expiry stops, between "this item is due" and its deletion, so that a test can write in between.
+//
+//   failpoints.arm(table, key, keys);     // the item falls due: it stays, and is listed as waiting
+//   ... a user's write, which succeeds: no lock is held
+//   failpoints.release(*table, key);      // the reaper looks again: was the item renewed, it stays
+//
+// What waits holds nobody up but its own account's advance, which returns when all that fell due is gone. A point
+// is there for one release. Thread-safe; while no point is armed a sweep pays for one relaxed load.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/attribute_value.h"
+#include "engine/catalog.h"
+#include "engine/clock.h"
+#include "engine/guarded_by.h"
+
+namespace mayfly::engine {
+
+class Failpoints {
+ public:
+  struct Point {
+    std::shared_ptr<LiveTable> table;
+    std::string key;  // key_codec's
+    Item keys;        // the same as attributes
+    bool waiting = false;
+    Instant due = 0;  // of what waits
+  };
+
+  void arm(std::shared_ptr<LiveTable> table, std::string key, Item keys);
+  bool release(const LiveTable& table, std::string_view key);  // false: there is no such point
+  void release_all(std::string_view account);
+  [[nodiscard]] std::vector<Point> of(std::string_view account) const;
+
+  // The reaper's, before it takes a lock. True: not now; who releases the point tells the table's timer.
+  [[nodiscard]] bool any() const { return any_.load(std::memory_order_relaxed); }
+  bool holds(const LiveTable& table, std::string_view key, Instant due);
+  // An advance's, which holds the account but no lock of an item: until nothing of it waits. True: something did.
+  bool wait_for_release(std::string_view account);
+
+ private:
+  using Points = std::list<Point>;
+  Points::iterator let_go(Points::iterator point);  // holds mutex_
+
+  std::atomic<bool> any_{false};
+  mutable std::mutex mutex_;
+  std::condition_variable released_;
+  Points points_ GUARDED_BY(mutex_);
+};
+
+}  // namespace mayfly::engine

@@ -1,0 +1,55 @@
+#include "http/slow_lane.h"
+
+#include <system_error>
+#include <utility>
+
+namespace mayfly::http {
+
+bool SlowLane::run(std::stop_source stop, std::function<void()> job) {
+  const std::lock_guard lock(mutex_);
+  if (ended_) return false;
+  if (idle_ == jobs_.size()) {
+    if (threads_.size() >= threads_max_) return false;
+    try {
+      threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+      return false;
+    }
+    ++idle_;  // it is on its way
+  }
+  jobs_.push_back({std::move(stop), std::move(job)});
+  came_.notify_one();
+  return true;
+}
+
+void SlowLane::work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    came_.wait(lock, [&] { return ended_ || !jobs_.empty(); });
+    if (jobs_.empty()) return;
+    {
+      Job job = std::move(jobs_.front());
+      jobs_.pop_front();
+      --idle_;
+      lock.unlock();
+      const std::stop_callback at_end(end_.get_token(), [&] { job.stop.request_stop(); });
+      job.run();
+    }
+    lock.lock();
+    ++idle_;
+  }
+}
+
+void SlowLane::end() {
+  std::vector<std::thread> threads;
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+    threads.swap(threads_);
+    came_.notify_all();
+  }
+  end_.request_stop();
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace mayfly::http

@@ -1,0 +1,403 @@
+// The control API over HTTP: its routes, what it refuses and whom, and that waiting holds nobody else up.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "compat/emulator.h"
+#include "http/admin.h"
+#include "http/server.h"
+#include "tests/support/http_client.h"
+
+using namespace mayfly;
+using Json = nlohmann::json;
+using test::Headers;
+using test::http_request;
+using test::HttpAnswer;
+using test::HttpClient;
+using test::operation_request;
+
+namespace {
+
+const Headers json_body = {{"Content-Type", "application/json"}};
+
+struct Running {
+  explicit Running(http::ServerSettings settings = {})
+      : emulator(*compat::Emulator::open({})), server(*http::Server::start(*emulator, std::move(settings))) {}
+  std::unique_ptr<compat::Emulator> emulator;
+  std::unique_ptr<http::Server> server;
+
+  [[nodiscard]] std::uint16_t port() const { return server->port(); }
+  HttpAnswer ask(std::string_view request) {
+    HttpClient client(port());
+    client.send(request);
+    return client.receive();
+  }
+  // A control call that must be answered with 200.
+  Json ok(std::string_view method, std::string_view target, std::string_view body = {}) {
+    const HttpAnswer answer = ask(http_request(method, target, method == "GET" ? Headers{} : json_body, body));
+    INFO(answer.body);
+    REQUIRE(answer.status == 200);
+    return Json::parse(answer.body);
+  }
+  Json execute(std::string_view operation, std::string_view body) {
+    const HttpAnswer answer = ask(operation_request(operation, body));
+    INFO(answer.body);
+    REQUIRE(answer.status == 200);
+    return Json::parse(answer.body);
+  }
+  void create_table(const std::string& name, bool stream) {
+    execute("CreateTable",
+            R"({"TableName":")" + name +
+                R"(","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
+                R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST")" +
+                (stream ? R"(,"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"})" : "") + "}");
+  }
+  void put(const std::string& table, const std::string& id, const std::string& more = "") {
+    execute("PutItem", R"({"TableName":")" + table + R"(","Item":{"id":{"S":")" + id + R"("})" + more + "}}");
+  }
+};
+
+Json error_of(const HttpAnswer& answer) {
+  CHECK(answer.headers.at("content-type") == "application/json");
+  return Json::parse(answer.body);
+}
+
+}  // namespace
+
+TEST_CASE("health is everybody's, even where control is switched off") {
+  Running running({.control = false});
+  const HttpAnswer answer = running.ask(http_request("GET", "/_mayfly/health", {{"Origin", "http://evil.example"}}));
+  CHECK(answer.status == 200);
+  CHECK(Json::parse(answer.body)["status"] == "ok");
+  CHECK(answer.headers.count("access-control-allow-origin") == 0);
+  const HttpAnswer refused = running.ask(http_request("GET", "/_mayfly/faults"));
+  CHECK(refused.status == 404);
+  CHECK(error_of(refused) == Json{{"__type", "mayfly#NotFound"}, {"message", "The control API is switched off (--no-control)."}});
+}
+
+TEST_CASE("what is no call of the control API gets 404, and another method 405 with those that there are") {
+  Running running;
+  const HttpAnswer missing = running.ask(http_request("GET", "/_mayfly/nothing"));
+  CHECK(missing.status == 404);
+  CHECK(error_of(missing) == Json{{"__type", "mayfly#NotFound"}, {"message", "There is no /_mayfly/nothing."}});
+  const HttpAnswer wrong = running.ask(http_request("POST", "/_mayfly/faults", json_body, "{}"));
+  CHECK(wrong.status == 405);
+  CHECK(wrong.headers.at("allow") == "GET, PUT, DELETE");
+  CHECK(error_of(wrong)["message"] == "/_mayfly/faults has no POST, only GET, PUT, DELETE.");
+}
+
+TEST_CASE("a call that changes something must say that it is JSON, and be it") {
+  Running running;
+  for (const char* content_type : {"", "text/plain", "application/x-www-form-urlencoded", "application/jsonx"}) {
+    const HttpAnswer answer = running.ask(http_request(
+        "PUT", "/_mayfly/faults", *content_type ? Headers{{"Content-Type", content_type}} : Headers{}, R"({"rules":[]})"));
+    CHECK(answer.status == 415);
+    CHECK(error_of(answer)["__type"] == "mayfly#UnsupportedMediaType");
+  }
+  CHECK(running.ask(http_request("PUT", "/_mayfly/faults", {{"Content-Type", "application/json; charset=utf-8"}}, R"({"rules":[]})"))
+            .status == 200);
+  for (const char* body : {"[]", "{", "1"}) {
+    const HttpAnswer answer = running.ask(http_request("PUT", "/_mayfly/faults", json_body, body));
+    CHECK(answer.status == 400);
+    CHECK(error_of(answer)["message"] == "The body must be a JSON object.");
+  }
+  const HttpAnswer typo = running.ask(http_request("PUT", "/_mayfly/faults", json_body, R"({"rules":[],"rulez":[]})"));
+  CHECK(typo.status == 400);
+  CHECK(error_of(typo)["message"] == "This call has no member rulez; it has rules.");
+}
+
+TEST_CASE("foreign Host and Origin headers are refused, and nothing is shared with other sites") {
+  Running running({.control_hosts = {"mayfly"}});
+  const auto status = [&](const Headers& headers) {
+    std::string request = "GET /_mayfly/faults HTTP/1.1\r\n";
+    for (const auto& [name, value] : headers) request += name + ": " + value + "\r\n";
+    const HttpAnswer answer = running.ask(request + "\r\n");
+    CHECK(answer.headers.count("access-control-allow-origin") == 0);
+    return answer.status;
+  };
+  const std::string port = std::to_string(running.port());
+  for (const std::string& host : {"127.0.0.1:" + port, "localhost:" + port, std::string("LOCALHOST"), "[::1]:" + port,
+                                  std::string("test.localhost"), "mayfly:" + port, std::string("127.0.0.2")}) {
+    CHECK(status({{"Host", host}}) == 200);
+    CHECK(status({{"Host", "localhost"}, {"Origin", "http://" + host}}) == 200);
+  }
+  for (const std::string& host : {std::string("evil.example"), "evil.example:" + port, std::string("10.0.0.1"),
+                                  std::string("localhost.evil.example"), std::string("127.0.0.1.evil.example"), std::string("")}) {
+    CHECK(status({{"Host", host}}) == 403);
+    CHECK(status({{"Host", "localhost"}, {"Origin", "http://" + host}}) == 403);
+  }
+  CHECK(status({{"Host", "localhost"}, {"Origin", "null"}}) == 403);
+}
+
+TEST_CASE("a preflight for the control API allows nothing") {
+  Running running;
+  const HttpAnswer answer = running.ask(http_request(
+      "OPTIONS", "/_mayfly/faults", {{"Origin", "http://localhost:3000"}, {"Access-Control-Request-Method", "PUT"}}));
+  CHECK(answer.status != 200);
+  CHECK(answer.headers.count("access-control-allow-origin") == 0);
+  CHECK(answer.headers.count("access-control-allow-methods") == 0);
+}
+
+TEST_CASE("an address names a server that listens on all of them") {
+  CHECK(http::is_own_host("172.17.0.2:8000", {.listening_on = "0.0.0.0"}));
+  CHECK_FALSE(http::is_own_host("172.17.0.2:8000", {.listening_on = "127.0.0.1"}));
+  CHECK(http::is_own_host("172.17.0.2:8000", {.listening_on = "172.17.0.2"}));
+  CHECK_FALSE(http::is_own_host("evil.example", {.listening_on = "0.0.0.0"}));
+  CHECK(http::is_own_host("[fd00::1]:8000", {.listening_on = "::"}));
+}
+
+TEST_CASE("an account must be twelve digits") {
+  Running running;
+  const HttpAnswer answer = running.ask(http_request("GET", "/_mayfly/faults", {{"X-Mayfly-Account", "42"}}));
+  CHECK(answer.status == 400);
+  CHECK(error_of(answer)["message"] == "X-Mayfly-Account must be an account of twelve digits.");
+}
+
+TEST_CASE("an await is answered by the change it waits for, while others are served") {
+  for (const bool stream : {false, true}) {
+    Running running;
+    running.create_table("carts", stream);
+    HttpClient waiting(running.port());
+    waiting.send(http_request("POST", "/_mayfly/await", json_body,
+                              R"({"table":"carts","key":{"id":{"S":"1"}},"event":"MODIFY","by":"user","timeout_seconds":60})"));
+    // Until it listens nothing is told: go on until it has seen one.
+    std::thread answered([&] {
+      const Json record = Json::parse(waiting.receive().body).at("record");
+      CHECK(record["eventName"] == "MODIFY");
+      CHECK(record["eventSource"] == "aws:dynamodb");
+      CHECK(record["awsRegion"] == "us-east-1");
+      CHECK(record["dynamodb"]["Keys"] == Json{{"id", {{"S", "1"}}}});
+      CHECK(record["dynamodb"]["NewImage"]["n"].contains("N"));
+      CHECK(record["dynamodb"].contains("OldImage") == !stream);  // as the stream's view has it
+      CHECK(record["dynamodb"].contains("SequenceNumber") == stream);
+      CHECK(!record.contains("userIdentity"));
+    });
+    running.put("carts", "2");
+    for (int n = 0; n < 2000; ++n) running.put("carts", "1", R"(,"n":{"N":")" + std::to_string(n) + R"("})");
+    answered.join();
+  }
+}
+
+TEST_CASE("an await that nothing answers says what did happen") {
+  Running running;
+  running.create_table("carts", true);
+  running.put("carts", "1");
+  const HttpAnswer nothing = running.ask(http_request("POST", "/_mayfly/await", json_body,
+                                                      R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":0})"));
+  CHECK(nothing.status == 408);
+  CHECK(error_of(nothing) == Json{{"__type", "mayfly#TimedOut"},
+                                  {"message", "Nothing happened to the item in 0 seconds."},
+                                  {"records", Json::array()}});
+  const HttpAnswer other = running.ask(
+      http_request("POST", "/_mayfly/await", json_body,
+                   R"({"table":"carts","key":{"id":{"S":"1"}},"event":"REMOVE","since":"2020-01-01T00:00:00Z","timeout_seconds":0})"));
+  CHECK(other.status == 408);
+  CHECK(error_of(other)["message"] == "Only other changes happened to the item in 0 seconds.");
+  CHECK(error_of(other)["records"][0]["eventName"] == "INSERT");
+}
+
+TEST_CASE("an await since a time finds what the stream has") {
+  Running running;
+  running.create_table("carts", true);
+  running.put("carts", "2");
+  running.put("carts", "1");
+  const Json found = running.ok("POST", "/_mayfly/await",
+                                R"({"table":"carts","key":{"id":{"S":"1"}},"event":"INSERT","since":"2020-01-01T00:00:00Z"})");
+  CHECK(found["record"]["dynamodb"]["NewImage"] == Json{{"id", {{"S", "1"}}}});
+}
+
+TEST_CASE("an await refuses what it cannot wait for") {
+  Running running;
+  running.create_table("carts", false);
+  const auto refused = [&](std::string_view body, int status) {
+    const HttpAnswer answer = running.ask(http_request("POST", "/_mayfly/await", json_body, body));
+    CHECK(answer.status == status);
+    return error_of(answer)["message"].get<std::string>();
+  };
+  CHECK(refused("{}", 400) == "The body needs the member table, a string.");
+  CHECK(refused(R"({"table":"carts"})", 400) == R"(The body needs the member key, as {"id":{"S":"1"}}.)");
+  CHECK(refused(R"({"table":"none","key":{"id":{"S":"1"}}})", 404) == "There is no table none in us-east-1 of account 000000000000.");
+  CHECK(refused(R"({"table":"carts","key":{"x":{"S":"1"}}})", 400) == "The provided key element does not match the schema");
+  CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"event":"DELETE"})", 400) == "event must be INSERT, MODIFY or REMOVE.");
+  CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"by":"me"})", 400) == "by must be user or service.");
+  CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":"5"})", 400) == "timeout_seconds must be a number.");
+  CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":1e9})", 400) == "timeout_seconds must be from 0 to 600.");
+  CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"since":"yesterday"})", 400) ==
+        R"(since must be a time such as "2026-11-20T00:00:00Z".)");
+  CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"since":"2020-01-01T00:00:00Z"})", 400) ==
+        "since needs a stream, and the table carts has none enabled.");
+}
+
+namespace {
+constexpr std::string_view long_await = R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":600})";
+}
+
+TEST_CASE("no more requests wait than may, and others are served") {
+  Running running({.waiting_max = 2});
+  running.create_table("carts", false);
+  HttpClient first(running.port()), second(running.port());
+  first.send(http_request("POST", "/_mayfly/await", json_body, long_await));
+  second.send(http_request("POST", "/_mayfly/await", json_body, long_await));
+  for (int status = 0; status != 503;) {
+    const HttpAnswer answer = running.ask(http_request("GET", "/_mayfly/faults"));
+    status = answer.status;
+    CHECK((status == 503 || status == 200));
+    if (status == 503) CHECK(error_of(answer)["__type"] == "mayfly#TooManyWaiting");
+  }
+  CHECK(running.ask(http_request("GET", "/_mayfly/health")).status == 200);
+  running.execute("ListTables", "{}");
+}
+
+TEST_CASE("a server ends while requests wait, and answers them") {
+  Running running;
+  running.create_table("carts", false);
+  HttpClient await(running.port()), events(running.port());
+  await.send(http_request("POST", "/_mayfly/await", json_body, long_await));
+  events.send(http_request("GET", "/_mayfly/events"));
+  running.execute("ListTables", "{}");
+  const std::string begun = events.read_until(": mayfly\n\n");
+  running.server.reset();
+  const HttpAnswer answer = await.receive();
+  CHECK(answer.status == 503);
+  CHECK(error_of(answer)["message"] == "The server ends, or who asked has gone.");
+}
+
+TEST_CASE("who waits no longer gives the place to others") {
+  Running running({.waiting_max = 1});
+  running.create_table("carts", false);
+  {
+    HttpClient gone(running.port());
+    gone.send(http_request("POST", "/_mayfly/await", json_body, long_await));
+    while (running.ask(http_request("GET", "/_mayfly/faults")).status != 503) {
+    }
+  }
+  while (running.ask(http_request("GET", "/_mayfly/faults")).status != 200) {
+  }
+}
+
+TEST_CASE("requests behind one that waits are answered after it, in order") {
+  Running running;
+  running.create_table("carts", false);
+  HttpClient client(running.port());
+  client.send(operation_request("ListTables", "{}") +
+              http_request("POST", "/_mayfly/await", json_body, R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":0.05})") +
+              http_request("GET", "/_mayfly/faults") + http_request("GET", "/"));
+  CHECK(client.receive().body == R"({"TableNames":["carts"]})");
+  CHECK(client.receive().status == 408);
+  CHECK(client.receive().body == R"({"rules":[]})");
+  CHECK(client.receive().body == "healthy: dynamodb.us-east-1.amazonaws.com ");
+}
+
+TEST_CASE("events are sent as they commit, filtered as asked for") {
+  Running running;
+  running.create_table("carts", true);
+  running.create_table("orders", false);
+  HttpClient client(running.port());
+  client.send("GET /_mayfly/events?table=carts&event=INSERT HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  // The first piece says that it listens.
+  std::string seen = client.read_until(": mayfly\n\n");
+  CHECK(seen.find("Content-Type: text/event-stream") != std::string::npos);
+  running.put("orders", "1");
+  running.put("carts", "1");
+  running.put("carts", "1", R"(,"n":{"N":"1"})");
+  running.put("carts", "2");
+  seen = client.read_until("\"S\":\"2\"");
+  CHECK(seen.find("orders") == std::string::npos);
+  CHECK(seen.find("MODIFY") == std::string::npos);
+  const auto data = seen.find("event: INSERT\ndata: {\"table\":\"carts\",\"record\":{\"eventID\":");
+  REQUIRE(data != std::string::npos);
+  CHECK(seen.find("id: ") < data);
+}
+
+TEST_CASE("a rule makes an operation fail as often as it says") {
+  Running running;
+  running.create_table("carts", false);
+  running.ok("PUT", "/_mayfly/faults",
+             R"({"rules":[{"operation":"PutItem","table":"carts","fault":"throttle","count":2}]})");
+  const std::string put = operation_request("PutItem", R"({"TableName":"carts","Item":{"id":{"S":"1"}}})");
+  for (int i = 0; i < 2; ++i) {
+    const HttpAnswer answer = running.ask(put);
+    CHECK(answer.status == 400);
+    CHECK(answer.body ==
+          R"({"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException","message":"The level of )"
+          R"(configured provisioned throughput for the table was exceeded. Consider increasing your provisioning level )"
+          R"(with the UpdateTable API."})");
+  }
+  CHECK(running.ask(put).status == 200);
+  CHECK(running.ok("GET", "/_mayfly/faults") ==
+        Json::parse(R"({"rules":[{"operation":"PutItem","table":"carts","fault":"throttle","count":2,"asked":2,"struck":2}]})"));
+  CHECK(running.ok("DELETE", "/_mayfly/faults") == Json::parse(R"({"rules":[]})"));
+}
+
+TEST_CASE("a rule's probability has a seed, and another account's rules are its own") {
+  const auto failures = [](std::int64_t seed) {
+    Running running;
+    running.ok("PUT", "/_mayfly/faults",
+               R"({"rules":[{"fault":"internal_server_error","probability":0.5,"seed":)" + std::to_string(seed) + "}]}");
+    std::string pattern;
+    for (int i = 0; i < 32; ++i)
+      pattern += running.ask(operation_request("ListTables", "{}")).status == 500 ? 'x' : '.';
+    return pattern;
+  };
+  const std::string once = failures(1);
+  CHECK(once.find('x') != std::string::npos);
+  CHECK(once.find('.') != std::string::npos);
+  CHECK(failures(1) == once);
+  CHECK(failures(2) != once);
+
+  Running running;
+  CHECK(running.ask(http_request("PUT", "/_mayfly/faults",
+                                 {{"Content-Type", "application/json"}, {"X-Mayfly-Account", "000000000042"}},
+                                 R"({"rules":[{"fault":"throttle"}]})"))
+            .status == 200);
+  CHECK(running.ask(operation_request("ListTables", "{}")).status == 200);
+  CHECK(running.ok("GET", "/_mayfly/faults") == Json::parse(R"({"rules":[]})"));
+}
+
+TEST_CASE("a batch leaves its end undone, and transactions meet others, if a rule says so") {
+  Running running;
+  running.create_table("carts", false);
+  running.ok("PUT", "/_mayfly/faults",
+             R"({"rules":[{"fault":"unprocessed","items":1},{"operation":"TransactWriteItems","fault":"transaction_conflict"}]})");
+  const Json written = running.execute(
+      "BatchWriteItem",
+      R"({"RequestItems":{"carts":[{"PutRequest":{"Item":{"id":{"S":"1"}}}},{"DeleteRequest":{"Key":{"id":{"S":"2"}}}}]}})");
+  CHECK(written == Json::parse(R"({"UnprocessedItems":{"carts":[{"DeleteRequest":{"Key":{"id":{"S":"2"}}}}]}})"));
+  const Json read = running.execute("BatchGetItem", R"({"RequestItems":{"carts":{"Keys":[{"id":{"S":"1"}},{"id":{"S":"2"}}]}}})");
+  CHECK(read == Json::parse(R"({"Responses":{"carts":[{"id":{"S":"1"}}]},"UnprocessedKeys":{"carts":{"Keys":[{"id":{"S":"2"}}]}}})"));
+  const HttpAnswer conflict = running.ask(operation_request(
+      "TransactWriteItems",
+      R"({"TransactItems":[{"Put":{"TableName":"carts","Item":{"id":{"S":"7"}}}},{"Put":{"TableName":"carts","Item":{"id":{"S":"8"}}}}]})"));
+  CHECK(conflict.status == 400);
+  CHECK(conflict.body ==
+        R"({"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":"Transaction cancelled, please )"
+        R"(refer cancellation reasons for specific reasons [TransactionConflict, None]","CancellationReasons":[{"Code":)"
+        R"("TransactionConflict","Message":"Transaction is ongoing for the item"},{"Code":"None"}]})");
+}
+
+TEST_CASE("a slow operation holds nobody else up") {
+  Running running;
+  running.create_table("carts", false);
+  running.ok("PUT", "/_mayfly/faults", R"({"rules":[{"operation":"ListTables","fault":"latency","milliseconds":600000}]})");
+  HttpClient slow(running.port());
+  slow.send(operation_request("ListTables", "{}"));
+  running.put("carts", "1");
+  running.server.reset();  // and the end does not wait for it
+}
+
+TEST_CASE("rules that mean nothing are refused") {
+  Running running;
+  const auto refused = [&](const std::string& rule) {
+    const HttpAnswer answer = running.ask(http_request("PUT", "/_mayfly/faults", json_body, R"({"rules":[)" + rule + "]}"));
+    CHECK(answer.status == 400);
+    return error_of(answer)["message"].get<std::string>();
+  };
+  CHECK(refused("1") == "A rule must be a JSON object.");
+  CHECK(refused("{}") == "The body needs the member fault, a string.");
+  CHECK(refused(R"({"fault":"earthquake"})") ==
+        "fault must be throttle, internal_server_error, latency, unprocessed or transaction_conflict.");
+  CHECK(refused(R"({"fault":"throttle","operation":"Put"})") == "There is no operation Put.");
+  CHECK(refused(R"({"fault":"latency"})") == "A rule of the fault latency needs the member milliseconds.");
+  CHECK(refused(R"({"fault":"throttle","probability":2})") == "probability must be from 0 to 1.");
+  CHECK(refused(R"({"fault":"throttle","cuont":2})").starts_with("This call has no member cuont; it has "));
+}

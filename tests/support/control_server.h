@@ -1,0 +1,52 @@
+// A server in memory, and calls of its control API and of DynamoDB's as one account.
+//
+//   ControlServer server;
+//   server.create_table("carts", true);                               // with a stream; TTL on "ttl"
+//   server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":60})")["expired"] == 1
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "compat/emulator.h"
+#include "http/server.h"
+#include "tests/support/http_client.h"
+
+namespace mayfly::test {
+
+class ControlServer {
+ public:
+  explicit ControlServer(compat::EmulatorOptions options = {}, http::ServerSettings settings = {});
+
+  std::string account = "000000000000";
+  // For a while another account.
+  struct As {
+    As(ControlServer& server, std::string account) : server(server), before(server.account) { server.account = std::move(account); }
+    ~As() { server.account = before; }
+    ControlServer& server;
+    std::string before;
+  };
+
+  [[nodiscard]] std::uint16_t port() const { return server_->port(); }
+  void stop() { server_.reset(); }
+
+  [[nodiscard]] std::string request(std::string_view method, std::string_view target, std::string_view body = {}) const;
+  HttpAnswer call(std::string_view method, std::string_view target, std::string_view body = {});
+  // Fails the test unless the answer is 200.
+  nlohmann::json ok(std::string_view method, std::string_view target, std::string_view body = {});
+  nlohmann::json execute(std::string_view operation, std::string_view body);
+
+  void create_table(const std::string& name, bool stream, bool ttl = true);
+  void put(const std::string& table, const std::string& id, const std::string& more = "");
+  // What the service removed, as the stream tells, in order: [id, seconds since 2031-01-01].
+  nlohmann::json removed(const std::string& table);
+  std::size_t count_waiting();  // at failpoints
+
+ private:
+  std::unique_ptr<compat::Emulator> emulator_;
+  std::unique_ptr<http::Server> server_;
+};
+
+}  // namespace mayfly::test
