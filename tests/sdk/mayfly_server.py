@@ -8,12 +8,14 @@
     carts.put_item(Item={"id": "1", "ttl": 1})
 """
 
+import json
 import os
 import pathlib
 import subprocess
 import tempfile
 import time
 import unittest
+import urllib.request
 
 import boto3
 from botocore.config import Config
@@ -76,6 +78,21 @@ class MayflyServer:
         finally:
             self._directory.cleanup()
         assert code == 0, f"mayfly ended with {code} on SIGTERM"
+
+    def advance(self, seconds):
+        """Moves the clock; when it answers, all that fell due is gone: {"now", "expired", "tables", "next_expiry"}."""
+        return self.control("POST", "clock/advance", {"seconds": seconds})
+
+    def control(self, method, path, body=None):
+        """A call under /_mayfly/, and its answer."""
+        request = urllib.request.Request(
+            f"{self.url}/_mayfly/{path}",
+            None if body is None else json.dumps(body).encode(),
+            {"Content-Type": "application/json"},
+            method=method,
+        )
+        with urllib.request.urlopen(request, timeout=60) as response:
+            return json.load(response)
 
     def client(self, service, access_key=ACCESS_KEY):
         """A boto3 client: "dynamodb" or "dynamodbstreams"."""

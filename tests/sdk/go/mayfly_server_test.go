@@ -1,7 +1,9 @@
 package sdk
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -75,6 +77,19 @@ func (server *mayflyServer) streams() *dynamodbstreams.Client {
 		Credentials:      credentials.NewStaticCredentialsProvider("test", "test", ""),
 		RetryMaxAttempts: 1,
 	})
+}
+
+// Moves the clock; when it answers, all that fell due is gone: so many items.
+func (server *mayflyServer) advance(t *testing.T, by time.Duration) int {
+	t.Helper()
+	body := fmt.Sprintf(`{"seconds":%f}`, by.Seconds())
+	answer, err := http.Post(server.url+"/_mayfly/clock/advance", "application/json", strings.NewReader(body))
+	must(t, err)
+	defer answer.Body.Close()
+	var advanced struct{ Expired int }
+	must(t, json.NewDecoder(answer.Body).Decode(&advanced))
+	equal(t, answer.StatusCode, http.StatusOK)
+	return advanced.Expired
 }
 
 // Returns as soon as `condition` holds; fails the test after twenty seconds.

@@ -16,6 +16,7 @@ use aws_sdk_dynamodb::config::{Credentials, Region};
 use aws_smithy_http_client::Builder;
 
 pub struct Mayfly {
+    executable: PathBuf,
     process: Child,
     directory: PathBuf,
     url: String,
@@ -51,7 +52,17 @@ impl Mayfly {
             thread::sleep(Duration::from_millis(5));
         };
         let url = format!("http://127.0.0.1:{}", port.trim());
-        Mayfly { process, directory, url }
+        Mayfly { executable, process, directory, url }
+    }
+
+    /// Moves the clock, as `mayfly clock advance 48h` does; afterwards all that fell due is gone.
+    pub fn advance(&self, by: &str) {
+        let advanced = Command::new(&self.executable)
+            .args(["clock", "advance", by, "--url", &self.url])
+            .stdout(Stdio::null())
+            .status()
+            .expect("the command mayfly");
+        assert!(advanced.success(), "{advanced}");
     }
 
     pub fn dynamodb(&self) -> aws_sdk_dynamodb::Client {

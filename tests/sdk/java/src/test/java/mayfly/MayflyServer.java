@@ -2,6 +2,9 @@ package mayfly;
 
 import java.io.IOException;
 import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -59,8 +62,21 @@ final class MayflyServer implements AutoCloseable {
         .overrideConfiguration(override -> override.retryStrategy(retry -> retry.maxAttempts(1)));
   }
 
+  /** Moves the clock; when it answers, all that fell due is gone. */
+  void advance(Duration by) throws IOException, InterruptedException {
+    HttpRequest request =
+        HttpRequest.newBuilder(url.resolve("/_mayfly/clock/advance"))
+            .header("Content-Type", "application/json")
+            .POST(HttpRequest.BodyPublishers.ofString("{\"seconds\":" + by.toSeconds() + "}"))
+            .build();
+    HttpResponse<String> answer = HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
+    if (answer.statusCode() != 200) {
+      throw new AssertionError(answer.body());
+    }
+  }
+
   /** Returns as soon as the condition holds; an error after twenty seconds. */
-  static void eventually(BooleanSupplier condition) {
+  private static void eventually(BooleanSupplier condition) {
     Instant deadline = Instant.now().plus(Duration.ofSeconds(20));
     while (!condition.getAsBoolean()) {
       if (Instant.now().isAfter(deadline)) {
