@@ -7,7 +7,7 @@
 
 #include "compat/capacity.h"
 #include "compat/error_code.h"
-#include "compat/partiql/lower.h"
+#include "compat/partiql/lower_write.h"
 #include "compat/partiql/lower_read.h"
 #include "compat/partiql/request.h"
 #include "compat/rules.h"

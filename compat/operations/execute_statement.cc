@@ -15,7 +15,7 @@
 #include "compat/base64.h"
 #include "compat/capacity.h"
 #include "compat/hash.h"
-#include "compat/partiql/lower.h"
+#include "compat/partiql/lower_write.h"
 #include "compat/partiql/lower_read.h"
 #include "compat/partiql/request.h"
 #include "compat/rules.h"

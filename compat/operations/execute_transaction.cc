@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "compat/capacity.h"
-#include "compat/partiql/lower.h"
+#include "compat/partiql/lower_write.h"
 #include "compat/partiql/lower_read.h"
 #include "compat/partiql/parser.h"
 #include "compat/partiql/request.h"

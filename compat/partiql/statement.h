@@ -1,5 +1,6 @@
 // A PartiQL statement as it was parsed: parameters are filled in, conditions and updates are already the
-// expressions' tree. What it means for a table, which of its conditions are the key, is lower.h's.
+// expressions' tree. What it means for a table, which of its conditions are the key, say lower_read.h and
+// lower_write.h.
 #pragma once
 
 #include <cstdint>

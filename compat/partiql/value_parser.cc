@@ -60,7 +60,10 @@ Result<engine::Item> ValueParser::item() {
           "Unsupported operation: Inserting multiple items in a single statement is not supported, use \"INSERT INTO "
           "tableName VALUE item\" instead");
     }
-    return unexpected("Unexpected term");
+    if (peek().kind == Token::Kind::end || at_keyword()) return unexpected("Unexpected term");
+    return error::validation(
+        "Unsupported format in item expression. Please use struct format {...} to express item values for insert "
+        "statement.");
   }
   return members("root", [&](const std::string&) { return value(); });
 }

@@ -112,6 +112,29 @@ TEST_CASE("what nests, repeats or does not end is refused or answered") {
   }
 }
 
+TEST_CASE("a statement has at most 8192 characters, a transaction a hundred statements") {
+  TestEmulator emulator;
+  with_items(emulator);
+  const std::string select = "SELECT plays FROM music WHERE artist = 'Nina' AND year = 1964";
+  const std::string longest = select + std::string(statement_bytes_max - select.size(), ' ');
+  CHECK(emulator.ok("ExecuteStatement", {{"Statement", longest}})["Items"].size() == 1);
+  CHECK(emulator.refused("ExecuteStatement", {{"Statement", longest + " "}}) ==
+        "1 validation error detected: Value '" + longest +
+            " ' at 'statement' failed to satisfy constraint: Member must have length less than or equal to 8192");
+  json statements = json::array();
+  for (int year = 0; year < 100; ++year) {
+    statements.push_back({{"Statement", "INSERT INTO music VALUE {'artist':'Ella','year':" + std::to_string(year) + "}"}});
+  }
+  CHECK(emulator.ok("ExecuteTransaction", {{"TransactStatements", statements}})["Responses"].size() == 100);
+  statements.push_back({{"Statement", "INSERT INTO music VALUE {'artist':'Ella','year':100}"}});
+  CHECK(emulator.refused("ExecuteTransaction", {{"TransactStatements", statements}})
+            .ends_with("at 'transactStatements' failed to satisfy constraint: Member must have length less than or equal "
+                       "to 100"));
+  statements.erase(statements.begin(), statements.begin() + 75);
+  CHECK(emulator.refused("BatchExecuteStatement", {{"Statements", statements}})
+            .ends_with("at 'statements' failed to satisfy constraint: Member must have length less than or equal to 25"));
+}
+
 TEST_CASE("no soup of words crashes a statement, and no random bytes do") {
   constexpr std::uint32_t seed = 20261121;  // print it, change it, replay by it
   INFO("seed " << seed);

@@ -1,4 +1,4 @@
-#include "compat/partiql/lower.h"
+#include "compat/partiql/lower_write.h"
 
 #include <cassert>
 #include <optional>
