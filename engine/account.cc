@@ -10,6 +10,20 @@ constexpr std::size_t anchor_bytes = 1 + sizeof(double) + 2 * sizeof(Instant);
 
 std::string account_key(std::string_view id) { return std::string("C").append(id); }
 
+AccountClock::Anchor anchor_in(std::string_view bytes) {
+  return {{static_cast<ClockSetting::Mode>(bytes[0]), read_little_endian<double>(bytes.substr(1))},
+          read_little_endian<Instant>(bytes.substr(1 + sizeof(double))),
+          read_little_endian<Instant>(bytes.substr(1 + sizeof(double) + sizeof(Instant)))};
+}
+
+std::string bytes_of(const AccountClock::Anchor& anchor) {
+  std::string bytes(1, static_cast<char>(anchor.setting.mode));
+  append_little_endian(bytes, anchor.setting.rate);
+  append_little_endian(bytes, anchor.host);
+  append_little_endian(bytes, anchor.here);
+  return bytes;
+}
+
 }  // namespace
 
 Instant Account::stream_time_of(Instant instant) const {
@@ -33,23 +47,21 @@ void Account::forget_jumps_before(Instant instant) {
 }
 
 std::string Account::bytes() const {
-  const AccountClock::Anchor anchor = clock_.anchor();
-  std::string bytes(1, static_cast<char>(anchor.setting.mode));
-  append_little_endian(bytes, anchor.setting.rate);
-  append_little_endian(bytes, anchor.host);
-  append_little_endian(bytes, anchor.here);
+  std::string bytes = bytes_of(clock_.anchor());
   const std::lock_guard lock(mutex_);
   stream_time_.append_to(bytes);
   return bytes;
 }
 
-void Account::restore(std::string_view bytes) {
-  AccountClock::Anchor anchor;
-  anchor.setting.mode = static_cast<ClockSetting::Mode>(bytes[0]);
-  anchor.setting.rate = read_little_endian<double>(bytes.substr(1));
-  anchor.host = read_little_endian<Instant>(bytes.substr(1 + sizeof(double)));
-  anchor.here = read_little_endian<Instant>(bytes.substr(1 + sizeof(double) + sizeof(Instant)));
-  clock_.set(anchor);
+void Account::resume(std::string_view bytes) {
+  clock_.set(anchor_in(bytes));
+  const std::lock_guard lock(mutex_);
+  stream_time_ = StreamTime::from_bytes(bytes.substr(anchor_bytes));
+}
+
+void Account::rewind(std::string_view bytes) {
+  const AccountClock::Anchor anchor = anchor_in(bytes);
+  clock_.set(anchor.setting, anchor.here);
   const std::lock_guard lock(mutex_);
   stream_time_ = StreamTime::from_bytes(bytes.substr(anchor_bytes));
 }
@@ -63,7 +75,7 @@ void Account::begin_anew(ClockSetting setting, Instant now) {
 Accounts::Accounts(Storage& storage, const Clock& host, ClockDefaults defaults)
     : storage_(storage), host_(host), defaults_(defaults) {
   Storage::Iterator kept(storage_, "C", "D");
-  for (kept.seek_to_first(); kept.valid(); kept.next()) of(kept.key().substr(1)).restore(kept.value());
+  for (kept.seek_to_first(); kept.valid(); kept.next()) of(kept.key().substr(1)).resume(kept.value());
 }
 
 AccountClock::Anchor Accounts::initial_anchor() const {
@@ -93,6 +105,14 @@ std::vector<Account*> Accounts::all() const {
 void Accounts::stage(Batch& batch, const Account& account) const {
   batch.put(account_key(account.id()), account.bytes());
 }
+
+void Accounts::stage_rewinding(Batch& batch, const Account& account, std::string_view bytes) const {
+  AccountClock::Anchor anchor = anchor_in(bytes);
+  anchor.host = host_.now();
+  batch.put(account_key(account.id()), bytes_of(anchor).append(bytes.substr(anchor_bytes)));
+}
+
+void Accounts::stage_forgetting(Batch& batch, const Account& account) const { batch.erase(account_key(account.id())); }
 
 void Accounts::save(const Account& account) {
   if (!storage_.durable()) return;

@@ -55,9 +55,10 @@ class Account {
   void jumped(Instant from, Instant to);
   void forget_jumps_before(Instant instant);
 
-  // What is kept of an account, and its return to what was kept.
+  // What is kept of an account, and its return to what was kept: time has run on since, or goes on from there.
   [[nodiscard]] std::string bytes() const;
-  void restore(std::string_view bytes);
+  void resume(std::string_view bytes);
+  void rewind(std::string_view bytes);
   void begin_anew(ClockSetting setting, Instant now);  // nothing was ever jumped over
 
  private:
@@ -84,6 +85,8 @@ class Accounts {
   [[nodiscard]] std::vector<Account*> all() const;
 
   void stage(Batch& batch, const Account& account) const;
+  void stage_rewinding(Batch& batch, const Account& account, std::string_view bytes) const;
+  void stage_forgetting(Batch& batch, const Account& account) const;
   void save(const Account& account);
   void begin_anew(Account& account) const;
   [[nodiscard]] const Clock& host() const { return host_; }

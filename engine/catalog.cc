@@ -86,18 +86,24 @@ void Catalog::load() {
   }
   Storage::Iterator tables(storage_, "T", "U");
   for (tables.seek_to_first(); tables.valid(); tables.next()) {
-    auto table = std::make_shared<const Table>(table_from_item(decode_item(tables.value())));
-    auto live = std::make_shared<LiveTable>(table, accounts_.of(table->account));
-    const std::string prefix = table_prefix('N', table->id);
-    Storage::Iterator counters(storage_, prefix, prefix_end(prefix));
-    for (counters.seek_to_first(); counters.valid(); counters.next()) {
-      Counter& counter = live->counter(read_big_endian<IndexId>(counters.key().substr(prefix.size())));
-      counter.items = read_little_endian<std::int64_t>(counters.value());
-      counter.bytes = read_little_endian<std::int64_t>(counters.value().substr(8));
-    }
+    auto live = make_live(table_from_item(decode_item(tables.value())));
+    const auto table = live->description();
     by_id_[table->id] = live;
     tables_[Scope{table->account, table->region}][table->name] = std::move(live);
   }
+}
+
+std::shared_ptr<LiveTable> Catalog::make_live(Table table) {
+  Account& account = accounts_.of(table.account);
+  auto live = std::make_shared<LiveTable>(std::make_shared<const Table>(std::move(table)), account);
+  const std::string prefix = table_prefix('N', live->id());
+  Storage::Iterator counters(storage_, prefix, prefix_end(prefix));
+  for (counters.seek_to_first(); counters.valid(); counters.next()) {
+    Counter& counter = live->counter(read_big_endian<IndexId>(counters.key().substr(prefix.size())));
+    counter.items = read_little_endian<std::int64_t>(counters.value());
+    counter.bytes = read_little_endian<std::int64_t>(counters.value().substr(8));
+  }
+  return live;
 }
 
 std::shared_ptr<LiveTable> Catalog::find(const Scope& scope, std::string_view name) const {
@@ -262,6 +268,87 @@ bool Catalog::drop(LiveTable& live, const Committer& committer) {
   if (names->second.empty()) tables_.erase(names);
   if (closed) streams_[closed->id] = *closed;
   return true;
+}
+
+// --- a whole account
+
+Catalog::Ids Catalog::reserve_ids(TableId tables, StreamId streams, const std::function<void(Ids, Batch&)>& stage) {
+  const std::lock_guard changing(changes_);
+  const Ids first{next_table_, next_stream_};
+  Batch batch;
+  put_next_ids(batch, first.table + tables, first.stream + streams);
+  stage(first, batch);
+  storage_.write(batch);
+  next_table_ = first.table + tables;
+  next_stream_ = first.stream + streams;
+  return first;
+}
+
+void Catalog::hold_still(std::string_view account, const std::function<void(const Tables&)>& look) {
+  for (;;) {
+    const Tables held = tables(account);  // by id, as gates are taken
+    std::vector<std::unique_lock<TableGate>> gates;
+    for (const auto& live : held) gates.emplace_back(live->gate_);
+    const std::lock_guard changing(changes_);
+    if (tables(account) == held) return look(held);  // else one was made or dropped meanwhile
+  }
+}
+
+void Catalog::replace(Account& account, std::vector<Table> tables, std::vector<Stream> streams, std::uint64_t sequence,
+                      const Committer& committer, const std::function<void(Batch&)>& stage,
+                      const std::function<void()>& settle) {
+  hold_still(account.id(), [&](const Tables& old_tables) {
+    Batch batch;
+    for (const auto& live : old_tables) {
+      for (const char kind : {'I', 'X', 'N'}) erase_prefix(storage_, batch, table_prefix(kind, live->id()));
+      batch.erase(table_prefix('T', live->id()));
+    }
+    std::vector<StreamId> old_streams;
+    for (const Stream& stream : this->streams()) {
+      if (stream.account != account.id()) continue;
+      old_streams.push_back(stream.id);
+      erase_prefix(storage_, batch, table_prefix('S', stream.id));
+      batch.erase(table_prefix('R', stream.id));
+    }
+    // Numbers go on from the last that was given, whoever had it.
+    std::string last;
+    append_little_endian(last, committer.published());
+    batch.put(last_sequence_key, last);
+
+    const auto undo = [&](Stream& stream) {
+      if (stream.disabled || committer.published() <= sequence) return;
+      stream.undone_first = sequence + 1;
+      stream.undone_last = committer.published();
+    };
+    for (Stream& stream : streams) {
+      undo(stream);
+      put_description(batch, 'R', stream.id, stream);
+    }
+    for (Table& table : tables) {
+      if (table.stream) undo(*table.stream);
+      put_description(batch, 'T', table.id, table);
+    }
+    stage(batch);
+    storage_.write(batch);
+    settle();
+
+    std::vector<std::shared_ptr<LiveTable>> new_tables;
+    for (Table& table : tables) new_tables.push_back(make_live(std::move(table)));
+    const std::lock_guard lock(mutex_);
+    for (const auto& live : old_tables) {
+      live->dropped_ = true;
+      account.timers().forget(live->id());
+      by_id_.erase(live->id());
+    }
+    for (const StreamId id : old_streams) streams_.erase(id);
+    std::erase_if(tables_, [&](const auto& names) { return names.first.account == account.id(); });
+    for (auto& live : new_tables) {
+      const auto table = live->description();
+      by_id_[table->id] = live;
+      tables_[Scope{table->account, table->region}][table->name] = std::move(live);
+    }
+    for (Stream& stream : streams) streams_[stream.id] = std::move(stream);
+  });
 }
 
 // --- streams

@@ -56,6 +56,11 @@ class LiveTable {
   [[nodiscard]] bool dropped() const { return dropped_.load(); }
   // Items and bytes of the table (index 0) or of one of its indexes.
   [[nodiscard]] Counter& counter(IndexId index) const;
+  template <class Visit>
+  void each_counter(Visit visit) const {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [index, counter] : counters_) visit(index, counter);
+  }
 
  private:
   friend class Catalog;
@@ -98,6 +103,23 @@ class Catalog {
                                       const Committer& committer);
   bool drop(LiveTable& table, const Committer& committer);
 
+  // --- a whole account (snapshots.h)
+  struct Ids {
+    TableId table;
+    StreamId stream;
+  };
+  // The first of so many ids that nobody else gets; `stage` adds to the batch that says so.
+  Ids reserve_ids(TableId tables, StreamId streams, const std::function<void(Ids, Batch&)>& stage);
+  // Runs while nobody writes to a table of the account, nor changes one.
+  using Tables = std::vector<std::shared_ptr<LiveTable>>;
+  void hold_still(std::string_view account, const std::function<void(const Tables&)>& look);
+  // These tables and streams for those that the account has, whose data is erased. Data and counters of the new
+  // ones are in storage; what their streams recorded after `sequence` is undone. One batch, to which `stage` adds;
+  // `settle` runs when it is written and before anyone sees it.
+  void replace(Account& account, std::vector<Table> tables, std::vector<Stream> streams, std::uint64_t sequence,
+               const Committer& committer, const std::function<void(Batch&)>& stage,
+               const std::function<void()>& settle);
+
   [[nodiscard]] std::vector<Stream> streams(const Scope& scope) const;
   [[nodiscard]] std::vector<Stream> streams() const;
   [[nodiscard]] std::optional<Stream> find_stream(const Scope& scope, std::string_view table_name,
@@ -124,6 +146,7 @@ class Catalog {
   using Names = std::map<std::string, std::shared_ptr<LiveTable>, NameLess>;
 
   void load();
+  std::shared_ptr<LiveTable> make_live(Table table);  // with its counters from storage
   Stream make_stream(const Table& table, StreamView view, StreamId id, const Committer& committer) const;
 
   Storage& storage_;

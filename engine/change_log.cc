@@ -87,7 +87,7 @@ Sequence ChangeLog::last_sequence(const Storage& storage, const std::vector<Stre
     }
   }
   // What streams that are forgotten by now have used: no number is given twice.
-  if (std::string value; storage.get("Msequence", value)) last = std::max(last, read_little_endian<Sequence>(value));
+  if (std::string value; storage.get(last_sequence_key, value)) last = std::max(last, read_little_endian<Sequence>(value));
   return last;
 }
 
@@ -132,7 +132,7 @@ void ChangeLog::forget(const Stream& stream) {
   storage_.erase_range(batch, prefix, prefix_end(prefix));
   std::string last;
   append_little_endian(last, committer_.published());
-  batch.put("Msequence", last);
+  batch.put(last_sequence_key, last);
   catalog_.forget_stream(stream.id, batch);
 }
 

@@ -22,6 +22,9 @@ class Storage;
 
 using Sequence = std::uint64_t;
 
+// In storage, u64le: the last number that streams have used which are forgotten by now.
+inline constexpr std::string_view last_sequence_key = "Msequence";
+
 // Who wrote: a user's request, or the service deleting what expired.
 enum class Cause : std::uint8_t { user, time_to_live };
 

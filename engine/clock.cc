@@ -78,9 +78,14 @@ std::optional<std::chrono::nanoseconds> AccountClock::real_time_until(Instant in
   return host_.real_time_until(anchor_.host + static_cast<Instant>(since_anchor_ms));
 }
 
-AccountClock::Anchor AccountClock::anchor() const {
+ClockSetting AccountClock::setting() const {
   const std::lock_guard lock(mutex_);
-  return anchor_;
+  return anchor_.setting;
+}
+
+AccountClock::Anchor AccountClock::anchor() const {
+  const Instant now = this->now();
+  return {setting(), host_.now(), now};
 }
 
 void AccountClock::set(ClockSetting setting, Instant now) { set(Anchor{setting, host_.now(), now}); }

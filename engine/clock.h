@@ -81,7 +81,8 @@ class AccountClock final : public Clock {
   [[nodiscard]] Instant now() const override;
   [[nodiscard]] std::optional<std::chrono::nanoseconds> real_time_until(Instant instant) const override;
 
-  [[nodiscard]] Anchor anchor() const;
+  [[nodiscard]] ClockSetting setting() const;
+  [[nodiscard]] Anchor anchor() const;  // as if it had begun now
   // From now on so, beginning at `now` (in real time: at the host's).
   void set(ClockSetting setting, Instant now);
   void set(Anchor anchor);  // as if since then

@@ -7,6 +7,7 @@
 #include "engine/key_space.h"
 #include "engine/parts.h"
 #include "engine/reaper.h"
+#include "engine/snapshots.h"
 #include "engine/time_travel.h"
 
 namespace mayfly::engine {
@@ -62,6 +63,7 @@ Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {
   parts_->backfill = std::make_unique<IndexBackfill>(*this);
   parts_->reaper = std::make_unique<Reaper>(*this);
   parts_->time_travel = std::make_unique<TimeTravel>(*this, *parts_->reaper);
+  parts_->snapshots = std::make_unique<Snapshots>(*this);
   for (const std::shared_ptr<LiveTable>& table : parts_->catalog.tables()) {
     const std::shared_ptr<const Table> description = table->description();
     if (description->ttl) table->account().timers().push({table->id(), 0, 0});  // the first sweep finds out
@@ -82,7 +84,7 @@ Instant Database::now(std::string_view account) const { return parts_->accounts.
 Instant Database::stream_now(std::string_view account) const { return parts_->accounts.of(account).stream_now(); }
 
 ClockSetting Database::clock_setting(std::string_view account) const {
-  return parts_->accounts.of(account).clock().anchor().setting;
+  return parts_->accounts.of(account).clock().setting();
 }
 
 Advanced Database::advance(std::string_view account, Instant to, bool age_streams) {
@@ -120,6 +122,26 @@ std::int64_t Database::sweep(const std::shared_ptr<LiveTable>& table) {
   parts_->reaper->sweep_table(table, account.clock().now(), deletions);
   return total(deletions);
 }
+
+// --- a whole account
+
+SnapshotId Database::take_snapshot(std::string_view account) {
+  return parts_->snapshots->take(parts_->accounts.of(account));
+}
+
+std::vector<SnapshotId> Database::list_snapshots(std::string_view account) const {
+  return parts_->snapshots->list(parts_->accounts.of(account));
+}
+
+bool Database::restore_snapshot(std::string_view account, SnapshotId id) {
+  return parts_->snapshots->restore(parts_->accounts.of(account), id);
+}
+
+bool Database::drop_snapshot(std::string_view account, SnapshotId id) {
+  return parts_->snapshots->drop(parts_->accounts.of(account), id);
+}
+
+void Database::reset(std::string_view account) { parts_->snapshots->reset(parts_->accounts.of(account)); }
 
 // --- tables
 

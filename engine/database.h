@@ -37,6 +37,8 @@ struct DatabaseOptions {
   std::function<bool()> write_fails;           // for tests: storage.h
 };
 
+using SnapshotId = std::uint32_t;  // never reused
+
 // What moving a clock brought about.
 struct Advanced {
   Instant now = 0;
@@ -74,6 +76,15 @@ class Database {
   std::int64_t reap_due();
   // Deletes what is due in the table, whatever its expiry mode; returns how many.
   std::int64_t sweep(const std::shared_ptr<LiveTable>& table);
+
+  // --- a whole account (snapshots.h)
+  SnapshotId take_snapshot(std::string_view account);
+  [[nodiscard]] std::vector<SnapshotId> list_snapshots(std::string_view account) const;
+  // False: the account has no such snapshot. A restore takes tables, streams and clock back to it.
+  [[nodiscard]] bool restore_snapshot(std::string_view account, SnapshotId id);
+  [[nodiscard]] bool drop_snapshot(std::string_view account, SnapshotId id);
+  // No tables, streams or snapshots, and the clock as it begins.
+  void reset(std::string_view account);
 
   // --- tables. `create` fills in ids and creation times; false (nullptr): the name is taken.
   std::shared_ptr<LiveTable> create_table(Table table);

@@ -20,6 +20,7 @@ namespace mayfly::engine {
 
 class IndexBackfill;
 class Reaper;
+class Snapshots;
 class TimeTravel;
 
 struct Database::Parts {
@@ -42,6 +43,7 @@ struct Database::Parts {
   std::unique_ptr<IndexBackfill> backfill;
   std::unique_ptr<Reaper> reaper;
   std::unique_ptr<TimeTravel> time_travel;
+  std::unique_ptr<Snapshots> snapshots;
 };
 
 }  // namespace mayfly::engine

@@ -140,6 +140,7 @@ struct Stream {
   [[nodiscard]] const Shard* find_shard(ShardNumber number) const;
   // The open shard of an enabled stream that holds this hash.
   [[nodiscard]] const Shard& open_shard(std::uint64_t partition_hash) const;
+  [[nodiscard]] bool is_undone(std::uint64_t next) const { return undone_first < next && next <= undone_last; }
 };
 
 struct ServerSideEncryption {

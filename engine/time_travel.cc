@@ -36,7 +36,7 @@ Advanced TimeTravel::go(Account& account, Instant to, ClockSetting arriving, boo
 
   Advanced result;
   {
-    Arrival arrival{accounts, account, moved(clock.anchor().setting), from};
+    Arrival arrival{accounts, account, moved(clock.setting()), from};
     clock.set(arrival.setting, from);
     const auto step = [&](Instant instant) {
       if (!age_streams) account.jumped(arrival.now, instant);
@@ -68,14 +68,14 @@ Advanced TimeTravel::go(Account& account, Instant to, ClockSetting arriving, boo
 
 Advanced TimeTravel::advance(Account& account, Instant to, bool age_streams) {
   const std::lock_guard moving(account.moving());
-  return go(account, to, moved(account.clock().anchor().setting), age_streams);
+  return go(account, to, moved(account.clock().setting()), age_streams);
 }
 
 Advanced TimeTravel::advance_to_next_expiry(Account& account, bool age_streams) {
   const std::lock_guard moving(account.moving());
   const std::optional<Instant> next = reaper_.next_expiry(account);
   if (!next) return {.now = account.clock().now()};
-  return go(account, *next, moved(account.clock().anchor().setting), age_streams);
+  return go(account, *next, moved(account.clock().setting()), age_streams);
 }
 
 Expected<Advanced, ClockRefusal> TimeTravel::set(Account& account, ClockSetting setting, std::optional<Instant> now,

@@ -37,7 +37,8 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   if (now - iterator->created >= iterator_lifetime_ms) {
     return error::expired_iterator("The provided iterator exceeds the maximum age allowed.");
   }
-  if (iterator->next < context.database.oldest_sequence(stream.id, iterator->shard)) {
+  if (iterator->next < context.database.oldest_sequence(stream.id, iterator->shard) ||
+      stream.is_undone(iterator->next)) {
     return error::trimmed_data_access("The data you are trying to access has been trimmed.");
   }
   auto limit = static_cast<std::size_t>(integer_member(request, "Limit").value_or(records_max));

@@ -66,7 +66,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   } else {
     TRY(SequencePosition position, position_in(context, *shard, *number));
     iterator.next = type == "AT_SEQUENCE_NUMBER" ? position.at : position.after;
-    if (iterator.next < shard->oldest_sequence) {
+    if (iterator.next < shard->oldest_sequence || stream.is_undone(iterator.next)) {
       return error::trimmed_data_access("The data you are trying to access has been trimmed.");
     }
   }

@@ -1,0 +1,298 @@
+// What TTL costs, at scale: lateness, deletions, jumps, restarts, and waiting.
+//
+//   bench_ttl                 what takes a minute
+//   bench_ttl --large         also a million due at once, a restart with a million overdue, ten million pending
+//
+// On the engine itself: the API above it is measured by the other two programs.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench/raw_store.h"
+#include "bench/report.h"
+#include "engine/database.h"
+#include "engine/key_codec.h"
+#include "engine/transaction.h"
+
+namespace mayfly::bench {
+namespace {
+
+using namespace mayfly::engine;
+using std::chrono::steady_clock;
+
+constexpr std::string_view account = "000000000000";
+constexpr std::size_t written_at_once = 500;
+constexpr Instant hour_ms = 3'600'000;
+
+double seconds_since(steady_clock::time_point begin) {
+  return std::chrono::duration<double>(steady_clock::now() - begin).count();
+}
+
+// A directory that goes away with the object.
+class Directory {
+ public:
+  Directory() {
+    std::string path = (std::filesystem::temp_directory_path() / "mayfly-bench-XXXXXX").string();
+    if (!mkdtemp(path.data())) std::abort();
+    path_ = path;
+  }
+  ~Directory() { std::filesystem::remove_all(path_); }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+std::unique_ptr<Database> open(DatabaseOptions options) {
+  auto database = Database::open(std::move(options));
+  if (!database) {
+    std::fprintf(stderr, "%s\n", database.error().c_str());
+    std::exit(1);
+  }
+  return *std::move(database);
+}
+
+// A table of a string key, with or without TTL and stream.
+std::shared_ptr<LiveTable> create_table(Database& database, const std::string& name, bool ttl, bool stream) {
+  Table table;
+  table.account = account;
+  table.region = "us-east-1";
+  table.name = name;
+  table.attribute_definitions = {{"id", ScalarType::string}};
+  table.keys.partition = {{"id", ScalarType::string}};
+  if (ttl) table.ttl = TimeToLive{"ttl"};
+  if (stream) table.stream = Stream{};
+  return database.create_table(std::move(table));
+}
+
+Item make_item(std::size_t number, Instant ttl_ms) {
+  Item item = {{"id", "item-" + std::to_string(number)}, {"text", std::string(60, 'x')}};
+  char ttl[32];
+  std::snprintf(ttl, sizeof ttl, "%lld.%03lld", static_cast<long long>(ttl_ms / 1000),
+                static_cast<long long>(ttl_ms % 1000));
+  item.set("ttl", *Number::parse(ttl));
+  return item;
+}
+
+std::string key_of(const Item& item) {
+  std::string key;
+  append_key(key, {item.find("id")}, {});
+  return key;
+}
+
+// `ttl_ms_of(number)` is when each expires.
+template <class Ttl>
+void fill(Database& database, const std::shared_ptr<LiveTable>& table, std::size_t count, Ttl ttl_ms_of) {
+  for (std::size_t begin = 0; begin < count; begin += written_at_once) {
+    Transaction transaction(database, Cause::user);
+    std::vector<Item> items;
+    for (std::size_t i = begin; i < std::min(count, begin + written_at_once); ++i)
+      items.push_back(make_item(i, ttl_ms_of(i)));
+    for (const Item& item : items) transaction.add(table, key_of(item));
+    if (!transaction.lock()) std::abort();
+    for (std::size_t slot = 0; slot < items.size(); ++slot) transaction.put(slot, std::move(items[slot]));
+    transaction.commit();
+  }
+}
+
+// Reads and writes another table until told to stop, as fast as it can.
+class Load {
+ public:
+  Load(Database& database, bool runs) {
+    if (!runs) return;
+    auto table = create_table(database, "load", false, true);
+    fill(database, table, 1000, [](std::size_t) { return 0; });
+    thread_ = std::thread([this, &database, table] {
+      for (std::size_t i = 0; !stop_; ++i) {
+        const Item item = make_item(i % 1000, static_cast<Instant>(i));
+        if (i % 4 != 0) {
+          (void)database.get(*table, key_of(item));
+        } else {
+          Transaction transaction(database, Cause::user);
+          const auto slot = transaction.add(table, key_of(item));
+          if (!transaction.lock()) std::abort();
+          transaction.put(slot, item);
+          transaction.commit();
+        }
+        ++requests_;
+      }
+    });
+  }
+  ~Load() {
+    stop_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+  [[nodiscard]] std::int64_t requests() const { return requests_; }
+
+ private:
+  std::atomic<bool> stop_{false};
+  std::atomic<std::int64_t> requests_{0};
+  std::thread thread_;
+};
+
+// So many items, due at every millisecond of one second of the host's time.
+void lag(std::size_t count, bool loaded) {
+  auto database = open({});
+  auto table = create_table(*database, "carts", true, true);
+  const Instant due = database->now(account) + 1000 + static_cast<Instant>(count / 50);  // when all are written
+  fill(*database, table, count, [&](std::size_t i) { return due + static_cast<Instant>(i % 1000); });
+  const double late_s = static_cast<double>(database->now(account) - due) / 1000;
+  if (late_s > 0) std::fprintf(stderr, "(written %.1f s too late: the lag contains that)\n", late_s);
+  Load load(*database, loaded);
+  while (database->now(account) < due) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const auto begin = steady_clock::now();
+  const std::int64_t requests_before = load.requests();
+  while (table->counter(0).items > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const double took_s = seconds_since(begin);
+  const ExpiryStats& stats = table->expiry_stats();
+  Report report(std::to_string(count) + " due in one second" + (loaded ? ", under load" : ""), "ms");
+  report.row("deleted after due, p50", static_cast<double>(stats.lag_ms_at(0.5)));
+  report.row("deleted after due, p99", static_cast<double>(stats.lag_ms_at(0.99)));
+  report.row("deleted after due, most", static_cast<double>(stats.lag_ms_max()));
+  report.row("all gone", took_s * 1000);
+  if (loaded) report.row("requests a second meanwhile", static_cast<double>(load.requests() - requests_before) / took_s);
+  report.print();
+}
+
+// The same writes of the same bytes by RocksDB alone, in batches as large.
+double raw_deletions_per_second(std::size_t count) {
+  RawStore store;
+  const std::string image(100, 'x');
+  const auto key_of_number = [](std::size_t i) { return std::to_string(1'000'000'000 + i); };
+  for (std::size_t i = 0; i < count; ++i) {
+    rocksdb::WriteBatch batch;
+    batch.Put("I" + key_of_number(i), image);
+    batch.Put("X" + key_of_number(i), "");
+    store.write(batch);
+  }
+  const auto begin = steady_clock::now();
+  std::string old_image;
+  for (std::size_t i = 0; i < count;) {
+    rocksdb::WriteBatch batch;
+    for (const std::size_t end = std::min(count, i + 64); i < end; ++i) {
+      store.get("I" + key_of_number(i), old_image);
+      batch.Delete("I" + key_of_number(i));
+      batch.Delete("X" + key_of_number(i));
+      batch.Put("S" + key_of_number(i), old_image);
+    }
+    store.write(batch);
+  }
+  return static_cast<double>(count) / seconds_since(begin);
+}
+
+void deletions(std::size_t count) {
+  Report report(std::to_string(count) + " expiries by a jump of the clock", "items/s");
+  const double ceiling = raw_deletions_per_second(count);
+  for (const bool spread : {false, true}) {
+    auto database = open({.account_clocks = {{ClockSetting::Mode::frozen}, {}}, .reap = false});
+    auto table = create_table(*database, "carts", true, true);
+    const Instant start = database->now(account);
+    fill(*database, table, count, [&](std::size_t i) { return start + (spread ? static_cast<Instant>(i) : 0); });
+    const auto begin = steady_clock::now();
+    if (database->advance(account, start + hour_ms).expired != static_cast<std::int64_t>(count)) std::abort();
+    report.row(spread ? "due at as many instants" : "due at one instant",
+               static_cast<double>(count) / seconds_since(begin), ceiling);
+  }
+  report.print();
+}
+
+// A write with TTL is one with one more key.
+void writes(std::size_t count) {
+  Report report("writes, in batches", "items/s");
+  for (const bool ttl : {false, true}) {
+    auto database = open({.reap = false});
+    auto table = create_table(*database, "carts", ttl, false);
+    const Instant start = database->now(account);
+    const auto begin = steady_clock::now();
+    fill(*database, table, count, [&](std::size_t i) { return start + hour_ms + static_cast<Instant>(i); });
+    report.row(ttl ? "TTL on" : "TTL off", static_cast<double>(count) / seconds_since(begin));
+  }
+  report.print();
+}
+
+double resident_mb() {
+  std::ifstream statm("/proc/self/statm");
+  double size = 0, resident = 0;
+  statm >> size >> resident;
+  return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1e6;
+}
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+// Everything is due while nobody looks; then it is opened.
+void restart(std::size_t count) {
+  const Directory directory;
+  {
+    auto database = open({.directory = directory.path(), .reap = false});
+    auto table = create_table(*database, "carts", true, true);
+    const Instant start = database->now(account);
+    fill(*database, table, count, [&](std::size_t) { return start - 1000; });
+  }
+  const auto begin = steady_clock::now();
+  auto database = open({.directory = directory.path()});
+  auto table = database->find_table({std::string(account), "us-east-1"}, "carts");
+  (void)database->get(*table, key_of(make_item(count - 1, 0)));
+  const double first_answer_s = seconds_since(begin);
+  while (table->counter(0).items > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  Report report("a restart with " + std::to_string(count) + " overdue, on disk", "ms");
+  report.row("first answer", first_answer_s * 1000);
+  report.row("all gone", seconds_since(begin) * 1000);
+  report.print();
+}
+
+void idle(std::size_t count) {
+  const Directory directory;
+  {
+    auto database = open({.directory = directory.path()});
+    auto table = create_table(*database, "carts", true, false);
+    const Instant start = database->now(account);
+    fill(*database, table, count, [&](std::size_t i) { return start + 1000 * hour_ms + static_cast<Instant>(i); });
+  }
+  const double before_mb = resident_mb();
+  const auto begin = steady_clock::now();
+  auto database = open({.directory = directory.path()});
+  const double open_s = seconds_since(begin);
+  std::this_thread::sleep_for(std::chrono::seconds(2));  // RocksDB may tidy up
+  const double cpu_before = cpu_seconds();
+  std::this_thread::sleep_for(std::chrono::seconds(10));
+  Report report(std::to_string(count) + " pending, on disk, nothing due", "");
+  report.row("opening, ms", open_s * 1000);
+  report.row("CPU in ten seconds, ms", (cpu_seconds() - cpu_before) * 1000);
+  report.row("resident more than before it was opened, MB", resident_mb() - before_mb);
+  report.print();
+}
+
+}  // namespace
+}  // namespace mayfly::bench
+
+int main(int argc, char** argv) {
+  using namespace mayfly::bench;
+  const bool large = argc > 1 && std::strcmp(argv[1], "--large") == 0;
+  for (const std::size_t count : {1'000, 100'000, 1'000'000}) {
+    if (count > 100'000 && !large) continue;
+    for (const bool loaded : {false, true}) lag(count, loaded);
+  }
+  deletions(100'000);
+  writes(100'000);
+  if (!large) return 0;
+  restart(1'000'000);
+  idle(10'000'000);
+}

@@ -1,0 +1,71 @@
+#include "engine/expiry_view.h"
+
+#include "engine/expiry_mode.h"
+#include "engine/index_entries.h"
+#include "engine/item_codec.h"
+#include "engine/key_codec.h"
+#include "engine/key_space.h"
+#include "engine/parts.h"
+
+namespace mayfly::engine {
+namespace {
+
+// Walks the table's entries from its low watermark on, until `visit(due, item key)` says false.
+template <class Visit>
+void walk(Database& database, const LiveTable& table, const Storage::Snapshot& at, Visit visit) {
+  Database::Parts& parts = database.parts();
+  const auto timer = table.account().timers().of(table.id());
+  const std::string end = prefix_end(table_prefix('X', table.id()));
+  Storage::Iterator iterator(parts.storage(), parts.expiry.position(table.id(), timer ? timer->due : 0), end, &at);
+  for (iterator.seek_to_first(); iterator.valid(); iterator.next())
+    if (!visit(ExpiryIndex::due_in(iterator.key()), ExpiryIndex::item_key_in(iterator.key()))) return;
+}
+
+}  // namespace
+
+std::vector<UpcomingExpiry> upcoming_expiries(Database& database, const LiveTable& table, std::size_t limit) {
+  const std::shared_ptr<const Table> description = table.description();
+  const Storage& storage = database.parts().storage();
+  const Storage::Snapshot at(storage);
+  std::vector<UpcomingExpiry> upcoming;
+  std::string bytes;
+  walk(database, table, at, [&](Instant due, std::string_view key) {
+    if (upcoming.size() == limit) return false;
+    if (storage.get(item_key(table.id(), 0, key), bytes, &at))
+      upcoming.push_back({key_attributes(description->keys, decode_item(bytes)), due, fires_at(*description, due)});
+    return true;
+  });
+  return upcoming;
+}
+
+std::vector<ExpiryWindow> expiry_windows(Database& database, const LiveTable& table, std::size_t limit) {
+  const ExpiryIndex& index = database.parts().expiry;
+  const Storage::Snapshot at(database.parts().storage());
+  std::vector<ExpiryWindow> windows;
+  Instant begin = -1;
+  walk(database, table, at, [&](Instant due, std::string_view) {
+    if (const Instant window = index.window_of(due); window != begin) {
+      if (windows.size() == limit) return false;
+      begin = window;
+      windows.push_back({iso8601(begin) + "_" + iso8601(begin + index.window_ms()), 0});
+    }
+    ++windows.back().items;
+    return true;
+  });
+  return windows;
+}
+
+ExpiryTotals expiry_totals(Database& database, const LiveTable& table) {
+  const Instant now = table.account().clock().now();
+  const Storage::Snapshot at(database.parts().storage());
+  ExpiryTotals totals{table.counter(expiry_entries).items, 0, std::nullopt};
+  walk(database, table, at, [&](Instant due, std::string_view) {
+    if (!totals.next_due) totals.next_due = due;
+    if (due > now) return false;
+    ++totals.due;
+    return true;
+  });
+  return totals;
+}
+
+}  // namespace mayfly::engine

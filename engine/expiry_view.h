@@ -1,0 +1,40 @@
+// What the expiry index of a table holds, for people: what goes next, how many in each window, what is overdue.
+//
+//   for (const UpcomingExpiry& next : upcoming_expiries(database, *table, 10)) ...
+//
+// As it is at one instant. Reading costs what is looked at, from the table's low watermark on.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/attribute_value.h"
+#include "engine/clock.h"
+#include "engine/database.h"
+
+namespace mayfly::engine {
+
+struct UpcomingExpiry {
+  Item key;       // the item's key attributes
+  Instant due;
+  Instant fires;  // expiry_mode.h; `never`: when told
+};
+// In the order in which they go, at most `limit`.
+std::vector<UpcomingExpiry> upcoming_expiries(Database& database, const LiveTable& table, std::size_t limit);
+
+struct ExpiryWindow {
+  std::string name;  // "2022-07-19T21:27:00.000Z_2022-07-19T21:28:00.000Z": from, until; what is due in between
+  std::int64_t items;
+};
+// The first windows that hold anything, at most `limit`.
+std::vector<ExpiryWindow> expiry_windows(Database& database, const LiveTable& table, std::size_t limit);
+
+struct ExpiryTotals {
+  std::int64_t pending;  // entries in the index: all that will expire, or is due
+  std::int64_t due;      // of them: the clock has passed it
+  std::optional<Instant> next_due;
+};
+ExpiryTotals expiry_totals(Database& database, const LiveTable& table);
+
+}  // namespace mayfly::engine
