@@ -134,6 +134,8 @@ class Boto3Test(unittest.TestCase):
         record = by_song["goes"]
         self.assertEqual(record["userIdentity"], {"Type": "Service", "PrincipalId": "dynamodb.amazonaws.com"})
         self.assertNotIn("NewImage", record["dynamodb"])
+        # On the way to two hours later.
+        self.assertEqual(record["dynamodb"]["ApproximateCreationDateTime"].timestamp(), ttl)
         self.assertEqual(
             record["dynamodb"]["OldImage"],
             {

@@ -221,6 +221,7 @@ func TestAnExpiredItemLeavesTableAndIndexAndItsRecordNamesTheService(t *testing.
 	equal(t, records[3].UserIdentity, nil)
 	equal(t, aws.ToString(records[4].UserIdentity.Type), "Service")
 	equal(t, aws.ToString(records[4].UserIdentity.PrincipalId), "dynamodb.amazonaws.com")
+	equal(t, records[4].Dynamodb.ApproximateCreationDateTime.Unix(), ttl) // on the way to two hours later
 	equal(t, records[4].Dynamodb.OldImage["ttl"],
 		streamtypes.AttributeValue(&streamtypes.AttributeValueMemberN{Value: fmt.Sprint(ttl)}))
 
