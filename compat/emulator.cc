@@ -1,8 +1,11 @@
 #include "compat/emulator.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <utility>
+
+#include "engine/stopwatch.h"
 
 namespace mayfly::compat {
 
@@ -26,15 +29,25 @@ Answer Emulator::execute(const engine::Scope& scope, std::string_view target, st
                          std::string_view host, const std::stop_token& stop) {
   const Operation* operation = find_operation(target);
   if (operation == nullptr) return error_answer(error::unknown_operation().error);
+  const engine::Stopwatch stopwatch;
+  Answer answer = execute(scope, *operation, body, host, stop);
+  const auto all = all_operations();
+  const auto number = static_cast<std::size_t>(std::find(all.begin(), all.end(), operation) - all.begin());
+  metrics_.record(number, answer.status, stopwatch.elapsed());
+  return answer;
+}
+
+Answer Emulator::execute(const engine::Scope& scope, const Operation& operation, std::string_view body,
+                         std::string_view host, const std::stop_token& stop) {
   Context context{*database_, table_changes_, scope, host};
   context.ttl_cooldown = ttl_cooldown_;
   if (faults_.any()) {
-    const Fault fault = faults_.judge(scope, *operation, body);
+    const Fault fault = faults_.judge(scope, operation, body);
     if (fault.delay.count() > 0) sleep(fault.delay, stop);
     if (fault.error) return error_answer(*fault.error);
     context.unprocessed = fault.unprocessed;
   }
-  return dispatch(context, *operation, body);
+  return dispatch(context, operation, body);
 }
 
 }  // namespace mayfly::compat

@@ -9,6 +9,7 @@
 
 #include "compat/dispatch.h"
 #include "compat/faults.h"
+#include "compat/metrics.h"
 #include "compat/table_changes.h"
 #include "engine/database.h"
 
@@ -37,8 +38,11 @@ class Emulator {
   [[nodiscard]] const std::string& region() const { return region_; }
   [[nodiscard]] Faults& faults() { return faults_; }
   [[nodiscard]] const Faults& faults() const { return faults_; }
+  [[nodiscard]] const Metrics& metrics() const { return metrics_; }
 
  private:
+  Answer execute(const engine::Scope& scope, const Operation& operation, std::string_view body, std::string_view host,
+                 const std::stop_token& stop);
   Emulator(std::unique_ptr<engine::Database> database, EmulatorOptions options)
       : database_(std::move(database)), table_changes_(options.table_delay),
         ttl_cooldown_(options.ttl_cooldown), region_(std::move(options.region)) {}
@@ -47,6 +51,7 @@ class Emulator {
   std::chrono::milliseconds ttl_cooldown_;
   std::string region_;
   Faults faults_;
+  Metrics metrics_{all_operations().size()};
 };
 
 }  // namespace mayfly::compat

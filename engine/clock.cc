@@ -1,5 +1,7 @@
 #include "engine/clock.h"
 
+#include "engine/stopwatch.h"
+
 #include <cassert>
 #include <cmath>
 #include <cstdio>
@@ -7,6 +9,8 @@
 namespace mayfly::engine {
 
 std::chrono::system_clock::time_point host_time() { return std::chrono::system_clock::now(); }
+
+std::chrono::nanoseconds Stopwatch::now() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
 Instant SystemClock::now() const {
   const Instant host =

@@ -32,4 +32,21 @@ Result<void> show_faults(Call& call, json::Writer& out);
 Result<void> put_faults(Call& call, json::Writer& out);
 Result<void> clear_faults(Call& call, json::Writer& out);
 
+// metrics_call.cc
+Result<void> show_metrics(Call& call, json::Writer& out);
+
+// snapshot_calls.cc
+Result<void> take_snapshot(Call& call, json::Writer& out);
+Result<void> list_snapshots(Call& call, json::Writer& out);
+Result<void> restore_snapshot(Call& call, json::Writer& out);
+Result<void> delete_snapshot(Call& call, json::Writer& out);
+Result<void> reset_account(Call& call, json::Writer& out);
+
+// ttl_calls.cc
+Result<void> show_all_ttl(Call& call, json::Writer& out);
+Result<void> show_ttl(Call& call, json::Writer& out);
+Result<void> set_ttl_mode(Call& call, json::Writer& out);
+Result<void> sweep_table(Call& call, json::Writer& out);
+Result<void> show_upcoming(Call& call, json::Writer& out);
+
 }  // namespace mayfly::compat::control

@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -31,7 +32,7 @@ using TimePoint = std::chrono::sys_time<std::chrono::milliseconds>;
 struct Options {
   std::string data_directory;           // empty: everything in memory
   std::string region = "us-east-1";     // of requests that name none
-  // Set: time stands still there until advance() moves it. Not set: the host's time.
+  // Set: every account's time begins there, and stands still until it is moved. Not set: the host's time.
   std::optional<TimePoint> frozen_at;
 };
 
@@ -46,6 +47,34 @@ struct Identity {
   std::string region;
 };
 
+// An account's time.
+struct Clock {
+  enum class Mode {
+    real,    // the host's
+    frozen,  // stands still until it is moved
+    offset,  // as fast as the host's, but elsewhere
+    rate,    // `rate` times as fast
+  };
+  Mode mode = Mode::real;
+  double rate = 1;
+  TimePoint now;
+};
+
+// What moving a clock brought about.
+struct Advanced {
+  TimePoint now;
+  std::int64_t expired = 0;                    // items that fell due on the way, and are deleted
+  std::map<std::string, std::int64_t> tables;  // of them, by table
+  std::optional<TimePoint> next_expiry;        // nothing: nothing is going to expire by itself
+};
+
+// Why an item is still there, or is not: docs/control.md has the reasons.
+struct Explanation {
+  std::string reason;                   // "not_due", "milliseconds", …
+  std::string message;                  // a sentence for people
+  std::optional<TimePoint> expires_at;  // nothing: never
+};
+
 // Thread-safe.
 class Emulator {
  public:
@@ -57,10 +86,33 @@ class Emulator {
   // Executes an operation by name ("PutItem", "GetRecords") with a JSON body, as the AWS API has it.
   Answer execute(std::string_view operation, std::string_view body, const Identity& identity = {});
 
-  [[nodiscard]] TimePoint now() const;
+  // A call of the control API (docs/control.md): "POST", "/_mayfly/clock/advance", R"({"seconds":60})". What follows
+  // are such calls by name; they throw std::logic_error, with the refusal's message, where the answer is no 200.
+  Answer control(std::string_view method, std::string_view path, std::string_view body = {},
+                 const Identity& identity = {});
+
+  // --- the account's clock
+  [[nodiscard]] TimePoint now(const Identity& identity = {}) const;
+  [[nodiscard]] Clock clock(const Identity& identity = {});
+  // Now, or at an instant: later than now, unless the account has no tables.
+  Advanced freeze(std::optional<TimePoint> at = {}, const Identity& identity = {});
+  Advanced run_at(double rate, const Identity& identity = {});
+  Advanced run_real(const Identity& identity = {});
   // Moves time; returns when everything that fell due on the way is deleted, is gone from indexes and can be read
-  // in streams. Frozen time stays frozen, the host's goes on from there. Returns how many items expired.
-  std::int64_t advance(std::chrono::milliseconds by);
+  // in streams. Frozen time stays frozen, the host's goes on from there.
+  Advanced advance(std::chrono::milliseconds by, const Identity& identity = {});
+  Advanced advance_to(TimePoint instant, const Identity& identity = {});
+  Advanced advance_to_next_expiry(const Identity& identity = {});  // if nothing is going to expire, nothing changes
+
+  // --- time to live
+  std::int64_t sweep(std::string_view table, const Identity& identity = {});  // deletes what is due; how many
+  Explanation explain(std::string_view table, std::string_view key_json, const Identity& identity = {});
+
+  // --- all of an account
+  std::string take_snapshot(const Identity& identity = {});  // its id
+  void restore_snapshot(std::string_view id, const Identity& identity = {});
+  void delete_snapshot(std::string_view id, const Identity& identity = {});
+  void reset(const Identity& identity = {});  // tables, streams, snapshots, faults and clock
 
  private:
   friend class Server;

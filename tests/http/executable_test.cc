@@ -5,10 +5,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/support/http_client.h"
@@ -194,4 +196,84 @@ TEST_CASE("a data directory is one process's at a time, and is there for the nex
   Process next({"serve", "--port", "0", "--data", data});
   CHECK(health(next.port()) == 200);
   CHECK(next.end(SIGTERM) == 0);
+}
+
+namespace {
+
+std::string url_of(std::uint16_t port) { return "http://127.0.0.1:" + std::to_string(port); }
+
+// What a command prints; it must succeed.
+std::string printed(std::vector<std::string> arguments) {
+  Process command(std::move(arguments));
+  std::string text;
+  for (std::string line = command.line(); !line.empty(); line = command.line()) text += line + "\n";
+  CHECK(command.wait() == 0);
+  return text;
+}
+
+void execute(std::uint16_t port, std::string_view operation, std::string_view body) {
+  test::HttpClient client(port);
+  client.send(test::operation_request(operation, body));
+  CHECK(client.receive().status == 200);
+}
+
+}  // namespace
+
+TEST_CASE("commands ask a running server, and say its refusals") {
+  Process server({"serve", "--port", "0", "--clock", "frozen", "--now", "2031-01-01T00:00:00Z", "--ttl-mode", "manual"});
+  const std::string url = url_of(server.port());
+  CHECK(printed({"clock", "show", "--url", url}) ==
+        "{\n  \"mode\": \"frozen\",\n  \"now\": \"2031-01-01T00:00:00Z\"\n}\n");
+  CHECK(printed({"clock", "advance", "1d12h", "--url", url, "--account", "000000000042"}) ==
+        "{\n  \"now\": \"2031-01-02T12:00:00Z\",\n  \"expired\": 0,\n  \"tables\": {},\n  \"next_expiry\": null\n}\n");
+  CHECK(printed({"clock", "show", "--url", url}).find("2031-01-01T00:00:00Z") != std::string::npos);
+  for (const auto& [arguments, sentence] :
+       std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"clock", "advance", "soon"}, R"(mayfly: to must be a time such as "2026-11-20T00:00:00Z", or "next-expiry".)"},
+           {{"ttl", "explain", "carts", R"({"id":{"S":"1"}})"},
+            "mayfly: There is no table carts in us-east-1 of account 000000000000."},
+           {{"ttl", "explain", "carts", "{"}, "mayfly: The body must be a JSON object."},
+           {{"snapshot", "restore", "7"}, "mayfly: Account 000000000000 has no snapshot 7."}}) {
+    std::vector<std::string> all = arguments;
+    all.insert(all.end(), {"--url", url});
+    Process command(all);
+    CHECK(command.wait() == 1);
+    CHECK(command.errors() == sentence + "\n");
+  }
+  CHECK(server.end(SIGTERM) == 0);
+  Process alone({"clock", "show"}, {"MAYFLY_URL=" + url});
+  CHECK(alone.wait() == 1);
+  CHECK(alone.errors() == "mayfly: cannot connect to " + url.substr(7) + ": Connection refused\n");
+}
+
+TEST_CASE("tail prints what happens, without colour where nobody sees it, and ends with the server") {
+  Process server({"serve", "--port", "0", "--clock", "frozen", "--now", "2031-01-01T00:00:00Z"});
+  const std::uint16_t port = server.port();
+  execute(port, "CreateTable",
+          R"({"TableName":"carts","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
+          R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"})");
+  execute(port, "UpdateTimeToLive",
+          R"({"TableName":"carts","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
+  Process tail({"tail", "carts", "--url", url_of(port)});
+  // It hears what comes after it was heard of: until it prints, write.
+  std::atomic<bool> heard{false};
+  std::thread writing([&] {
+    for (int n = 0; !heard; ++n)
+      execute(port, "PutItem",
+              R"({"TableName":"carts","Item":{"id":{"S":"1"},"n":{"N":")" + std::to_string(n) + R"("},"ttl":{"N":"1924992060"}}})");
+  });
+  const std::string first = tail.line();
+  heard = true;
+  writing.join();
+  CHECK(first.starts_with("2031-01-01T00:00:00Z "));
+  CHECK(first.find(R"( carts {"id":{"S":"1"}} {"id":{"S":"1"},"n":{"N":")") != std::string::npos);
+  CHECK(first.find('\x1b') == std::string::npos);
+  printed({"clock", "advance", "next-expiry", "--url", url_of(port)});
+  std::string last;
+  do {
+    last = tail.line();
+  } while (last.find(" MODIFY ") != std::string::npos);
+  CHECK(last.starts_with(R"(2031-01-01T00:01:00Z REMOVE carts {"id":{"S":"1"}} expired {)"));
+  CHECK(server.end(SIGTERM) == 0);
+  CHECK(tail.wait() == 0);
 }

@@ -167,9 +167,9 @@ def eventually(condition, seconds_max=20):
 class StreamReader:
     """Follows a table's newest stream from its beginning."""
 
-    def __init__(self, server, table_name):
-        self._streams = server.client("dynamodbstreams")
-        arn = server.client("dynamodb").describe_table(TableName=table_name)["Table"]["LatestStreamArn"]
+    def __init__(self, server, table_name, access_key=ACCESS_KEY):
+        self._streams = server.client("dynamodbstreams", access_key)
+        arn = server.client("dynamodb", access_key).describe_table(TableName=table_name)["Table"]["LatestStreamArn"]
         shards = self._streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
         self._iterators = [
             self._streams.get_shard_iterator(

@@ -28,9 +28,9 @@ int main() {
   const char* get = R"({"TableName":"carts","Key":{"id":{"S":"1"}}})";
 
   // Still there at its TTL, gone at the first instant after it.
-  if (emulator.advance(std::chrono::seconds(60)) != 0) return 2;
+  if (emulator.advance(std::chrono::seconds(60)).expired != 0) return 2;
   expect(emulator.execute("GetItem", get), R"({"Item":{"id":{"S":"1"},"ttl":{"N":"1700000060"}}})");
-  if (emulator.advance(std::chrono::milliseconds(1)) != 1) return 3;
+  if (emulator.advance(std::chrono::milliseconds(1)).expired != 1) return 3;
   expect(emulator.execute("GetItem", get), "{}");
 
   mayfly::Server server(emulator);

@@ -1,0 +1,155 @@
+// GET /_mayfly/metrics: what a Prometheus server scrapes. Of all accounts, whoever asks.
+#include <algorithm>
+#include <charconv>
+
+#include "compat/control/handlers.h"
+#include "compat/metrics.h"
+#include "engine/census.h"
+#include "engine/expiry_view.h"
+
+namespace mayfly::compat::control {
+namespace {
+
+class Text {
+ public:
+  explicit Text(std::string& out) : out_(out) {}
+
+  void about(std::string_view name, std::string_view type, std::string_view help) {
+    out_ += "# HELP ";
+    out_ += name;
+    out_ += ' ';
+    out_ += help;
+    out_ += "\n# TYPE ";
+    out_ += name;
+    out_ += ' ';
+    out_ += type;
+    out_ += '\n';
+  }
+  void sample(std::string_view name, std::string_view labels, std::int64_t value) {
+    begin(name, labels);
+    out_ += std::to_string(value) + '\n';
+  }
+  void sample(std::string_view name, std::string_view labels, double value) {
+    begin(name, labels);
+    out_ += number(value) + '\n';
+  }
+  static std::string number(double value) {
+    char text[32];
+    return {text, std::to_chars(text, text + sizeof text, value).ptr};
+  }
+
+ private:
+  void begin(std::string_view name, std::string_view labels) {
+    out_ += name;
+    if (!labels.empty()) {
+      out_ += '{';
+      out_ += labels;
+      out_ += '}';
+    }
+    out_ += ' ';
+  }
+  std::string& out_;
+};
+
+std::string label(std::string_view name, std::string_view value) {
+  std::string text(name);
+  text += "=\"";
+  for (const char c : value) {
+    if (c == '"' || c == '\\') text += '\\';
+    text += c;
+  }
+  return text + '"';
+}
+
+void write_operations(Text& text, const Metrics& metrics) {
+  const auto operations = all_operations();
+  text.about("mayfly_operation_duration_seconds", "histogram", "How long operations took.");
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    const Metrics::Of& of = metrics.of(i);
+    const std::string name = label("operation", operations[i]->name);
+    std::int64_t count = 0;
+    std::string buckets;
+    std::vector<std::int64_t> cumulative;
+    for (const auto& bucket : of.buckets) cumulative.push_back(count += bucket.load(std::memory_order_relaxed));
+    if (count == 0) continue;
+    for (std::size_t bucket = 0; bucket < Metrics::bucket_ends_us.size(); ++bucket) {
+      text.sample("mayfly_operation_duration_seconds_bucket",
+                  name + ',' + label("le", Text::number(static_cast<double>(Metrics::bucket_ends_us[bucket]) / 1e6)),
+                  cumulative[bucket]);
+    }
+    text.sample("mayfly_operation_duration_seconds_bucket", name + ",le=\"+Inf\"", count);
+    text.sample("mayfly_operation_duration_seconds_sum", name,
+                static_cast<double>(of.nanoseconds.load(std::memory_order_relaxed)) / 1e9);
+    text.sample("mayfly_operation_duration_seconds_count", name, count);
+  }
+  text.about("mayfly_operation_errors_total", "counter", "Operations that failed, by who is to blame.");
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    const std::string name = label("operation", operations[i]->name);
+    const std::int64_t by_client = metrics.of(i).client_errors, by_server = metrics.of(i).server_errors;
+    if (by_client > 0) text.sample("mayfly_operation_errors_total", name + ",by=\"client\"", by_client);
+    if (by_server > 0) text.sample("mayfly_operation_errors_total", name + ",by=\"server\"", by_server);
+  }
+}
+
+struct TableLine {
+  std::string labels;
+  const engine::LiveTable* table;
+};
+
+void write_lags(Text& text, const std::vector<TableLine>& tables) {
+  constexpr std::size_t step = 6;  // a bucket of ours is a quarter wider than the one before
+  text.about("mayfly_expiry_lag_seconds", "histogram", "How long after an item was due it was deleted.");
+  for (const auto& [labels, table] : tables) {
+    const engine::ExpiryStats& stats = table->expiry_stats();
+    if (stats.deleted() == 0) continue;
+    std::int64_t count = 0;
+    for (std::size_t bucket = 0; bucket < engine::ExpiryStats::bucket_count; ++bucket) {
+      count += stats.in_bucket(bucket);
+      if (bucket % step != step - 1) continue;
+      const double end = static_cast<double>(engine::ExpiryStats::bucket_end_ms(bucket)) / 1000;
+      text.sample("mayfly_expiry_lag_seconds_bucket", labels + ',' + label("le", Text::number(end)), count);
+    }
+    text.sample("mayfly_expiry_lag_seconds_bucket", labels + ",le=\"+Inf\"", count);
+    text.sample("mayfly_expiry_lag_seconds_sum", labels, static_cast<double>(stats.lag_ms_total()) / 1000);
+    text.sample("mayfly_expiry_lag_seconds_count", labels, count);
+  }
+}
+
+}  // namespace
+
+Result<void> show_metrics(Call& call, json::Writer& out) {
+  call.answer.content_type = "text/plain; version=0.0.4";
+  Text text(out.out());
+  write_operations(text, call.emulator.metrics());
+
+  engine::Database& database = call.database();
+  const std::vector<std::shared_ptr<engine::LiveTable>> live = engine::every_table(database);
+  std::vector<TableLine> tables;
+  for (const auto& table : live) {
+    const auto description = table->description();
+    tables.push_back({label("account", description->account) + ',' + label("region", description->region) + ',' +
+                          label("TableName", description->name),
+                      table.get()});
+  }
+  const auto each = [&](std::string_view name, std::string_view type, std::string_view help, auto value) {
+    text.about(name, type, help);
+    for (const auto& [labels, table] : tables) text.sample(name, labels, std::int64_t{value(*table)});
+  };
+  each("mayfly_table_items", "gauge", "Items in the table.", [](const auto& table) { return table.counter(0).items.load(); });
+  each("mayfly_table_bytes", "gauge", "Bytes of the table's items.",
+       [](const auto& table) { return table.counter(0).bytes.load(); });
+  std::vector<engine::ExpiryTotals> totals;
+  for (const auto& [labels, table] : tables) totals.push_back(engine::expiry_totals(database, *table));
+  std::size_t at = 0;
+  each("mayfly_expiry_pending", "gauge", "Items that will expire.", [&](const auto&) { return totals[at++].pending; });
+  at = 0;
+  each("mayfly_expiry_due", "gauge", "Items that are due and not yet deleted.", [&](const auto&) { return totals[at++].due; });
+  each("TimeToLiveDeletedItemCount", "counter", "Items that expired, since the server started.",
+       [](const auto& table) { return table.expiry_stats().deleted(); });
+  write_lags(text, tables);
+  text.about("mayfly_stream_records_total", "counter", "Records that were ever written to streams.");
+  text.sample("mayfly_stream_records_total", "", static_cast<std::int64_t>(database.published()));
+  return {};
+}
+
+}  // namespace mayfly::compat::control

@@ -1,0 +1,88 @@
+// /_mayfly/snapshots/…, /_mayfly/reset: all of an account, kept, brought back, emptied (engine/snapshots.h).
+//
+// POST   /_mayfly/snapshots               {"id":"7"}
+// GET    /_mayfly/snapshots               {"snapshots":[{"id":"7"}]}
+// POST   /_mayfly/snapshots/{id}/restore  {"now":"2031-01-01T00:00:00Z"}
+// DELETE /_mayfly/snapshots/{id}          {}
+// POST   /_mayfly/reset                   {"now":"2026-11-20T10:00:00Z"}
+#include <charconv>
+
+#include "compat/control/handlers.h"
+#include "engine/failpoints.h"
+
+namespace mayfly::compat::control {
+namespace {
+
+Unexpected<Error> no_such_snapshot(const Call& call) {
+  return not_found("Account " + call.scope.account + " has no snapshot " + call.parameters[0] + ".");
+}
+
+std::optional<engine::SnapshotId> read_id(std::string_view text) {
+  engine::SnapshotId id = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), id);
+  return failure == std::errc{} && end == text.data() + text.size() ? std::optional(id) : std::nullopt;
+}
+
+// Whose time goes on from where, after it went elsewhere.
+void write_now(Call& call, json::Writer& out) {
+  out.begin_object();
+  out.key("now");
+  out.string(print_time(call.database().now(call.scope.account)));
+  out.end_object();
+}
+
+}  // namespace
+
+Result<void> take_snapshot(Call& call, json::Writer& out) {
+  CHECK_OK(call.body.nothing_else());
+  out.begin_object();
+  out.key("id");
+  out.string(std::to_string(call.database().take_snapshot(call.scope.account)));
+  out.end_object();
+  return {};
+}
+
+Result<void> list_snapshots(Call& call, json::Writer& out) {
+  out.begin_object();
+  out.key("snapshots");
+  out.begin_array();
+  for (const engine::SnapshotId id : call.database().list_snapshots(call.scope.account)) {
+    out.begin_object();
+    out.key("id");
+    out.string(std::to_string(id));
+    out.end_object();
+  }
+  out.end_array();
+  out.end_object();
+  return {};
+}
+
+Result<void> restore_snapshot(Call& call, json::Writer& out) {
+  CHECK_OK(call.body.nothing_else());
+  const auto id = read_id(call.parameters[0]);
+  // An advance that stops at one would keep the account to itself.
+  call.database().failpoints().release_all(call.scope.account);
+  if (!id || !call.database().restore_snapshot(call.scope.account, *id)) return no_such_snapshot(call);
+  write_now(call, out);
+  return {};
+}
+
+Result<void> delete_snapshot(Call& call, json::Writer& out) {
+  CHECK_OK(call.body.nothing_else());
+  const auto id = read_id(call.parameters[0]);
+  if (!id || !call.database().drop_snapshot(call.scope.account, *id)) return no_such_snapshot(call);
+  out.begin_object();
+  out.end_object();
+  return {};
+}
+
+Result<void> reset_account(Call& call, json::Writer& out) {
+  CHECK_OK(call.body.nothing_else());
+  call.database().failpoints().release_all(call.scope.account);
+  call.emulator.faults().set(call.scope.account, {});
+  call.database().reset(call.scope.account);
+  write_now(call, out);
+  return {};
+}
+
+}  // namespace mayfly::compat::control

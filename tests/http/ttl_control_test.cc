@@ -1,0 +1,193 @@
+// TTL's modes, counts and windows, snapshots, resets and metrics over HTTP.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/control_server.h"
+
+using namespace mayfly;
+using Json = nlohmann::json;
+using test::ControlServer;
+using test::HttpAnswer;
+
+namespace {
+
+constexpr std::int64_t new_year_2031 = 1'924'992'000;  // seconds
+
+std::string ttl(std::int64_t seconds) { return R"(,"ttl":{"N":")" + std::to_string(seconds) + R"("})"; }
+
+// Frozen at 2031-01-01, with a table whose TTL is on.
+struct NewYear : ControlServer {
+  explicit NewYear(compat::EmulatorOptions options = {}) : ControlServer(std::move(options)) {
+    ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
+    create_table("carts", true);
+  }
+  std::size_t count(const std::string& table) {
+    return execute("Scan", R"({"TableName":")" + table + R"(","Select":"COUNT"})")["Count"].get<std::size_t>();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("TTL shows what is pending and due, and the windows that hold it") {
+  NewYear server;
+  server.create_table("plain", false, false);
+  server.put("carts", "a", ttl(new_year_2031 + 30));
+  server.put("carts", "b", ttl(new_year_2031 + 59));
+  server.put("carts", "c", ttl(new_year_2031 + 3600));
+  server.put("carts", "d");
+  CHECK(server.ok("GET", "/_mayfly/ttl") == Json::parse(R"({"tables":{
+    "carts":{"status":"ENABLED","attribute":"ttl","mode":"exact","pending":3,"due":0,
+      "next_due":"2031-01-01T00:00:30.001Z","expired":0,"lag_ms":{"p50":0,"p99":0,"max":0},
+      "windows":[{"window":"2031-01-01T00:00:00.000Z_2031-01-01T00:01:00.000Z","count":2},
+                 {"window":"2031-01-01T01:00:00.000Z_2031-01-01T01:01:00.000Z","count":1}]},
+    "plain":{"status":"DISABLED","mode":"exact","pending":0,"due":0,"next_due":null,"expired":0,
+      "lag_ms":{"p50":0,"p99":0,"max":0},"windows":[]}}})"));
+  server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":60})");
+  const Json carts = server.ok("GET", "/_mayfly/ttl/carts");
+  CHECK(carts["pending"] == 1);
+  CHECK(carts["expired"] == 2);
+  CHECK(carts["next_due"] == "2031-01-01T01:00:00.001Z");
+  CHECK(server.ok("GET", "/_mayfly/ttl/carts/upcoming?limit=1") ==
+        Json::parse(R"({"items":[{"key":{"id":{"S":"c"}},"due":"2031-01-01T01:00:00.001Z","expires_at":"2031-01-01T01:00:00.001Z"}]})"));
+}
+
+TEST_CASE("in the mode manual what is due goes when a sweep says so") {
+  NewYear server;
+  CHECK(server.ok("PUT", "/_mayfly/ttl/carts", R"({"mode":"manual"})")["mode"] == "manual");
+  server.put("carts", "a", ttl(new_year_2031 + 30));
+  server.put("carts", "b", ttl(new_year_2031 + 3600));
+  CHECK(server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":60})")["expired"] == 0);
+  CHECK(server.ok("GET", "/_mayfly/ttl/carts")["due"] == 1);
+  CHECK(server.count("carts") == 2);
+  const Json why = server.ok("POST", "/_mayfly/ttl/carts/explain", R"({"key":{"id":{"S":"a"}}})");
+  CHECK(why["reason"] == "due");
+  CHECK(why["message"] == "ttl is 1924992030, which has passed; the item waits for a sweep (mode manual).");
+  CHECK(server.ok("POST", "/_mayfly/ttl/carts/sweep") == Json::parse(R"({"expired":1})"));
+  CHECK(server.ok("POST", "/_mayfly/ttl/carts/sweep", "{}") == Json::parse(R"({"expired":0})"));
+  CHECK(server.removed("carts") == Json::parse(R"([["a",60]])"));
+}
+
+TEST_CASE("in the mode aws an item can be read until its seeded delay is over") {
+  const auto gone_at = [](int seed) {
+    NewYear server;
+    server.ok("PUT", "/_mayfly/ttl/carts", R"({"mode":"aws","delay_seconds":[600,1680],"seed":)" + std::to_string(seed) + "}");
+    server.put("carts", "a", ttl(new_year_2031 + 30));
+    CHECK(server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":630})")["expired"] == 0);
+    CHECK(server.count("carts") == 1);
+    const Json why = server.ok("POST", "/_mayfly/ttl/carts/explain", R"({"key":{"id":{"S":"a"}}})");
+    CHECK(why["reason"] == "delayed");
+    const std::string expires_at = why["expires_at"];
+    CHECK(expires_at >= "2031-01-01T00:10:30");
+    CHECK(expires_at <= "2031-01-01T00:28:30.001Z");
+    CHECK(server.ok("POST", "/_mayfly/clock/advance", R"({"to":"next-expiry"})")["now"] == expires_at);
+    CHECK(server.count("carts") == 0);
+    return expires_at;
+  };
+  const std::string once = gone_at(1);
+  CHECK(gone_at(1) == once);
+  CHECK(gone_at(2) != once);
+}
+
+TEST_CASE("a mode that means nothing is refused") {
+  NewYear server;
+  const auto refused = [&](std::string_view body) {
+    const HttpAnswer answer = server.call("PUT", "/_mayfly/ttl/carts", body);
+    CHECK(answer.status == 400);
+    return Json::parse(answer.body)["message"].get<std::string>();
+  };
+  CHECK(refused("{}") == "The body needs the member mode, a string.");
+  CHECK(refused(R"({"mode":"late"})") == "mode must be exact, aws or manual.");
+  CHECK(refused(R"({"mode":"exact","seed":1})") == "delay_seconds and seed are for the mode aws.");
+  for (const char* delay : {"5", "[1]", "[2,1]", "[-1,1]", "[1.5,2]", "[0,99999999]", R"(["1","2"])"})
+    CHECK(refused(R"({"mode":"aws","delay_seconds":)" + std::string(delay) + "}") ==
+          "delay_seconds must be the least and the most, [600,1680], at most 30 days.");
+  CHECK(server.call("PUT", "/_mayfly/ttl/none", R"({"mode":"exact"})").status == 404);
+  CHECK(server.call("GET", "/_mayfly/ttl/none").status == 404);
+  CHECK(server.call("GET", "/_mayfly/ttl/carts/upcoming?limit=0").status == 400);
+}
+
+TEST_CASE("TimeToLive is changed again after its cooldown, by the account's clock") {
+  NewYear server({.ttl_cooldown = std::chrono::minutes(30)});
+  const std::string off = R"({"TableName":"carts","TimeToLiveSpecification":{"Enabled":false,"AttributeName":"ttl"}})";
+  test::HttpClient client(server.port());
+  client.send(test::operation_request("UpdateTimeToLive", off));
+  CHECK(client.receive().body ==
+        R"({"__type":"com.amazon.coral.validate#ValidationException","message":"Time to live has been modified multiple )"
+        R"(times within a fixed interval"})");
+  server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":1800})");
+  server.execute("UpdateTimeToLive", off);
+}
+
+TEST_CASE("a snapshot brings back an account's items, pending expiries and clock, as often as one likes") {
+  NewYear server;
+  server.put("carts", "a", ttl(new_year_2031 + 60));
+  server.put("carts", "b");
+  const std::string id = server.ok("POST", "/_mayfly/snapshots")["id"];
+  CHECK(server.ok("GET", "/_mayfly/snapshots") == Json{{"snapshots", {{{"id", id}}}}});
+  for (int round = 0; round < 2; ++round) {
+    CHECK(server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":3600})")["expired"] == 1);
+    server.execute("DeleteTable", R"({"TableName":"carts"})");
+    CHECK(server.ok("POST", "/_mayfly/snapshots/" + id + "/restore") == Json{{"now", "2031-01-01T00:00:00Z"}});
+    CHECK(server.count("carts") == 2);
+    CHECK(server.ok("GET", "/_mayfly/ttl/carts")["pending"] == 1);
+  }
+  const std::string other = "000000000042";
+  {
+    ControlServer::As stranger(server, other);
+    CHECK(server.call("POST", "/_mayfly/snapshots/" + id + "/restore").status == 404);
+    CHECK(server.ok("GET", "/_mayfly/snapshots") == Json::parse(R"({"snapshots":[]})"));
+  }
+  CHECK(server.ok("DELETE", "/_mayfly/snapshots/" + id) == Json::object());
+  const HttpAnswer gone = server.call("DELETE", "/_mayfly/snapshots/" + id);
+  CHECK(gone.status == 404);
+  CHECK(Json::parse(gone.body)["message"] == "Account 000000000000 has no snapshot " + id + ".");
+  CHECK(server.call("POST", "/_mayfly/snapshots/x/restore").status == 404);
+}
+
+TEST_CASE("a reset leaves an account as it began, and others as they are") {
+  NewYear server;
+  server.put("carts", "a");
+  server.ok("POST", "/_mayfly/snapshots");
+  server.ok("PUT", "/_mayfly/faults", R"({"rules":[{"operation":"Query","fault":"throttle"}]})");
+  server.ok("PUT", "/_mayfly/failpoints", R"({"table":"carts","key":{"id":{"S":"a"}}})");
+  {
+    ControlServer::As other(server, "000000000042");
+    server.create_table("carts", false);
+    server.ok("POST", "/_mayfly/reset");
+    CHECK(server.execute("ListTables", "{}") == Json::parse(R"({"TableNames":[]})"));
+  }
+  CHECK(server.count("carts") == 1);
+  server.ok("POST", "/_mayfly/reset");
+  CHECK(server.execute("ListTables", "{}") == Json::parse(R"({"TableNames":[]})"));
+  CHECK(server.ok("GET", "/_mayfly/clock")["mode"] == "real");
+  CHECK(server.ok("GET", "/_mayfly/snapshots") == Json::parse(R"({"snapshots":[]})"));
+  CHECK(server.ok("GET", "/_mayfly/faults") == Json::parse(R"({"rules":[]})"));
+  CHECK(server.ok("GET", "/_mayfly/failpoints") == Json::parse(R"({"failpoints":[]})"));
+}
+
+TEST_CASE("metrics count operations, items and expiries") {
+  NewYear server;
+  server.put("carts", "a", ttl(new_year_2031 + 60));
+  server.put("carts", "b", ttl(new_year_2031 + 7200));
+  server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":3600})");
+  test::HttpClient client(server.port());
+  client.send(test::operation_request("GetItem", R"({"TableName":"none","Key":{"id":{"S":"1"}}})"));
+  client.receive();
+  const HttpAnswer metrics = server.call("GET", "/_mayfly/metrics");
+  CHECK(metrics.status == 200);
+  CHECK(metrics.headers.at("content-type") == "text/plain; version=0.0.4");
+  const std::string labels = R"({account="000000000000",region="us-east-1",TableName="carts"})";
+  for (const std::string& line :
+       {std::string("# TYPE mayfly_operation_duration_seconds histogram"),
+        std::string(R"(mayfly_operation_duration_seconds_bucket{operation="PutItem",le="+Inf"} 2)"),
+        std::string(R"(mayfly_operation_duration_seconds_count{operation="PutItem"} 2)"),
+        std::string(R"(mayfly_operation_errors_total{operation="GetItem",by="client"} 1)"),
+        "mayfly_table_items" + labels + " 1", "mayfly_expiry_pending" + labels + " 1", "mayfly_expiry_due" + labels + " 0",
+        "TimeToLiveDeletedItemCount" + labels + " 1",
+        std::string(R"(mayfly_expiry_lag_seconds_count{account="000000000000",region="us-east-1",TableName="carts"} 1)"),
+        std::string("mayfly_stream_records_total 3")}) {
+    INFO(line);
+    CHECK(("\n" + metrics.body).find("\n" + line + "\n") != std::string::npos);
+  }
+  CHECK(metrics.body.find("operation=\"Scan\"") == std::string::npos);
+}
