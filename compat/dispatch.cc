@@ -1,11 +1,12 @@
 #include "compat/dispatch.h"
 
-#include <exception>
+#include <new>
 
 #include "compat/operations/batch_execute_statement.h"
 #include "compat/operations/batch_get_item.h"
 #include "compat/operations/batch_write_item.h"
 #include "compat/operations/continuous_backups.h"
+#include "compat/operations/contributor_insights.h"
 #include "compat/operations/create_table.h"
 #include "compat/operations/delete_item.h"
 #include "compat/operations/delete_table.h"
@@ -18,10 +19,12 @@
 #include "compat/operations/get_item.h"
 #include "compat/operations/get_records.h"
 #include "compat/operations/get_shard_iterator.h"
+#include "compat/operations/global_tables.h"
 #include "compat/operations/list_streams.h"
 #include "compat/operations/list_tables.h"
 #include "compat/operations/put_item.h"
 #include "compat/operations/query.h"
+#include "compat/operations/resource_policy.h"
 #include "compat/operations/scan.h"
 #include "compat/operations/tags.h"
 #include "compat/operations/time_to_live.h"
@@ -29,6 +32,7 @@
 #include "compat/operations/transact_write_items.h"
 #include "compat/operations/update_item.h"
 #include "compat/operations/update_table.h"
+#include "engine/storage.h"
 
 namespace mayfly::compat {
 namespace {
@@ -37,24 +41,34 @@ constexpr const Operation* operations_table[] = {
     &operations::batch_execute_statement,
     &operations::batch_get_item,
     &operations::batch_write_item,
+    &operations::create_global_table,
     &operations::create_table,
     &operations::delete_item,
+    &operations::delete_resource_policy,
     &operations::delete_table,
     &operations::describe_continuous_backups,
+    &operations::describe_contributor_insights,
     &operations::describe_endpoints,
+    &operations::describe_global_table,
+    &operations::describe_global_table_settings,
     &operations::describe_limits,
     &operations::describe_stream,
     &operations::describe_table,
+    &operations::describe_table_replica_auto_scaling,
     &operations::describe_time_to_live,
     &operations::execute_statement,
     &operations::execute_transaction,
     &operations::get_item,
     &operations::get_records,
+    &operations::get_resource_policy,
     &operations::get_shard_iterator,
+    &operations::list_contributor_insights,
+    &operations::list_global_tables,
     &operations::list_streams,
     &operations::list_tables,
     &operations::list_tags_of_resource,
     &operations::put_item,
+    &operations::put_resource_policy,
     &operations::query,
     &operations::scan,
     &operations::tag_resource,
@@ -62,8 +76,12 @@ constexpr const Operation* operations_table[] = {
     &operations::transact_write_items,
     &operations::untag_resource,
     &operations::update_continuous_backups,
+    &operations::update_contributor_insights,
+    &operations::update_global_table,
+    &operations::update_global_table_settings,
     &operations::update_item,
     &operations::update_table,
+    &operations::update_table_replica_auto_scaling,
     &operations::update_time_to_live,
 };
 
@@ -101,10 +119,14 @@ Answer dispatch(Context& context, const Operation& operation, std::string_view b
     auto answer = answer_body(context, operation, body);
     if (!answer) return error_answer(answer.error());
     return {200, *std::move(answer)};
-  } catch (const std::exception&) {
-    // Storage's faults, and memory that ran out: the client may try again.
+  } catch (const engine::StorageFault&) {
+    return error_answer(error::internal_server_error().error);
+  } catch (const std::bad_alloc&) {
+    // A request may be as large as it likes to be; what stands is untouched, and the client may try again.
     return error_answer(error::internal_server_error().error);
   }
+  // Nothing else is thrown on purpose: what is not caught here is a mistake of ours, and ends the process where
+  // it happened instead of hiding behind a 500.
 }
 
 }  // namespace mayfly::compat

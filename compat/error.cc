@@ -70,6 +70,15 @@ Unexpected<Error> idempotent_parameter_mismatch(std::string message) {
 Unexpected<Error> table_not_found(std::string message) {
   return dynamodb("TableNotFoundException", std::move(message));
 }
+
+Unexpected<Error> global_table_not_found(std::string message) {
+  return dynamodb("GlobalTableNotFoundException", std::move(message));
+}
+
+Unexpected<Error> policy_not_found(std::string message) {
+  return dynamodb("PolicyNotFoundException", std::move(message));
+}
+
 Unexpected<Error> duplicate_item() {
   return dynamodb("DuplicateItemException", "Duplicate primary key exists in table");
 }

@@ -25,6 +25,8 @@ Unexpected<Error> access_denied(std::string message);    // com.amazon.coral.ser
 Unexpected<Error> unknown_operation();
 Unexpected<Error> resource_not_found(std::string message);
 Unexpected<Error> table_not_found(std::string message);  // of backups: others say resource_not_found
+Unexpected<Error> global_table_not_found(std::string message);
+Unexpected<Error> policy_not_found(std::string message);
 Unexpected<Error> resource_in_use(std::string message);
 Unexpected<Error> conditional_check_failed(std::string item_json = {});  // item_json: {} of the old item, or empty
 // `reasons_json` is the list CancellationReasons.

@@ -210,9 +210,18 @@ Result<void> check_type(const Shape& shape, const Value& value, Place place) {
 
 // ---------------------------------------------------------------- constraints
 
+constexpr std::int64_t nested_name_length_max = 65535;
+
 bool matches_pattern(std::string_view pattern, std::string_view text) {
+  if (pattern == print_pattern) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  }
+  if (pattern == text_pattern) {
+    return std::all_of(text.begin(), text.end(), [](char c) {
+      return static_cast<unsigned char>(c) >= ' ' || c == '\r' || c == '\n' || c == '\t';
+    });
+  }
   assert(pattern == name_pattern);
-  (void)pattern;
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
   });
@@ -330,11 +339,36 @@ class Constraints {
       case Type::list: return check_list(shape, *value, path);
       case Type::map: return check_map(shape, *value, path);
       case Type::structure: return check_members(shape.members, *value, path);
+      case Type::attribute_value: return check_attribute_value(*value, path);
       case Type::decimal:
       case Type::boolean:
       case Type::blob:
-      case Type::timestamp:
-      case Type::attribute_value: return;
+      case Type::timestamp: return;
+    }
+  }
+
+  // All that the model forbids of a value are too long names within maps; the rest is attribute_value_json.h's.
+  void check_attribute_value(const Value& value, const Path& path) {
+    for (const json::Member& present : value.members()) {
+      if (present.name == "L") {
+        const Path list{.parent = &path, .name = present.name};
+        std::size_t position = 0;
+        for (const Value& element : present.value.items()) {
+          check_attribute_value(element, Path{.parent = &list, .position = ++position, .element = true});
+        }
+      } else if (present.name == "M") {
+        const Path map{.parent = &path, .name = present.name};
+        const auto entries = present.value.members();
+        if (std::any_of(entries.begin(), entries.end(), [](const json::Member& entry) {
+              return entry.name.size() > nested_name_length_max && java_length(entry.name) > nested_name_length_max;
+            })) {
+          report(value_map, &present.value, map,
+                 "Map keys must satisfy constraint: [Member must have length less than or equal to 65535]");
+        }
+        for (const json::Member& entry : entries) {
+          check_attribute_value(entry.value, Path{.parent = &map, .name = entry.name, .element = true});
+        }
+      }
     }
   }
 
@@ -380,11 +414,16 @@ class Constraints {
   }
 
   void check_elements(const Shape& shape, const Value& value, const Path& path) {
-    if (shape.element->type == Type::attribute_value) return;
+    const bool attribute_values = shape.element->type == Type::attribute_value;
     std::size_t position = 0;
     for (const Value& element : value.items()) {
       if (errors_.size() >= errors_max) return;
-      check(*shape.element, &element, Path{.parent = &path, .position = ++position, .element = true});
+      const Path element_path{.parent = &path, .position = ++position, .element = true};
+      if (attribute_values) {
+        check_attribute_value(element, element_path);
+      } else {
+        check(*shape.element, &element, element_path);
+      }
     }
   }
 
@@ -397,7 +436,6 @@ class Constraints {
       report(shape, &value, path, "Map keys must satisfy constraint: [" + constraints_of(*shape.key) + "]");
     }
     const Shape& element = *shape.element;
-    if (element.type == Type::attribute_value) return;
     // A list's own length, where the list is a map's value, is the map's affair.
     const bool measured = element.type == Type::list && (element.min || element.max);
     if (measured && std::any_of(members.begin(), members.end(), [&](const json::Member& member) {
@@ -408,7 +446,9 @@ class Constraints {
     for (const auto& member : members) {
       if (errors_.size() >= errors_max) return;
       const Path member_path{.parent = &path, .name = member.name, .element = true};
-      if (measured && !member.value.is(Kind::null)) {
+      if (element.type == Type::attribute_value) {
+        check_attribute_value(member.value, member_path);
+      } else if (measured && !member.value.is(Kind::null)) {
         check_elements(element, member.value, member_path);
       } else {
         check(element, &member.value, member_path);
@@ -450,7 +490,9 @@ Result<void> check_first(const Shape& shape, const Value& request) {
     if (!member.shape->length_first || value == nullptr || value->string().starts_with("arn:")) continue;
     const auto length = java_length(value->string());
     if (length < *member.shape->min || length > *member.shape->max) {
-      return error::validation(std::string(member.name) + " must be at least " + std::to_string(*member.shape->min) +
+      // A global table's name, too, is called a TableName.
+      const auto name = member.shape->table_name ? std::string_view("TableName") : member.name;
+      return error::validation(std::string(name) + " must be at least " + std::to_string(*member.shape->min) +
                                " characters long and at most " + std::to_string(*member.shape->max) +
                                " characters long");
     }

@@ -54,13 +54,16 @@ struct Shape {
   const Shape* element = nullptr;            // of a list; values of a map
   const Shape* key = nullptr;                // of a map; constraints only
   std::optional<std::int64_t> min{}, max{};  // length of strings, lists, maps; value of numbers
-  std::string_view pattern{};                // one of those that shape.cc knows: name_pattern
+  std::string_view pattern{};                // one of those below
   std::span<const std::string_view> values{};  // an enum's, in the order in which AWS prints them
   bool table_name = false;                   // an ARN is exempt from length and pattern
   bool length_first = false;                 // "TableName must be at least 3 characters long and …"
 };
 
 inline constexpr std::string_view name_pattern = "[a-zA-Z0-9_.-]+";
+inline constexpr std::string_view print_pattern = "\\p{Print}+";  // ASCII's printable characters
+inline constexpr std::string_view text_pattern =                   // no control characters but these three
+    "[\\u0020-\\uD7FF\\uE000-\\uFFFD\\uD800\\uDC00-\\uDBFF\\uDFFF\\r\\n\\t]*";
 
 constexpr Shape structure(std::string_view java_name, std::span<const Member> members) {
   return {.type = Shape::Type::structure, .java_name = java_name, .members = members};

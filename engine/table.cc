@@ -68,6 +68,21 @@ Map warm_map(const WarmThroughput& warm) {
   return map;
 }
 
+Map insights_map(const ContributorInsights& insights) {
+  Map map;
+  put_flag(map, "enabled", insights.enabled);
+  put(map, "mode", insights.mode);
+  put(map, "changed", insights.changed);
+  return map;
+}
+
+Map policy_map(const ResourcePolicy& policy) {
+  Map map;
+  put(map, "document", policy.document);
+  put(map, "revision", policy.revision);
+  return map;
+}
+
 Map index_map(const Index& index) {
   Map map;
   put(map, "id", index.id);
@@ -80,6 +95,7 @@ Map index_map(const Index& index) {
   map.set("throughput", throughput_map(index.throughput));
   map.set("on_demand", on_demand_map(index.on_demand));
   if (index.warm) map.set("warm", warm_map(*index.warm));
+  if (index.insights) map.set("insights", insights_map(*index.insights));
   return map;
 }
 
@@ -155,6 +171,12 @@ OnDemandLimits on_demand(const Map& map) {
 
 WarmThroughput warm(const Map& map) { return {int_or(map, "read_units", 0), int_or(map, "write_units", 0)}; }
 
+ContributorInsights insights(const Map& map) {
+  return {flag(map, "enabled"), string_or_empty(map, "mode"), int_or(map, "changed", 0)};
+}
+
+ResourcePolicy policy(const Map& map) { return {string_or_empty(map, "document"), string_or_empty(map, "revision")}; }
+
 Index index(const AttributeValue& value) {
   const Map& map = *value.get_if<Map>();
   Index index;
@@ -169,6 +191,7 @@ Index index(const AttributeValue& value) {
   index.throughput = throughput(*submap(map, "throughput"));
   index.on_demand = on_demand(*submap(map, "on_demand"));
   if (const Map* found = submap(map, "warm")) index.warm = warm(*found);
+  if (const Map* found = submap(map, "insights")) index.insights = insights(*found);
   return index;
 }
 
@@ -228,6 +251,7 @@ Item to_item(const Stream& stream) {
   put(item, "undone_last", static_cast<std::int64_t>(stream.undone_last));
   put(item, "disabled", stream.disabled);
   put_list(item, "shards", stream.shards, shard_map);
+  if (stream.policy) item.set("policy", policy_map(*stream.policy));
   return item;
 }
 
@@ -247,6 +271,7 @@ Stream stream_from_item(const Item& item) {
   stream.undone_last = static_cast<std::uint64_t>(int_or(item, "undone_last", 0));
   stream.disabled = optional_int(item, "disabled");
   stream.shards = list_of<Shard>(item, "shards", shard);
+  if (const Map* found = submap(item, "policy")) stream.policy = policy(*found);
   return stream;
 }
 
@@ -288,6 +313,9 @@ Item to_item(const Table& table) {
     put_flag(item, "encrypted", table.encryption->enabled);
     put(item, "kms_key_arn", table.encryption->kms_key_arn);
   }
+  if (table.insights) item.set("insights", insights_map(*table.insights));
+  if (table.policy) item.set("policy", policy_map(*table.policy));
+  if (!table.settings_replication.empty()) put(item, "settings_replication", table.settings_replication);
   Map tags;
   for (const auto& [name, value] : table.tags) tags.set(name, value);
   item.set("tags", std::move(tags));
@@ -327,6 +355,9 @@ Table table_from_item(const Item& item) {
   table.table_class_changed = optional_int(item, "table_class_changed");
   if (flag(item, "kms_key_arn"))
     table.encryption = ServerSideEncryption{flag(item, "encrypted"), string_or_empty(item, "kms_key_arn")};
+  if (const Map* found = submap(item, "insights")) table.insights = insights(*found);
+  if (const Map* found = submap(item, "policy")) table.policy = policy(*found);
+  table.settings_replication = string_or_empty(item, "settings_replication");
   for (const Attribute& tag : *submap(item, "tags")) table.tags[tag.name] = *tag.value.get_if<std::string>();
   table.next_index_id = static_cast<IndexId>(int_or(item, "next_index_id", 1));
   return table;

@@ -60,6 +60,19 @@ struct WarmThroughput {
   std::int64_t write_units = 0;
 };
 
+// Held, described and never acted upon: whether somebody asked for CloudWatch's rules, and when.
+struct ContributorInsights {
+  bool enabled = false;
+  std::string mode;  // "ACCESSED_AND_THROTTLED_KEYS"
+  Instant changed = 0;
+};
+
+// Held and returned, not enforced. One that was deleted leaves its revision behind, without a document.
+struct ResourcePolicy {
+  std::string document;
+  std::string revision;
+};
+
 struct Index {
   enum class Kind : std::uint8_t { local, global };
   enum class State : std::uint8_t { creating, active };
@@ -73,6 +86,7 @@ struct Index {
   Throughput throughput;
   OnDemandLimits on_demand;
   std::optional<WarmThroughput> warm;
+  std::optional<ContributorInsights> insights;  // nothing: never asked for
 };
 
 struct TimeToLive {
@@ -136,6 +150,7 @@ struct Stream {
   // A restore took these away, and numbers are never given twice: who stood there has lost them.
   std::uint64_t undone_first = 0, undone_last = 0;  // 0, 0: none
   std::vector<Shard> shards;        // by number; of an enabled stream the last one is open
+  std::optional<ResourcePolicy> policy;
 
   [[nodiscard]] const Shard* find_shard(ShardNumber number) const;
   // The open shard of an enabled stream that holds this hash.
@@ -171,6 +186,9 @@ struct Table {
   std::string table_class;  // empty: never set
   std::optional<Instant> table_class_changed;
   std::optional<ServerSideEncryption> encryption;
+  std::optional<ContributorInsights> insights;
+  std::optional<ResourcePolicy> policy;
+  std::string settings_replication;  // GlobalTableSettingsReplicationMode; empty: never set
   std::map<std::string, std::string> tags;
   IndexId next_index_id = 1;
 
