@@ -54,7 +54,7 @@ class Reader {
       if (!request_.filter || expression::evaluate(*request_.filter, entry)) write(entry, page);
       return entry_bytes;
     }
-    fetched_bytes_ += stored.size();
+    fetched_units_ += read_units(stored.size(), request_.consistent);
     if (passes(stored)) write(stored, page);
     return stored.size();
   }
@@ -70,7 +70,7 @@ class Reader {
       units += read_units(bytes_[i], request_.consistent);
     }
     (request_.target.index ? page.index_units : page.table_units) = units;
-    if (fetched_bytes_ > 0) page.table_units = read_units(fetched_bytes_, request_.consistent);
+    page.table_units += fetched_units_;
   }
 
  private:
@@ -111,7 +111,7 @@ class Reader {
   json::Writer* items_;
   bool partial_;  // the index does not project everything
   std::array<std::size_t, partitions_max> bytes_{};  // read, by partition
-  std::size_t fetched_bytes_ = 0;                    // of whole items that an index only points to
+  double fetched_units_ = 0;  // of whole items that an index only points to: each is read by itself
 };
 
 }  // namespace

@@ -93,7 +93,7 @@ inline constexpr Shape global_index_update = structure("GlobalSecondaryIndexUpda
 inline constexpr Shape global_index_updates = list_of(global_index_update);
 
 // --- the rest
-inline constexpr std::string_view stream_view_values[] = {"NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES", "KEYS_ONLY"};
+inline constexpr std::string_view stream_view_values[] = {"OLD_IMAGE", "KEYS_ONLY", "NEW_AND_OLD_IMAGES", "NEW_IMAGE"};
 inline constexpr Shape stream_view = enum_shape(stream_view_values);
 inline constexpr Member stream_specification_members[] = {
     {"StreamEnabled", &boolean, required},
@@ -102,10 +102,11 @@ inline constexpr Member stream_specification_members[] = {
 inline constexpr Shape stream_specification = structure("StreamSpecification", stream_specification_members);
 inline constexpr std::string_view encryption_type_values[] = {"AES256", "KMS"};
 inline constexpr Shape encryption_type = enum_shape(encryption_type_values);
+inline constexpr Shape kms_key_id = string_shape(1);
 inline constexpr Member encryption_members[] = {
     {"Enabled", &boolean},
     {"SSEType", &encryption_type},
-    {"KMSMasterKeyId", &any_string},
+    {"KMSMasterKeyId", &kms_key_id},
 };
 inline constexpr Shape encryption = structure("SSESpecification", encryption_members);
 inline constexpr std::string_view table_class_values[] = {"STANDARD", "STANDARD_INFREQUENT_ACCESS"};
@@ -113,13 +114,5 @@ inline constexpr Shape table_class = enum_shape(table_class_values);
 inline constexpr std::string_view settings_replication_values[] = {"ENABLED", "DISABLED", "ENABLED_WITH_OVERRIDES"};
 inline constexpr Shape settings_replication = enum_shape(settings_replication_values);
 inline constexpr Shape table_source_arn = string_shape(1, 1024);
-inline constexpr Shape tag_key = string_shape(1, 128);
-inline constexpr Shape tag_value = string_shape(0, 256);
-inline constexpr Member tag_members[] = {
-    {"Key", &tag_key, required},
-    {"Value", &tag_value, required},
-};
-inline constexpr Shape tag = structure("Tag", tag_members);
-inline constexpr Shape tags = list_of(tag);
 
 }  // namespace mayfly::compat::shapes

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "compat/rules.h"
-#include "compat/table_schema.h"
+#include "compat/throughput_rules.h"
 
 namespace mayfly::compat {
 namespace {
@@ -84,8 +84,8 @@ void write_on_demand_limits(Writer& out, const engine::OnDemandLimits& limits) {
   if (!limits.read_units_max && !limits.write_units_max) return;
   out.key("OnDemandThroughput");
   out.begin_object();
-  member(out, "MaxReadRequestUnits", limits.read_units_max.value_or(-1));
-  member(out, "MaxWriteRequestUnits", limits.write_units_max.value_or(-1));
+  if (limits.read_units_max) member(out, "MaxReadRequestUnits", *limits.read_units_max);
+  if (limits.write_units_max) member(out, "MaxWriteRequestUnits", *limits.write_units_max);
   out.end_object();
 }
 
@@ -214,6 +214,9 @@ void write_table_description(Writer& out, const Table& table, const engine::Live
   write_stream(out, table);
   write_encryption(out, table);
   write_table_class(out, table);
+  if (!table.settings_replication.empty()) {
+    member(out, "GlobalTableSettingsReplicationMode", table.settings_replication);
+  }
   if (status != TableStatus::creating || table.deletion_protection) {
     out.key("DeletionProtectionEnabled");
     out.boolean(table.deletion_protection);

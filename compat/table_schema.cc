@@ -2,7 +2,11 @@
 
 #include <algorithm>
 
+#include "compat/encryption_rules.h"
+#include "compat/policy_document.h"
 #include "compat/shape.h"
+#include "compat/tag_rules.h"
+#include "compat/throughput_rules.h"
 
 namespace mayfly::compat {
 namespace {
@@ -83,9 +87,14 @@ Result<void> check_plain_keys(const std::vector<KeyElement>& keys) {
 
 // A global index's: HASH up to four times, then RANGE up to four times.
 Result<void> check_global_keys(const std::vector<KeyElement>& keys, bool projected) {
+  const auto invalid = [](const char* what) {
+    return error::validation("One or more parameter values were invalid: " + std::string(what));
+  };
   for (std::size_t i = 0; i < keys.size(); ++i) {
     for (std::size_t j = i + 1; j < keys.size(); ++j) {
-      if (keys[i].name == keys[j].name) return same_name();
+      if (keys[i].name != keys[j].name) continue;
+      if (keys.size() == 2) return same_name();
+      return error::validation("The KeySchema contains multiple key attributes with the same name");
     }
   }
   CHECK_OK(check_first_is_hash(keys));
@@ -95,13 +104,13 @@ Result<void> check_global_keys(const std::vector<KeyElement>& keys, bool project
   const auto hashes = std::count_if(keys.begin(), keys.end(), [](const KeyElement& key) { return key.hash; });
   const auto first_range = std::find_if(keys.begin(), keys.end(), [](const KeyElement& key) { return !key.hash; });
   if (std::any_of(first_range, keys.end(), [](const KeyElement& key) { return key.hash; })) {
-    return error::validation("Invalid KeySchema: All HASH KeySchemaElements must precede all RANGE KeySchemaElements");
+    return invalid("All HASH key attributes must precede RANGE key attributes in the KeySchema");
   }
   if (static_cast<std::size_t>(hashes) > index_key_attributes_max) {
-    return error::validation("Invalid KeySchema: Number of HASH KeySchemaElements exceeds the limit of 4");
+    return invalid("The KeySchema exceeds the maximum allowed number of HASH key attributes");
   }
   if (keys.size() - static_cast<std::size_t>(hashes) > index_key_attributes_max) {
-    return error::validation("Invalid KeySchema: Number of RANGE KeySchemaElements exceeds the limit of 4");
+    return invalid("The KeySchema exceeds the maximum allowed number of RANGE key attributes");
   }
   return {};
 }
@@ -129,7 +138,7 @@ Result<engine::Projection> read_projection(const Value& projection) {
     for (const Value& attribute : attributes->items()) {
       if (std::find(result.attributes.begin(), result.attributes.end(), attribute.string()) !=
           result.attributes.end()) {
-        return error::validation("One or more parameter values were invalid: Duplicate attribute in NonKeyAttributes: " +
+        return error::validation("One or more parameter values were invalid: Duplicate element in NonKeyAttributes: " +
                                  std::string(attribute.string()));
       }
       result.attributes.emplace_back(attribute.string());
@@ -198,7 +207,7 @@ Result<void> read_global_indexes(const Value& list, Table& table) {
     return error::validation("One or more parameter values were invalid: List of GlobalSecondaryIndexes is empty");
   }
   for (const Value& each : list.items()) {
-    TRY(auto index, read_global_index(each, table.attribute_definitions, table.on_demand));
+    TRY(auto index, read_global_index(each, table.attribute_definitions, {table.on_demand, true}));
     CHECK_OK(check_new_name(table, index));
     table.indexes.push_back(std::move(index));
   }
@@ -210,7 +219,7 @@ Result<void> read_global_indexes(const Value& list, Table& table) {
   for (const Value& each : list.items()) {
     if (each.member("ProvisionedThroughput") != nullptr) continue;
     return error::validation(
-        "One or more parameter values were invalid: ProvisionedThroughput must be specified for index: " +
+        "One or more parameter values were invalid: ProvisionedThroughput is not specified for index: " +
         text(each, "IndexName"));
   }
   return {};
@@ -226,7 +235,7 @@ Result<void> read_billing(const Context& context, const Value& request, Table& t
           "specified when BillingMode is PAY_PER_REQUEST");
     }
     table.on_demand_since = context.now();
-    table.on_demand_limits = read_on_demand_limits(request.member("OnDemandThroughput"));
+    TRY(table.on_demand_limits, read_on_demand_limits(request.member("OnDemandThroughput"), {}, true));
     return {};
   }
   if (throughput == nullptr) {
@@ -235,10 +244,9 @@ Result<void> read_billing(const Context& context, const Value& request, Table& t
         "when BillingMode is PROVISIONED");
   }
   CHECK_OK(check_throughput_bounds(*throughput));
-  if (request.member("OnDemandThroughput") != nullptr) {
-    return error::validation(
-        "One or more parameter values were invalid: OnDemandThroughput cannot be specified when BillingMode is "
-        "PROVISIONED");
+  if (const auto given = on_demand_limit_given(request.member("OnDemandThroughput"))) {
+    return error::validation("One or more parameter values were invalid: " + std::string(*given) +
+                             " for OnDemandThroughput cannot be specified when table BillingMode is PROVISIONED.");
   }
   table.throughput = read_throughput(*throughput);
   return {};
@@ -265,28 +273,22 @@ Result<void> read_keys(const Value& request, Table& table) {
 
 Result<void> read_settings(const Context& context, const Value& request, Table& table) {
   if (const Value* stream = request.member("StreamSpecification")) {
-    TRY(const auto view, read_stream_view(*stream));
+    TRY(const auto view, read_stream_view(*stream, true));
     if (view) table.stream = engine::Stream{.view = *view};
   }
   if (const Value* encryption = request.member("SSESpecification")) {
-    table.encryption = read_encryption(context, *encryption);
+    TRY(table.encryption, read_encryption(context, *encryption));
   }
   if (const Value* tags = request.member("Tags")) {
     TRY(table.tags, read_tags(*tags));
   }
-  table.table_class = text(request, "TableClass");
+  if (const auto policy = string_member(request, "ResourcePolicy")) {
+    TRY(auto document, read_policy(*policy));
+    table.policy = engine::ResourcePolicy{std::move(document), std::to_string(context.now())};
+  }
   table.deletion_protection = boolean_member(request, "DeletionProtectionEnabled").value_or(false);
-  table.warm = read_warm_throughput(request.member("WarmThroughput"),
-                                    default_warm_throughput(table.on_demand, table.throughput));
+  TRY(table.warm, read_new_warm_throughput(request.member("WarmThroughput"), table.on_demand, table.throughput));
   return {};
-}
-
-// Letters of any script, digits, white space and a few signs.
-bool is_tag_text(std::string_view value) {
-  return std::all_of(value.begin(), value.end(), [](char c) {
-    return static_cast<unsigned char>(c) >= 0x80 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c >= '0' && c <= '9') || std::string_view(" \t+-=._:/@").find(c) != std::string_view::npos;
-  });
 }
 
 }  // namespace
@@ -300,6 +302,9 @@ Result<Table> read_new_table(const Context& context, const Value& request) {
     return error::validation("1 validation error detected: Value '" + table.name +
                              "' at 'tableName' failed to satisfy constraint: Member must satisfy regular expression "
                              "pattern: [a-zA-Z0-9_.-]+");
+  }
+  if (const auto name = string_member(request, "TableClass")) {
+    TRY(table.table_class, read_table_class(*name));
   }
   CHECK_OK(read_billing(context, request, table));
   TRY(table.attribute_definitions, read_attribute_definitions(*request.member("AttributeDefinitions")));
@@ -320,18 +325,15 @@ Result<std::vector<KeyAttribute>> read_attribute_definitions(const Value& list) 
                                                         : type == "N" ? ScalarType::number
                                                                       : ScalarType::binary};
     if (find_definition(definitions, attribute.name) != nullptr) {
-      return error::validation(
-          "One or more parameter values were invalid: Duplicate AttributeName in AttributeDefinitions: " +
-          attribute.name);
+      return error::validation("Attribute Name is duplicated: " + attribute.name);
     }
     definitions.push_back(std::move(attribute));
   }
   return definitions;
 }
 
-Result<Index> read_global_index(const Value& value, const std::vector<KeyAttribute>& definitions, bool on_demand) {
+Result<Index> read_global_index(const Value& value, const std::vector<KeyAttribute>& definitions, IndexMode mode) {
   Index index;
-  index.kind = Index::Kind::global;
   index.name = text(value, "IndexName");
   const auto keys = key_elements(*value.member("KeySchema"));
   const Value& projection = *value.member("Projection");
@@ -339,17 +341,27 @@ Result<Index> read_global_index(const Value& value, const std::vector<KeyAttribu
   CHECK_OK(check_global_keys(keys, projection.member("ProjectionType") != nullptr));
   TRY(index.projection, read_projection(projection));
   const Value* throughput = value.member("ProvisionedThroughput");
-  if (on_demand && throughput != nullptr) {
+  if (mode.on_demand && throughput != nullptr) {
     return error::validation(
-        "One or more parameter values were invalid: ProvisionedThroughput should not be specified for index: " +
-        index.name + " when BillingMode is PAY_PER_REQUEST");
+        "One or more parameter values were invalid: " +
+        (mode.creating_table ? "ProvisionedThroughput should not be specified for index: " + index.name
+                             : "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for index: " +
+                                   index.name) +
+        " when BillingMode is PAY_PER_REQUEST");
   }
   if (throughput != nullptr) {
     CHECK_OK(check_throughput_bounds(*throughput));
     index.throughput = read_throughput(*throughput);
   }
-  index.on_demand = read_on_demand_limits(value.member("OnDemandThroughput"));
-  index.warm = read_warm_throughput(value.member("WarmThroughput"), default_warm_throughput(on_demand, index.throughput));
+  const Value* limits = value.member("OnDemandThroughput");
+  if (const auto given = on_demand_limit_given(limits); given && !mode.on_demand) {
+    return error::validation("One or more parameter values were invalid: " + std::string(*given) +
+                             " for OnDemandThroughput for index : " + index.name +
+                             " cannot be specified when table BillingMode is PROVISIONED.");
+  }
+  TRY(index.on_demand, read_on_demand_limits(limits, {}, true, index.name));
+  TRY(index.warm,
+      read_new_warm_throughput(value.member("WarmThroughput"), mode.on_demand, index.throughput, index.name));
   index.keys = key_schema_of(keys, definitions);
   return index;
 }
@@ -381,52 +393,22 @@ Result<void> check_projected_attributes(const Table& table) {
       "the limit of 100");
 }
 
-Result<void> check_throughput_bounds(const Value& throughput) {
-  for (const char* name : {"ReadCapacityUnits", "WriteCapacityUnits"}) {
-    const auto units = *integer_member(throughput, name);
-    if (units > capacity_units_max) {
-      return error::validation("Given value " + std::to_string(units) + " for " + name + " is out of bounds");
-    }
-  }
-  return {};
-}
-
-engine::Throughput read_throughput(const Value& throughput) {
-  return {.read_units = *integer_member(throughput, "ReadCapacityUnits"),
-          .write_units = *integer_member(throughput, "WriteCapacityUnits")};
-}
-
-engine::OnDemandLimits read_on_demand_limits(const Value* limits) {
-  if (limits == nullptr) return {};
-  return {.read_units_max = integer_member(*limits, "MaxReadRequestUnits"),
-          .write_units_max = integer_member(*limits, "MaxWriteRequestUnits")};
-}
-
-std::optional<engine::WarmThroughput> read_warm_throughput(const Value* warm, const engine::WarmThroughput& floor) {
-  if (warm == nullptr) return std::nullopt;
-  return engine::WarmThroughput{integer_member(*warm, "ReadUnitsPerSecond").value_or(floor.read_units),
-                                integer_member(*warm, "WriteUnitsPerSecond").value_or(floor.write_units)};
-}
-
-// AWS: what an on-demand table takes from the start, or what is provisioned.
-engine::WarmThroughput default_warm_throughput(bool on_demand, const engine::Throughput& throughput) {
-  if (on_demand) return {12000, 4000};
-  return {throughput.read_units, throughput.write_units};
-}
-
-Result<std::optional<engine::StreamView>> read_stream_view(const Value& specification) {
+Result<std::optional<engine::StreamView>> read_stream_view(const Value& specification, bool creating) {
+  const auto invalid = [&](const char* new_table, const char* old_table) {
+    return error::validation("One or more parameter values were invalid: " +
+                             std::string(creating ? new_table : old_table));
+  };
   const auto view = string_member(specification, "StreamViewType");
   if (!*boolean_member(specification, "StreamEnabled")) {
     if (view) {
-      return error::validation(
-          "One or more parameter values were invalid: If stream is being disabled then StreamViewType should not be "
-          "specified");
+      return invalid("Table is being created with a stream disabled, UpdateViewType should not be specified",
+                     "If stream is being disabled, then UpdateViewType must not be specified");
     }
     return std::optional<engine::StreamView>();
   }
   if (!view) {
-    return error::validation(
-        "One or more parameter values were invalid: If stream is being enabled then UpdateViewType is required");
+    return invalid("Table is being created with a stream enabled, UpdateViewType is required",
+                   "If stream is being enabled then UpdateViewType is required");
   }
   return std::optional(*view == "KEYS_ONLY"   ? engine::StreamView::keys_only
                        : *view == "NEW_IMAGE" ? engine::StreamView::new_image
@@ -434,34 +416,11 @@ Result<std::optional<engine::StreamView>> read_stream_view(const Value& specific
                                               : engine::StreamView::new_and_old_images);
 }
 
-std::optional<engine::ServerSideEncryption> read_encryption(const Context& context, const Value& specification) {
-  if (!boolean_member(specification, "Enabled").value_or(false)) return std::nullopt;
-  auto key = text(specification, "KMSMasterKeyId");
-  const auto prefix = "arn:aws:kms:" + context.scope.region + ":" + context.scope.account + ":";
-  if (key.empty()) key = "alias/aws/dynamodb";
-  if (!key.starts_with("arn:")) key = prefix + (key.starts_with("alias/") ? key : "key/" + key);
-  return engine::ServerSideEncryption{true, std::move(key)};
-}
-
-Result<std::map<std::string, std::string>> read_tags(const Value& list) {
-  std::map<std::string, std::string> tags;
-  for (const Value& tag : list.items()) {
-    if (!is_tag_text(text(tag, "Key")) || !is_tag_text(text(tag, "Value"))) {
-      return error::validation(
-          "One or more parameter values were invalid: Tag keys and values can only contain letters, white space, "
-          "numbers and + - = . _ : / @. Tag key: " + text(tag, "Key"));
-    }
-    const auto [position, inserted] = tags.insert_or_assign(text(tag, "Key"), text(tag, "Value"));
-    (void)position;
-    if (!inserted) {
-      return error::validation("One or more parameter values were invalid: Duplicate tag key found: " +
-                               text(tag, "Key"));
-    }
-  }
-  if (tags.size() > tags_max) {
-    return error::validation("One or more parameter values were invalid: Too many tags: the limit is 50");
-  }
-  return tags;
+Result<std::string> read_table_class(std::string_view name) {
+  if (name == "STANDARD" || name == "STANDARD_INFREQUENT_ACCESS") return std::string(name);
+  return error::validation(
+      "Invalid table-class parameter provided. Please try again with a valid table-class value: [STANDARD, "
+      "STANDARD_INFREQUENT_ACCESS].");
 }
 
 }  // namespace mayfly::compat

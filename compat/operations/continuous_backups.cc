@@ -4,6 +4,7 @@
 
 #include "compat/rules.h"
 #include "compat/shapes_common.h"
+#include "compat/table_changes.h"
 
 namespace mayfly::compat {
 namespace {
@@ -19,19 +20,21 @@ constexpr Member specification_members[] = {
 };
 constexpr Shape specification = structure("PointInTimeRecoverySpecification", specification_members);
 constexpr Member update_members[] = {
-    {"TableName", &shapes::table_name_first, required_first},
+    {"TableName", &shapes::table_name, required},
     {"PointInTimeRecoverySpecification", &specification, required},
 };
 constexpr Shape update_shape = structure("UpdateContinuousBackupsInput", update_members);
 constexpr Member describe_members[] = {
-    {"TableName", &shapes::table_name_first, required_first},
+    {"TableName", &shapes::table_name, required},
 };
 constexpr Shape describe_shape = structure("DescribeContinuousBackupsInput", describe_members);
 
 // These two have an error of their own for a table that is not there.
 Result<std::shared_ptr<engine::LiveTable>> find(const Context& context, const std::string& name) {
   auto table = context.database.find_table(context.scope, name);
-  if (table == nullptr) return error::table_not_found("Table not found: " + name);
+  if (table == nullptr || context.table_changes.status(context.scope, name) == TableStatus::creating) {
+    return error::table_not_found("Table not found: " + name);
+  }
   return table;
 }
 
@@ -65,7 +68,10 @@ Result<void> update(Context& context, const json::Value& request, json::Writer& 
   const json::Value& wanted = *request.member("PointInTimeRecoverySpecification");
   const bool enable = *boolean_member(wanted, "PointInTimeRecoveryEnabled");
   const auto period = integer_member(wanted, "RecoveryPeriodInDays");
-  CHECK_OK(check_settled(context, name));
+  if (!enable && period) {
+    return error::validation(
+        "Invalid Request: Cannot specify RecoveryPeriodInDays when disabling point-in-time recovery.");
+  }
   TRY(const auto table, find(context, name));
   const auto now = context.now();
   const auto after = context.database.update_table(table, [&](engine::Table& edited) {

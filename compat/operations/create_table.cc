@@ -4,6 +4,7 @@
 #include "compat/shapes_table.h"
 #include "compat/table_description.h"
 #include "compat/table_schema.h"
+#include "compat/tag_rules.h"
 
 namespace mayfly::compat {
 namespace {
@@ -19,7 +20,7 @@ constexpr Member members[] = {
     {"StreamSpecification", &shapes::stream_specification},
     {"SSESpecification", &shapes::encryption},
     {"Tags", &shapes::tags},
-    {"TableClass", &shapes::table_class},
+    {"TableClass", &shapes::any_string},
     {"DeletionProtectionEnabled", &shapes::boolean},
     {"WarmThroughput", &shapes::warm_throughput},
     {"ResourcePolicy", &shapes::any_string},
@@ -32,9 +33,8 @@ constexpr Shape shape = structure("CreateTableInput", members);
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
   TRY(auto description, read_new_table(context, request));
   const auto name = description.name;
-  if (context.table_changes.status(context.scope, name) == TableStatus::deleting) {
-    CHECK_OK(check_settled(context, name));
-  }
+  const auto status = context.table_changes.status(context.scope, name);
+  if (status == TableStatus::creating || status == TableStatus::deleting) CHECK_OK(check_settled(context, name));
   const auto table = context.database.create_table(std::move(description));
   if (table == nullptr) return error::resource_in_use("Table already exists: " + name);
   context.table_changes.begin(context.scope, {TableStatus::creating, table->description()});

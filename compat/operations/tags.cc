@@ -1,8 +1,8 @@
 #include "compat/operations/tags.h"
 
 #include "compat/rules.h"
-#include "compat/shapes_table.h"
-#include "compat/table_schema.h"
+#include "compat/shapes_common.h"
+#include "compat/tag_rules.h"
 
 namespace mayfly::compat {
 namespace {
@@ -10,7 +10,6 @@ namespace {
 using json::Value;
 
 constexpr Shape resource_arn = string_shape({}, 1283);  // a short one is told in its own words
-constexpr Shape tag_keys = list_of(shapes::tag_key);
 constexpr Member tag_members[] = {
     {"ResourceArn", &resource_arn},
     {"Tags", &shapes::tags},
@@ -18,7 +17,7 @@ constexpr Member tag_members[] = {
 constexpr Shape tag_shape = structure("TagResourceInput", tag_members);
 constexpr Member untag_members[] = {
     {"ResourceArn", &resource_arn},
-    {"TagKeys", &tag_keys},
+    {"TagKeys", &shapes::tag_keys},
 };
 constexpr Shape untag_shape = structure("UntagResourceInput", untag_members);
 constexpr Member list_members[] = {
@@ -84,9 +83,7 @@ Result<void> tag(Context& context, const Value& request, json::Writer&) {
     if (!too_many) edited.tags = std::move(merged);
   });
   if (after == nullptr) return resource_not_found(arn);
-  if (too_many) {
-    return error::validation("One or more parameter values were invalid: Too many tags: the limit is 50");
-  }
+  if (too_many) return too_many_tags();
   return {};
 }
 
@@ -99,6 +96,7 @@ Result<void> untag(Context& context, const Value& request, json::Writer&) {
   }
   TRY(const auto table_arn, read_table_arn(arn));
   if (list->items().empty()) return error::validation("Atleast one Tag Key needs to be provided as Input.");
+  CHECK_OK(check_tag_keys(*list));
   const auto table = find(context, table_arn);
   if (table == nullptr) return table_not_found();
   const auto after = context.database.update_table(table, [&](engine::Table& edited) {

@@ -2,18 +2,19 @@
 
 #include "compat/rules.h"
 #include "compat/shapes_common.h"
+#include "compat/table_changes.h"
 
 namespace mayfly::compat {
 namespace {
 
 constexpr Shape attribute_name = string_shape(1, 255);
 constexpr Member specification_members[] = {
-    {"Enabled", &shapes::boolean, required},
     {"AttributeName", &attribute_name, required},
+    {"Enabled", &shapes::boolean, required},
 };
 constexpr Shape specification = structure("TimeToLiveSpecification", specification_members);
 constexpr Member update_members[] = {
-    {"TableName", &shapes::table_name_first, required_first},
+    {"TableName", &shapes::table_name, required},
     {"TimeToLiveSpecification", &specification, required},
 };
 constexpr Shape update_shape = structure("UpdateTimeToLiveInput", update_members);
@@ -42,8 +43,11 @@ Result<void> check_cooldown(const Context& context, const engine::Table& table) 
 
 Result<void> update(Context& context, const json::Value& request, json::Writer& out) {
   TRY(const auto name, resolve_table_name(context, *string_member(request, "TableName")));
-  CHECK_OK(check_settled(context, name));
   TRY(const auto table, find_named_table(context, name));
+  if (context.table_changes.status(context.scope, name) == TableStatus::creating) {
+    return error::resource_in_use("Attempt to change a resource which is still in use: Table " + name +
+                                  " is being created");
+  }
   const json::Value& wanted = *request.member("TimeToLiveSpecification");
   const bool enable = *boolean_member(wanted, "Enabled");
   const std::string attribute(*string_member(wanted, "AttributeName"));
@@ -77,7 +81,12 @@ Result<void> update(Context& context, const json::Value& request, json::Writer& 
 }
 
 Result<void> describe(Context& context, const json::Value& request, json::Writer& out) {
-  TRY(const auto table, find_named_table(context, *string_member(request, "TableName")));
+  TRY(const auto name, resolve_table_name(context, *string_member(request, "TableName")));
+  TRY(const auto table, find_named_table(context, name));
+  if (context.table_changes.status(context.scope, name) == TableStatus::creating) {
+    return error::validation(
+        "Cannot describe time to live while table is in CREATING state: Current table state is CREATING");
+  }
   const auto description = table->description();
   out.begin_object();
   out.key("TimeToLiveDescription");

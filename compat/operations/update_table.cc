@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <functional>
-#include <set>
 #include <vector>
 
+#include "compat/encryption_rules.h"
 #include "compat/rules.h"
 #include "compat/shapes_replica.h"
 #include "compat/table_description.h"
 #include "compat/table_schema.h"
+#include "compat/throughput_rules.h"
+#include "compat/update_table_rules.h"
 
 namespace mayfly::compat {
 namespace {
@@ -27,7 +29,7 @@ constexpr Member members[] = {
     {"StreamSpecification", &shapes::stream_specification},
     {"SSESpecification", &shapes::encryption},
     {"ReplicaUpdates", &shapes::replica_updates},
-    {"TableClass", &shapes::table_class},
+    {"TableClass", &shapes::any_string},
     {"DeletionProtectionEnabled", &shapes::boolean},
     {"MultiRegionConsistency", &shapes::region_consistency},
     {"GlobalTableWitnessUpdates", &shapes::witness_updates},
@@ -37,109 +39,11 @@ constexpr Member members[] = {
 };
 constexpr Shape shape = structure("UpdateTableInput", members);
 
-constexpr engine::Instant day_ms = 24 * 60 * 60 * 1000;
-
 // What is to happen to a table: edits of a copy of its description, made one after another.
 struct Plan {
   std::vector<std::function<void(Table&)>> edits;
   IndexStatuses index_statuses;
 };
-
-std::span<const Value> index_updates(const Value& request) {
-  const Value* list = request.member("GlobalSecondaryIndexUpdates");
-  return list != nullptr ? list->items() : std::span<const Value>();
-}
-
-struct IndexAction {
-  const Value* update;
-  const Value* create;
-  const Value* remove;
-  [[nodiscard]] std::string name() const {
-    const Value* action = update != nullptr ? update : create != nullptr ? create : remove;
-    return std::string(*string_member(*action, "IndexName"));
-  }
-};
-
-IndexAction action_of(const Value& value) {
-  return {value.member("Update"), value.member("Create"), value.member("Delete")};
-}
-
-Result<void> check_index_actions(const Value& request) {
-  std::set<std::string> names;
-  for (const Value& each : index_updates(request)) {
-    const auto action = action_of(each);
-    const int count = (action.update != nullptr) + (action.create != nullptr) + (action.remove != nullptr);
-    if (count == 0) {
-      return error::validation(
-          "One or more parameter values were invalid: One of GlobalSecondaryIndexUpdate.Update, "
-          "GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete must not be null");
-    }
-    if (count > 1) {
-      return error::validation(
-          "One or more parameter values were invalid: Only one of GlobalSecondaryIndexUpdate.Update, "
-          "GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete can be specified");
-    }
-    if (!names.insert(action.name()).second) {
-      return error::validation(
-          "One or more parameter values were invalid: Only one global secondary index update per index is allowed "
-          "simultaneously. Index: " + action.name());
-    }
-  }
-  return {};
-}
-
-// Rules that need no table; AWS checks them before it looks for one.
-Result<void> check_request(const Value& request) {
-  const bool anything = std::any_of(std::begin(members) + 1, std::end(members), [&](const Member& member) {
-    return member.name != "AttributeDefinitions" && member.name != "GlobalSecondaryIndexUpdates" &&
-           request.member(member.name) != nullptr;
-  });
-  if (!anything && index_updates(request).empty()) {
-    return error::validation(
-        "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or "
-        "SSESpecification or ReplicaUpdates is required");
-  }
-  const Value* throughput = request.member("ProvisionedThroughput");
-  if (string_member(request, "BillingMode") == "PROVISIONED" && throughput == nullptr) {
-    return error::validation(
-        "One or more parameter values were invalid: ProvisionedThroughput must be specified when BillingMode is "
-        "PROVISIONED");
-  }
-  if (throughput != nullptr) CHECK_OK(check_throughput_bounds(*throughput));
-  for (const char* name : {"ReplicaUpdates", "MultiRegionConsistency", "GlobalTableWitnessUpdates"}) {
-    if (request.member(name) == nullptr) continue;
-    return error::validation("One or more parameter values were invalid: " + std::string(name) +
-                             " is not supported: there are no global tables here");
-  }
-  return check_index_actions(request);
-}
-
-Result<void> check_changes(const Throughput& current, const Throughput& requested, const std::string& what) {
-  if (current.read_units != requested.read_units || current.write_units != requested.write_units) return {};
-  const auto units = [](std::int64_t count) { return std::to_string(count); };
-  return error::validation(
-      "The provisioned throughput for the " + what +
-      " will not change. The requested value equals the current value. Current ReadCapacityUnits provisioned for "
-      "the " + what + ": " + units(current.read_units) +
-      ". Requested ReadCapacityUnits: " + units(requested.read_units) +
-      ". Current WriteCapacityUnits provisioned for the " + what + ": " + units(current.write_units) +
-      ". Requested WriteCapacityUnits: " + units(requested.write_units) +
-      ". Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits.");
-}
-
-Throughput changed(Throughput current, const Throughput& requested, engine::Instant at) {
-  const bool more = requested.read_units > current.read_units || requested.write_units > current.write_units;
-  const bool less = requested.read_units < current.read_units || requested.write_units < current.write_units;
-  if (more) current.last_increase = at;
-  if (less) {
-    const bool today = current.last_decrease / day_ms == at / day_ms;
-    current.decreases_today = today ? current.decreases_today + 1 : 1;
-    current.last_decrease = at;
-  }
-  current.read_units = requested.read_units;
-  current.write_units = requested.write_units;
-  return current;
-}
 
 Index* find_global(Table& table, std::string_view name) {
   const auto found = std::find_if(table.indexes.begin(), table.indexes.end(), [&](const Index& index) {
@@ -162,26 +66,29 @@ struct Billing {
 Result<Billing> read_billing(const Value& request, const Table& table) {
   const auto mode = string_member(request, "BillingMode");
   const bool on_demand = mode ? *mode == "PAY_PER_REQUEST" : table.on_demand;
-  const bool index_throughput = std::any_of(
-      index_updates(request).begin(), index_updates(request).end(), [](const Value& each) {
-        const auto action = action_of(each);
-        return action.update != nullptr && action.update->member("ProvisionedThroughput") != nullptr;
-      });
+  const auto updates = index_updates(request);
+  const bool index_throughput = std::any_of(updates.begin(), updates.end(), [](const IndexAction& action) {
+    return action.update != nullptr && action.update->member("ProvisionedThroughput") != nullptr;
+  });
   if (on_demand && (request.member("ProvisionedThroughput") != nullptr || (table.on_demand && index_throughput))) {
     return error::validation(
         "One or more parameter values were invalid: Neither ReadCapacityUnits nor WriteCapacityUnits can be "
         "specified when BillingMode is PAY_PER_REQUEST");
+  }
+  if (const auto given = on_demand_limit_given(request.member("OnDemandThroughput")); given && !on_demand) {
+    return error::validation("One or more parameter values were invalid: " + std::string(*given) +
+                             " for OnDemandThroughput cannot be specified when the table BillingMode is PROVISIONED");
   }
   return Billing{on_demand, on_demand != table.on_demand};
 }
 
 // From on-demand to provisioned, every index needs its throughput.
 Result<void> check_indexes_provisioned(const Value& request, const Table& table) {
+  const auto updates = index_updates(request);
   std::string missing;
   for (const auto& index : table.indexes) {
     if (index.kind != Index::Kind::global) continue;
-    const bool given = std::any_of(index_updates(request).begin(), index_updates(request).end(), [&](const Value& each) {
-      const auto action = action_of(each);
+    const bool given = std::any_of(updates.begin(), updates.end(), [&](const IndexAction& action) {
       return action.name() == index.name && action.create == nullptr;
     });
     if (!given) missing += (missing.empty() ? "" : ",") + index.name;
@@ -195,9 +102,9 @@ void plan_on_demand(Plan& plan, engine::Instant done) {
   plan.edits.push_back([done](Table& table) {
     table.on_demand = true;
     table.on_demand_since = done;
-    table.throughput = changed(table.throughput, {}, done);
+    table.throughput = changed_throughput(table.throughput, {}, done);
     for (auto& index : table.indexes) {
-      if (index.kind == Index::Kind::global) index.throughput = changed(index.throughput, {}, done);
+      if (index.kind == Index::Kind::global) index.throughput = changed_throughput(index.throughput, {}, done);
     }
   });
 }
@@ -211,8 +118,10 @@ Result<void> plan_throughput(const Value& request, const Table& table, const Bil
   }
   if (const Value* value = request.member("ProvisionedThroughput")) {
     const auto requested = read_throughput(*value);
-    CHECK_OK(check_changes(table.throughput, requested, "table"));
-    plan.edits.push_back([=](Table& edited) { edited.throughput = changed(edited.throughput, requested, done); });
+    CHECK_OK(check_throughput_change(table.throughput, requested, {}, done));
+    plan.edits.push_back([=](Table& edited) {
+      edited.throughput = changed_throughput(edited.throughput, requested, done);
+    });
   }
   return {};
 }
@@ -224,7 +133,17 @@ Unexpected<Error> one_index_at_a_time() {
       "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table");
 }
 
-Result<void> plan_index_update(const Value& update, const Table& table, engine::Instant done, Plan& plan) {
+// Nothing, if the table has such a global index.
+Result<void> check_is_global(const Table& table, const std::string& name, const char* verb) {
+  if (find_global(table, name) != nullptr) return {};
+  if (table.find_index(name) != nullptr) {
+    return error::validation("Cannot " + std::string(verb) + " an index that is not a GlobalSecondaryIndex: " + name);
+  }
+  return error::resource_not_found("Requested resource not found: Index " + name + " for table " + table.name);
+}
+
+Result<void> plan_index_update(const Value& update, const Table& table, const Billing& billing, engine::Instant done,
+                               Plan& plan) {
   const std::string name(*string_member(update, "IndexName"));
   const Value* throughput = update.member("ProvisionedThroughput");
   if (throughput != nullptr) {
@@ -235,24 +154,40 @@ Result<void> plan_index_update(const Value& update, const Table& table, engine::
           "info: Action Blocked: IndexUpdate");
     }
   }
+  CHECK_OK(check_is_global(table, name, "update"));
   const Index* index = find_global(table, name);
-  if (index == nullptr) return table_not_found();
+  const Value* limits = update.member("OnDemandThroughput");
+  const Value* warm = update.member("WarmThroughput");
+  if (billing.on_demand && warm == nullptr && !on_demand_limit_given(limits)) {
+    return error::validation(
+        "One or more parameter values were invalid: The only Updates for index: " + name +
+        " when TableThroughputMode is PAY_PER_REQUEST can be to OnDemandThroughput, WarmThroughput");
+  }
   plan.index_statuses[name] = "UPDATING";
   if (throughput != nullptr) {
     const auto requested = read_throughput(*throughput);
-    CHECK_OK(check_changes(index->throughput, requested, "index"));
+    CHECK_OK(check_throughput_change(index->throughput, requested, name, done));
     plan.edits.push_back([=](Table& edited) {
-      if (Index* each = find_global(edited, name)) each->throughput = changed(each->throughput, requested, done);
+      if (Index* each = find_global(edited, name)) {
+        each->throughput = changed_throughput(each->throughput, requested, done);
+      }
     });
   }
-  if (const Value* limits = update.member("OnDemandThroughput")) {
-    plan.edits.push_back([name, read = read_on_demand_limits(limits)](Table& edited) {
+  if (limits != nullptr) {
+    if (const auto given = on_demand_limit_given(limits); given && !billing.on_demand) {
+      return error::validation("One or more parameter values were invalid: " + std::string(*given) +
+                               " for OnDemandThroughput for index : " + name +
+                               " cannot be specified when the table BillingMode is PROVISIONED");
+    }
+    TRY(const auto read, read_on_demand_limits(limits, index->on_demand, false, name));
+    plan.edits.push_back([name, read = read](Table& edited) {
       if (Index* each = find_global(edited, name)) each->on_demand = read;
     });
   }
-  if (const Value* warm = update.member("WarmThroughput")) {
-    const auto floor = index->warm.value_or(default_warm_throughput(table.on_demand, index->throughput));
-    plan.edits.push_back([name, read = read_warm_throughput(warm, floor)](Table& edited) {
+  if (warm != nullptr) {
+    const auto current = index->warm.value_or(default_warm_throughput(table.on_demand, index->throughput));
+    TRY(const auto read, read_warm_throughput(*warm, current, name));
+    plan.edits.push_back([name, read = read](Table& edited) {
       if (Index* each = find_global(edited, name)) each->warm = read;
     });
   }
@@ -310,11 +245,13 @@ Result<void> plan_index_creation(const Value& request, const Value& create, cons
   if (table.find_index(*string_member(create, "IndexName")) != nullptr) {
     return error::validation("Attempting to create an index which already exists");
   }
-  std::vector<engine::KeyAttribute> definitions;
-  if (const Value* list = request.member("AttributeDefinitions")) {
-    TRY(definitions, read_attribute_definitions(*list));
+  const Value* list = request.member("AttributeDefinitions");
+  if (list == nullptr) {
+    return error::validation("One or more parameter values were invalid: AttributeDefinitions is not specified for index: " +
+                             std::string(*string_member(create, "IndexName")));
   }
-  TRY(auto index, read_global_index(create, definitions, billing.on_demand));
+  TRY(const auto definitions, read_attribute_definitions(*list));
+  TRY(auto index, read_global_index(create, definitions, {billing.on_demand, false}));
   CHECK_OK(check_not_redefined(table, index));
   if (!billing.on_demand && create.member("ProvisionedThroughput") == nullptr) {
     return error::validation(
@@ -324,7 +261,7 @@ Result<void> plan_index_creation(const Value& request, const Value& create, cons
                                      [](const Index& each) { return each.kind == Index::Kind::global; });
   if (static_cast<std::size_t>(globals) >= global_indexes_max) {
     return error::limit_exceeded(
-        "One or more parameter values were invalid: GlobalSecondaryIndex count exceeds the per-table limit of 20");
+        "Subscriber limit exceeded: Number of global secondary indexes exceeds per-table limit of 20");
   }
   index.state = Index::State::creating;
   plan.index_statuses[index.name] = "CREATING";
@@ -338,7 +275,7 @@ Result<void> plan_index_creation(const Value& request, const Value& create, cons
 
 Result<void> plan_index_deletion(const Value& remove, const Table& table, Plan& plan) {
   const std::string name(*string_member(remove, "IndexName"));
-  if (find_global(table, name) == nullptr) return table_not_found();
+  CHECK_OK(check_is_global(table, name, "delete"));
   plan.index_statuses[name] = "DELETING";
   plan.edits.push_back([name](Table& edited) {
     std::erase_if(edited.indexes, [&](const Index& index) {
@@ -351,16 +288,15 @@ Result<void> plan_index_deletion(const Value& remove, const Table& table, Plan& 
 
 Result<void> plan_indexes(const Value& request, const Table& table, const Billing& billing, engine::Instant done,
                           Plan& plan) {
-  const auto updates = index_updates(request);
-  const auto online = std::count_if(updates.begin(), updates.end(),
-                                    [](const Value& each) { return action_of(each).update == nullptr; });
+  const auto actions = index_updates(request);
+  const auto online = std::count_if(actions.begin(), actions.end(),
+                                    [](const IndexAction& action) { return action.update == nullptr; });
   if (online > 1) return one_index_at_a_time();
   const bool busy = std::any_of(table.indexes.begin(), table.indexes.end(),
                                 [](const Index& index) { return index.state == Index::State::creating; });
-  for (const Value& each : updates) {
-    const auto action = action_of(each);
+  for (const auto& action : actions) {
     if (action.create != nullptr && busy) return one_index_at_a_time();
-    if (action.update != nullptr) CHECK_OK(plan_index_update(*action.update, table, done, plan));
+    if (action.update != nullptr) CHECK_OK(plan_index_update(*action.update, table, billing, done, plan));
     if (action.create != nullptr) CHECK_OK(plan_index_creation(request, *action.create, table, billing, plan));
     if (action.remove != nullptr) CHECK_OK(plan_index_deletion(*action.remove, table, plan));
   }
@@ -370,7 +306,7 @@ Result<void> plan_indexes(const Value& request, const Table& table, const Billin
 // ---------------------------------------------------------------- settings
 
 Result<void> plan_stream(const Value& specification, const Table& table, Plan& plan) {
-  TRY(const auto view, read_stream_view(specification));
+  TRY(const auto view, read_stream_view(specification, false));
   if (view && table.stream) {
     return error::validation("Table already has an enabled stream: TableName: " + table.name);
   }
@@ -391,7 +327,9 @@ Result<void> plan_settings(const Context& context, const Value& request, const T
                            Plan& plan) {
   if (const Value* stream = request.member("StreamSpecification")) CHECK_OK(plan_stream(*stream, table, plan));
   if (const Value* encryption = request.member("SSESpecification")) {
-    plan.edits.push_back([read = read_encryption(context, *encryption)](Table& edited) { edited.encryption = read; });
+    TRY(const auto wanted, read_encryption(context, *encryption));
+    CHECK_OK(check_encryption_change(table.encryption, wanted, *encryption));
+    plan.edits.push_back([wanted = wanted](Table& edited) { edited.encryption = wanted; });
   }
   if (const auto table_class = string_member(request, "TableClass")) {
     plan.edits.push_back([done, name = std::string(*table_class)](Table& edited) {
@@ -403,11 +341,16 @@ Result<void> plan_settings(const Context& context, const Value& request, const T
     plan.edits.push_back([=](Table& edited) { edited.deletion_protection = *protection; });
   }
   if (const Value* limits = request.member("OnDemandThroughput")) {
-    plan.edits.push_back([read = read_on_demand_limits(limits)](Table& edited) { edited.on_demand_limits = read; });
+    TRY(const auto read, read_on_demand_limits(limits, table.on_demand_limits, false));
+    plan.edits.push_back([read = read](Table& edited) { edited.on_demand_limits = read; });
   }
   if (const Value* warm = request.member("WarmThroughput")) {
-    const auto floor = table.warm.value_or(default_warm_throughput(table.on_demand, table.throughput));
-    plan.edits.push_back([read = read_warm_throughput(warm, floor)](Table& edited) { edited.warm = read; });
+    const auto current = table.warm.value_or(default_warm_throughput(table.on_demand, table.throughput));
+    TRY(const auto read, read_warm_throughput(*warm, current));
+    plan.edits.push_back([read = read](Table& edited) { edited.warm = read; });
+  }
+  if (const auto replication = string_member(request, "GlobalTableSettingsReplicationMode")) {
+    plan.edits.push_back([mode = std::string(*replication)](Table& edited) { edited.settings_replication = mode; });
   }
   return {};
 }
@@ -434,7 +377,7 @@ Table announced(const Table& before, Table after, const Billing& billing, engine
 }
 
 Result<void> run(Context& context, const Value& request, json::Writer& out) {
-  CHECK_OK(check_request(request));
+  CHECK_OK(check_table_update(request));
   TRY(const auto name, resolve_table_name(context, *string_member(request, "TableName")));
   CHECK_OK(check_settled(context, name));
   TRY(const auto table, find_named_table(context, name));

@@ -47,13 +47,20 @@ TEST_CASE("a table that is being created is described, has no items and cannot b
   CHECK(emulator.run("GetItem", R"({"TableName":"carts","Key":{"id":{"S":"1"}}})") ==
         R"(400 {"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException",)"
         R"("message":"Requested resource not found"})");
-  CHECK(emulator.refused("CreateTable", create_carts()) == "Table already exists: carts");
   const std::string in_use = "Attempt to change a resource which is still in use: Table is being created: carts";
+  CHECK(emulator.refused("CreateTable", create_carts()) == in_use);
   CHECK(emulator.refused("DeleteTable", carts) == in_use);
   CHECK(emulator.refused("UpdateTable", {{"TableName", "carts"}, {"DeletionProtectionEnabled", true}}) == in_use);
   CHECK(emulator.refused("UpdateTimeToLive",
                          {{"TableName", "carts"},
-                          {"TimeToLiveSpecification", {{"Enabled", true}, {"AttributeName", "ttl"}}}}) == in_use);
+                          {"TimeToLiveSpecification", {{"Enabled", true}, {"AttributeName", "ttl"}}}}) ==
+        "Attempt to change a resource which is still in use: Table carts is being created");
+  CHECK(emulator.refused("DescribeTimeToLive", carts) ==
+        "Cannot describe time to live while table is in CREATING state: Current table state is CREATING");
+  CHECK(emulator.refused("DescribeContinuousBackups", carts) == "Table not found: carts");
+  CHECK(emulator.refused("UpdateContributorInsights", {{"TableName", "carts"}, {"ContributorInsightsAction", "ENABLE"}}) ==
+        "Table or Index is not in a valid state to update Key Access Insights: TableStatus must be ACTIVE to enable "
+        "ContributorInsights.");
 
   emulator.scope.region = "eu-west-1";
   CHECK(emulator.refused("DescribeTable", carts) == "Requested resource not found: Table: carts not found");
