@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,6 +36,7 @@ struct Context {
   std::string_view host;  // as the client named us: "127.0.0.1:8000"; empty in process
   std::size_t unprocessed = 0;  // items of a batch's end that shall be left undone: faults.h
   std::chrono::milliseconds ttl_cooldown{0};  // between two changes of a table's TimeToLive
+  std::optional<std::size_t> collection_bytes_max;  // item_collections.h
   [[nodiscard]] engine::Instant now() const { return database.now(scope.account); }
 };
 

@@ -41,6 +41,7 @@ Answer Emulator::execute(const engine::Scope& scope, const Operation& operation,
                          std::string_view host, const std::stop_token& stop) {
   Context context{*database_, table_changes_, scope, host};
   context.ttl_cooldown = ttl_cooldown_;
+  context.collection_bytes_max = collection_bytes_max_;
   if (faults_.any()) {
     const Fault fault = faults_.judge(scope, operation, body);
     if (fault.delay.count() > 0) sleep(fault.delay, stop);

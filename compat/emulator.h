@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -22,6 +23,8 @@ struct EmulatorOptions {
   std::chrono::milliseconds table_delay{0};
   // How long UpdateTimeToLive refuses to change a table again, by its account's clock. AWS: half an hour.
   std::chrono::milliseconds ttl_cooldown{0};
+  // How large an item collection may grow; nothing: it is not looked at.
+  std::optional<std::size_t> collection_bytes_max;
 };
 
 class Emulator {
@@ -44,11 +47,12 @@ class Emulator {
   Answer execute(const engine::Scope& scope, const Operation& operation, std::string_view body, std::string_view host,
                  const std::stop_token& stop);
   Emulator(std::unique_ptr<engine::Database> database, EmulatorOptions options)
-      : database_(std::move(database)), table_changes_(options.table_delay),
-        ttl_cooldown_(options.ttl_cooldown), region_(std::move(options.region)) {}
+      : database_(std::move(database)), table_changes_(options.table_delay), ttl_cooldown_(options.ttl_cooldown),
+        collection_bytes_max_(options.collection_bytes_max), region_(std::move(options.region)) {}
   std::unique_ptr<engine::Database> database_;
   TableChanges table_changes_;
   std::chrono::milliseconds ttl_cooldown_;
+  std::optional<std::size_t> collection_bytes_max_;
   std::string region_;
   Faults faults_;
   Metrics metrics_{all_operations().size()};

@@ -87,6 +87,10 @@ Unexpected<Error> limit_exceeded(std::string message) {
   return dynamodb("LimitExceededException", std::move(message));
 }
 
+Unexpected<Error> item_collection_size_limit_exceeded() {
+  return dynamodb("ItemCollectionSizeLimitExceededException", "Collection size exceeded.");
+}
+
 Unexpected<Error> trimmed_data_access(std::string message) {
   return dynamodb("TrimmedDataAccessException", std::move(message));
 }

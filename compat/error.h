@@ -34,6 +34,7 @@ Unexpected<Error> transaction_canceled(std::string message, const std::string& r
 Unexpected<Error> idempotent_parameter_mismatch(std::string message);
 Unexpected<Error> duplicate_item();                     // PartiQL's INSERT
 Unexpected<Error> limit_exceeded(std::string message);
+Unexpected<Error> item_collection_size_limit_exceeded();
 Unexpected<Error> trimmed_data_access(std::string message);
 Unexpected<Error> expired_iterator(std::string message);
 Unexpected<Error> internal_server_error();               // 500

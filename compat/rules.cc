@@ -148,7 +148,10 @@ Result<std::string> resolve_table_name(const Context& context, std::string_view 
   if (!arn) {
     return error::validation("Invalid TableArn: Invalid ResourceArn provided as input " + std::string(name_or_arn));
   }
-  if (arn->region != context.scope.region || arn->account != context.scope.account) return table_not_found();
+  if (arn->region != context.scope.region) {
+    return error::validation("1 validation error detected: Invalid AWS region in '" + std::string(name_or_arn) + "'");
+  }
+  if (arn->account != context.scope.account) return table_not_found();
   return std::string(arn->name);
 }
 

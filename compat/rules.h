@@ -33,7 +33,7 @@ struct TableArn {
 std::optional<TableArn> parse_table_arn(std::string_view arn);
 
 // The table's own name, where a request may give a name or a table's ARN.
-// ARN of something else, or malformed: ValidationException. Another account's or region's table:
+// ARN of something else, malformed, or of another region: ValidationException. Another account's table:
 // ResourceNotFoundException "Requested resource not found".
 Result<std::string> resolve_table_name(const Context& context, std::string_view name_or_arn);
 

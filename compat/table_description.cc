@@ -1,5 +1,6 @@
 #include "compat/table_description.h"
 
+#include <algorithm>
 #include <string>
 
 #include "compat/rules.h"
@@ -39,10 +40,13 @@ std::string_view status_name(TableStatus status) {
   return "ACTIVE";
 }
 
+// Sorted by name, whatever the order in which they were given.
 void write_attribute_definitions(Writer& out, const Table& table) {
+  auto definitions = table.attribute_definitions;
+  std::sort(definitions.begin(), definitions.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   out.key("AttributeDefinitions");
   out.begin_array();
-  for (const auto& attribute : table.attribute_definitions) {
+  for (const auto& attribute : definitions) {
     out.begin_object();
     member(out, "AttributeName", attribute.name);
     member(out, "AttributeType", type_name(attribute.type));
@@ -57,13 +61,16 @@ void write_projection(Writer& out, const engine::Projection& projection) {
   switch (projection.kind) {
     case engine::Projection::Kind::all: member(out, "ProjectionType", "ALL"); break;
     case engine::Projection::Kind::keys_only: member(out, "ProjectionType", "KEYS_ONLY"); break;
-    case engine::Projection::Kind::include:
+    case engine::Projection::Kind::include: {
+      auto names = projection.attributes;
+      std::sort(names.begin(), names.end());
       member(out, "ProjectionType", "INCLUDE");
       out.key("NonKeyAttributes");
       out.begin_array();
-      for (const auto& name : projection.attributes) out.string(name);
+      for (const auto& name : names) out.string(name);
       out.end_array();
       break;
+    }
   }
   out.end_object();
 }

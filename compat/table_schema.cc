@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compat/encryption_rules.h"
+#include "compat/java_string.h"
 #include "compat/policy_document.h"
 #include "compat/shape.h"
 #include "compat/tag_rules.h"
@@ -29,8 +30,16 @@ std::string joined(const Range& range, Name name) {
   return result;
 }
 
+std::string joined(const std::vector<std::string>& names) {
+  return joined(names, [](const std::string& name) { return name; });
+}
+
+// The service holds them in a set that is made for as many as there are, with room for a third more.
 std::string definition_names(const std::vector<KeyAttribute>& definitions) {
-  return joined(definitions, [](const KeyAttribute& attribute) { return attribute.name; });
+  std::vector<std::string> names;
+  for (const auto& attribute : definitions) names.push_back(attribute.name);
+  const auto count = static_cast<std::uint32_t>(names.size());
+  return joined(in_java_order(std::move(names), count < 3 ? count + 1 : count * 4 / 3 + 1));
 }
 
 const KeyAttribute* find_definition(const std::vector<KeyAttribute>& definitions, std::string_view name) {
@@ -271,6 +280,39 @@ Result<void> read_keys(const Value& request, Table& table) {
   return {};
 }
 
+// Every definition is a key's. Looked at before all else of the indexes but their keys, whose own mistakes come first.
+Result<void> check_definitions_used(const Value& request) {
+  const auto definitions = request.member("AttributeDefinitions")->items();
+  std::vector<std::string> used;
+  const auto add = [&](const Value& key_schema) {
+    for (const auto& key : key_elements(key_schema)) {
+      if (std::find(used.begin(), used.end(), key.name) == used.end()) used.push_back(key.name);
+    }
+  };
+  add(*request.member("KeySchema"));
+  for (const char* name : {"LocalSecondaryIndexes", "GlobalSecondaryIndexes"}) {
+    const Value* list = request.member(name);
+    if (list == nullptr) continue;
+    if (list->items().empty()) return {};  // has words of its own
+    for (const Value& index : list->items()) {
+      const auto keys = key_elements(*index.member("KeySchema"));
+      const bool good = std::string_view(name).starts_with("Local") ? check_plain_keys(keys).has_value()
+                                                                    : check_global_keys(keys, true).has_value();
+      if (!good) return {};
+      add(*index.member("KeySchema"));
+    }
+  }
+  TRY(const auto known, read_attribute_definitions(*request.member("AttributeDefinitions")));
+  const bool all_defined = std::all_of(used.begin(), used.end(), [&](const std::string& name) {
+    return find_definition(known, name) != nullptr;
+  });
+  if (!all_defined || used.size() == definitions.size()) return {};
+  constexpr std::uint32_t buckets = 16;
+  return error::validation(
+      "One or more parameter values were invalid: Some AttributeDefinitions are not used. AttributeDefinitions: [" +
+      definition_names(known) + "], keys used: [" + joined(in_java_order(std::move(used), buckets)) + "]");
+}
+
 Result<void> read_settings(const Context& context, const Value& request, Table& table) {
   if (const Value* stream = request.member("StreamSpecification")) {
     TRY(const auto view, read_stream_view(*stream, true));
@@ -309,9 +351,9 @@ Result<Table> read_new_table(const Context& context, const Value& request) {
   CHECK_OK(read_billing(context, request, table));
   TRY(table.attribute_definitions, read_attribute_definitions(*request.member("AttributeDefinitions")));
   CHECK_OK(read_keys(request, table));
+  CHECK_OK(check_definitions_used(request));
   if (const Value* list = request.member("LocalSecondaryIndexes")) CHECK_OK(read_local_indexes(*list, table));
   if (const Value* list = request.member("GlobalSecondaryIndexes")) CHECK_OK(read_global_indexes(*list, table));
-  CHECK_OK(check_definitions_used(table));
   CHECK_OK(check_projected_attributes(table));
   CHECK_OK(read_settings(context, request, table));
   return table;
@@ -356,7 +398,7 @@ Result<Index> read_global_index(const Value& value, const std::vector<KeyAttribu
   const Value* limits = value.member("OnDemandThroughput");
   if (const auto given = on_demand_limit_given(limits); given && !mode.on_demand) {
     return error::validation("One or more parameter values were invalid: " + std::string(*given) +
-                             " for OnDemandThroughput for index : " + index.name +
+                             " for OnDemandThroughput for index: " + index.name +
                              " cannot be specified when table BillingMode is PROVISIONED.");
   }
   TRY(index.on_demand, read_on_demand_limits(limits, {}, true, index.name));
@@ -364,24 +406,6 @@ Result<Index> read_global_index(const Value& value, const std::vector<KeyAttribu
       read_new_warm_throughput(value.member("WarmThroughput"), mode.on_demand, index.throughput, index.name));
   index.keys = key_schema_of(keys, definitions);
   return index;
-}
-
-Result<void> check_definitions_used(const Table& table) {
-  std::vector<std::string> used;
-  const auto add = [&](const engine::KeySchema& keys) {
-    for (const auto* attributes : {&keys.partition, &keys.sort}) {
-      for (const auto& attribute : *attributes) {
-        if (std::find(used.begin(), used.end(), attribute.name) == used.end()) used.push_back(attribute.name);
-      }
-    }
-  };
-  add(table.keys);
-  for (const auto& index : table.indexes) add(index.keys);
-  if (used.size() == table.attribute_definitions.size()) return {};
-  return error::validation(
-      "One or more parameter values were invalid: Some AttributeDefinitions are not used. AttributeDefinitions: [" +
-      definition_names(table.attribute_definitions) + "], keys used: [" +
-      joined(used, [](const std::string& name) { return name; }) + "]");
 }
 
 Result<void> check_projected_attributes(const Table& table) {

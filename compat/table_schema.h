@@ -35,8 +35,6 @@ struct IndexMode {
 Result<engine::Index> read_global_index(const json::Value& index,
                                         const std::vector<engine::KeyAttribute>& definitions, IndexMode mode);
 
-// "One or more parameter values were invalid: Some AttributeDefinitions are not used. …"
-Result<void> check_definitions_used(const engine::Table& table);
 // Of all indexes of a table together.
 Result<void> check_projected_attributes(const engine::Table& table);
 

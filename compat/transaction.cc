@@ -9,6 +9,7 @@
 #include "compat/error_code.h"
 #include "compat/expression/projection.h"
 #include "compat/hash.h"
+#include "compat/item_collections.h"
 #include "compat/rules.h"
 #include "engine/item_size.h"
 
@@ -73,7 +74,9 @@ Result<void> check_distinct(const std::vector<Action>& actions) {
 }
 
 // Every action is looked at, also after one that failed: the answer has all reasons.
-Result<std::vector<Written>> stage_all(Transaction& transaction, std::vector<ItemWrite>& writes, bool with_metrics) {
+Result<std::vector<Written>> stage_all(const Context& context, Transaction& transaction, std::vector<ItemWrite>& writes,
+                                       bool with_metrics) {
+  CollectionSizes sizes(context);
   std::vector<Written> all(writes.size());
   CancellationReasons reasons(writes.size());
   for (Slot slot = 0; slot < writes.size(); ++slot) {
@@ -88,6 +91,12 @@ Result<std::vector<Written>> stage_all(Transaction& transaction, std::vector<Ite
     if (!item) {
       reasons.set(slot, std::move(item).error());
       continue;
+    }
+    if (write.kind != ItemWrite::Kind::check) {
+      if (auto grown = sizes.grow(*write.table, table, old_item, *item); !grown) {
+        reasons.set(slot, std::move(grown).error());
+        continue;
+      }
     }
     written.old_bytes = old_item ? old_item->size() : 0;
     written.new_bytes = *item ? engine::item_size(**item) : 0;
@@ -192,7 +201,7 @@ Result<void> write_transaction(std::vector<ItemWrite> writes, std::optional<Requ
     return {};
   }
 
-  TRY(const std::vector<Written> all, stage_all(transaction, writes, wanted.collection_metrics));
+  TRY(const std::vector<Written> all, stage_all(context, transaction, writes, wanted.collection_metrics));
   transaction.commit();
 
   TransactionCapacity consumed(ConsumedCapacity::Of::transaction_writes);

@@ -53,6 +53,12 @@ Result<void> check_alone(const Value& request) {
       {"ReplicaUpdates", "Replica modification"},
       {"WarmThroughput", "WarmThroughput"},
   };
+  const auto actions = index_updates(request);
+  if (asks(request, "WarmThroughput") && std::any_of(actions.begin(), actions.end(), [](const IndexAction& action) {
+        return action.create != nullptr;
+      })) {
+    return invalid("Create global secondary index cannot be specified when updating WarmThroughput");
+  }
   for (const auto& each : lonely) {
     if (asks(request, each.member)) return invalid(std::string(each.name) + " must be the only operation in the request");
   }
@@ -64,7 +70,7 @@ Result<void> check_alone(const Value& request) {
 }
 
 Result<void> check_combination(const Value& request) {
-  const bool throughput = asks(request, "ProvisionedThroughput") || asks(request, "BillingMode");
+  const bool throughput = asks(request, "ProvisionedThroughput");
   const bool stream = asks(request, "StreamSpecification");
   const auto actions = index_updates(request);
   const bool online = std::any_of(actions.begin(), actions.end(), [](const IndexAction& action) {
@@ -124,6 +130,9 @@ Result<void> check_table_update(const Value& request) {
     return error::validation(
         "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or "
         "SSESpecification or ReplicaUpdates is required");
+  }
+  if (const Value* list = request.member("GlobalSecondaryIndexUpdates"); list != nullptr && list->items().empty()) {
+    return invalid("List of GlobalSecondaryIndexUpdates is empty");
   }
   if (const auto name = string_member(request, "TableClass")) {
     if (const auto known = read_table_class(*name); !known) return Unexpected{known.error()};

@@ -8,6 +8,7 @@
 #include "compat/expression/parser.h"
 #include "compat/expression/paths.h"
 #include "compat/expression/update.h"
+#include "compat/item_collections.h"
 #include "compat/request_expressions.h"
 #include "compat/rules.h"
 #include "compat/shape.h"
@@ -246,28 +247,6 @@ WantedAnswer wanted_answer(const json::Value& request) {
   return wanted;
 }
 
-bool has_item_collections(const Table& table) {
-  return std::any_of(table.indexes.begin(), table.indexes.end(),
-                     [](const engine::Index& index) { return index.kind == engine::Index::Kind::local; });
-}
-
-void write_collection_metrics(json::Writer& out, const Table& table, const Item& key) {
-  out.begin_object();
-  out.key("ItemCollectionKey");
-  out.begin_object();
-  for (const auto& attribute : table.keys.partition) {
-    out.key(attribute.name);
-    write_attribute_value(out, *key.find(attribute.name));
-  }
-  out.end_object();
-  out.key("SizeEstimateRangeGB");
-  out.begin_array();
-  out.decimal(0);
-  out.decimal(1);
-  out.end_array();
-  out.end_object();
-}
-
 Result<WriteOutcome> perform(ItemWrite write, const WantedAnswer& wanted, Context& context) {
   engine::Transaction transaction(context.database, engine::Cause::user);
   const auto slot = transaction.add(write.table, std::move(write.key));
@@ -281,6 +260,9 @@ Result<WriteOutcome> perform(ItemWrite write, const WantedAnswer& wanted, Contex
     write_collection_metrics(metrics, table, write.item);
   }
   TRY(std::optional<Item> item, next_item(table, write, old_item));
+  if (write.kind != ItemWrite::Kind::check) {
+    CHECK_OK(CollectionSizes(context).grow(*write.table, table, old_item, item));
+  }
   const std::size_t old_bytes = old_item ? old_item->size() : 0;
   const std::size_t new_bytes = item && wanted.capacity != ReturnCapacity::none ? engine::item_size(*item) : 0;
   outcome.item = returned_item(wanted.values, write.update, old_item, item);

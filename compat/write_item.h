@@ -68,10 +68,6 @@ struct WantedAnswer {
 };
 WantedAnswer wanted_answer(const json::Value& request);
 
-// {"ItemCollectionKey":{…},"SizeEstimateRangeGB":[0.0,1.0]}: of tables with local indexes.
-bool has_item_collections(const engine::Table& table);
-void write_collection_metrics(json::Writer& out, const engine::Table& table, const engine::Item& key);
-
 // What a write has to say, each part as JSON text and empty where there is nothing to say.
 struct WriteOutcome {
   std::string item;                          // as WantedAnswer::values asked

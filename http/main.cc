@@ -70,6 +70,7 @@ int serve(const ServeOptions& options) {
   emulator_options.ttl_cooldown = std::chrono::seconds(options.ttl_cooldown_seconds);
   emulator_options.region = options.region;
   emulator_options.table_delay = std::chrono::milliseconds(options.table_delay_ms);
+  emulator_options.collection_bytes_max = options.collection_bytes_max;
   auto emulator = compat::Emulator::open(std::move(emulator_options));
   if (!emulator) return fail(emulator.error());
   auto server = Server::start(**emulator, options.server);

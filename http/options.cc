@@ -244,6 +244,10 @@ CommandLine parse_command_line(int argc, char** argv) {
       ->envname("MAYFLY_TABLE_DELAY_MS")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{3'600'000}))
       ->capture_default_str();
+  serve->add_option("--collection-bytes-max", options.collection_bytes_max,
+                    "How large the items of one partition of a table with local indexes may grow; AWS: 10 GB")
+      ->envname("MAYFLY_COLLECTION_BYTES_MAX")
+      ->type_name("BYTES");
   const std::map<std::string, log::Level> levels = {{"debug", log::Level::debug},
                                                     {"info", log::Level::info},
                                                     {"warning", log::Level::warning},

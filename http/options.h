@@ -25,6 +25,7 @@ struct ServeOptions {
   engine::ExpiryMode expiry;
   std::int64_t ttl_window_seconds = 60;
   std::int64_t ttl_cooldown_seconds = 0;
+  std::optional<std::size_t> collection_bytes_max;
   log::Level log_level = log::Level::info;
 };
 

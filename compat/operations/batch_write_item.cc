@@ -10,6 +10,7 @@
 
 #include "compat/attribute_value_json.h"
 #include "compat/capacity.h"
+#include "compat/item_collections.h"
 #include "compat/rules.h"
 #include "compat/shapes_common.h"
 #include "compat/write_item.h"
@@ -124,11 +125,13 @@ Result<void> check_distinct_tables(const std::vector<TableWrites>& tables) {
 }
 
 // One commit for all of them. AWS promises less: each item by itself.
-Result<void> write_all(engine::Transaction& transaction, std::vector<TableWrites>& tables, bool with_metrics) {
+Result<void> write_all(const Context& context, engine::Transaction& transaction, std::vector<TableWrites>& tables,
+                       bool with_metrics) {
   for (TableWrites& writes : tables) {
     for (Entry& entry : writes.entries) entry.slot = transaction.add(writes.table, entry.write.key);
   }
   if (!transaction.lock()) return table_not_found();
+  CollectionSizes sizes(context);
   for (TableWrites& writes : tables) {
     for (Entry& entry : writes.entries) {
       const engine::Table& table = transaction.table(entry.slot);
@@ -137,6 +140,7 @@ Result<void> write_all(engine::Transaction& transaction, std::vector<TableWrites
         entry.collection_key = key_attributes(table, entry.write.item);
       }
       TRY(auto item, next_item(table, entry.write, old_item));
+      CHECK_OK(sizes.grow(*entry.write.table, table, old_item, item));
       entry.old_bytes = old_item ? old_item->size() : 0;
       entry.new_bytes = item ? engine::item_size(*item) : 0;
       stage(transaction, entry.slot, entry.write.kind, std::move(item));
@@ -220,7 +224,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   const std::vector<TableWrites> unprocessed = take_unprocessed(tables, context.unprocessed);
   const WantedAnswer wanted = wanted_answer(request);
   engine::Transaction transaction(context.database, engine::Cause::user);
-  CHECK_OK(write_all(transaction, tables, wanted.collection_metrics));
+  CHECK_OK(write_all(context, transaction, tables, wanted.collection_metrics));
 
   out.begin_object();
   write_unprocessed(out, unprocessed);

@@ -27,6 +27,10 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
     return {};
   }
   TRY(const auto table, find_named_table(context, name));
+  if (context.table_changes.status(context.scope, name) == TableStatus::updating) {
+    return error::resource_in_use("Attempt to change a resource which is still in use: Table: " + name +
+                                  " is in the process of being updated.");
+  }
   CHECK_OK(check_settled(context, name));
   const auto description = table->description();
   if (description->deletion_protection) {

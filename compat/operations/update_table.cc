@@ -66,11 +66,7 @@ struct Billing {
 Result<Billing> read_billing(const Value& request, const Table& table) {
   const auto mode = string_member(request, "BillingMode");
   const bool on_demand = mode ? *mode == "PAY_PER_REQUEST" : table.on_demand;
-  const auto updates = index_updates(request);
-  const bool index_throughput = std::any_of(updates.begin(), updates.end(), [](const IndexAction& action) {
-    return action.update != nullptr && action.update->member("ProvisionedThroughput") != nullptr;
-  });
-  if (on_demand && (request.member("ProvisionedThroughput") != nullptr || (table.on_demand && index_throughput))) {
+  if (on_demand && request.member("ProvisionedThroughput") != nullptr) {
     return error::validation(
         "One or more parameter values were invalid: Neither ReadCapacityUnits nor WriteCapacityUnits can be "
         "specified when BillingMode is PAY_PER_REQUEST");
@@ -158,7 +154,8 @@ Result<void> plan_index_update(const Value& update, const Table& table, const Bi
   const Index* index = find_global(table, name);
   const Value* limits = update.member("OnDemandThroughput");
   const Value* warm = update.member("WarmThroughput");
-  if (billing.on_demand && warm == nullptr && !on_demand_limit_given(limits)) {
+  const bool nothing = warm == nullptr && !on_demand_limit_given(limits);
+  if (billing.on_demand && !billing.switched && (throughput != nullptr || nothing)) {
     return error::validation(
         "One or more parameter values were invalid: The only Updates for index: " + name +
         " when TableThroughputMode is PAY_PER_REQUEST can be to OnDemandThroughput, WarmThroughput");
@@ -255,7 +252,8 @@ Result<void> plan_index_creation(const Value& request, const Value& create, cons
   CHECK_OK(check_not_redefined(table, index));
   if (!billing.on_demand && create.member("ProvisionedThroughput") == nullptr) {
     return error::validation(
-        "One or more parameter values were invalid: ProvisionedThroughput must be specified for index: " + index.name);
+        "One or more parameter values were invalid: Both ReadCapacityUnits and WriteCapacityUnits must be specified for "
+        "index: " + index.name);
   }
   const auto globals = std::count_if(table.indexes.begin(), table.indexes.end(),
                                      [](const Index& each) { return each.kind == Index::Kind::global; });

@@ -15,10 +15,12 @@ std::string target_of(std::string_view operation) {
 
 }  // namespace
 
-TestEmulator::TestEmulator(std::chrono::milliseconds table_delay) : clock_(std::make_shared<engine::ManualClock>(start)) {
+TestEmulator::TestEmulator(std::chrono::milliseconds table_delay, std::optional<std::size_t> collection_bytes_max)
+    : clock_(std::make_shared<engine::ManualClock>(start)) {
   compat::EmulatorOptions options;
   options.database.clock = clock_;
   options.table_delay = table_delay;
+  options.collection_bytes_max = collection_bytes_max;
   auto opened = compat::Emulator::open(std::move(options));
   REQUIRE(opened);
   emulator_ = *std::move(opened);

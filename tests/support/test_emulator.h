@@ -9,6 +9,7 @@
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,7 +22,8 @@ class TestEmulator {
  public:
   static constexpr engine::Instant start = 1'700'000'000'000;  // 2023-11-14T22:13:20Z
 
-  explicit TestEmulator(std::chrono::milliseconds table_delay = {});
+  explicit TestEmulator(std::chrono::milliseconds table_delay = {},
+                        std::optional<std::size_t> collection_bytes_max = {});
 
   // By the operation's name alone, whichever service it is of. "200 {…}", the body as it was sent.
   std::string run(std::string_view operation, std::string_view body);

@@ -1,0 +1,181 @@
+// The limits that requests meet, each with a request that just fits and one that does not.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "support/test_emulator.h"
+
+namespace mayfly::testing {
+namespace {
+
+using nlohmann::json;
+
+json text(std::string value) { return {{"S", std::move(value)}}; }
+
+struct Music : TestEmulator {
+  Music() {
+    ok("CreateTable", json::parse(R"({"TableName":"music","BillingMode":"PAY_PER_REQUEST",
+        "AttributeDefinitions":[{"AttributeName":"artist","AttributeType":"S"},{"AttributeName":"song","AttributeType":"S"}],
+        "KeySchema":[{"AttributeName":"artist","KeyType":"HASH"},{"AttributeName":"song","KeyType":"RANGE"}]})"));
+  }
+  static json put(const std::string& artist, const std::string& song, json more = json::object()) {
+    more["artist"] = text(artist);
+    more["song"] = text(song);
+    return {{"TableName", "music"}, {"Item", more}};
+  }
+};
+
+// A list in a list in a list, `levels` deep.
+json nested(int levels) {
+  json value = text("x");
+  for (int i = 0; i < levels; ++i) value = {{"L", json::array({value})}};
+  return value;
+}
+
+std::string joined(int count, const std::string& each, const std::string& between) {
+  std::string all = each;
+  for (int i = 1; i < count; ++i) all += between + each;
+  return all;
+}
+
+TEST_CASE("a partition key has up to 2048 bytes, a sort key 1024") {
+  Music music;
+  music.ok("PutItem", Music::put(std::string(2048, 'a'), std::string(1024, 's')));
+  CHECK(music.refused("PutItem", Music::put(std::string(2049, 'a'), "s")) ==
+        "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of2048 bytes");
+  CHECK(music.refused("PutItem", Music::put("a", std::string(1025, 's'))) ==
+        "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of "
+        "1024 bytes");
+}
+
+TEST_CASE("an item has up to 400 KB, names included") {
+  Music music;
+  const std::size_t rest = 400 * 1024 - std::string("artist" "a" "song" "s" "t").size();
+  music.ok("PutItem", Music::put("a", "s", {{"t", text(std::string(rest, 'x'))}}));
+  CHECK(music.refused("PutItem", Music::put("a", "s", {{"t", text(std::string(rest + 1, 'x'))}})) ==
+        "Item size has exceeded the maximum allowed size");
+  CHECK(music.refused("UpdateItem", {{"TableName", "music"},
+                                     {"Key", {{"artist", text("a")}, {"song", text("s")}}},
+                                     {"UpdateExpression", "SET u = :u"},
+                                     {"ExpressionAttributeValues", {{":u", text("x")}}}}) ==
+        "Item size to update has exceeded the maximum allowed size");
+}
+
+TEST_CASE("a value is nested up to 32 levels deep, and so is a path") {
+  Music music;
+  music.ok("PutItem", Music::put("a", "s", {{"t", nested(31)}}));
+  CHECK(music.refused("PutItem", Music::put("a", "s", {{"t", nested(32)}})) ==
+        "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported "
+        "limit");
+  const json get = {{"TableName", "music"}, {"Key", {{"artist", text("a")}, {"song", text("s")}}}};
+  json deep = get;
+  deep["ProjectionExpression"] = joined(32, "a", ".");
+  music.ok("GetItem", deep);
+  deep["ProjectionExpression"] = joined(33, "a", ".");
+  CHECK(music.refused("GetItem", deep) ==
+        "Invalid ProjectionExpression: The document path has too many nesting levels; nesting levels: 33");
+}
+
+TEST_CASE("an expression has up to 4096 bytes, 300 operators and lists of 100 operands") {
+  Music music;
+  json scan = {{"TableName", "music"}, {"ExpressionAttributeValues", {{":v", text("x")}}}};
+  scan["FilterExpression"] = "a = :v" + std::string(4090, ' ');
+  music.ok("Scan", scan);
+  scan["FilterExpression"] = "a = :v" + std::string(4091, ' ');
+  CHECK(music.refused("Scan", scan) ==
+        "Invalid FilterExpression: Expression size has exceeded the maximum allowed size; expression size: 4097");
+  scan["FilterExpression"] = "NOT " + joined(150, "a = :v", " OR ");  // 150 comparisons, 149 times OR, one NOT
+  music.ok("Scan", scan);
+  scan["FilterExpression"] = "NOT NOT " + joined(150, "a = :v", " OR ");
+  CHECK(music.refused("Scan", scan) ==
+        "Invalid FilterExpression: The expression contains too many operators; operator count: 301");
+  scan["FilterExpression"] = "a IN (" + joined(100, ":v", ",") + ")";
+  music.ok("Scan", scan);
+  scan["FilterExpression"] = "a IN (" + joined(101, ":v", ",") + ")";
+  CHECK(music.refused("Scan", scan) ==
+        "Invalid FilterExpression: The IN operator is provided with too many operands; number of operands: 101");
+}
+
+TEST_CASE("a batch reads up to 100 items and answers up to 16 MB") {
+  Music music;
+  json keys = json::array();
+  for (int i = 0; i < 45; ++i) {
+    music.ok("PutItem", Music::put("a", std::to_string(i), {{"t", text(std::string(400'000, 'x'))}}));
+    keys.push_back({{"artist", text("a")}, {"song", text(std::to_string(i))}});
+  }
+  const json answer = music.ok("BatchGetItem", {{"RequestItems", {{"music", {{"Keys", keys}}}}}});
+  CHECK(answer["Responses"]["music"].size() == 41);
+  CHECK(answer["UnprocessedKeys"]["music"]["Keys"].size() == 4);
+  for (int i = 45; i < 101; ++i) keys.push_back({{"artist", text("a")}, {"song", text(std::to_string(i))}});
+  const json many = {{"RequestItems", {{"music", {{"Keys", keys}}}}}};
+  CHECK(music.refused("BatchGetItem", many).ends_with("at 'requestItems.music.member.keys' failed to satisfy constraint: "
+                                                      "Member must have length less than or equal to 100"));
+}
+
+TEST_CASE("a page has up to 1 MB: the item that crosses the line belongs to it") {
+  Music music;
+  for (const char* song : {"1", "2", "3", "4"}) {
+    music.ok("PutItem", Music::put("a", song, {{"t", text(std::string(400'000, 'x'))}}));
+  }
+  const json page = music.ok("Scan", {{"TableName", "music"}, {"Select", "COUNT"}});
+  CHECK(page["Count"] == 3);
+  CHECK(page["LastEvaluatedKey"] == json({{"artist", text("a")}, {"song", text("3")}}));
+}
+
+TEST_CASE("a transaction has up to 4 MB") {
+  Music music;
+  json actions = json::array();
+  for (int i = 0; i < 11; ++i) {
+    actions.push_back({{"Put", Music::put("a", std::to_string(i), {{"t", text(std::string(400'000, 'x'))}})}});
+  }
+  CHECK(music.refused("TransactWriteItems", {{"TransactItems", actions}}) ==
+        "Transaction payload size cannot exceed 4 MB");
+  actions.erase(10);
+  music.ok("TransactWriteItems", {{"TransactItems", actions}});
+}
+
+TEST_CASE("a table has up to 20 global and 5 local indexes, which project up to 100 attributes together") {
+  Music music;
+  const auto create = [](int global, int local, int projected) {
+    json table = json::parse(R"({"TableName":"many","BillingMode":"PAY_PER_REQUEST",
+        "AttributeDefinitions":[{"AttributeName":"a","AttributeType":"S"},{"AttributeName":"b","AttributeType":"S"}],
+        "KeySchema":[{"AttributeName":"a","KeyType":"HASH"},{"AttributeName":"b","KeyType":"RANGE"}]})");
+    for (const auto& [list, count] : {std::pair("GlobalSecondaryIndexes", global), {"LocalSecondaryIndexes", local}}) {
+      for (int i = 0; i < count; ++i) {
+        json index = {{"IndexName", std::string(list).substr(0, 1) + "index" + std::to_string(i)},
+                      {"KeySchema", table["KeySchema"]},
+                      {"Projection", {{"ProjectionType", "KEYS_ONLY"}}}};
+        const int names = std::min(projected, 20);
+        projected -= names;
+        if (names > 0) {
+          index["Projection"] = {{"ProjectionType", "INCLUDE"}, {"NonKeyAttributes", json::array()}};
+          for (int n = 0; n < names; ++n) index["Projection"]["NonKeyAttributes"].push_back("n" + std::to_string(n));
+        }
+        table[list].push_back(index);
+      }
+    }
+    return table;
+  };
+  music.ok("CreateTable", create(20, 5, 100));
+  CHECK(music.refused("CreateTable", create(21, 0, 0)) ==
+        "One or more parameter values were invalid: GlobalSecondaryIndex count exceeds the per-table limit of 20");
+  CHECK(music.refused("CreateTable", create(0, 6, 0)) ==
+        "One or more parameter values were invalid: Number of LocalSecondaryIndexes exceeds per-table limit of 5");
+  CHECK(music.refused("CreateTable", create(20, 0, 101)) ==
+        "One or more parameter values were invalid: The total number of projected attributes in all indexes exceeds "
+        "the limit of 100");
+  CHECK(music.refused("UpdateTable",
+                      {{"TableName", "many"},
+                       {"AttributeDefinitions", json::array({{{"AttributeName", "a"}, {"AttributeType", "S"}}})},
+                       {"GlobalSecondaryIndexUpdates",
+                        json::array({{{"Create",
+                                       {{"IndexName", "one-more"},
+                                        {"KeySchema", json::array({{{"AttributeName", "a"}, {"KeyType", "HASH"}}})},
+                                        {"Projection", {{"ProjectionType", "ALL"}}}}}}})}}) ==
+        "Subscriber limit exceeded: Number of global secondary indexes exceeds per-table limit of 20");
+}
+
+}  // namespace
+}  // namespace mayfly::testing
