@@ -43,15 +43,16 @@ class Changes final : public EventSource {
   bool next(std::string& piece, const std::stop_token& stop) override {
     if (!greeted_) {
       greeted_ = true;
-      piece = ": mayfly\n\n";  // so that who waits for the first byte knows that we listen
+      piece += ": mayfly\n\n";  // so that who waits for the first byte knows that we listen
       return true;
     }
     std::unique_lock lock(mutex_);
     if (!came_.wait_for(lock, stop, quiet_max, [&] { return !waiting_.empty(); })) {
-      piece = ": still here\n\n";
+      piece += ": still here\n\n";
       return true;
     }
-    while (!waiting_.empty() && piece.size() < piece_bytes_max) {
+    const std::size_t bytes_max = piece.size() + piece_bytes_max;
+    while (!waiting_.empty() && piece.size() < bytes_max) {
       const Note note = std::move(waiting_.front());
       waiting_.pop_front();
       waiting_bytes_ -= note.bytes;

@@ -1,0 +1,82 @@
+#include <catch2/catch.hpp>
+
+#include "compat/control/control.h"
+#include "tests/support/test_emulator.h"
+
+using namespace mayfly;
+using testing::TestEmulator;
+
+namespace {
+
+std::unique_ptr<compat::control::EventSource> follow(TestEmulator& emulator, std::string_view query) {
+  auto answer = compat::control::answer(
+      emulator.emulator(), {.method = "GET", .path = "/_mayfly/events", .query = query, .scope = emulator.scope});
+  REQUIRE(answer.status == 200);
+  REQUIRE(answer.events);
+  return std::move(answer.events);
+}
+
+void put(TestEmulator& emulator, const std::string& id, std::size_t bytes) {
+  emulator.ok("PutItem", {{"TableName", "carts"}, {"Item", {{"id", {{"S", id}}}, {"text", {{"S", std::string(bytes, 'x')}}}}}});
+}
+
+std::size_t count(const std::string& text, std::string_view part) {
+  std::size_t found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++found;
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a reader of events that is too slow is told what it missed, and goes on from there") {
+  TestEmulator emulator;
+  emulator.ok("CreateTable", {{"TableName", "carts"},
+                              {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
+                              {"KeySchema", {{{"AttributeName", "id"}, {"KeyType", "HASH"}}}},
+                              {"BillingMode", "PAY_PER_REQUEST"}});
+  const auto events = follow(emulator, "table=carts&event=INSERT");
+  std::string greeting;
+  REQUIRE(events->next(greeting, {}));
+  CHECK(greeting == ": mayfly\n\n");
+
+  constexpr int written = 60;  // 18 MB: more than a reader is kept
+  for (int n = 0; n < written; ++n) put(emulator, std::to_string(n), 300'000);
+  std::string text;
+  while (text.find("event: gap") == std::string::npos) REQUIRE(events->next(text, {}));
+  const std::size_t told = count(text, "event: INSERT");
+  CHECK(told > 0);
+  CHECK(text.ends_with("event: gap\ndata: {\"dropped\":" + std::to_string(written - told) + "}\n\n"));
+
+  put(emulator, "after", 1);
+  std::string next;
+  REQUIRE(events->next(next, {}));
+  CHECK(next.find(R"({"id":{"S":"after"}})") != std::string::npos);
+}
+
+TEST_CASE("events of another account, region or kind are not told") {
+  TestEmulator emulator;
+  const nlohmann::json table = {{"TableName", "carts"},
+                                {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
+                                {"KeySchema", {{{"AttributeName", "id"}, {"KeyType", "HASH"}}}},
+                                {"BillingMode", "PAY_PER_REQUEST"}};
+  emulator.ok("CreateTable", table);
+  const auto events = follow(emulator, "by=user");
+  std::string text;
+  REQUIRE(events->next(text, {}));
+  const engine::Scope own = emulator.scope;
+  for (const engine::Scope& other : {engine::Scope{"000000000042", own.region}, engine::Scope{own.account, "eu-west-1"}}) {
+    emulator.scope = other;
+    emulator.ok("CreateTable", table);
+    put(emulator, "theirs", 1);
+  }
+  emulator.scope = own;
+  put(emulator, "ours", 1);
+  text.clear();
+  REQUIRE(events->next(text, {}));
+  CHECK(count(text, "event: ") == 1);
+  CHECK(text.find("ours") != std::string::npos);
+
+  const auto refused = compat::control::answer(
+      emulator.emulator(), {.method = "GET", .path = "/_mayfly/events", .query = "by=nobody", .scope = own});
+  CHECK(refused.status == 400);
+}
