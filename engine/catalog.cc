@@ -46,6 +46,25 @@ void erase_prefix(const Storage& storage, Batch& batch, const std::string& prefi
   storage.erase_range(batch, prefix, prefix_end(prefix));
 }
 
+// A shard that was closed under the table's gate ends with its last record: nobody writes to it any more.
+void end_with_last_record(const Storage& storage, StreamId stream, Shard& shard) {
+  const std::string prefix = shard_prefix(stream, shard.number);
+  Storage::Iterator iterator(storage, prefix, prefix_end(prefix));
+  iterator.seek_to_last();
+  shard.last_sequence = iterator.valid() ? read_big_endian<std::uint64_t>(iterator.key().substr(prefix.size()))
+                                         : shard.oldest_sequence - 1;
+}
+
+void close_with_last_records(const Storage& storage, Stream& stream, Instant now, std::uint64_t published) {
+  std::vector<ShardNumber> open;
+  for (const Shard& shard : stream.shards)
+    if (!shard.closed) open.push_back(shard.number);
+  close(stream, now, published);
+  for (Shard& shard : stream.shards)
+    if (std::find(open.begin(), open.end(), shard.number) != open.end())
+      end_with_last_record(storage, stream.id, shard);
+}
+
 bool has_index(const Table& table, IndexId id) {
   return std::any_of(table.indexes.begin(), table.indexes.end(), [&](const Index& index) { return index.id == id; });
 }
@@ -216,7 +235,7 @@ std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::functio
   StreamId next_stream = next_stream_;
   if (old_stream && (!table.stream || table.stream->id != old_stream->id)) {
     closed = old_stream;
-    close(*closed, live.account().clock().now(), committer.published());  // nobody writes to the table now
+    close_with_last_records(storage_, *closed, live.account().clock().now(), committer.published());
   }
   if (table.stream && (!old_stream || table.stream->id != old_stream->id)) {
     table.stream = make_stream(table, table.stream->view, next_stream++, committer);
@@ -256,7 +275,7 @@ bool Catalog::drop(LiveTable& live, const Committer& committer) {
   batch.erase(table_prefix('T', table->id));
   std::optional<Stream> closed = table->stream ? find_stream(table->stream->id) : std::nullopt;
   if (closed) {
-    close(*closed, live.account().clock().now(), committer.published());
+    close_with_last_records(storage_, *closed, live.account().clock().now(), committer.published());
     put_description(batch, 'R', closed->id, *closed);
   }
   storage_.write(batch);
@@ -425,6 +444,8 @@ Expected<std::vector<Shard>, ReshardRefusal> Catalog::reshard(LiveTable& live, S
   table.stream = find_stream(table.stream->id);
   TRY(std::vector<Shard> children, engine::reshard(*table.stream, shard, how, live.account().clock().now(),
                                                    committer.published()));
+  for (Shard& parent : table.stream->shards)
+    if (parent.number == shard) end_with_last_record(storage_, table.stream->id, parent);
 
   Batch batch;
   put_description(batch, 'T', table.id, table);

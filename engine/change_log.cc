@@ -101,13 +101,13 @@ StreamPage ChangeLog::read(StreamId stream, ShardNumber number, Sequence from, s
   std::size_t bytes = 0;
   Storage::Iterator iterator(storage_, record_key(stream, number, from), record_key(stream, number, last + 1));
   for (iterator.seek_to_first(); iterator.valid(); iterator.next()) {
-    if (page.records.size() == limit || bytes >= bytes_max) return page;
     const std::string_view value = iterator.value();
+    if (page.records.size() == limit || (bytes > 0 && bytes + value.size() > bytes_max)) return page;
     bytes += value.size();
     page.records.push_back(decode_record(sequence_in(iterator.key()), value));
     page.next = page.records.back().sequence + 1;
   }
-  page.next = std::max(from, last + 1);
+  page.next = std::max(from, last + 1);  // an iterator of the latest may stand beyond what came to be the end
   page.at_end = true;
   page.ended = shard->closed.has_value();
   return page;

@@ -64,7 +64,7 @@ class ChangeLog {
   // The last sequence number that storage knows of.
   static Sequence last_sequence(const Storage& storage, const std::vector<Stream>& streams);
 
-  // A shard that was forgotten has ended.
+  // At least one record, if there is one. A shard that was forgotten has ended.
   [[nodiscard]] StreamPage read(StreamId stream, ShardNumber shard, Sequence from, std::size_t limit,
                                 std::size_t bytes_max) const;
 

@@ -113,7 +113,7 @@ class Database {
   [[nodiscard]] std::vector<Stream> list_streams(const Scope& scope) const;  // sorted by table name, label
   [[nodiscard]] std::optional<Stream> find_stream(const Scope& scope, std::string_view table_name,
                                                   std::string_view label) const;
-  // Records of a shard from `from` on, in order, at most `limit` and about `bytes_max` of them. Who reads parents
+  // Records of a shard from `from` on, in order, at most `limit` and `bytes_max` of them. Who reads parents
   // to their end before their children sees each item's records in order, and each record once.
   using StreamPage = engine::StreamPage;
   [[nodiscard]] StreamPage read_stream(StreamId stream, ShardNumber shard, Sequence from, std::size_t limit,

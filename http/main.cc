@@ -68,6 +68,7 @@ int serve(const ServeOptions& options) {
   emulator_options.database.expiry = options.expiry;
   emulator_options.database.expiry_window_ms = options.ttl_window_seconds * 1000;
   emulator_options.ttl_cooldown = std::chrono::seconds(options.ttl_cooldown_seconds);
+  emulator_options.database.stream_shards = options.stream_shards;
   emulator_options.region = options.region;
   emulator_options.table_delay = std::chrono::milliseconds(options.table_delay_ms);
   emulator_options.collection_bytes_max = options.collection_bytes_max;

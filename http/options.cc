@@ -6,6 +6,7 @@
 #include <map>
 
 #include "compat/control/call.h"
+#include "engine/shards.h"
 
 namespace mayfly::http {
 
@@ -248,6 +249,10 @@ CommandLine parse_command_line(int argc, char** argv) {
                     "How large the items of one partition of a table with local indexes may grow; AWS: 10 GB")
       ->envname("MAYFLY_COLLECTION_BYTES_MAX")
       ->type_name("BYTES");
+  serve->add_option("--stream-shards", options.stream_shards, "Shards with which a new stream begins")
+      ->envname("MAYFLY_STREAM_SHARDS")
+      ->check(CLI::Range(1u, engine::first_shards_max))
+      ->capture_default_str();
   const std::map<std::string, log::Level> levels = {{"debug", log::Level::debug},
                                                     {"info", log::Level::info},
                                                     {"warning", log::Level::warning},

@@ -26,6 +26,7 @@ struct ServeOptions {
   std::int64_t ttl_window_seconds = 60;
   std::int64_t ttl_cooldown_seconds = 0;
   std::optional<std::size_t> collection_bytes_max;
+  std::uint32_t stream_shards = 1;
   log::Level log_level = log::Level::info;
 };
 

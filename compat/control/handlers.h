@@ -27,6 +27,11 @@ Result<void> show_failpoints(Call& call, json::Writer& out);
 Result<void> arm_failpoint(Call& call, json::Writer& out);
 Result<void> release_failpoints(Call& call, json::Writer& out);
 
+// shard_calls.cc
+Result<void> show_shards(Call& call, json::Writer& out);
+Result<void> split_shards(Call& call, json::Writer& out);
+Result<void> roll_shards(Call& call, json::Writer& out);
+
 // fault_calls.cc
 Result<void> show_faults(Call& call, json::Writer& out);
 Result<void> put_faults(Call& call, json::Writer& out);

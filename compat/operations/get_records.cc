@@ -1,4 +1,4 @@
-// GetRecords: a shard's records from an iterator on, in order; at most 1,000 of them or about 1 MB.
+// GetRecords: a shard's records from an iterator on, in order; at most 1,000 of them and 1 MB.
 //
 // {"ShardIterator":"arn:…|1|…","Limit":1} ->
 // {"Records":[{"eventID":"13632bb66cf8c76f61ab676f7d2e9f07","eventName":"REMOVE","eventVersion":"1.1",

@@ -28,7 +28,7 @@ constexpr Shape shape = structure("GetShardIteratorInput", members);
 Result<SequencePosition> position_in(const Context& context, const engine::Shard& shard, std::string_view text) {
   auto position = parse_sequence_number(text);
   if (!position) return error::validation("Invalid SequenceNumber");
-  if (position->after < shard.first_sequence) return error::validation("Invalid SequenceNumber");
+  if (position->at < shard.first_sequence) return error::validation("Invalid SequenceNumber");
   engine::Sequence last = shard.last_sequence.value_or(context.database.published());
   if (position->at > last && position->after > std::max(last + 1, shard.first_sequence)) {
     return error::validation("Invalid SequenceNumber");
@@ -51,10 +51,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   TRY(engine::Stream stream, find_stream(context, arn));
   std::string_view id = *string_member(request, "ShardId");
   const engine::Shard* shard = find_shard(stream, id);
-  if (!shard) {
-    return error::resource_not_found("Requested resource not found: Shard: " + std::string(id) +
-                                     " in Stream: " + std::string(arn) + " not found");
-  }
+  if (!shard) return error::resource_not_found("Requested resource not found: Shard does not exist");
 
   ShardIterator iterator{.stream_arn = std::string(arn),
                          .shard = shard->number,

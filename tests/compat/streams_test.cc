@@ -199,15 +199,15 @@ TEST_CASE("who follows a limit reads each record once, in order") {
   CHECK(seen == "ab.cd.ef.g.");
 }
 
-TEST_CASE("a page has at most about a megabyte") {
+TEST_CASE("a page has at most a megabyte") {
   World world;
   world.create("carts");
   for (char id = 'a'; id <= 'g'; ++id) {
     world.put(R"({"id":{"S":")" + std::string(1, id) + R"("},"x":{"S":")" + std::string(300'000, 'x') + "\"}}");
   }
   const std::string first = world.records(world.iterator("TRIM_HORIZON"));
-  CHECK(World::ids(first) == "abcd");
-  CHECK(World::ids(world.records(World::value_of(first, "NextShardIterator"))) == "efg");
+  CHECK(World::ids(first) == "abc");
+  CHECK(World::ids(world.records(World::value_of(first, "NextShardIterator"))) == "def");
 }
 
 TEST_CASE("DescribeStream shows an open shard, with where it begins") {
@@ -365,9 +365,7 @@ TEST_CASE("GetShardIterator refuses what does not fit together") {
           validation("SequenceNumber is not allowed for ShardIteratorType " + type));
   }
   CHECK(refuse("semprinidfaasdasfsdvacsdcfsdsvsdvsdvsdvsdvsdv", "LATEST", "") ==
-        failure("ResourceNotFoundException", "Requested resource not found: Shard: "
-                                             "semprinidfaasdasfsdvacsdcfsdsvsdvsdvsdvsdvsdv in Stream: " +
-                                                 arn + " not found"));
+        failure("ResourceNotFoundException", "Requested resource not found: Shard does not exist"));
   CHECK(refuse(shard, "bulle", number) ==
         validation("1 validation error detected: Value 'bulle' at 'shardIteratorType' failed to satisfy constraint: "
                    "Member must satisfy enum value set: [AFTER_SEQUENCE_NUMBER, LATEST, AT_SEQUENCE_NUMBER, "

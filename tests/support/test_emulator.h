@@ -24,6 +24,8 @@ class TestEmulator {
 
   explicit TestEmulator(std::chrono::milliseconds table_delay = {},
                         std::optional<std::size_t> collection_bytes_max = {});
+  // `options.database.clock` is replaced.
+  explicit TestEmulator(compat::EmulatorOptions options);
 
   // By the operation's name alone, whichever service it is of. "200 {…}", the body as it was sent.
   std::string run(std::string_view operation, std::string_view body);

@@ -1,0 +1,82 @@
+// GET /_mayfly/streams/{table}/shards, POST …/split, POST …/roll: the shards of a table's enabled stream (engine/shards.h).
+//
+// POST {"shard":"shardId-…"}  closes it; two children go on with half of its partitions each, or one with all.
+//      {}, or no body         each open shard
+// Each answers {"stream":"arn:…","shards":[{"id":"shardId-…","parent":"shardId-…","open":true}]}.
+#include "compat/control/handlers.h"
+#include "compat/stream_iterator.h"
+
+namespace mayfly::compat::control {
+namespace {
+
+Result<engine::Stream> stream_of(const Call& call, const engine::LiveTable& table) {
+  const auto description = table.description();
+  if (description->stream) {
+    auto stream = call.database().find_stream(call.scope, description->name, description->stream->label);
+    if (stream) return *std::move(stream);
+  }
+  return conflict("Table " + description->name + " has no enabled stream.");
+}
+
+Result<void> write_shards(const Call& call, const engine::LiveTable& table, json::Writer& out) {
+  TRY(const engine::Stream stream, stream_of(call, table));
+  out.begin_object();
+  out.key("stream");
+  out.string(stream_arn(stream));
+  out.key("shards");
+  out.begin_array();
+  for (const engine::Shard& shard : stream.shards) {
+    out.begin_object();
+    out.key("id");
+    out.string(shard_id(stream, shard));
+    if (const auto parent = parent_shard_id(stream, shard)) {
+      out.key("parent");
+      out.string(*parent);
+    }
+    out.key("open");
+    out.boolean(!shard.closed);
+    out.end_object();
+  }
+  out.end_array();
+  out.end_object();
+  return {};
+}
+
+Unexpected<Error> refuse(engine::ReshardRefusal why, const std::string& table, const std::string& id) {
+  switch (why) {
+    case engine::ReshardRefusal::no_stream: return conflict("Table " + table + " has no enabled stream.");
+    case engine::ReshardRefusal::no_such_shard: return not_found("The stream of table " + table + " has no shard " + id + ".");
+    case engine::ReshardRefusal::already_closed: return conflict("Shard " + id + " is closed already.");
+    case engine::ReshardRefusal::cannot_split: break;
+  }
+  return conflict("Shard " + id + " is too narrow to be split.");
+}
+
+Result<void> reshard(Call& call, json::Writer& out, engine::Resharding how) {
+  TRY(const auto asked, call.body.string("shard"));
+  CHECK_OK(call.body.nothing_else());
+  TRY(const auto table, call.table(call.parameters[0]));
+  TRY(const engine::Stream stream, stream_of(call, *table));
+  if (asked && !find_shard(stream, *asked))
+    return refuse(engine::ReshardRefusal::no_such_shard, stream.table_name, *asked);
+  for (const engine::Shard& shard : stream.shards) {
+    const std::string id = shard_id(stream, shard);
+    if (asked ? id != *asked : shard.closed.has_value()) continue;
+    const auto children = call.database().reshard(table, shard.number, how);
+    if (!children) return refuse(children.error(), stream.table_name, id);
+  }
+  return write_shards(call, *table, out);
+}
+
+}  // namespace
+
+Result<void> show_shards(Call& call, json::Writer& out) {
+  CHECK_OK(call.body.nothing_else());
+  TRY(const auto table, call.table(call.parameters[0]));
+  return write_shards(call, *table, out);
+}
+
+Result<void> split_shards(Call& call, json::Writer& out) { return reshard(call, out, engine::Resharding::split); }
+Result<void> roll_shards(Call& call, json::Writer& out) { return reshard(call, out, engine::Resharding::roll); }
+
+}  // namespace mayfly::compat::control
