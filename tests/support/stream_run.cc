@@ -1,0 +1,365 @@
+#include "tests/support/stream_run.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "engine/shards.h"
+
+namespace mayfly::testing {
+namespace {
+
+using nlohmann::json;
+using Seconds = std::chrono::duration<double>;
+
+const engine::Scope scope{"000000000000", "us-east-1"};
+
+std::string must(compat::Emulator& emulator, const std::string& target, const std::string& body) {
+  compat::Answer answer = emulator.execute(scope, target, body);
+  if (answer.status != 200) throw std::runtime_error(target + " " + body + " -> " + answer.body);
+  return std::move(answer.body);
+}
+
+std::unique_ptr<compat::Emulator> open(const StreamRun& run) {
+  compat::EmulatorOptions options;
+  options.database.directory = run.directory;
+  options.database.stream_shards = run.first_shards;
+  auto emulator = compat::Emulator::open(std::move(options));
+  if (!emulator) throw std::runtime_error(emulator.error());
+  return std::move(*emulator);
+}
+
+std::string create_table(compat::Emulator& emulator) {
+  const std::string body = must(emulator, "DynamoDB_20120810.CreateTable",
+                                R"({"TableName":"carts","BillingMode":"PAY_PER_REQUEST",
+      "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
+      "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],
+      "StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_AND_OLD_IMAGES"}})");
+  return json::parse(body)["TableDescription"]["LatestStreamArn"];
+}
+
+// What one writer writes as its n-th: item n % items gets n.
+std::string put_body(const StreamRun& run, int writer, int n) {
+  return R"({"TableName":"carts","Item":{"id":{"S":")" + std::to_string(writer) + "-" +
+         std::to_string(n % run.items) + R"("},"n":{"N":")" + std::to_string(n) + R"("}}})";
+}
+
+std::vector<std::jthread> start_writers(const StreamRun& run, compat::Emulator& emulator, const std::vector<int>& begin,
+                                        const std::function<void(int writer)>& acknowledged,
+                                        const std::function<void()>& ended) {
+  std::vector<std::jthread> threads;
+  for (int writer = 0; writer < run.writers; ++writer) {
+    threads.emplace_back([&run, &emulator, &acknowledged, &ended, writer,
+                          first = begin[static_cast<std::size_t>(writer)]] {
+      for (int n = first; n < run.writes; ++n) {
+        must(emulator, "DynamoDB_20120810.PutItem", put_body(run, writer, n));
+        acknowledged(writer);
+      }
+      ended();
+    });
+  }
+  return threads;
+}
+
+// Writes what is left, splits and rolls over meanwhile, and consumes in this thread until all is seen.
+void write_and_consume(const StreamRun& run, compat::Emulator& emulator, StreamConsumer& consumer,
+                       const std::vector<int>& begin, const std::function<void(int writer)>& acknowledged) {
+  std::atomic<int> writing{run.writers};
+  std::atomic<std::int64_t> written{0};
+  const std::function<void(int)> count = [&](int writer) {
+    acknowledged(writer);
+    ++written;
+  };
+  const std::function<void()> ended = [&] { --writing; };
+  std::vector<std::jthread> threads = start_writers(run, emulator, begin, count, ended);
+  threads.emplace_back([&] {
+    const auto table = emulator.database().find_table(scope, "carts");
+    const std::int64_t every = std::int64_t{run.writers} * run.writes / (run.reshards + 1);
+    for (int done = 0; writing > 0;) {
+      if (written < every * (done + 1)) {
+        std::this_thread::yield();
+        continue;
+      }
+      // The oldest open shard goes, by halves until there are eight.
+      const std::vector<engine::Shard> shards = table->description()->stream->shards;
+      const auto is_open = [](const engine::Shard& shard) { return !shard.closed; };
+      const bool split = std::count_if(shards.begin(), shards.end(), is_open) < 8;
+      const auto shard = std::find_if(shards.begin(), shards.end(), is_open);
+      if (!emulator.database().reshard(table, shard->number,
+                                       split ? engine::Resharding::split : engine::Resharding::roll))
+        throw std::runtime_error("a shard could not be closed");
+      ++done;
+    }
+  });
+  for (bool last_look = false;;) {
+    if (consumer.turn()) continue;
+    if (last_look) return;
+    last_look = writing == 0;
+  }
+}
+
+// What the consumer told, checked as it comes.
+class Judge {
+ public:
+  Judge(const StreamRun& run, StreamOutcome& outcome) : run_(run), outcome_(outcome) {}
+
+  void page(const std::string& shard, const std::string& next, const std::vector<StreamConsumer::Record>& records) {
+    places[shard] = next;
+    for (const auto& [id, before, n] : records) {
+      ++outcome_.seen;
+      // A record that is seen twice, skipped or out of order breaks its item's chain.
+      const auto last = last_.try_emplace(id, -1).first;
+      if (last->second != before)
+        wrong("item " + id + ": " + std::to_string(before) + " -> " + std::to_string(n) + " came after " +
+              std::to_string(last->second));
+      last->second = n;
+    }
+  }
+  void end() {
+    if (outcome_.seen != std::int64_t{run_.writers} * run_.writes)
+      wrong(std::to_string(outcome_.seen) + " records were seen");
+    for (int writer = 0; writer < run_.writers; ++writer) {
+      for (int n = std::max(0, run_.writes - run_.items); n < run_.writes; ++n) {
+        const std::string id = std::to_string(writer) + "-" + std::to_string(n % run_.items);
+        if (last_[id] != n) wrong("item " + id + " ended as " + std::to_string(last_[id]));
+      }
+    }
+    outcome_.shards = places.size();
+  }
+
+  StreamConsumer::Places places;
+
+ private:
+  void wrong(std::string what) {
+    if (outcome_.wrong.empty()) outcome_.wrong = std::move(what);
+  }
+  const StreamRun& run_;
+  StreamOutcome& outcome_;
+  std::map<std::string, std::int64_t> last_;
+};
+
+constexpr const char* run_variable = "MAYFLY_STREAM_RUN";
+
+void describe_to_first_half(const StreamRun& run) {
+  std::ostringstream words;
+  words << run.writers << ' ' << run.writes << ' ' << run.items << ' ' << run.first_shards << ' ' << run.reshards << ' '
+        << run.page_records << ' ' << run.directory;
+  setenv(run_variable, words.str().c_str(), 1);
+}
+
+StreamRun described_by_parent() {
+  const char* words = std::getenv(run_variable);
+  if (words == nullptr) throw std::runtime_error("nobody waits for the first half of a run");
+  StreamRun run;
+  std::istringstream(words) >> run.writers >> run.writes >> run.items >> run.first_shards >> run.reshards >>
+      run.page_records >> run.directory;
+  return run;
+}
+
+}  // namespace
+
+// It prints to the standard error stream, apart from what Catch prints: the stream, "t arn", a line for each
+// acknowledged write, "a writer", and for each page, "p shard next|- (id before n)*"; and is killed between two bytes.
+void play_first_half() {
+  const StreamRun run = described_by_parent();
+  std::mutex mutex;
+  const auto print = [&](const std::string& line) {
+    const std::lock_guard lock(mutex);
+    for (std::size_t at = 0; at < line.size();) {
+      const auto count = write(STDERR_FILENO, line.data() + at, line.size() - at);
+      if (count <= 0) _exit(1);
+      at += static_cast<std::size_t>(count);
+    }
+  };
+  try {
+    const auto emulator = open(run);
+    const std::string arn = create_table(*emulator);
+    print("t " + arn + "\n");
+    StreamConsumer consumer(*emulator, arn, run.page_records,
+                            [&](const std::string& shard, const std::string& next, const auto& records) {
+                              std::string line = "p " + shard + " " + (next.empty() ? "-" : next);
+                              for (const auto& [id, before, n] : records)
+                                line += " " + id + " " + std::to_string(before) + " " + std::to_string(n);
+                              print(line + "\n");
+                            });
+    write_and_consume(run, *emulator, consumer, std::vector<int>(static_cast<std::size_t>(run.writers), 0),
+                      [&](int writer) { print("a " + std::to_string(writer) + "\n"); });
+  } catch (const std::exception& problem) {
+    print(std::string("x ") + problem.what() + "\n");
+  }
+  _exit(1);  // it should not have come to its end
+}
+
+// --- the consumer
+
+StreamConsumer::StreamConsumer(compat::Emulator& emulator, std::string arn, std::size_t page_records,
+                               OnPage on_page, Places places)
+    : emulator_(emulator),
+      arn_(std::move(arn)),
+      page_records_(page_records),
+      on_page_(std::move(on_page)),
+      places_(std::move(places)) {
+  find_shards({});
+}
+
+std::string StreamConsumer::call(const std::string& operation, const std::string& body) {
+  return must(emulator_, "DynamoDBStreams_20120810." + operation, body);
+}
+
+void StreamConsumer::find_shards(const std::string& parent) {
+  std::vector<json> shards;
+  std::string start;
+  do {
+    std::string body = R"({"StreamArn":")" + arn_ + R"(","Limit":3)";
+    if (!parent.empty()) body += R"(,"ShardFilter":{"Type":"CHILD_SHARDS","ShardId":")" + parent + "\"}";
+    if (!start.empty()) body += R"(,"ExclusiveStartShardId":")" + start + "\"";
+    json description = json::parse(call("DescribeStream", body + "}"))["StreamDescription"];
+    for (json& shard : description["Shards"]) shards.push_back(std::move(shard));
+    start = description.value("LastEvaluatedShardId", "");
+  } while (!start.empty());
+
+  for (const json& shard : shards) {
+    const std::string id = shard["ShardId"];
+    if (places_.contains(id)) continue;
+    // A child waits for its parent's end, and is found again then.
+    if (shard.contains("ParentShardId")) {
+      const std::string its_parent = shard["ParentShardId"];
+      const auto place = places_.find(its_parent);
+      const bool ended = place != places_.end() && place->second.empty();
+      const bool listed = std::any_of(shards.begin(), shards.end(),
+                                      [&](const json& other) { return other["ShardId"] == its_parent; });
+      if (!ended && (listed || place != places_.end())) continue;
+    }
+    const json answer = json::parse(call("GetShardIterator", R"({"StreamArn":")" + arn_ + R"(","ShardId":")" + id +
+                                                                 R"(","ShardIteratorType":"TRIM_HORIZON"})"));
+    places_[id] = answer["ShardIterator"];
+  }
+}
+
+bool StreamConsumer::turn() {
+  bool moved = false;
+  const Places places = places_;
+  for (const auto& [shard, iterator] : places) {
+    if (iterator.empty()) continue;
+    const json answer = json::parse(call("GetRecords", R"({"ShardIterator":")" + iterator + R"(","Limit":)" +
+                                                           std::to_string(page_records_) + "}"));
+    std::vector<Record> records;
+    for (const json& record : answer["Records"]) {
+      const json& change = record["dynamodb"];
+      const auto number = [](const json& image) { return std::stoll(image["n"]["N"].get<std::string>()); };
+      records.push_back({change["Keys"]["id"]["S"], change.contains("OldImage") ? number(change["OldImage"]) : -1,
+                         number(change["NewImage"])});
+    }
+    const std::string next = answer.value("NextShardIterator", "");
+    places_[shard] = next;
+    if (!records.empty() || next.empty()) {
+      on_page_(shard, next, records);
+      moved = true;
+    }
+    if (next.empty()) find_shards(shard);
+  }
+  return moved;
+}
+
+// --- the run
+
+StreamOutcome run_stream(const StreamRun& run) {
+  StreamOutcome outcome;
+  Judge judge(run, outcome);
+  std::vector<int> acknowledged(static_cast<std::size_t>(run.writers), 0);
+  std::string arn;
+
+  auto start = std::chrono::steady_clock::now();
+  int ends[2];
+  if (pipe(ends) != 0) throw std::runtime_error("no pipe");
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    dup2(::open("/dev/null", O_WRONLY), STDOUT_FILENO);
+    describe_to_first_half(run);
+    std::vector<char*> words;
+    for (const std::string& word : run.first_half) words.push_back(const_cast<char*>(word.c_str()));
+    words.push_back(nullptr);
+    execv("/proc/self/exe", words.data());
+    _exit(127);
+  }
+  close(ends[1]);
+  std::FILE* lines = fdopen(ends[0], "r");
+  char* line = nullptr;
+  std::size_t size = 0;
+  bool killed = false;
+  while (getline(&line, &size, lines) > 0) {
+    std::istringstream words(line);
+    if (words.str().back() != '\n') break;  // cut off
+    char kind = 0;
+    words >> kind;
+    if (kind == 'a') {
+      int writer = 0;
+      words >> writer;
+      ++acknowledged[static_cast<std::size_t>(writer)];
+      if (++outcome.acknowledged_before_kill >= run.kill_after && !killed) {
+        kill(child, SIGKILL);
+        killed = true;
+      }
+      continue;
+    }
+    if (kind == 't') words >> arn;
+    if (kind == 'x') outcome.wrong = words.str();
+    if (kind != 'p') continue;
+    std::string shard, next;
+    std::vector<StreamConsumer::Record> records;
+    words >> shard >> next;
+    for (StreamConsumer::Record record; words >> record.id >> record.before >> record.n;) records.push_back(record);
+    judge.page(shard, next == "-" ? "" : next, records);
+  }
+  std::free(line);
+  std::fclose(lines);
+  int status = 0;
+  waitpid(child, &status, 0);
+  outcome.seen_before_kill = outcome.seen;
+  outcome.seconds_before_kill = Seconds(std::chrono::steady_clock::now() - start).count();
+  if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL) {
+    if (outcome.wrong.empty()) outcome.wrong = "the writers ended before they were killed";
+    return outcome;
+  }
+
+  start = std::chrono::steady_clock::now();
+  const auto emulator = open(run);
+  outcome.seconds_to_open = Seconds(std::chrono::steady_clock::now() - start).count();
+  start = std::chrono::steady_clock::now();
+  StreamConsumer consumer(*emulator, arn, run.page_records,
+                          [&](const std::string& shard, const std::string& next, const auto& records) {
+                            judge.page(shard, next, records);
+                          },
+                          judge.places);
+  // What was written and not acknowledged is written again: it changes nothing, and makes no record.
+  write_and_consume(run, *emulator, consumer, acknowledged, [](int) {});
+  outcome.seconds_after_kill = Seconds(std::chrono::steady_clock::now() - start).count();
+  judge.end();
+  return outcome;
+}
+
+double write_alone(const StreamRun& run) {
+  const auto emulator = open(run);
+  create_table(*emulator);
+  const auto start = std::chrono::steady_clock::now();
+  const std::function<void(int)> acknowledged = [](int) {};
+  const std::function<void()> ended = [] {};
+  start_writers(run, *emulator, std::vector<int>(static_cast<std::size_t>(run.writers), 0), acknowledged, ended).clear();
+  return Seconds(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace mayfly::testing
