@@ -53,7 +53,11 @@ final class MayflyServer implements AutoCloseable {
     return configured(DynamoDbStreamsClient.builder()).build();
   }
 
-  private <Builder extends AwsClientBuilder<Builder, ?>> Builder configured(Builder builder) {
+  URI url() {
+    return url;
+  }
+
+  <Builder extends AwsClientBuilder<Builder, ?>> Builder configured(Builder builder) {
     return builder
         .endpointOverride(url)
         .region(Region.US_EAST_1)
