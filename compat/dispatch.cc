@@ -20,6 +20,7 @@
 #include "compat/operations/get_records.h"
 #include "compat/operations/get_shard_iterator.h"
 #include "compat/operations/global_tables.h"
+#include "compat/operations/kinesis_streaming_destination.h"
 #include "compat/operations/list_streams.h"
 #include "compat/operations/list_tables.h"
 #include "compat/operations/put_item.h"
@@ -51,11 +52,14 @@ constexpr const Operation* operations_table[] = {
     &operations::describe_endpoints,
     &operations::describe_global_table,
     &operations::describe_global_table_settings,
+    &operations::describe_kinesis_streaming_destination,
     &operations::describe_limits,
     &operations::describe_stream,
     &operations::describe_table,
     &operations::describe_table_replica_auto_scaling,
     &operations::describe_time_to_live,
+    &operations::disable_kinesis_streaming_destination,
+    &operations::enable_kinesis_streaming_destination,
     &operations::execute_statement,
     &operations::execute_transaction,
     &operations::get_item,
@@ -80,6 +84,7 @@ constexpr const Operation* operations_table[] = {
     &operations::update_global_table,
     &operations::update_global_table_settings,
     &operations::update_item,
+    &operations::update_kinesis_streaming_destination,
     &operations::update_table,
     &operations::update_table_replica_auto_scaling,
     &operations::update_time_to_live,

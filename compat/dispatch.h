@@ -27,11 +27,15 @@
 namespace mayfly::compat {
 
 class TableChanges;
+namespace kinesis {
+class Destinations;
+}
 
 // Who asks, and of what.
 struct Context {
   engine::Database& database;
   TableChanges& table_changes;  // table_changes.h
+  kinesis::Destinations& kinesis;  // kinesis/destinations.h
   const engine::Scope& scope;
   std::string_view host;  // as the client named us: "127.0.0.1:8000"; empty in process
   std::size_t unprocessed = 0;  // items of a batch's end that shall be left undone: faults.h

@@ -5,14 +5,32 @@
 #include <mutex>
 #include <utility>
 
+#include "compat/kinesis/destinations.h"
+#include "compat/triggers/triggers.h"
 #include "engine/stopwatch.h"
+#include "engine/storage.h"
 
 namespace mayfly::compat {
 
 Expected<std::unique_ptr<Emulator>, std::string> Emulator::open(EmulatorOptions options) {
   TRY(auto database, engine::Database::open(std::move(options.database)));
-  return std::unique_ptr<Emulator>(new Emulator(std::move(database), std::move(options)));
+  try {
+    return std::unique_ptr<Emulator>(new Emulator(std::move(database), std::move(options)));
+  } catch (const engine::StorageFault& fault) {
+    return Unexpected{std::string("cannot read the data directory: ") + fault.what()};
+  }
 }
+
+Emulator::Emulator(std::unique_ptr<engine::Database> database, EmulatorOptions options)
+    : database_(std::move(database)),
+      table_changes_(options.table_delay),
+      ttl_cooldown_(options.ttl_cooldown),
+      collection_bytes_max_(options.collection_bytes_max),
+      region_(std::move(options.region)),
+      kinesis_(std::make_unique<kinesis::Destinations>(*database_, std::move(options.kinesis))),
+      triggers_(std::make_unique<triggers::Triggers>(*database_, std::move(options.triggers))) {}
+
+Emulator::~Emulator() = default;
 
 namespace {
 
@@ -39,7 +57,7 @@ Answer Emulator::execute(const engine::Scope& scope, std::string_view target, st
 
 Answer Emulator::execute(const engine::Scope& scope, const Operation& operation, std::string_view body,
                          std::string_view host, const std::stop_token& stop) {
-  Context context{*database_, table_changes_, scope, host};
+  Context context{*database_, table_changes_, *kinesis_, scope, host};
   context.ttl_cooldown = ttl_cooldown_;
   context.collection_bytes_max = collection_bytes_max_;
   if (faults_.any()) {

@@ -11,10 +11,16 @@
 #include "compat/dispatch.h"
 #include "compat/faults.h"
 #include "compat/metrics.h"
+#include "compat/kinesis/kinesis_options.h"
 #include "compat/table_changes.h"
+#include "compat/triggers/trigger_options.h"
 #include "engine/database.h"
 
 namespace mayfly::compat {
+
+namespace triggers {
+class Triggers;
+}
 
 struct EmulatorOptions {
   engine::DatabaseOptions database;
@@ -25,12 +31,15 @@ struct EmulatorOptions {
   std::chrono::milliseconds ttl_cooldown{0};
   // How large an item collection may grow; nothing: it is not looked at.
   std::optional<std::size_t> collection_bytes_max;
+  triggers::TriggerOptions triggers;
+  kinesis::KinesisOptions kinesis;
 };
 
 class Emulator {
  public:
   // The error is a sentence for people.
   static Expected<std::unique_ptr<Emulator>, std::string> open(EmulatorOptions options);
+  ~Emulator();
 
   // Thread-safe. `target` is X-Amz-Target: "DynamoDB_20120810.PutItem". `host` is the Host header, which
   // DescribeEndpoints answers. A fault may make it wait; less if `stop` is requested.
@@ -38,6 +47,8 @@ class Emulator {
                  std::string_view host = {}, const std::stop_token& stop = {});
 
   [[nodiscard]] engine::Database& database() { return *database_; }
+  [[nodiscard]] kinesis::Destinations& kinesis() { return *kinesis_; }
+  [[nodiscard]] triggers::Triggers& triggers() { return *triggers_; }
   [[nodiscard]] const std::string& region() const { return region_; }
   [[nodiscard]] Faults& faults() { return faults_; }
   [[nodiscard]] const Faults& faults() const { return faults_; }
@@ -46,9 +57,8 @@ class Emulator {
  private:
   Answer execute(const engine::Scope& scope, const Operation& operation, std::string_view body, std::string_view host,
                  const std::stop_token& stop);
-  Emulator(std::unique_ptr<engine::Database> database, EmulatorOptions options)
-      : database_(std::move(database)), table_changes_(options.table_delay), ttl_cooldown_(options.ttl_cooldown),
-        collection_bytes_max_(options.collection_bytes_max), region_(std::move(options.region)) {}
+  Emulator(std::unique_ptr<engine::Database> database, EmulatorOptions options);
+
   std::unique_ptr<engine::Database> database_;
   TableChanges table_changes_;
   std::chrono::milliseconds ttl_cooldown_;
@@ -56,6 +66,8 @@ class Emulator {
   std::string region_;
   Faults faults_;
   Metrics metrics_{all_operations().size()};
+  std::unique_ptr<kinesis::Destinations> kinesis_;
+  std::unique_ptr<triggers::Triggers> triggers_;
 };
 
 }  // namespace mayfly::compat

@@ -42,7 +42,8 @@ Database::Parts::Parts(DatabaseOptions options_, std::unique_ptr<Storage> storag
       committer(*storage_, ChangeLog::last_sequence(*storage_, catalog.streams())),
       change_log(*storage_, catalog, committer),
       expiry(settled_window(*storage_, options.expiry_window_ms)),
-      tokens(*storage_) {}
+      tokens(*storage_),
+      documents(*storage_) {}
 
 Database::Parts::~Parts() = default;
 
@@ -229,5 +230,7 @@ Failpoints& Database::failpoints() const { return parts_->failpoints; }
 ChangeFeed::Subscription Database::subscribe(ChangeFeed::Listener listener) {
   return parts_->committer.feed().subscribe(std::move(listener));
 }
+
+Documents& Database::documents() const { return parts_->documents; }
 
 }  // namespace mayfly::engine

@@ -52,6 +52,7 @@ enum class ClockRefusal : std::uint8_t {
 };
 
 class Failpoints;
+class Documents;
 
 class Database {
  public:
@@ -130,6 +131,8 @@ class Database {
 
   // Where expiries stop, if a test says so: failpoints.h.
   [[nodiscard]] Failpoints& failpoints() const;
+  // What other floors keep here: documents.h.
+  [[nodiscard]] Documents& documents() const;
 
   struct Parts;  // parts.h: storage and the rest, for engine's own files
   Parts& parts() const { return *parts_; }

@@ -12,6 +12,7 @@
 //   'C' account                              clock and jumps (account.h)
 //   'Q', 'U'                                 tokens of idempotent requests (request_tokens.h)
 //   'Z', 'Y', 'V', 'W'                       snapshots of accounts (snapshots.h)
+//   'D' account 0 kind 0 name                small documents of the floors above (documents.h)
 //   'M' name                                 a number, u64le: ids to give next, the window's span, ...
 //
 // `key` is key_codec's. A kind's or a table's range is [prefix, prefix_end(prefix)).

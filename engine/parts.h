@@ -10,6 +10,7 @@
 #include "engine/clock.h"
 #include "engine/committer.h"
 #include "engine/database.h"
+#include "engine/documents.h"
 #include "engine/expiry_index.h"
 #include "engine/failpoints.h"
 #include "engine/lock_table.h"
@@ -38,6 +39,7 @@ struct Database::Parts {
   ChangeLog change_log;
   ExpiryIndex expiry;
   RequestTokens tokens;
+  Documents documents;
   LockTable locks;
   Failpoints failpoints;
   std::unique_ptr<IndexBackfill> backfill;

@@ -9,9 +9,11 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <string>
 
 #include "compat/emulator.h"
+#include "http/invoker.h"
 #include "http/log.h"
 #include "http/options.h"
 #include "http/server.h"
@@ -72,6 +74,19 @@ int serve(const ServeOptions& options) {
   emulator_options.region = options.region;
   emulator_options.table_delay = std::chrono::milliseconds(options.table_delay_ms);
   emulator_options.collection_bytes_max = options.collection_bytes_max;
+  emulator_options.triggers.invoker = emulator_options.kinesis.invoker = std::make_shared<HttpInvoker>();
+  if (!options.kinesis_endpoint.empty()) {
+    auto url = compat::triggers::Url::parse(options.kinesis_endpoint);
+    if (!url) return fail(url.error());
+    emulator_options.kinesis.endpoint = *std::move(url);
+  }
+  for (const std::string& text : options.functions) {
+    const auto equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos) return fail("--function is NAME=URL, not " + text);
+    auto url = compat::triggers::Url::parse(std::string_view(text).substr(equals + 1));
+    if (!url) return fail(url.error());
+    emulator_options.triggers.functions[text.substr(0, equals)] = {*std::move(url)};
+  }
   auto emulator = compat::Emulator::open(std::move(emulator_options));
   if (!emulator) return fail(emulator.error());
   auto server = Server::start(**emulator, options.server);

@@ -9,6 +9,7 @@
 #include "compat/emulator.h"
 #include "compat/json.h"
 #include "engine/clock.h"
+#include "http/invoker.h"
 #include "http/server.h"
 #include "http/sigv4.h"
 
@@ -38,6 +39,7 @@ Emulator::Emulator(Options options) : state_(std::make_shared<State>()) {
   compat::EmulatorOptions emulator_options;
   emulator_options.database.directory = std::move(options.data_directory);
   emulator_options.region = std::move(options.region);
+  emulator_options.triggers.invoker = std::make_shared<http::HttpInvoker>();
   if (options.frozen_at) {
     emulator_options.database.account_clocks = {{engine::ClockSetting::Mode::frozen},
                                                 options.frozen_at->time_since_epoch().count()};

@@ -253,6 +253,15 @@ CommandLine parse_command_line(int argc, char** argv) {
       ->envname("MAYFLY_STREAM_SHARDS")
       ->check(CLI::Range(1u, engine::first_shards_max))
       ->capture_default_str();
+  serve->add_option("--function", options.functions,
+                    "A function that event source mappings and Invoke can call; may be repeated")
+      ->envname("MAYFLY_FUNCTION")
+      ->delimiter(',')
+      ->type_name("NAME=URL");
+  serve->add_option("--kinesis-endpoint", options.kinesis_endpoint,
+                    "Where the changes of tables with a Kinesis destination are put")
+      ->envname("MAYFLY_KINESIS_ENDPOINT")
+      ->type_name("URL");
   const std::map<std::string, log::Level> levels = {{"debug", log::Level::debug},
                                                     {"info", log::Level::info},
                                                     {"warning", log::Level::warning},

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/account.h"
 #include "engine/table.h"
@@ -27,6 +28,8 @@ struct ServeOptions {
   std::int64_t ttl_cooldown_seconds = 0;
   std::optional<std::size_t> collection_bytes_max;
   std::uint32_t stream_shards = 1;
+  std::vector<std::string> functions;  // NAME=URL
+  std::string kinesis_endpoint;        // empty: none
   log::Level log_level = log::Level::info;
 };
 

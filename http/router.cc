@@ -4,8 +4,10 @@
 
 #include "compat/emulator.h"
 #include "compat/json.h"
+#include "compat/triggers/rest.h"
 #include "http/admin.h"
 #include "http/compression.h"
+#include "http/lambda.h"
 #include "http/sigv4.h"
 
 namespace mayfly::http {
@@ -112,6 +114,7 @@ Reply post(Request& request, compat::Emulator& emulator, const std::stop_token& 
 
 Reply route_by_method(Request& request, compat::Emulator& emulator, const std::stop_token& stop) {
   const std::string_view path = request.path();
+  if (compat::triggers::is_rest_path(path)) return lambda(request, emulator, stop);
   if (path != "/") return not_found();
   if (request.method == "POST") return post(request, emulator, stop);
   if (request.method == "GET" || request.method == "HEAD") return healthy(emulator);
@@ -122,7 +125,9 @@ Reply route_by_method(Request& request, compat::Emulator& emulator, const std::s
 
 bool may_wait(const Request& request, const compat::Emulator& emulator) {
   const std::string_view path = request.path();
-  return path == "/" ? emulator.faults().any() : path.starts_with(admin_prefix) && path != health_path;
+  if (path == "/") return emulator.faults().any();
+  if (path.starts_with(admin_prefix)) return path != health_path;
+  return compat::triggers::waits_for_function(request.method, path);
 }
 
 Reply route(Request& request, compat::Emulator& emulator, const ControlAccess& access, const std::stop_token& stop) {

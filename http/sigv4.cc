@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compat/percent_encoding.h"
 #include "http/request.h"
 
 namespace mayfly::http {
@@ -37,29 +38,6 @@ std::string_view value_of(const Parameters& parameters, std::string_view name) {
   const auto found = std::find_if(parameters.begin(), parameters.end(),
                                   [&](const Parameter& parameter) { return parameter.name == name; });
   return found == parameters.end() ? std::string_view{} : std::string_view(found->value);
-}
-
-std::optional<int> hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return std::nullopt;
-}
-
-std::string percent_decode(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size()) {
-      const auto high = hex_digit(text[i + 1]), low = hex_digit(text[i + 2]);
-      if (high && low) {
-        out += static_cast<char>(*high * 16 + *low);
-        i += 2;
-        continue;
-      }
-    }
-    out += text[i] == '+' ? ' ' : text[i];
-  }
-  return out;
 }
 
 // "Name=value" pieces between any of `separators`; a piece without '=' is a name without a value.
@@ -125,7 +103,7 @@ std::string_view account_of(std::string_view access_key_id) {
 
 compat::Result<engine::Scope> authenticate(const Request& request, std::string_view default_region) {
   const std::string_view authorization = request.header(Header::authorization);
-  const Parameters query = split_parameters(request.query(), "&", percent_decode);
+  const Parameters query = split_parameters(request.query(), "&", compat::decode_query);
   const bool by_query = std::any_of(query.begin(), query.end(),
                                     [](const Parameter& parameter) { return parameter.name == "X-Amz-Algorithm"; });
 

@@ -30,7 +30,7 @@ included_in "RocksDB is included by engine/storage.cc alone" 'rocksdb/' 'engine/
 included_in "Boost.JSON is included by compat/json.cc alone" 'boost/json' 'compat/json[.]cc' engine compat http include
 included_in "nlohmann's JSON stays off the request path" 'nlohmann/' 'http/admin[.]cc' engine compat http include
 included_in "Asio and Beast stay in the connection's files" 'boost/(asio|beast)' \
-        'http/(session|server|request_parser)[.](h|cc)' engine compat http include
+        'http/(session|server|request_parser|invoker|name_lookup)[.](h|cc)' engine compat http include
 included_in "CLI11 is included by http/options.cc alone" 'CLI/' 'http/options[.]cc' engine compat http include
 included_in "mayfly.h includes the standard library alone" '[^>]*[/.]' "$nowhere" include
 

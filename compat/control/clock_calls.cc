@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "compat/control/handlers.h"
+#include "compat/kinesis/destinations.h"
+#include "compat/triggers/triggers.h"
 #include "engine/failpoints.h"
 
 namespace mayfly::compat::control {
@@ -17,6 +19,7 @@ constexpr std::pair<std::string_view, Mode> modes[] = {
     {"real", Mode::real}, {"frozen", Mode::frozen}, {"offset", Mode::offset}, {"rate", Mode::rate}};
 constexpr engine::Instant last_instant = 253'402'300'799'999;  // 9999-12-31T23:59:59.999Z
 constexpr double rate_max = 1'000'000;
+constexpr double settle_seconds_default = 30, settle_seconds_max = 600;
 
 std::string_view mode_name(Mode mode) {
   for (const auto& [name, each] : modes)
@@ -79,6 +82,31 @@ Unexpected<Error> would_go_back(engine::Instant to, engine::Instant now) {
                   ". A reset or a snapshot's restore can go back.");
 }
 
+// Waits until what was written has reached functions and Kinesis, and says what has not.
+void write_settled(Call& call, double seconds_max, json::Writer& out) {
+  const auto time_max = std::chrono::milliseconds(std::llround(seconds_max * 1000));
+  const auto deadline = engine::host_time() + time_max;
+  const auto unfinished = call.emulator.triggers().settle(call.scope.account, time_max, call.stop);
+  const bool kinesis = call.emulator.kinesis().settle(deadline, call.stop);
+  out.key("settled");
+  out.boolean(unfinished.empty() && kinesis);
+  out.key("unfinished");
+  out.begin_array();
+  for (const auto& one : unfinished) {
+    out.begin_object();
+    out.key("UUID");
+    out.string(one.uuid);
+    out.key("FunctionArn");
+    out.string(one.function_arn);
+    out.key("EventSourceArn");
+    out.string(one.event_source_arn);
+    out.key("LastProcessingResult");
+    out.string(one.reason);
+    out.end_object();
+  }
+  out.end_array();
+}
+
 // A journey may stop at a failpoint; who gives up releases it.
 struct Journey {
   explicit Journey(Call& call) : on_stop(call.stop, Release{call.database(), call.scope.account}) {}
@@ -128,7 +156,11 @@ Result<void> advance_clock(Call& call, json::Writer& out) {
   TRY(const auto seconds, call.body.number("seconds", 0, last_instant / 1000));
   TRY(const auto to, call.body.string("to"));
   TRY(const auto age_streams, call.body.boolean("age_streams"));
+  TRY(const auto settle, call.body.string("settle"));
+  TRY(const auto settle_seconds, call.body.number("settle_seconds", 0, settle_seconds_max));
   CHECK_OK(call.body.nothing_else());
+  if (settle && settle != "triggers") return error::validation("settle can only be triggers.");
+  if (settle_seconds && !settle) return error::validation("settle_seconds is for settle.");
   if (seconds.has_value() == to.has_value()) {
     return error::validation("The body needs either seconds, or to: a time such as \"2026-11-20T00:00:00Z\", or \"next-expiry\".");
   }
@@ -159,6 +191,7 @@ Result<void> advance_clock(Call& call, json::Writer& out) {
     out.key("message");
     out.string("Nothing is going to expire: the clock stays where it is.");
   }
+  if (settle) write_settled(call, settle_seconds.value_or(settle_seconds_default), out);
   out.end_object();
   return {};
 }

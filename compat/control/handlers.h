@@ -32,6 +32,11 @@ Result<void> show_shards(Call& call, json::Writer& out);
 Result<void> split_shards(Call& call, json::Writer& out);
 Result<void> roll_shards(Call& call, json::Writer& out);
 
+// function_calls.cc
+Result<void> show_functions(Call& call, json::Writer& out);
+Result<void> put_function(Call& call, json::Writer& out);
+Result<void> remove_function(Call& call, json::Writer& out);
+
 // fault_calls.cc
 Result<void> show_faults(Call& call, json::Writer& out);
 Result<void> put_faults(Call& call, json::Writer& out);

@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "compat/control/handlers.h"
+#include "compat/triggers/triggers.h"
 #include "engine/failpoints.h"
 
 namespace mayfly::compat::control {
@@ -62,7 +63,13 @@ Result<void> restore_snapshot(Call& call, json::Writer& out) {
   const auto id = read_id(call.parameters[0]);
   // An advance that stops at one would keep the account to itself.
   call.database().failpoints().release_all(call.scope.account);
-  if (!id || !call.database().restore_snapshot(call.scope.account, *id)) return no_such_snapshot(call);
+  bool restored = false;
+  if (id) {
+    call.emulator.triggers().while_stopped(call.scope.account, [&] {
+      restored = call.database().restore_snapshot(call.scope.account, *id);
+    });
+  }
+  if (!restored) return no_such_snapshot(call);
   write_now(call, out);
   return {};
 }
@@ -80,6 +87,7 @@ Result<void> reset_account(Call& call, json::Writer& out) {
   CHECK_OK(call.body.nothing_else());
   call.database().failpoints().release_all(call.scope.account);
   call.emulator.faults().set(call.scope.account, {});
+  call.emulator.triggers().reset(call.scope.account);
   call.database().reset(call.scope.account);
   write_now(call, out);
   return {};

@@ -95,7 +95,7 @@ class MayflyServer:
             return json.load(response)
 
     def client(self, service, access_key=ACCESS_KEY):
-        """A boto3 client: "dynamodb" or "dynamodbstreams"."""
+        """A boto3 client: "dynamodb", "dynamodbstreams" or "lambda"."""
         client = boto3.client(service, **self._options(access_key))
         self._clients.append(client)
         return client

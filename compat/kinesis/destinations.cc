@@ -1,0 +1,239 @@
+#include "compat/kinesis/destinations.h"
+
+#include <algorithm>
+
+#include "compat/base64.h"
+#include "compat/json.h"
+#include "compat/kinesis/record.h"
+#include "compat/shape.h"
+#include "engine/clock.h"
+
+namespace mayfly::compat::kinesis {
+namespace {
+
+using std::chrono::milliseconds;
+using triggers::Invocation;
+
+constexpr std::string_view kind = "kinesis-destination";
+constexpr std::size_t records_max = 500, bytes_max = 4 * 1024 * 1024;  // of one PutRecords; Kinesis takes 5 MB
+constexpr milliseconds retry_wait_min{100}, retry_wait_max{10'000};
+
+// "kinesis-destination" / "REGION/TABLE UUID/STREAM ARN"
+// {"table":"carts","uuid":…,"stream":"arn:…","active":true,"microseconds":false}
+engine::Document to_document(const engine::Scope& scope, const Destination& destination) {
+  engine::Document document{{scope.account, std::string(kind),
+                             scope.region + "/" + destination.table_uuid + "/" + destination.stream_arn},
+                            {}};
+  json::Writer out(document.bytes);
+  out.begin_object();
+  out.key("table");
+  out.string(destination.table);
+  out.key("uuid");
+  out.string(destination.table_uuid);
+  out.key("stream");
+  out.string(destination.stream_arn);
+  out.key("active");
+  out.boolean(destination.active);
+  out.key("microseconds");
+  out.boolean(destination.microseconds);
+  out.end_object();
+  return document;
+}
+
+std::optional<Destination> from_document(const engine::Document& document) {
+  const auto parsed = json::parse(document.bytes);
+  if (parsed == nullptr) return std::nullopt;
+  const auto text = [&](std::string_view name) { return std::string(string_member(parsed->root(), name).value_or("")); };
+  return Destination{text("table"), text("uuid"), text("stream"),
+                     boolean_member(parsed->root(), "active").value_or(false),
+                     boolean_member(parsed->root(), "microseconds").value_or(false)};
+}
+
+// Kinesis look-alikes want a signature, and look at its form only.
+std::vector<std::pair<std::string, std::string>> headers_for(std::string_view account, std::string_view region,
+                                                             engine::Instant now) {
+  std::string date = engine::iso8601(now).substr(0, 19);  // 2024-05-01T00:00:00 -> 20240501T000000Z
+  std::erase_if(date, [](char c) { return c == '-' || c == ':'; });
+  return {{"X-Amz-Target", "Kinesis_20131202.PutRecords"},
+          {"X-Amz-Date", date + "Z"},
+          {"Authorization", "AWS4-HMAC-SHA256 Credential=" + std::string(account) + "/" + date.substr(0, 8) + "/" +
+                                std::string(region) +
+                                "/kinesis/aws4_request, SignedHeaders=host;x-amz-date;x-amz-target, Signature=" +
+                                std::string(64, '0')}};
+}
+
+}  // namespace
+
+Destinations::Destinations(engine::Database& database, KinesisOptions options)
+    : database_(database), invoker_(std::move(options.invoker)), endpoint_(std::move(options.endpoint)) {
+  reload();
+}
+
+Destinations::~Destinations() {
+  const std::lock_guard lock(mutex_);
+  subscription_.end();
+  stop_.request_stop();
+  came_.raise();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Destinations::reload() {
+  std::map<std::string, std::vector<Destination>, std::less<>> by_table;
+  bool active = false;
+  for (const engine::Document& stored : database_.documents().list(kind)) {
+    auto destination = from_document(stored);
+    if (!destination) continue;
+    active = active || destination->active;
+    auto& list = by_table[destination->table_uuid];
+    list.push_back(*std::move(destination));
+  }
+  {
+    const std::lock_guard lock(waiting_mutex_);
+    by_table_ = std::move(by_table);
+    waiting_.clear();
+  }
+  const std::lock_guard lock(mutex_);
+  if (active) listen();
+}
+
+void Destinations::listen() {
+  if (listening_ || !endpoint_ || !invoker_) return;
+  subscription_ = database_.subscribe([this](const engine::Change& change) { take(change); });
+  thread_ = std::thread([this] { run(); });
+  listening_ = true;
+}
+
+std::vector<Destination> Destinations::list(std::string_view table_uuid) const {
+  const std::lock_guard lock(waiting_mutex_);
+  const auto found = by_table_.find(table_uuid);
+  return found == by_table_.end() ? std::vector<Destination>() : found->second;
+}
+
+void Destinations::set(const engine::Scope& scope, const Destination& destination) {
+  const engine::Document document = to_document(scope, destination);
+  database_.documents().put(document.name, document.bytes);
+  {
+    const std::lock_guard lock(waiting_mutex_);
+    auto& list = by_table_[destination.table_uuid];
+    const auto same = std::find_if(list.begin(), list.end(), [&](const Destination& other) {
+      return other.stream_arn == destination.stream_arn;
+    });
+    if (same == list.end()) {
+      list.push_back(destination);
+    } else {
+      *same = destination;
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  if (destination.active) listen();
+}
+
+void Destinations::take(const engine::Change& change) {
+  {
+    const std::lock_guard lock(waiting_mutex_);
+    const auto found = by_table_.find(change.table.uuid);
+    if (found == by_table_.end()) return;
+    for (const Destination& destination : found->second) {
+      if (!destination.active) continue;
+      if (waiting_.size() >= waiting_max) waiting_.pop_front();
+      waiting_.push_back({destination.stream_arn, change.table.account, change.table.region, partition_key(change),
+                          record_json(change, destination.microseconds)});
+    }
+  }
+  came_.raise();
+}
+
+void Destinations::run() {
+  milliseconds wait = retry_wait_min;
+  while (!stop_.stop_requested()) {
+    const auto seen = came_.seen();
+    std::vector<Waiting> batch;
+    {
+      const std::lock_guard lock(waiting_mutex_);
+      std::size_t bytes = 0;
+      while (!waiting_.empty() && batch.size() < records_max && bytes + waiting_.front().data.size() <= bytes_max &&
+             (batch.empty() || waiting_.front().stream_arn == batch.front().stream_arn)) {
+        bytes += waiting_.front().data.size();
+        batch.push_back(std::move(waiting_.front()));
+        waiting_.pop_front();
+      }
+      under_way_ = batch.size();
+    }
+    if (batch.empty()) {
+      progress_.raise();
+      came_.wait(seen, std::nullopt);
+      continue;
+    }
+    std::vector<std::size_t> refused;
+    const bool taken = put(batch, refused);
+    {
+      const std::lock_guard lock(waiting_mutex_);
+      for (auto place = refused.rbegin(); place != refused.rend(); ++place) {
+        waiting_.push_front(std::move(batch[*place]));
+      }
+      under_way_ = 0;
+    }
+    if (taken && refused.empty()) {
+      wait = retry_wait_min;
+      continue;
+    }
+    const auto deadline = engine::host_time() + wait;
+    while (!stop_.stop_requested() && came_.wait(came_.seen(), deadline)) {
+    }
+    wait = std::min(wait * 2, retry_wait_max);
+  }
+}
+
+bool Destinations::put(const std::vector<Waiting>& batch, std::vector<std::size_t>& refused) {
+  const Waiting& first = batch.front();
+  Invocation invocation{.url = *endpoint_,
+                        .headers = headers_for(first.account, first.region, database_.now(first.account)),
+                        .content_type = "application/x-amz-json-1.1"};
+  json::Writer out(invocation.body);
+  out.begin_object();
+  out.key("StreamARN");
+  out.string(first.stream_arn);
+  out.key("StreamName");
+  out.string(first.stream_arn.substr(first.stream_arn.rfind('/') + 1));
+  out.key("Records");
+  out.begin_array();
+  for (const Waiting& record : batch) {
+    std::string data;
+    append_base64(data, record.data);
+    out.begin_object();
+    out.key("Data");
+    out.string(data);
+    out.key("PartitionKey");
+    out.string(record.partition_key);
+    out.end_object();
+  }
+  out.end_array();
+  out.end_object();
+
+  const auto answer = invoker_->post(invocation, stop_.get_token());
+  const auto body = answer && answer->status < 300 ? json::parse(answer->body) : nullptr;
+  if (body == nullptr) {
+    for (std::size_t place = 0; place < batch.size(); ++place) refused.push_back(place);
+    return false;
+  }
+  if (const json::Value* records = body->root().member("Records")) {
+    for (std::size_t place = 0; place < batch.size() && place < records->items().size(); ++place) {
+      if (records->items()[place].member("ErrorCode") != nullptr) refused.push_back(place);
+    }
+  }
+  return true;
+}
+
+bool Destinations::settle(triggers::RealTime deadline, const std::stop_token& stop) {
+  const std::stop_callback wakes_us(stop, [this] { progress_.raise(); });
+  while (true) {
+    const auto seen = progress_.seen();
+    {
+      const std::lock_guard lock(waiting_mutex_);
+      if (waiting_.empty() && under_way_ == 0) return true;
+    }
+    if (stop.stop_requested() || !progress_.wait(seen, deadline)) return false;
+  }
+}
+
+}  // namespace mayfly::compat::kinesis

@@ -1,0 +1,84 @@
+// Tables whose changes go to Kinesis data streams: which, and the changes on their way.
+//
+// Each change of a table that has an active destination becomes one record, put with PutRecords to the endpoint in
+// the order of the commits, at least once: what Kinesis does not take is put again, after 0.1 s, 0.2 s, … up to
+// 10 s of real time. Destinations are stored; changes on their way are in memory, at most `waiting_max` of them
+// (then the oldest go), and are lost when Mayfly ends. Thread-safe.
+//
+//   Destinations destinations(database, {.invoker = invoker, .endpoint = *Url::parse("http://127.0.0.1:4567/")});
+//   destinations.set(scope, {.table = "carts", .table_uuid = uuid, .stream_arn = arn, .active = true});
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "compat/kinesis/kinesis_options.h"
+#include "compat/triggers/invoker.h"
+#include "compat/triggers/signal.h"
+#include "engine/change_feed.h"
+#include "engine/database.h"
+#include "engine/documents.h"
+#include "engine/guarded_by.h"
+
+namespace mayfly::compat::kinesis {
+
+struct Destination {
+  std::string table, table_uuid, stream_arn;
+  bool active = true;
+  bool microseconds = false;  // ApproximateCreationDateTimePrecision
+};
+
+class Destinations {
+ public:
+  static constexpr std::size_t waiting_max = 100'000;
+
+  Destinations(engine::Database& database, KinesisOptions options);
+  ~Destinations();
+  Destinations(const Destinations&) = delete;
+  Destinations& operator=(const Destinations&) = delete;
+
+  // Of a table, active ones and others.
+  [[nodiscard]] std::vector<Destination> list(std::string_view table_uuid) const;
+  // Adds a destination, or replaces the one with this table and stream.
+  void set(const engine::Scope& scope, const Destination& destination);
+  // Waits until everything that was committed so far is taken. False: not in time.
+  bool settle(triggers::RealTime deadline, const std::stop_token& stop = {});
+  void reload();  // after somebody else has changed what is stored
+
+ private:
+  struct Waiting {
+    std::string stream_arn, account, region, partition_key, data;
+  };
+
+  void listen();                                 // holds mutex_
+  void take(const engine::Change& change);       // on the committing thread
+  void run();
+  // Puts the first of what waits; false: none of it was taken.
+  bool put(const std::vector<Waiting>& batch, std::vector<std::size_t>& refused);
+
+  engine::Database& database_;
+  const std::shared_ptr<triggers::Invoker> invoker_;
+  const std::optional<triggers::Url> endpoint_;
+  triggers::Signal came_, progress_;
+  std::stop_source stop_;
+
+  mutable std::mutex mutex_;  // not taken by the committing thread, which subscribe() may wait for
+  engine::ChangeFeed::Subscription subscription_ GUARDED_BY(mutex_);
+  bool listening_ GUARDED_BY(mutex_) = false;
+  std::thread thread_ GUARDED_BY(mutex_);  // from the first active destination on
+
+  mutable std::mutex waiting_mutex_;  // for a few instructions, or the making of a record
+  std::map<std::string, std::vector<Destination>, std::less<>> by_table_ GUARDED_BY(waiting_mutex_);  // by its UUID
+  std::deque<Waiting> waiting_ GUARDED_BY(waiting_mutex_);
+  std::size_t under_way_ GUARDED_BY(waiting_mutex_) = 0;
+};
+
+}  // namespace mayfly::compat::kinesis

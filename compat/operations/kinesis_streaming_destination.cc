@@ -1,0 +1,163 @@
+// Enable-, Disable-, Update- and DescribeKinesisStreamingDestination. A change is in force when it is answered; the
+// answer says ENABLING, DISABLING or UPDATING as AWS's does, the next description ACTIVE or DISABLED.
+#include "compat/operations/kinesis_streaming_destination.h"
+
+#include <algorithm>
+
+#include "compat/kinesis/destinations.h"
+#include "compat/rules.h"
+#include "compat/shapes_common.h"
+
+namespace mayfly::compat {
+namespace {
+
+constexpr std::string_view precisions[] = {"MILLISECOND", "MICROSECOND"};
+constexpr std::string_view precision_name = "ApproximateCreationDateTimePrecision";
+
+constexpr Shape stream_arn = string_shape(37, 1024);
+constexpr Shape precision = enum_shape(precisions);
+constexpr Member configuration_members[] = {{precision_name, &precision}};
+constexpr Shape enable_configuration = structure("EnableKinesisStreamingConfiguration", configuration_members);
+constexpr Shape update_configuration = structure("UpdateKinesisStreamingConfiguration", configuration_members);
+constexpr Member enable_members[] = {
+    {"TableName", &shapes::table_name_first, required_first},
+    {"StreamArn", &stream_arn, required},
+    {"EnableKinesisStreamingConfiguration", &enable_configuration},
+};
+constexpr Shape enable_shape = structure("KinesisStreamingDestinationInput", enable_members);
+constexpr Member update_members[] = {
+    {"TableName", &shapes::table_name_first, required_first},
+    {"StreamArn", &stream_arn, required},
+    {"UpdateKinesisStreamingConfiguration", &update_configuration},
+};
+constexpr Shape update_shape = structure("UpdateKinesisStreamingDestinationInput", update_members);
+constexpr Member describe_members[] = {{"TableName", &shapes::table_name_first, required_first}};
+constexpr Shape describe_shape = structure("DescribeKinesisStreamingDestinationInput", describe_members);
+
+// Nothing: the request does not say.
+std::optional<bool> wants_microseconds(const json::Value& request, std::string_view configuration) {
+  const json::Value* wanted = request.member(configuration);
+  const auto name = wanted == nullptr ? std::nullopt : string_member(*wanted, precision_name);
+  return name ? std::optional(*name == "MICROSECOND") : std::nullopt;
+}
+
+std::string_view name_of_precision(bool microseconds) { return precisions[microseconds ? 1 : 0]; }
+
+std::optional<kinesis::Destination> find(const Context& context, const engine::Table& table, std::string_view stream) {
+  const auto destinations = context.kinesis.list(table.uuid);
+  const auto found = std::find_if(destinations.begin(), destinations.end(),
+                                  [&](const kinesis::Destination& one) { return one.stream_arn == stream; });
+  return found == destinations.end() ? std::nullopt : std::optional(*found);
+}
+
+void write_answer(json::Writer& out, const kinesis::Destination& destination, std::string_view status,
+                  std::string_view configuration) {
+  out.begin_object();
+  out.key("TableName");
+  out.string(destination.table);
+  out.key("StreamArn");
+  out.string(destination.stream_arn);
+  out.key("DestinationStatus");
+  out.string(status);
+  if (!configuration.empty()) {
+    out.key(configuration);
+    out.begin_object();
+    out.key(precision_name);
+    out.string(name_of_precision(destination.microseconds));
+    out.end_object();
+  }
+  out.end_object();
+}
+
+Result<void> enable(Context& context, const json::Value& request, json::Writer& out) {
+  TRY(const auto table, find_named_table(context, *string_member(request, "TableName")));
+  const auto description = table->description();
+  const std::string stream(*string_member(request, "StreamArn"));
+  if (const auto found = find(context, *description, stream); found && found->active) {
+    return error::validation(
+        "Table is not in a valid state to enable Kinesis Streaming Destination: EnableKinesisStreamingDestination "
+        "must be DISABLED or ENABLE_FAILED to perform ENABLE operation.");
+  }
+  const auto microseconds = wants_microseconds(request, "EnableKinesisStreamingConfiguration");
+  const kinesis::Destination destination{description->name, description->uuid, stream, true, microseconds.value_or(false)};
+  context.kinesis.set(context.scope, destination);
+  write_answer(out, destination, "ENABLING", microseconds ? "EnableKinesisStreamingConfiguration" : "");
+  return {};
+}
+
+Result<void> disable(Context& context, const json::Value& request, json::Writer& out) {
+  TRY(const auto table, find_named_table(context, *string_member(request, "TableName")));
+  auto found = find(context, *table->description(), *string_member(request, "StreamArn"));
+  if (!found || !found->active) {
+    return error::validation(
+        "Table is not in a valid state to disable Kinesis Streaming Destination: DisableKinesisStreamingDestination "
+        "must be ACTIVE to perform DISABLE operation.");
+  }
+  found->active = false;
+  context.kinesis.set(context.scope, *found);
+  write_answer(out, *found, "DISABLING", "");
+  return {};
+}
+
+Result<void> update(Context& context, const json::Value& request, json::Writer& out) {
+  TRY(const auto table, find_named_table(context, *string_member(request, "TableName")));
+  const auto description = table->description();
+  const std::string stream(*string_member(request, "StreamArn"));
+  const auto microseconds = wants_microseconds(request, "UpdateKinesisStreamingConfiguration");
+  if (!microseconds) {
+    return error::validation(
+        "Streaming destination cannot be updated with given parameters: UpdateKinesisStreamingConfiguration cannot be "
+        "null or contain only null values");
+  }
+  auto found = find(context, *description, stream);
+  if (!found || !found->active) {
+    return error::validation(
+        "Table is not in a valid state to enable Kinesis Streaming Destination: No streaming destination with "
+        "streamArn: " + stream + " found for table with tableName: " + description->name);
+  }
+  if (found->microseconds == *microseconds) {
+    return error::validation("Invalid Request: Precision is already set to the desired value of " +
+                             std::string(name_of_precision(*microseconds)) + " for tableId: " + description->uuid +
+                             ", kdsArn: " + stream);
+  }
+  found->microseconds = *microseconds;
+  context.kinesis.set(context.scope, *found);
+  write_answer(out, *found, "UPDATING", "UpdateKinesisStreamingConfiguration");
+  return {};
+}
+
+Result<void> describe(Context& context, const json::Value& request, json::Writer& out) {
+  TRY(const auto table, find_named_table(context, *string_member(request, "TableName")));
+  const auto description = table->description();
+  out.begin_object();
+  out.key("TableName");
+  out.string(description->name);
+  out.key("KinesisDataStreamDestinations");
+  out.begin_array();
+  for (const kinesis::Destination& destination : context.kinesis.list(description->uuid)) {
+    out.begin_object();
+    out.key("StreamArn");
+    out.string(destination.stream_arn);
+    out.key("DestinationStatus");
+    out.string(destination.active ? "ACTIVE" : "DISABLED");
+    out.key(precision_name);
+    out.string(name_of_precision(destination.microseconds));
+    out.end_object();
+  }
+  out.end_array();
+  out.end_object();
+  return {};
+}
+
+}  // namespace
+
+constinit const Operation operations::enable_kinesis_streaming_destination{
+    dynamodb, "EnableKinesisStreamingDestination", &enable_shape, &enable};
+constinit const Operation operations::disable_kinesis_streaming_destination{
+    dynamodb, "DisableKinesisStreamingDestination", &enable_shape, &disable};
+constinit const Operation operations::update_kinesis_streaming_destination{
+    dynamodb, "UpdateKinesisStreamingDestination", &update_shape, &update};
+constinit const Operation operations::describe_kinesis_streaming_destination{
+    dynamodb, "DescribeKinesisStreamingDestination", &describe_shape, &describe};
+
+}  // namespace mayfly::compat

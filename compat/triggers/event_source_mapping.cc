@@ -1,0 +1,313 @@
+#include "compat/triggers/event_source_mapping.h"
+
+#include <algorithm>
+
+#include "compat/shapes_common.h"
+#include "compat/triggers/destination.h"
+#include "compat/triggers/lambda_error.h"
+
+namespace mayfly::compat::triggers {
+namespace {
+
+constexpr std::int64_t age_seconds_min = 60;
+
+// --- the request's members
+
+constexpr std::string_view positions[] = {"TRIM_HORIZON", "LATEST", "AT_TIMESTAMP"};
+constexpr std::string_view response_types[] = {"ReportBatchItemFailures"};
+
+constexpr Shape text = string_shape();
+constexpr Shape function_name = string_shape(1, 256);
+constexpr Shape batch_size = integer_shape(1, 10'000);
+constexpr Shape pattern = string_shape(0, pattern_characters_max);
+constexpr Member filter_members[] = {{"Pattern", &pattern}};
+constexpr Shape filter = structure("Filter", filter_members);
+constexpr Shape filters = list_of(filter);
+constexpr Member criteria_members[] = {{"Filters", &filters}};
+constexpr Shape criteria = structure("FilterCriteria", criteria_members);
+constexpr Shape batching_window = integer_shape(0, 300);
+constexpr Shape parallelization = integer_shape(1, 10);
+constexpr Shape position = enum_shape(positions);
+constexpr Shape timestamp{.type = Shape::Type::timestamp};
+constexpr Shape destination = string_shape(0, 350);
+constexpr Member on_failure_members[] = {{"Destination", &destination}};
+constexpr Shape on_failure = structure("OnFailure", on_failure_members);
+constexpr Member destination_members[] = {{"OnFailure", &on_failure}};
+constexpr Shape destinations = structure("DestinationConfig", destination_members);
+constexpr Shape record_age = integer_shape(-1, 604'800);
+constexpr Shape retries = integer_shape(-1, 10'000);
+constexpr Shape tags = map_of(text);
+constexpr Shape tumbling_window = integer_shape(0, 900);
+constexpr Shape response_type = enum_shape(response_types);
+constexpr Shape response_types_list = list_of(response_type, 0, 1);
+
+constexpr Member create_members[] = {
+    {"FunctionName", &function_name, required},
+    {"EventSourceArn", &text},
+    {"Enabled", &shapes::boolean},
+    {"BatchSize", &batch_size},
+    {"FilterCriteria", &criteria},
+    {"MaximumBatchingWindowInSeconds", &batching_window},
+    {"ParallelizationFactor", &parallelization},
+    {"StartingPosition", &position},
+    {"StartingPositionTimestamp", &timestamp},
+    {"DestinationConfig", &destinations},
+    {"MaximumRecordAgeInSeconds", &record_age},
+    {"BisectBatchOnFunctionError", &shapes::boolean},
+    {"MaximumRetryAttempts", &retries},
+    {"Tags", &tags},
+    {"TumblingWindowInSeconds", &tumbling_window},
+    {"FunctionResponseTypes", &response_types_list},
+};
+constexpr Shape create_shape = structure("CreateEventSourceMappingRequest", create_members);
+constexpr Member update_members[] = {
+    {"FunctionName", &function_name},
+    {"Enabled", &shapes::boolean},
+    {"BatchSize", &batch_size},
+    {"FilterCriteria", &criteria},
+    {"MaximumBatchingWindowInSeconds", &batching_window},
+    {"ParallelizationFactor", &parallelization},
+    {"DestinationConfig", &destinations},
+    {"MaximumRecordAgeInSeconds", &record_age},
+    {"BisectBatchOnFunctionError", &shapes::boolean},
+    {"MaximumRetryAttempts", &retries},
+    {"TumblingWindowInSeconds", &tumbling_window},
+    {"FunctionResponseTypes", &response_types_list},
+};
+constexpr Shape update_shape = structure("UpdateEventSourceMappingRequest", update_members);
+
+// shape's errors are DynamoDB's; the messages are the same.
+Result<void> check(const Shape& shape, const json::Value& request) {
+  if (auto types = check_types(shape, request); !types) {
+    return Unexpected{Error{"SerializationException", std::move(types).error().message, 400, {}}};
+  }
+  if (auto constraints = check_constraints(shape, request); !constraints) {
+    return lambda_error::validation(std::move(constraints).error().message);
+  }
+  return {};
+}
+
+Result<void> read_function(const json::Value& request, EventSourceMapping& mapping) {
+  const auto name = string_member(request, "FunctionName");
+  if (!name) return {};
+  auto function = FunctionName::parse(*name, mapping.scope);
+  if (!function) {
+    return lambda_error::validation(
+        "1 validation error detected: Value '" + std::string(*name) +
+        "' at 'functionName' failed to satisfy constraint: Member must satisfy regular expression pattern: "
+        R"((arn:(aws[a-zA-Z-]*)?:lambda:)?([a-z]{2}((-gov)|(-iso([a-z]?)))?-[a-z]+-\d{1}:)?(\d{12}:)?(function:)?)"
+        R"(([a-zA-Z0-9-_\.]+)(:(\$LATEST(\.PUBLISHED)?|[a-zA-Z0-9-_]+))?)");
+  }
+  mapping.function = *std::move(function);
+  return {};
+}
+
+Result<void> read_filters(const json::Value& request, EventSourceMapping& mapping) {
+  const json::Value* wanted = request.member("FilterCriteria");
+  if (wanted == nullptr) return {};
+  mapping.patterns.clear();
+  mapping.filters.clear();
+  const json::Value* list = wanted->member("Filters");
+  if (list == nullptr) return {};
+  if (list->items().size() > filters_max) {
+    return lambda_error::invalid_parameter("FilterCriteria has more than " + std::to_string(filters_max) + " filters.");
+  }
+  for (const json::Value& one : list->items()) {
+    auto parsed = FilterPattern::parse(string_member(one, "Pattern").value_or(""));
+    if (!parsed) return lambda_error::invalid_parameter("Invalid filter pattern definition.");
+    mapping.patterns.emplace_back(*string_member(one, "Pattern"));
+    mapping.filters.push_back(*std::move(parsed));
+  }
+  return {};
+}
+
+void read_integer(const json::Value& request, std::string_view name, std::int64_t& value) {
+  value = integer_member(request, name).value_or(value);
+}
+
+// What can be given when a mapping is created and changed later.
+Result<void> read_settings(const json::Value& request, EventSourceMapping& mapping) {
+  CHECK_OK(read_function(request, mapping));
+  CHECK_OK(read_filters(request, mapping));
+  mapping.enabled = boolean_member(request, "Enabled").value_or(mapping.enabled);
+  mapping.bisect = boolean_member(request, "BisectBatchOnFunctionError").value_or(mapping.bisect);
+  read_integer(request, "BatchSize", mapping.batch_size);
+  read_integer(request, "MaximumBatchingWindowInSeconds", mapping.batching_window_seconds);
+  read_integer(request, "ParallelizationFactor", mapping.parallelization);
+  read_integer(request, "MaximumRecordAgeInSeconds", mapping.record_age_seconds_max);
+  read_integer(request, "MaximumRetryAttempts", mapping.retries_max);
+  read_integer(request, "TumblingWindowInSeconds", mapping.tumbling_window_seconds);
+  if (mapping.record_age_seconds_max != -1 && mapping.record_age_seconds_max < age_seconds_min) {
+    return lambda_error::invalid_parameter("MaximumRecordAgeInSeconds must be -1 or between 60 and 604800.");
+  }
+  if (const json::Value* wanted = request.member("FunctionResponseTypes")) {
+    mapping.reports_failures = !wanted->items().empty();
+  }
+  if (const json::Value* wanted = request.member("DestinationConfig")) {
+    const json::Value* failure = wanted->member("OnFailure");
+    mapping.on_failure = failure == nullptr ? "" : string_member(*failure, "Destination").value_or("");
+    if (auto known = check_destination(mapping.on_failure); !known) {
+      return lambda_error::invalid_parameter("Invalid destination. " + known.error() + ".");
+    }
+  }
+  return {};
+}
+
+void read_tags(const json::Value& request, EventSourceMapping& mapping) {
+  const json::Value* wanted = request.member("Tags");
+  if (wanted == nullptr) return;
+  for (const auto& [name, value] : wanted->members()) mapping.tags[std::string(name)] = value.string();
+}
+
+void write_tags(json::Writer& out, const EventSourceMapping& mapping) {
+  out.key("Tags");
+  out.begin_object();
+  for (const auto& [name, value] : mapping.tags) {
+    out.key(name);
+    out.string(value);
+  }
+  out.end_object();
+}
+
+void write_filters(json::Writer& out, const EventSourceMapping& mapping) {
+  out.key("FilterCriteria");
+  out.begin_object();
+  out.key("Filters");
+  out.begin_array();
+  for (const std::string& one : mapping.patterns) {
+    out.begin_object();
+    out.key("Pattern");
+    out.string(one);
+    out.end_object();
+  }
+  out.end_array();
+  out.end_object();
+}
+
+// What the answer and the stored document have in common.
+void write_settings(json::Writer& out, const EventSourceMapping& mapping) {
+  const auto integer = [&](std::string_view name, std::int64_t value) {
+    out.key(name);
+    out.integer(value);
+  };
+  out.key("StartingPosition");
+  out.string(mapping.starting_position);
+  integer("BatchSize", mapping.batch_size);
+  integer("MaximumBatchingWindowInSeconds", mapping.batching_window_seconds);
+  integer("ParallelizationFactor", mapping.parallelization);
+  out.key("EventSourceArn");
+  out.string(mapping.event_source_arn);
+  if (!mapping.patterns.empty()) write_filters(out, mapping);
+  out.key("DestinationConfig");
+  out.begin_object();
+  out.key("OnFailure");
+  out.begin_object();
+  if (!mapping.on_failure.empty()) {
+    out.key("Destination");
+    out.string(mapping.on_failure);
+  }
+  out.end_object();
+  out.end_object();
+  integer("MaximumRecordAgeInSeconds", mapping.record_age_seconds_max);
+  out.key("BisectBatchOnFunctionError");
+  out.boolean(mapping.bisect);
+  integer("MaximumRetryAttempts", mapping.retries_max);
+  integer("TumblingWindowInSeconds", mapping.tumbling_window_seconds);
+  out.key("FunctionResponseTypes");
+  out.begin_array();
+  if (mapping.reports_failures) out.string("ReportBatchItemFailures");
+  out.end_array();
+}
+
+}  // namespace
+
+std::string EventSourceMapping::arn() const {
+  return "arn:aws:lambda:" + scope.region + ":" + scope.account + ":event-source-mapping:" + uuid;
+}
+
+bool EventSourceMapping::passes(const json::Value& record) const {
+  return filters.empty() ||
+         std::any_of(filters.begin(), filters.end(), [&](const FilterPattern& one) { return one.matches(record); });
+}
+
+Result<void> read_creation(const json::Value& request, EventSourceMapping& mapping) {
+  CHECK_OK(check(create_shape, request));
+  const auto source = string_member(request, "EventSourceArn");
+  const auto position_name = string_member(request, "StartingPosition");
+  if (!source) return lambda_error::invalid_parameter("Unrecognized event source.");
+  if (!source->starts_with("arn:aws:dynamodb:")) {
+    return lambda_error::invalid_parameter(
+        "Unrecognized event source, must be kinesis, dynamodb stream or sqs. Unsupported source arn : " +
+        std::string(*source));
+  }
+  if (!position_name) {
+    return lambda_error::invalid_parameter(
+        "1 validation error detected: Value null at 'startingPosition' failed to satisfy constraint: Member must not "
+        "be null.");
+  }
+  if (*position_name == "AT_TIMESTAMP") {
+    return lambda_error::invalid_parameter("Unsupported starting position for arn type: " + std::string(*source));
+  }
+  mapping.event_source_arn = *source;
+  mapping.starting_position = *position_name;
+  read_tags(request, mapping);
+  return read_settings(request, mapping);
+}
+
+Result<void> read_update(const json::Value& request, EventSourceMapping& mapping) {
+  CHECK_OK(check(update_shape, request));
+  return read_settings(request, mapping);
+}
+
+void write_configuration(json::Writer& out, const EventSourceMapping& mapping, std::string_view state,
+                         std::string_view last_result) {
+  out.begin_object();
+  out.key("UUID");
+  out.string(mapping.uuid);
+  write_settings(out, mapping);
+  out.key("FunctionArn");
+  out.string(mapping.function.arn());
+  out.key("LastModified");
+  out.seconds(mapping.last_modified);
+  out.key("LastProcessingResult");
+  out.string(last_result);
+  out.key("State");
+  out.string(state);
+  out.key("StateTransitionReason");
+  out.string("User action");
+  out.key("EventSourceMappingArn");
+  out.string(mapping.arn());
+  out.end_object();
+}
+
+// {"FunctionName":arn,"Enabled":true,"Tags":{…},"LastModifiedMs":1700000000000, and the settings}
+engine::Document to_document(const EventSourceMapping& mapping) {
+  engine::Document document{{mapping.scope.account, std::string(mapping_kind), mapping.scope.region + "/" + mapping.uuid},
+                            {}};
+  json::Writer out(document.bytes);
+  out.begin_object();
+  out.key("FunctionName");
+  out.string(mapping.function.arn());
+  out.key("Enabled");
+  out.boolean(mapping.enabled);
+  write_tags(out, mapping);
+  out.key("LastModifiedMs");
+  out.integer(mapping.last_modified);
+  write_settings(out, mapping);
+  out.end_object();
+  return document;
+}
+
+std::optional<EventSourceMapping> from_document(const engine::Document& document) {
+  const auto slash = document.name.name.find('/');
+  const auto parsed = json::parse(document.bytes);
+  if (slash == std::string::npos || parsed == nullptr) return std::nullopt;
+  EventSourceMapping mapping;
+  mapping.scope = {document.name.account, document.name.name.substr(0, slash)};
+  mapping.uuid = document.name.name.substr(slash + 1);
+  if (!read_creation(parsed->root(), mapping)) return std::nullopt;
+  mapping.last_modified = integer_member(parsed->root(), "LastModifiedMs").value_or(0);
+  return mapping;
+}
+
+}  // namespace mayfly::compat::triggers

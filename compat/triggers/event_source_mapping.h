@@ -1,0 +1,68 @@
+// Which stream's records go to which function, and how: Lambda's EventSourceMappingConfiguration.
+//
+//   EventSourceMapping mapping{.scope = scope, .uuid = engine::random_uuid()};
+//   CHECK_OK(read_creation(request, mapping));     // Lambda's checks, defaults and messages
+//   write_configuration(out, mapping, "Creating", "No records processed");
+//
+// Defaults and ranges are Lambda's for DynamoDB streams. What only other event sources have is ignored.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compat/error.h"
+#include "compat/json.h"
+#include "compat/triggers/filter_pattern.h"
+#include "compat/triggers/function_name.h"
+#include "engine/catalog.h"
+#include "engine/clock.h"
+#include "engine/documents.h"
+
+namespace mayfly::compat::triggers {
+
+inline constexpr std::size_t filters_max = 10;               // Lambda's raised quota; 5 unless asked for
+inline constexpr std::int64_t pattern_characters_max = 4096;
+
+struct EventSourceMapping {
+  engine::Scope scope;
+  std::string uuid;
+  FunctionName function;
+  std::string event_source_arn;
+  std::string starting_position;  // TRIM_HORIZON or LATEST
+  bool enabled = true;
+  std::int64_t batch_size = 100;
+  std::int64_t batching_window_seconds = 0;
+  std::int64_t parallelization = 1;
+  std::int64_t record_age_seconds_max = -1;  // -1: as old as they get
+  std::int64_t retries_max = -1;             // -1: without end
+  std::int64_t tumbling_window_seconds = 0;  // 0: none
+  bool bisect = false;
+  bool reports_failures = false;             // ReportBatchItemFailures
+  std::string on_failure;                    // empty: none
+  std::vector<std::string> patterns;         // as they were given; none: everything passes
+  std::vector<FilterPattern> filters;        // the same, parsed
+  std::map<std::string, std::string> tags;
+  engine::Instant last_modified = 0;
+
+  [[nodiscard]] std::string arn() const;
+  [[nodiscard]] bool passes(const json::Value& record) const;  // one of the filters matches, or there is none
+};
+
+// CreateEventSourceMapping's and UpdateEventSourceMapping's bodies, onto a mapping that has scope and uuid, or all.
+// Does not ask whether the stream is there.
+Result<void> read_creation(const json::Value& request, EventSourceMapping& mapping);
+Result<void> read_update(const json::Value& request, EventSourceMapping& mapping);
+
+void write_configuration(json::Writer& out, const EventSourceMapping& mapping, std::string_view state,
+                         std::string_view last_result);
+
+// As a document, "event-source-mapping" / "REGION/UUID".
+inline constexpr std::string_view mapping_kind = "event-source-mapping";
+engine::Document to_document(const EventSourceMapping& mapping);
+std::optional<EventSourceMapping> from_document(const engine::Document& document);
+
+}  // namespace mayfly::compat::triggers

@@ -1,0 +1,29 @@
+// Function names in all the forms that Lambda takes.
+//
+//   my-function   my-function:v1   000000000000:function:my-function
+//   arn:aws:lambda:us-east-1:000000000000:function:my-function[:v1]
+//
+//   auto name = FunctionName::parse("my-function:v1", scope);
+//   name->arn() == "arn:aws:lambda:us-east-1:000000000000:function:my-function:v1"
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/catalog.h"
+
+namespace mayfly::compat::triggers {
+
+struct FunctionName {
+  std::string region, account, name;
+  std::string qualifier;  // a version or an alias; empty: none
+
+  // `scope` fills in what the text leaves out. Nothing: it is no function's name.
+  static std::optional<FunctionName> parse(std::string_view text, const engine::Scope& scope);
+
+  [[nodiscard]] std::string arn() const;
+  friend bool operator==(const FunctionName&, const FunctionName&) = default;
+};
+
+}  // namespace mayfly::compat::triggers

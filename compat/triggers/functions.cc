@@ -1,0 +1,89 @@
+#include "compat/triggers/functions.h"
+
+#include "compat/json.h"
+#include "compat/shape.h"
+
+namespace mayfly::compat::triggers {
+namespace {
+
+constexpr std::string_view kind = "function";
+
+// {"url":"http://…","timeout_ms":60000}
+std::string print(const Function& function) {
+  std::string text;
+  json::Writer out(text);
+  out.begin_object();
+  out.key("url");
+  out.string(function.url.text);
+  out.key("timeout_ms");
+  out.integer(function.time_max.count());
+  out.end_object();
+  return text;
+}
+
+}  // namespace
+
+Functions::Functions(engine::Documents& documents, std::map<std::string, Function> everybodys,
+                     std::function<void()> changed)
+    : documents_(documents), everybodys_(std::move(everybodys)), changed_(std::move(changed)) {
+  reload();
+}
+
+void Functions::reload() {
+  std::map<std::pair<std::string, std::string>, Function> functions;
+  for (const engine::Document& stored : documents_.list(kind)) {
+    const auto document = json::parse(stored.bytes);
+    if (document == nullptr) continue;
+    auto url = Url::parse(string_member(document->root(), "url").value_or(""));
+    if (!url) continue;
+    Function function{*std::move(url)};
+    function.time_max = std::chrono::milliseconds(
+        integer_member(document->root(), "timeout_ms").value_or(function.time_max.count()));
+    functions[{stored.name.account, stored.name.name}] = std::move(function);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    functions_ = std::move(functions);
+  }
+  changed_();
+}
+
+std::optional<Function> Functions::find(std::string_view account, std::string_view name) const {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto own = functions_.find({std::string(account), std::string(name)});
+    if (own != functions_.end()) return own->second;
+  }
+  const auto shared = everybodys_.find(std::string(name));
+  return shared == everybodys_.end() ? std::nullopt : std::optional(shared->second);
+}
+
+void Functions::set(std::string_view account, std::string_view name, const Function& function) {
+  documents_.put({std::string(account), std::string(kind), std::string(name)}, print(function));
+  {
+    const std::lock_guard lock(mutex_);
+    functions_[{std::string(account), std::string(name)}] = function;
+  }
+  changed_();
+}
+
+bool Functions::remove(std::string_view account, std::string_view name) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (functions_.erase({std::string(account), std::string(name)}) == 0) return false;
+  }
+  documents_.erase({std::string(account), std::string(kind), std::string(name)});
+  changed_();
+  return true;
+}
+
+std::vector<std::pair<std::string, Function>> Functions::list(std::string_view account) const {
+  std::map<std::string, Function> all = everybodys_;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, function] : functions_) {
+    if (key.first == account) all[key.second] = function;
+  }
+  return {all.begin(), all.end()};
+}
+
+}  // namespace mayfly::compat::triggers

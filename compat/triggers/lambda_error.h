@@ -1,0 +1,26 @@
+// Lambda's errors: a type in a header, and a body beside it. A message stands whole where it is raised.
+//
+//   return lambda_error::invalid_parameter("Stream not found: " + arn);
+//   // 400, x-amzn-ErrorType: InvalidParameterValueException, {"Type":"User","message":"Stream not found: arn:…"}
+#pragma once
+
+#include <string>
+
+#include "compat/error.h"
+
+namespace mayfly::compat::triggers {
+
+namespace lambda_error {
+Unexpected<Error> invalid_parameter(std::string message);     // 400
+Unexpected<Error> validation(std::string message);            // 400, broken constraints
+Unexpected<Error> invalid_request_content(std::string message);  // 400, no JSON
+Unexpected<Error> not_found(std::string message);             // 404
+Unexpected<Error> conflict(std::string message);              // 409
+Unexpected<Error> request_too_large(std::string message);     // 413
+Unexpected<Error> bad_gateway(std::string message);           // 502
+}  // namespace lambda_error
+
+// {"Type":"User","message":…}; some exceptions spell it "Message", some have no Type.
+std::string lambda_error_body(const Error& error);
+
+}  // namespace mayfly::compat::triggers

@@ -1,0 +1,36 @@
+// What an answer means for the batch that was sent: done, done in part, or failed.
+//
+// A failure is a status of 300 or more, an X-Amz-Function-Error, a body that is an object with errorType or
+// errorMessage (the runtime interface emulator sends no header), no answer, or none in time.
+//
+// With ReportBatchItemFailures the body may name records that failed: {"batchItemFailures":[{"itemIdentifier":
+// "100000000000000004200"}]}. The lowest of them is where the next try begins. An identifier that is empty, null,
+// missing, or of no record of the batch fails the whole batch; no list, or an empty one, is success.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "compat/triggers/invoker.h"
+#include "compat/triggers/lambda_event.h"
+
+namespace mayfly::compat::triggers {
+
+struct Outcome {
+  enum class Kind { success, partial, failure, stopped };
+  Kind kind = Kind::success;
+  std::size_t first_failed = 0;  // partial: its place in the batch, 0 included
+  int status = 200;
+  std::string executed_version, function_error;  // of a failure: "Unhandled" where the function says nothing
+  std::string state = "{}";      // of a success with tumbling windows: JSON
+};
+
+Outcome judge(const Expected<InvocationAnswer, InvocationFailure>& answer, std::span<const Record> batch,
+              bool reports_failures);
+
+// The error that an answer tells of: the header, or "Unhandled"; nothing: none.
+std::optional<std::string> function_error(const InvocationAnswer& answer);
+
+}  // namespace mayfly::compat::triggers

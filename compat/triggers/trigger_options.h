@@ -1,0 +1,18 @@
+// What the triggers are given when Mayfly starts.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "compat/triggers/functions.h"
+#include "compat/triggers/invoker.h"
+
+namespace mayfly::compat::triggers {
+
+struct TriggerOptions {
+  std::shared_ptr<Invoker> invoker;           // empty: no function can be reached
+  std::map<std::string, Function> functions;  // of every account
+};
+
+}  // namespace mayfly::compat::triggers

@@ -1,0 +1,250 @@
+#include "compat/triggers/triggers.h"
+
+#include <algorithm>
+
+#include "compat/stream_iterator.h"
+#include "compat/triggers/lambda_error.h"
+#include "engine/clock.h"
+#include "engine/documents.h"
+#include "engine/uuid.h"
+
+namespace mayfly::compat::triggers {
+namespace {
+
+class NoInvoker final : public Invoker {
+  Expected<InvocationAnswer, InvocationFailure> post(const Invocation&, std::stop_token) override {
+    return Unexpected{InvocationFailure{InvocationFailure::Kind::unreachable, "nothing here can reach functions"}};
+  }
+};
+
+std::optional<engine::Stream> stream_of(const engine::Database& database, const EventSourceMapping& mapping) {
+  const auto name = parse_stream_arn(mapping.event_source_arn);
+  if (!name || engine::Scope{name->account, name->region} != mapping.scope) return std::nullopt;
+  return database.find_stream(mapping.scope, name->table_name, name->label);
+}
+
+// Where a mapping that wants the latest begins: behind all that was written when it was created.
+std::vector<engine::Document> latest_positions(const EventSourceMapping& mapping, const engine::Stream& stream,
+                                               engine::Sequence published) {
+  std::vector<engine::Document> documents;
+  const auto lanes = static_cast<std::uint32_t>(mapping.parallelization);
+  for (const ShardView& shard : shards_of(stream)) {
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+      documents.push_back(to_document(mapping, {shard.number, lane, lanes}, {published + 1, shard.closed, std::nullopt}));
+    }
+  }
+  return documents;
+}
+
+Unexpected<Error> no_such_mapping() { return lambda_error::not_found("The resource you requested does not exist."); }
+
+}  // namespace
+
+Triggers::Triggers(engine::Database& database, TriggerOptions options)
+    : database_(database),
+      invoker_(options.invoker ? std::move(options.invoker) : std::make_shared<NoInvoker>()),
+      event_calls_(*invoker_),
+      functions_(database.documents(), std::move(options.functions), [this] {
+        const std::lock_guard lock(pollers_mutex_);
+        for (const auto& [table, poller] : pollers_) poller->signal().raise();
+      }) {
+  const std::lock_guard lock(mutex_);
+  load();
+}
+
+Triggers::~Triggers() {
+  const std::lock_guard lock(mutex_);
+  subscription_.end();
+  for (auto& [name, entry] : entries_) stop(entry);
+}
+
+void Triggers::load() {
+  for (const engine::Document& stored : database_.documents().list(mapping_kind)) {
+    auto mapping = from_document(stored);
+    if (!mapping) continue;
+    Name name{mapping->scope, mapping->uuid};
+    Entry& entry = entries_[std::move(name)];
+    entry.mapping = *std::move(mapping);
+    start(entry);
+  }
+}
+
+void Triggers::while_stopped(std::string_view account, const std::function<void()>& replace) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [name, entry] : entries_) {
+    if (name.first.account == account) stop(entry);
+  }
+  replace();
+  for (auto& [name, entry] : entries_) {
+    if (name.first.account == account) start(entry);
+  }
+}
+
+void Triggers::reset(std::string_view account) {
+  const std::lock_guard lock(mutex_);
+  for (auto one = entries_.begin(); one != entries_.end();) {
+    if (one->first.first.account != account) {
+      ++one;
+      continue;
+    }
+    stop(one->second);
+    erase(one->second);
+    one = entries_.erase(one);
+  }
+}
+
+void Triggers::erase(const Entry& entry) {
+  std::vector<engine::DocumentName> erased = position_names(database_.documents(), entry.mapping);
+  erased.push_back(to_document(entry.mapping).name);
+  database_.documents().write(erased, {});
+}
+
+void Triggers::listen() {
+  if (listening_) return;
+  subscription_ = database_.subscribe([this](const engine::Change& change) {
+    const std::lock_guard lock(pollers_mutex_);
+    const auto [first, last] = pollers_.equal_range(change.table.id);
+    for (auto one = first; one != last; ++one) one->second->signal().raise();
+  });
+  listening_ = true;
+}
+
+void Triggers::start(Entry& entry) {
+  if (!entry.mapping.enabled || entry.poller) return;
+  const auto stream = stream_of(database_, entry.mapping);
+  if (!stream) return;
+  entry.poller = std::make_shared<Poller>(Surroundings{database_, functions_, *invoker_, progress_}, entry.mapping, *stream);
+  listen();
+  {
+    const std::lock_guard lock(pollers_mutex_);
+    pollers_.emplace(stream->table, entry.poller.get());
+  }
+  entry.poller->signal().raise();  // what was committed before anybody listened
+}
+
+void Triggers::stop(Entry& entry) {
+  if (!entry.poller) return;
+  {
+    const std::lock_guard lock(pollers_mutex_);
+    std::erase_if(pollers_, [&](const auto& one) { return one.second == entry.poller.get(); });
+  }
+  entry.poller->end();  // settle() may hold it longer
+  entry.poller.reset();
+}
+
+Triggers::View Triggers::view(const Entry& entry) {
+  std::string result = entry.poller               ? entry.poller->last_result()
+                       : !entry.mapping.enabled   ? "No records processed"
+                                                  : "PROBLEM: Stream not found";
+  return {entry.mapping, entry.mapping.enabled ? "Enabled" : "Disabled", std::move(result)};
+}
+
+Result<Triggers::View> Triggers::create(EventSourceMapping mapping) {
+  const auto stream = stream_of(database_, mapping);
+  if (!stream) return lambda_error::invalid_parameter("Stream not found: " + mapping.event_source_arn);
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, other] : entries_) {
+    if (other.mapping.scope == mapping.scope && other.mapping.event_source_arn == mapping.event_source_arn &&
+        other.mapping.function == mapping.function) {
+      return lambda_error::conflict("The event source arn (\" " + mapping.event_source_arn + " \") and function (\" " +
+                                    mapping.function.name +
+                                    " \") provided mapping already exists. Please update or delete the existing "
+                                    "mapping with UUID " + other.mapping.uuid);
+    }
+  }
+  mapping.uuid = engine::random_uuid();
+  mapping.last_modified = database_.now(mapping.scope.account);
+  std::vector<engine::Document> documents;
+  if (mapping.starting_position == "LATEST") documents = latest_positions(mapping, *stream, database_.published());
+  documents.push_back(to_document(mapping));
+  database_.documents().write({}, documents);
+  Entry& entry = entries_[{mapping.scope, mapping.uuid}];
+  entry.mapping = std::move(mapping);
+  start(entry);
+  return View{entry.mapping, "Creating", "No records processed"};
+}
+
+std::optional<Triggers::View> Triggers::find(const engine::Scope& scope, std::string_view uuid) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find({scope, std::string(uuid)});
+  return found == entries_.end() ? std::nullopt : std::optional(view(found->second));
+}
+
+std::vector<Triggers::View> Triggers::list(const engine::Scope& scope) const {
+  std::vector<View> views;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, entry] : entries_) {
+    if (name.first == scope) views.push_back(view(entry));
+  }
+  return views;
+}
+
+Result<Triggers::View> Triggers::update(const engine::Scope& scope, std::string_view uuid,
+                                        const std::function<Result<void>(EventSourceMapping&)>& change) {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find({scope, std::string(uuid)});
+  if (found == entries_.end()) return no_such_mapping();
+  Entry& entry = found->second;
+  EventSourceMapping changed = entry.mapping;
+  CHECK_OK(change(changed));
+  changed.last_modified = database_.now(scope.account);
+  const engine::Document document = to_document(changed);
+  database_.documents().put(document.name, document.bytes);
+  const bool stays = changed.enabled && changed.parallelization == entry.mapping.parallelization;
+  const std::string_view state =
+      changed.enabled == entry.mapping.enabled ? "Updating" : changed.enabled ? "Enabling" : "Disabling";
+  if (!stays) stop(entry);
+  entry.mapping = std::move(changed);
+  if (entry.poller) entry.poller->change(entry.mapping);
+  start(entry);
+  View answer = view(entry);
+  answer.state = state;
+  return answer;
+}
+
+Result<Triggers::View> Triggers::remove(const engine::Scope& scope, std::string_view uuid) {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find({scope, std::string(uuid)});
+  if (found == entries_.end()) return no_such_mapping();
+  Entry& entry = found->second;
+  View answer = view(entry);
+  answer.state = "Deleting";
+  stop(entry);
+  erase(entry);
+  entries_.erase(found);
+  return answer;
+}
+
+std::vector<Triggers::Unfinished> Triggers::settle(std::string_view account, std::chrono::milliseconds time_max,
+                                                   const std::stop_token& stop) {
+  const engine::Sequence target = database_.published();
+  std::vector<std::shared_ptr<Poller>> pollers;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [name, entry] : entries_) {
+      if (name.first.account == account && entry.poller) pollers.push_back(entry.poller);
+    }
+  }
+  for (const auto& poller : pollers) poller->begin_flush();
+  const auto deadline = engine::host_time() + time_max;
+  const std::stop_callback wakes_us(stop, [this] { progress_.raise(); });
+  bool in_time = true;
+  while (in_time && !stop.stop_requested()) {
+    const auto seen = progress_.seen();
+    const bool nothing_moves = std::all_of(pollers.begin(), pollers.end(), [&](const auto& poller) {
+      return poller->settled(target) || poller->stuck(target);
+    });
+    if (nothing_moves) break;
+    in_time = progress_.wait(seen, deadline);
+  }
+  std::vector<Unfinished> unfinished;
+  for (const auto& poller : pollers) {
+    poller->end_flush();
+    if (poller->settled(target)) continue;
+    const auto mapping = poller->mapping();
+    unfinished.push_back({mapping->uuid, mapping->function.arn(), mapping->event_source_arn, poller->last_result()});
+  }
+  return unfinished;
+}
+
+}  // namespace mayfly::compat::triggers

@@ -1,0 +1,111 @@
+// Event source mappings, of all accounts: keeps them, and has a poller at work for each that is enabled.
+//
+//   Triggers triggers(database, {.invoker = invoker, .functions = {{"reminder", {*Url::parse("http://127.0.0.1:9000/")}}}});
+//   TRY(auto created, triggers.create(mapping));
+//   auto unfinished = triggers.settle("000000000000", 10s);    // everything written so far was delivered, or given up
+//
+// Mappings and how far each has come are stored; a Triggers made on the same storage goes on where the last one
+// ended. Thread-safe.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compat/error.h"
+#include "compat/triggers/event_calls.h"
+#include "compat/triggers/event_source_mapping.h"
+#include "compat/triggers/functions.h"
+#include "compat/triggers/invoker.h"
+#include "compat/triggers/poller.h"
+#include "compat/triggers/signal.h"
+#include "compat/triggers/trigger_options.h"
+#include "engine/change_feed.h"
+#include "engine/database.h"
+#include "engine/guarded_by.h"
+
+namespace mayfly::compat::triggers {
+
+class Triggers {
+ public:
+  static constexpr std::chrono::seconds settle_time_default{30};
+
+  Triggers(engine::Database& database, TriggerOptions options);
+  ~Triggers();
+  Triggers(const Triggers&) = delete;
+  Triggers& operator=(const Triggers&) = delete;
+
+  [[nodiscard]] Functions& functions() { return functions_; }
+  [[nodiscard]] Invoker& invoker() { return *invoker_; }
+  [[nodiscard]] engine::Database& database() { return database_; }
+
+  // Calls a function without waiting for it.
+  void call_later(Invocation invocation) { event_calls_.add(std::move(invocation)); }
+
+  // --- mappings. `state` is what an answer to the call says: "Creating", later "Enabled".
+  struct View {
+    EventSourceMapping mapping;
+    std::string state, last_result;
+  };
+  // `mapping` has all but its UUID. "Stream not found: arn…", or a conflict with one that has the same stream and function.
+  Result<View> create(EventSourceMapping mapping);
+  [[nodiscard]] std::optional<View> find(const engine::Scope& scope, std::string_view uuid) const;
+  [[nodiscard]] std::vector<View> list(const engine::Scope& scope) const;  // by UUID
+  // `change` edits a copy. Not found: "The resource you requested does not exist."
+  Result<View> update(const engine::Scope& scope, std::string_view uuid,
+                      const std::function<Result<void>(EventSourceMapping&)>& change);
+  Result<View> remove(const engine::Scope& scope, std::string_view uuid);
+
+  // Waits until the account's mappings have delivered, or given up, all that is in their streams now. Batching
+  // and tumbling windows end at once; retries that are counted follow each other without waiting, others go on as
+  // ever. Returns what is not finished after `time_max` of real time, waits for a function that nobody has
+  // registered, or when nobody waits for the answer any more.
+  struct Unfinished {
+    std::string uuid, function_arn, event_source_arn, reason;
+  };
+  std::vector<Unfinished> settle(std::string_view account, std::chrono::milliseconds time_max = settle_time_default,
+                                 const std::stop_token& stop = {});
+
+  // `replace` puts others of the same names in place of the account's streams, a snapshot's. Nobody reads them
+  // meanwhile; its mappings go on with what is there then.
+  void while_stopped(std::string_view account, const std::function<void()>& replace);
+  // The account has no mappings any more. Its functions stay: they are outside.
+  void reset(std::string_view account);
+
+ private:
+  using Name = std::pair<engine::Scope, std::string>;  // UUID
+  struct Entry {
+    EventSourceMapping mapping;
+    std::shared_ptr<Poller> poller;  // empty: disabled, or its stream is gone
+  };
+
+  void load();                  // holds mutex_; so do the others
+  void start(Entry& entry);     // makes the poller if there should be one
+  void stop(Entry& entry);
+  void erase(const Entry& entry);  // what is stored of it
+  void listen();                // tells pollers of commits to their tables
+  static View view(const Entry& entry);
+
+  engine::Database& database_;
+  const std::shared_ptr<Invoker> invoker_;
+  EventCalls event_calls_;
+  Signal progress_;
+  std::mutex pollers_mutex_;  // for a few instructions; the committing thread takes it
+  std::multimap<engine::TableId, Poller*> pollers_ GUARDED_BY(pollers_mutex_);
+  Functions functions_;
+
+  mutable std::mutex mutex_;
+  std::map<Name, Entry> entries_ GUARDED_BY(mutex_);
+  engine::ChangeFeed::Subscription subscription_ GUARDED_BY(mutex_);
+  bool listening_ GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace mayfly::compat::triggers

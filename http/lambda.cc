@@ -1,0 +1,46 @@
+#include "http/lambda.h"
+
+#include <utility>
+
+#include "compat/emulator.h"
+#include "compat/triggers/rest.h"
+#include "http/sigv4.h"
+
+namespace mayfly::http {
+
+namespace {
+
+// Who does not sign as Lambda wants it gets 403, where DynamoDB says 400.
+compat::triggers::RestAnswer refuse(compat::Error error) {
+  error.type.erase(0, error.type.find('#') + 1);
+  error.status = 403;
+  return compat::triggers::rest_error(error);
+}
+
+compat::triggers::RestAnswer answer(const Request& request, compat::Emulator& emulator, std::stop_token stop) {
+  auto scope = authenticate(request, emulator.region());
+  if (!scope) return refuse(std::move(scope).error());
+  return compat::triggers::answer_rest(emulator.triggers(),
+                                       {.scope = *scope,
+                                        .method = request.method,
+                                        .path = request.path(),
+                                        .query = request.query(),
+                                        .body = request.body,
+                                        .invocation_type = request.header(Header::x_amz_invocation_type),
+                                        .client_context = request.header(Header::x_amz_client_context),
+                                        .stop = std::move(stop)});
+}
+
+}  // namespace
+
+Reply lambda(const Request& request, compat::Emulator& emulator, std::stop_token stop) {
+  compat::triggers::RestAnswer done = answer(request, emulator, std::move(stop));
+  Reply reply;
+  reply.status = done.status;
+  if (!done.body.empty()) reply.content_type = "application/json";
+  reply.body = std::move(done.body);
+  for (const auto& [name, value] : done.headers) reply.extra_headers += name + ": " + value + "\r\n";
+  return reply;
+}
+
+}  // namespace mayfly::http

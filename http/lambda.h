@@ -1,0 +1,18 @@
+// Lambda's REST API over HTTP: compat/triggers/rest answers, here are its headers and whose mappings it is about.
+#pragma once
+
+#include <stop_token>
+
+#include "http/reply.h"
+#include "http/request.h"
+
+namespace mayfly::compat {
+class Emulator;
+}
+
+namespace mayfly::http {
+
+// `request` has one of the paths that is_rest_path knows.
+Reply lambda(const Request& request, compat::Emulator& emulator, std::stop_token stop);
+
+}  // namespace mayfly::http

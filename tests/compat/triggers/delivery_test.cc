@@ -1,0 +1,454 @@
+// How records reach functions: batches, retries, splits, partial failures, windows, destinations, restarts.
+#include <algorithm>
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "support/engine_world.h"
+#include "support/trigger_world.h"
+
+namespace mayfly::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+using Answer = TriggerWorld::Answer;
+
+const std::string arn_of_function = "arn:aws:lambda:us-east-1:000000000000:function:f";
+
+Answer succeed(const json&) { return {.body = "null"}; }
+Answer fail(const json&) { return {.body = R"({"errorMessage":"no","errorType":"ValueError"})"}; }
+
+std::string id_of(const json& record) { return record["dynamodb"]["Keys"]["id"]["S"]; }
+std::string number_of(const json& record) { return record["dynamodb"]["SequenceNumber"]; }
+bool has(const json& event, const std::string& id) {
+  return std::any_of(event["Records"].begin(), event["Records"].end(), [&](const json& one) { return id_of(one) == id; });
+}
+
+}  // namespace
+
+TEST_CASE("a function gets a stream's records in order, in batches") {
+  TriggerWorld world;
+  world.function("f");
+  const std::string arn = world.create_table("carts");
+  for (const char* id : {"a", "b", "c", "d", "e"}) world.put("carts", id);
+  const std::string uuid = world.map(arn, "f", R"("BatchSize":2)");
+  CHECK(world.settle().empty());
+  CHECK(world.delivered("f") == "a b c d e");
+  CHECK(world.sizes("f") == "2 2 1");
+  CHECK(world.mapping(uuid)["LastProcessingResult"] == "OK");
+  world.put("carts", "f");
+  CHECK(world.settle().empty());
+  CHECK(world.delivered("f") == "a b c d e f");
+}
+
+TEST_CASE("an event is Lambda's: the service's identity in lower case, and the stream's ARN") {
+  TriggerWorld world;
+  world.function("f");
+  const std::string arn = world.create_table("carts");
+  world.map(arn, "f");
+  world.put("carts", "a", R"(,"ttl":{"N":"1700000000"})");
+  world.advance(1ms);
+  CHECK(world.settle().empty());
+  std::vector<json> records;
+  for (const json& event : world.calls("f")) {
+    CHECK(event.size() == 1);
+    records.insert(records.end(), event["Records"].begin(), event["Records"].end());
+  }
+  REQUIRE(records.size() == 2);
+  CHECK(!records[0].contains("userIdentity"));
+  json expired = records[1];
+  expired.erase("eventID");
+  expired["dynamodb"].erase("SequenceNumber");
+  CHECK(expired == json::parse(R"({"eventName":"REMOVE","eventVersion":"1.1","eventSource":"aws:dynamodb",
+      "awsRegion":"us-east-1","eventSourceARN":")" + arn + R"(",
+      "userIdentity":{"type":"Service","principalId":"dynamodb.amazonaws.com"},
+      "dynamodb":{"ApproximateCreationDateTime":1700000000,"Keys":{"id":{"S":"a"}},
+        "OldImage":{"id":{"S":"a"},"ttl":{"N":"1700000000"}},"SizeBytes":11,"StreamViewType":"NEW_AND_OLD_IMAGES"}})"));
+}
+
+TEST_CASE("records that no filter lets through are discarded") {
+  TriggerWorld world;
+  world.function("f");
+  const std::string arn = world.create_table("carts");
+  const std::string filters = R"("FilterCriteria":{"Filters":[{"Pattern":"{\"eventName\":[\"REMOVE\"]}"},
+      {"Pattern":"{\"dynamodb\":{\"NewImage\":{\"id\":{\"S\":[{\"prefix\":\"v\"}]}}}}"}]})";
+  world.map(arn, "f", filters);
+  for (const char* id : {"a", "v1", "b", "v2"}) world.put("carts", id);
+  world.remove("carts", "a");
+  CHECK(world.settle().empty());
+  CHECK(world.delivered("f") == "v1 v2 a");
+}
+
+TEST_CASE("a mapping that wants the latest gets what is written after it was created") {
+  TriggerWorld world;
+  world.function("f");
+  const std::string arn = world.create_table("carts");
+  world.put("carts", "before");
+  world.map(arn, "f", R"("StartingPosition":"LATEST")");
+  world.put("carts", "after");
+  CHECK(world.settle().empty());
+  CHECK(world.delivered("f") == "after");
+}
+
+TEST_CASE("a batch that fails is tried again as often as is configured, then goes to the destination") {
+  TriggerWorld world;
+  world.function("f", fail);
+  world.endpoint("failed", succeed);
+  const std::string arn = world.create_table("carts");
+  const std::string uuid = world.map(arn, "f", R"("MaximumRetryAttempts":3,
+      "DestinationConfig":{"OnFailure":{"Destination":"http://functions/failed"}})");
+  world.put("carts", "a");
+  CHECK(world.settle().empty());
+  CHECK(world.delivered("f") == "a a a a");
+  REQUIRE(world.calls("failed").size() == 1);
+  json sent = world.calls("failed")[0];
+  CHECK(sent["requestContext"]["requestId"].get<std::string>().size() == 36);
+  sent["requestContext"].erase("requestId");
+  const std::string number = number_of(world.calls("f")[0]["Records"][0]);
+  CHECK(sent == json::parse(R"({"requestContext":{"functionArn":")" + arn_of_function + R"(",
+      "condition":"RetryAttemptsExhausted","approximateInvokeCount":4},
+      "responseContext":{"statusCode":200,"executedVersion":"$LATEST","functionError":"Unhandled"},
+      "version":"1.0","timestamp":"2023-11-14T22:13:20.000Z",
+      "DDBStreamBatchInfo":{"shardId":"shardId-00000001700000000000-00000001",
+        "startSequenceNumber":")" + number + R"(","endSequenceNumber":")" + number + R"(",
+        "approximateArrivalOfFirstRecord":"2023-11-14T22:13:20Z",
+        "approximateArrivalOfLastRecord":"2023-11-14T22:13:20Z","batchSize":1,"streamArn":")" + arn + "\"}}"));
+  CHECK(world.mapping(uuid)["LastProcessingResult"] == "PROBLEM: Function call failed");
+  // What was given up does not come again.
+  world.endpoint("f", succeed);
+  world.put("carts", "b");
+  CHECK(world.settle().empty());
+  CHECK(world.delivered("f") == "a a a a b");
+  CHECK(world.mapping(uuid)["LastProcessingResult"] == "OK");
+}
+
+TEST_CASE("statuses, headers, bodies and silence can all say that a function failed") {
+  const Answer answers[] = {
+      {.status = 500, .body = "{}"},
+      {.status = 301},
+      {.function_error = "Handled", .body = "{}"},
+      {.body = R"({"errorType":"X"})"},
+      {.body = R"({"errorMessage":null})"},
+  };
+  for (const Answer& answer : answers) {
+    TriggerWorld world;
+    world.function("f", [&](const json&) { return answer; });
+    world.map(world.create_table("carts"), "f", R"("MaximumRetryAttempts":1)");
+    world.put("carts", "a");
+    CHECK(world.settle().empty());
+    CHECK(world.delivered("f") == "a a");
+  }
+  TriggerWorld world;
+  world.function("f", nullptr);  // nobody listens there
+  world.map(world.create_table("carts"), "f", R"("MaximumRetryAttempts":1)");
+  world.put("carts", "a");
+  CHECK(world.settle().empty());
+  CHECK(world.delivered("f") == "a a");
+}
+
+TEST_CASE("no retries means one try") {
+  TriggerWorld world;
+  world.function("f", fail);
+  world.map(world.create_table("carts"), "f", R"("MaximumRetryAttempts":0)");
+  world.put("carts", "a");
+  CHECK(world.settle().empty());
+  CHECK(world.delivered("f") == "a");
+}
+
+TEST_CASE("a batch that fails is split until the record at fault is alone, which uses up no retry") {
+  TriggerWorld world;
+  world.function("f", [](const json& event) { return has(event, "c") ? fail(event) : succeed(event); });
+  world.endpoint("failed", succeed);
+  const std::string arn = world.create_table("carts");
+  for (const char* id : {"a", "b", "c", "d"}) world.put("carts", id);
+  world.map(arn, "f", R"("BisectBatchOnFunctionError":true,"MaximumRetryAttempts":1,
+      "DestinationConfig":{"OnFailure":{"Destination":"http://functions/failed"}})");
+  CHECK(world.settle().empty());
+  CHECK(world.delivered("f") == "a b c d a b c d c c d");
+  CHECK(world.sizes("f") == "4 2 2 1 1 1");
+  REQUIRE(world.calls("failed").size() == 1);
+  CHECK(world.calls("failed")[0]["DDBStreamBatchInfo"]["batchSize"] == 1);
+  CHECK(world.calls("failed")[0]["requestContext"]["approximateInvokeCount"] == 4);
+}
+
+TEST_CASE("a function that reports failures is sent what is left from the lowest of them") {
+  TriggerWorld world;
+  std::atomic<int> calls{0};
+  world.function("f", [&](const json& event) {
+    if (++calls > 1) return succeed(event);
+    return Answer{.body = json{{"batchItemFailures", {{{"itemIdentifier", number_of(event["Records"][3])}},
+                                                      {{"itemIdentifier", number_of(event["Records"][2])}}}}}.dump()};
+  });
+  const std::string arn = world.create_table("carts");
+  for (const char* id : {"a", "b", "c", "d"}) world.put("carts", id);
+  world.map(arn, "f", R"("FunctionResponseTypes":["ReportBatchItemFailures"],"MaximumRetryAttempts":1)");
+  CHECK(world.settle().empty());
+  CHECK(world.delivered("f") == "a b c d c d");
+}
+
+TEST_CASE("which answers of a function that reports failures are success, and which fail the batch") {
+  const auto sizes_for = [](const std::string& body, const std::string& types) {
+    TriggerWorld world;
+    world.function("f", [&](const json&) { return Answer{.body = body}; });
+    const std::string arn = world.create_table("carts");
+    for (const char* id : {"a", "b"}) world.put("carts", id);
+    world.map(arn, "f", R"("FunctionResponseTypes":)" + types + R"(,"MaximumRetryAttempts":1)");
+    CHECK(world.settle().empty());
+    return world.sizes("f");
+  };
+  const std::string reports = R"(["ReportBatchItemFailures"])";
+  for (const char* body : {"[]", "null", "{}", "", R"({"batchItemFailures":[]})", R"({"batchItemFailures":null})",
+                           R"("done")", R"({"other":1})"}) {
+    INFO(body);
+    CHECK(sizes_for(body, reports) == "2");
+  }
+  for (const char* body :
+       {R"({"batchItemFailures":[{"itemIdentifier":"123"}]})", R"({"batchItemFailures":[{"itemIdentifier":""}]})",
+        R"({"batchItemFailures":[{"itemIdentifier":null}]})", R"({"batchItemFailures":[{}]})",
+        R"({"batchItemFailures":[{"other":"1"}]})"}) {
+    INFO(body);
+    CHECK(sizes_for(body, reports) == "2 2");
+    CHECK(sizes_for(body, "[]") == "2");  // nobody asked for reports
+  }
+}
+
+TEST_CASE("records that are too old go to the destination, by the stream's clock") {
+  TriggerWorld world;
+  world.function("f", fail);
+  world.endpoint("failed", succeed);
+  const std::string arn = world.create_table("carts");
+  world.map(arn, "f", R"("MaximumRecordAgeInSeconds":60,
+      "DestinationConfig":{"OnFailure":{"Destination":"http://functions/failed"}})");
+  world.put("carts", "a");
+  while (world.calls("f").empty()) world.settle(1ms);
+  world.advance(1h);  // does not age what is in streams
+  CHECK(world.settle(1ms).size() == 1);
+  CHECK(world.calls("failed").empty());
+  world.advance(61s, true);
+  CHECK(world.settle().empty());
+  REQUIRE(world.calls("failed").size() == 1);
+  CHECK(world.calls("failed")[0]["requestContext"]["condition"] == "RecordAgeExceeded");
+}
+
+TEST_CASE("a destination may be a file, or what an ARN's last part is registered as") {
+  engine::test::Directory directory;
+  TriggerWorld world;
+  world.function("f", fail);
+  world.function("failed");
+  const std::string file = directory.path() + "/failed.jsonl", arn = world.create_table("carts");
+  world.map(arn, "f", R"("MaximumRetryAttempts":0,"DestinationConfig":{"OnFailure":{"Destination":"file://)" + file + "\"}}");
+  world.map(arn, "f:v2", R"("MaximumRetryAttempts":0,
+      "DestinationConfig":{"OnFailure":{"Destination":"arn:aws:sqs:us-east-1:000000000000:failed"}})");
+  world.put("carts", "a");
+  CHECK(world.settle().empty());
+  std::stringstream text;
+  text << std::ifstream(file).rdbuf();
+  CHECK(json::parse(text.str())["requestContext"]["functionArn"] == arn_of_function);
+  REQUIRE(world.calls("failed").size() == 1);
+  CHECK(world.calls("failed")[0]["requestContext"]["functionArn"] == arn_of_function + ":v2");
+}
+
+TEST_CASE("a function that is not registered is waited for") {
+  TriggerWorld world;
+  const std::string arn = world.create_table("carts");
+  const std::string uuid = world.map(arn, "f");
+  world.put("carts", "a");
+  const auto unfinished = world.settle();
+  REQUIRE(unfinished.size() == 1);
+  CHECK(unfinished[0].reason == "PROBLEM: Function not found");
+  CHECK(world.mapping(uuid)["LastProcessingResult"] == "PROBLEM: Function not found");
+  world.function("f");
+  CHECK(world.settle().empty());
+  CHECK(world.delivered("f") == "a");
+}
+
+TEST_CASE("settling gives up on a function that fails for ever, after the time it was given") {
+  TriggerWorld world;
+  world.function("f", fail);
+  const std::string uuid = world.map(world.create_table("carts"), "f");
+  world.put("carts", "a");
+  const auto unfinished = world.settle(300ms);
+  REQUIRE(unfinished.size() == 1);
+  CHECK(unfinished[0].uuid == uuid);
+  CHECK(unfinished[0].function_arn == arn_of_function);
+  CHECK(unfinished[0].reason == "PROBLEM: Function call failed");
+}
+
+TEST_CASE("a batching window gathers records until it ends, is full, or is flushed") {
+  TriggerWorld world;
+  world.function("patient");
+  world.function("quick");
+  const std::string arn = world.create_table("carts");
+  world.map(arn, "patient", R"("MaximumBatchingWindowInSeconds":300,"BatchSize":3)");
+  world.map(arn, "quick");
+  world.put("carts", "a");
+  world.put("carts", "b");
+  while (world.delivered("quick") != "a b") std::this_thread::yield();
+  CHECK(world.calls("patient").empty());
+  world.put("carts", "c");
+  while (world.sizes("patient") != "3") std::this_thread::yield();
+  world.put("carts", "d");
+  CHECK(world.settle().empty());
+  CHECK(world.sizes("patient") == "3 1");
+}
+
+TEST_CASE("tumbling windows hand a state from call to call, and end with a last one") {
+  TriggerWorld world;
+  world.function("f", [](const json& event) {
+    const int seen = event["state"].value("seen", 0) + static_cast<int>(event["Records"].size());
+    return Answer{.body = json{{"state", {{"seen", seen}}}}.dump()};
+  });
+  const std::string arn = world.create_table("carts");
+  for (const char* id : {"a", "b", "c"}) world.put("carts", id);
+  world.advance(60s);
+  world.put("carts", "d");
+  world.map(arn, "f", R"("TumblingWindowInSeconds":60,"BatchSize":2)");
+  CHECK(world.settle().empty());
+  const auto calls = world.calls("f");
+  std::string story;
+  for (const json& call : calls) {
+    story += std::to_string(call["Records"].size()) + " " + call["state"].dump() + " " +
+             call["window"]["start"].get<std::string>().substr(11) + " " +
+             (call["isFinalInvokeForWindow"].get<bool>() ? "final" : "on") + "\n";
+  }
+  CHECK(story ==
+        "2 {} 22:13:00Z on\n"
+        "1 {\"seen\":2} 22:13:00Z on\n"
+        "0 {\"seen\":3} 22:13:00Z final\n"
+        "1 {} 22:14:00Z on\n"
+        "0 {\"seen\":1} 22:14:00Z final\n");
+  REQUIRE(!calls.empty());
+  CHECK(calls[0]["window"] == json({{"start", "2023-11-14T22:13:00Z"}, {"end", "2023-11-14T22:14:00Z"}}));
+  CHECK(calls[0]["eventSourceARN"] == arn);
+  CHECK(calls[0]["shardId"] == "shardId-00000001700000000000-00000001");
+  CHECK(calls[0]["isWindowTerminatedEarly"] == false);
+}
+
+TEST_CASE("lanes at work side by side keep each item's records in order, and deliver each once") {
+  TriggerWorld world;
+  std::mutex mutex;
+  std::map<std::string, std::vector<int>> versions;
+  world.function("f", [&](const json& event) {
+    const std::lock_guard lock(mutex);
+    for (const json& record : event["Records"]) {
+      versions[id_of(record)].push_back(std::stoi(record["dynamodb"]["NewImage"]["v"]["N"].get<std::string>()));
+    }
+    return Answer{.body = "{}"};
+  });
+  world.map(world.create_table("carts"), "f", R"("ParallelizationFactor":4,"BatchSize":3)");
+  for (int version = 0; version < 10; ++version) {
+    for (int item = 0; item < 20; ++item) {
+      world.put("carts", "i" + std::to_string(item), R"(,"v":{"N":")" + std::to_string(version) + "\"}");
+    }
+  }
+  CHECK(world.settle().empty());
+  CHECK(versions.size() == 20);
+  for (const auto& [id, seen] : versions) CHECK(seen == std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+}
+
+TEST_CASE("shards are read before their children, so that an item's records stay in order") {
+  TriggerWorld world;
+  std::mutex mutex;
+  std::map<std::string, std::vector<std::string>> versions;
+  world.function("f", [&](const json& event) {
+    const std::lock_guard lock(mutex);
+    for (const json& record : event["Records"]) versions[id_of(record)].push_back(record["dynamodb"]["NewImage"]["v"]["S"]);
+    return Answer{.body = "{}"};
+  });
+  const std::string arn = world.create_table("carts");
+  engine::Database& database = world.triggers().database();
+  const auto table = database.find_table(world.scope, "carts");
+  const auto put_all = [&](const std::string& version) {
+    for (int item = 0; item < 10; ++item) world.put("carts", "i" + std::to_string(item), R"(,"v":{"S":")" + version + "\"}");
+  };
+  put_all("a");
+  REQUIRE(database.reshard(table, 0, engine::Resharding::split));
+  put_all("b");
+  world.map(arn, "f", R"("BatchSize":3)");
+  CHECK(world.settle().empty());
+  REQUIRE(database.reshard(table, 1, engine::Resharding::split));
+  REQUIRE(database.reshard(table, 2, engine::Resharding::roll));
+  put_all("c");
+  CHECK(world.settle().empty());
+  CHECK(versions.size() == 10);
+  for (const auto& [id, seen] : versions) CHECK(seen == std::vector<std::string>{"a", "b", "c"});
+}
+
+TEST_CASE("a mapping that is disabled waits, and goes on where it was") {
+  TriggerWorld world;
+  world.function("f");
+  const std::string uuid = world.map(world.create_table("carts"), "f");
+  world.put("carts", "a");
+  CHECK(world.settle().empty());
+  world.rest("PUT /2015-03-31/event-source-mappings/" + uuid, R"({"Enabled":false})");
+  CHECK(world.mapping(uuid)["State"] == "Disabled");
+  world.put("carts", "b");
+  CHECK(world.settle().empty());
+  CHECK(world.delivered("f") == "a");
+  world.rest("PUT /2015-03-31/event-source-mappings/" + uuid, R"({"Enabled":true})");
+  CHECK(world.settle().empty());
+  CHECK(world.delivered("f") == "a b");
+}
+
+TEST_CASE("more lanes begin where the last one was") {
+  TriggerWorld world;
+  world.function("f");
+  const std::string uuid = world.map(world.create_table("carts"), "f");
+  world.put("carts", "a");
+  CHECK(world.settle().empty());
+  world.rest("PUT /2015-03-31/event-source-mappings/" + uuid, R"({"ParallelizationFactor":3})");
+  world.put("carts", "b");
+  CHECK(world.settle().empty());
+  CHECK(world.delivered("f") == "a b");
+}
+
+TEST_CASE("a restart keeps mappings, functions, and how far each came") {
+  engine::test::Directory directory;
+  std::string uuid;
+  {
+    TriggerWorld world(directory.path());
+    world.function("f");
+    uuid = world.map(world.create_table("carts"), "f", R"("FilterCriteria":{"Filters":[{"Pattern":"{\"eventName\":[\"INSERT\"]}"}]})");
+    world.put("carts", "a");
+    world.put("carts", "b");
+    CHECK(world.settle().empty());
+    CHECK(world.delivered("f") == "a b");
+  }
+  TriggerWorld world(directory.path());
+  world.endpoint("f", succeed);
+  world.put("carts", "c");
+  CHECK(world.settle().empty());
+  CHECK(world.delivered("f") == "c");
+  CHECK(world.mapping(uuid)["FilterCriteria"]["Filters"][0]["Pattern"] == R"({"eventName":["INSERT"]})");
+}
+
+TEST_CASE("a batch that was under way when Mayfly ended is delivered again") {
+  engine::test::Directory directory;
+  {
+    TriggerWorld world(directory.path());
+    world.function("f", fail);
+    world.map(world.create_table("carts"), "f");
+    world.put("carts", "a");
+    CHECK(world.settle(100ms).size() == 1);
+  }
+  TriggerWorld world(directory.path());
+  world.endpoint("f", succeed);
+  CHECK(world.settle().empty());
+  CHECK(world.delivered("f").ends_with("a"));
+}
+
+TEST_CASE("a stream that was disabled is read to its end") {
+  TriggerWorld world;
+  const std::string arn = world.create_table("carts");
+  world.put("carts", "a");
+  world.operation("UpdateTable", R"({"TableName":"carts","StreamSpecification":{"StreamEnabled":false}})");
+  world.function("f");
+  world.map(arn, "f");
+  CHECK(world.settle().empty());
+  CHECK(world.delivered("f") == "a");
+}
+
+}  // namespace mayfly::testing

@@ -1,0 +1,208 @@
+// Lambda's REST API: requests, and the whole answer to each. UUIDs are replaced by the mapping's name in the test.
+#include <catch2/catch.hpp>
+
+#include "support/trigger_world.h"
+
+namespace mayfly::testing {
+namespace {
+
+const std::string mappings = "/2015-03-31/event-source-mappings";
+
+std::string replace(std::string text, const std::string& from, const std::string& to) {
+  for (auto at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+  return text;
+}
+
+std::string uuid_in(const std::string& answer) {
+  const auto at = answer.find(R"("UUID":")");
+  return at == answer.npos ? "" : answer.substr(at + 8, 36);
+}
+
+std::string creation(const std::string& arn, const std::string& function, const std::string& more = {}) {
+  return R"({"EventSourceArn":")" + arn + R"(","FunctionName":")" + function +
+         R"(","StartingPosition":"TRIM_HORIZON")" + more + "}";
+}
+
+}  // namespace
+
+TEST_CASE("a mapping is created, read, changed and deleted as Lambda does") {
+  TriggerWorld world;
+  world.function("f");
+  const std::string arn = world.create_table("carts");
+  const std::string created = world.rest("POST " + mappings, creation(arn, "f", R"(,"Enabled":false)"));
+  const std::string uuid = uuid_in(created);
+  const auto shown = [&](const std::string& answer) { return replace(replace(answer, uuid, "UUID"), arn, "ARN"); };
+  const auto configuration = [](const std::string& state, const std::string& batch_size, const std::string& more) {
+    return R"({"UUID":"UUID","StartingPosition":"TRIM_HORIZON","BatchSize":)" + batch_size +
+           R"(,"MaximumBatchingWindowInSeconds":0,"ParallelizationFactor":1,"EventSourceArn":"ARN",)" + more +
+           R"("DestinationConfig":{"OnFailure":{}},"MaximumRecordAgeInSeconds":-1,"BisectBatchOnFunctionError":false,)"
+           R"("MaximumRetryAttempts":-1,"TumblingWindowInSeconds":0,"FunctionResponseTypes":[],)"
+           R"("FunctionArn":"arn:aws:lambda:us-east-1:000000000000:function:f","LastModified":1700000000,)"
+           R"("LastProcessingResult":"No records processed","State":")" + state +
+           R"(","StateTransitionReason":"User action",)"
+           R"("EventSourceMappingArn":"arn:aws:lambda:us-east-1:000000000000:event-source-mapping:UUID"})";
+  };
+  CHECK(shown(created) == "202 " + configuration("Creating", "100", ""));
+  CHECK(shown(world.rest("GET " + mappings + "/" + uuid)) == "200 " + configuration("Disabled", "100", ""));
+  CHECK(shown(world.rest("GET " + mappings + "/")) ==
+        R"(200 {"EventSourceMappings":[)" + configuration("Disabled", "100", "") + "]}");
+
+  const std::string filter = R"("FilterCriteria":{"Filters":[{"Pattern":"{\"eventName\":[\"REMOVE\"]}"}]},)";
+  CHECK(shown(world.rest("PUT " + mappings + "/" + uuid, "{" + filter + R"("BatchSize":7})")) ==
+        "202 " + configuration("Updating", "7", filter));
+  CHECK(shown(world.rest("PUT " + mappings + "/" + uuid, R"({"FilterCriteria":{},"Enabled":true})")) ==
+        "202 " + configuration("Enabling", "7", ""));
+  CHECK(shown(world.rest("GET " + mappings + "/" + uuid)) == "200 " + configuration("Enabled", "7", ""));
+
+  CHECK(shown(world.rest("DELETE " + mappings + "/" + uuid)) == "202 " + configuration("Deleting", "7", ""));
+  const std::string gone =
+      R"(404 x-amzn-ErrorType: ResourceNotFoundException {"Type":"User","Message":"The resource you requested does not exist."})";
+  CHECK(world.rest("GET " + mappings + "/" + uuid) == gone);
+  CHECK(world.rest("PUT " + mappings + "/" + uuid, "{}") == gone);
+  CHECK(world.rest("DELETE " + mappings + "/" + uuid) == gone);
+  CHECK(world.rest("GET " + mappings) == R"(200 {"EventSourceMappings":[]})");
+}
+
+TEST_CASE("what Lambda refuses is refused, in its words") {
+  TriggerWorld world;
+  const std::string arn = world.create_table("carts");
+  const auto refuse = [&](const std::string& body) { return world.rest("POST " + mappings + "/", body); };
+  const std::string invalid = R"(400 x-amzn-ErrorType: InvalidParameterValueException {"Type":"User","message":")";
+  const std::string broken = R"(400 x-amzn-ErrorType: ValidationException {"message":"1 validation error detected: )";
+
+  CHECK(refuse("{}") == broken + R"(Value null at 'functionName' failed to satisfy constraint: Member must not be null"})");
+  CHECK(refuse("[") == R"(400 x-amzn-ErrorType: InvalidRequestContentException {"Type":"User","message":"Could not parse request body into json"})");
+  CHECK(refuse(R"({"FunctionName":"f"})") == invalid + R"(Unrecognized event source."})");
+  CHECK(refuse(creation("arn:aws:sqs:us-east-1:000000000000:q", "f")) ==
+        invalid + R"(Unrecognized event source, must be kinesis, dynamodb stream or sqs. Unsupported source arn : arn:aws:sqs:us-east-1:000000000000:q"})");
+  CHECK(refuse(R"({"FunctionName":"f","EventSourceArn":")" + arn + "\"}") ==
+        invalid + R"(1 validation error detected: Value null at 'startingPosition' failed to satisfy constraint: Member must not be null."})");
+  CHECK(refuse(replace(creation(arn, "f"), "TRIM_HORIZON", "AT_TIMESTAMP")) ==
+        invalid + "Unsupported starting position for arn type: " + arn + "\"}");
+  const std::string other = replace(arn, "/carts/", "/other/");
+  CHECK(refuse(creation(other, "f")) == invalid + "Stream not found: " + other + "\"}");
+  const std::string foreign = replace(arn, "000000000000", "000000000001");
+  CHECK(refuse(creation(foreign, "f")) == invalid + "Stream not found: " + foreign + "\"}");
+
+  const auto with = [&](const std::string& more) { return refuse(creation(arn, "f", "," + more)); };
+  CHECK(with(R"("FilterCriteria":{"Filters":[{"Pattern":"{}"}]})") == invalid + R"(Invalid filter pattern definition."})");
+  CHECK(with(R"("FilterCriteria":{"Filters":[{"Pattern":"{\"eventName\":\"REMOVE\"}"}]})") ==
+        invalid + R"(Invalid filter pattern definition."})");
+  std::string eleven = R"({"Pattern":"{\"eventName\":[\"REMOVE\"]}"})";
+  for (int i = 0; i < 10; ++i) eleven += R"(,{"Pattern":"{\"eventName\":[\"REMOVE\"]}"})";
+  CHECK(with(R"("FilterCriteria":{"Filters":[)" + eleven + "]}") == invalid + R"(FilterCriteria has more than 10 filters."})");
+  CHECK(with(R"("BatchSize":0)") ==
+        broken + R"(Value '0' at 'batchSize' failed to satisfy constraint: Member must have value greater than or equal to 1"})");
+  CHECK(with(R"("BatchSize":10001)") ==
+        broken + R"(Value '10001' at 'batchSize' failed to satisfy constraint: Member must have value less than or equal to 10000"})");
+  CHECK(with(R"("MaximumRetryAttempts":-2)") ==
+        broken + R"(Value '-2' at 'maximumRetryAttempts' failed to satisfy constraint: Member must have value greater than or equal to -1"})");
+  CHECK(with(R"("ParallelizationFactor":11)") ==
+        broken + R"(Value '11' at 'parallelizationFactor' failed to satisfy constraint: Member must have value less than or equal to 10"})");
+  CHECK(with(R"("TumblingWindowInSeconds":901)") ==
+        broken + R"(Value '901' at 'tumblingWindowInSeconds' failed to satisfy constraint: Member must have value less than or equal to 900"})");
+  CHECK(with(R"("MaximumBatchingWindowInSeconds":301)") ==
+        broken + R"(Value '301' at 'maximumBatchingWindowInSeconds' failed to satisfy constraint: Member must have value less than or equal to 300"})");
+  CHECK(with(R"("MaximumRecordAgeInSeconds":59)") == invalid + R"(MaximumRecordAgeInSeconds must be -1 or between 60 and 604800."})");
+  CHECK(with(R"("DestinationConfig":{"OnFailure":{"Destination":"nowhere"}})") ==
+        invalid + R"(Invalid destination. 'nowhere' is no URL that can be posted to: it does not begin with http://."})");
+  CHECK(world.rest("GET " + mappings) == R"(200 {"EventSourceMappings":[]})");
+
+  const std::string uuid = world.map(arn, "f");
+  CHECK(refuse(creation(arn, "arn:aws:lambda:us-east-1:000000000000:function:f")) ==
+        R"(409 x-amzn-ErrorType: ResourceConflictException {"Type":"User","message":"The event source arn (\" )" + arn +
+            R"( \") and function (\" f \") provided mapping already exists. Please update or delete the existing mapping with UUID )" +
+            uuid + "\"}");
+}
+
+TEST_CASE("a function may be named in every form") {
+  TriggerWorld world;
+  const std::string arn = world.create_table("carts");
+  const auto function_arn = [&](const std::string& name) {
+    const std::string uuid = world.map(arn, name);
+    const std::string found = world.mapping(uuid)["FunctionArn"];
+    world.rest("DELETE " + mappings + "/" + uuid);
+    return found;
+  };
+  const std::string f = "arn:aws:lambda:us-east-1:000000000000:function:f";
+  CHECK(function_arn("f") == f);
+  CHECK(function_arn("f:live") == f + ":live");
+  CHECK(function_arn("f:$LATEST") == f + ":$LATEST");
+  CHECK(function_arn("function:f") == f);
+  CHECK(function_arn("000000000000:function:f") == f);
+  CHECK(function_arn("000000000000:function:f:7") == f + ":7");
+  CHECK(function_arn("arn:aws:lambda:us-east-1:000000000000:function:f") == f);
+  CHECK(function_arn("arn:aws:lambda:eu-west-1:000000000001:function:f:7") ==
+        "arn:aws:lambda:eu-west-1:000000000001:function:f:7");
+  for (const char* name : {"a b", "arn:aws:sqs:us-east-1:000000000000:f", "f:a:b", ":"}) {
+    INFO(name);
+    const std::string answer = world.rest("POST " + mappings, creation(arn, name));
+    CHECK(answer.find("' at 'functionName' failed to satisfy constraint: Member must satisfy regular expression pattern:") !=
+          answer.npos);
+  }
+}
+
+TEST_CASE("lists are of an account and region, filtered, and come in pages") {
+  TriggerWorld world;
+  const std::string a = world.create_table("first"), b = world.create_table("second");
+  for (const char* function : {"f", "g"}) {
+    world.map(a, function);
+    world.map(b, function);
+  }
+  const auto count = [&](const std::string& query) {
+    const std::string answer = world.rest("GET " + mappings + query);
+    INFO(answer);
+    REQUIRE(answer.starts_with("200 "));
+    return nlohmann::json::parse(answer.substr(4))["EventSourceMappings"].size();
+  };
+  CHECK(count("") == 4);
+  CHECK(count("?FunctionName=f") == 2);
+  CHECK(count("?FunctionName=arn%3Aaws%3Alambda%3Aus-east-1%3A000000000000%3Afunction%3Af") == 2);
+  CHECK(count("?FunctionName=h") == 0);
+  CHECK(count("?EventSourceArn=" + replace(a, ":", "%3A") + "&FunctionName=g") == 1);
+  const auto first = nlohmann::json::parse(world.rest("GET " + mappings + "?MaxItems=3").substr(4));
+  CHECK(first["EventSourceMappings"].size() == 3);
+  const auto second =
+      nlohmann::json::parse(world.rest("GET " + mappings + "?MaxItems=3&Marker=" + first["NextMarker"].get<std::string>()).substr(4));
+  CHECK(second["EventSourceMappings"].size() == 1);
+  CHECK(!second.contains("NextMarker"));
+  world.scope.region = "eu-west-1";
+  CHECK(count("") == 0);
+}
+
+TEST_CASE("tags are a mapping's") {
+  TriggerWorld world;
+  const std::string uuid = world.map(world.create_table("carts"), "f", R"("Tags":{"team":"blue"})");
+  const std::string tags =
+      "/2017-03-31/tags/arn%3Aaws%3Alambda%3Aus-east-1%3A000000000000%3Aevent-source-mapping%3A" + uuid;
+  CHECK(world.rest("GET " + tags) == R"(200 {"Tags":{"team":"blue"}})");
+  CHECK(world.rest("POST " + tags, R"({"Tags":{"team":"red","stage":"test"}})") == "204");
+  CHECK(world.rest("GET " + tags) == R"(200 {"Tags":{"stage":"test","team":"red"}})");
+  CHECK(world.rest("DELETE " + tags + "?tagKeys=team&tagKeys=never") == "204");
+  CHECK(world.rest("GET " + tags) == R"(200 {"Tags":{"stage":"test"}})");
+  CHECK(world.rest("GET /2017-03-31/tags/arn:aws:lambda:us-east-1:000000000000:event-source-mapping:x") ==
+        R"(404 x-amzn-ErrorType: ResourceNotFoundException {"Type":"User","Message":"The resource you requested does not exist."})");
+}
+
+TEST_CASE("functions can be invoked by name") {
+  TriggerWorld world;
+  world.function("f", [](const auto& event) { return TriggerWorld::Answer{.body = event.dump()}; });
+  world.function("failing", [](const auto&) { return TriggerWorld::Answer{.body = R"({"errorMessage":"no"})"}; });
+  const std::string functions = "POST /2015-03-31/functions/";
+  CHECK(world.rest(functions + "f/invocations", R"({"a":1})") == R"(200 X-Amz-Executed-Version: $LATEST {"a":1})");
+  CHECK(world.rest(functions + "arn%3Aaws%3Alambda%3Aus-east-1%3A000000000000%3Afunction%3Af/invocations", "") ==
+        "200 X-Amz-Executed-Version: $LATEST {}");
+  CHECK(world.rest(functions + "failing/invocations", "{}") ==
+        R"(200 X-Amz-Function-Error: Unhandled X-Amz-Executed-Version: $LATEST {"errorMessage":"no"})");
+  CHECK(world.rest(functions + "f/invocations", "{}", "DryRun") == "204 X-Amz-Executed-Version: $LATEST");
+  CHECK(world.rest(functions + "nobody/invocations", "{}") ==
+        R"(404 x-amzn-ErrorType: ResourceNotFoundException {"Type":"User","Message":"Function not found: arn:aws:lambda:us-east-1:000000000000:function:nobody"})");
+  CHECK(world.rest(functions + "f/invocations", "{") ==
+        R"(400 x-amzn-ErrorType: InvalidRequestContentException {"Type":"User","message":"Could not parse request body into json: Could not parse payload into json"})");
+  const auto before = world.calls("f").size();
+  CHECK(world.rest(functions + "f/invocations", R"({"later":1})", "Event") == "202");
+  while (world.calls("f").size() == before) std::this_thread::yield();
+  CHECK(world.calls("f").back() == nlohmann::json{{"later", 1}});
+}
+
+}  // namespace mayfly::testing
