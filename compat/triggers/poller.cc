@@ -149,6 +149,8 @@ bool Poller::settled(engine::Sequence target) const {
 
 bool Poller::stuck(engine::Sequence target) const {
   const std::lock_guard lock(mutex_);
+  // It may have been registered just now, before the lanes that wait for it have heard of it.
+  if (surroundings_.functions.find(mapping_->function.account, mapping_->function.name)) return false;
   bool any = false;
   for (const auto& [name, running] : running_) {
     if (ended_.contains(name) || running->lane.settled(target)) continue;
