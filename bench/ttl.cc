@@ -87,7 +87,8 @@ Item make_item(std::size_t number, Instant ttl_ms) {
 
 std::string key_of(const Item& item) {
   std::string key;
-  append_key(key, {item.find("id")}, {});
+  const AttributeValue* const partition[] = {item.find("id")};
+  append_key(key, partition, {});
   return key;
 }
 

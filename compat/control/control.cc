@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "compat/control/handlers.h"
+#include "compat/percent_encoding.h"
 
 namespace mayfly::compat::control {
 namespace {
@@ -47,30 +48,6 @@ constexpr Route routes[] = {
     {"DELETE", "/_mayfly/faults", &clear_faults},
 };
 
-std::optional<int> hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return std::nullopt;
-}
-
-// %41 -> A. What is no escape stays as it is.
-std::string unescape(std::string_view text) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] == '%' && at + 2 < text.size()) {
-      const auto high = hex_digit(text[at + 1]), low = hex_digit(text[at + 2]);
-      if (high && low) {
-        out += static_cast<char>(*high * 16 + *low);
-        at += 2;
-        continue;
-      }
-    }
-    out += text[at];
-  }
-  return out;
-}
-
 // Takes what stands before the next '/' away, and that.
 std::string_view take_segment(std::string_view& path) {
   const auto end = path.find('/');
@@ -86,7 +63,7 @@ bool matches(std::string_view pattern, std::string_view path, std::vector<std::s
     const std::string_view wanted = take_segment(pattern), given = take_segment(path);
     if (wanted.starts_with('{')) {
       if (given.empty()) return false;
-      parameters.push_back(unescape(given));
+      parameters.push_back(decode_path(given));
     } else if (wanted != given) {
       return false;
     }
@@ -153,16 +130,7 @@ Answer refusal(const Error& error) {
 }
 
 std::optional<std::string> Call::query_value(std::string_view name) const {
-  std::string_view rest = query;
-  while (!rest.empty()) {
-    const auto end = rest.find('&');
-    const std::string_view pair = rest.substr(0, end);
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    const auto equals = pair.find('=');
-    if (pair.substr(0, equals) != name) continue;
-    return equals == std::string_view::npos ? std::string() : unescape(pair.substr(equals + 1));
-  }
-  return std::nullopt;
+  return compat::query_value(query, name);
 }
 
 }  // namespace mayfly::compat::control
