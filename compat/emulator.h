@@ -47,6 +47,7 @@ class Emulator {
                  std::string_view host = {}, const std::stop_token& stop = {});
 
   [[nodiscard]] engine::Database& database() { return *database_; }
+  [[nodiscard]] TableChanges& table_changes() { return table_changes_; }
   [[nodiscard]] kinesis::Destinations& kinesis() { return *kinesis_; }
   [[nodiscard]] triggers::Triggers& triggers() { return *triggers_; }
   [[nodiscard]] const std::string& region() const { return region_; }

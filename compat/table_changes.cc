@@ -14,6 +14,11 @@ void TableChanges::begin(const engine::Scope& scope, TableChange change) {
   pending_[scope].insert_or_assign(std::move(name), Pending{std::move(change), now + delay_});
 }
 
+void TableChanges::settle_all(std::string_view account) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(pending_, [&](const auto& tables) { return tables.first.account == account; });
+}
+
 std::optional<TableChange> TableChanges::find(const engine::Scope& scope, std::string_view table_name) const {
   if (delay_.count() <= 0) return std::nullopt;
   const std::lock_guard lock(mutex_);

@@ -46,6 +46,7 @@ class TableChanges {
   explicit TableChanges(std::chrono::milliseconds delay) : delay_(delay) {}
 
   void begin(const engine::Scope& scope, TableChange change);
+  void settle_all(std::string_view account);  // its tables are others now
   [[nodiscard]] std::optional<TableChange> find(const engine::Scope& scope, std::string_view table_name) const;
   [[nodiscard]] std::optional<TableStatus> status(const engine::Scope& scope, std::string_view table_name) const;
   // Sorted names after `start_after`.

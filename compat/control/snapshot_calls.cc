@@ -70,6 +70,7 @@ Result<void> restore_snapshot(Call& call, json::Writer& out) {
     });
   }
   if (!restored) return no_such_snapshot(call);
+  call.emulator.table_changes().settle_all(call.scope.account);
   write_now(call, out);
   return {};
 }
@@ -89,6 +90,7 @@ Result<void> reset_account(Call& call, json::Writer& out) {
   call.emulator.faults().set(call.scope.account, {});
   call.emulator.triggers().reset(call.scope.account);
   call.database().reset(call.scope.account);
+  call.emulator.table_changes().settle_all(call.scope.account);
   write_now(call, out);
   return {};
 }

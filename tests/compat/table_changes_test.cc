@@ -119,5 +119,20 @@ TEST_CASE("a table that is being deleted is listed and described, and its name i
   CHECK(emulator.refused("UpdateTable", {{"TableName", "carts"}, {"DeletionProtectionEnabled", true}}) == in_use);
 }
 
+TEST_CASE("an account whose tables are replaced has nothing under way, and others' changes go on") {
+  compat::TableChanges changes(for_ever);
+  const auto carts_of = [&](const std::string& account) {
+    auto table = std::make_shared<engine::Table>();
+    table->account = account;
+    table->name = "carts";
+    changes.begin({account, "us-east-1"}, {compat::TableStatus::creating, table});
+  };
+  carts_of("000000000000");
+  carts_of("000000000042");
+  changes.settle_all("000000000000");
+  CHECK_FALSE(changes.find({"000000000000", "us-east-1"}, "carts"));
+  CHECK(changes.status({"000000000042", "us-east-1"}, "carts") == compat::TableStatus::creating);
+}
+
 }  // namespace
 }  // namespace mayfly::testing
