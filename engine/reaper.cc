@@ -65,28 +65,27 @@ void Reaper::sweep(TimerHeap::Timer timer, Instant now, Which which, Deletions& 
   table->account().timers().push({timer.table, due, fires_at(*description, due)});
 }
 
+void Reaper::sweep_or_put_back(TimerHeap& timers, const TimerHeap::Timer& timer, Instant now, Which which,
+                               Deletions& deletions) {
+  try {
+    sweep(timer, now, which, deletions);
+  } catch (...) {
+    timers.push(timer);
+    throw;
+  }
+}
+
 void Reaper::sweep_account(Account& account, Instant now, Deletions& deletions) {
   TimerHeap& timers = account.timers();
-  while (const std::optional<TimerHeap::Timer> timer = stop_ ? std::nullopt : timers.pop(now)) {
-    try {
-      sweep(*timer, now, Which::fires, deletions);
-    } catch (...) {
-      timers.push(*timer);
-      throw;
-    }
-  }
+  while (const std::optional<TimerHeap::Timer> timer = stop_ ? std::nullopt : timers.pop(now))
+    sweep_or_put_back(timers, *timer, now, Which::fires, deletions);
 }
 
 void Reaper::sweep_table(const std::shared_ptr<LiveTable>& table, Instant now, Deletions& deletions) {
   TimerHeap& timers = table->account().timers();
   for (auto timer = timers.of(table->id()); timer && timer->due <= now && !stop_; timer = timers.of(table->id())) {
     timers.forget(table->id());
-    try {
-      sweep(*timer, now, Which::due, deletions);
-    } catch (...) {
-      timers.push(*timer);
-      throw;
-    }
+    sweep_or_put_back(timers, *timer, now, Which::due, deletions);
   }
 }
 
@@ -139,14 +138,8 @@ void Reaper::run() {
       try {
         // One sweep at a time, so that an account's backlog does not keep the others waiting.
         Deletions deletions;
-        if (const auto timer = account->timers().pop(account->clock().now())) {
-          try {
-            sweep(*timer, account->clock().now(), Which::fires, deletions);
-          } catch (...) {
-            account->timers().push(*timer);
-            throw;
-          }
-        }
+        if (const auto timer = account->timers().pop(account->clock().now()))
+          sweep_or_put_back(account->timers(), *timer, account->clock().now(), Which::fires, deletions);
         if (const auto timer = account->timers().earliest()) wake_at(*account, timer->fires);
 
         const auto [next_trim, first_look] = next_trims.try_emplace(account, 0);

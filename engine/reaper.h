@@ -41,6 +41,9 @@ class Reaper {
   enum class Which : std::uint8_t { fires, due };
 
   void run();
+  // With a timer that was taken out of its heap: storage that fails leaves it there.
+  void sweep_or_put_back(TimerHeap& timers, const TimerHeap::Timer& timer, Instant now, Which which,
+                         Deletions& deletions);
   // At most so many of one table; then the others have their turn.
   void sweep(TimerHeap::Timer timer, Instant now, Which which, Deletions& deletions);
 
