@@ -159,16 +159,6 @@ void read_tags(const json::Value& request, EventSourceMapping& mapping) {
   for (const auto& [name, value] : wanted->members()) mapping.tags[std::string(name)] = value.string();
 }
 
-void write_tags(json::Writer& out, const EventSourceMapping& mapping) {
-  out.key("Tags");
-  out.begin_object();
-  for (const auto& [name, value] : mapping.tags) {
-    out.key(name);
-    out.string(value);
-  }
-  out.end_object();
-}
-
 void write_filters(json::Writer& out, const EventSourceMapping& mapping) {
   out.key("FilterCriteria");
   out.begin_object();
@@ -220,6 +210,16 @@ void write_settings(json::Writer& out, const EventSourceMapping& mapping) {
 }
 
 }  // namespace
+
+void write_tags(json::Writer& out, const EventSourceMapping& mapping) {
+  out.key("Tags");
+  out.begin_object();
+  for (const auto& [name, value] : mapping.tags) {
+    out.key(name);
+    out.string(value);
+  }
+  out.end_object();
+}
 
 std::string EventSourceMapping::arn() const {
   return "arn:aws:lambda:" + scope.region + ":" + scope.account + ":event-source-mapping:" + uuid;

@@ -59,6 +59,7 @@ Result<void> read_update(const json::Value& request, EventSourceMapping& mapping
 
 void write_configuration(json::Writer& out, const EventSourceMapping& mapping, std::string_view state,
                          std::string_view last_result);
+void write_tags(json::Writer& out, const EventSourceMapping& mapping);  // the member "Tags"
 
 // As a document, "event-source-mapping" / "REGION/UUID".
 inline constexpr std::string_view mapping_kind = "event-source-mapping";

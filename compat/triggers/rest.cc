@@ -120,13 +120,7 @@ RestAnswer print_tags(const EventSourceMapping& mapping) {
   RestAnswer answer;
   json::Writer out(answer.body);
   out.begin_object();
-  out.key("Tags");
-  out.begin_object();
-  for (const auto& [name, value] : mapping.tags) {
-    out.key(name);
-    out.string(value);
-  }
-  out.end_object();
+  write_tags(out, mapping);
   out.end_object();
   return answer;
 }
