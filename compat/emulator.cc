@@ -66,6 +66,7 @@ Answer Emulator::execute(const engine::Scope& scope, const Operation& operation,
     if (fault.error) return error_answer(*fault.error);
     context.unprocessed = fault.unprocessed;
   }
+  const auto request = database_->begin_request(scope.account);
   return dispatch(context, operation, body);
 }
 

@@ -74,7 +74,8 @@ Result<void> CollectionSizes::grow(const engine::LiveTable& live, const Table& t
   if (first) {
     const std::string& prefix = collection->first.second;
     engine::Cursor cursor(context_.database, live, {.index = 0, .lower = prefix, .upper = engine::prefix_end(prefix)});
-    while (cursor.next()) bytes += share(table, cursor.item().item());
+    while (cursor.next() || cursor.paused())
+      if (!cursor.paused()) bytes += share(table, cursor.item().item());
   }
   bytes = bytes - before + after;
   if (after <= before || bytes <= *context_.collection_bytes_max) return {};

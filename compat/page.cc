@@ -132,6 +132,7 @@ Page read_items(const engine::Database& database, const PageRequest& request, js
     page.bytes += reader.add(cursor.item(), cursor.key(), page);
     full = page.bytes >= request.bytes_max || (request.limit && page.scanned >= *request.limit);
   }
+  full = full || cursor.paused();  // as AWS ends a page that has read enough, with or without items
   if (full) {
     Item& key = page.last_evaluated_key.emplace();
     copy_keys(request.target.table->keys, cursor.item().item(), key);

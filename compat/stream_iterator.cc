@@ -1,7 +1,7 @@
 // A printed iterator:
 //
 //   iterator := stream_arn "|1|" hex(payload)
-//   payload  := shard:u32 next:u64 created:u64 check:u64      big-endian
+//   payload  := shard:u32 next:u64 created:u64 last_restore:u32 check:u64      big-endian
 //   check    := a hash of stream_arn and the payload before it
 //
 // The check is no secret; it tells a truncated, edited or invented iterator from one that was given out.
@@ -19,7 +19,7 @@ namespace {
 // Records' numbers are this far apart; a shard's limits lie between.
 constexpr std::uint64_t sequence_step = 100;
 constexpr std::size_t sequence_digits = 20;  // after the leading 1
-constexpr std::size_t payload_bytes = 4 + 8 + 8 + 8;
+constexpr std::size_t payload_bytes = 4 + 8 + 8 + 4 + 8;
 
 constexpr std::string_view hex_digits = "0123456789abcdef";
 
@@ -150,6 +150,7 @@ std::string ShardIterator::print() const {
   append_big_endian(payload, shard, 4);
   append_big_endian(payload, next, 8);
   append_big_endian(payload, static_cast<std::uint64_t>(created), 8);
+  append_big_endian(payload, last_restore, 4);
   append_big_endian(payload, hash(stream_arn + payload, 0), 8);
   return stream_arn + "|1|" + to_hex(payload);
 }
@@ -165,7 +166,8 @@ std::optional<ShardIterator> ShardIterator::parse(std::string_view text) {
   return ShardIterator{.stream_arn = std::string(*arn),
                        .shard = static_cast<std::uint32_t>(read_big_endian(bytes.substr(0, 4))),
                        .next = read_big_endian(bytes.substr(4, 8)),
-                       .created = static_cast<engine::Instant>(read_big_endian(bytes.substr(12, 8)))};
+                       .created = static_cast<engine::Instant>(read_big_endian(bytes.substr(12, 8))),
+                       .last_restore = static_cast<std::uint32_t>(read_big_endian(bytes.substr(20, 4)))};
 }
 
 std::string event_id(const engine::Stream& stream, engine::Sequence sequence) {

@@ -55,6 +55,7 @@ struct ShardIterator {
   engine::ShardNumber shard = 0;
   engine::Sequence next = 0;     // the first sequence that it may return
   engine::Instant created = 0;
+  std::uint32_t last_restore = 0;  // of the stream when the iterator was made: Stream::last_restore
 
   // Opaque to clients, but begins with the stream's ARN, as AWS's do (some read the table's name from it).
   [[nodiscard]] std::string print() const;

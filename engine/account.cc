@@ -46,6 +46,16 @@ void Account::forget_jumps_before(Instant instant) {
   stream_time_.forget_before(instant);
 }
 
+ImageKeeper Account::image_keeper() const {
+  const std::lock_guard lock(mutex_);
+  return image_keeper_;
+}
+
+void Account::keep_images(ImageKeeper keeper) {
+  const std::lock_guard lock(mutex_);
+  image_keeper_ = keeper;
+}
+
 std::string Account::bytes() const {
   std::string bytes = bytes_of(clock_.anchor());
   const std::lock_guard lock(mutex_);

@@ -17,10 +17,13 @@
 #include <shared_mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "engine/before_images.h"
 #include "engine/bell.h"
 #include "engine/clock.h"
+#include "engine/gate.h"
 #include "engine/guarded_by.h"
 #include "engine/stream_time.h"
 #include "engine/timer_heap.h"
@@ -35,8 +38,30 @@ using Deletions = std::map<std::string, std::int64_t, std::less<>>;
 
 class Account {
  public:
+  // The right to sweep, to move the clock and to replace the tables: one holder at a time; taken before any table's
+  // gate. What needs it asks for it as an argument. The reaper leaves an account alone whose turn is taken; so its end
+  // rings the reaper's bell, after the turn is free again: nothing that fell due meanwhile is overlooked.
+  class Turn {
+   public:
+    Turn(Turn&& other) noexcept : account_(std::exchange(other.account_, nullptr)), rings_(other.rings_) {}
+    Turn& operator=(Turn&&) = delete;
+    ~Turn() {
+      if (account_ == nullptr) return;
+      account_->turn_.unlock();
+      if (rings_) account_->bell_.ring();
+    }
+    [[nodiscard]] Account& account() const { return *account_; }
+
+   private:
+    friend class Account;
+    Turn(Account& account, bool rings) : account_(&account), rings_(rings) {}
+
+    Account* account_;
+    bool rings_;
+  };
+
   Account(std::string id, const Clock& host, AccountClock::Anchor anchor, Bell& bell)
-      : id_(std::move(id)), clock_(host, anchor), timers_(bell) {}
+      : id_(std::move(id)), bell_(bell), clock_(host, anchor), timers_(bell) {}
   Account(const Account&) = delete;
   Account& operator=(const Account&) = delete;
 
@@ -45,8 +70,18 @@ class Account {
   [[nodiscard]] const AccountClock& clock() const { return clock_; }
   [[nodiscard]] TimerHeap& timers() { return timers_; }
 
-  // Held by who sweeps, moves the clock, or replaces the tables: one at a time; taken before any table's gate.
-  [[nodiscard]] std::mutex& moving() { return moving_; }
+  [[nodiscard]] Turn take_turn() {
+    turn_.lock();
+    return {*this, /*rings=*/true};
+  }
+  // Nothing: somebody else has it.
+  [[nodiscard]] std::optional<Turn> try_turn() {
+    return turn_.try_lock() ? std::optional(Turn(*this, /*rings=*/true)) : std::nullopt;
+  }
+  // Likewise, for the reaper itself, which does not wake itself.
+  [[nodiscard]] std::optional<Turn> try_reapers_turn() {
+    return turn_.try_lock() ? std::optional(Turn(*this, /*rings=*/false)) : std::nullopt;
+  }
 
   // The time by which streams age: stream_time.h.
   [[nodiscard]] Instant stream_now() const { return stream_time_of(clock_.now()); }
@@ -54,6 +89,14 @@ class Account {
   [[nodiscard]] Instant instant_of_stream_time(Instant stream_time) const;
   void jumped(Instant from, Instant to);
   void forget_jumps_before(Instant instant);
+
+  // Held shared by each request while it is answered, and alone by who replaces the account's state: so for every
+  // request that is one instant. Taken after the turn and before any table's gate.
+  [[nodiscard]] Gate& requests() { return requests_; }
+
+  // The latest snapshot: before_images.h. Changes while nobody writes to a table that the snapshot has.
+  [[nodiscard]] ImageKeeper image_keeper() const;
+  void keep_images(ImageKeeper keeper);
 
   // What is kept of an account, and its return to what was kept: time has run on since, or goes on from there.
   [[nodiscard]] std::string bytes() const;
@@ -63,11 +106,14 @@ class Account {
 
  private:
   const std::string id_;
+  Bell& bell_;
   AccountClock clock_;
   TimerHeap timers_;
-  std::mutex moving_;
+  std::mutex turn_;
+  Gate requests_;
   mutable std::mutex mutex_;  // for a few instructions
   StreamTime stream_time_ GUARDED_BY(mutex_);
+  ImageKeeper image_keeper_ GUARDED_BY(mutex_);
 };
 
 // How the clocks of accounts that were never seen begin.
@@ -91,7 +137,7 @@ class Accounts {
   void begin_anew(Account& account) const;
   [[nodiscard]] const Clock& host() const { return host_; }
 
-  // Rung when a timer of any account fires earlier than before, or a clock was set: the reaper's.
+  // Rung when a timer of any account fires earlier than before, or an account's turn ended: the reaper's.
   [[nodiscard]] Bell& bell() { return bell_; }
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/account.h"
+#include "engine/before_images.h"
 #include "engine/committer.h"
 #include "engine/item_codec.h"
 #include "engine/key_codec.h"
@@ -60,8 +61,18 @@ bool has_index(const Table& table, IndexId id) {
 
 // --- a table
 
+namespace {
+bool may_expire(const Table& table) { return table.ttl && table.expiry.kind != ExpiryMode::Kind::manual; }
+}  // namespace
+
 LiveTable::LiveTable(std::shared_ptr<const Table> table, Account& account)
-    : id_(table->id), account_(account), description_(std::move(table)) {}
+    : id_(table->id), account_(account), description_(std::move(table)), expires_(may_expire(*description_)) {}
+
+void LiveTable::describe(std::shared_ptr<const Table> description) {
+  const std::lock_guard lock(mutex_);
+  description_ = std::move(description);
+  expires_.store(may_expire(*description_), std::memory_order_release);
+}
 
 std::shared_ptr<const Table> LiveTable::description() const {
   const std::lock_guard lock(mutex_);
@@ -75,8 +86,8 @@ Counter& LiveTable::counter(IndexId index) const {
 
 // --- finding
 
-Catalog::Catalog(Storage& storage, Accounts& accounts, std::uint32_t stream_shards)
-    : storage_(storage), accounts_(accounts), stream_shards_(stream_shards) {
+Catalog::Catalog(Storage& storage, Accounts& accounts, const BeforeImages& images, std::uint32_t stream_shards)
+    : storage_(storage), accounts_(accounts), images_(images), stream_shards_(stream_shards) {
   load();
 }
 
@@ -216,7 +227,10 @@ std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::functio
     erase_prefix(storage_, batch, table_prefix('X', table.id));
     batch.erase(counter_key(table.id, expiry_entries));
   }
-  if (table.ttl && !same_ttl) table.ttl->backfilling = true;
+  if (table.ttl && !same_ttl) {
+    table.ttl->backfilling = true;
+    table.ttl->number = table.next_ttl_number++;
+  }
 
   std::optional<Stream> closed;
   StreamId next_stream = next_stream_;
@@ -232,15 +246,13 @@ std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::functio
   put_description(batch, 'T', table.id, table);
   if (table.stream) put_description(batch, 'R', table.stream->id, *table.stream);
   if (closed) put_description(batch, 'R', closed->id, *closed);
+  if (live.kept_) images_.stage(batch, live.account().image_keeper());
   storage_.write(batch);
 
   next_stream_ = next_stream;
   auto description = std::make_shared<const Table>(std::move(table));
-  {
-    const std::lock_guard lock(live.mutex_);
-    live.description_ = description;
-    if (old->ttl && !same_ttl) live.counters_[expiry_entries].items = 0;
-  }
+  live.describe(description);
+  if (old->ttl && !same_ttl) live.counter(expiry_entries).items = 0;
   if (description->expiry != old->expiry) {
     // What was looked up by the old mode is looked up anew.
     live.account().timers().forget(live.id());
@@ -258,7 +270,8 @@ bool Catalog::drop(LiveTable& live, const Committer& committer) {
   const std::lock_guard changing(changes_);
   const std::shared_ptr<const Table> table = live.description();
   Batch batch;
-  for (const char kind : {'I', 'X', 'N'}) erase_prefix(storage_, batch, table_prefix(kind, table->id));
+  // What a snapshot has of it stays where it is.
+  if (!live.kept_) erase_data(batch, table->id);
   batch.erase(table_prefix('T', table->id));
   std::optional<Stream> closed = table->stream ? find_stream(table->stream->id) : std::nullopt;
   if (closed) {
@@ -279,75 +292,50 @@ bool Catalog::drop(LiveTable& live, const Committer& committer) {
 
 // --- a whole account
 
-Catalog::Ids Catalog::reserve_ids(TableId tables, StreamId streams, const std::function<void(Ids, Batch&)>& stage) {
-  const std::lock_guard changing(changes_);
-  const Ids first{next_table_, next_stream_};
-  Batch batch;
-  put_next_ids(batch, first.table + tables, first.stream + streams);
-  stage(first, batch);
-  storage_.write(batch);
-  next_table_ = first.table + tables;
-  next_stream_ = first.stream + streams;
-  return first;
-}
-
 void Catalog::hold_still(std::string_view account, const std::function<void(const Tables&)>& look) {
   for (;;) {
     const Tables held = tables(account);  // by id, as gates are taken
-    std::vector<std::unique_lock<TableGate>> gates;
+    std::vector<std::unique_lock<Gate>> gates;
     for (const auto& live : held) gates.emplace_back(live->gate_);
     const std::lock_guard changing(changes_);
     if (tables(account) == held) return look(held);  // else one was made or dropped meanwhile
   }
 }
 
-void Catalog::replace(Account& account, std::vector<Table> tables, std::vector<Stream> streams, std::uint64_t sequence,
-                      const Committer& committer, const std::function<void(Batch&)>& stage,
+void Catalog::replace(Account& account, const Committer& committer, const StageReplacement& stage,
                       const std::function<void()>& settle) {
   hold_still(account.id(), [&](const Tables& old_tables) {
     Batch batch;
-    for (const auto& live : old_tables) {
-      for (const char kind : {'I', 'X', 'N'}) erase_prefix(storage_, batch, table_prefix(kind, live->id()));
-      batch.erase(table_prefix('T', live->id()));
-    }
-    std::vector<StreamId> old_streams;
-    for (const Stream& stream : this->streams()) {
+    for (const auto& live : old_tables) batch.erase(table_prefix('T', live->id()));
+    std::vector<Stream> old_streams;
+    for (Stream& stream : this->streams()) {
       if (stream.account != account.id()) continue;
-      old_streams.push_back(stream.id);
-      erase_prefix(storage_, batch, table_prefix('S', stream.id));
       batch.erase(table_prefix('R', stream.id));
+      old_streams.push_back(std::move(stream));
     }
     // Numbers go on from the last that was given, whoever had it.
     std::string last;
     append_little_endian(last, committer.published());
     batch.put(last_sequence_key, last);
 
-    const auto undo = [&](Stream& stream) {
-      if (stream.disabled || committer.published() <= sequence) return;
-      stream.undone_first = sequence + 1;
-      stream.undone_last = committer.published();
-    };
-    for (Stream& stream : streams) {
-      undo(stream);
-      put_description(batch, 'R', stream.id, stream);
-    }
-    for (Table& table : tables) {
-      if (table.stream) undo(*table.stream);
-      put_description(batch, 'T', table.id, table);
-    }
-    stage(batch);
+    auto [tables, streams] = stage(old_tables, old_streams, batch);
+    for (const Stream& stream : streams) put_description(batch, 'R', stream.id, stream);
+    for (const Table& table : tables) put_description(batch, 'T', table.id, table);
     storage_.write(batch);
     settle();
 
     std::vector<std::shared_ptr<LiveTable>> new_tables;
-    for (Table& table : tables) new_tables.push_back(make_live(std::move(table)));
+    for (Table& table : tables) {
+      new_tables.push_back(make_live(std::move(table)));
+      new_tables.back()->kept_ = true;
+    }
     const std::lock_guard lock(mutex_);
     for (const auto& live : old_tables) {
       live->dropped_ = true;
       account.timers().forget(live->id());
       by_id_.erase(live->id());
     }
-    for (const StreamId id : old_streams) streams_.erase(id);
+    for (const Stream& stream : old_streams) streams_.erase(stream.id);
     std::erase_if(tables_, [&](const auto& names) { return names.first.account == account.id(); });
     for (auto& live : new_tables) {
       const auto table = live->description();
@@ -440,13 +428,14 @@ Expected<std::vector<Shard>, ReshardRefusal> Catalog::reshard(LiveTable& live, S
   storage_.write(batch);
 
   auto description = std::make_shared<const Table>(std::move(table));
-  {
-    const std::lock_guard lock(live.mutex_);
-    live.description_ = description;
-  }
+  live.describe(description);
   const std::lock_guard lock(mutex_);
   streams_[description->stream->id] = *description->stream;
   return children;
+}
+
+void Catalog::erase_data(Batch& batch, TableId table) const {
+  for (const char kind : {'I', 'X', 'N'}) erase_prefix(storage_, batch, table_prefix(kind, table));
 }
 
 void Catalog::trim_stream(StreamId id, const std::vector<TrimmedShard>& trimmed, Batch& batch) {
@@ -462,6 +451,7 @@ void Catalog::trim_stream(StreamId id, const std::vector<TrimmedShard>& trimmed,
     if (trim.forgotten) shards.erase(shard);
   }
   put_description(batch, 'R', id, *stream);
+  images_.stage(batch, accounts_.of(stream->account).image_keeper());
   storage_.write(batch);
   const std::lock_guard lock(mutex_);
   streams_[id] = *stream;
@@ -469,7 +459,10 @@ void Catalog::trim_stream(StreamId id, const std::vector<TrimmedShard>& trimmed,
 
 void Catalog::forget_stream(StreamId id, Batch& batch) {
   const std::lock_guard changing(changes_);
+  const std::optional<Stream> stream = find_stream(id);
+  if (!stream) return;
   batch.erase(table_prefix('R', id));
+  images_.stage(batch, accounts_.of(stream->account).image_keeper());
   storage_.write(batch);
   const std::lock_guard lock(mutex_);
   streams_.erase(id);

@@ -35,6 +35,7 @@ namespace mayfly::engine {
 class Account;
 class Accounts;
 class Batch;
+class BeforeImages;
 class Storage;
 class ExpiryIndex;
 class Committer;
@@ -54,6 +55,8 @@ class LiveTable {
   [[nodiscard]] ExpiryStats& expiry_stats() const { return expiry_stats_; }
   [[nodiscard]] std::shared_ptr<const Table> description() const;
   [[nodiscard]] bool dropped() const { return dropped_.load(); }
+  // Whether an item of it may go by itself: it has TTL, and a mode that is not manual.
+  [[nodiscard]] bool expires() const { return expires_.load(std::memory_order_acquire); }
   // Items and bytes of the table (index 0) or of one of its indexes.
   [[nodiscard]] Counter& counter(IndexId index) const;
   template <class Visit>
@@ -66,13 +69,17 @@ class LiveTable {
   friend class Catalog;
   friend class Transaction;
 
+  void describe(std::shared_ptr<const Table> description);
+
   const TableId id_;
   Account& account_;
   mutable ExpiryStats expiry_stats_;
-  mutable TableGate gate_;            // lock_table.h has the order
+  mutable Gate gate_;            // lock_table.h has the order
   std::atomic<bool> dropped_{false};  // changes while the gate is held alone
+  std::atomic<bool> kept_{false};     // likewise: a snapshot has the table (before_images.h)
   mutable std::mutex mutex_;          // for a few instructions; the two below change while the gate is held alone
   std::shared_ptr<const Table> description_ GUARDED_BY(mutex_);
+  std::atomic<bool> expires_;         // follows from the description
   mutable std::map<IndexId, Counter> counters_ GUARDED_BY(mutex_);
 };
 
@@ -85,7 +92,7 @@ struct Scope {
 class Catalog {
  public:
   // Loads what storage holds. New streams begin with so many shards.
-  Catalog(Storage& storage, Accounts& accounts, std::uint32_t stream_shards);
+  Catalog(Storage& storage, Accounts& accounts, const BeforeImages& images, std::uint32_t stream_shards);
 
   std::shared_ptr<LiveTable> create(Table table, const Committer& committer);
   [[nodiscard]] std::shared_ptr<LiveTable> find(const Scope& scope, std::string_view name) const;
@@ -104,21 +111,22 @@ class Catalog {
   bool drop(LiveTable& table, const Committer& committer);
 
   // --- a whole account (snapshots.h)
-  struct Ids {
-    TableId table;
-    StreamId stream;
-  };
-  // The first of so many ids that nobody else gets; `stage` adds to the batch that says so.
-  Ids reserve_ids(TableId tables, StreamId streams, const std::function<void(Ids, Batch&)>& stage);
-  // Runs while nobody writes to a table of the account, nor changes one.
+  // Runs while nobody writes to a table of the account, nor changes one, nor makes any in any account.
   using Tables = std::vector<std::shared_ptr<LiveTable>>;
   void hold_still(std::string_view account, const std::function<void(const Tables&)>& look);
-  // These tables and streams for those that the account has, whose data is erased. Data and counters of the new
-  // ones are in storage; what their streams recorded after `sequence` is undone. One batch, to which `stage` adds;
-  // `settle` runs when it is written and before anyone sees it.
-  void replace(Account& account, std::vector<Table> tables, std::vector<Stream> streams, std::uint64_t sequence,
-               const Committer& committer, const std::function<void(Batch&)>& stage,
+  // What an account has instead of what it had: of a snapshot, which keeps it.
+  struct Replacement {
+    std::vector<Table> tables;
+    std::vector<Stream> streams;
+  };
+  // While nobody writes: `stage` says what the account has from now on and adds the changes of their data, counters
+  // included, to the batch that changes the descriptions; `settle` runs when that is written and before anyone sees it.
+  using StageReplacement = std::function<Replacement(const Tables& old_tables, const std::vector<Stream>& old_streams,
+                                                     Batch& batch)>;
+  void replace(Account& account, const Committer& committer, const StageReplacement& stage,
                const std::function<void()>& settle);
+  // Whether a snapshot of the account has the table: its changes are kept from now on. While nobody writes to it.
+  static void keep_images(LiveTable& table, bool kept) { table.kept_ = kept; }
 
   [[nodiscard]] std::vector<Stream> streams(const Scope& scope) const;
   [[nodiscard]] std::vector<Stream> streams() const;
@@ -137,6 +145,8 @@ class Catalog {
   };
   void trim_stream(StreamId stream, const std::vector<TrimmedShard>& trimmed, Batch& batch);
   void forget_stream(StreamId stream, Batch& batch);
+  // Items, entries and counters of a table that nobody has.
+  void erase_data(Batch& batch, TableId table) const;
 
  private:
   struct NameLess {
@@ -151,6 +161,7 @@ class Catalog {
 
   Storage& storage_;
   Accounts& accounts_;
+  const BeforeImages& images_;
   const std::uint32_t stream_shards_;
   std::mutex changes_;  // one change of the catalog at a time; taken after a table's gate
   TableId next_table_ GUARDED_BY(changes_) = 1;

@@ -34,8 +34,6 @@ std::optional<Item> take_image(std::string_view& rest, std::uint64_t& size_bytes
   return decode_item(image);
 }
 
-Sequence sequence_in(std::string_view key) { return read_big_endian<std::uint64_t>(key.substr(1 + 4 + 4)); }
-
 }  // namespace
 
 std::string encode_record(Cause cause, StreamView view, const Item& keys, std::string_view old_image,
@@ -83,7 +81,7 @@ Sequence ChangeLog::last_sequence(const Storage& storage, const std::vector<Stre
       const std::string lower = shard_prefix(stream.id, shard.number);
       Storage::Iterator iterator(storage, lower, prefix_end(lower));
       iterator.seek_to_last();
-      if (iterator.valid()) last = std::max(last, sequence_in(iterator.key()));
+      if (iterator.valid()) last = std::max(last, record_sequence(iterator.key()));
     }
   }
   // What streams that are forgotten by now have used: no number is given twice.
@@ -104,7 +102,7 @@ StreamPage ChangeLog::read(StreamId stream, ShardNumber number, Sequence from, s
     const std::string_view value = iterator.value();
     if (page.records.size() == limit || (bytes > 0 && bytes + value.size() > bytes_max)) return page;
     bytes += value.size();
-    page.records.push_back(decode_record(sequence_in(iterator.key()), value));
+    page.records.push_back(decode_record(record_sequence(iterator.key()), value));
     page.next = page.records.back().sequence + 1;
   }
   page.next = std::max(from, last + 1);  // an iterator of the latest may stand beyond what came to be the end
@@ -153,7 +151,7 @@ void ChangeLog::trim(const Stream& stream, Instant instant, std::optional<Instan
     iterator.seek(record_key(stream.id, shard.number, shard.oldest_sequence));
     Sequence oldest = shard.oldest_sequence;
     for (; iterator.valid() && record_created(iterator.value()) < instant; iterator.next())
-      oldest = sequence_in(iterator.key()) + 1;
+      oldest = record_sequence(iterator.key()) + 1;
     if (iterator.valid()) leave(record_created(iterator.value()));
     if (oldest == shard.oldest_sequence) continue;
     storage_.erase_range(batch, record_key(stream.id, shard.number, shard.oldest_sequence),

@@ -2,6 +2,7 @@
 
 #include "engine/stopwatch.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <cstdio>
@@ -56,11 +57,13 @@ Instant AccountClock::now() const {
   switch (anchor_.setting.mode) {
     case ClockSetting::Mode::real: return host_.now();
     case ClockSetting::Mode::frozen: return anchor_.here;
-    case ClockSetting::Mode::offset: return anchor_.here + elapsed_since(anchor_.host, host_.now());
+    case ClockSetting::Mode::offset:
+      return std::min(anchor_.here + elapsed_since(anchor_.host, host_.now()), last_instant);
     case ClockSetting::Mode::rate: break;
   }
   const double elapsed_ms = static_cast<double>(elapsed_since(anchor_.host, host_.now()));
-  return anchor_.here + static_cast<Instant>(elapsed_ms * anchor_.setting.rate);
+  const double left_ms = static_cast<double>(last_instant - anchor_.here);
+  return anchor_.here + static_cast<Instant>(std::min(elapsed_ms * anchor_.setting.rate, left_ms));
 }
 
 std::optional<std::chrono::nanoseconds> AccountClock::real_time_until(Instant instant) const {

@@ -20,6 +20,9 @@ namespace mayfly::engine {
 
 using Instant = std::int64_t;  // ms since the epoch
 
+// 9999-12-31T23:59:59.999Z. Clocks end here, and a time to live that is later never comes.
+inline constexpr Instant last_instant = 253'402'300'799'999;
+
 class Clock {
  public:
   virtual ~Clock() = default;

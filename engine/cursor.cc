@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "engine/catalog.h"
+#include "engine/departed.h"
 #include "engine/item_codec.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
@@ -45,17 +46,22 @@ struct Cursor::State {
   TableId table;
   IndexId index;
   bool forward;
+  Departed departed;
   bool started = false;
+  bool paused = false;
   StoredItem item;
   std::string item_key, bytes;  // their buffers are kept
 
-  explicit State(const Storage& storage) : storage(storage) {}
+  State(const Database& database, const LiveTable& live)
+      : storage(database.parts().storage()), table(live.id()), departed(database, live) {}
+
+  bool step();         // to the next entry, or the first
+  bool read();         // the item that it is or points to; false: it has departed
 };
 
 Cursor::Cursor(const Database& database, const LiveTable& table, KeyRange range)
-    : state_(std::make_unique<State>(database.parts().storage())) {
+    : state_(std::make_unique<State>(database, table)) {
   State& state = *state_;
-  state.table = table.id();
   state.index = range.index;
   state.forward = range.forward;
   if (range.index != 0) state.snapshot.emplace(state.storage);
@@ -70,28 +76,44 @@ Cursor::~Cursor() {
 Cursor::Cursor(Cursor&&) noexcept = default;
 Cursor& Cursor::operator=(Cursor&&) noexcept = default;
 
-bool Cursor::next() {
-  State& state = *state_;
-  Storage::Iterator& iterator = *state.iterator;
-  if (!state.started) {
-    state.started = true;
-    state.forward ? iterator.seek_to_first() : iterator.seek_to_last();
+bool Cursor::State::step() {
+  if (!started) {
+    started = true;
+    forward ? iterator->seek_to_first() : iterator->seek_to_last();
   } else {
-    state.forward ? iterator.next() : iterator.prev();
+    forward ? iterator->next() : iterator->prev();
   }
-  if (!iterator.valid()) return false;
-  if (state.index == 0) {
-    state.item.assign(iterator.value());
-    return true;
+  return iterator->valid();
+}
+
+bool Cursor::State::read() {
+  if (index == 0) {
+    item.assign(iterator->value());
+    return !departed.has(iterator->key().substr(item_prefix_bytes), item.bytes());
   }
-  state.item_key.clear();
-  append_item_key(state.item_key, state.table, 0, iterator.value());
-  const bool found = state.storage.get(state.item_key, state.bytes, &*state.snapshot);
+  item_key.clear();
+  append_item_key(item_key, table, 0, iterator->value());
+  const bool found = storage.get(item_key, bytes, &*snapshot);
   assert(found);  // an entry is written and erased with its item
   if (!found) throw StorageFault("an index entry points to no item");
-  state.item.assign(state.bytes);
-  return true;
+  item.assign(bytes);
+  return !departed.has(iterator->value(), bytes);
 }
+
+bool Cursor::next() {
+  State& state = *state_;
+  state.paused = false;
+  for (std::size_t passed = 0; state.step();) {
+    if (state.read()) return true;
+    if (++passed == departed_max) {
+      state.paused = true;
+      return false;
+    }
+  }
+  return false;
+}
+
+bool Cursor::paused() const { return state_->paused; }
 
 const StoredItem& Cursor::item() const { return state_->item; }
 

@@ -1,4 +1,4 @@
-// Ordered reads of a table or an index on one snapshot.
+// Ordered reads of a table or an index on one snapshot, without what has fired by its TTL (departed.h).
 //
 //   Cursor cursor(database, table, {.index = 0, .lower = prefix, .upper = prefix_end(prefix)});
 //   while (cursor.next()) use(cursor.item());
@@ -50,7 +50,11 @@ class Cursor {
   Cursor(Cursor&&) noexcept;
   Cursor& operator=(Cursor&&) noexcept;
 
-  bool next();                                     // false at the end
+  // False at the end, or after passing over departed_max items in a row that have departed: then paused() says so,
+  // key() and item() are the last of them, and next() goes on. So no read takes long because a reaper is behind.
+  static constexpr std::size_t departed_max = 10'000;
+  bool next();
+  [[nodiscard]] bool paused() const;
   [[nodiscard]] const StoredItem& item() const;    // the whole item, also when an index is read
   [[nodiscard]] std::string_view key() const;      // encoded, without table and index; valid until next()
 

@@ -3,6 +3,8 @@
 #include <cassert>
 #include <utility>
 
+#include "engine/departed.h"
+#include "engine/failpoints.h"
 #include "engine/index_backfill.h"
 #include "engine/key_space.h"
 #include "engine/parts.h"
@@ -38,7 +40,8 @@ Database::Parts::Parts(DatabaseOptions options_, std::unique_ptr<Storage> storag
       storage_(std::move(storage)),
       host_clock(options.clock ? options.clock : std::make_shared<SystemClock>()),
       accounts(*storage_, *host_clock, options.account_clocks),
-      catalog(*storage_, accounts, options.stream_shards),
+      before_images(*storage_),
+      catalog(*storage_, accounts, before_images, options.stream_shards),
       committer(*storage_, ChangeLog::last_sequence(*storage_, catalog.streams())),
       change_log(*storage_, catalog, committer),
       expiry(settled_window(*storage_, options.expiry_window_ms)),
@@ -88,43 +91,51 @@ ClockSetting Database::clock_setting(std::string_view account) const {
   return parts_->accounts.of(account).clock().setting();
 }
 
-Advanced Database::advance(std::string_view account, Instant to, bool age_streams) {
-  return parts_->time_travel->advance(parts_->accounts.of(account), to, age_streams);
+Advanced Database::advance(std::string_view account, Instant to, bool age_streams, const std::stop_token& stop) {
+  return parts_->time_travel->advance(parts_->accounts.of(account), to, age_streams, stop);
 }
 
-Advanced Database::advance_to_next_expiry(std::string_view account, bool age_streams) {
-  return parts_->time_travel->advance_to_next_expiry(parts_->accounts.of(account), age_streams);
+Expected<Advanced, ClockRefusal> Database::advance_by(std::string_view account, std::chrono::milliseconds by,
+                                                      bool age_streams, const std::stop_token& stop) {
+  return parts_->time_travel->advance_by(parts_->accounts.of(account), by, age_streams, stop);
+}
+
+Advanced Database::advance_to_next_expiry(std::string_view account, bool age_streams, const std::stop_token& stop) {
+  return parts_->time_travel->advance_to_next_expiry(parts_->accounts.of(account), age_streams, stop);
 }
 
 Expected<Advanced, ClockRefusal> Database::set_clock(std::string_view account, ClockSetting setting,
-                                                     std::optional<Instant> now, bool age_streams) {
-  return parts_->time_travel->set(parts_->accounts.of(account), setting, now, age_streams);
+                                                     std::optional<Instant> now, bool age_streams,
+                                                     const std::stop_token& stop) {
+  return parts_->time_travel->set(parts_->accounts.of(account), setting, now, age_streams, stop);
 }
 
 std::optional<Instant> Database::next_expiry(std::string_view account) {
-  Account& found = parts_->accounts.of(account);
-  const std::lock_guard moving(found.moving());
-  return parts_->reaper->next_expiry(found);
+  return parts_->reaper->next_expiry(parts_->accounts.of(account).take_turn());
 }
 
 std::int64_t Database::reap_due() {
   Deletions deletions;
   for (Account* account : parts_->accounts.all()) {
-    const std::lock_guard moving(account->moving());
-    parts_->reaper->sweep_account(*account, account->clock().now(), deletions);
+    const Account::Turn turn = account->take_turn();
+    parts_->reaper->sweep_account(turn, account->clock().now(), deletions);
   }
   return total(deletions);
 }
 
-std::int64_t Database::sweep(const std::shared_ptr<LiveTable>& table) {
+std::int64_t Database::sweep(const std::shared_ptr<LiveTable>& table, const std::stop_token& stop) {
   Account& account = table->account();
   Deletions deletions;
-  const std::lock_guard moving(account.moving());
-  parts_->reaper->sweep_table(table, account.clock().now(), deletions);
+  const Account::Turn turn = account.take_turn();
+  parts_->reaper->sweep_table(turn, table, account.clock().now(), deletions, stop);
   return total(deletions);
 }
 
 // --- a whole account
+
+std::shared_lock<Gate> Database::begin_request(std::string_view account) const {
+  return std::shared_lock(parts_->accounts.of(account).requests());
+}
 
 SnapshotId Database::take_snapshot(std::string_view account) {
   return parts_->snapshots->take(parts_->accounts.of(account));
@@ -167,12 +178,25 @@ std::shared_ptr<const Table> Database::update_table(const std::shared_ptr<LiveTa
   if (!after) return nullptr;
   if (BackfillWalk::needed_since(*before, *after))
     parts_->backfill->start(table, *after, parts_->options.backfill_at_once_max);
+  // What the change made due goes with it, as far as it is not much: so on a frozen clock all is said and done.
+  const bool makes_due = after->ttl && (!before->ttl || before->ttl->number != after->ttl->number ||
+                                        before->expiry != after->expiry);
+  if (makes_due) {
+    if (const auto turn = table->account().try_turn()) {
+      try {
+        parts_->reaper->sweep_some(*turn, table->id(), parts_->options.backfill_at_once_max);
+      } catch (const StorageFault&) {
+        // The reaper tries again.
+      }
+    }
+  }
   return table->description();
 }
 
 bool Database::drop_table(const std::shared_ptr<LiveTable>& table) {
   if (!parts_->catalog.drop(*table, parts_->committer)) return false;
   table->account().timers().forget(table->id());
+  parts_->failpoints.forget(*table);
   return true;
 }
 
@@ -184,6 +208,7 @@ std::optional<StoredItem> Database::get(const LiveTable& table, std::string_view
   append_item_key(stored_key, table.id(), 0, key);
   std::string bytes;
   if (!parts_->storage().get(stored_key, bytes)) return std::nullopt;
+  if (table.expires() && Departed(*this, table).has(key, bytes)) return std::nullopt;
   return StoredItem(std::move(bytes));
 }
 
@@ -193,7 +218,8 @@ std::vector<std::optional<StoredItem>> Database::get_together(std::span<const It
   items.reserve(names.size());
   for (const ItemName& name : names) {
     std::string bytes;
-    const bool found = parts_->storage().get(item_key(name.table->id(), 0, name.key), bytes, &snapshot);
+    const bool found = parts_->storage().get(item_key(name.table->id(), 0, name.key), bytes, &snapshot) &&
+                       !Departed(*this, *name.table).has(name.key, bytes);
     items.push_back(found ? std::optional<StoredItem>(StoredItem(std::move(bytes))) : std::nullopt);
   }
   return items;

@@ -3,11 +3,14 @@
 // Thread-safe. Storage's failures are thrown as StorageFault (storage.h).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <shared_mutex>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +22,7 @@
 #include "engine/clock.h"
 #include "engine/cursor.h"
 #include "engine/expected.h"
+#include "engine/gate.h"
 #include "engine/shards.h"
 #include "engine/table.h"
 
@@ -48,7 +52,8 @@ struct Advanced {
 };
 
 enum class ClockRefusal : std::uint8_t {
-  has_tables,  // an earlier time would leave items and records from the future
+  has_tables,               // an earlier time would leave items and records from the future
+  beyond_the_last_instant,  // clocks end with the year 9999
 };
 
 class Failpoints;
@@ -68,15 +73,22 @@ class Database {
   [[nodiscard]] Instant stream_now(std::string_view account) const;
   [[nodiscard]] ClockSetting clock_setting(std::string_view account) const;
   // time_travel.h has what these promise.
-  Advanced advance(std::string_view account, Instant to, bool age_streams = false);
-  Advanced advance_to_next_expiry(std::string_view account, bool age_streams = false);
+  Advanced advance(std::string_view account, Instant to, bool age_streams = false, const std::stop_token& stop = {});
+  Expected<Advanced, ClockRefusal> advance_by(std::string_view account, std::chrono::milliseconds by,
+                                              bool age_streams = false, const std::stop_token& stop = {});
+  Advanced advance_to_next_expiry(std::string_view account, bool age_streams = false,
+                                  const std::stop_token& stop = {});
   Expected<Advanced, ClockRefusal> set_clock(std::string_view account, ClockSetting setting,
-                                             std::optional<Instant> now, bool age_streams = false);
+                                             std::optional<Instant> now, bool age_streams = false,
+                                             const std::stop_token& stop = {});
   [[nodiscard]] std::optional<Instant> next_expiry(std::string_view account);
   // Deletes what fires now, in every account; returns how many.
   std::int64_t reap_due();
   // Deletes what is due in the table, whatever its expiry mode; returns how many.
-  std::int64_t sweep(const std::shared_ptr<LiveTable>& table);
+  std::int64_t sweep(const std::shared_ptr<LiveTable>& table, const std::stop_token& stop = {});
+
+  // Held while a request is answered: a restore or a reset of the account comes before it or after it, never between.
+  [[nodiscard]] std::shared_lock<Gate> begin_request(std::string_view account) const;
 
   // --- a whole account (snapshots.h)
   SnapshotId take_snapshot(std::string_view account);

@@ -1,7 +1,5 @@
 #include "engine/expiry_index.h"
 
-#include <limits>
-
 #include "engine/item_codec.h"
 #include "engine/key_space.h"
 
@@ -15,7 +13,7 @@ std::optional<Instant> due_of_value(const AttributeValue& value) {
   const Number* seconds = value.get_if<Number>();
   if (!seconds || seconds->negative()) return std::nullopt;
   const std::optional<std::int64_t> milliseconds = seconds->floor_scaled(3);
-  if (!milliseconds || *milliseconds == std::numeric_limits<std::int64_t>::max()) return std::nullopt;
+  if (!milliseconds || *milliseconds >= last_instant) return std::nullopt;
   return *milliseconds + 1;
 }
 

@@ -24,6 +24,7 @@ namespace mayfly::engine {
 inline constexpr std::int64_t expiry_age_ms_max = 157'784'760'000;  // five years
 
 // floor(ttl * 1000) + 1, exactly; nothing if the table has no TTL, or the item has no value that can ever expire.
+// After the year 9999 nothing expires: such a value was meant as milliseconds.
 std::optional<Instant> due_of(const Table& table, const Item& item);
 std::optional<Instant> due_of_stored(const Table& table, std::string_view stored);  // item_codec's bytes
 

@@ -30,6 +30,7 @@ Instant pass_at(const Table& table, std::int64_t number, std::int64_t period_ms)
 }  // namespace
 
 Instant fires_at(const Table& table, Instant due) {
+  if (due > last_instant) return never;
   const ExpiryMode& mode = table.expiry;
   switch (mode.kind) {
     case ExpiryMode::Kind::exact: return due;

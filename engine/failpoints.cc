@@ -63,7 +63,20 @@ bool Failpoints::holds(const LiveTable& table, std::string_view key, Instant due
   return false;
 }
 
-bool Failpoints::wait_for_release(std::string_view account) {
+bool Failpoints::keeps(const LiveTable& table, std::string_view key) const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(points_.begin(), points_.end(),
+                     [&](const Point& point) { return point.table.get() == &table && point.key == key; });
+}
+
+void Failpoints::forget(const LiveTable& table) {
+  const std::lock_guard lock(mutex_);
+  points_.remove_if([&](const Point& point) { return point.table.get() == &table; });
+  any_ = !points_.empty();
+  released_.notify_all();
+}
+
+bool Failpoints::wait_for_release(std::string_view account, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   const auto waits = [&] {
     return std::any_of(points_.begin(), points_.end(), [&](const Point& point) {
@@ -71,8 +84,7 @@ bool Failpoints::wait_for_release(std::string_view account) {
     });
   };
   if (!waits()) return false;
-  released_.wait(lock, [&] { return !waits(); });
-  return true;
+  return released_.wait(lock, stop, [&] { return !waits(); });
 }
 
 }  // namespace mayfly::engine

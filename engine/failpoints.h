@@ -13,6 +13,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,13 +38,16 @@ class Failpoints {
   void arm(std::shared_ptr<LiveTable> table, std::string key, Item keys);
   bool release(const LiveTable& table, std::string_view key);  // false: there is no such point
   void release_all(std::string_view account);
+  void forget(const LiveTable& table);  // it is dropped: nothing of it waits any more
   [[nodiscard]] std::vector<Point> of(std::string_view account) const;
 
   // The reaper's, before it takes a lock. True: not now; who releases the point tells the table's timer.
   [[nodiscard]] bool any() const { return any_.load(std::memory_order_relaxed); }
   bool holds(const LiveTable& table, std::string_view key, Instant due);
-  // An advance's, which holds the account but no lock of an item: until nothing of it waits. True: something did.
-  bool wait_for_release(std::string_view account);
+  // Whether a point keeps the item: then it is an ordinary one, whether it is due or not.
+  [[nodiscard]] bool keeps(const LiveTable& table, std::string_view key) const;
+  // An advance's, which has the account's turn but no lock of an item: until nothing of it waits. True: something did.
+  bool wait_for_release(std::string_view account, const std::stop_token& stop);
 
  private:
   using Points = std::list<Point>;
@@ -51,7 +55,7 @@ class Failpoints {
 
   std::atomic<bool> any_{false};
   mutable std::mutex mutex_;
-  std::condition_variable released_;
+  std::condition_variable_any released_;
   Points points_ GUARDED_BY(mutex_);
 };
 

@@ -24,8 +24,7 @@ bool BackfillWalk::needed(const Table& description) {
 }
 
 bool BackfillWalk::needed_since(const Table& before, const Table& after) {
-  if (after.ttl && after.ttl->backfilling && (!before.ttl || before.ttl->attribute != after.ttl->attribute))
-    return true;
+  if (after.ttl && after.ttl->backfilling && (!before.ttl || before.ttl->number != after.ttl->number)) return true;
   return std::any_of(after.indexes.begin(), after.indexes.end(), [&](const Index& index) {
     return index.state == Index::State::creating && index.id >= before.next_index_id;
   });
@@ -35,10 +34,25 @@ BackfillWalk::BackfillWalk(Database& database, std::shared_ptr<LiveTable> table,
     : database_(database), table_(std::move(table)) {
   for (const Index& index : description.indexes)
     if (index.state == Index::State::creating) indexes_.push_back(index.id);
-  if (description.ttl && description.ttl->backfilling) ttl_attribute_ = description.ttl->attribute;
+  if (description.ttl && description.ttl->backfilling) ttl_number_ = description.ttl->number;
+}
+
+bool BackfillWalk::fills(const Index& index) const {
+  return index.state == Index::State::creating &&
+         std::find(indexes_.begin(), indexes_.end(), index.id) != indexes_.end();
+}
+
+// TTL that was switched off and on meanwhile has a walk of its own, which may be anywhere.
+bool BackfillWalk::fills(const std::optional<TimeToLive>& ttl) const { return ttl && ttl_number_ == ttl->number; }
+
+bool BackfillWalk::wanted() const {
+  const std::shared_ptr<const Table> table = table_->description();
+  return fills(table->ttl) || std::any_of(table->indexes.begin(), table->indexes.end(),
+                                          [&](const Index& index) { return fills(index); });
 }
 
 bool BackfillWalk::step(std::size_t items) {
+  if (!wanted()) return true;
   const std::string end = prefix_end(item_key(table_->id(), 0, {}));
   while (items > 0) {
     std::vector<std::string> keys;
@@ -68,16 +82,19 @@ void BackfillWalk::finish() {
       *table_,
       [&](Table& table) {
         for (Index& index : table.indexes)
-          if (std::find(indexes_.begin(), indexes_.end(), index.id) != indexes_.end())
-            index.state = Index::State::active;
-        if (table.ttl && table.ttl->attribute == ttl_attribute_) table.ttl->backfilling = false;
+          if (fills(index)) index.state = Index::State::active;
+        if (fills(table.ttl)) table.ttl->backfilling = false;
       },
       database_.parts().committer);
 }
 
 void IndexBackfill::start(std::shared_ptr<LiveTable> table, const Table& description, std::size_t at_once) {
   BackfillWalk walk(database_, std::move(table), description);
-  if (at_once > 0 && walk.step(at_once)) return;
+  try {
+    if (at_once > 0 && walk.step(at_once)) return;
+  } catch (const StorageFault&) {
+    // The description says that something is missing: whoever was told so may rely on its coming.
+  }
   const std::lock_guard lock(mutex_);
   if (stop_) return;
   walks_.push_back(std::move(walk));

@@ -11,6 +11,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -28,7 +29,8 @@ class BackfillWalk {
  public:
   BackfillWalk(Database& database, std::shared_ptr<LiveTable> table, const Table& description);
 
-  // Fills at most `items` more; true: done, and the description says so. After a StorageFault it can go on.
+  // Fills at most `items` more; true: done, and the description says so, or nobody wants it any more. After a
+  // StorageFault it can go on.
   bool step(std::size_t items);
 
   static bool needed(const Table& description);
@@ -36,12 +38,15 @@ class BackfillWalk {
   static bool needed_since(const Table& before, const Table& after);
 
  private:
+  [[nodiscard]] bool fills(const Index& index) const;
+  [[nodiscard]] bool fills(const std::optional<TimeToLive>& ttl) const;
+  [[nodiscard]] bool wanted() const;
   void finish();
 
   Database& database_;
-  const std::shared_ptr<LiveTable> table_;
+  std::shared_ptr<LiveTable> table_;
   std::vector<IndexId> indexes_;
-  std::string ttl_attribute_;  // empty: not ours
+  std::optional<std::uint32_t> ttl_number_;  // nothing: not ours
   std::string next_key_;       // encoded item key to go on from
 };
 
@@ -52,7 +57,7 @@ class IndexBackfill {
   IndexBackfill(const IndexBackfill&) = delete;
   IndexBackfill& operator=(const IndexBackfill&) = delete;
 
-  // Fills in at most `at_once` items now, the rest in the background.
+  // Fills in at most `at_once` items now, the rest in the background; what a StorageFault interrupts as well.
   void start(std::shared_ptr<LiveTable> table, const Table& description, std::size_t at_once);
 
  private:

@@ -11,7 +11,8 @@
 //                                            `expiry_entries`: how many items will expire, and 0
 //   'C' account                              clock and jumps (account.h)
 //   'Q', 'U'                                 tokens of idempotent requests (request_tokens.h)
-//   'Z', 'Y', 'V', 'W'                       snapshots of accounts (snapshots.h)
+//   'G', 'H', 'J', 'K', 'E'                  snapshots of accounts (snapshots.h)
+//   'B' log:u32 key                          what a key was when a snapshot was taken (before_images.h)
 //   'D' account 0 kind 0 name                small documents of the floors above (documents.h)
 //   'M' name                                 a number, u64le: ids to give next, the window's span, ...
 //
@@ -89,6 +90,10 @@ inline std::string record_key(StreamId stream, ShardNumber shard, std::uint64_t 
   std::string key = shard_prefix(stream, shard);
   append_big_endian(key, sequence);
   return key;
+}
+
+inline std::uint64_t record_sequence(std::string_view record_key) {
+  return read_big_endian<std::uint64_t>(record_key.substr(1 + 4 + 4));
 }
 
 inline std::string counter_key(TableId table, IndexId index) {

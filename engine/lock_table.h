@@ -1,8 +1,9 @@
 // Locks of our own, and the one order in which they are taken:
 //
-//   1. tables, by id, shared by writers (TableGate); who changes a table's description holds it alone
-//   2. items and request tokens, by stripe (ItemLocks)
-//   3. the commit section (committer.h)
+//   1. an account's turn, then its requests (account.h)
+//   2. tables, by id, shared by writers (Gate); who changes a table's description holds it alone
+//   3. items and request tokens, by stripe (ItemLocks)
+//   4. the commit section (committer.h)
 //
 // A thread has at most one Transaction. What else is locked (catalog's map, timers) is held for a few
 // instructions and nothing is taken under it.
@@ -14,36 +15,13 @@
 #include <array>
 #include <cstdint>
 #include <mutex>
-#include <shared_mutex>
 #include <string_view>
 #include <vector>
 
+#include "engine/gate.h"
 #include "engine/table.h"
 
 namespace mayfly::engine {
-
-// A shared mutex that who wants it alone does get: writers come through a turnstile, which a change holds
-// while it waits for those before it (glibc's rwlock prefers readers, and a busy table never has a gap).
-class TableGate {
- public:
-  void lock() {
-    turnstile_.lock();
-    mutex_.lock();
-  }
-  void unlock() {
-    mutex_.unlock();
-    turnstile_.unlock();
-  }
-  void lock_shared() {
-    { const std::lock_guard pass(turnstile_); }
-    mutex_.lock_shared();
-  }
-  void unlock_shared() { mutex_.unlock_shared(); }
-
- private:
-  std::mutex turnstile_;
-  std::shared_mutex mutex_;
-};
 
 class LockTable {
  public:

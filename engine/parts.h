@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "engine/account.h"
+#include "engine/before_images.h"
 #include "engine/catalog.h"
 #include "engine/change_log.h"
 #include "engine/clock.h"
@@ -34,6 +35,7 @@ struct Database::Parts {
   std::unique_ptr<Storage> storage_;
   std::shared_ptr<Clock> host_clock;
   Accounts accounts;
+  BeforeImages before_images;
   Catalog catalog;
   Committer committer;
   ChangeLog change_log;

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
+#include <limits>
+#include <map>
 #include <vector>
 
 #include "engine/change_log.h"
@@ -16,7 +17,7 @@ namespace mayfly::engine {
 
 namespace {
 constexpr std::size_t batch_items_max = 64;      // locked together: below a millisecond
-constexpr std::size_t sweep_items_max = 8192;    // of one table, before the others have their turn
+constexpr std::size_t slice_items_max = 256;     // of one account, before the others have their turn
 constexpr std::chrono::seconds fault_pause{1};   // before storage that failed is tried again
 constexpr Instant retention_ms = 24 * 3600 * 1000;
 constexpr Instant trim_pause_ms = 60 * 1000;     // records are trimmed in lots, not one by one
@@ -27,89 +28,129 @@ struct Entry {
 };
 }  // namespace
 
-void Reaper::sweep(TimerHeap::Timer timer, Instant now, Which which, Deletions& deletions) {
-  Database::Parts& parts = database_.parts();
-  const std::shared_ptr<LiveTable> table = parts.catalog.find(timer.table);
-  if (!table) return;  // dropped: its timer is gone with this
-  const std::shared_ptr<const Table> description = table->description();
-  const auto is_wanted = [&](Instant due) {
+// What is wanted of one table as it was when the sweep began. The iterator stays past the tombstones that the sweep
+// itself makes; what is written meanwhile is pushed to the timer, which settling respects.
+struct Reaper::Sweep {
+  TimerHeap::Look look;
+  std::shared_ptr<LiveTable> table;
+  std::shared_ptr<const Table> description;
+  Instant now;
+  Which which;
+  Storage::Iterator iterator;
+
+  [[nodiscard]] bool wants(Instant due) const {
     return due <= now && (which == Which::due || fires_at(*description, due) <= now);
-  };
-  // One iterator for the sweep: it stays past the tombstones that the sweep itself makes.
-  Storage::Iterator iterator(parts.storage(), parts.expiry.position(timer.table, timer.due),
-                             prefix_end(table_prefix('X', timer.table)));
+  }
+};
+
+std::optional<Reaper::Sweep> Reaper::begin(const Account::Turn& turn, const TimerHeap::Look& look, Instant now,
+                                           Which which) {
+  Database::Parts& parts = database_.parts();
+  std::shared_ptr<LiveTable> table = parts.catalog.find(look.timer.table);
+  if (!table) {
+    turn.account().timers().forget(look.timer.table);
+    return std::nullopt;
+  }
+  std::shared_ptr<const Table> description = table->description();
+  Storage::Iterator iterator(parts.storage(), parts.expiry.position(look.timer.table, look.timer.due),
+                             prefix_end(table_prefix('X', look.timer.table)));
   iterator.seek_to_first();
+  return Sweep{look, std::move(table), std::move(description), now, which, std::move(iterator)};
+}
+
+Reaper::Progress Reaper::step(Sweep& sweep, std::size_t items_max, Deletions& deletions) {
+  Database::Parts& parts = database_.parts();
+  Storage::Iterator& iterator = sweep.iterator;
   std::vector<Entry> batch;
-  for (std::size_t swept = 0; swept < sweep_items_max && !stop_; swept += batch.size()) {
+  for (std::size_t swept = 0; swept < items_max; swept += batch.size()) {
     batch.clear();
-    for (; iterator.valid() && batch.size() < batch_items_max; iterator.next()) {
+    for (; iterator.valid() && batch.size() < std::min(batch_items_max, items_max - swept); iterator.next()) {
       const Instant due = ExpiryIndex::due_in(iterator.key());
-      if (!is_wanted(due)) break;
+      if (!sweep.wants(due)) break;
       const std::string_view item_key = ExpiryIndex::item_key_in(iterator.key());
-      if (parts.failpoints.any() && parts.failpoints.holds(*table, item_key, due)) continue;
+      if (parts.failpoints.any() && parts.failpoints.holds(*sweep.table, item_key, due)) continue;
       batch.push_back({due, std::string(item_key)});
     }
-    if (batch.empty()) break;
+    if (batch.empty()) {
+      std::optional<TimerHeap::Timer> next;
+      if (iterator.valid()) {
+        const Instant due = ExpiryIndex::due_in(iterator.key());
+        next = {sweep.look.timer.table, due, fires_at(*sweep.description, due)};
+      }
+      sweep.table->account().timers().settle(sweep.look, next);
+      return Progress::done;
+    }
     Transaction transaction(database_, Cause::time_to_live);
-    for (const Entry& entry : batch) transaction.add(table, entry.item_key);
-    if (!transaction.lock()) return;
-    std::vector<Instant> removing;
+    for (const Entry& entry : batch) transaction.add(sweep.table, entry.item_key);
+    if (!transaction.lock()) return Progress::outdated;
+    // Another mode or another attribute counts from the next batch on: who changed it had the timer looked at anew.
+    if (&transaction.table(0) != sweep.description.get()) return Progress::outdated;
+    std::int64_t removed = 0;
     for (std::size_t slot = 0; slot < batch.size(); ++slot)
-      if (transaction.remove_expired(slot, batch[slot].due)) removing.push_back(batch[slot].due);
+      removed += transaction.remove_expired(slot, batch[slot].due) ? 1 : 0;
     transaction.commit();
-    for (const Instant due : removing) table->expiry_stats().record(now - due);
-    if (!removing.empty()) deletions[description->name] += static_cast<std::int64_t>(removing.size());
+    if (removed > 0) deletions[sweep.description->name] += removed;
   }
-  if (!iterator.valid()) return;
-  const Instant due = ExpiryIndex::due_in(iterator.key());
-  table->account().timers().push({timer.table, due, fires_at(*description, due)});
+  return Progress::more;
 }
 
-void Reaper::sweep_or_put_back(TimerHeap& timers, const TimerHeap::Timer& timer, Instant now, Which which,
-                               Deletions& deletions) {
-  try {
-    sweep(timer, now, which, deletions);
-  } catch (...) {
-    timers.push(timer);
-    throw;
+void Reaper::sweep_account(const Account::Turn& turn, Instant now, Deletions& deletions, const std::stop_token& stop) {
+  while (!ends(stop)) {
+    const std::optional<TimerHeap::Look> look = turn.account().timers().look_firing(now);
+    if (!look) return;
+    std::optional<Sweep> sweep = begin(turn, *look, now, Which::fires);
+    while (sweep && step(*sweep, slice_items_max, deletions) == Progress::more && !ends(stop)) {
+    }
   }
 }
 
-void Reaper::sweep_account(Account& account, Instant now, Deletions& deletions) {
-  TimerHeap& timers = account.timers();
-  while (const std::optional<TimerHeap::Timer> timer = stop_ ? std::nullopt : timers.pop(now))
-    sweep_or_put_back(timers, *timer, now, Which::fires, deletions);
-}
-
-void Reaper::sweep_table(const std::shared_ptr<LiveTable>& table, Instant now, Deletions& deletions) {
-  TimerHeap& timers = table->account().timers();
-  for (auto timer = timers.of(table->id()); timer && timer->due <= now && !stop_; timer = timers.of(table->id())) {
-    timers.forget(table->id());
-    sweep_or_put_back(timers, *timer, now, Which::due, deletions);
+void Reaper::sweep_table(const Account::Turn& turn, const std::shared_ptr<LiveTable>& table, Instant now,
+                         Deletions& deletions, const std::stop_token& stop) {
+  TimerHeap& timers = turn.account().timers();
+  Progress progress = Progress::outdated;
+  while (progress == Progress::outdated && !table->dropped()) {
+    const std::optional<TimerHeap::Look> look = timers.look(table->id());
+    if (!look || look->timer.due > now) return;
+    std::optional<Sweep> sweep = begin(turn, *look, now, Which::due);
+    if (!sweep) return;
+    for (;;) {
+      progress = step(*sweep, slice_items_max, deletions);
+      if (progress != Progress::more || ends(stop)) break;
+      // The reaper leaves the account alone until this ends.
+      for (const TableId other : timers.firing(turn.account().clock().now())) {
+        if (other != table->id()) sweep_some(turn, other, std::numeric_limits<std::size_t>::max());
+      }
+    }
   }
 }
 
-std::optional<Instant> Reaper::next_expiry(Account& account) {
-  Database::Parts& parts = database_.parts();
-  TimerHeap& timers = account.timers();
+void Reaper::sweep_some(const Account::Turn& turn, TableId table, std::size_t items_max) {
+  const Instant now = turn.account().clock().now();
+  const std::optional<TimerHeap::Look> look = turn.account().timers().look(table);
+  if (!look || look->timer.fires > now) return;
+  Deletions deletions;
+  if (std::optional<Sweep> sweep = begin(turn, *look, now, Which::fires)) step(*sweep, items_max, deletions);
+}
+
+std::optional<Instant> Reaper::next_expiry(const Account::Turn& turn) {
+  TimerHeap& timers = turn.account().timers();
   // A timer may be early, its item renewed or deleted: until the earliest agrees with the index.
-  while (const auto timer = timers.earliest()) {
-    const std::shared_ptr<LiveTable> table = parts.catalog.find(timer->table);
-    timers.forget(timer->table);
-    if (!table) continue;
-    Storage::Iterator iterator(parts.storage(), parts.expiry.position(timer->table, timer->due),
-                               prefix_end(table_prefix('X', timer->table)));
-    iterator.seek_to_first();
-    if (!iterator.valid()) continue;
-    const Instant due = ExpiryIndex::due_in(iterator.key());
-    const TimerHeap::Timer exact{timer->table, due, fires_at(*table->description(), due)};
-    timers.push(exact);
-    if (exact.fires <= timer->fires) return exact.fires;
+  while (const auto look = timers.look_earliest()) {
+    const std::optional<Sweep> sweep = begin(turn, *look, last_instant, Which::fires);
+    if (!sweep) continue;
+    std::optional<TimerHeap::Timer> next;
+    if (sweep->iterator.valid()) {
+      const Instant due = ExpiryIndex::due_in(sweep->iterator.key());
+      next = {look->timer.table, due, fires_at(*sweep->description, due)};
+    }
+    timers.settle(*look, next);
+    if (next && next->fires <= look->timer.fires) return next->fires == never ? std::nullopt : std::optional(next->fires);
   }
   return std::nullopt;
 }
 
-Instant Reaper::trim_streams(Account& account) {
+Instant Reaper::trim_streams(const Account::Turn& turn) {
+  Account& account = turn.account();
   const Instant now = account.stream_now();
   const std::optional<Instant> oldest =
       database_.parts().change_log.trim(account.id(), account.instant_of_stream_time(now - retention_ms));
@@ -123,7 +164,11 @@ void Reaper::start() {
 
 void Reaper::run() {
   Database::Parts& parts = database_.parts();
-  std::map<Account*, Instant> next_trims;  // in stream time
+  struct Work {
+    std::optional<Sweep> sweep;  // to be gone on with
+    Instant next_trim = 0;       // in stream time
+  };
+  std::map<Account*, Work> works;
   for (;;) {
     const Bell::Ticket ticket = parts.accounts.bell().ticket();
     std::optional<std::chrono::nanoseconds> pause;
@@ -132,21 +177,28 @@ void Reaper::run() {
       if (left) pause = std::min(pause.value_or(*left), *left);
     };
     for (Account* account : parts.accounts.all()) {
-      // Who holds it sweeps, and rings when it is done.
-      const std::unique_lock moving(account->moving(), std::try_to_lock);
-      if (!moving) continue;
+      if (stop_) return;
+      const std::optional<Account::Turn> turn = account->try_reapers_turn();
+      if (!turn) continue;  // who has it rings when it ends
+      Work& work = works[account];
       try {
-        // One sweep at a time, so that an account's backlog does not keep the others waiting.
+        TimerHeap& timers = account->timers();
+        if (work.sweep && !timers.is_current(work.sweep->look)) work.sweep.reset();
+        if (!work.sweep) {
+          const Instant now = account->clock().now();
+          if (const auto look = timers.look_firing(now)) {
+            if (auto sweep = begin(*turn, *look, now, Which::fires)) work.sweep.emplace(*std::move(sweep));
+          }
+        }
         Deletions deletions;
-        if (const auto timer = account->timers().pop(account->clock().now()))
-          sweep_or_put_back(account->timers(), *timer, account->clock().now(), Which::fires, deletions);
-        if (const auto timer = account->timers().earliest()) wake_at(*account, timer->fires);
+        if (work.sweep && step(*work.sweep, slice_items_max, deletions) != Progress::more) work.sweep.reset();
+        if (const auto timer = timers.earliest()) wake_at(*account, timer->fires);
 
-        const auto [next_trim, first_look] = next_trims.try_emplace(account, 0);
-        if (next_trim->second <= account->stream_now()) next_trim->second = trim_streams(*account);
-        wake_at(*account, account->instant_of_stream_time(next_trim->second));
+        if (work.next_trim <= account->stream_now()) work.next_trim = trim_streams(*turn);
+        wake_at(*account, account->instant_of_stream_time(work.next_trim));
       } catch (const StorageFault&) {
         // What is due stays due: the index and the timer are as they were.
+        work.sweep.reset();
         pause = std::min<std::chrono::nanoseconds>(pause.value_or(fault_pause), fault_pause);
       }
     }

@@ -3,12 +3,17 @@
 // An item goes at the first instant of its account's clock that is after its TTL (or when its table's mode says:
 // expiry_mode.h), never earlier: the entry says when to look, the item under its lock says whether. What is due
 // goes in due order, and in the order of its keys at the same instant, in small batches, so that writers get their
-// turn. One thread for all accounts, asleep until something fires; storage that fails is tried again later.
+// turn. One thread for all accounts, asleep until something fires; of each account it deletes a little, then it is the
+// next one's turn, so that nobody waits for another's backlog. Storage that fails is tried again later.
+//
+// Nobody has to wait for it either: what has fired is hidden from whoever reads or writes (departed.h).
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <stop_token>
 #include <thread>
 
 #include "engine/account.h"
@@ -28,24 +33,33 @@ class Reaper {
 
   void start();  // the thread; without it only what follows reaps
 
-  // Deletes what fires by now. The caller holds account.moving().
-  void sweep_account(Account& account, Instant now, Deletions& deletions);
-  // Deletes what is due in the table, whatever its mode. Likewise.
-  void sweep_table(const std::shared_ptr<LiveTable>& table, Instant now, Deletions& deletions);
-  // When something of the account fires next, as the expiry index has it. Likewise.
-  std::optional<Instant> next_expiry(Account& account);
+  // Deletes what fires by now. Less if `stop` is requested, as in what follows.
+  void sweep_account(const Account::Turn& turn, Instant now, Deletions& deletions, const std::stop_token& stop = {});
+  // Deletes what is due in the account's table, whatever its mode, and meanwhile what fires in the account's others.
+  void sweep_table(const Account::Turn& turn, const std::shared_ptr<LiveTable>& table, Instant now,
+                   Deletions& deletions, const std::stop_token& stop = {});
+  // Deletes at most `items_max` of what has fired in this table alone.
+  void sweep_some(const Account::Turn& turn, TableId table, std::size_t items_max);
+  // When something of the account fires next, as the expiry index has it.
+  std::optional<Instant> next_expiry(const Account::Turn& turn);
   // Forgets stream records that are too old. Returns the stream time at which that is worth while again.
-  Instant trim_streams(Account& account);
+  Instant trim_streams(const Account::Turn& turn);
 
  private:
   enum class Which : std::uint8_t { fires, due };
+  enum class Progress : std::uint8_t {
+    more,      // is left to do
+    done,      // and the timer settled
+    outdated,  // the table changed or went away: look again
+  };
+  struct Sweep;
 
   void run();
-  // With a timer that was taken out of its heap: storage that fails leaves it there.
-  void sweep_or_put_back(TimerHeap& timers, const TimerHeap::Timer& timer, Instant now, Which which,
-                         Deletions& deletions);
-  // At most so many of one table; then the others have their turn.
-  void sweep(TimerHeap::Timer timer, Instant now, Which which, Deletions& deletions);
+  // Nothing: the table is gone.
+  std::optional<Sweep> begin(const Account::Turn& turn, const TimerHeap::Look& look, Instant now, Which which);
+  // Deletes at most so many items more.
+  Progress step(Sweep& sweep, std::size_t items_max, Deletions& deletions);
+  [[nodiscard]] bool ends(const std::stop_token& stop) const { return stop_ || stop.stop_requested(); }
 
   Database& database_;
   std::atomic<bool> stop_{false};  // a backlog is left for the next start

@@ -1,7 +1,9 @@
 #include "engine/snapshots.h"
 
+#include <algorithm>
 #include <cassert>
-#include <map>
+#include <optional>
+#include <utility>
 
 #include "engine/index_backfill.h"
 #include "engine/item_codec.h"
@@ -12,17 +14,21 @@
 namespace mayfly::engine {
 namespace {
 
-constexpr std::string_view next_snapshot_key = "Mnext-snapshot";  // u32le
+constexpr std::string_view last_ids_key = "Msnapshots";  // snapshot:u32le log:u32le restore:u32le, the last given
 constexpr std::size_t account_bytes = 12;
-constexpr std::size_t copied_at_once_bytes = 1 << 20;
+constexpr std::size_t head_bytes = account_bytes + sizeof(Sequence) + sizeof(ImageLog);
+constexpr std::string_view member_kinds = "HJKE";
 
-std::string head_key(SnapshotId id) { return table_prefix('Z', id); }
+std::string head_key(SnapshotId id) { return table_prefix('G', id); }
 
 std::string member_key(char kind, SnapshotId id, std::uint32_t member) {
   std::string key = table_prefix(kind, id);
   append_big_endian(key, member);
   return key;
 }
+
+// What follows the kind and the id.
+std::string_view member_name(std::string_view key) { return key.substr(1 + sizeof(SnapshotId)); }
 
 template <class Description>
 void put_member(Batch& batch, char kind, SnapshotId id, const Description& description) {
@@ -31,257 +37,363 @@ void put_member(Batch& batch, char kind, SnapshotId id, const Description& descr
   batch.put(member_key(kind, id, description.id), bytes);
 }
 
-void erase_data(const Storage& storage, Batch& batch, std::string_view kinds, std::uint32_t id) {
-  for (const char kind : kinds) {
-    const std::string prefix = table_prefix(kind, id);
-    storage.erase_range(batch, prefix, prefix_end(prefix));
-  }
+std::string head_value(const Account& account, Sequence sequence, ImageLog log, std::string_view clock) {
+  std::string value = account.id();
+  append_little_endian(value, sequence);
+  append_little_endian(value, log);
+  return value.append(clock);
 }
 
-constexpr std::string_view table_data = "IXN", stream_data = "S";
+// Given once, whoever asks: while the catalog is held still nobody else does.
+struct Ids {
+  SnapshotId snapshot = 0;
+  ImageLog log = 0;
+  std::uint32_t restore = 0;
+
+  static Ids last(const Storage& storage) {
+    std::string value;
+    if (!storage.get(last_ids_key, value)) return {};
+    const std::string_view bytes = value;
+    return {read_little_endian<std::uint32_t>(bytes), read_little_endian<std::uint32_t>(bytes.substr(4)),
+            read_little_endian<std::uint32_t>(bytes.substr(8))};
+  }
+  void stage(Batch& batch) const {
+    std::string value;
+    append_little_endian(value, snapshot);
+    append_little_endian(value, log);
+    append_little_endian(value, restore);
+    batch.put(last_ids_key, value);
+  }
+};
+
+void erase_prefix(const Storage& storage, Batch& batch, const std::string& prefix) {
+  storage.erase_range(batch, prefix, prefix_end(prefix));
+}
+
+template <class Visit>
+void each_member(const Storage& storage, char kind, SnapshotId id, Visit visit) {
+  const std::string prefix = table_prefix(kind, id);
+  Storage::Iterator members(storage, prefix, prefix_end(prefix));
+  for (members.seek_to_first(); members.valid(); members.next()) visit(member_name(members.key()), members.value());
+}
+
+std::uint32_t id_in(std::string_view key) { return read_big_endian<std::uint32_t>(key.substr(1)); }
 
 }  // namespace
 
 struct Snapshots::Kept {
   std::string clock;
-  Sequence sequence = 0;
   std::vector<Table> tables;
   std::vector<Stream> streams;
+  std::vector<std::pair<std::string, std::string>> counters;   // key under 'N', value
+  std::vector<std::pair<std::string, std::string>> documents;  // name after the account, value
 };
 
-struct Snapshots::Moves {
-  std::vector<Table> tables;      // with their new ids
-  std::vector<Stream> streams;    // likewise
-  std::map<TableId, TableId> ids;  // of before -> new
-  std::string marker;             // W's key: to be erased by whoever adopts the copy
+// In the order of the keys, so that a batch writes them in it.
+struct Snapshots::Changes {
+  std::map<std::string, std::optional<std::string>, std::less<>> to;  // nothing: the key is not there
+  std::map<StreamId, Sequence> first_undone;                          // of streams that recorded something since
 };
 
 Snapshots::Snapshots(Database& database) : database_(database) {
-  Storage& storage = database_.parts().storage();
-  Batch batch;
-  Storage::Iterator markers(storage, "W", "X");
-  for (markers.seek_to_first(); markers.valid(); markers.next()) {
-    const std::string_view value = markers.value();
-    const auto table_end = read_little_endian<TableId>(value);
-    const auto stream = read_little_endian<StreamId>(value.substr(4)), stream_end =
-        read_little_endian<StreamId>(value.substr(8));
-    for (auto id = read_big_endian<TableId>(markers.key().substr(1)); id < table_end; ++id)
-      erase_data(storage, batch, table_data, id);
-    for (StreamId id = stream; id < stream_end; ++id) erase_data(storage, batch, stream_data, id);
-    batch.erase(markers.key());
+  const Storage& storage = database_.parts().storage();
+  Storage::Iterator heads(storage, "G", "H");
+  for (heads.seek_to_first(); heads.valid(); heads.next()) {
+    const std::string_view value = heads.value();
+    const SnapshotId id = id_in(heads.key());
+    Head head{read_little_endian<ImageLog>(value.substr(account_bytes + sizeof(Sequence))),
+              read_little_endian<Sequence>(value.substr(account_bytes)),
+              {}};
+    each_member(storage, 'H', id, [&](std::string_view name, std::string_view) {
+      head.tables.insert(read_big_endian<TableId>(name));
+    });
+    heads_[std::string(value.substr(0, account_bytes))][id] = std::move(head);
   }
-  if (!batch.empty()) storage.write(batch);
+  for (const auto& [account, heads_of_account] : std::map(heads_))
+    set_heads(database_.parts().accounts.of(account), heads_of_account);
 }
 
-// --- copying
+// --- which there are
 
-void Snapshots::copy_keys(const std::string& from, const std::string& to, const Storage::Snapshot* at) {
-  Storage& storage = database_.parts().storage();
-  Storage::Iterator iterator(storage, from, prefix_end(from), at);
-  Batch batch;
-  std::size_t bytes = 0;
-  std::string key = to;
-  for (iterator.seek_to_first(); iterator.valid(); iterator.next()) {
-    key.resize(to.size());
-    key.append(iterator.key().substr(from.size()));
-    batch.put(key, iterator.value());
-    bytes += key.size() + iterator.value().size();
-    if (bytes < copied_at_once_bytes) continue;
-    storage.write(batch);
-    batch.clear();
-    bytes = 0;
-  }
-  if (!batch.empty()) storage.write(batch);
+Snapshots::Heads Snapshots::heads_of(const Account& account) const {
+  const std::lock_guard lock(mutex_);
+  const auto heads = heads_.find(account.id());
+  return heads == heads_.end() ? Heads() : heads->second;
 }
 
-Snapshots::Moves Snapshots::copy(std::vector<Table> tables, std::vector<Stream> streams, const Storage::Snapshot* at) {
-  Moves moves;
-  const auto table_count = static_cast<TableId>(tables.size());
-  const auto stream_count = static_cast<StreamId>(streams.size());
-  const Catalog::Ids first = database_.parts().catalog.reserve_ids(
-      table_count, stream_count, [&](Catalog::Ids ids, Batch& batch) {
-        moves.marker = table_prefix('W', ids.table);
-        std::string value;
-        append_little_endian(value, ids.table + table_count);
-        append_little_endian(value, ids.stream);
-        append_little_endian(value, ids.stream + stream_count);
-        batch.put(moves.marker, value);
-      });
+// While nobody writes to the account's tables: these snapshots' images are kept from now on.
+void Snapshots::set_heads(Account& account, Heads heads) {
+  const auto latest = heads.rbegin();
+  account.keep_images(heads.empty() ? ImageKeeper{} : ImageKeeper{latest->second.log, latest->second.sequence});
+  for (const auto& table : database_.parts().catalog.tables(account.id()))
+    Catalog::keep_images(*table, has(heads, table->id()));
+  const std::lock_guard lock(mutex_);
+  heads.empty() ? void(heads_.erase(account.id())) : void(heads_[account.id()] = std::move(heads));
+}
 
-  std::map<StreamId, Stream> moved_streams;
-  StreamId stream_id = first.stream;
-  for (Stream& stream : streams) {
-    copy_keys(table_prefix('S', stream.id), table_prefix('S', stream_id), at);
-    const StreamId before = stream.id;
-    stream.id = stream_id++;
-    moved_streams[before] = std::move(stream);
-  }
-  TableId table_id = first.table;
-  for (Table& table : tables) {
-    for (const char kind : table_data) copy_keys(table_prefix(kind, table.id), table_prefix(kind, table_id), at);
-    moves.ids[table.id] = table_id;
-    for (auto& [before, stream] : moved_streams)
-      if (stream.table == table.id) stream.table = table_id;
-    if (table.stream) table.stream = moved_streams.at(table.stream->id);
-    table.id = table_id++;
-    moves.tables.push_back(std::move(table));
-  }
-  for (auto& [before, stream] : moved_streams) moves.streams.push_back(std::move(stream));
-  return moves;
+bool Snapshots::has(const Heads& heads, TableId table) {
+  return std::any_of(heads.begin(), heads.end(), [&](const auto& head) { return head.second.tables.count(table) > 0; });
+}
+
+std::vector<SnapshotId> Snapshots::list(const Account& account) const {
+  std::vector<SnapshotId> ids;
+  for (const auto& [id, head] : heads_of(account)) ids.push_back(id);
+  return ids;
+}
+
+Snapshots::Kept Snapshots::read(const Account& account, SnapshotId id) const {
+  const Storage& storage = database_.parts().storage();
+  std::string head;
+  if (!storage.get(head_key(id), head)) throw StorageFault("a snapshot has no head");
+  Kept kept;
+  kept.clock = head.substr(head_bytes);
+  each_member(storage, 'H', id, [&](std::string_view, std::string_view value) {
+    kept.tables.push_back(table_from_item(decode_item(value)));
+  });
+  each_member(storage, 'J', id, [&](std::string_view, std::string_view value) {
+    kept.streams.push_back(stream_from_item(decode_item(value)));
+  });
+  each_member(storage, 'K', id, [&](std::string_view name, std::string_view value) {
+    kept.counters.emplace_back(std::string("N").append(name), value);
+  });
+  each_member(storage, 'E', id, [&](std::string_view name, std::string_view value) {
+    kept.documents.emplace_back(Documents::prefix(account.id()).append(name), value);
+  });
+  return kept;
 }
 
 // --- taking
 
+void Snapshots::stage_members(Batch& batch, SnapshotId id, const std::vector<std::shared_ptr<LiveTable>>& tables,
+                              const Account& account) const {
+  Database::Parts& parts = database_.parts();
+  for (const auto& live : tables) {
+    put_member(batch, 'H', id, *live->description());
+    live->each_counter([&](IndexId index, const Counter& counter) {
+      std::string key = member_key('K', id, live->id()), value;
+      append_big_endian(key, index);
+      append_little_endian(value, counter.items.load());
+      append_little_endian(value, counter.bytes.load());
+      batch.put(key, value);
+    });
+  }
+  for (const Stream& stream : parts.catalog.streams())
+    if (stream.account == account.id()) put_member(batch, 'J', id, stream);
+  parts.documents.each_kept_with_snapshots(account.id(), [&](std::string_view name, std::string_view bytes) {
+    batch.put(table_prefix('E', id).append(name), bytes);
+  });
+}
+
 SnapshotId Snapshots::take(Account& account) {
   Database::Parts& parts = database_.parts();
   assert(account.id().size() == account_bytes);
-  struct Counts {
-    TableId table;
-    IndexId index;
-    std::int64_t items, bytes;
-  };
-  std::vector<Table> tables;
-  std::vector<Stream> streams;
-  std::vector<Counts> counts;
-  std::optional<Storage::Snapshot> at;
-  Sequence sequence = 0;
-  std::string clock;
-  {
-    const std::lock_guard moving(account.moving());
-    parts.catalog.hold_still(account.id(), [&](const std::vector<std::shared_ptr<LiveTable>>& live_tables) {
-      at.emplace(parts.storage());
-      for (const auto& live : live_tables) {
-        tables.push_back(*live->description());
-        live->each_counter([&](IndexId index, const Counter& counter) {
-          counts.push_back({live->id(), index, counter.items, counter.bytes});
-        });
-      }
-      for (Stream& stream : parts.catalog.streams())
-        if (stream.account == account.id()) streams.push_back(std::move(stream));
-      sequence = parts.committer.published();
-      clock = account.bytes();
-    });
-  }
-  const Moves moves = copy(std::move(tables), std::move(streams), &*at);
+  const Account::Turn turn = account.take_turn();
+  Ids ids;
+  parts.catalog.hold_still(account.id(), [&](const Catalog::Tables& tables) {
+    ids = Ids::last(parts.storage());
+    ++ids.snapshot;
+    ++ids.log;
+    Head head{ids.log, parts.committer.published(), {}};
+    Batch batch;
+    ids.stage(batch);
+    batch.put(head_key(ids.snapshot), head_value(account, head.sequence, head.log, account.bytes()));
+    stage_members(batch, ids.snapshot, tables, account);
+    parts.storage().write(batch);
 
-  Batch batch;
-  std::string value;
-  const SnapshotId id = parts.storage().get(next_snapshot_key, value) ? read_little_endian<SnapshotId>(value) : 1;
-  value.clear();
-  append_little_endian(value, id + 1);
-  batch.put(next_snapshot_key, value);
-  value = account.id();
-  append_little_endian(value, sequence);
-  batch.put(head_key(id), value + clock);
-  for (const Table& table : moves.tables) put_member(batch, 'Y', id, table);
-  for (const Stream& stream : moves.streams) put_member(batch, 'V', id, stream);
-  // In memory nobody writes counters; with the copy they are needed.
-  for (const Counts& count : counts) {
-    value.clear();
-    append_little_endian(value, count.items);
-    append_little_endian(value, count.bytes);
-    batch.put(counter_key(moves.ids.at(count.table), count.index), value);
-  }
-  batch.erase(moves.marker);
-  parts.storage().write(batch);
-  return id;
+    for (const auto& table : tables) head.tables.insert(table->id());
+    Heads heads = heads_of(account);
+    heads[ids.snapshot] = std::move(head);
+    set_heads(account, std::move(heads));
+  });
+  return ids.snapshot;
 }
 
 // --- bringing back
 
-std::optional<Snapshots::Kept> Snapshots::find(const Account& account, SnapshotId id) const {
-  const Storage& storage = database_.parts().storage();
-  std::string head;
-  if (!storage.get(head_key(id), head) || std::string_view(head).substr(0, account_bytes) != account.id())
-    return std::nullopt;
-  Kept kept;
-  kept.sequence = read_little_endian<Sequence>(std::string_view(head).substr(account_bytes));
-  kept.clock = head.substr(account_bytes + sizeof(Sequence));
-  const auto each = [&](char kind, auto visit) {
-    const std::string prefix = table_prefix(kind, id);
-    Storage::Iterator members(storage, prefix, prefix_end(prefix));
-    for (members.seek_to_first(); members.valid(); members.next()) visit(decode_item(members.value()));
+Snapshots::Changes Snapshots::changes_since(const Heads& heads, SnapshotId id, const Kept& kept) const {
+  Database::Parts& parts = database_.parts();
+  const Head& head = heads.at(id);
+  std::set<StreamId> streams;
+  for (const Stream& stream : kept.streams) streams.insert(stream.id);
+  const auto is_kept = [&](std::string_view key) {
+    if (key.front() == 'S') return streams.count(id_in(key)) > 0 && record_sequence(key) <= head.sequence;
+    return head.tables.count(id_in(key)) > 0;
   };
-  each('Y', [&](const Item& item) { kept.tables.push_back(table_from_item(item)); });
-  each('V', [&](const Item& item) { kept.streams.push_back(stream_from_item(item)); });
-  return kept;
+
+  Changes changes;
+  for (auto later = heads.find(id); later != heads.end(); ++later) {
+    parts.before_images.each(later->second.log, [&](std::string_view key, const auto& value) {
+      if (is_kept(key)) changes.to.try_emplace(std::string(key), value);  // the earliest counts
+    });
+  }
+  for (const StreamId stream : streams) {
+    const std::string prefix = table_prefix('S', stream);
+    Storage::Iterator records(parts.storage(), prefix, prefix_end(prefix));
+    records.seek_to_first();
+    while (records.valid()) {
+      if (record_sequence(records.key()) <= head.sequence) {
+        const auto shard = read_big_endian<ShardNumber>(records.key().substr(prefix.size()));
+        records.seek(record_key(stream, shard, head.sequence + 1));
+        if (!records.valid() || record_sequence(records.key()) <= head.sequence) continue;
+      }
+      const Sequence sequence = record_sequence(records.key());
+      const auto first = changes.first_undone.try_emplace(stream, sequence).first;
+      first->second = std::min(first->second, sequence);
+      changes.to[std::string(records.key())] = std::nullopt;
+      records.next();
+    }
+  }
+  return changes;
 }
 
 bool Snapshots::restore(Account& account, SnapshotId id) {
   Database::Parts& parts = database_.parts();
-  const std::lock_guard moving(account.moving());
-  std::optional<Kept> kept = find(account, id);
-  if (!kept) return false;
-  Moves moves = copy(std::move(kept->tables), std::move(kept->streams), nullptr);
+  const Account::Turn turn = account.take_turn();
+  Heads heads = heads_of(account);
+  if (!heads.count(id)) return false;
+  const std::unique_lock alone(account.requests());
+  Kept kept = read(account, id);
+  Head& latest = heads.rbegin()->second;
+  const bool is_latest = heads.rbegin()->first == id;
 
-  parts.catalog.replace(
-      account, std::move(moves.tables), std::move(moves.streams), kept->sequence, parts.committer,
-      [&](Batch& batch) {
-        batch.erase(moves.marker);
-        parts.tokens.stage_forgetting(batch, account.id());
-        parts.accounts.stage_rewinding(batch, account, kept->clock);
-      },
-      [&] { account.rewind(kept->clock); });
-  adopt(account);
+  const auto stage = [&](const Catalog::Tables& old_tables, const std::vector<Stream>& old_streams, Batch& batch) {
+    const Storage& storage = parts.storage();
+    Ids ids = Ids::last(storage);
+    ++ids.restore;
+    Changes changes = changes_since(heads, id, kept);
+    for (const auto& [key, value] : changes.to) {
+      std::string now;
+      const bool exists = storage.get(key, now);
+      if (value ? exists && now == *value : !exists) continue;
+      value ? batch.put(key, *value) : batch.erase(key);
+    }
+    for (const Stream& stream : old_streams) {
+      const bool stays = std::any_of(kept.streams.begin(), kept.streams.end(),
+                                     [&](const Stream& other) { return other.id == stream.id; });
+      if (!stays) erase_prefix(storage, batch, table_prefix('S', stream.id));
+    }
+    for (const auto& live : old_tables)
+      if (!has(heads, live->id())) parts.catalog.erase_data(batch, live->id());
+
+    if (is_latest) {
+      // Nothing differs from it any more. A log of another number, whose keys have never been erased, is as quick to
+      // walk after a thousand restores as after the first.
+      erase_prefix(storage, batch, BeforeImages::prefix(latest.log));
+      latest.log = ++ids.log;
+      batch.put(head_key(id), head_value(account, latest.sequence, latest.log, kept.clock));
+    } else {
+      parts.before_images.stage(batch, {latest.log, latest.sequence});
+      // What is now as it was when the latest was taken.
+      for (const auto& [key, value] : changes.to) {
+        const auto image = parts.before_images.find(latest.log, key);
+        if (image && *image == value) BeforeImages::erase(batch, latest.log, key);
+      }
+    }
+    ids.stage(batch);
+
+    for (const Table& table : kept.tables) erase_prefix(storage, batch, table_prefix('N', table.id));
+    for (const auto& [key, value] : kept.counters) batch.put(key, value);
+    parts.documents.stage_restoring(batch, account.id(), kept.documents);
+    parts.tokens.stage_forgetting(batch, account.id());
+    parts.accounts.stage_rewinding(batch, account, kept.clock);
+
+    for (Stream& stream : kept.streams) {
+      const auto first = changes.first_undone.find(stream.id);
+      if (first == changes.first_undone.end()) continue;
+      stream.undone.push_back({ids.restore, first->second, parts.committer.published()});
+      if (stream.undone.size() > Stream::undone_max) {
+        stream.undone[1].first = std::min(stream.undone[0].first, stream.undone[1].first);
+        stream.undone.erase(stream.undone.begin());
+      }
+      for (Table& table : kept.tables)
+        if (table.stream && table.stream->id == stream.id) table.stream = stream;
+    }
+    return Catalog::Replacement{std::move(kept.tables), std::move(kept.streams)};
+  };
+  const std::vector<std::shared_ptr<LiveTable>> before = parts.catalog.tables(account.id());
+  parts.catalog.replace(account, parts.committer, stage, [&] {
+    account.rewind(kept.clock);
+    account.keep_images({latest.log, latest.sequence});
+  });
+  for (const auto& table : before) parts.failpoints.forget(*table);
+  set_heads(account, std::move(heads));
+  adopt(turn);
   return true;
 }
 
-void Snapshots::adopt(Account& account) {
+void Snapshots::adopt(const Account::Turn& turn) {
+  Account& account = turn.account();
   Database::Parts& parts = database_.parts();
   for (const auto& table : parts.catalog.tables(account.id())) {
     const std::shared_ptr<const Table> description = table->description();
     if (description->ttl) account.timers().push({table->id(), 0, 0});
     if (BackfillWalk::needed(*description)) parts.backfill->start(table, *description, 0);
   }
-  parts.accounts.bell().ring();
 }
 
 // --- forgetting
 
-void Snapshots::stage_dropping(Batch& batch, const Kept& kept, SnapshotId id) const {
+void Snapshots::stage_forgetting(Batch& batch, SnapshotId id, const Head& head) const {
   const Storage& storage = database_.parts().storage();
-  for (const Table& table : kept.tables) {
-    erase_data(storage, batch, table_data, table.id);
-    batch.erase(member_key('Y', id, table.id));
-  }
-  for (const Stream& stream : kept.streams) {
-    erase_data(storage, batch, stream_data, stream.id);
-    batch.erase(member_key('V', id, stream.id));
-  }
+  erase_prefix(storage, batch, BeforeImages::prefix(head.log));
+  for (const char kind : member_kinds) erase_prefix(storage, batch, table_prefix(kind, id));
   batch.erase(head_key(id));
 }
 
-bool Snapshots::drop(const Account& account, SnapshotId id) {
-  const std::optional<Kept> kept = find(account, id);
-  if (!kept) return false;
-  Batch batch;
-  stage_dropping(batch, *kept, id);
-  database_.parts().storage().write(batch);
+bool Snapshots::drop(Account& account, SnapshotId id) {
+  Database::Parts& parts = database_.parts();
+  const Account::Turn turn = account.take_turn();
+  Heads heads = heads_of(account);
+  const auto dropped = heads.find(id);
+  if (dropped == heads.end()) return false;
+  parts.catalog.hold_still(account.id(), [&](const Catalog::Tables& tables) {
+    Batch batch;
+    const Head head = dropped->second;
+    if (dropped != heads.begin()) {
+      // What had not changed until this one was taken has changed since the one before it, too.
+      const auto& [unused, before] = *std::prev(dropped);
+      const Heads earlier(heads.begin(), dropped);
+      parts.before_images.each(head.log, [&](std::string_view key, const auto& value) {
+        const bool is_theirs = key.front() == 'S' ? record_sequence(key) <= before.sequence : has(earlier, id_in(key));
+        if (is_theirs && !parts.before_images.find(before.log, key)) BeforeImages::put(batch, before.log, key, value);
+      });
+    }
+    stage_forgetting(batch, id, head);
+    heads.erase(dropped);
+    for (const TableId table : head.tables) {
+      const bool lives = std::any_of(tables.begin(), tables.end(), [&](const auto& live) { return live->id() == table; });
+      if (!lives && !has(heads, table)) parts.catalog.erase_data(batch, table);
+    }
+    parts.storage().write(batch);
+    set_heads(account, heads);
+  });
   return true;
-}
-
-std::vector<SnapshotId> Snapshots::list(const Account& account) const {
-  std::vector<SnapshotId> ids;
-  Storage::Iterator heads(database_.parts().storage(), "Z", "[");
-  for (heads.seek_to_first(); heads.valid(); heads.next())
-    if (heads.value().substr(0, account_bytes) == account.id())
-      ids.push_back(read_big_endian<SnapshotId>(heads.key().substr(1)));
-  return ids;
 }
 
 void Snapshots::reset(Account& account) {
   Database::Parts& parts = database_.parts();
-  const std::lock_guard moving(account.moving());
-  const std::vector<SnapshotId> ids = list(account);
-  parts.catalog.replace(
-      account, {}, {}, 0, parts.committer,
-      [&](Batch& batch) {
-        for (const SnapshotId id : ids) stage_dropping(batch, *find(account, id), id);
-        parts.tokens.stage_forgetting(batch, account.id());
-        parts.accounts.stage_forgetting(batch, account);
-      },
-      [&] { parts.accounts.begin_anew(account); });
-  parts.accounts.bell().ring();
+  const Account::Turn turn = account.take_turn();
+  const Heads heads = heads_of(account);
+  const std::unique_lock alone(account.requests());
+  const auto stage = [&](const Catalog::Tables& old_tables, const std::vector<Stream>& old_streams, Batch& batch) {
+    std::set<TableId> tables;
+    for (const auto& live : old_tables) tables.insert(live->id());
+    for (const auto& [id, head] : heads) {
+      tables.insert(head.tables.begin(), head.tables.end());
+      stage_forgetting(batch, id, head);
+    }
+    for (const TableId table : tables) parts.catalog.erase_data(batch, table);
+    for (const Stream& stream : old_streams) erase_prefix(parts.storage(), batch, table_prefix('S', stream.id));
+    parts.tokens.stage_forgetting(batch, account.id());
+    parts.accounts.stage_forgetting(batch, account);
+    return Catalog::Replacement{};
+  };
+  const std::vector<std::shared_ptr<LiveTable>> before = parts.catalog.tables(account.id());
+  parts.catalog.replace(account, parts.committer, stage, [&] {
+    parts.accounts.begin_anew(account);
+    set_heads(account, {});
+  });
+  for (const auto& table : before) parts.failpoints.forget(*table);
 }
 
 }  // namespace mayfly::engine

@@ -1,54 +1,83 @@
-// An account's state, kept and brought back: tables, indexes, pending expiries, streams and clock.
+// An account's state, kept and brought back: tables, indexes, pending expiries, streams, clock, and what other floors
+// keep with it (documents.h).
 //
-// A snapshot is a copy of the account's keys under table and stream ids of its own, that no catalog names; bringing
-// it back copies them once more, under new ids, and then replaces the account's catalog in one batch. So a snapshot
-// can be brought back any number of times, other accounts notice nothing, and a crash leaves the old state or the
-// new: what a copy had written before it ended is erased at the next opening. (Rejected: RocksDB's own snapshots
-// and checkpoints. The first do not survive a restart, the second hold every account.)
+// Taking a snapshot copies descriptions and counters only. From then on each key is written down before it changes
+// for the first time (before_images.h), so bringing the snapshot back costs what was changed since, not what there is:
+// the images of its own log and of those of all later snapshots are put back, of each key the earliest. Tables and
+// streams keep their ids. All of it is one batch, so a crash leaves the old state or the new.
+//
+// A restore is an ordinary change for the later snapshots, which stay: what it changes is written down for them, and
+// what it changes back to what the latest had is struck out of its log again. So memory does not grow with the number
+// of restores. A table that only snapshots have lies where it was, named by no catalog.
+//
+// Rejected: copies under ids of their own, which cost the whole account at each restore and leave whoever holds an old
+// id with nothing; RocksDB's snapshots, which do not survive a restart; its checkpoints, which hold every account; and
+// its user-defined timestamps, which every key would have to carry.
 //
 // Streams keep their ARNs and shards. Their sequence numbers go on from the last that was ever given: what was
-// recorded after the snapshot is undone (Stream::undone_first), and who had read on into it has lost its place.
+// recorded after the snapshot is undone (Stream::undone), and who had read on into it has lost its place.
 //
-//   'Z' snapshot:u32             account:12 sequence:u64le clock     clock: Account::bytes
-//   'Y' snapshot:u32 table:u32   table's description, with the ids of the copy
-//   'V' snapshot:u32 stream:u32  stream's description, likewise
-//   'W' table:u32                table_end:u32le stream:u32le stream_end:u32le    a copy under way: its ids
+//   'G' snapshot:u32             account:12 sequence:u64le log:u32le clock     clock: Account::bytes
+//   'H' snapshot:u32 table:u32   table's description
+//   'J' snapshot:u32 stream:u32  stream's description
+//   'K' snapshot:u32 table:u32 index:u16   a counter, as under 'N'
+//   'E' snapshot:u32 name        an account's document, as under 'D' account
+//
+// What is done to one account's snapshots is done by who has the account's turn; two accounts' never meet.
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "engine/before_images.h"
 #include "engine/database.h"
+#include "engine/guarded_by.h"
 #include "engine/storage.h"
 
 namespace mayfly::engine {
 
 class Snapshots {
  public:
-  // Erases what copies left that a crash interrupted.
+  // Finds those of before, and tells their accounts' writers.
   explicit Snapshots(Database& database);
 
   SnapshotId take(Account& account);
   // False: the account has no such snapshot.
   [[nodiscard]] bool restore(Account& account, SnapshotId id);
-  [[nodiscard]] bool drop(const Account& account, SnapshotId id);
+  [[nodiscard]] bool drop(Account& account, SnapshotId id);
   [[nodiscard]] std::vector<SnapshotId> list(const Account& account) const;
   // The account has no tables, streams, snapshots or tokens, and its clock begins anew.
   void reset(Account& account);
 
  private:
-  struct Kept;   // what Z, Y and V say
-  struct Moves;  // tables and streams, and the ids under which they are now
+  struct Head {
+    ImageLog log = 0;
+    Sequence sequence = 0;
+    std::set<TableId> tables;
+  };
+  using Heads = std::map<SnapshotId, Head>;  // of one account, the oldest first
+  struct Kept;                               // what H, J, K and E say
+  struct Changes;                            // what a restore puts back
 
-  [[nodiscard]] std::optional<Kept> find(const Account& account, SnapshotId id) const;
-  Moves copy(std::vector<Table> tables, std::vector<Stream> streams, const Storage::Snapshot* at);
-  void copy_keys(const std::string& from, const std::string& to, const Storage::Snapshot* at);
-  void stage_dropping(Batch& batch, const Kept& kept, SnapshotId id) const;
-  void adopt(Account& account);
+  [[nodiscard]] Heads heads_of(const Account& account) const;
+  void set_heads(Account& account, Heads heads);
+  static bool has(const Heads& heads, TableId table);
+
+  [[nodiscard]] Kept read(const Account& account, SnapshotId id) const;
+  void stage_members(Batch& batch, SnapshotId id, const std::vector<std::shared_ptr<LiveTable>>& tables,
+                     const Account& account) const;
+  void stage_forgetting(Batch& batch, SnapshotId id, const Head& head) const;
+  [[nodiscard]] Changes changes_since(const Heads& heads, SnapshotId id, const Kept& kept) const;
+  void adopt(const Account::Turn& turn);
 
   Database& database_;
+  mutable std::mutex mutex_;  // for a few instructions
+  std::map<std::string, Heads, std::less<>> heads_ GUARDED_BY(mutex_);  // by account
 };
 
 }  // namespace mayfly::engine

@@ -37,6 +37,14 @@ Map key_attribute_map(const KeyAttribute& attribute) {
   return map;
 }
 
+Map undoing_map(const Undoing& undoing) {
+  Map map;
+  put(map, "number", undoing.number);
+  put(map, "first", static_cast<std::int64_t>(undoing.first));
+  put(map, "last", static_cast<std::int64_t>(undoing.last));
+  return map;
+}
+
 Map key_schema_map(const KeySchema& keys) {
   Map map;
   put_list(map, "partition", keys.partition, key_attribute_map);
@@ -195,6 +203,12 @@ Index index(const AttributeValue& value) {
   return index;
 }
 
+Undoing undoing(const AttributeValue& value) {
+  const Map& map = *value.get_if<Map>();
+  return {static_cast<std::uint32_t>(int_or(map, "number", 0)), static_cast<std::uint64_t>(int_or(map, "first", 0)),
+          static_cast<std::uint64_t>(int_or(map, "last", 0))};
+}
+
 Shard shard(const AttributeValue& value) {
   const Map& map = *value.get_if<Map>();
   const auto unsigned_of = [&](const char* name) { return static_cast<std::uint64_t>(int_or(map, name, 0)); };
@@ -213,6 +227,17 @@ Shard shard(const AttributeValue& value) {
 }
 
 }  // namespace
+
+bool Stream::is_undone(std::uint64_t sequence) const {
+  return std::any_of(undone.begin(), undone.end(), [&](const Undoing& undoing) {
+    return undoing.first <= sequence && sequence <= undoing.last;
+  });
+}
+
+bool Stream::has_lost(std::uint64_t next, std::uint32_t seen) const {
+  return std::any_of(undone.begin(), undone.end(),
+                     [&](const Undoing& undoing) { return undoing.number > seen && undoing.first < next; });
+}
 
 const Shard* Stream::find_shard(ShardNumber number) const {
   for (const Shard& shard : shards)
@@ -247,8 +272,7 @@ Item to_item(const Stream& stream) {
   item.set("keys", key_schema_map(stream.keys));
   put(item, "created", stream.created);
   put(item, "name", stream.name);
-  put(item, "undone_first", static_cast<std::int64_t>(stream.undone_first));
-  put(item, "undone_last", static_cast<std::int64_t>(stream.undone_last));
+  put_list(item, "undone", stream.undone, undoing_map);
   put(item, "disabled", stream.disabled);
   put_list(item, "shards", stream.shards, shard_map);
   if (stream.policy) item.set("policy", policy_map(*stream.policy));
@@ -267,8 +291,7 @@ Stream stream_from_item(const Item& item) {
   stream.keys = key_schema(*submap(item, "keys"));
   stream.created = int_or(item, "created", 0);
   stream.name = static_cast<std::uint32_t>(int_or(item, "name", stream.id));
-  stream.undone_first = static_cast<std::uint64_t>(int_or(item, "undone_first", 0));
-  stream.undone_last = static_cast<std::uint64_t>(int_or(item, "undone_last", 0));
+  stream.undone = list_of<Undoing>(item, "undone", undoing);
   stream.disabled = optional_int(item, "disabled");
   stream.shards = list_of<Shard>(item, "shards", shard);
   if (const Map* found = submap(item, "policy")) stream.policy = policy(*found);
@@ -298,6 +321,7 @@ Item to_item(const Table& table) {
   if (table.ttl) {
     put(item, "ttl", table.ttl->attribute);
     put_flag(item, "ttl_backfilling", table.ttl->backfilling);
+    put(item, "ttl_number", table.ttl->number);
   }
   put(item, "expiry", static_cast<std::int64_t>(table.expiry.kind));
   put(item, "expiry_delay_ms_min", table.expiry.delay_ms_min);
@@ -320,6 +344,7 @@ Item to_item(const Table& table) {
   for (const auto& [name, value] : table.tags) tags.set(name, value);
   item.set("tags", std::move(tags));
   put(item, "next_index_id", table.next_index_id);
+  put(item, "next_ttl_number", table.next_ttl_number);
   return item;
 }
 
@@ -341,7 +366,9 @@ Table table_from_item(const Item& item) {
   if (const Map* found = submap(item, "warm")) table.warm = warm(*found);
   if (flag(item, "recovery_since"))
     table.recovery = PointInTimeRecovery{int_or(item, "recovery_since", 0), int_or(item, "recovery_days", 0)};
-  if (flag(item, "ttl")) table.ttl = TimeToLive{string_or_empty(item, "ttl"), flag(item, "ttl_backfilling")};
+  if (flag(item, "ttl"))
+    table.ttl = TimeToLive{string_or_empty(item, "ttl"), flag(item, "ttl_backfilling"),
+                           static_cast<std::uint32_t>(int_or(item, "ttl_number", 0))};
   const ExpiryMode mode;
   table.expiry = {static_cast<ExpiryMode::Kind>(int_or(item, "expiry", 0)),
                   int_or(item, "expiry_delay_ms_min", mode.delay_ms_min),
@@ -360,6 +387,7 @@ Table table_from_item(const Item& item) {
   table.settings_replication = string_or_empty(item, "settings_replication");
   for (const Attribute& tag : *submap(item, "tags")) table.tags[tag.name] = *tag.value.get_if<std::string>();
   table.next_index_id = static_cast<IndexId>(int_or(item, "next_index_id", 1));
+  table.next_ttl_number = static_cast<std::uint32_t>(int_or(item, "next_ttl_number", 1));
   return table;
 }
 

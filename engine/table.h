@@ -92,6 +92,7 @@ struct Index {
 struct TimeToLive {
   std::string attribute;
   bool backfilling = false;  // items from before it was enabled are still being indexed
+  std::uint32_t number = 0;  // each time it is enabled has its own, so that no backfill takes another's end for its own
 };
 
 // When an item that is due is deleted (expiry_mode.h).
@@ -137,7 +138,16 @@ struct Shard {
   friend bool operator==(const Shard&, const Shard&) = default;
 };
 
+// A restore takes back the records that came after its snapshot. Their numbers are never given again.
+struct Undoing {
+  std::uint32_t number = 0;            // of the restore
+  std::uint64_t first = 0, last = 0;   // the records' numbers
+  friend bool operator==(const Undoing&, const Undoing&) = default;
+};
+
 struct Stream {
+  static constexpr std::size_t undone_max = 100;  // beyond, the two oldest are taken for one
+
   StreamId id = 0;
   TableId table = 0;
   std::string account, region, table_name;
@@ -147,15 +157,19 @@ struct Stream {
   Instant created = 0;
   std::optional<Instant> disabled;  // closed: readable for 24 h
   std::uint32_t name = 0;  // what shards and events are named by; a restored stream keeps it, and gets another id
-  // A restore took these away, and numbers are never given twice: who stood there has lost them.
-  std::uint64_t undone_first = 0, undone_last = 0;  // 0, 0: none
+  std::vector<Undoing> undone;  // by number: what restores took back of this stream, as far as it is not back again
   std::vector<Shard> shards;        // by number; of an enabled stream the last one is open
   std::optional<ResourcePolicy> policy;
 
   [[nodiscard]] const Shard* find_shard(ShardNumber number) const;
   // The open shard of an enabled stream that holds this hash.
   [[nodiscard]] const Shard& open_shard(std::uint64_t partition_hash) const;
-  [[nodiscard]] bool is_undone(std::uint64_t next) const { return undone_first < next && next <= undone_last; }
+  // Whether the record of this number was taken back.
+  [[nodiscard]] bool is_undone(std::uint64_t sequence) const;
+  // Whether a reader who will read `next` has read what was taken back since the restore of number `seen`.
+  [[nodiscard]] bool has_lost(std::uint64_t next, std::uint32_t seen) const;
+  // The latest restore that took something back; 0: none did.
+  [[nodiscard]] std::uint32_t last_restore() const { return undone.empty() ? 0 : undone.back().number; }
 };
 
 struct ServerSideEncryption {
@@ -191,6 +205,7 @@ struct Table {
   std::string settings_replication;  // GlobalTableSettingsReplicationMode; empty: never set
   std::map<std::string, std::string> tags;
   IndexId next_index_id = 1;
+  std::uint32_t next_ttl_number = 1;
 
   [[nodiscard]] const Index* find_index(std::string_view index_name) const;
 };

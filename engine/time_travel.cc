@@ -17,80 +17,95 @@ ClockSetting moved(ClockSetting setting) {
 
 }  // namespace
 
-Advanced TimeTravel::go(Account& account, Instant to, ClockSetting arriving, bool age_streams) {
+std::int64_t TimeTravel::pending_entries(const Account& account) const {
+  std::int64_t entries = 0;
+  for (const auto& table : database_.parts().catalog.tables(account.id())) {
+    if (table->description()->ttl) entries += table->counter(expiry_entries).items;
+  }
+  return entries;
+}
+
+Advanced TimeTravel::go(const Account::Turn& turn, Instant to, ClockSetting arriving, bool age_streams,
+                        const std::stop_token& stop) {
   Accounts& accounts = database_.parts().accounts;
+  Account& account = turn.account();
   AccountClock& clock = account.clock();
   const Instant from = clock.now();
 
   // Whatever happens on the way, the clock goes on from where it came to.
   struct Arrival {
-    Accounts& accounts;
-    Account& account;
+    AccountClock& clock;
     ClockSetting setting;
     Instant now;
-    ~Arrival() {
-      account.clock().set(setting, now);
-      accounts.bell().ring();
-    }
+    ~Arrival() { clock.set(setting, now); }
   };
 
   Advanced result;
   {
-    Arrival arrival{accounts, account, moved(clock.setting()), from};
+    Arrival arrival{clock, moved(clock.setting()), from};
     clock.set(arrival.setting, from);
-    const auto step = [&](Instant instant) {
-      if (!age_streams) account.jumped(arrival.now, instant);
-      arrival.now = instant;
-    };
     TimerHeap& timers = account.timers();
     Failpoints& failpoints = database_.parts().failpoints;
-    const auto something_waited = [&] { return failpoints.any() && failpoints.wait_for_release(account.id()); };
-    do {
-      for (auto timer = timers.earliest(); timer && timer->fires <= to; timer = timers.earliest()) {
-        step(std::max(arrival.now, timer->fires));
-        clock.hold(arrival.now);
-        accounts.save(account);
-        do {
-          reaper_.sweep_account(account, arrival.now, result.tables);
-        } while (something_waited());
-      }
-    } while (something_waited());
-    step(std::max(from, to));
-    arrival.setting = arriving;
+    const auto something_waited = [&] { return failpoints.any() && failpoints.wait_for_release(account.id(), stop); };
+    // Steps to an instant and deletes what fires there.
+    const auto visit = [&](Instant instant) {
+      if (!age_streams) account.jumped(arrival.now, instant);
+      arrival.now = instant;
+      clock.hold(instant);
+      accounts.save(account);
+      do {
+        reaper_.sweep_account(turn, instant, result.tables, stop);
+      } while (something_waited());
+    };
+    std::int64_t stops_left = pending_entries(account) + stops_spare;
+    for (auto timer = timers.earliest(); timer && timer->fires <= to && stops_left > 0 && !stop.stop_requested();
+         timer = timers.earliest(), --stops_left) {
+      visit(std::max(arrival.now, timer->fires));
+    }
+    if (!stop.stop_requested()) {
+      visit(std::max(from, to));
+      arrival.setting = arriving;
+    }
   }
   accounts.save(account);
-  if (age_streams) reaper_.trim_streams(account);
+  if (age_streams) reaper_.trim_streams(turn);
   for (const auto& [name, count] : result.tables) result.expired += count;
-  result.next_expiry = reaper_.next_expiry(account);
+  result.next_expiry = reaper_.next_expiry(turn);
   result.now = clock.now();
   return result;
 }
 
-Advanced TimeTravel::advance(Account& account, Instant to, bool age_streams) {
-  const std::lock_guard moving(account.moving());
-  return go(account, to, moved(account.clock().setting()), age_streams);
+Advanced TimeTravel::advance(Account& account, Instant to, bool age_streams, const std::stop_token& stop) {
+  const Account::Turn turn = account.take_turn();
+  return go(turn, to, moved(account.clock().setting()), age_streams, stop);
 }
 
-Advanced TimeTravel::advance_to_next_expiry(Account& account, bool age_streams) {
-  const std::lock_guard moving(account.moving());
-  const std::optional<Instant> next = reaper_.next_expiry(account);
+Expected<Advanced, ClockRefusal> TimeTravel::advance_by(Account& account, std::chrono::milliseconds by,
+                                                        bool age_streams, const std::stop_token& stop) {
+  const Account::Turn turn = account.take_turn();
+  const Instant now = account.clock().now();
+  if (by.count() > last_instant - now) return Unexpected{ClockRefusal::beyond_the_last_instant};
+  return go(turn, now + by.count(), moved(account.clock().setting()), age_streams, stop);
+}
+
+Advanced TimeTravel::advance_to_next_expiry(Account& account, bool age_streams, const std::stop_token& stop) {
+  const Account::Turn turn = account.take_turn();
+  const std::optional<Instant> next = reaper_.next_expiry(turn);
   if (!next) return {.now = account.clock().now()};
-  return go(account, *next, moved(account.clock().setting()), age_streams);
+  return go(turn, *next, moved(account.clock().setting()), age_streams, stop);
 }
 
 Expected<Advanced, ClockRefusal> TimeTravel::set(Account& account, ClockSetting setting, std::optional<Instant> now,
-                                                 bool age_streams) {
+                                                 bool age_streams, const std::stop_token& stop) {
   Accounts& accounts = database_.parts().accounts;
-  const std::lock_guard moving(account.moving());
-  AccountClock& clock = account.clock();
-  const Instant before = clock.now();
+  const Account::Turn turn = account.take_turn();
+  const Instant before = account.clock().now();
   const Instant wanted = setting.mode == Mode::real ? accounts.host().now() : now.value_or(before);
-  if (wanted >= before) return go(account, wanted, setting, age_streams);
+  if (wanted >= before) return go(turn, wanted, setting, age_streams, stop);
   if (database_.parts().catalog.has_tables(account.id())) return Unexpected{ClockRefusal::has_tables};
   account.begin_anew(setting, wanted);
   accounts.save(account);
-  accounts.bell().ring();
-  return Advanced{.now = clock.now()};
+  return Advanced{.now = account.clock().now()};
 }
 
 }  // namespace mayfly::engine

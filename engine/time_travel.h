@@ -1,12 +1,17 @@
 // Moves an account's clock, through every instant at which something fires, in order.
 //
 // When a call returns, all that fired on the way is deleted, gone from indexes and readable in streams. Who reads
-// the clock meanwhile sees it step. One journey at a time; a second waits for the first.
+// the clock meanwhile sees it step. One journey at a time: a second begins where the first ended.
+//
+// A journey has an end, whatever others write meanwhile: it stops at every instant for as many entries as there were
+// when it began, and for stops_spare more; what then is still to fire does so on arrival. `stop` ends it where it is.
 //
 // Stream records do not age by the way, so that a jump cannot lose what it brought about, unless that is asked for.
 #pragma once
 
+#include <chrono>
 #include <optional>
+#include <stop_token>
 
 #include "engine/account.h"
 #include "engine/clock.h"
@@ -19,19 +24,26 @@ class Reaper;
 
 class TimeTravel {
  public:
+  static constexpr std::int64_t stops_spare = 10'000;
+
   TimeTravel(Database& database, Reaper& reaper) : database_(database), reaper_(reaper) {}
 
   // To `to`, or nowhere if that is past: what fires now is deleted all the same. Real time becomes an offset.
-  Advanced advance(Account& account, Instant to, bool age_streams);
+  Advanced advance(Account& account, Instant to, bool age_streams, const std::stop_token& stop);
+  // So much further than where the journey before ended.
+  Expected<Advanced, ClockRefusal> advance_by(Account& account, std::chrono::milliseconds by, bool age_streams,
+                                              const std::stop_token& stop);
   // To the next instant at which something fires, if there is one.
-  Advanced advance_to_next_expiry(Account& account, bool age_streams);
+  Advanced advance_to_next_expiry(Account& account, bool age_streams, const std::stop_token& stop);
   // A later time is an advance; an earlier one is for accounts without tables. No `now`: as it is, or the host's
   // in real time.
   Expected<Advanced, ClockRefusal> set(Account& account, ClockSetting setting, std::optional<Instant> now,
-                                       bool age_streams);
+                                       bool age_streams, const std::stop_token& stop);
 
  private:
-  Advanced go(Account& account, Instant to, ClockSetting arriving, bool age_streams);
+  Advanced go(const Account::Turn& turn, Instant to, ClockSetting arriving, bool age_streams,
+              const std::stop_token& stop);
+  [[nodiscard]] std::int64_t pending_entries(const Account& account) const;
 
   Database& database_;
   Reaper& reaper_;

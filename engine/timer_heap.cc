@@ -4,58 +4,103 @@
 
 namespace mayfly::engine {
 
+bool TimerHeap::set(Entry& entry, const Timer& timer) {
+  order_.erase({entry.timer.fires, timer.table});
+  entry.timer = timer;
+  if (timer.fires == never) return false;
+  const auto place = order_.insert({timer.fires, timer.table}).first;
+  return place == order_.begin();
+}
+
 void TimerHeap::push(const Timer& timer) {
   {
     const std::lock_guard lock(mutex_);
-    const auto [known, inserted] = timers_.try_emplace(timer.table, timer);
-    if (!inserted) {
-      if (known->second.due <= timer.due) return;
-      order_.erase({known->second.fires, timer.table});
-      known->second = timer;
-    }
-    if (timer.fires == never) return;
-    const auto place = order_.insert({timer.fires, timer.table}).first;
-    if (place != order_.begin()) return;
+    const auto [known, inserted] = timers_.try_emplace(timer.table, Entry{timer});
+    Entry& entry = known->second;
+    if (!entry.pushed || timer.due < entry.pushed->due) entry.pushed = timer;
+    if (!inserted && entry.timer.due <= timer.due) return;
+    if (!set(entry, timer)) return;
   }
   bell_.ring();
 }
 
-std::optional<TimerHeap::Timer> TimerHeap::take(TableId table) {
-  const auto known = timers_.find(table);
-  if (known == timers_.end()) return std::nullopt;
-  const Timer timer = known->second;
-  order_.erase({timer.fires, table});
-  timers_.erase(known);
-  return timer;
-}
-
 void TimerHeap::forget(TableId table) {
   const std::lock_guard lock(mutex_);
-  (void)take(table);
+  const auto known = timers_.find(table);
+  if (known == timers_.end()) return;
+  order_.erase({known->second.timer.fires, table});
+  timers_.erase(known);
 }
 
 std::optional<TimerHeap::Timer> TimerHeap::earliest() const {
   const std::lock_guard lock(mutex_);
   if (order_.empty()) return std::nullopt;
-  return timers_.at(order_.begin()->second);
+  return timers_.at(order_.begin()->second).timer;
 }
 
 std::optional<TimerHeap::Timer> TimerHeap::of(TableId table) const {
   const std::lock_guard lock(mutex_);
   const auto known = timers_.find(table);
   if (known == timers_.end()) return std::nullopt;
-  return known->second;
+  return known->second.timer;
 }
 
-std::optional<TimerHeap::Timer> TimerHeap::pop(Instant now) {
+std::vector<TableId> TimerHeap::firing(Instant now) const {
+  std::vector<TableId> tables;
   const std::lock_guard lock(mutex_);
-  if (order_.empty() || order_.begin()->first > now) return std::nullopt;
-  return take(order_.begin()->second);
+  for (const auto& [fires, table] : order_) {
+    if (fires > now) break;
+    tables.push_back(table);
+  }
+  return tables;
 }
 
 std::size_t TimerHeap::size() const {
   const std::lock_guard lock(mutex_);
   return timers_.size();
+}
+
+// --- looking
+
+TimerHeap::Look TimerHeap::begin_look(Entry& entry) {
+  entry.look = ++last_look_;
+  entry.pushed.reset();
+  return {entry.timer, entry.look};
+}
+
+std::optional<TimerHeap::Look> TimerHeap::look(TableId table) {
+  const std::lock_guard lock(mutex_);
+  const auto known = timers_.find(table);
+  if (known == timers_.end()) return std::nullopt;
+  return begin_look(known->second);
+}
+
+std::optional<TimerHeap::Look> TimerHeap::look_earliest() { return look_firing(never); }
+
+std::optional<TimerHeap::Look> TimerHeap::look_firing(Instant now) {
+  const std::lock_guard lock(mutex_);
+  if (order_.empty() || order_.begin()->first > now) return std::nullopt;
+  return begin_look(timers_.at(order_.begin()->second));
+}
+
+bool TimerHeap::is_current(const Look& look) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = timers_.find(look.timer.table);
+  return known != timers_.end() && known->second.look == look.number;
+}
+
+void TimerHeap::settle(const Look& look, std::optional<Timer> next) {
+  const std::lock_guard lock(mutex_);
+  const auto known = timers_.find(look.timer.table);
+  if (known == timers_.end() || known->second.look != look.number) return;
+  Entry& entry = known->second;
+  if (entry.pushed && (!next || entry.pushed->due < next->due)) next = entry.pushed;
+  if (next) {
+    set(entry, *next);
+  } else {
+    order_.erase({entry.timer.fires, look.timer.table});
+    timers_.erase(known);
+  }
 }
 
 }  // namespace mayfly::engine

@@ -7,8 +7,14 @@
 // first. Rejected: a bounded read-ahead of single entries. It needs its own eviction and reload, and saves a
 // seek per sweep (some 5 us) of a deletion that costs 15.
 //
-// An entry may be early (its item was renewed or deleted): the sweep then finds nothing and says when to come
-// back. It is never late: who writes an expiry entry pushes it, after its commit.
+// A timer may be early (its item was renewed or deleted): who looks then finds nothing and says when to come back.
+// It is never late. Who writes an expiry entry pushes it after its commit, and who looks at the index announces that
+// before reading it: a push meanwhile is remembered, and settling cannot put the timer behind it.
+//
+//   if (const auto look = timers.look_firing(now)) {       // the timer stays where it is
+//     ... read the index from look->timer.due on, delete what is due ...
+//     timers.settle(*look, first_entry_that_is_left);      // or nothing is settled, if that failed: looked at again
+//   }
 //
 // Thread-safe.
 #pragma once
@@ -19,6 +25,7 @@
 #include <set>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "engine/bell.h"
 #include "engine/clock.h"
@@ -35,27 +42,51 @@ class TimerHeap {
     Instant fires;  // when to look: expiry_mode.h
   };
 
+  // Somebody reads the table's index from `timer.due` on.
+  struct Look {
+    Timer timer;
+    std::uint64_t number;  // each look has its own
+  };
+
   // Rings when something fires earlier than all before.
   explicit TimerHeap(Bell& bell) : bell_(bell) {}
 
-  // Something of the table is due then. Later than what is known: nothing to do.
+  // Something of the table is due then. Later than what is known: it is remembered by whoever is looking.
   void push(const Timer& timer);
   void forget(TableId table);
 
   [[nodiscard]] std::optional<Timer> earliest() const;  // of those that ever fire
   [[nodiscard]] std::optional<Timer> of(TableId table) const;
-  // Takes the earliest away if it fires by now. Who sweeps pops first and pushes what it found afterwards, so that
-  // a write meanwhile is not overlooked.
-  std::optional<Timer> pop(Instant now);
+  [[nodiscard]] std::vector<TableId> firing(Instant now) const;
   [[nodiscard]] std::size_t size() const;
 
+  // A look at the table, or at the one whose timer is the earliest, or only if that fires by now. A later look at the
+  // same table takes the place of an earlier one. Nothing: there is no such timer.
+  std::optional<Look> look(TableId table);
+  std::optional<Look> look_earliest();
+  std::optional<Look> look_firing(Instant now);
+  // False: somebody has looked since, or the table was forgotten. What this look has read may be out of date.
+  [[nodiscard]] bool is_current(const Look& look) const;
+  // `next` is the first entry that the look left; nothing: none. The timer is set to it, or to an earlier one that was
+  // pushed since the look began. Of a look that is not current: nothing happens. Rings nobody: who looks has the
+  // account's turn (account.h), whose end does.
+  void settle(const Look& look, std::optional<Timer> next);
+
  private:
-  std::optional<Timer> take(TableId table);
+  struct Entry {
+    Timer timer;
+    std::uint64_t look = 0;        // the latest
+    std::optional<Timer> pushed;   // the earliest since it began
+  };
+
+  Look begin_look(Entry& entry);        // holds mutex_
+  bool set(Entry& entry, const Timer& timer);  // holds mutex_; true: it fires earlier than all others
 
   Bell& bell_;
   mutable std::mutex mutex_;
   std::set<std::pair<Instant, TableId>> order_ GUARDED_BY(mutex_);  // by `fires`; without those that never do
-  std::unordered_map<TableId, Timer> timers_ GUARDED_BY(mutex_);
+  std::unordered_map<TableId, Entry> timers_ GUARDED_BY(mutex_);
+  std::uint64_t last_look_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace mayfly::engine

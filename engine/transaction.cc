@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "engine/departed.h"
 #include "engine/expiry_mode.h"
 #include "engine/index_entries.h"
 #include "engine/item_codec.h"
@@ -93,6 +94,13 @@ struct Transaction::State final : ChangeSource {
 
   void tell(ChangeFeed& feed, Instant at) const override;
 
+  // Whether the item, stored so, has fired and nothing keeps it.
+  [[nodiscard]] bool has_departed(const OneItem& item, std::string_view stored) const;
+  void expire_met();      // items that are there, before anybody sees them
+  void expire_written();  // items that were due already when they were written
+  void adopt(const OneItem& item, StoredItem stored);  // of a transaction that holds the locks: to be removed
+
+  void write();  // stages and commits; the locks are held, by this or by whom items were adopted from
   void stage(OneItem& item);
   void stage_item(OneItem& item, const Table& table, const LiveTable& live);
   void stage_indexes(OneItem& item, const Table& table, const LiveTable& live, const Item* old_item,
@@ -166,7 +174,50 @@ bool Transaction::lock() {
     item.exists = state.parts.storage().get(key, bytes);
     if (item.exists) item.old_item = StoredItem(std::move(bytes));
   }
+  if (state.cause == Cause::user) state.expire_met();
   return true;
+}
+
+// --- what has fired
+
+bool Transaction::State::has_departed(const OneItem& item, std::string_view stored) const {
+  const OneTable& table = tables[item.table];
+  return table.live->expires() && has_fired(*table.description, stored, now()) &&
+         !(parts.failpoints.any() && parts.failpoints.keeps(*table.live, item.key));
+}
+
+void Transaction::State::expire_met() {
+  State expiry(parts, Cause::time_to_live);
+  for (OneItem& item : items) {
+    if (!item.exists || !has_departed(item, item.old_item.bytes())) continue;
+    expiry.adopt(item, std::exchange(item.old_item, {}));
+    item.exists = false;
+  }
+  if (expiry.items.empty()) return;
+  expiry.tables = tables;
+  expiry.write();
+}
+
+void Transaction::State::expire_written() {
+  State expiry(parts, Cause::time_to_live);
+  for (const OneItem& item : items)
+    if (item.write == Write::put && has_departed(item, item.new_bytes)) expiry.adopt(item, StoredItem(item.new_bytes));
+  if (expiry.items.empty()) return;
+  expiry.tables = tables;
+  try {
+    expiry.write();
+  } catch (const StorageFault&) {
+    // What was written stands; the reaper comes for it.
+  }
+}
+
+void Transaction::State::adopt(const OneItem& item, StoredItem stored) {
+  OneItem& adopted = items.emplace_back();
+  adopted.table = item.table;
+  adopted.key = item.key;
+  adopted.exists = true;
+  adopted.old_item = std::move(stored);
+  adopted.write = Write::remove;
 }
 
 const Table& Transaction::table(Slot slot) const {
@@ -223,16 +274,28 @@ void Transaction::commit() {
   State& state = *state_;
   assert(state.gates_held == state.tables.size());
   assert(!state.digest_before);
-  for (State::OneItem& item : state.items) state.stage(item);
-  if (!state.token.empty())
-    state.parts.tokens.stage_use(state.staged.batch, state.token, state.digest, state.now());
-  if (!state.staged.batch.empty()) {
-    state.staged.clock = &state.account().clock();
-    state.staged.source = state_.get();
-    state.parts.committer.commit(state.staged);
-    for (const TimerHeap::Timer& timer : state.timers) state.account().timers().push(timer);
-  }
+  state.write();
   state.release();
+}
+
+void Transaction::State::write() {
+  for (OneItem& item : items) stage(item);
+  if (!token.empty()) parts.tokens.stage_use(staged.batch, token, digest, now());
+  if (staged.batch.empty()) return;
+  if (std::any_of(tables.begin(), tables.end(), [](const OneTable& table) { return table.live->kept_.load(); }))
+    parts.before_images.stage(staged.batch, account().image_keeper());
+  staged.clock = &account().clock();
+  staged.source = this;
+  parts.committer.commit(staged);
+  if (cause == Cause::time_to_live) {
+    for (const OneItem& item : items)
+      if (item.write == Write::remove)
+        tables[item.table].live->expiry_stats().record(
+            staged.at - due_of_stored(*tables[item.table].description, item.old_item.bytes()).value_or(staged.at));
+  } else if (!timers.empty()) {
+    expire_written();
+  }
+  for (const TimerHeap::Timer& timer : timers) account().timers().push(timer);
 }
 
 void Transaction::State::stage(OneItem& item) {

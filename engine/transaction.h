@@ -9,6 +9,9 @@
 //
 // Commit writes ONE batch {items, index entries, expiry entries, change records, counters} and returns
 // when it can be read, also in the stream. Destroying a transaction that was not committed changes nothing.
+//
+// What has fired by its TTL (departed.h) is met by no user's transaction: lock() deletes it first, as the reaper would,
+// and an item that is written when it is due already is deleted by the commit, in a batch after its own.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +56,7 @@ class Transaction {
   [[nodiscard]] bool lock();
 
   [[nodiscard]] const Table& table(Slot slot) const;           // as it is while we hold its lock
-  [[nodiscard]] const StoredItem* old_item(Slot slot) const;   // nullptr: no such item
+  [[nodiscard]] const StoredItem* old_item(Slot slot) const;   // nullptr: no such item, or it has just expired
   // After lock(): the digest that the token was used with in the last ten minutes. Who finds one does not commit.
   [[nodiscard]] const std::optional<std::string>& digest_before() const;
   void put(Slot slot, Item item);

@@ -8,7 +8,6 @@
 #include "compat/control/handlers.h"
 #include "compat/kinesis/destinations.h"
 #include "compat/triggers/triggers.h"
-#include "engine/failpoints.h"
 
 namespace mayfly::compat::control {
 namespace {
@@ -17,7 +16,6 @@ using Mode = engine::ClockSetting::Mode;
 
 constexpr std::pair<std::string_view, Mode> modes[] = {
     {"real", Mode::real}, {"frozen", Mode::frozen}, {"offset", Mode::offset}, {"rate", Mode::rate}};
-constexpr engine::Instant last_instant = 253'402'300'799'999;  // 9999-12-31T23:59:59.999Z
 constexpr double rate_max = 1'000'000;
 constexpr double settle_seconds_default = 30, settle_seconds_max = 600;
 
@@ -107,17 +105,7 @@ void write_settled(Call& call, double seconds_max, json::Writer& out) {
   out.end_array();
 }
 
-// A journey may stop at a failpoint; who gives up releases it.
-struct Journey {
-  explicit Journey(Call& call) : on_stop(call.stop, Release{call.database(), call.scope.account}) {}
-
-  struct Release {
-    engine::Database& database;
-    const std::string& account;
-    void operator()() const { database.failpoints().release_all(account); }
-  };
-  std::stop_callback<Release> on_stop;
-};
+Unexpected<Error> past_the_end() { return error::validation("The clock ends with the year 9999."); }
 
 }  // namespace
 
@@ -136,8 +124,7 @@ Result<void> set_clock(Call& call, json::Writer& out) {
   TRY(const auto setting, read_setting(call.body, call.database().clock_setting(account), now.has_value()));
   TRY(const auto age_streams, call.body.boolean("age_streams"));
   CHECK_OK(call.body.nothing_else());
-  const Journey journey(call);
-  const auto advanced = call.database().set_clock(account, setting, now, age_streams.value_or(false));
+  const auto advanced = call.database().set_clock(account, setting, now, age_streams.value_or(false), call.stop);
   if (!advanced) {
     if (now) return would_go_back(*now, call.database().now(account));
     return conflict("Time moves forward while the account has tables, and the real time is before " +
@@ -153,7 +140,7 @@ Result<void> set_clock(Call& call, json::Writer& out) {
 Result<void> advance_clock(Call& call, json::Writer& out) {
   engine::Database& database = call.database();
   const std::string& account = call.scope.account;
-  TRY(const auto seconds, call.body.number("seconds", 0, last_instant / 1000));
+  TRY(const auto seconds, call.body.number("seconds", 0, engine::last_instant / 1000));
   TRY(const auto to, call.body.string("to"));
   TRY(const auto age_streams, call.body.boolean("age_streams"));
   TRY(const auto settle, call.body.string("settle"));
@@ -165,25 +152,22 @@ Result<void> advance_clock(Call& call, json::Writer& out) {
     return error::validation("The body needs either seconds, or to: a time such as \"2026-11-20T00:00:00Z\", or \"next-expiry\".");
   }
   const bool ages = age_streams.value_or(false);
-  const Journey journey(call);
   engine::Advanced advanced;
   bool stayed = false;
   if (to == "next-expiry") {
     const engine::Instant before = database.now(account);
-    advanced = database.advance_to_next_expiry(account, ages);
+    advanced = database.advance_to_next_expiry(account, ages, call.stop);
     stayed = advanced.expired == 0 && !advanced.next_expiry && advanced.now <= before;
+  } else if (to) {
+    const auto time = parse_time(*to);
+    if (!time) return error::validation("to must be a time such as \"2026-11-20T00:00:00Z\", or \"next-expiry\".");
+    if (const engine::Instant now = database.now(account); *time < now) return would_go_back(*time, now);
+    advanced = database.advance(account, *time, ages, call.stop);
   } else {
-    engine::Instant target = 0;
-    if (to) {
-      const auto time = parse_time(*to);
-      if (!time) return error::validation("to must be a time such as \"2026-11-20T00:00:00Z\", or \"next-expiry\".");
-      target = *time;
-      if (const engine::Instant now = database.now(account); target < now) return would_go_back(target, now);
-    } else {
-      target = database.now(account) + std::llround(*seconds * 1000);
-      if (target > last_instant) return error::validation("The clock ends with the year 9999.");
-    }
-    advanced = database.advance(account, target, ages);
+    const auto arrived =
+        database.advance_by(account, std::chrono::milliseconds(std::llround(*seconds * 1000)), ages, call.stop);
+    if (!arrived) return past_the_end();
+    advanced = *arrived;
   }
   out.begin_object();
   write_advanced(out, advanced);

@@ -32,9 +32,6 @@ std::string_view type_word(engine::Type type) {
   return {};
 }
 
-// Epoch seconds of the year 5138; as milliseconds, of 1973. What is more was not meant as seconds.
-constexpr std::int64_t seconds_max = 100'000'000'000;
-
 Explanation explain_number(const engine::Table& table, const engine::Item& item, const engine::Number& value,
                            engine::Instant now) {
   const std::string& attribute = table.ttl->attribute;
@@ -43,9 +40,10 @@ Explanation explain_number(const engine::Table& table, const engine::Item& item,
   if (value.negative() || (due && engine::is_too_old(*due, now))) {
     return {"too_old", std::nullopt, text + ", more than five years ago: so old a time is taken for a mistake, and the item stays."};
   }
-  if (const auto seconds = value.floor_scaled(0); !seconds || *seconds >= seconds_max) {
-    std::string message = text + ", which as epoch seconds is tens of thousands of years away.";
-    if (seconds && *seconds < seconds_max * 1000) {
+  if (!due) {
+    const auto seconds = value.floor_scaled(0);
+    std::string message = text + ", which as epoch seconds is after the year 9999.";
+    if (seconds && *seconds < engine::last_instant) {
       message += " It looks like milliseconds: " + engine::iso8601(*seconds) + ". TTL wants seconds.";
     }
     return {"milliseconds", std::nullopt, std::move(message)};

@@ -168,7 +168,7 @@ Result<void> sweep_table(Call& call, json::Writer& out) {
   TRY(const auto table, call.table(call.parameters[0]));
   out.begin_object();
   out.key("expired");
-  out.integer(call.database().sweep(table));
+  out.integer(call.database().sweep(table, call.stop));
   out.end_object();
   return {};
 }

@@ -38,7 +38,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
     return error::expired_iterator("The provided iterator exceeds the maximum age allowed.");
   }
   if (iterator->next < context.database.oldest_sequence(stream.id, iterator->shard) ||
-      stream.is_undone(iterator->next)) {
+      stream.has_lost(iterator->next, iterator->last_restore)) {
     return error::trimmed_data_access("The data you are trying to access has been trimmed.");
   }
   auto limit = static_cast<std::size_t>(integer_member(request, "Limit").value_or(records_max));
@@ -54,7 +54,8 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
     ShardIterator next{.stream_arn = iterator->stream_arn,
                        .shard = iterator->shard,
                        .next = page.next,
-                       .created = now};
+                       .created = now,
+                       .last_restore = stream.last_restore()};
     out.key("NextShardIterator");
     out.string(next.print());
   }

@@ -55,7 +55,8 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
   ShardIterator iterator{.stream_arn = std::string(arn),
                          .shard = shard->number,
-                         .created = context.database.stream_now(context.scope.account)};
+                         .created = context.database.stream_now(context.scope.account),
+                         .last_restore = stream.last_restore()};
   if (type == "TRIM_HORIZON") {
     iterator.next = shard->oldest_sequence;
   } else if (type == "LATEST") {
@@ -63,7 +64,9 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   } else {
     TRY(SequencePosition position, position_in(context, *shard, *number));
     iterator.next = type == "AT_SEQUENCE_NUMBER" ? position.at : position.after;
-    if (iterator.next < shard->oldest_sequence || stream.is_undone(iterator.next)) {
+    // A record's own number names one and the same; a shard's limit lies between two.
+    const bool names_a_record = position.at < position.after;
+    if (iterator.next < shard->oldest_sequence || (names_a_record && stream.is_undone(position.at))) {
       return error::trimmed_data_access("The data you are trying to access has been trimmed.");
     }
   }

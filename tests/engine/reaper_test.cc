@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "engine/expiry_index.h"
+#include "engine/index_backfill.h"
 #include "engine/parts.h"
 #include "tests/support/engine_world.h"
 
@@ -126,16 +127,16 @@ TEST_CASE("the re-check is made under the item's lock", "[reaper][holds]") {
   World world;
   auto carts = expiring(world);
   world.put(carts, expiring_item("a", 60));
-  world.clock().set(start_ms + 60'001);
   std::atomic<std::int64_t> reaped{-1};
   std::thread reaper;
   {
-    // A renewal that is under way while the reaper arrives with the old entry.
+    // A renewal that began in time and is under way while the reaper arrives with the old entry.
     Transaction renewal(world.database(), Cause::user);
     const auto slot = renewal.add(carts, key_of(*carts->description(), {{"id", "a"}}));
     REQUIRE(renewal.lock());
+    world.clock().set(start_ms + 60'001);
     reaper = std::thread([&] { reaped = world.database().reap_due(); });
-    while (world.timers().size() > 0) std::this_thread::yield();  // it has taken the timer
+    while (world.database().parts().accounts.of(account).try_turn()) std::this_thread::yield();  // it is sweeping
     renewal.put(slot, expiring_item("a", 6000));
     renewal.commit();
   }
@@ -145,15 +146,15 @@ TEST_CASE("the re-check is made under the item's lock", "[reaper][holds]") {
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("an expired item is an ordinary item until it is deleted", "[reaper]") {
+TEST_CASE("an item that is due when it is written goes with its write", "[reaper]") {
   World world;
   auto carts = expiring(world);
   world.put(carts, expiring_item("a", -60));
-  CHECK(world.get(carts, {{"id", "a"}}));
-  CHECK(world.all(carts, 1).size() == 1);
-  world.put(carts, expiring_item("b", -30));
-  CHECK(world.database().reap_due() == 2);
-  CHECK(removals(world, carts) == Strings{"a@0 ttl", "b@0 ttl"});
+  CHECK_FALSE(world.get(carts, {{"id", "a"}}));
+  CHECK(world.all(carts, 1).empty());
+  CHECK(removals(world, carts) == Strings{"a@0 ttl"});
+  CHECK(world.inconsistency(carts).empty());
+  CHECK(world.database().reap_due() == 0);
 }
 
 TEST_CASE("what is over five years old stays, and costs no second look", "[reaper]") {
@@ -163,11 +164,12 @@ TEST_CASE("what is over five years old stays, and costs no second look", "[reape
   world.put(carts, expiring_item("edge", -157'784'760));
   world.put(carts, {{"id", "negative"}, {"ttl", number(-1)}});
   world.put(carts, {{"id", "milliseconds"}, {"ttl", number(start_ms)}});
-  CHECK(world.database().reap_due() == 1);
   CHECK(removals(world, carts) == Strings{"edge@0 ttl"});  // five years old, not more
   CHECK(world.database().reap_due() == 0);
   CHECK(world.inconsistency(carts).empty());
-  CHECK(world.timers().earliest()->due == start_ms * 1000 + 1);
+  CHECK(world.all(carts).size() == 3);
+  CHECK_FALSE(world.database().next_expiry(account));
+  CHECK(world.timers().size() == 0);
 }
 
 TEST_CASE("items of the same instant go in the order of their keys", "[reaper]") {
@@ -212,7 +214,8 @@ TEST_CASE("a write that fails leaves what is due where it is, for the next attem
   world.put(carts, expiring_item("a", 60));
   fails = true;
   CHECK_THROWS_AS(world.advance(start_ms + 61'000), StorageFault);
-  CHECK(world.get(carts, {{"id", "a"}}));
+  CHECK_FALSE(world.get(carts, {{"id", "a"}}));  // it is due; only its deletion waits
+  CHECK(carts->counter(0).items == 1);
   fails = false;
   CHECK(world.advance(start_ms + 62'000) == 1);
 }
@@ -252,9 +255,10 @@ TEST_CASE("a sweep starts past what expired before", "[reaper][holds]") {
   // The watermark: entries 0..49 are tombstones, and the next sweep seeks to the fiftieth's.
   CHECK(world.timers().earliest()->due == start_ms + 50'001);
   // A write below it moves it back, so that it is not overlooked.
-  world.put(carts, expiring_item("past", 1));
-  CHECK(world.timers().earliest()->due == start_ms + 1'001);
-  CHECK(world.database().reap_due() == 1);
+  world.put(carts, expiring_item("sooner", 55));
+  world.put(carts, expiring_item("50", 500));
+  CHECK(world.timers().earliest()->due == start_ms + 50'001);
+  CHECK(world.database().next_expiry(account) == start_ms + 51'001);
 }
 
 TEST_CASE("a backlog is reaped after a restart, and requests are answered meanwhile", "[reaper]") {
@@ -288,6 +292,9 @@ TEST_CASE("by the host's clock an item goes by itself, and not early", "[reaper]
   const std::string seconds = std::to_string((due - 1) / 1000) + "." + std::to_string(1000 + (due - 1) % 1000).substr(1);
   world.put(carts, {{"id", "a"}, {"ttl", number(seconds)}});
   while (world.get(carts, {{"id", "a"}})) {
+  }
+  CHECK(world.now() >= due);
+  while (world.records(carts->description()->stream->id).size() < 2) {
   }
   const auto record = world.records(carts->description()->stream->id).back();
   CHECK(record.cause == Cause::time_to_live);
@@ -325,5 +332,125 @@ TEST_CASE("writers and the reaper share items without losing a renewal", "[reape
     wrong += !due || *due > record.created;
   }
   CHECK(wrong == 0);
+  CHECK(world.inconsistency(carts).empty());
+}
+
+TEST_CASE("what falls due while somebody else has the account's turn goes when that ends, without another write",
+          "[reaper][holds]") {
+  World world({.clock = std::make_shared<SystemClock>()});
+  auto carts = expiring(world);
+  Account& owner = world.database().parts().accounts.of(account);
+  const auto removed = [&] { return carts->expiry_stats().deleted(); };
+  for (int round = 1; round <= 20; ++round) {
+    {
+      const Account::Turn turn = owner.take_turn();
+      const Instant due = world.now() + 5;
+      const std::string seconds =
+          std::to_string((due - 1) / 1000) + "." + std::to_string(1000 + (due - 1) % 1000).substr(1);
+      world.put(carts, {{"id", "a"}, {"ttl", number(seconds)}});
+      while (world.now() < due + 5) std::this_thread::yield();  // the reaper came, and was sent away
+      REQUIRE(removed() == round - 1);
+    }
+    for (int i = 0; removed() < round && i < 10'000; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    REQUIRE(removed() == round);
+  }
+}
+
+TEST_CASE("a timer that is pushed while the next expiry is looked up is not forgotten", "[reaper][holds]") {
+  World world;
+  auto carts = expiring(world);
+  world.put(carts, expiring_item("far", 1'000'000));
+  std::atomic<bool> stop{false};
+  std::thread asker([&] {
+    while (!stop) (void)world.database().next_expiry(account);
+  });
+  for (int i = 0; i < 20'000; ++i) {
+    world.put(carts, expiring_item("near", 1000 + i % 7));
+    const auto timer = world.timers().of(carts->id());
+    REQUIRE(timer);
+    REQUIRE(timer->due <= start_ms + (1000 + i % 7) * 1000 + 1);
+    world.remove(carts, {{"id", "near"}});
+  }
+  stop = true;
+  asker.join();
+}
+
+TEST_CASE("while one table is swept by hand, what fires in the account's others goes too", "[reaper]") {
+  World world;
+  auto carts = expiring(world), orders = expiring(world, "orders");
+  world.database().update_table(carts, [](Table& table) { table.expiry.kind = ExpiryMode::Kind::manual; });
+  for (int i = 0; i < 1000; ++i) world.put(carts, expiring_item(std::to_string(i), 60));
+  world.put(orders, expiring_item("a", 60));
+  world.clock().set(start_ms + 61'000);
+  CHECK(world.database().sweep(carts) == 1000);
+  CHECK(orders->counter(0).items == 0);
+  CHECK(world.inconsistency(orders).empty());
+}
+
+TEST_CASE("the mode manual ends the sweep that runs", "[reaper]") {
+  World world;
+  auto carts = expiring(world);
+  constexpr std::int64_t count = 30'000;
+  for (std::int64_t i = 0; i < count; ++i) world.put(carts, expiring_item(std::to_string(i), 60));
+  world.clock().set(start_ms + 61'000);
+  std::thread reaper([&] { (void)world.database().reap_due(); });
+  while (carts->expiry_stats().deleted() == 0) std::this_thread::yield();
+  world.database().update_table(carts, [](Table& table) { table.expiry.kind = ExpiryMode::Kind::manual; });
+  const std::int64_t left = carts->counter(0).items;
+  reaper.join();
+  CHECK(left > 0);
+  CHECK(carts->counter(0).items == left);
+  CHECK(world.database().sweep(carts) == left);
+}
+
+TEST_CASE("an account does not wait for another's backlog", "[reaper]") {
+  World world({.reap = true});
+  auto backlog = expiring(world);
+  Table other = simple_table("mine");
+  other.account = "000000000042";
+  auto mine = world.create(other);
+  world.enable_ttl(mine);
+  for (int i = 0; i < 20'000; ++i) world.put(backlog, expiring_item(std::to_string(i), 60));
+  world.put(mine, expiring_item("a", 60));
+  world.clock().set(start_ms + 60'001);
+  world.database().parts().accounts.bell().ring();
+  while (mine->counter(0).items > 0) std::this_thread::yield();
+  // It went in the first rounds: the reaper takes a little of each account in turn.
+  CHECK(backlog->counter(0).items > 10'000);
+}
+
+TEST_CASE("TTL that is switched off and on while its backfill walks is backfilled whole", "[reaper][holds]") {
+  World world;
+  auto carts = world.create(simple_table("carts"));
+  for (int i = 0; i < 1000; ++i) world.put(carts, expiring_item(std::to_string(i), 60));
+  Database::Parts& parts = world.database().parts();
+  const auto set_ttl = [&](std::optional<TimeToLive> ttl) {
+    return parts.catalog.update(*carts, [&](Table& table) { table.ttl = std::move(ttl); }, parts.committer);
+  };
+  BackfillWalk older(world.database(), carts, *set_ttl(TimeToLive{"ttl"}));
+  REQUIRE_FALSE(older.step(900));
+  set_ttl(std::nullopt);
+  BackfillWalk newer(world.database(), carts, *set_ttl(TimeToLive{"ttl"}));
+  REQUIRE_FALSE(newer.step(10));
+  CHECK(older.step(1000));  // it has nothing to do any more
+  CHECK(carts->description()->ttl->backfilling);
+  CHECK(newer.step(1000));
+  CHECK_FALSE(carts->description()->ttl->backfilling);
+  CHECK(world.inconsistency(carts).empty());
+  CHECK(world.advance(start_ms + 61'000) == 1000);
+}
+
+TEST_CASE("a backfill that storage interrupts goes on by itself", "[reaper]") {
+  std::atomic<int> writes_left{1 << 20};
+  World world({.reap = false, .write_fails = [&] { return --writes_left < 0; }});
+  auto carts = world.create(simple_table("carts"));
+  for (int i = 0; i < 1000; ++i) world.put(carts, expiring_item(std::to_string(i), 60));
+  writes_left = 4;  // the description, and the first items
+  world.enable_ttl(carts);
+  CHECK(carts->description()->ttl->backfilling);
+  writes_left = 1 << 20;
+  for (int i = 0; carts->description()->ttl->backfilling && i < 10'000; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK_FALSE(carts->description()->ttl->backfilling);
   CHECK(world.inconsistency(carts).empty());
 }

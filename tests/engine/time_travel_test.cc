@@ -5,6 +5,8 @@
 #include <atomic>
 #include <thread>
 
+#include "engine/expiry_view.h"
+#include "engine/failpoints.h"
 #include "engine/parts.h"
 #include "tests/support/engine_world.h"
 
@@ -201,4 +203,109 @@ TEST_CASE("accounts travel side by side", "[time_travel]") {
     CHECK(world.database().now(tables[i]->account().id()) == start_ms + 10 * (60'000 + 1000 * static_cast<Instant>(i)));
     CHECK(world.all(tables[i]).empty());
   }
+}
+
+TEST_CASE("advances that come at once add up", "[time_travel][holds]") {
+  World world({.reap = true});
+  auto carts = carts_of(world, account);
+  REQUIRE(world.database().set_clock(account, {Mode::frozen}, std::nullopt));
+  for (int i = 0; i < 100; ++i) world.put(carts, expiring(std::to_string(i), 60 * i));
+  std::vector<std::thread> travellers;
+  for (int i = 0; i < 4; ++i)
+    travellers.emplace_back([&] {
+      for (int step = 0; step < 5; ++step)
+        REQUIRE(world.database().advance_by(account, std::chrono::hours(1)));
+    });
+  for (std::thread& traveller : travellers) traveller.join();
+  CHECK(world.now() == start_ms + 20 * hour_ms);
+  CHECK(world.all(carts).empty());
+}
+
+TEST_CASE("an advance ends though writers go on adding what falls due on its way", "[time_travel][holds]") {
+  World world;
+  auto carts = carts_of(world, account);
+  REQUIRE(world.database().set_clock(account, {Mode::frozen}, std::nullopt));
+  std::atomic<bool> stop{false};
+  std::atomic<int> written{0};
+  std::thread writer([&] {
+    for (int i = 0; !stop; ++i, ++written) {
+      const Instant due = world.now() + 2;
+      world.put(carts, {{"id", std::to_string(i % 1000)},
+                        {"ttl", number(std::to_string(due / 1000) + "." + std::to_string(1000 + due % 1000).substr(1))}});
+    }
+  });
+  while (written < 100) std::this_thread::yield();
+  const Advanced advanced = world.database().advance(account, start_ms + 48 * hour_ms);
+  CHECK(advanced.now == start_ms + 48 * hour_ms);
+  CHECK(advanced.expired < 3 * TimeTravel::stops_spare);
+  stop = true;
+  writer.join();
+  world.advance(start_ms + 49 * hour_ms);
+  CHECK(world.all(carts).empty());
+  CHECK(world.inconsistency(carts).empty());
+}
+
+TEST_CASE("a journey that is told to stop ends where it is, and another goes on from there", "[time_travel]") {
+  World world;
+  auto carts = carts_of(world, account);
+  REQUIRE(world.database().set_clock(account, {Mode::frozen}, std::nullopt));
+  for (int i = 0; i < 100; ++i) world.put(carts, expiring(std::to_string(i), 60 + i));
+  std::stop_source stop;
+  int removed = 0;
+  const auto subscription = world.database().subscribe([&](const Change& change) {
+    if (change.kind == ChangeRecord::Kind::remove && ++removed == 10) stop.request_stop();
+  });
+  const Advanced stopped = world.database().advance(account, start_ms + hour_ms, false, stop.get_token());
+  CHECK(stopped.now == start_ms + 69'001);
+  CHECK(stopped.expired == 10);
+  CHECK(stopped.next_expiry == start_ms + 70'001);
+  CHECK(world.now() == start_ms + 69'001);
+  CHECK(world.advance(start_ms + hour_ms) == 90);
+}
+
+TEST_CASE("an advance does not wait at a failpoint of a table that is dropped, nor of one that was restored away",
+          "[time_travel][failpoints]") {
+  World world;
+  for (const bool drops : {true, false}) {
+    auto carts = carts_of(world, account);
+    const SnapshotId id = world.database().take_snapshot(account);
+    const Instant from = world.now();
+    world.put(carts, {{"id", "a"}, {"ttl", number(from / 1000 + 60)}});
+    Failpoints& failpoints = world.database().failpoints();
+    failpoints.arm(carts, key_of(*carts->description(), {{"id", "a"}}), {{"id", "a"}});
+    std::thread traveller([&] { world.advance(from + hour_ms); });
+    while (failpoints.of(account).empty() || !failpoints.of(account)[0].waiting) std::this_thread::yield();
+    if (drops) {
+      CHECK(world.database().drop_table(carts));
+    } else {
+      CHECK(failpoints.release(*carts, key_of(*carts->description(), {{"id", "a"}})));
+    }
+    traveller.join();
+    REQUIRE(world.database().restore_snapshot(account, id));
+    CHECK(failpoints.of(account).empty());
+    world.database().reset(account);
+  }
+}
+
+TEST_CASE("milliseconds are never a next expiry, and no clock goes beyond the year 9999", "[time_travel]") {
+  World world;
+  auto carts = carts_of(world, account);
+  world.put(carts, {{"id", "ms"}, {"ttl", number(start_ms)}});
+  world.put(carts, {{"id", "last"}, {"ttl", number(last_instant / 1000)}});
+  world.put(carts, {{"id", "beyond"}, {"ttl", number(last_instant / 1000 + 1)}});
+  CHECK(expiry_totals(world.database(), *carts).pending == 1);
+  REQUIRE(world.database().set_clock(account, {Mode::frozen}, std::nullopt));
+  const Advanced advanced = world.database().advance_to_next_expiry(account);
+  CHECK(iso8601(advanced.now) == "9999-12-31T23:59:59.001Z");
+  CHECK(advanced.expired == 1);
+  CHECK_FALSE(advanced.next_expiry);
+  const auto refused = world.database().advance_by(account, std::chrono::hours(1));
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error() == ClockRefusal::beyond_the_last_instant);
+  CHECK(world.get(carts, {{"id", "ms"}}));
+  CHECK(world.get(carts, {{"id", "beyond"}}));
+
+  REQUIRE(world.database().set_clock(account, {Mode::rate, 1e6}, std::nullopt));
+  world.clock().set(start_ms + 3600'000);
+  CHECK(world.now() == last_instant);
 }

@@ -17,11 +17,14 @@ TEST_CASE("a table's timer is the earliest that was pushed", "[timer_heap]") {
   timers.push({2, 150, 150});
   timers.push({2, 50, 50});
   CHECK(timers.size() == 2);
-  CHECK_FALSE(timers.pop(49));
-  CHECK(timers.pop(50)->table == 2);
-  const auto next = timers.pop(1000);
-  CHECK(next->table == 1);
-  CHECK(next->due == 100);
+  CHECK_FALSE(timers.look_firing(49));
+  const auto first = timers.look_firing(50);
+  CHECK(first->timer.table == 2);
+  timers.settle(*first, std::nullopt);
+  const auto next = timers.look_firing(1000);
+  CHECK(next->timer.table == 1);
+  CHECK(next->timer.due == 100);
+  timers.settle(*next, std::nullopt);
   CHECK(timers.size() == 0);
 }
 
@@ -30,9 +33,13 @@ TEST_CASE("tables have their turn by when they fire, not by when something is du
   TimerHeap timers(bell);
   timers.push({1, 100, 900});
   timers.push({2, 200, 200});
-  CHECK_FALSE(timers.pop(199));
-  CHECK(timers.pop(1000)->table == 2);
-  CHECK(timers.pop(1000)->table == 1);
+  CHECK_FALSE(timers.look_firing(199));
+  const auto first = timers.look_firing(1000);
+  CHECK(first->timer.table == 2);
+  timers.settle(*first, std::nullopt);
+  CHECK(timers.look_firing(1000)->timer.table == 1);
+  CHECK(timers.firing(899).empty());
+  CHECK(timers.firing(900) == std::vector<TableId>{1});
 }
 
 TEST_CASE("what never fires is remembered, and never has its turn", "[timer_heap]") {
@@ -40,8 +47,57 @@ TEST_CASE("what never fires is remembered, and never has its turn", "[timer_heap
   TimerHeap timers(bell);
   timers.push({1, 100, never});
   CHECK_FALSE(timers.earliest());
-  CHECK_FALSE(timers.pop(never - 1));
+  CHECK_FALSE(timers.look_firing(never - 1));
+  CHECK_FALSE(timers.look_earliest());
   CHECK(timers.of(1)->due == 100);
+  CHECK(timers.look(1)->timer.due == 100);
+}
+
+TEST_CASE("what is pushed while somebody looks is not put behind what that found", "[timer_heap]") {
+  Bell bell;
+  TimerHeap timers(bell);
+  timers.push({1, 100, 100});
+  const auto look = timers.look(1);
+  timers.push({1, 300, 300});  // written after the index was read, and later than the timer that stands
+  timers.push({1, 250, 250});
+  timers.settle(*look, TimerHeap::Timer{1, 500, 500});
+  CHECK(timers.of(1)->due == 250);
+
+  const auto again = timers.look(1);
+  timers.push({1, 700, 700});
+  timers.settle(*again, TimerHeap::Timer{1, 500, 500});
+  CHECK(timers.of(1)->due == 500);
+
+  const auto last = timers.look(1);
+  timers.push({1, 700, 700});
+  timers.settle(*last, std::nullopt);
+  CHECK(timers.of(1)->due == 700);
+}
+
+TEST_CASE("a look that is never settled leaves its timer", "[timer_heap]") {
+  Bell bell;
+  TimerHeap timers(bell);
+  timers.push({1, 100, 100});
+  REQUIRE(timers.look_firing(100));
+  CHECK(timers.of(1)->due == 100);
+  CHECK(timers.look_firing(100)->timer.due == 100);
+}
+
+TEST_CASE("who looked before somebody else did settles nothing", "[timer_heap]") {
+  Bell bell;
+  TimerHeap timers(bell);
+  timers.push({1, 100, 100});
+  const auto early = timers.look(1), late = timers.look(1);
+  CHECK_FALSE(timers.is_current(*early));
+  CHECK(timers.is_current(*late));
+  timers.settle(*early, TimerHeap::Timer{1, 900, 900});
+  CHECK(timers.of(1)->due == 100);
+  timers.settle(*late, TimerHeap::Timer{1, 200, 200});
+  CHECK(timers.of(1)->due == 200);
+  timers.forget(1);
+  CHECK_FALSE(timers.is_current(*late));
+  timers.settle(*late, TimerHeap::Timer{1, 900, 900});
+  CHECK(timers.size() == 0);
 }
 
 TEST_CASE("any number of timers of a table is one entry", "[timer_heap]") {

@@ -180,10 +180,10 @@ TEST_CASE("explain says why an item is still there") {
         answer(nullptr, "not_a_number", "ttl is a string; only a number of epoch seconds makes an item expire."));
   CHECK(explain("carts", "ms") ==
         answer(nullptr, "milliseconds",
-               "ttl is 1924992000000, which as epoch seconds is tens of thousands of years away. It looks like milliseconds: "
+               "ttl is 1924992000000, which as epoch seconds is after the year 9999. It looks like milliseconds: "
                "2031-01-01T00:00:00.000Z. TTL wants seconds."));
   CHECK(explain("carts", "us") == answer(nullptr, "milliseconds",
-                                         "ttl is 1924992000000000, which as epoch seconds is tens of thousands of years away."));
+                                         "ttl is 1924992000000000, which as epoch seconds is after the year 9999."));
   CHECK(explain("carts", "old") ==
         answer(nullptr, "too_old",
                "ttl is 1767207239, more than five years ago: so old a time is taken for a mistake, and the item stays."));

@@ -1,0 +1,25 @@
+#include "engine/departed.h"
+
+#include "engine/expiry_index.h"
+#include "engine/expiry_mode.h"
+#include "engine/parts.h"
+
+namespace mayfly::engine {
+
+bool has_fired(const Table& table, std::string_view stored, Instant now) {
+  const std::optional<Instant> due = due_of_stored(table, stored);
+  return due && is_expired(*due, now) && fires_at(table, *due) <= now;
+}
+
+Departed::Departed(const Database& database, const LiveTable& table)
+    : live_(table), failpoints_(database.parts().failpoints) {
+  if (!table.expires()) return;
+  table_ = table.description();
+  now_ = table.account().clock().now();
+}
+
+bool Departed::looks(std::string_view item_key, std::string_view stored) const {
+  return has_fired(*table_, stored, now_) && !(failpoints_.any() && failpoints_.keeps(live_, item_key));
+}
+
+}  // namespace mayfly::engine

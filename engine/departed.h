@@ -1,0 +1,44 @@
+// What has fired is gone for everybody from its first millisecond on, though its deletion may still be on its way.
+//
+//   const Departed departed(database, table);              // as of now
+//   if (departed.has(item_key, stored)) continue;          // not for this reader
+//
+// It is computed from the item as it is stored, by the rules that the reaper deletes by, so it holds for items that no
+// index knows yet. Readers pass over what has departed; a transaction that meets such an item expires it first. What a
+// failpoint keeps has not departed. In the modes `aws` and `manual` an item that is due is there until it fires.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "engine/clock.h"
+#include "engine/table.h"
+
+namespace mayfly::engine {
+
+class Database;
+class Failpoints;
+class LiveTable;
+
+// Whether the item is due, not too old to expire, and fires by now.
+bool has_fired(const Table& table, std::string_view stored, Instant now);
+
+class Departed {
+ public:
+  // Both outlive it.
+  Departed(const Database& database, const LiveTable& table);
+
+  [[nodiscard]] bool has(std::string_view item_key, std::string_view stored) const {
+    return table_ != nullptr && looks(item_key, stored);
+  }
+
+ private:
+  [[nodiscard]] bool looks(std::string_view item_key, std::string_view stored) const;
+
+  const LiveTable& live_;
+  const Failpoints& failpoints_;
+  std::shared_ptr<const Table> table_;  // empty: nothing of it ever fires
+  Instant now_ = 0;
+};
+
+}  // namespace mayfly::engine

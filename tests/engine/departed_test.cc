@@ -1,0 +1,203 @@
+#include "engine/departed.h"
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <thread>
+
+#include "engine/failpoints.h"
+#include "engine/parts.h"
+#include "tests/support/engine_world.h"
+
+using namespace mayfly::engine;
+using namespace mayfly::engine::test;
+
+namespace {
+
+std::shared_ptr<LiveTable> carts_of(World& world) {
+  Table description = simple_table("carts");
+  description.stream = stream_of(StreamView::new_and_old_images);
+  description.indexes = {global_index("by_user", "user"), local_index("by_day", "day")};
+  auto table = world.create(description);
+  world.enable_ttl(table);
+  return table;
+}
+
+Item cart(const std::string& id, std::int64_t in_seconds) {
+  return {{"id", id}, {"user", "u"}, {"day", "mon"}, {"ttl", number(start_seconds + in_seconds)}};
+}
+
+// "INSERT a@0", "REMOVE a@60001 ttl": each record, when, and if the service made it.
+std::vector<std::string> history(World& world, const std::shared_ptr<LiveTable>& table) {
+  std::vector<std::string> result;
+  for (const ChangeRecord& record : world.records(table->description()->stream->id)) {
+    constexpr const char* kinds[] = {"INSERT ", "MODIFY ", "REMOVE "};
+    result.push_back(kinds[static_cast<int>(record.kind)] + *record.keys.find("id")->get_if<std::string>() + "@" +
+                     std::to_string(record.created - start_ms) +
+                     (record.cause == Cause::time_to_live ? " ttl" : ""));
+  }
+  return result;
+}
+
+using Strings = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("nobody sees an item from the instant on at which it is due, whether it is deleted or not",
+          "[departed][holds]") {
+  World world;  // without a reaper
+  auto carts = carts_of(world);
+  world.put(carts, cart("a", 60));
+  world.put(carts, cart("stays", 600));
+  const std::string key = key_of(*carts->description(), {{"id", "a"}});
+
+  world.clock().set(start_ms + 60'000);
+  CHECK(world.get(carts, {{"id", "a"}}) == cart("a", 60));
+  CHECK(world.all(carts).size() == 2);
+
+  world.clock().set(start_ms + 60'001);
+  CHECK_FALSE(world.get(carts, {{"id", "a"}}));
+  const Database::ItemName names[] = {{carts.get(), key}};
+  CHECK_FALSE(world.database().get_together(names)[0]);
+  for (const IndexId index : {0, 1, 2}) CHECK(world.all(carts, index) == std::vector<Item>{cart("stays", 600)});
+  Cursor backward(world.database(), *carts, {.forward = false});
+  REQUIRE(backward.next());
+  CHECK(backward.item().item() == cart("stays", 600));
+  CHECK_FALSE(backward.next());
+
+  // It is all still there: only its deletion is late.
+  CHECK(history(world, carts) == Strings{"INSERT a@0", "INSERT stays@0"});
+  CHECK(world.inconsistency(carts).empty());
+  CHECK(world.database().reap_due() == 1);
+  CHECK(history(world, carts).back() == "REMOVE a@60001 ttl");
+}
+
+TEST_CASE("whoever writes to an item that has fallen due deletes it first, in the service's name", "[departed][holds]") {
+  World world;
+  auto carts = carts_of(world);
+  world.put(carts, cart("a", 60));
+  world.put(carts, cart("b", 60));
+  world.clock().set(start_ms + 61'000);
+  {
+    Transaction transaction(world.database(), Cause::user);
+    const auto slot = transaction.add(carts, key_of(*carts->description(), {{"id", "a"}}));
+    REQUIRE(transaction.lock());
+    CHECK(transaction.old_item(slot) == nullptr);
+    // Whether it goes on or not.
+  }
+  CHECK(history(world, carts).back() == "REMOVE a@61000 ttl");
+  world.put(carts, cart("b", 600));
+  world.remove(carts, {{"id", "a"}});
+  CHECK(history(world, carts) == Strings{"INSERT a@0", "INSERT b@0", "REMOVE a@61000 ttl", "REMOVE b@61000 ttl",
+                                         "INSERT b@61000"});
+  CHECK(world.inconsistency(carts).empty());
+  CHECK(carts->expiry_stats().deleted() == 2);
+  CHECK(carts->expiry_stats().lag_ms_max() == 999);
+  CHECK(world.database().reap_due() == 0);
+}
+
+TEST_CASE("what is written when it is due already is never seen, on a frozen clock either", "[departed][holds]") {
+  World world({.reap = true});
+  auto carts = carts_of(world);
+  REQUIRE(world.database().set_clock(account, {ClockSetting::Mode::frozen}, std::nullopt));
+  for (int i = 0; i < 500; ++i) {
+    const std::string id = std::to_string(i);
+    world.put(carts, cart(id, -1));
+    REQUIRE_FALSE(world.get(carts, {{"id", id}}));
+    // Its history is whole when the write returns.
+    REQUIRE(world.records(carts->description()->stream->id).size() == 2u * static_cast<unsigned>(i) + 2);
+    REQUIRE(carts->counter(0).items == 0);
+  }
+  CHECK(world.inconsistency(carts).empty());
+}
+
+TEST_CASE("a write that is due already stands if storage fails to delete it, and the reaper comes", "[departed]") {
+  int writes_left = 1 << 20;
+  World world({.reap = false, .write_fails = [&] { return --writes_left < 0; }});
+  auto carts = carts_of(world);
+  writes_left = 1;
+  world.put(carts, cart("a", -1));
+  writes_left = 1 << 20;
+  CHECK_FALSE(world.get(carts, {{"id", "a"}}));
+  CHECK(carts->counter(0).items == 1);
+  CHECK(world.database().reap_due() == 1);
+  CHECK(world.inconsistency(carts).empty());
+}
+
+TEST_CASE("in the modes aws and manual an item that is due is an ordinary one until it fires", "[departed]") {
+  World world;
+  auto carts = carts_of(world);
+  const auto set_mode = [&](ExpiryMode mode) {
+    world.database().update_table(carts, [&](Table& table) { table.expiry = mode; });
+  };
+  set_mode({.kind = ExpiryMode::Kind::aws, .delay_ms_min = 1000, .delay_ms_max = 1000});
+  world.put(carts, cart("a", 60));
+  world.clock().set(start_ms + 61'000);
+  CHECK(world.get(carts, {{"id", "a"}}));
+  world.put(carts, cart("due", 0));
+  CHECK(world.get(carts, {{"id", "a"}}));
+  world.clock().set(start_ms + 61'001);
+  CHECK_FALSE(world.get(carts, {{"id", "a"}}));
+
+  set_mode({.kind = ExpiryMode::Kind::manual});
+  CHECK(world.get(carts, {{"id", "a"}}));
+  world.clock().set(start_ms + 3600'000);
+  CHECK(world.get(carts, {{"id", "a"}}));
+  set_mode({});
+  CHECK_FALSE(world.get(carts, {{"id", "a"}}));
+}
+
+TEST_CASE("what a failpoint keeps can be read and renewed", "[departed][failpoints]") {
+  World world;
+  auto carts = carts_of(world);
+  world.put(carts, cart("a", 60));
+  const std::string key = key_of(*carts->description(), {{"id", "a"}});
+  Failpoints& failpoints = world.database().failpoints();
+  failpoints.arm(carts, key, {{"id", "a"}});
+  world.clock().set(start_ms + 61'000);
+  CHECK(world.get(carts, {{"id", "a"}}) == cart("a", 60));
+  CHECK(world.database().reap_due() == 0);
+  Item renewed = cart("a", 600);
+  world.put(carts, renewed);
+  REQUIRE(failpoints.release(*carts, key));
+  CHECK(world.database().reap_due() == 0);
+  CHECK(world.get(carts, {{"id", "a"}}) == renewed);
+  CHECK(history(world, carts) == Strings{"INSERT a@0", "MODIFY a@61000"});
+}
+
+TEST_CASE("readers never meet a due item while its reaper is behind", "[departed][holds]") {
+  World world({.reap = true});
+  auto carts = carts_of(world);
+  constexpr int count = 20'000;
+  for (int i = 0; i < count; ++i) world.put(carts, cart(std::to_string(i), 60));
+  world.clock().set(start_ms + 60'001);
+  world.database().parts().accounts.bell().ring();  // the manual clock of the host does not
+  int seen = 0;
+  do {
+    seen += static_cast<int>(world.all(carts).size() + world.all(carts, 1).size());
+    for (int i = 0; i < 100; ++i) seen += world.get(carts, {{"id", std::to_string(i * 200)}}).has_value();
+  } while (carts->counter(0).items > 0);
+  CHECK(seen == 0);
+  CHECK(world.inconsistency(carts).empty());
+}
+
+TEST_CASE("a read pauses after passing over many that have departed, and goes on where it was", "[departed]") {
+  World world;
+  auto carts = carts_of(world);
+  constexpr std::size_t count = 2 * Cursor::departed_max + 10;
+  for (std::size_t i = 0; i < count; ++i) world.put(carts, cart(std::to_string(i), 60));
+  world.put(carts, cart("stays", 600));
+  world.clock().set(start_ms + 60'001);
+  Cursor cursor(world.database(), *carts, {});
+  std::size_t pauses = 0, items = 0;
+  while (cursor.next() || cursor.paused()) {
+    if (cursor.paused()) {
+      ++pauses;
+      CHECK_FALSE(cursor.item().item() == cart("stays", 600));
+    } else {
+      ++items;
+    }
+  }
+  CHECK(pauses == 2);
+  CHECK(items == 1);
+}
