@@ -18,7 +18,7 @@ compat::triggers::RestAnswer refuse(compat::Error error) {
 }
 
 compat::triggers::RestAnswer answer(const Request& request, compat::Emulator& emulator, std::stop_token stop) {
-  auto scope = authenticate(request, emulator.region());
+  auto scope = authenticate(request, emulator.region(), SignedBy::header);
   if (!scope) return refuse(std::move(scope).error());
   return compat::triggers::answer_rest(emulator.triggers(),
                                        {.scope = *scope,

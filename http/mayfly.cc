@@ -217,6 +217,9 @@ void Server::start(ServerOptions options) {
   settings.host = std::move(options.host);
   settings.port = options.port;
   settings.threads = options.threads;
+  settings.access = {.control = options.control,
+                     .hosts = std::move(options.allowed_hosts),
+                     .origins = std::move(options.cors_origins)};
   auto server = http::Server::start(*state_->emulator->state_->emulator, std::move(settings));
   if (!server) throw Failure(server.error());
   state_->server = *std::move(server);

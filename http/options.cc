@@ -272,12 +272,19 @@ CommandLine parse_command_line(int argc, char** argv) {
       ->transform(CLI::Transformer(levels, CLI::ignore_case).description("debug|info|warning|error|off"))
       ->default_str("info");
 
-  serve->add_flag("!--no-control", options.server.control, "Answer nothing under /_mayfly/ but health")
+  bool no_control = false;
+  serve->add_flag("--no-control", no_control, "Answer nothing under /_mayfly/ but health, change no event source mappings")
       ->envname("MAYFLY_NO_CONTROL");
-  serve->add_option("--control-host", options.server.control_hosts,
-                    "A name, besides our own, that calls under /_mayfly/ may have in Host and Origin")
-      ->envname("MAYFLY_CONTROL_HOST")
+  serve->add_option("--allowed-host", options.server.access.hosts,
+                    "A name with a dot that requests may have in Host; may be repeated")
+      ->envname("MAYFLY_ALLOWED_HOST")
+      ->delimiter(',')
       ->type_name("NAME");
+  serve->add_option("--cors-origin", options.server.access.origins,
+                    "Whose pages may use the server from a browser (http://localhost:3000); * is all; may be repeated")
+      ->envname("MAYFLY_CORS_ORIGIN")
+      ->delimiter(',')
+      ->type_name("ORIGIN");
   add_time_options(*serve, options);
   add_clock_commands(app, command, arguments);
   add_ttl_commands(app, command, arguments);
@@ -288,6 +295,7 @@ CommandLine parse_command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& outcome) {
     return {.exit_code = app.exit(outcome)};
   }
+  options.server.access.control = !no_control;
   if (!serve->parsed()) return {.control = std::move(command)};
   return {.serve = std::move(options)};
 }

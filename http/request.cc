@@ -20,6 +20,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Header::count_)>
     "expect",
     "host",
     "origin",
+    "sec-fetch-site",
     "x-amz-client-context",
     "x-amz-date",
     "x-amz-invocation-type",
@@ -50,10 +51,13 @@ void Request::set(Header name, std::string_view value) {
 
 void Request::add_header(std::string_view name, std::string_view value) {
   for (std::size_t i = 0; i < header_names.size(); ++i) {
-    if (!present_[i] && equals_ignoring_case(name, header_names[i])) {
+    if (!equals_ignoring_case(name, header_names[i])) continue;
+    if (present_[i]) {
+      repeated_[i] = true;
+    } else {
       set(static_cast<Header>(i), trim(value));
-      return;
     }
+    return;
   }
 }
 
@@ -64,6 +68,8 @@ void Request::clear() {
   body.clear();
   for (auto& value : headers_) value.clear();
   present_.fill(false);
+  repeated_.fill(false);
+  is_http_1_0 = false;
 }
 
 std::string_view Request::path() const {

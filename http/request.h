@@ -1,7 +1,7 @@
 // One HTTP request: what the session read of it and the router answers from.
 //
 // Only the headers that some answer depends on are kept; the first of a name counts, as for DynamoDB's
-// Accept-Encoding. Reused from request to request so that its strings keep their memory.
+// Accept-Encoding, and that there were more is remembered. Reused from request to request so that its strings keep their memory.
 #pragma once
 
 #include <array>
@@ -25,6 +25,7 @@ enum class Header : unsigned char {
   expect,
   host,
   origin,
+  sec_fetch_site,
   x_amz_client_context,
   x_amz_date,
   x_amz_invocation_type,
@@ -38,9 +39,11 @@ struct Request {
   std::string method;
   std::string target;  // as sent: "/?X-Amz-Algorithm=…"
   std::string body;
+  bool is_http_1_0 = false;
 
   [[nodiscard]] std::string_view header(Header name) const { return headers_[index(name)]; }
   [[nodiscard]] bool has(Header name) const { return present_[index(name)]; }
+  [[nodiscard]] bool repeated(Header name) const { return repeated_[index(name)]; }
   void set(Header name, std::string_view value);
   // Keeps the header if it is one of ours; any case.
   void add_header(std::string_view name, std::string_view value);
@@ -52,7 +55,7 @@ struct Request {
  private:
   static constexpr std::size_t index(Header name) { return static_cast<std::size_t>(name); }
   std::array<std::string, static_cast<std::size_t>(Header::count_)> headers_;
-  std::array<bool, static_cast<std::size_t>(Header::count_)> present_{};
+  std::array<bool, static_cast<std::size_t>(Header::count_)> present_{}, repeated_{};
 };
 
 bool equals_ignoring_case(std::string_view a, std::string_view b);

@@ -27,8 +27,9 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
   // A body's memory is asked for as it comes, a part ahead: Content-Length alone costs the server nothing.
   static constexpr std::uint64_t reserved_bytes_max = 1024 * 1024;
 
-  void on_request_impl(boost::beast::http::verb, Text method, Text target, int,
+  void on_request_impl(boost::beast::http::verb, Text method, Text target, int version,
                        Error& failure) override {
+    request_.is_http_1_0 = version == 10;
     request_.method.assign(method.data(), method.size());
     request_.target.assign(target.data(), target.size());
     count(method.size() + target.size(), failure);

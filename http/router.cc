@@ -2,9 +2,11 @@
 
 #include <optional>
 
+#include "compat/control/control.h"
 #include "compat/emulator.h"
 #include "compat/json.h"
 #include "compat/triggers/rest.h"
+#include "http/access.h"
 #include "http/admin.h"
 #include "http/compression.h"
 #include "http/lambda.h"
@@ -17,7 +19,7 @@ namespace {
 constexpr std::string_view amz_json = "application/x-amz-json-1.0";
 constexpr std::string_view plain_json = "application/json";
 
-// What a browser's script may read of an answer, and for how long (seconds) it may remember a preflight.
+// What an allowed origin's script may read of an answer, and for how long (seconds) it may remember a preflight.
 constexpr std::string_view exposed_headers =
     "Access-Control-Expose-Headers: x-amzn-RequestId, x-amzn-ErrorType, x-amz-crc32, Date\r\n";
 constexpr std::string_view preflight_age = "Access-Control-Max-Age: 172800\r\n";
@@ -85,7 +87,7 @@ compat::Answer operate(const Request& request, compat::Emulator& emulator, const
     return compat::error_answer(is_json ? error : compat::error::serialization({}).error);
   };
   if (compat::find_operation(target) == nullptr) return refuse(compat::error::unknown_operation().error);
-  const auto scope = authenticate(request, emulator.region());
+  const auto scope = authenticate(request, emulator.region(), SignedBy::header_or_query);
   if (!scope) return refuse(scope.error());
   return emulator.execute(*scope, target, request.body, request.header(Header::host), stop);
 }
@@ -112,9 +114,16 @@ Reply post(Request& request, compat::Emulator& emulator, const std::stop_token& 
   return reply;
 }
 
-Reply route_by_method(Request& request, compat::Emulator& emulator, const std::stop_token& stop) {
+Reply route_by_path(Request& request, compat::Emulator& emulator, bool control, const std::stop_token& stop) {
   const std::string_view path = request.path();
-  if (compat::triggers::is_rest_path(path)) return lambda(request, emulator, stop);
+  if (path.starts_with(admin_prefix)) return admin(request, emulator, control, stop);
+  if (compat::triggers::is_rest_path(path)) {
+    const bool changes = request.method != "GET" && !compat::triggers::waits_for_function(request.method, path);
+    if (changes && !control) {
+      return refused(request, {403, "mayfly#Forbidden", "Event source mappings can only be read while control is switched off (--no-control)."});
+    }
+    return lambda(request, emulator, stop);
+  }
   if (path != "/") return not_found();
   if (request.method == "POST") return post(request, emulator, stop);
   if (request.method == "GET" || request.method == "HEAD") return healthy(emulator);
@@ -130,16 +139,31 @@ bool may_wait(const Request& request, const compat::Emulator& emulator) {
   return compat::triggers::waits_for_function(request.method, path);
 }
 
-Reply route(Request& request, compat::Emulator& emulator, const ControlAccess& access, const std::stop_token& stop) {
-  // Of the control API nothing is for other sites' scripts: no CORS.
-  if (request.path().starts_with(admin_prefix)) return admin(request, emulator, access, stop);
-  const bool cross_origin = request.has(Header::origin);
+Reply route(const Admitted& admitted, compat::Emulator& emulator, const AccessRules& access, const std::stop_token& stop) {
+  Request& request = admitted.request();
+  const bool cross_origin = !admitted.origin().empty();
   Reply reply = cross_origin && request.method == "OPTIONS" ? preflight(request)
-                                                         : route_by_method(request, emulator, stop);
+                                                         : route_by_path(request, emulator, access.control, stop);
   if (cross_origin) {
-    reply.extra_headers += "Access-Control-Allow-Origin: *\r\n";
+    reply.extra_headers += "Access-Control-Allow-Origin: ";
+    reply.extra_headers += admitted.origin();
+    reply.extra_headers += "\r\nVary: Origin\r\n";
     reply.extra_headers += exposed_headers;
   }
+  reply.head_only = request.method == "HEAD";
+  return reply;
+}
+
+Reply refused(const Request& request, const Refusal& refusal) {
+  compat::control::Answer answer = compat::control::refusal(
+      {.type = std::string(refusal.type), .message = refusal.message, .status = refusal.status});
+  Reply reply;
+  reply.status = refusal.status;
+  reply.content_type = answer.content_type;
+  reply.body = std::move(answer.body);
+  reply.extra_headers = "x-amzn-ErrorType: ";  // Lambda's clients look for it there
+  reply.extra_headers += refusal.type.substr(refusal.type.find('#') + 1);
+  reply.extra_headers += "\r\n";
   reply.head_only = request.method == "HEAD";
   return reply;
 }

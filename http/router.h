@@ -1,6 +1,6 @@
 // Request in, reply out: which answer a method, a path and headers get, in DynamoDB's order.
 //
-// A POST is checked in this order: content type (404), encoding of the body, JSON, target, authentication; then
+// Only what access.h admitted comes here. A POST is checked in this order: content type (404), encoding of the body, JSON, target, authentication; then
 // compat answers. Pure but for what the emulator does: no sockets here.
 #pragma once
 
@@ -15,12 +15,17 @@ class Emulator;
 
 namespace mayfly::http {
 
-struct ControlAccess;
+class Admitted;
+struct AccessRules;
+struct Refusal;
 
-// Thread-safe. May decompress `request.body` in place. `stop`: nobody waits for the answer any more.
-Reply route(Request& request, compat::Emulator& emulator, const ControlAccess& access, const std::stop_token& stop);
+// Thread-safe. May decompress the request's body in place. `stop`: nobody waits for the answer any more.
+Reply route(const Admitted& admitted, compat::Emulator& emulator, const AccessRules& access, const std::stop_token& stop);
 // Whether its answer may take time that is not its own, as an await's: io threads have others to serve.
 bool may_wait(const Request& request, const compat::Emulator& emulator);
+
+// What a request gets that was not admitted; in a form that all clients read, AWS's and ours.
+Reply refused(const Request& request, const Refusal& refusal);
 
 // Answers to what is no request.
 Reply bad_request(std::string_view reason);  // a sentence for people

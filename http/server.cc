@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "compat/dispatch.h"
-#include "http/admin.h"
+#include "http/access.h"
 #include "http/log.h"
 #include "http/router.h"
 #include "http/session.h"
@@ -124,26 +124,35 @@ Expected<tcp::endpoint, std::string> endpoint_of(const ServerSettings& settings)
 class EmulatorService final : public Service {
  public:
   EmulatorService(compat::Emulator& emulator, const ServerSettings& settings)
-      : emulator_(emulator),
-        access_{.enabled = settings.control, .listening_on = settings.host, .hosts = settings.control_hosts} {}
+      : emulator_(emulator), access_(settings.access) {}
 
   [[nodiscard]] bool may_wait(const Request& request) const override { return http::may_wait(request, emulator_); }
-  Reply answer(Request& request, const std::stop_token& stop) override {
-    Reply reply = answer_or_500(request, stop);
+  Expected<Admitted, Reply> admit(Request& request) const override {
+    auto admitted = http::admit(request, access_);
+    if (admitted) return *admitted;
+    Reply reply = refused(request, admitted.error());
+    log_answer(request, reply);
+    return Unexpected{std::move(reply)};
+  }
+  Reply answer(const Admitted& admitted, const std::stop_token& stop) override {
+    Reply reply = answer_or_500(admitted, stop);
+    log_answer(admitted.request(), reply);
+    return reply;
+  }
+
+ private:
+  static void log_answer(const Request& request, const Reply& reply) {
     if (log::enabled(log::Level::debug)) {
       log::write(log::Level::debug, request.method + " " + request.target + " " +
                                         std::string(request.header(Header::x_amz_target)) + " -> " +
                                         std::to_string(reply.status) + ", " + std::to_string(reply.body.size()) +
                                         " bytes");
     }
-    return reply;
   }
-
- private:
   // The last resort: what throws is a bug of ours (or no memory), and costs one request, not everybody's tables.
-  Reply answer_or_500(Request& request, const std::stop_token& stop) {
+  Reply answer_or_500(const Admitted& admitted, const std::stop_token& stop) {
     try {
-      return route(request, emulator_, access_, stop);
+      return route(admitted, emulator_, access_, stop);
     } catch (const std::exception& failure) {
       log::write(log::Level::error, std::string("a request failed: ") + failure.what());
       Reply reply;
@@ -155,7 +164,7 @@ class EmulatorService final : public Service {
   }
 
   compat::Emulator& emulator_;
-  const ControlAccess access_;
+  const AccessRules access_;
 };
 
 }  // namespace
@@ -176,6 +185,7 @@ struct Server::State {
 
 Expected<std::unique_ptr<Server>, std::string> Server::start(compat::Emulator& emulator, ServerSettings settings) {
   settings.threads = std::max(1u, settings.threads);
+  if (std::string problem = problem_of(settings.access); !problem.empty()) return Unexpected{std::move(problem)};
   auto state = std::make_unique<State>(emulator, std::move(settings));
   TRY(tcp::endpoint endpoint, endpoint_of(state->settings));
 

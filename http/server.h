@@ -12,9 +12,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "engine/expected.h"
+#include "http/access.h"
 
 namespace mayfly::compat {
 class Emulator;
@@ -31,8 +31,7 @@ struct ServerSettings {
   std::chrono::milliseconds stalled_max{60'000};  // one whose request or answer does not move
   std::chrono::milliseconds tick{5'000};         // how often both are looked at
   std::size_t waiting_max = 256;   // requests that wait for something at once; more are refused
-  bool control = true;             // answer /_mayfly/…, not only its health
-  std::vector<std::string> control_hosts;  // names, besides our own, that a request for it may call us by
+  AccessRules access;              // who may ask
 };
 
 class Server {

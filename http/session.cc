@@ -119,10 +119,12 @@ bool Session::parse_request() {
 }
 
 void Session::answer() {
+  auto admitted = service_.admit(request_);
+  if (!admitted) return send(std::move(admitted).error());
   if (service_.may_wait(request_)) {
-    answer_later();
+    answer_later(*admitted);
   } else {
-    send(service_.answer(request_, {}));
+    send(service_.answer(*admitted, {}));
   }
 }
 
@@ -137,12 +139,12 @@ void Session::send(Reply reply) {
 
 // --- answers that are made elsewhere
 
-void Session::answer_later() {
+void Session::answer_later(const Admitted& admitted) {
   waiting_ = true;
   stop_ = std::stop_source();
   // The lane never holds the last reference: a session ends on its io thread.
-  const bool taken = slow_lane_.run(stop_, [self = shared_from_this(), stop = stop_.get_token()]() mutable {
-    Reply reply = self->service_.answer(self->request_, stop);
+  const bool taken = slow_lane_.run(stop_, [self = shared_from_this(), admitted, stop = stop_.get_token()]() mutable {
+    Reply reply = self->service_.answer(admitted, stop);
     const auto executor = self->socket_.get_executor();
     asio::post(executor, [self = std::move(self), reply = std::move(reply)]() mutable {
       self->waiting_ = false;

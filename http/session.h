@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "http/access.h"
 #include "http/reply.h"
 #include "http/request.h"
 #include "http/request_parser.h"
@@ -33,8 +34,10 @@ class Service {
   virtual ~Service() = default;
   // Whether the answer may take time that is not its own: then it is made on the slow lane.
   [[nodiscard]] virtual bool may_wait(const Request& request) const = 0;
+  // Whoever is not admitted gets the Reply instead.
+  virtual Expected<Admitted, Reply> admit(Request& request) const = 0;
   // Must not throw. `stop`: nobody waits for the answer any more.
-  virtual Reply answer(Request& request, const std::stop_token& stop) = 0;
+  virtual Reply answer(const Admitted& admitted, const std::stop_token& stop) = 0;
 };
 
 class Session : public std::enable_shared_from_this<Session> {
@@ -65,7 +68,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void send_last(Reply reply);
 
   // Answers that are made elsewhere.
-  void answer_later();
+  void answer_later(const Admitted& admitted);
   void watch_client();  // that leaves while we wait
   void next_piece();    // of a body that has a source
   void piece_came(const std::string& piece, bool more);

@@ -101,9 +101,9 @@ std::string_view account_of(std::string_view access_key_id) {
   return is_account ? access_key_id : default_account;
 }
 
-compat::Result<engine::Scope> authenticate(const Request& request, std::string_view default_region) {
+compat::Result<engine::Scope> authenticate(const Request& request, std::string_view default_region, SignedBy by) {
   const std::string_view authorization = request.header(Header::authorization);
-  const Parameters query = split_parameters(request.query(), "&", compat::decode_query);
+  const Parameters query = by == SignedBy::header ? Parameters{} : split_parameters(request.query(), "&", compat::decode_query);
   const bool by_query = std::any_of(query.begin(), query.end(),
                                     [](const Parameter& parameter) { return parameter.name == "X-Amz-Algorithm"; });
 

@@ -22,7 +22,10 @@ inline constexpr std::string_view default_account = "000000000000";
 // Twelve digits are the account itself; every other key sees the default account's tables.
 std::string_view account_of(std::string_view access_key_id);
 
+// Where a signature may be. DynamoDB reads it from the query too; elsewhere a link would be enough to act.
+enum class SignedBy : unsigned char { header, header_or_query };
+
 // `default_region`: of a scope that names none.
-compat::Result<engine::Scope> authenticate(const Request& request, std::string_view default_region);
+compat::Result<engine::Scope> authenticate(const Request& request, std::string_view default_region, SignedBy by);
 
 }  // namespace mayfly::http

@@ -18,6 +18,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace mayfly {
 
@@ -124,6 +125,9 @@ struct ServerOptions {
   std::string host = "127.0.0.1";
   std::uint16_t port = 0;    // 0: a free one
   unsigned threads = 1;
+  bool control = true;                    // /_mayfly/… by HTTP beyond health, and changes of event source mappings
+  std::vector<std::string> allowed_hosts{};  // names with a dot that requests may have in Host
+  std::vector<std::string> cors_origins{};   // whose pages may use it from a browser; "*": all
 };
 
 // An HTTP endpoint on an emulator; serves from construction to destruction.

@@ -26,7 +26,7 @@ http::Request signed_by_query(std::string_view target) {
 }
 
 std::string type_of(const http::Request& request) {
-  const auto scope = http::authenticate(request, "us-east-1");
+  const auto scope = http::authenticate(request, "us-east-1", http::SignedBy::header_or_query);
   REQUIRE(!scope);
   REQUIRE(scope.error().status == 400);
   REQUIRE(scope.error().type.starts_with(coral));
@@ -34,13 +34,13 @@ std::string type_of(const http::Request& request) {
 }
 
 std::string message_of(const http::Request& request) {
-  const auto scope = http::authenticate(request, "us-east-1");
+  const auto scope = http::authenticate(request, "us-east-1", http::SignedBy::header_or_query);
   REQUIRE(!scope);
   return scope.error().message;
 }
 
 engine::Scope scope_of(const http::Request& request) {
-  const auto scope = http::authenticate(request, "us-east-1");
+  const auto scope = http::authenticate(request, "us-east-1", http::SignedBy::header_or_query);
   REQUIRE(scope);
   return *scope;
 }
@@ -148,4 +148,15 @@ TEST_CASE("algorithm, number of credential elements and region must be well-form
   const auto region = signed_by_header("AWS4-HMAC-SHA256 Credential=a/b/\"c/d/e,SignedHeaders=h,Signature=0");
   CHECK(type_of(region) == "InvalidSignatureException");
   CHECK(message_of(region) == "Credential should be scoped to a valid region, not '\"c'. ");
+}
+
+TEST_CASE("where only a header may sign, a presigned query is not looked at") {
+  const std::string query = "?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=000000000042%2F20240101%2Feu-west-1%2Flambda%2Faws4_request"
+                            "&X-Amz-Date=20240101T000000Z&X-Amz-SignedHeaders=host&X-Amz-Signature=abc";
+  http::Request request = signed_by_query("/2015-03-31/event-source-mappings/" + query);
+  CHECK(http::authenticate(request, "us-east-1", http::SignedBy::header_or_query)->account == "000000000042");
+  CHECK(http::authenticate(request, "us-east-1", http::SignedBy::header).error().type == "com.amazon.coral.service#MissingAuthenticationTokenException");
+  request.set(Header::x_amz_date, "20240101T000000Z");
+  request.set(Header::authorization, "AWS4-HMAC-SHA256 Credential=000000000043/20240101/us-east-1/lambda/aws4_request, SignedHeaders=host, Signature=0");
+  CHECK(http::authenticate(request, "us-east-1", http::SignedBy::header)->account == "000000000043");
 }

@@ -1,0 +1,190 @@
+#include "http/access.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+#include "compat/triggers/rest.h"
+#include "http/admin.h"
+
+namespace mayfly::http {
+
+namespace {
+
+constexpr std::size_t name_bytes_max = 253, label_bytes_max = 63;  // DNS's
+constexpr std::size_t quoted_bytes_max = 100;                       // of a header, in a refusal
+constexpr unsigned port_max = 65'535;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+// Nothing, or ":8000".
+bool is_port(std::string_view text) {
+  if (text.empty()) return true;
+  unsigned port = 0;
+  const char* const end = text.data() + text.size();
+  const auto [last, failure] = std::from_chars(text.data() + 1, end, port);
+  return text[0] == ':' && text.size() > 1 && is_digit(text[1]) && failure == std::errc{} && last == end && port <= port_max;
+}
+
+bool is_address(std::string_view text, int family) {
+  std::array<char, INET6_ADDRSTRLEN> terminated{};
+  std::array<unsigned char, 16> bytes;
+  if (text.size() >= terminated.size()) return false;
+  std::copy(text.begin(), text.end(), terminated.begin());
+  return ::inet_pton(family, terminated.data(), bytes.data()) == 1;
+}
+
+// Labels of letters, digits, hyphens and (Compose's) underscores, none of them empty.
+bool is_name(std::string_view text) {
+  if (text.empty() || text.size() > name_bytes_max) return false;
+  std::size_t label_bytes = 0;
+  for (const char c : text) {
+    if (c == '.') {
+      if (label_bytes == 0) return false;
+      label_bytes = 0;
+    } else if (!is_letter(c) && !is_digit(c) && c != '-' && c != '_') {
+      return false;
+    } else if (++label_bytes > label_bytes_max) {
+      return false;
+    }
+  }
+  return label_bytes > 0;
+}
+
+bool ends_with_ignoring_case(std::string_view text, std::string_view end) {
+  return text.size() > end.size() && equals_ignoring_case(text.substr(text.size() - end.size()), end);
+}
+
+bool contains_ignoring_case(const std::vector<std::string>& texts, std::string_view text) {
+  return std::any_of(texts.begin(), texts.end(),
+                     [&](const std::string& one) { return equals_ignoring_case(one, text); });
+}
+
+// "http://localhost:3000", "capacitor://localhost": a scheme and an authority, no path.
+bool is_origin(std::string_view text) {
+  const auto scheme = text.find("://");
+  if (scheme == 0 || scheme == std::string_view::npos) return false;
+  const std::string_view authority = text.substr(scheme + 3);
+  return std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(scheme),
+                     [](char c) { return is_letter(c) || is_digit(c) || c == '+' || c == '-' || c == '.'; }) &&
+         !authority.empty() &&
+         std::all_of(authority.begin(), authority.end(),
+                     [](char c) { return is_letter(c) || is_digit(c) || std::string_view("-._:[]").find(c) != std::string_view::npos; });
+}
+
+// The beginning of a header's value, for a sentence.
+std::string quoted(std::string_view value) {
+  return std::string(value.substr(0, quoted_bytes_max)) + (value.size() > quoted_bytes_max ? "…" : "");
+}
+
+Refusal malformed(std::string message) { return {400, "mayfly#BadRequest", std::move(message)}; }
+Refusal forbidden(std::string message) { return {403, "mayfly#Forbidden", std::move(message)}; }
+
+bool reads(std::string_view method) { return method == "GET" || method == "HEAD"; }
+
+std::optional<Refusal> refuse_form(const Request& request) {
+  // A proxy's form, "GET http://example.com/": its authority would stand for Host. Nothing that we serve needs it.
+  if (!request.target.starts_with('/') && request.target != "*") {
+    return malformed("The request's target must begin with a slash.");
+  }
+  for (const auto& [header, name] : {std::pair{Header::host, "Host"}, std::pair{Header::origin, "Origin"},
+                                     std::pair{Header::sec_fetch_site, "Sec-Fetch-Site"}}) {
+    if (request.repeated(header)) return malformed("There is more than one " + std::string(name) + " header.");
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> refuse_host(const Request& request, const AccessRules& rules) {
+  if (!request.has(Header::host)) {
+    // Probes and old scripts speak HTTP/1.0 without it; every browser sends it.
+    if (request.is_http_1_0) return std::nullopt;
+    return malformed("A request of HTTP/1.1 needs a Host header.");
+  }
+  const std::string_view host = request.header(Header::host);
+  if (answers_to(host, rules.hosts)) return std::nullopt;
+  return forbidden("This server is not called '" + quoted(host) +
+                   "': a Host header has an address, localhost, a name without a dot, or one that --allowed-host adds.");
+}
+
+// Pages: whose is it? `allowed`: the origin that may read the answer.
+std::optional<Refusal> refuse_page(const Request& request, const AccessRules& rules, std::string_view& allowed) {
+  const bool has_origin = request.has(Header::origin), has_site = request.has(Header::sec_fetch_site);
+  if (!has_origin && !has_site) return std::nullopt;
+  const std::string_view origin = request.header(Header::origin), site = request.header(Header::sec_fetch_site);
+  const bool same_site = !has_site || site == "same-origin";
+
+  constexpr std::string_view scheme = "http://", everybody = "*";
+  if (has_origin && same_site && origin.starts_with(scheme) && request.has(Header::host) &&
+      equals_ignoring_case(origin.substr(scheme.size()), request.header(Header::host))) {
+    return std::nullopt;
+  }
+  if (std::find(rules.origins.begin(), rules.origins.end(), everybody) != rules.origins.end()) {
+    if (has_origin) allowed = everybody;
+    return std::nullopt;
+  }
+  if (has_origin) {
+    if (contains_ignoring_case(rules.origins, origin)) {
+      allowed = origin;
+      return std::nullopt;
+    }
+    return forbidden("Requests from pages of '" + quoted(origin) + "' are refused; --cors-origin allows an origin.");
+  }
+  // "none": nobody's page, a person typed the address.
+  if (same_site || (site == "none" && reads(request.method))) return std::nullopt;
+  return forbidden("Requests from other sites' pages are refused (Sec-Fetch-Site: " + quoted(site) +
+                   "); --cors-origin allows an origin.");
+}
+
+std::optional<Refusal> refuse_content_type(const Request& request) {
+  const std::string_view path = request.path();
+  // DynamoDB's operations are named by X-Amz-Target, which no page sends unasked; other types have DynamoDB's 404.
+  if (path == "/" || reads(request.method) || request.method == "OPTIONS") return std::nullopt;
+  std::string_view type = request.header(Header::content_type);
+  type = trim(type.substr(0, type.find(';')));
+  if (equals_ignoring_case(type, "application/json") || equals_ignoring_case(type, "application/x-amz-json-1.0")) return std::nullopt;
+  // A signature in a header is not sent unasked either. An Invoke's payload is of any type, and a DELETE has none.
+  const bool any_type = request.body.empty() || compat::triggers::waits_for_function(request.method, path);
+  if (request.has(Header::authorization) && any_type) return std::nullopt;
+  return Refusal{415, "mayfly#UnsupportedMediaType", "Calls that change something need Content-Type: application/json."};
+}
+
+}  // namespace
+
+bool answers_to(std::string_view host, const std::vector<std::string>& hosts) {
+  if (host.starts_with('[')) {
+    const auto end = host.find(']');
+    return end != std::string_view::npos && is_port(host.substr(end + 1)) && is_address(host.substr(1, end - 1), AF_INET6);
+  }
+  const auto colon = std::min(host.find(':'), host.size());
+  if (!is_port(host.substr(colon))) return false;
+  host = host.substr(0, colon);
+  if (!is_name(host)) return false;
+  return host.find('.') == std::string_view::npos || is_address(host, AF_INET) || ends_with_ignoring_case(host, ".localhost") ||
+         equals_ignoring_case(host, "host.docker.internal") || contains_ignoring_case(hosts, host);
+}
+
+std::string problem_of(const AccessRules& rules) {
+  for (const std::string& host : rules.hosts) {
+    if (!is_name(host)) return "the allowed host '" + host + "' is no host's name";
+  }
+  for (const std::string& origin : rules.origins) {
+    if (origin == "null") return "the origin null is that of every sandboxed page; * allows all";
+    if (origin != "*" && !is_origin(origin)) return "'" + origin + "' is no origin, as http://localhost:3000 is one";
+  }
+  return {};
+}
+
+Expected<Admitted, Refusal> admit(Request& request, const AccessRules& rules) {
+  std::string_view allowed;
+  if (auto refusal = refuse_form(request)) return Unexpected{*std::move(refusal)};
+  if (auto refusal = refuse_host(request, rules)) return Unexpected{*std::move(refusal)};
+  if (auto refusal = refuse_page(request, rules, allowed)) return Unexpected{*std::move(refusal)};
+  if (auto refusal = refuse_content_type(request)) return Unexpected{*std::move(refusal)};
+  return Admitted(request, allowed);
+}
+
+}  // namespace mayfly::http

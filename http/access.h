@@ -1,0 +1,62 @@
+// Who may ask: one rule of Host, Origin, Sec-Fetch-Site and Content-Type, for every path.
+//
+// Whoever reaches the port may use the server; what must not is a web page that a developer happens to look at. Its
+// browser is on this machine and sends what the page says, but it also says who is asking:
+//
+//   Host            what the page calls us. It can have its own name mean our address (DNS rebinding) and is then of
+//                   our origin; so we answer only to names that nobody can rebind, and to those that were added.
+//   Origin,         whose page it is. Another's is refused, unless it was allowed (--cors-origin).
+//   Sec-Fetch-Site
+//   Content-Type    the three types of forms, and none, can be sent to anybody without asking first (a preflight).
+//                   What changes something has another type, or a header that makes the browser ask.
+//
+// An Admitted is a request that passed; only admit makes one and nothing is routed without, so no path can forget.
+//
+//   auto admitted = admit(request, rules);
+//   if (!admitted) ...       // 403 mayfly#Forbidden: This server is not called evil.example: …
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/expected.h"
+#include "http/request.h"
+
+namespace mayfly::http {
+
+struct AccessRules {
+  bool control = true;               // answer /_mayfly/… beyond health, and changes of event source mappings
+  std::vector<std::string> hosts;    // names, besides those that cannot be rebound, that Host may have
+  std::vector<std::string> origins;  // whose pages may ask: "http://localhost:3000"; "*": all
+};
+// What is wrong with them, a sentence for people; empty: nothing.
+std::string problem_of(const AccessRules& rules);
+
+struct Refusal {
+  int status;
+  std::string_view type;  // "mayfly#Forbidden"
+  std::string message;    // a sentence for people
+};
+
+class Admitted {
+ public:
+  [[nodiscard]] Request& request() const { return *request_; }
+  // For Access-Control-Allow-Origin, as long as the request lives; empty: no other origin's page asks.
+  [[nodiscard]] std::string_view origin() const { return origin_; }
+
+ private:
+  friend Expected<Admitted, Refusal> admit(Request& request, const AccessRules& rules);
+  Admitted(Request& request, std::string_view origin) : request_(&request), origin_(origin) {}
+  Request* request_;
+  std::string_view origin_;
+};
+
+// Pure. The Admitted refers to `request`.
+Expected<Admitted, Refusal> admit(Request& request, const AccessRules& rules);
+
+// Whether we answer to a Host header's value, strictly read: "127.0.0.1:8000", "[::1]", "localhost", "a.localhost",
+// "host.docker.internal", "mayfly" (a name without a dot: a Compose service), or one of `hosts`.
+bool answers_to(std::string_view host, const std::vector<std::string>& hosts);
+
+}  // namespace mayfly::http
