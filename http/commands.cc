@@ -9,6 +9,7 @@
 #include "compat/json.h"
 #include "engine/clock.h"
 #include "http/client.h"
+#include "http/log.h"
 
 namespace mayfly::http {
 
@@ -60,7 +61,7 @@ std::string message_of(const ClientAnswer& answer) {
   const auto document = json::parse(answer.body);
   const Value* message = document ? document->root().member("message") : nullptr;
   if (message == nullptr && document) message = document->root().member("Message");
-  return message != nullptr ? std::string(message->string()) : "HTTP status " + std::to_string(answer.status);
+  return message != nullptr ? log::printable(message->string()) : "HTTP status " + std::to_string(answer.status);
 }
 
 // --- tail
@@ -107,12 +108,17 @@ void print_event(std::string_view data, const Colours& colours) {
   line += ' ';
   line += table->string();
   line += ' ';
-  if (const Value* keys = change->member("Keys")) print_value(line, *keys, -1);
+  const auto print = [&](const Value& value) {
+    std::string text;
+    print_value(text, value, -1);
+    line += log::printable(text);
+  };
+  if (const Value* keys = change->member("Keys")) print(*keys);
   if (expired) line += std::string(" ") + colour + "expired" + colours.off;
   const Value* image = change->member(event == "REMOVE" ? "OldImage" : "NewImage");
   if (image != nullptr) {
     line += std::string(" ") + colours.faint;
-    print_value(line, *image, -1);
+    print(*image);
     line += colours.off;
   }
   std::printf("%s\n", line.c_str());
