@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <boost/asio/buffer.hpp>
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
 #include <cstdint>
@@ -21,7 +22,20 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
     body_limit(body_bytes_max);
   }
 
+  // As basic_parser's put: how many bytes were taken. What Beast would not bear is kept from it: once it has seen a last
+  // chunk's "0\r\n" it asserts that more than one byte came since. No body that comes in chunks ends in fewer bytes
+  // than the last chunk has, so waiting for that many never waits for ever.
+  std::size_t parse(const boost::asio::const_buffer& bytes, boost::beast::error_code& failure) {
+    constexpr std::string_view last_chunk = "0\r\n\r\n";
+    if (is_header_done() && chunked() && bytes.size() < last_chunk.size()) {
+      failure = boost::beast::http::error::need_more;
+      return 0;
+    }
+    return put(bytes, failure);
+  }
+
  private:
+  using boost::beast::http::basic_parser<true>::put;
   using Error = boost::beast::error_code;
   using Text = boost::beast::string_view;
   // A body's memory is asked for as it comes, a part ahead: Content-Length alone costs the server nothing.
@@ -35,10 +49,16 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
     count(method.size() + target.size(), failure);
   }
   void on_response_impl(int, Text, int, Error&) override {}
-  void on_field_impl(boost::beast::http::field, Text name, Text value, Error& failure) override {
+  void on_field_impl(boost::beast::http::field known, Text name, Text value, Error& failure) override {
+    using boost::beast::http::field;
     count(name.size() + value.size(), failure);
     // Trailers come this way too; what they say comes too late.
-    if (!in_body_) request_.add_header({name.data(), name.size()}, {value.data(), value.size()});
+    if (in_body_) return;
+    if (known == field::transfer_encoding || known == field::content_length) {
+      check_framing(known == field::transfer_encoding, {value.data(), value.size()}, failure);
+    } else {
+      request_.add_header({name.data(), name.size()}, {value.data(), value.size()});
+    }
   }
   void on_header_impl(Error&) override { in_body_ = true; }
   void on_body_init_impl(const boost::optional<std::uint64_t>& length, Error&) override {
@@ -61,9 +81,20 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
     if (header_bytes_ > header_bytes_max) failure = boost::beast::http::error::header_limit;
   }
 
+  // One header says where the body ends, in a way that everybody understands alike: who reads another end than the
+  // proxy before us reads another next request. Beast takes an unknown encoding for no body, and lists of equal lengths.
+  void check_framing(bool by_encoding, std::string_view value, Error& failure) {
+    if (by_encoding && (request_.is_http_1_0 || !equals_ignoring_case(value, "chunked"))) {
+      failure = boost::beast::http::error::bad_transfer_encoding;
+    } else if (framed_ || (!by_encoding && value.find_first_not_of("0123456789") != std::string_view::npos)) {
+      failure = boost::beast::http::error::bad_content_length;
+    }
+    framed_ = true;
+  }
+
   Request& request_;
   std::size_t header_bytes_ = 0;
-  bool in_body_ = false;
+  bool in_body_ = false, framed_ = false;
 };
 
 }  // namespace mayfly::http

@@ -98,7 +98,7 @@ bool Session::parse_request() {
   if (!parser_) parser_.emplace(request_);
   const bool had_header = parser_->is_header_done();
   ErrorCode failure;
-  in_begin_ += parser_->put(asio::buffer(in_.data() + in_begin_, in_end_ - in_begin_), failure);
+  in_begin_ += parser_->parse(asio::buffer(in_.data() + in_begin_, in_end_ - in_begin_), failure);
   const std::size_t unparsed = in_end_ - in_begin_;
 
   if (failure == error::body_limit) {

@@ -178,6 +178,35 @@ TEST_CASE("a connection serves request after request, and pipelined ones in orde
   }
 }
 
+TEST_CASE("a body in chunks may come in any two or three pieces, an empty one too") {
+  Running running;
+  for (const std::string& body : {std::string("0\r\n\r\n"), std::string("2\r\n{}\r\n0\r\n\r\n"), std::string("0;x=y\r\nA: b\r\n\r\n"),
+                                  std::string("1\r\n{\r\n1;x\r\n}\r\n00\r\nTrailer: 1\r\n\r\n")}) {
+    const std::string request = operation_request("ListTables", body, {{"Transfer-Encoding", "chunked"}});
+    const std::size_t head = request.size() - body.size();
+    for (std::size_t first = head - 1; first < request.size(); ++first) {
+      for (std::size_t second = first; second < request.size(); ++second) {
+        INFO(body << " " << first - head << " " << second - head);
+        HttpClient client(running.port());
+        const std::string_view bytes = request;
+        const std::size_t ends[] = {first, second, bytes.size()};
+        std::size_t at = 0;
+        for (const std::size_t end : ends) {
+          client.send(bytes.substr(at, end - at));
+          at = end;
+          // Answered once before the next piece is sent: what came has been parsed.
+          CHECK(running.ask(http_request("GET", "/")).status == 200);
+        }
+        const HttpAnswer answer = client.receive();
+        CHECK(answer.status == (body[0] == '0' ? 400 : 200));
+        if (body[0] != '0') CHECK(answer.body == list_tables_answer);
+        client.send(http_request("GET", "/"));  // nothing of it is left over
+        CHECK(client.receive().status == 200);
+      }
+    }
+  }
+}
+
 TEST_CASE("a request may come byte by byte, and its end with the end of the connection") {
   Running running;
   HttpClient client(running.port());
@@ -334,7 +363,27 @@ TEST_CASE("what is no HTTP gets 400 and the end of the connection") {
        {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 TLS, say\r\n\r\n", "GET / HTTP/2.0\r\n\r\n", "GET\r\n\r\n",
         "POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
         "POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-        "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n"}) {
+        "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n",
+        // What says in two ways, or in an unknown one, where the body ends.
+        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: identity\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding:\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}",
+        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: gzip\r\n\r\n{}",
+        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+        "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
+        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2, 2\r\n\r\n{}",
+        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: +2\r\n\r\n{}",
+        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0x2\r\n\r\n{}",
+        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length:\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n{}",
+        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length : 2\r\n\r\n{}",
+        "POST / HTTP/1.1\nHost: x\nContent-Length: 2\n\n{}"}) {
     INFO(request);
     HttpClient client(running.port());
     client.send(request);
