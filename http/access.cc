@@ -91,11 +91,12 @@ std::optional<Refusal> refuse_form(const Request& request) {
   if (!request.target.starts_with('/') && request.target != "*") {
     return malformed("The request's target must begin with a slash.");
   }
-  for (const auto& [header, name] : {std::pair{Header::host, "Host"}, std::pair{Header::origin, "Origin"},
-                                     std::pair{Header::sec_fetch_site, "Sec-Fetch-Site"}}) {
-    if (request.repeated(header)) return malformed("There is more than one " + std::string(name) + " header.");
-  }
-  return std::nullopt;
+  const std::string_view twice = request.repeated(Header::host)             ? "Host"
+                                 : request.repeated(Header::origin)         ? "Origin"
+                                 : request.repeated(Header::sec_fetch_site) ? "Sec-Fetch-Site"
+                                                                            : "";
+  if (twice.empty()) return std::nullopt;
+  return malformed("There is more than one " + std::string(twice) + " header.");
 }
 
 std::optional<Refusal> refuse_host(const Request& request, const AccessRules& rules) {

@@ -1,6 +1,8 @@
 #include "http/request.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 
 namespace mayfly::http {
 
@@ -29,6 +31,15 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Header::count_)>
     "x-mayfly-region",
 };
 
+// By the length of a name, bit i for header_names[i]: most headers of most requests have none of its length.
+constexpr std::size_t name_bytes_max = 32;
+constexpr auto names_of_length = [] {
+  std::array<std::uint32_t, name_bytes_max> names{};
+  static_assert(header_names.size() <= 32);
+  for (std::size_t i = 0; i < header_names.size(); ++i) names[header_names[i].size()] |= std::uint32_t{1} << i;
+  return names;
+}();
+
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 }  // namespace
@@ -50,7 +61,9 @@ void Request::set(Header name, std::string_view value) {
 }
 
 void Request::add_header(std::string_view name, std::string_view value) {
-  for (std::size_t i = 0; i < header_names.size(); ++i) {
+  if (name.size() >= name_bytes_max) return;
+  for (std::uint32_t left = names_of_length[name.size()]; left != 0; left &= left - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(left));
     if (!equals_ignoring_case(name, header_names[i])) continue;
     if (present_[i]) {
       repeated_[i] = true;

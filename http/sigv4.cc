@@ -103,7 +103,8 @@ std::string_view account_of(std::string_view access_key_id) {
 
 compat::Result<engine::Scope> authenticate(const Request& request, std::string_view default_region, SignedBy by) {
   const std::string_view authorization = request.header(Header::authorization);
-  const Parameters query = by == SignedBy::header ? Parameters{} : split_parameters(request.query(), "&", compat::decode_query);
+  const std::string_view query_text = by == SignedBy::header ? std::string_view{} : request.query();
+  const Parameters query = split_parameters(query_text, "&", compat::decode_query);
   const bool by_query = std::any_of(query.begin(), query.end(),
                                     [](const Parameter& parameter) { return parameter.name == "X-Amz-Algorithm"; });
 
