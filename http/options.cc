@@ -272,6 +272,11 @@ CommandLine parse_command_line(int argc, char** argv) {
       ->transform(CLI::Transformer(levels, CLI::ignore_case).description("debug|info|warning|error|off"))
       ->default_str("info");
 
+  serve->add_option("--waiting-max", options.server.waiting_max,
+                    "How many awaits, event streams, invocations and control calls may wait at once, of each kind")
+      ->envname("MAYFLY_WAITING_MAX")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{4096}))
+      ->capture_default_str();
   bool no_control = false;
   serve->add_flag("--no-control", no_control, "Answer nothing under /_mayfly/ but health, change no event source mappings")
       ->envname("MAYFLY_NO_CONTROL");

@@ -132,11 +132,15 @@ Reply route_by_path(Request& request, compat::Emulator& emulator, bool control, 
 
 }  // namespace
 
-bool may_wait(const Request& request, const compat::Emulator& emulator) {
+std::optional<Waiting> waits_as(const Request& request, const compat::Emulator& emulator) {
   const std::string_view path = request.path();
-  if (path == "/") return emulator.faults().any();
-  if (path.starts_with(admin_prefix)) return path != health_path;
-  return compat::triggers::waits_for_function(request.method, path);
+  const auto if_so = [](bool waits, Waiting kind) { return waits ? std::optional(kind) : std::nullopt; };
+  if (path == "/") return if_so(emulator.faults().any(), Waiting::operations);
+  if (!path.starts_with(admin_prefix)) return if_so(compat::triggers::waits_for_function(request.method, path), Waiting::invocations);
+  if (path == "/_mayfly/events") return Waiting::events;
+  if (path == "/_mayfly/await") return Waiting::awaits;
+  const bool changes = request.method == "POST" || request.method == "PUT";
+  return if_so(path != health_path, changes ? Waiting::changes : Waiting::calls);
 }
 
 Reply route(const Admitted& admitted, compat::Emulator& emulator, const AccessRules& access, const std::stop_token& stop) {
@@ -177,11 +181,12 @@ Reply bad_request(std::string_view reason) {
   return reply;
 }
 
-Reply too_many_wait() {
+Reply too_many_wait(Waiting kind) {
   Reply reply;
   reply.status = 503;
   reply.content_type = plain_json;
-  reply.body = R"({"__type":"mayfly#TooManyWaiting","message":"As many requests as may are waiting already."})";
+  reply.body = R"({"__type":"mayfly#TooManyWaiting","message":"As many )" + std::string(name_of(kind)) +
+               R"( as may are waiting already; --waiting-max says how many."})";
   return reply;
 }
 

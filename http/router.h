@@ -4,10 +4,12 @@
 // compat answers. Pure but for what the emulator does: no sockets here.
 #pragma once
 
+#include <optional>
 #include <stop_token>
 
 #include "http/reply.h"
 #include "http/request.h"
+#include "http/slow_lane.h"
 
 namespace mayfly::compat {
 class Emulator;
@@ -21,8 +23,8 @@ struct Refusal;
 
 // Thread-safe. May decompress the request's body in place. `stop`: nobody waits for the answer any more.
 Reply route(const Admitted& admitted, compat::Emulator& emulator, const AccessRules& access, const std::stop_token& stop);
-// Whether its answer may take time that is not its own, as an await's: io threads have others to serve.
-bool may_wait(const Request& request, const compat::Emulator& emulator);
+// As what its answer may take time that is not its own; nothing: it takes none. Io threads have others to serve.
+std::optional<Waiting> waits_as(const Request& request, const compat::Emulator& emulator);
 
 // What a request gets that was not admitted; in a form that all clients read, AWS's and ours.
 Reply refused(const Request& request, const Refusal& refusal);
@@ -31,7 +33,7 @@ Reply refused(const Request& request, const Refusal& refusal);
 Reply bad_request(std::string_view reason);  // a sentence for people
 Reply too_large();                           // 413: the body is longer than body_bytes_max
 
-// 503: as many requests as may are waiting already.
-Reply too_many_wait();
+// 503: as many requests of the kind as may are waiting already.
+Reply too_many_wait(Waiting kind);
 
 }  // namespace mayfly::http

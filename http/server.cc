@@ -126,7 +126,7 @@ class EmulatorService final : public Service {
   EmulatorService(compat::Emulator& emulator, const ServerSettings& settings)
       : emulator_(emulator), access_(settings.access) {}
 
-  [[nodiscard]] bool may_wait(const Request& request) const override { return http::may_wait(request, emulator_); }
+  [[nodiscard]] std::optional<Waiting> waits_as(const Request& request) const override { return http::waits_as(request, emulator_); }
   Expected<Admitted, Reply> admit(Request& request) const override {
     auto admitted = http::admit(request, access_);
     if (admitted) return *admitted;

@@ -30,7 +30,7 @@ struct ServerSettings {
   std::chrono::milliseconds idle_max{600'000};   // a connection without a request under way is closed
   std::chrono::milliseconds stalled_max{60'000};  // one whose request or answer does not move
   std::chrono::milliseconds tick{5'000};         // how often both are looked at
-  std::size_t waiting_max = 256;   // requests that wait for something at once; more are refused
+  std::size_t waiting_max = 128;   // requests of each kind (slow_lane.h) that wait for something at once; more are refused
   AccessRules access;              // who may ask
 };
 

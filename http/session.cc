@@ -55,13 +55,16 @@ void Session::tick(std::chrono::milliseconds since_last_tick, std::chrono::milli
   if (quiet_ >= (waiting_for_request ? idle_max : stalled_max)) close();
 }
 
+void Session::make_room() {
+  if (in_begin_ == 0) return;
+  std::copy(in_.begin() + static_cast<std::ptrdiff_t>(in_begin_), in_.begin() + static_cast<std::ptrdiff_t>(in_end_),
+            in_.begin());
+  in_end_ -= in_begin_;
+  in_begin_ = 0;
+}
+
 void Session::read() {
-  if (in_begin_ > 0) {  // make the room one piece
-    std::copy(in_.begin() + static_cast<std::ptrdiff_t>(in_begin_), in_.begin() + static_cast<std::ptrdiff_t>(in_end_),
-              in_.begin());
-    in_end_ -= in_begin_;
-    in_begin_ = 0;
-  }
+  make_room();
   const bool in_body = parser_ && parser_->is_header_done();
   if (in_body && in_.size() < body_input_bytes) {
     in_.resize(body_input_bytes);
@@ -121,8 +124,8 @@ bool Session::parse_request() {
 void Session::answer() {
   auto admitted = service_.admit(request_);
   if (!admitted) return send(std::move(admitted).error());
-  if (service_.may_wait(request_)) {
-    answer_later(*admitted);
+  if (const auto kind = service_.waits_as(request_)) {
+    answer_later(*admitted, *kind);
   } else {
     send(service_.answer(*admitted, {}));
   }
@@ -131,6 +134,7 @@ void Session::answer() {
 void Session::send(Reply reply) {
   const bool stays = parser_->keep_alive() && !reply.close;
   parser_.reset();
+  if (!reply.source) place_.leave();
   append_reply(out_, reply, stays);
   if (body_goes_apart(reply)) out_body_ = std::move(reply.body);
   source_ = std::move(reply.source);
@@ -139,7 +143,9 @@ void Session::send(Reply reply) {
 
 // --- answers that are made elsewhere
 
-void Session::answer_later(const Admitted& admitted) {
+void Session::answer_later(const Admitted& admitted, Waiting kind) {
+  place_ = slow_lane_.take(kind);
+  if (!place_) return send(too_many_wait(kind));
   waiting_ = true;
   stop_ = std::stop_source();
   // The lane never holds the last reference: a session ends on its io thread.
@@ -158,16 +164,30 @@ void Session::answer_later(const Admitted& admitted) {
   });
   if (taken) return watch_client();
   waiting_ = false;
-  send(too_many_wait());
+  send(too_many_wait(kind));
 }
 
 void Session::watch_client() {
+  if (watching_) return;
+  watching_ = true;
   socket_.async_wait(Socket::wait_read, [self = shared_from_this()](ErrorCode failure) {
-    if (failure || !self->waiting_) return;
-    char next;
-    const ssize_t got = ::recv(self->socket_.native_handle(), &next, 1, MSG_PEEK | MSG_DONTWAIT);
-    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) self->stop_.request_stop();
+    self->watching_ = false;
+    if (!failure && self->waiting_) self->read_ahead();
   });
+}
+
+void Session::read_ahead() {
+  make_room();
+  if (in_.size() < body_input_bytes) in_.resize(body_input_bytes);
+  if (in_end_ == in_.size()) {
+    stop_.request_stop();
+    return;
+  }
+  const ssize_t got = ::recv(socket_.native_handle(), in_.data() + in_end_, in_.size() - in_end_, MSG_DONTWAIT);
+  const bool nothing_yet = got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
+  if (got > 0) in_end_ += static_cast<std::size_t>(got);
+  if (got > 0 || nothing_yet) return watch_client();
+  stop_.request_stop();
 }
 
 void Session::next_piece() {
@@ -191,6 +211,7 @@ void Session::piece_came(const std::string& piece, bool more) {
   if (!more) {
     append_last_chunk(out_);
     source_.reset();
+    place_.leave();
   }
   proceed();
 }

@@ -32,8 +32,8 @@ using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Executor>;
 class Service {
  public:
   virtual ~Service() = default;
-  // Whether the answer may take time that is not its own: then it is made on the slow lane.
-  [[nodiscard]] virtual bool may_wait(const Request& request) const = 0;
+  // As what the answer may take time that is not its own: then it is made on the slow lane.
+  [[nodiscard]] virtual std::optional<Waiting> waits_as(const Request& request) const = 0;
   // Whoever is not admitted gets the Reply instead.
   virtual Expected<Admitted, Reply> admit(Request& request) const = 0;
   // Must not throw. `stop`: nobody waits for the answer any more.
@@ -57,6 +57,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
  private:
   void read();
+  void make_room();  // one piece at the end of `in_`
   void write();
   void read_and_discard();
   // Parses and answers what was read; then reads on, writes, or closes.
@@ -68,8 +69,9 @@ class Session : public std::enable_shared_from_this<Session> {
   void send_last(Reply reply);
 
   // Answers that are made elsewhere.
-  void answer_later(const Admitted& admitted);
+  void answer_later(const Admitted& admitted, Waiting kind);
   void watch_client();  // that leaves while we wait
+  void read_ahead();    // what it sends meanwhile, behind which its end is; for too much of it nobody waits
   void next_piece();    // of a body that has a source
   void piece_came(const std::string& piece, bool more);
 
@@ -87,6 +89,8 @@ class Session : public std::enable_shared_from_this<Session> {
   bool unread_input_ = false;              // and the client may still be sending: let it, for a while
   std::size_t discarded_bytes_ = 0;
   bool waiting_ = false;                   // for the slow lane; `request_` is its
+  SlowLane::Place place_;                  // there; kept for all of a body that has a source
+  bool watching_ = false;                  // the client
   bool writing_ = false;                   // `out_` is the socket's
   std::stop_source stop_{std::nostopstate};  // of what we wait for
   std::optional<Reply> late_;              // it came while we were writing what was before

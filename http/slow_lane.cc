@@ -5,11 +5,32 @@
 
 namespace mayfly::http {
 
+std::string_view name_of(Waiting kind) {
+  switch (kind) {
+    case Waiting::events: return "event streams";
+    case Waiting::awaits: return "awaits";
+    case Waiting::changes: return "control calls that change something";
+    case Waiting::calls: return "control calls";
+    case Waiting::invocations: return "invocations";
+    case Waiting::operations: return "operations";
+  }
+  return {};
+}
+
+SlowLane::Place SlowLane::take(Waiting kind) {
+  std::atomic<std::size_t>& taken = taken_[static_cast<std::size_t>(kind)];
+  if (++taken > places_) {
+    --taken;
+    return {};
+  }
+  return Place(taken);
+}
+
 bool SlowLane::run(std::stop_source stop, std::function<void()> job) {
   const std::lock_guard lock(mutex_);
   if (ended_) return false;
-  if (idle_ == jobs_.size()) {
-    if (threads_.size() >= threads_max_) return false;
+  // A thread may still be coming back from a job whose place was left already: then it takes this one.
+  if (jobs_.size() >= idle_ && threads_.size() < waiting_kinds * places_) {
     try {
       threads_.emplace_back([this] { work(); });
     } catch (const std::system_error&) {

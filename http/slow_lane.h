@@ -1,34 +1,76 @@
 // Threads for requests that may wait: for a change, for time to pass through a million expiries, for another
 // server. The io threads, which answer all others, hand such a request over and go on.
 //
-// No thread before the first such request; then one for each that is under way, up to a limit, kept for the next.
-// There is no queue: behind waiting requests, one that would let them go on might wait for ever.
+// Who waits holds a place, and there are so many of each kind: who opens hundreds of event streams takes no control call
+// its place, and changes that wait at a failpoint leave the call that releases it one. No thread before the first
+// such request; then one for each that is under way, kept for the next. Nobody with a place waits behind others.
 //
-//   if (!lane.run(stop, [=] { ... })) answer_that_too_many_wait();
+//   auto place = lane.take(Waiting::awaits);
+//   if (!place || !lane.run(stop, [=] { ... })) answer_that_too_many_wait();
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
 #include <mutex>
 #include <stop_token>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "engine/guarded_by.h"
 
 namespace mayfly::http {
 
+enum class Waiting : unsigned char {
+  events,       // streams of events
+  awaits,       // for a change
+  changes,      // control calls that change something, as an advance
+  calls,        // other control calls; the one that ends a wait is among them
+  invocations,  // of functions
+  operations,   // DynamoDB's, while there are faults
+};
+inline constexpr std::size_t waiting_kinds = 6;
+std::string_view name_of(Waiting kind);  // "event streams"
+
 class SlowLane {
  public:
-  explicit SlowLane(std::size_t threads_max) : threads_max_(threads_max) {}
+  // Of one kind; held until it goes away. The lane must outlive it.
+  class Place {
+   public:
+    Place() = default;
+    Place(Place&& other) noexcept : taken_(std::exchange(other.taken_, nullptr)) {}
+    Place& operator=(Place&& other) noexcept {
+      std::swap(taken_, other.taken_);
+      return *this;
+    }
+    ~Place() { leave(); }
+    void leave() {
+      if (taken_ != nullptr) --*std::exchange(taken_, nullptr);
+    }
+    explicit operator bool() const { return taken_ != nullptr; }
+
+   private:
+    friend class SlowLane;
+    explicit Place(std::atomic<std::size_t>& taken) : taken_(&taken) {}
+    std::atomic<std::size_t>* taken_ = nullptr;
+  };
+
+  // `places`: of each kind.
+  explicit SlowLane(std::size_t places) : places_(places) {}
   ~SlowLane() { end(); }
   SlowLane(const SlowLane&) = delete;
   SlowLane& operator=(const SlowLane&) = delete;
 
-  // False: as many as may are under way already, or this is the end. `stop` is requested if the lane ends
-  // meanwhile; the job, which must not throw, heeds it wherever it waits.
+  // Empty: all of the kind are taken.
+  [[nodiscard]] Place take(Waiting kind);
+
+  // For a holder of a place. False: there is no thread to be had, or this is the end. `stop` is requested if the lane
+  // ends meanwhile; the job, which must not throw, heeds it wherever it waits.
   [[nodiscard]] bool run(std::stop_source stop, std::function<void()> job);
 
   // Asks all jobs to stop and waits until they have. None is taken any more.
@@ -41,10 +83,11 @@ class SlowLane {
   };
   void work();
 
-  const std::size_t threads_max_;
+  const std::size_t places_;
+  std::array<std::atomic<std::size_t>, waiting_kinds> taken_{};
   std::mutex mutex_;
   std::condition_variable came_;
-  std::deque<Job> jobs_ GUARDED_BY(mutex_);  // never more than idle threads
+  std::deque<Job> jobs_ GUARDED_BY(mutex_);  // more than idle threads only while some are about to be idle
   std::size_t idle_ GUARDED_BY(mutex_) = 0;
   bool ended_ GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_ GUARDED_BY(mutex_);

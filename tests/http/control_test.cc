@@ -190,22 +190,61 @@ TEST_CASE("an await refuses what it cannot wait for") {
 
 namespace {
 constexpr std::string_view long_await = R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":600})";
+constexpr std::string_view no_await = R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":0.001})";
 }
 
-TEST_CASE("no more requests wait than may, and others are served") {
+TEST_CASE("no more requests of a kind wait than may, and those of other kinds are served") {
   Running running({.waiting_max = 2});
-  running.create_table("carts", false);
-  HttpClient first(running.port()), second(running.port());
-  first.send(http_request("POST", "/_mayfly/await", json_body, long_await));
-  second.send(http_request("POST", "/_mayfly/await", json_body, long_await));
-  for (int status = 0; status != 503;) {
-    const HttpAnswer answer = running.ask(http_request("GET", "/_mayfly/faults"));
-    status = answer.status;
-    CHECK((status == 503 || status == 200));
-    if (status == 503) CHECK(error_of(answer)["__type"] == "mayfly#TooManyWaiting");
+  running.create_table("carts", true);
+  std::vector<std::unique_ptr<HttpClient>> clients;
+  const auto begin = [&](const std::string& request) {
+    clients.push_back(std::make_unique<HttpClient>(running.port()));
+    clients.back()->send(request);
+  };
+  const std::string await = http_request("POST", "/_mayfly/await", json_body, long_await);
+  const std::string events = http_request("GET", "/_mayfly/events");
+  // One more than may of each is refused; the others wait on.
+  for (const auto& [request, kind] : {std::pair{await, "awaits"}, {events, "event streams"}}) {
+    for (int i = 0; i < 2; ++i) begin(request);
+    HttpAnswer refused;
+    while (refused.status != 503) refused = running.ask(request + http_request("GET", "/", {{"Connection", "close"}}));
+    CHECK(error_of(refused) == Json{{"__type", "mayfly#TooManyWaiting"},
+                                    {"message", "As many " + std::string(kind) + " as may are waiting already; --waiting-max says how many."}});
   }
-  CHECK(running.ask(http_request("GET", "/_mayfly/health")).status == 200);
+  running.ok("GET", "/_mayfly/faults");
+  running.ok("PUT", "/_mayfly/clock", R"({"mode":"real"})");
   running.execute("ListTables", "{}");
+  CHECK(running.ask(http_request("GET", "/_mayfly/health")).status == 200);
+}
+
+TEST_CASE("advances that wait at a failpoint leave the call that releases them a place") {
+  Running running({.waiting_max = 1});
+  running.create_table("carts", true);
+  running.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
+  running.execute("UpdateTimeToLive", R"({"TableName":"carts","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
+  running.put("carts", "1", R"(,"ttl":{"N":"1924992001"})");
+  running.ok("PUT", "/_mayfly/failpoints", R"({"table":"carts","key":{"id":{"S":"1"}}})");
+  HttpClient advance(running.port());
+  advance.send(http_request("POST", "/_mayfly/clock/advance", json_body, R"({"seconds":60})"));
+  while (running.ok("GET", "/_mayfly/failpoints")["failpoints"][0]["state"] != "waiting") {
+  }
+  CHECK(running.ask(http_request("POST", "/_mayfly/clock/advance", json_body, R"({"seconds":60})")).status == 503);
+  running.ok("DELETE", "/_mayfly/failpoints");
+  CHECK(advance.receive().status == 200);
+  running.ok("POST", "/_mayfly/clock/advance", R"({"seconds":60})");
+}
+
+TEST_CASE("a stream of events keeps its place between events") {
+  Running running({.waiting_max = 1});
+  running.create_table("carts", true);
+  HttpClient events(running.port());
+  events.send(http_request("GET", "/_mayfly/events"));
+  events.read_until(": mayfly\n\n");
+  for (const char* id : {"1", "2", "3"}) {
+    running.put("carts", id);
+    events.read_until("\n\n");
+    CHECK(running.ask(http_request("GET", "/_mayfly/events")).status == 503);
+  }
 }
 
 TEST_CASE("a server ends while requests wait, and answers them") {
@@ -222,17 +261,44 @@ TEST_CASE("a server ends while requests wait, and answers them") {
   CHECK(error_of(answer)["message"] == "The server ends, or who asked has gone.");
 }
 
-TEST_CASE("who waits no longer gives the place to others") {
+TEST_CASE("who waits no longer gives the place to others, whatever was sent meanwhile") {
   Running running({.waiting_max = 1});
   running.create_table("carts", false);
-  {
-    HttpClient gone(running.port());
-    gone.send(http_request("POST", "/_mayfly/await", json_body, long_await));
-    while (running.ask(http_request("GET", "/_mayfly/faults")).status != 503) {
+  // Nothing, a byte, and more than is read ahead; in one piece with the request and after it.
+  for (const std::size_t bytes : {0, 1, 1000, 200'000}) {
+    for (const bool apart : {false, true}) {
+      INFO(bytes << apart);
+      const std::string more(bytes, 'x');
+      {
+        HttpClient gone(running.port());
+        gone.send(http_request("POST", "/_mayfly/await", json_body, long_await) + (apart ? "" : more));
+        if (bytes < 100'000 || apart) {
+          while (running.ask(http_request("POST", "/_mayfly/await", json_body, no_await)).status != 503) {
+          }
+        }
+        if (apart) gone.send(more);
+        gone.finish_sending();
+        while (running.ask(http_request("POST", "/_mayfly/await", json_body, no_await)).status != 408) {
+        }
+      }
     }
   }
-  while (running.ask(http_request("GET", "/_mayfly/faults")).status != 200) {
+}
+
+TEST_CASE("what was sent while an answer was waited for is answered after it") {
+  Running running;
+  running.create_table("carts", false);
+  HttpClient client(running.port());
+  client.send(http_request("POST", "/_mayfly/await", json_body, R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":20})"));
+  const std::string request = operation_request("ListTables", "{}");
+  for (int i = 0; i < 100; ++i) {
+    for (const char byte : request.substr(0, 5)) client.send(std::string_view(&byte, 1));
+    client.send(request.substr(5));
+    if (i % 25 == 0) running.ok("GET", "/_mayfly/faults");
   }
+  running.put("carts", "1");
+  CHECK(client.receive().status == 200);
+  for (int i = 0; i < 100; ++i) CHECK(client.receive().body == R"({"TableNames":["carts"]})");
 }
 
 TEST_CASE("requests behind one that waits are answered after it, in order") {
