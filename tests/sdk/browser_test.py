@@ -1,0 +1,217 @@
+"""Web pages in a real browser, Debian's chromium: hostile ones read and change nothing, allowed ones can work.
+
+Every page runs the same script, `browser_page.js`, and reports what it could read. Whether anything was changed is
+asked of the server. Reports come back to the page's own server, here.
+"""
+
+import http.server
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import unittest
+
+from mayfly_server import MayflyServer, eventually, key_schema
+
+PAGE_SECONDS_MAX = 90
+SCRIPT = pathlib.Path(__file__).with_name("browser_page.js").read_text()
+
+
+class Pages:
+    """A web server that has one page for every path, and takes its report."""
+
+    def __init__(self):
+        pages = self
+        self.report = None
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def answer(self, body, content_type):
+                self.send_response(200)
+                self.send_header("Content-Type", content_type)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def do_GET(self):
+                self.answer(pages.html.encode(), "text/html; charset=utf-8")
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                if self.path == "/report":
+                    pages.report = json.loads(body)
+                self.answer(b"{}", "application/json")
+
+            def log_message(self, *_):
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        self.port = self._server.server_address[1]
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class Rebinder:
+    """A name that means the attacker's server once and Mayfly ever after: what it serves is one page, then Mayfly's bytes.
+
+    To the browser both are one origin, which is what rebinding a name by DNS comes to; to Mayfly the requests are what
+    the browser sent, byte for byte.
+    """
+
+    def __init__(self, html, mayfly_port):
+        self._html, self._mayfly_port = html.encode(), mayfly_port
+        self.forwarded = b""
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self):
+        while True:
+            try:
+                browser, _ = self._listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._talk, args=(browser,), daemon=True).start()
+
+    def _talk(self, browser):
+        with browser:
+            first = browser.recv(65536)
+            if first.startswith(b"GET /page "):
+                head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(self._html)}\r\nConnection: close\r\n\r\n"
+                browser.sendall(head.encode() + self._html)
+                return
+            with socket.create_connection(("127.0.0.1", self._mayfly_port)) as mayfly:
+                back = threading.Thread(target=self._copy, args=(mayfly, browser), daemon=True)
+                back.start()
+                while first:
+                    self.forwarded += first
+                    mayfly.sendall(first)
+                    first = browser.recv(65536)
+
+    @staticmethod
+    def _copy(source, sink):
+        try:
+            while piece := source.recv(65536):
+                sink.sendall(piece)
+        except OSError:
+            pass
+
+    def close(self):
+        self._listener.close()
+
+
+class BrowserTest(unittest.TestCase):
+    def setUp(self):
+        self.pages = Pages()
+        self.addCleanup(self.pages.close)
+
+    def serve(self, *arguments):
+        self.server = MayflyServer(*arguments)
+        self.addCleanup(self.server.stop)
+        table = self.server.create_table("secrets", {"id": "S"}, key_schema("id"))
+        table.put_item(Item={"id": "1", "text": "the secret"})
+
+    def state(self):
+        """All that a page could have changed."""
+        dynamodb, functions = self.server.client("dynamodb"), self.server.client("lambda")
+        return {
+            "tables": dynamodb.list_tables()["TableNames"],
+            "items": dynamodb.scan(TableName="secrets")["Items"],
+            "mappings": functions.list_event_source_mappings()["EventSourceMappings"],
+            "clock": self.server.control("GET", "clock")["mode"],
+            "faults": self.server.control("GET", "faults"),
+            "ttl": self.server.control("GET", "ttl"),
+        }
+
+    def html(self, mayfly):
+        settings = json.dumps({"mayfly": mayfly, "report": f"http://127.0.0.1:{self.pages.port}/report"})
+        return f"<!doctype html><body><script>const settings = {settings};\n{SCRIPT}</script>"
+
+    def browse(self, url):
+        """What the page at `url` reported."""
+        profile = tempfile.mkdtemp(prefix="mayfly-browser-")
+        browser = subprocess.Popen(
+            [
+                *("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"),
+                *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic"),
+                *("--disable-extensions", "--disable-default-apps", "--no-proxy-server"),
+                # Public names; their servers' addresses are this machine's, whose owner has nothing to do with it.
+                "--host-resolver-rules=MAP *.example 127.0.0.1, EXCLUDE localhost",
+                *(f"--user-data-dir={profile}", url),
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            return eventually(lambda: self.pages.report, PAGE_SECONDS_MAX)
+        finally:
+            os.killpg(browser.pid, signal.SIGKILL)
+            browser.wait()
+            shutil.rmtree(profile, ignore_errors=True)
+
+    def check_nothing_happened(self, before, report):
+        self.assertEqual(self.state(), before)
+        self.assertGreater(len(report["tried"]), 20)
+        self.assertEqual(report["read"], {})
+        self.assertEqual(self.server.control("GET", "clock")["mode"], "real")
+
+    def test_a_page_of_another_site_reads_and_changes_nothing(self):
+        self.serve()
+        before = self.state()
+        self.pages.html = self.html(self.server.url)
+        self.check_nothing_happened(before, self.browse(f"http://evil.example:{self.pages.port}/"))
+
+    def test_a_page_of_another_port_of_localhost_reads_and_changes_nothing(self):
+        self.serve()
+        before = self.state()
+        self.pages.html = self.html(f"http://localhost:{self.server.port}")
+        self.check_nothing_happened(before, self.browse(f"http://localhost:{self.pages.port}/"))
+
+    def test_a_page_that_calls_the_server_by_a_name_of_its_own_reads_and_changes_nothing(self):
+        self.serve()
+        before = self.state()
+        self.pages.html = self.html(f"http://evil.example:{self.server.port}")
+        self.check_nothing_happened(before, self.browse(f"http://evil.example:{self.pages.port}/"))
+
+    def test_a_page_that_rebinds_its_name_reads_and_changes_nothing(self):
+        self.serve()
+        before = self.state()
+        rebinder = Rebinder(self.html(""), self.server.port)
+        self.addCleanup(rebinder.close)
+        self.check_nothing_happened(before, self.browse(f"http://evil.example:{rebinder.port}/page"))
+        # It did reach the server, as of its own origin.
+        self.assertIn(f"Host: evil.example:{rebinder.port}\r\n".encode(), rebinder.forwarded)
+        self.assertIn(b"x-amz-target: DynamoDB_20120810.Scan\r\n", rebinder.forwarded.lower().replace(b"dynamodb_20120810.scan", b"DynamoDB_20120810.Scan"))
+
+    def test_a_page_of_an_allowed_origin_reads_and_writes(self):
+        self.serve("--cors-origin", f"http://localhost:{self.pages.port}")
+        self.pages.html = self.html(self.server.url)
+        report = self.browse(f"http://localhost:{self.pages.port}/")
+        self.assertIn("the secret", report["read"]["scan"])
+        self.assertIn('"mode"', report["read"]["clock"])
+        self.assertIn("healthy", report["read"]["GET /"])
+        self.assertEqual(json.loads(report["read"]["create a table"])["TableDescription"]["TableName"], "theirs")
+        state = self.state()
+        self.assertIn("theirs", state["tables"])
+        # What a sandboxed frame and a form of the same page send has no allowed origin, or no type to be trusted.
+        self.assertEqual([name for name in report["read"] if "sandboxed" in name], [])
+        self.assertEqual(state["mappings"], [])
+        # A page of another origin still may not.
+        self.pages.report = None
+        report = self.browse(f"http://evil.example:{self.pages.port}/")
+        self.assertEqual(report["read"], {})
+
+
+if __name__ == "__main__":
+    unittest.main()
