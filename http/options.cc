@@ -277,6 +277,12 @@ CommandLine parse_command_line(int argc, char** argv) {
       ->envname("MAYFLY_WAITING_MAX")
       ->check(CLI::Range(std::size_t{1}, std::size_t{4096}))
       ->capture_default_str();
+  serve->add_option("--unread-bytes-max", options.server.unread_bytes_max,
+                    "How much all answers may hold that clients do not read; who took nothing for longest is closed")
+      ->envname("MAYFLY_UNREAD_BYTES_MAX")
+      ->check(CLI::Range(std::size_t{32} * 1024 * 1024, std::size_t{1} << 40))
+      ->type_name("BYTES")
+      ->capture_default_str();
   bool no_control = false;
   serve->add_flag("--no-control", no_control, "Answer nothing under /_mayfly/ but health, change no event source mappings")
       ->envname("MAYFLY_NO_CONTROL");

@@ -39,7 +39,10 @@ constexpr std::chrono::milliseconds accept_pause{50};
 class Lane {
  public:
   Lane(Service& service, SlowLane& slow_lane, const ServerSettings& settings)
-      : service_(service), slow_lane_(slow_lane), settings_(settings) {}
+      : service_(service),
+        slow_lane_(slow_lane),
+        settings_(settings),
+        unread_answers_(settings.unread_bytes_max / settings.threads, [this] { return close_oldest_writer(); }) {}
   ~Lane() { stop(); }
 
   // `shared`: other lanes listen on the same port.
@@ -81,13 +84,26 @@ class Lane {
   void begin(Socket socket) {
     ErrorCode ignored;
     socket.set_option(tcp::no_delay(true), ignored);
-    auto session = std::make_shared<Session>(std::move(socket), service_, slow_lane_, [this](Session* closed) {
+    auto session = std::make_shared<Session>(std::move(socket), service_, slow_lane_, unread_answers_, [this](Session* closed) {
       sessions_.erase(closed);
       if (!accepting_ && !io_.stopped()) accept();
     });
     sessions_.insert(session.get());
     if (sessions_.size() == 1) tick();
     session->start();
+  }
+
+  // Looks at all: it is asked for when answers fill the memory that they may have, and then rarely enough.
+  bool close_oldest_writer() {
+    Session* oldest = nullptr;
+    for (Session* session : sessions_) {
+      const UnreadAnswers::Share& share = session->unread();
+      if (share.bytes > 0 && (oldest == nullptr || share.moved < oldest->unread().moved)) oldest = session;
+    }
+    if (oldest == nullptr) return false;
+    log::write(log::Level::warning, "a client was closed that does not read its answers (--unread-bytes-max)");
+    oldest->close();
+    return true;
   }
 
   // Runs only while there are connections: an idle server does not wake.
@@ -103,6 +119,7 @@ class Lane {
   Service& service_;
   SlowLane& slow_lane_;
   const ServerSettings& settings_;
+  UnreadAnswers unread_answers_;
   std::unordered_set<Session*> sessions_;  // outlives io_, whose pending handlers hold the sessions
   bool accepting_ = false;
   asio::io_context io_{1};

@@ -31,6 +31,7 @@ struct ServerSettings {
   std::chrono::milliseconds stalled_max{60'000};  // one whose request or answer does not move
   std::chrono::milliseconds tick{5'000};         // how often both are looked at
   std::size_t waiting_max = 128;   // requests of each kind (slow_lane.h) that wait for something at once; more are refused
+  std::size_t unread_bytes_max = 256 * 1024 * 1024;  // of all answers; who took nothing for longest is closed
   AccessRules access;              // who may ask
 };
 

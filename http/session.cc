@@ -26,6 +26,8 @@ constexpr std::size_t input_bytes = 4 * 1024;
 constexpr std::size_t body_input_bytes = 64 * 1024;
 // Answers that wait while more pipelined requests are parsed.
 constexpr std::size_t output_bytes_max = 64 * 1024;
+// A client shows that it reads by taking so much.
+constexpr std::size_t written_at_once_bytes_max = 64 * 1024;
 // A client that sends on after its last answer is listened to, so that it finds the answer and not a reset.
 constexpr std::size_t discarded_bytes_max = 256 * 1024 * 1024;
 
@@ -33,17 +35,29 @@ constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
 
 }  // namespace
 
-Session::Session(Socket socket, Service& service, SlowLane& slow_lane, Closed closed)
+Session::Session(Socket socket, Service& service, SlowLane& slow_lane, UnreadAnswers& unread_answers, Closed closed)
     : socket_(std::move(socket)),
       service_(service),
       slow_lane_(slow_lane),
+      unread_answers_(unread_answers),
       closed_(std::move(closed)),
       in_(input_bytes) {}
 
-Session::~Session() { closed_(this); }
+Session::~Session() {
+  unread_answers_.release(unread_);
+  closed_(this);
+}
+
+void Session::hold() {
+  unread_answers_.hold(unread_, out_.size() + out_body_.capacity() + (late_ ? late_->body.capacity() : 0));
+}
 
 void Session::close() {
+  unread_answers_.release(unread_);
+  stop_.request_stop();
   ErrorCode ignored;
+  // What the client did not take, the kernel shall not keep for it either.
+  if (writing_) socket_.set_option(asio::socket_base::linger(true, 0), ignored);
   socket_.close(ignored);
 }
 
@@ -156,6 +170,7 @@ void Session::answer_later(const Admitted& admitted, Waiting kind) {
       self->waiting_ = false;
       if (self->writing_) {
         self->late_ = std::move(reply);
+        self->hold();
       } else {
         self->send(std::move(reply));
         self->proceed();
@@ -224,11 +239,18 @@ void Session::send_last(Reply reply) {
 
 void Session::write() {
   writing_ = true;
+  hold();
   const std::array<asio::const_buffer, 2> buffers = {asio::buffer(out_), asio::buffer(out_body_)};
-  asio::async_write(socket_, buffers, [self = shared_from_this()](ErrorCode failure, std::size_t) {
+  // Lives as long as the handler beside it.
+  const auto more = [this](ErrorCode failure, std::size_t) {
+    quiet_ = {};
+    unread_answers_.moved(unread_);
+    return failure ? 0 : written_at_once_bytes_max;
+  };
+  asio::async_write(socket_, buffers, more, [self = shared_from_this()](ErrorCode failure, std::size_t) {
+    self->unread_answers_.release(self->unread_);
     if (failure) return;
     self->writing_ = false;
-    self->quiet_ = {};
     self->out_.clear();
     std::string().swap(self->out_body_);
     if (self->late_) self->send(*std::exchange(self->late_, std::nullopt));

@@ -21,6 +21,7 @@
 #include "http/request.h"
 #include "http/request_parser.h"
 #include "http/slow_lane.h"
+#include "http/unread_answers.h"
 
 namespace mayfly::http {
 
@@ -44,8 +45,8 @@ class Session : public std::enable_shared_from_this<Session> {
  public:
   using Closed = std::function<void(Session*)>;
 
-  // Both must outlive the session; `closed` is called once, from the destructor.
-  Session(Socket socket, Service& service, SlowLane& slow_lane, Closed closed);
+  // All must outlive the session; `closed` is called once, from the destructor.
+  Session(Socket socket, Service& service, SlowLane& slow_lane, UnreadAnswers& unread_answers, Closed closed);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -54,6 +55,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // Called at intervals: closes the connection if nothing moved on it for too long.
   void tick(std::chrono::milliseconds since_last_tick, std::chrono::milliseconds idle_max, std::chrono::milliseconds stalled_max);
   void close();
+  [[nodiscard]] const UnreadAnswers::Share& unread() const { return unread_; }
 
  private:
   void read();
@@ -67,6 +69,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void answer();
   void send(Reply reply);
   void send_last(Reply reply);
+  void hold();  // counts what waits to be sent
 
   // Answers that are made elsewhere.
   void answer_later(const Admitted& admitted, Waiting kind);
@@ -78,6 +81,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Socket socket_;
   Service& service_;
   SlowLane& slow_lane_;
+  UnreadAnswers& unread_answers_;
   Closed closed_;
   std::vector<char> in_;  // read and not yet parsed: [in_begin_, in_end_)
   std::size_t in_begin_ = 0, in_end_ = 0;
@@ -85,6 +89,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::optional<RequestParser> parser_;    // of the request under way
   std::string out_;                        // answers to be sent
   std::string out_body_;                   // of the last of them, if it is large
+  UnreadAnswers::Share unread_;            // both, and what came late
   bool last_ = false;                      // nothing more is answered after what is in out_
   bool unread_input_ = false;              // and the client may still be sending: let it, for a while
   std::size_t discarded_bytes_ = 0;

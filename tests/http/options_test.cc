@@ -81,6 +81,7 @@ const std::vector<Row> rows = {
     {"--kinesis-endpoint", "http://x/", [](const ServeOptions& o) { return o.kinesis_endpoint == "http://x/"; }},
     {"--log-level", "error", [](const ServeOptions& o) { return o.log_level == http::log::Level::error; }, "loud"},
     {"--waiting-max", "7", [](const ServeOptions& o) { return o.server.waiting_max == 7; }, "0"},
+    {"--unread-bytes-max", "40000000", [](const ServeOptions& o) { return o.server.unread_bytes_max == 40'000'000; }, "1"},
     {"--no-control", "", [](const ServeOptions& o) { return !o.server.access.control; }},
     {"--allowed-host", "a.test,b.test", [](const ServeOptions& o) { return o.server.access.hosts == std::vector<std::string>{"a.test", "b.test"}; }},
     {"--cors-origin", "http://a,http://b", [](const ServeOptions& o) { return o.server.access.origins == std::vector<std::string>{"http://a", "http://b"}; }},

@@ -10,6 +10,7 @@
 #include "http/crc32.h"
 #include "http/reply.h"
 #include "http/request.h"
+#include "http/unread_answers.h"
 #include "tests/support/http_client.h"
 
 using namespace mayfly;
@@ -72,6 +73,28 @@ std::string create_table(const std::string& name) {
          R"(","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],"KeySchema":[{"AttributeName":"id",)"
          R"("KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"})";
 }
+
+// Items that one BatchGetItem answers with: more than the kernel takes for a client that does not read.
+constexpr int small_receive_bytes = 256 * 1024;
+struct BigItems {
+  static constexpr int count = 40;
+  static constexpr std::size_t item_bytes = 390'000, answer_bytes = count * item_bytes;
+  explicit BigItems(Running& running) {
+    const auto execute = [&](const std::string& operation, const std::string& body) {
+      REQUIRE(running.emulator->execute({"000000000000", "us-east-1"}, "DynamoDB_20120810." + operation, body).status == 200);
+    };
+    execute("CreateTable", create_table("big"));
+    for (int i = 0; i < count; ++i) {
+      const std::string item = R"({"id":{"S":")" + std::to_string(i) + R"("},"text":{"S":")" + std::string(item_bytes, 'x') + R"("}})";
+      execute("PutItem", R"({"TableName":"big","Item":)" + item + "}");
+    }
+  }
+  [[nodiscard]] std::string request() const {
+    std::string keys;
+    for (int i = 0; i < count; ++i) keys += (i == 0 ? "" : ",") + (R"({"id":{"S":")" + std::to_string(i) + R"("}})");
+    return operation_request("BatchGetItem", R"({"RequestItems":{"big":{"Keys":[)" + keys + "]}}}", {{"Connection", "close"}});
+  }
+};
 
 }  // namespace
 
@@ -465,6 +488,73 @@ TEST_CASE("a connection that is idle, or stuck within a request, is closed") {
   stuck.send("POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\n{");
   CHECK(idle.closed_by_server());
   CHECK(stuck.closed_by_server());
+}
+
+TEST_CASE("who does not take an answer is closed") {
+  http::ServerSettings settings;
+  settings.stalled_max = settings.tick = std::chrono::milliseconds(20);
+  settings.connections_max = 1;
+  Running running(settings);
+  {
+    const BigItems items(running);
+    HttpClient stuck(running.port(), small_receive_bytes);
+    stuck.send(items.request());
+    stuck.read_until("\r\n");
+    HttpClient next(running.port());
+    next.send(http_request("GET", "/"));
+    CHECK(next.receive().status == 200);  // there is room for one connection only
+    CHECK(stuck.drain() < BigItems::answer_bytes);
+  }
+}
+
+TEST_CASE("answers that nobody reads are bounded, and who reads gets his") {
+  http::ServerSettings settings;
+  settings.unread_bytes_max = 100'000'000;
+  settings.threads = GENERATE(1u, 2u);
+  Running running(settings);
+  const BigItems items(running);
+  std::vector<std::unique_ptr<HttpClient>> stuck;
+  for (int i = 0; i < 12; ++i) {
+    stuck.push_back(std::make_unique<HttpClient>(running.port(), small_receive_bytes));
+    stuck.back()->send(items.request());
+    stuck.back()->read_until("\r\n");  // the answer is there
+    HttpClient reader(running.port());
+    reader.send(items.request());
+    CHECK(reader.receive().body.size() >= BigItems::answer_bytes);
+  }
+  std::size_t whole = 0;
+  for (const auto& client : stuck) whole += client->drain() >= BigItems::answer_bytes ? 1 : 0;
+  CHECK(whole >= 1);
+  CHECK(whole <= settings.unread_bytes_max / BigItems::answer_bytes);
+}
+
+TEST_CASE("of unread answers those go first of which nothing was taken for longest") {
+  std::vector<http::UnreadAnswers::Share> shares(4);
+  std::vector<std::size_t> closed;
+  http::UnreadAnswers* all = nullptr;
+  http::UnreadAnswers answers(100, [&] {
+    std::size_t oldest = shares.size();
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      if (shares[i].bytes > 0 && (oldest == shares.size() || shares[i].moved < shares[oldest].moved)) oldest = i;
+    }
+    if (oldest == shares.size()) return false;
+    closed.push_back(oldest);
+    all->release(shares[oldest]);
+    return true;
+  });
+  all = &answers;
+  answers.hold(shares[0], 40);
+  answers.hold(shares[1], 40);
+  answers.moved(shares[0]);
+  answers.hold(shares[2], 40);
+  CHECK(closed == std::vector<std::size_t>{1});
+  answers.release(shares[0]);
+  answers.hold(shares[1], 60);
+  CHECK(closed.size() == 1);
+  answers.hold(shares[3], 101);  // more than may, alone
+  CHECK(closed == std::vector<std::size_t>{1, 2, 1, 3});
+  answers.hold(shares[0], 100);
+  CHECK(closed.size() == 4);
 }
 
 TEST_CASE("a taken port, and a host that is no address, are said in a sentence") {

@@ -24,13 +24,14 @@ std::string lower(std::string text) {
 
 }  // namespace
 
-HttpClient::HttpClient(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+HttpClient::HttpClient(std::uint16_t port, int receive_bytes) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   const timeval timeout{.tv_sec = 30, .tv_usec = 0};
   ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+  if (receive_bytes > 0) ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
   if (::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     ::close(socket_);
     throw std::runtime_error(std::string("connect: ") + std::strerror(errno));
@@ -62,6 +63,12 @@ bool HttpClient::fill() {
   if (got <= 0) return false;
   in_.append(piece, static_cast<std::size_t>(got));
   return true;
+}
+
+std::size_t HttpClient::drain() {
+  std::size_t bytes = in_.size();
+  for (in_.clear(); fill(); in_.clear()) bytes += in_.size();
+  return bytes;
 }
 
 std::string HttpClient::read_until(std::string_view end) {

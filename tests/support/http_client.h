@@ -23,7 +23,8 @@ struct HttpAnswer {
 // Reading fails the test, by an exception, when nothing comes for 30 seconds.
 class HttpClient {
  public:
-  explicit HttpClient(std::uint16_t port);
+  // `receive_bytes`: how much the kernel takes for us before we read; 0: as it likes.
+  explicit HttpClient(std::uint16_t port, int receive_bytes = 0);
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
@@ -32,6 +33,7 @@ class HttpClient {
   void finish_sending();              // nothing more will come: shutdown(SHUT_WR)
   HttpAnswer receive(bool to_head = false);  // a HEAD's answer has no body, whatever its length says
   std::string read_until(std::string_view end);  // raw bytes, up to and with `end`
+  std::size_t drain();                // reads to the end of the connection, however it ends; how many bytes that were
   bool closed_by_server();            // waits until something comes or the connection ends
   void reset();                       // close it the rude way
 
