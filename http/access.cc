@@ -99,14 +99,18 @@ std::optional<Refusal> refuse_form(const Request& request) {
   return malformed("There is more than one " + std::string(twice) + " header.");
 }
 
-std::optional<Refusal> refuse_host(const Request& request, const AccessRules& rules) {
+std::optional<Refusal> refuse_host(const Request& request, const AccessRules& rules, std::string& known_host) {
   if (!request.has(Header::host)) {
     // Probes and old scripts speak HTTP/1.0 without it; every browser sends it.
     if (request.is_http_1_0) return std::nullopt;
     return malformed("A request of HTTP/1.1 needs a Host header.");
   }
   const std::string_view host = request.header(Header::host);
-  if (answers_to(host, rules.hosts)) return std::nullopt;
+  if (!host.empty() && host == known_host) return std::nullopt;
+  if (answers_to(host, rules.hosts)) {
+    known_host = host;
+    return std::nullopt;
+  }
   return forbidden("This server is not called '" + quoted(host) +
                    "': a Host header has an address, localhost, a name without a dot, or one that --allowed-host adds.");
 }
@@ -179,10 +183,10 @@ std::string problem_of(const AccessRules& rules) {
   return {};
 }
 
-Expected<Admitted, Refusal> admit(Request& request, const AccessRules& rules) {
+Expected<Admitted, Refusal> admit(Request& request, const AccessRules& rules, std::string& known_host) {
   std::string_view allowed;
   if (auto refusal = refuse_form(request)) return Unexpected{*std::move(refusal)};
-  if (auto refusal = refuse_host(request, rules)) return Unexpected{*std::move(refusal)};
+  if (auto refusal = refuse_host(request, rules, known_host)) return Unexpected{*std::move(refusal)};
   if (auto refusal = refuse_page(request, rules, allowed)) return Unexpected{*std::move(refusal)};
   if (auto refusal = refuse_content_type(request)) return Unexpected{*std::move(refusal)};
   return Admitted(request, allowed);

@@ -12,7 +12,7 @@
 //
 // An Admitted is a request that passed; only admit makes one and nothing is routed without, so no path can forget.
 //
-//   auto admitted = admit(request, rules);
+//   auto admitted = admit(request, rules, known_host);
 //   if (!admitted) ...       // 403 mayfly#Forbidden: This server is not called evil.example: …
 #pragma once
 
@@ -46,14 +46,15 @@ class Admitted {
   [[nodiscard]] std::string_view origin() const { return origin_; }
 
  private:
-  friend Expected<Admitted, Refusal> admit(Request& request, const AccessRules& rules);
+  friend Expected<Admitted, Refusal> admit(Request& request, const AccessRules& rules, std::string& known_host);
   Admitted(Request& request, std::string_view origin) : request_(&request), origin_(origin) {}
   Request* request_;
   std::string_view origin_;
 };
 
-// Pure. The Admitted refers to `request`.
-Expected<Admitted, Refusal> admit(Request& request, const AccessRules& rules);
+// The Admitted refers to `request`. Pure but for `known_host`: the last Host header that these rules took, which a
+// connection keeps (empty at first), for it nearly always says the same again and reading it strictly takes 500 instructions.
+Expected<Admitted, Refusal> admit(Request& request, const AccessRules& rules, std::string& known_host);
 
 // Whether we answer to a Host header's value, strictly read: "127.0.0.1:8000", "[::1]", "localhost", "a.localhost",
 // "host.docker.internal", "mayfly" (a name without a dot: a Compose service), or one of `hosts`.

@@ -144,8 +144,8 @@ class EmulatorService final : public Service {
       : emulator_(emulator), access_(settings.access) {}
 
   [[nodiscard]] std::optional<Waiting> waits_as(const Request& request) const override { return http::waits_as(request, emulator_); }
-  Expected<Admitted, Reply> admit(Request& request) const override {
-    auto admitted = http::admit(request, access_);
+  Expected<Admitted, Reply> admit(Request& request, std::string& known_host) const override {
+    auto admitted = http::admit(request, access_, known_host);
     if (admitted) return *admitted;
     Reply reply = refused(request, admitted.error());
     log_answer(request, reply);

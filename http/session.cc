@@ -136,7 +136,7 @@ bool Session::parse_request() {
 }
 
 void Session::answer() {
-  auto admitted = service_.admit(request_);
+  auto admitted = service_.admit(request_, known_host_);
   if (!admitted) return send(std::move(admitted).error());
   if (const auto kind = service_.waits_as(request_)) {
     answer_later(*admitted, *kind);

@@ -35,8 +35,8 @@ class Service {
   virtual ~Service() = default;
   // As what the answer may take time that is not its own: then it is made on the slow lane.
   [[nodiscard]] virtual std::optional<Waiting> waits_as(const Request& request) const = 0;
-  // Whoever is not admitted gets the Reply instead.
-  virtual Expected<Admitted, Reply> admit(Request& request) const = 0;
+  // Whoever is not admitted gets the Reply instead. `known_host`: access.h's.
+  virtual Expected<Admitted, Reply> admit(Request& request, std::string& known_host) const = 0;
   // Must not throw. `stop`: nobody waits for the answer any more.
   virtual Reply answer(const Admitted& admitted, const std::stop_token& stop) = 0;
 };
@@ -86,6 +86,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::vector<char> in_;  // read and not yet parsed: [in_begin_, in_end_)
   std::size_t in_begin_ = 0, in_end_ = 0;
   Request request_;
+  std::string known_host_;
   std::optional<RequestParser> parser_;    // of the request under way
   std::string out_;                        // answers to be sent
   std::string out_body_;                   // of the last of them, if it is large

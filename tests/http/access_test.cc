@@ -133,6 +133,16 @@ TEST_CASE("every path refuses a foreign Host") {
   }
 }
 
+TEST_CASE("a connection's Host is looked at again when it changes") {
+  Running running;
+  HttpClient client(running.server->port());
+  for (const auto& [host, status] : {std::pair{"localhost:1", 200}, {"localhost:1", 200}, {"evil.example", 403}, {"localhost:1", 200},
+                                     {"localhost:11", 200}, {"", 403}, {"localhost:1.evil.example", 403}, {"[::1]", 200}}) {
+    client.send("GET / HTTP/1.1\r\nHost: " + std::string(host) + "\r\n\r\n");
+    CHECK(client.receive().status == status);
+  }
+}
+
 TEST_CASE("a target with another authority is refused, whatever Host says") {
   Running running;
   for (const char* target : {"http://evil.example/", "http://localhost/_mayfly/clock", "evil.example:80", "?", "_mayfly/clock"}) {
