@@ -1,5 +1,6 @@
 #include "engine/request_tokens.h"
 
+#include <algorithm>
 #include <cassert>
 
 #include "engine/key_codec.h"
@@ -56,18 +57,19 @@ std::optional<std::string> RequestTokens::find(std::string_view name, Instant no
 void RequestTokens::stage_use(Batch& batch, std::string_view name, std::string_view digest, Instant now) {
   const std::string_view account = account_of(name);
   const std::lock_guard lock(mutex_);
-  Instant& oldest = oldest_.try_emplace(std::string(account), 0).first->second;
   const std::string prefix = age_prefix(account);
-  Storage::Iterator iterator(storage_, age_key(account, {}, oldest), prefix_end(prefix));
+  // Nobody stages a use from before this: what may be forgotten lies before it, what may not at it or behind.
+  const std::string ripe_end = age_key(account, {}, std::max<Instant>(now - request_token_ms, 0));
+  std::string& oldest = oldest_.try_emplace(std::string(account), prefix).first->second;
+  oldest = std::min(oldest, ripe_end);  // the clock was set back
+  Storage::Iterator iterator(storage_, oldest, ripe_end);
   iterator.seek_to_first();
   for (std::size_t i = 0; i < forgotten_at_once_max && iterator.valid(); ++i, iterator.next()) {
     const std::string_view rest = iterator.key().substr(prefix.size());
-    const auto used = static_cast<Instant>(read_big_endian<std::uint64_t>(rest));
-    if (!is_over(used, now)) break;
     batch.erase(iterator.key());
-    batch.erase(use_key(rest.substr(sizeof(std::uint64_t)), used));
-    oldest = used;
+    batch.erase(use_key(rest.substr(sizeof(std::uint64_t)), static_cast<Instant>(read_big_endian<std::uint64_t>(rest))));
   }
+  oldest = iterator.valid() ? std::string(iterator.key()) : ripe_end;
   batch.put(use_key(name, now), digest);
   batch.put(age_key(account, name, now), {});
 }

@@ -43,10 +43,11 @@ class RequestTokens {
 
  private:
   const Storage& storage_;
-  // By account: uses before it are forgotten, and their tombstones need not be walked again. (If the write that was
-  // to erase them failed, they stay until the next opening, too old to be found.)
+  // By account, a key of 'U': uses before it are forgotten, and their tombstones are never walked again, however many
+  // uses one instant has. (If the write that was to erase them failed, they stay until the next opening, too old to be
+  // found.)
   std::mutex mutex_;
-  std::map<std::string, Instant, std::less<>> oldest_ GUARDED_BY(mutex_);
+  std::map<std::string, std::string, std::less<>> oldest_ GUARDED_BY(mutex_);
 };
 
 }  // namespace mayfly::engine
