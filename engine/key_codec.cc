@@ -97,17 +97,25 @@ void append_hashed_number(std::string& out, const Number& number) {
   out.append(reinterpret_cast<const char*>(bytes), hash_bytes);
 }
 
+// Of whole blocks of 64 bytes Boost reads words where they stand, aligned or not; smaller pieces it copies to a block of
+// its own.
+void process(boost::uuids::detail::md5& md5, std::string_view bytes) {
+  constexpr std::size_t piece_bytes_max = 63;
+  for (; bytes.size() > piece_bytes_max; bytes.remove_prefix(piece_bytes_max))
+    md5.process_bytes(bytes.data(), piece_bytes_max);
+  md5.process_bytes(bytes.data(), bytes.size());
+}
+
 void append_hash(std::string& out, ScalarPointers values) {
   boost::uuids::detail::md5 md5;
-  md5.process_bytes(hash_salt.data(), hash_salt.size());
+  process(md5, hash_salt);
   for (const AttributeValue* value : values) {
     if (const auto* number = value->get_if<Number>()) {
       std::string bytes;
       append_hashed_number(bytes, *number);
-      md5.process_bytes(bytes.data(), bytes.size());
+      process(md5, bytes);
     } else {
-      const std::string_view bytes = bytes_of(*value);
-      md5.process_bytes(bytes.data(), bytes.size());
+      process(md5, bytes_of(*value));
     }
   }
   boost::uuids::detail::md5::digest_type digest;
