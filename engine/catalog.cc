@@ -57,6 +57,15 @@ bool has_index(const Table& table, IndexId id) {
   return std::any_of(table.indexes.begin(), table.indexes.end(), [&](const Index& index) { return index.id == id; });
 }
 
+// Ids go round: what a removed index left is erased with it, and the longest time passes before its id comes again.
+IndexId give_index_id(Table& table, const Table& before) {
+  for (;;) {
+    const IndexId id = table.next_index_id <= last_index_id ? std::max(table.next_index_id, IndexId{1}) : IndexId{1};
+    table.next_index_id = static_cast<IndexId>(id + 1);
+    if (!has_index(table, id) && !has_index(before, id)) return id;
+  }
+}
+
 }  // namespace
 
 // --- a table
@@ -175,7 +184,7 @@ std::shared_ptr<LiveTable> Catalog::create(Table table, const Committer& committ
   Account& account = accounts_.of(table.account);
   table.created = account.clock().now();
   if (table.on_demand_since) table.on_demand_since = table.created;  // the same instant, not one a little earlier
-  for (Index& index : table.indexes) index.id = table.next_index_id++;
+  for (Index& index : table.indexes) index.id = give_index_id(table, table);
   StreamId next_stream = next_stream_;
   if (table.stream) {
     table.stream = make_stream(table, table.stream->view, next_stream++, committer);
@@ -216,10 +225,12 @@ std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::functio
     erase_prefix(storage_, batch, item_key(table.id, index.id, {}));
     batch.erase(counter_key(table.id, index.id));
   }
+  std::vector<IndexId> given;
   for (Index& index : table.indexes) {
     if (index.id != 0) continue;
-    index.id = table.next_index_id++;
+    index.id = give_index_id(table, *old);
     index.state = Index::State::creating;
+    given.push_back(index.id);
   }
 
   const bool same_ttl = table.ttl && old->ttl && table.ttl->attribute == old->ttl->attribute;
@@ -253,6 +264,7 @@ std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::functio
   auto description = std::make_shared<const Table>(std::move(table));
   live.describe(description);
   if (old->ttl && !same_ttl) live.counter(expiry_entries).items = 0;
+  for (const IndexId index : given) live.counter(index).items = live.counter(index).bytes = 0;
   if (description->expiry != old->expiry) {
     // What was looked up by the old mode is looked up anew.
     live.account().timers().forget(live.id());

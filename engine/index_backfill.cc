@@ -26,7 +26,9 @@ bool BackfillWalk::needed(const Table& description) {
 bool BackfillWalk::needed_since(const Table& before, const Table& after) {
   if (after.ttl && after.ttl->backfilling && (!before.ttl || before.ttl->number != after.ttl->number)) return true;
   return std::any_of(after.indexes.begin(), after.indexes.end(), [&](const Index& index) {
-    return index.state == Index::State::creating && index.id >= before.next_index_id;
+    const bool is_old = std::any_of(before.indexes.begin(), before.indexes.end(),
+                                    [&](const Index& other) { return other.id == index.id; });
+    return index.state == Index::State::creating && !is_old;
   });
 }
 

@@ -15,7 +15,8 @@
 namespace mayfly::engine {
 
 using TableId = std::uint32_t;   // unique across accounts, never reused
-using IndexId = std::uint16_t;   // unique within a table, never reused; 0 is the table itself
+using IndexId = std::uint16_t;   // unique among a table's indexes; 0 is the table itself
+inline constexpr IndexId last_index_id = 0xfffe;   // after it come those again that no index has any more
 inline constexpr IndexId expiry_entries = 0xffff;  // no index: the counter of a table's entries in the expiry index
 using StreamId = std::uint32_t;  // unique across accounts, never reused
 using ShardNumber = std::uint32_t;  // unique within a stream, never reused

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
 #include "engine/parts.h"
@@ -197,4 +199,59 @@ TEST_CASE("tables, counters and streams are there after a reopening", "[catalog]
   world.put(carts, {{"id", "c"}});
   CHECK(world.database().published() == before + 1);
   CHECK(world.create(simple_table("orders"))->id() != carts->id());
+}
+
+TEST_CASE("the ids of a table's indexes go round, and an id that comes again finds nothing of its predecessor",
+          "[catalog]") {
+  const Directory directory;
+  World world({.directory = directory.path(), .reap = false});
+  Table description = simple_table("carts");
+  description.indexes = {global_index("first", "user")};
+  auto carts = world.create(description);
+  for (int i = 0; i < 5; ++i) world.put(carts, {{"id", std::to_string(i)}, {"user", "nina"}, {"day", "mon"}});
+  REQUIRE(carts->description()->indexes[0].id == 1);
+
+  const auto add = [&](const std::string& name, const std::string& attribute) {
+    const auto after = world.database().update_table(
+        carts, [&](Table& table) { table.indexes.push_back(global_index(name, attribute)); });
+    const Index& index = after->indexes.back();
+    CHECK(index.state == Index::State::active);
+    CHECK(carts->counter(index.id).items == 5);
+    CHECK(world.all(carts, index.id).size() == 5);
+    return index.id;
+  };
+  const auto drop = [&](const std::string& name) {
+    world.database().update_table(carts, [&](Table& table) {
+      std::erase_if(table.indexes, [&](const Index& index) { return index.name == name; });
+    });
+  };
+  // As if 65,532 others had come and gone.
+  world.database().update_table(carts, [](Table& table) { table.next_index_id = last_index_id - 1; });
+  CHECK(add("a", "user") == last_index_id - 1);
+  CHECK(add("b", "day") == last_index_id);
+  CHECK(add("c", "user") == 2);  // 1 is the first index's
+  drop("first");
+  world.database().update_table(carts, [](Table& table) { table.next_index_id = last_index_id + 1; });  // as older versions left it
+  CHECK(add("d", "day") == 1);
+  CHECK(carts->counter(expiry_entries).items == 0);
+  CHECK(world.inconsistency(carts) == "");
+  world.reopen();
+  carts = world.find("carts");
+  CHECK(carts->counter(1).items == 5);
+  CHECK(world.inconsistency(carts) == "");
+}
+
+TEST_CASE("an index that takes a removed one's place in one change gets an id of its own", "[catalog]") {
+  World world;
+  Table description = simple_table("carts");
+  description.indexes = {global_index("old", "user")};
+  auto carts = world.create(description);
+  world.put(carts, {{"id", "a"}, {"user", "nina"}, {"day", "mon"}});
+  const auto after = world.database().update_table(carts, [](Table& table) {
+    table.indexes = {global_index("new", "day")};
+    table.next_index_id = 1;
+  });
+  CHECK(after->indexes[0].id == 2);
+  CHECK(after->indexes[0].state == Index::State::active);
+  CHECK(world.inconsistency(carts) == "");
 }
