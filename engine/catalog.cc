@@ -1,6 +1,7 @@
 #include "engine/catalog.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/account.h"
 #include "engine/before_images.h"
@@ -66,6 +67,15 @@ IndexId give_index_id(Table& table, const Table& before) {
   }
 }
 
+// How far beyond the clock a stream's label may lie: so many streams may be made of a table in one instant.
+constexpr Instant label_search_ms_max = Instant{1} << 40;
+
+std::string label_of(Instant instant) {
+  std::string label = iso8601(instant);
+  label.pop_back();  // AWS leaves the Z out
+  return label;
+}
+
 }  // namespace
 
 // --- a table
@@ -107,8 +117,7 @@ void Catalog::load() {
   }
   Storage::Iterator streams(storage_, "R", "S");
   for (streams.seek_to_first(); streams.valid(); streams.next()) {
-    Stream stream = stream_from_item(decode_item(streams.value()));
-    streams_[stream.id] = std::move(stream);
+    streams_.put(stream_from_item(decode_item(streams.value())));
   }
   Storage::Iterator tables(storage_, "T", "U");
   for (tables.seek_to_first(); tables.valid(); tables.next()) {
@@ -203,7 +212,7 @@ std::shared_ptr<LiveTable> Catalog::create(Table table, const Committer& committ
   const std::lock_guard lock(mutex_);
   tables_[scope][description->name] = live;
   by_id_[description->id] = live;
-  if (description->stream) streams_[description->stream->id] = *description->stream;
+  if (description->stream) streams_.put(*description->stream);
   return live;
 }
 
@@ -271,8 +280,8 @@ std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::functio
     if (description->ttl) live.account().timers().push({live.id(), 0, 0});
   }
   const std::lock_guard lock(mutex_);
-  if (closed) streams_[closed->id] = *closed;
-  if (description->stream) streams_[description->stream->id] = *description->stream;
+  if (closed) streams_.put(*closed);
+  if (description->stream) streams_.put(*description->stream);
   return description;
 }
 
@@ -298,7 +307,7 @@ bool Catalog::drop(LiveTable& live, const Committer& committer) {
   names->second.erase(table->name);
   by_id_.erase(table->id);
   if (names->second.empty()) tables_.erase(names);
-  if (closed) streams_[closed->id] = *closed;
+  if (closed) streams_.put(*closed);
   return true;
 }
 
@@ -354,7 +363,7 @@ void Catalog::replace(Account& account, const Committer& committer, const StageR
       by_id_[table->id] = live;
       tables_[Scope{table->account, table->region}][table->name] = std::move(live);
     }
-    for (Stream& stream : streams) streams_[stream.id] = std::move(stream);
+    for (Stream& stream : streams) streams_.put(std::move(stream));
   });
 }
 
@@ -372,53 +381,60 @@ Stream Catalog::make_stream(const Table& table, StreamView view, StreamId id, co
   stream.name = id;
   stream.created = accounts_.of(table.account).clock().now();
   stream.shards = first_shards(stream_shards_, stream.created, committer.published());
-  // A frozen clock gives the same label twice; a stream's is its own.
-  const Scope scope{table.account, table.region};
-  for (Instant instant = stream.created;; ++instant) {
-    stream.label = iso8601(instant);
-    stream.label.pop_back();  // AWS leaves the Z out
-    if (stream.label != table.latest_stream_label && !find_stream(scope, table.name, stream.label)) return stream;
+  // A frozen clock gives the same label twice; a stream's is its own, and later than its predecessors'.
+  std::string latest = table.latest_stream_label.value_or("");
+  {
+    const std::shared_lock lock(mutex_);
+    const Stream* last = streams_.last_of(table.account, table.region, table.name);
+    if (last) latest = std::max(latest, last->label);
   }
+  const auto is_later = [&](Instant instant) { return label_of(instant) > latest; };
+  Instant label = stream.created;
+  if (!is_later(label)) {
+    Instant early = label, step = 1;
+    while (!is_later(early + step) && step < label_search_ms_max) early += std::exchange(step, step * 2);
+    while (step > 1) {
+      step /= 2;
+      if (!is_later(early + step)) early += step;
+    }
+    label = early + 1;
+  }
+  stream.label = label_of(label);
+  return stream;
 }
 
 std::vector<Stream> Catalog::streams(const Scope& scope) const {
-  std::vector<Stream> result;
-  for (Stream& stream : streams())
-    if (stream.account == scope.account && stream.region == scope.region) result.push_back(std::move(stream));
-  std::sort(result.begin(), result.end(), [](const Stream& a, const Stream& b) {
-    return std::tie(a.table_name, a.label) < std::tie(b.table_name, b.label);
-  });
-  return result;
+  const std::shared_lock lock(mutex_);
+  return streams_.of(scope.account, scope.region);
+}
+
+std::vector<Stream> Catalog::streams(std::string_view account) const {
+  const std::shared_lock lock(mutex_);
+  return streams_.of(account);
 }
 
 std::vector<Stream> Catalog::streams() const {
-  std::vector<Stream> result;
   const std::shared_lock lock(mutex_);
-  for (const auto& [id, stream] : streams_) result.push_back(stream);
-  return result;
+  return streams_.all();
 }
 
 std::optional<Stream> Catalog::find_stream(const Scope& scope, std::string_view table_name,
                                            std::string_view label) const {
   const std::shared_lock lock(mutex_);
-  for (const auto& [id, stream] : streams_)
-    if (stream.label == label && stream.table_name == table_name && stream.account == scope.account &&
-        stream.region == scope.region)
-      return stream;
-  return std::nullopt;
+  const Stream* found = streams_.find(scope.account, scope.region, table_name, label);
+  return found ? std::optional<Stream>(*found) : std::nullopt;
 }
 
 std::optional<Stream> Catalog::find_stream(StreamId stream) const {
   const std::shared_lock lock(mutex_);
-  const auto found = streams_.find(stream);
-  if (found == streams_.end()) return std::nullopt;
-  return found->second;
+  const Stream* found = streams_.find(stream);
+  return found ? std::optional<Stream>(*found) : std::nullopt;
 }
 
 std::optional<Shard> Catalog::find_shard(StreamId stream, ShardNumber number) const {
   const std::shared_lock lock(mutex_);
-  const auto found = streams_.find(stream);
-  const Shard* shard = found == streams_.end() ? nullptr : found->second.find_shard(number);
+  const Stream* found = streams_.find(stream);
+  const Shard* shard = found ? found->find_shard(number) : nullptr;
   return shard ? std::optional<Shard>(*shard) : std::nullopt;
 }
 
@@ -442,7 +458,7 @@ Expected<std::vector<Shard>, ReshardRefusal> Catalog::reshard(LiveTable& live, S
   auto description = std::make_shared<const Table>(std::move(table));
   live.describe(description);
   const std::lock_guard lock(mutex_);
-  streams_[description->stream->id] = *description->stream;
+  streams_.put(*description->stream);
   return children;
 }
 
@@ -466,7 +482,7 @@ void Catalog::trim_stream(StreamId id, const std::vector<TrimmedShard>& trimmed,
   images_.stage(batch, accounts_.of(stream->account).image_keeper());
   storage_.write(batch);
   const std::lock_guard lock(mutex_);
-  streams_[id] = *stream;
+  streams_.put(*std::move(stream));
 }
 
 void Catalog::forget_stream(StreamId id, Batch& batch) {

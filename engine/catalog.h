@@ -28,6 +28,7 @@
 #include "engine/guarded_by.h"
 #include "engine/lock_table.h"
 #include "engine/shards.h"
+#include "engine/stream_directory.h"
 #include "engine/table.h"
 
 namespace mayfly::engine {
@@ -129,6 +130,7 @@ class Catalog {
   static void keep_images(LiveTable& table, bool kept) { table.kept_ = kept; }
 
   [[nodiscard]] std::vector<Stream> streams(const Scope& scope) const;
+  [[nodiscard]] std::vector<Stream> streams(std::string_view account) const;
   [[nodiscard]] std::vector<Stream> streams() const;
   [[nodiscard]] std::optional<Stream> find_stream(const Scope& scope, std::string_view table_name,
                                                   std::string_view label) const;
@@ -169,7 +171,7 @@ class Catalog {
   mutable std::shared_mutex mutex_;  // for a few instructions
   std::map<Scope, Names> tables_ GUARDED_BY(mutex_);
   std::map<TableId, std::shared_ptr<LiveTable>> by_id_ GUARDED_BY(mutex_);
-  std::map<StreamId, Stream> streams_ GUARDED_BY(mutex_);
+  StreamDirectory streams_ GUARDED_BY(mutex_);
 };
 
 }  // namespace mayfly::engine

@@ -113,8 +113,7 @@ StreamPage ChangeLog::read(StreamId stream, ShardNumber number, Sequence from, s
 
 std::optional<Instant> ChangeLog::trim(std::string_view account, Instant instant) {
   std::optional<Instant> oldest_left;
-  for (const Stream& stream : catalog_.streams()) {
-    if (stream.account != account) continue;
+  for (const Stream& stream : catalog_.streams(account)) {
     if (stream.disabled && *stream.disabled < instant) {
       forget(stream);
     } else {

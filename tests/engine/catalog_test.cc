@@ -255,3 +255,55 @@ TEST_CASE("an index that takes a removed one's place in one change gets an id of
   CHECK(after->indexes[0].state == Index::State::active);
   CHECK(world.inconsistency(carts) == "");
 }
+
+TEST_CASE("streams are found by their names and listed in order, also those of dropped tables", "[catalog]") {
+  World world;
+  Table description = simple_table("carts");
+  description.stream = stream_of(StreamView::keys_only);
+  std::vector<std::string> labels;
+  for (int i = 0; i < 50; ++i) {  // on a frozen clock
+    auto carts = world.create(description);
+    labels.push_back(carts->description()->stream->label);
+    REQUIRE(world.database().drop_table(carts));
+  }
+  CHECK(std::is_sorted(labels.begin(), labels.end()));
+  CHECK(std::adjacent_find(labels.begin(), labels.end()) == labels.end());
+  CHECK(labels.back() == "2024-05-01T00:00:00.049");
+  description.region = "eu-west-1";
+  world.create(description);
+
+  const Scope scope{"000000000000", "us-east-1"};
+  const auto streams = world.database().list_streams(scope);
+  REQUIRE(streams.size() == 50);
+  for (int i = 0; i < 50; ++i) CHECK(streams[i].label == labels[i]);
+  for (const Stream& stream : streams) {
+    const auto found = world.database().find_stream(scope, "carts", stream.label);
+    REQUIRE(found);
+    CHECK(found->id == stream.id);
+  }
+  CHECK_FALSE(world.database().find_stream(scope, "cart", labels[0]));
+  CHECK_FALSE(world.database().find_stream({"000000000042", "us-east-1"}, "carts", labels[0]));
+  CHECK(world.database().list_streams({"000000000042", "us-east-1"}).empty());
+  CHECK(world.database().list_streams({"000000000000", "eu-west-1"}).size() == 1);
+}
+
+TEST_CASE("a stream in the place of another of its name is found, and stays when that one goes", "[catalog]") {
+  Stream stream = stream_of(StreamView::keys_only);
+  stream.account = "000000000000";
+  stream.region = "us-east-1";
+  stream.table_name = "carts";
+  stream.label = "2024-05-01T00:00:00.000";
+  StreamDirectory streams;
+  stream.id = 1;
+  streams.put(stream);
+  stream.id = 2;
+  streams.put(stream);
+  streams.erase(1);
+  streams.erase(1);
+  REQUIRE(streams.find("000000000000", "us-east-1", "carts", stream.label));
+  CHECK(streams.find("000000000000", "us-east-1", "carts", stream.label)->id == 2);
+  CHECK(streams.last_of("000000000000", "us-east-1", "carts")->id == 2);
+  CHECK(streams.last_of("000000000000", "us-east-1", "cart") == nullptr);
+  CHECK(streams.last_of("000000000000", "us-east-1", "carts2") == nullptr);
+  CHECK(streams.all().size() == 1);
+}

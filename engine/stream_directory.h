@@ -1,0 +1,43 @@
+// Every stream there is, enabled or closed, by its id and by its name. A lookup costs the logarithm of how many there
+// are, and a walk what it finds: a suite that makes and drops tables leaves thousands of closed streams for a day.
+//
+//   streams.put(stream);
+//   if (const Stream* found = streams.find(scope, "carts", "2024-11-18T14:36:44.149")) use(*found);
+//
+// Not thread-safe; pointers are good until the next put or erase.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "engine/table.h"
+
+namespace mayfly::engine {
+
+class StreamDirectory {
+ public:
+  void put(Stream stream);  // inserts or replaces
+  void erase(StreamId id);
+
+  [[nodiscard]] const Stream* find(StreamId id) const;
+  [[nodiscard]] const Stream* find(std::string_view account, std::string_view region, std::string_view table_name,
+                                   std::string_view label) const;
+  // The last by label of a table's, or of the tables' that had its name; nullptr: there is none.
+  [[nodiscard]] const Stream* last_of(std::string_view account, std::string_view region,
+                                      std::string_view table_name) const;
+  [[nodiscard]] std::vector<Stream> all() const;  // by id
+  // By region, table name, label.
+  [[nodiscard]] std::vector<Stream> of(std::string_view account,
+                                       std::optional<std::string_view> region = std::nullopt) const;
+
+ private:
+  using Name = std::tuple<std::string, std::string, std::string, std::string>;  // account, region, table, label
+  std::map<StreamId, Stream> by_id_;
+  std::map<Name, StreamId, std::less<>> by_name_;
+};
+
+}  // namespace mayfly::engine
