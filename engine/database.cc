@@ -53,6 +53,7 @@ Database::Parts::~Parts() = default;
 Expected<std::unique_ptr<Database>, std::string> Database::open(DatabaseOptions options) {
   TRY(auto storage, Storage::open({.directory = options.directory,
                                    .fsync = options.fsync,
+                                   .report = options.report,
                                    .write_fails = options.write_fails}));
   try {
     auto parts = std::make_unique<Parts>(std::move(options), std::move(storage));
@@ -250,6 +251,10 @@ Expected<std::vector<Shard>, ReshardRefusal> Database::reshard(const std::shared
                                                                ShardNumber shard, Resharding how) {
   return parts_->catalog.reshard(*table, shard, how, parts_->committer);
 }
+
+std::string Database::storage_failure() const { return parts_->storage().failure(); }
+
+std::uint64_t Database::storage_faults() const { return parts_->storage().faults(); }
 
 Failpoints& Database::failpoints() const { return parts_->failpoints; }
 

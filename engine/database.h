@@ -38,6 +38,7 @@ struct DatabaseOptions {
   std::uint32_t stream_shards = 1;   // of a new stream
   bool reap = true;                  // false: nothing expires unless a clock is moved, or one asks for it
   std::size_t backfill_at_once_max = 10'000;   // items that update_table fills in before it returns
+  std::function<void(std::string_view)> report;  // told of storage that fails, and of its end: storage.h
   std::function<bool()> write_fails;           // for tests: storage.h
 };
 
@@ -140,6 +141,10 @@ class Database {
                                                        Resharding how);
   // Every item write as it is committed, of tables with a stream and without: change_feed.h.
   [[nodiscard]] ChangeFeed::Subscription subscribe(ChangeFeed::Listener listener);
+
+  // Why nothing can be written at present, and how often storage has failed: storage.h.
+  [[nodiscard]] std::string storage_failure() const;
+  [[nodiscard]] std::uint64_t storage_faults() const;
 
   // Where expiries stop, if a test says so: failpoints.h.
   [[nodiscard]] Failpoints& failpoints() const;

@@ -3,25 +3,38 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
+#include <rocksdb/file_system.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/listener.h>
 #include <rocksdb/options.h>
 #include <rocksdb/slice.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <system_error>
+#include <mutex>
+#include <shared_mutex>
 #include <utility>
+
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
+#include "engine/clock.h"
+#include "engine/data_directory.h"
+#include "engine/guarded_by.h"
+#include "engine/storage_files.h"
+#include "engine/upkeep.h"
+#include "engine/write_ahead_log.h"
 
 namespace mayfly::engine {
 namespace {
 
 rocksdb::Slice slice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
-
-void check(const rocksdb::Status& status) {
-  if (!status.ok()) throw StorageFault(status.ToString());
-}
 
 class NoLog final : public rocksdb::Logger {
  public:
@@ -46,6 +59,7 @@ rocksdb::Options common_options() {
   options.allow_concurrent_memtable_write = false;  // one committer
   options.enable_write_thread_adaptive_yield = false;
   options.delayed_write_rate = 0;
+  options.max_bgerror_resume_count = 0;  // we resume, on a thread that can be had without any being left
   return options;
 }
 
@@ -73,6 +87,7 @@ rocksdb::Options memory_options(rocksdb::Env* env) {
 rocksdb::Options disk_options() {
   rocksdb::Options options = common_options();
   options.write_buffer_size = 16 << 20;
+  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kAbsoluteConsistency;  // write_ahead_log.h mends what may be
   rocksdb::BlockBasedTableOptions table = table_options();
   table.block_cache = rocksdb::NewLRUCache(32 << 20, /*num_shard_bits=*/2);
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
@@ -81,6 +96,18 @@ rocksdb::Options disk_options() {
 
 // How many keys are erased one by one before a range tombstone is the better bargain.
 constexpr int single_erasures_max = 4096;
+
+constexpr std::chrono::milliseconds resume_pause{1000};
+constexpr std::int64_t report_pause_ms = 1000;
+
+// Memory is given back when as much as this was erased, and a quarter of all that is held, so that it costs little
+// beside what was erased; and in a quiet moment: while fewer than so many writes come in such a time.
+constexpr std::uint64_t erased_bytes_min = 8 << 20;
+constexpr std::chrono::milliseconds quiet_time{200};
+constexpr std::uint64_t quiet_writes_max = 20;
+
+// Every database of ours has one of these keys, from its first opening or its first table on.
+constexpr std::string_view our_keys[] = {"Mexpiry-window", "Mnext-ids"};
 
 }  // namespace
 
@@ -105,71 +132,282 @@ Batch::Kind Batch::take(std::string_view& rest, std::string_view& first, std::st
   return kind;
 }
 
-struct Storage::Engine {
-  std::unique_ptr<rocksdb::Env> memory;  // before the database, which it outlives
-  std::unique_ptr<rocksdb::DB> db;
-  rocksdb::WriteOptions write;
-  rocksdb::ReadOptions read;
+struct Storage::Engine final {
+  // What stopped RocksDB from writing. It goes on only when it is told to.
+  class Failures final : public rocksdb::EventListener {
+   public:
+    explicit Failures(Engine& engine) : engine_(engine) {}
+    void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* error) override {
+      // A compaction is begun anew by itself; writes go on meanwhile.
+      const bool stops = error->severity() >= rocksdb::Status::Severity::kHardError;
+      if (stops || reason != rocksdb::BackgroundErrorReason::kCompaction) engine_.fail(error->ToString());
+    }
+
+   private:
+    Engine& engine_;
+  };
+
+  explicit Engine(std::function<void(std::string_view)> report_) : report(std::move(report_)) {}
 
   [[nodiscard]] rocksdb::ReadOptions read_at(const void* snapshot) const {
     rocksdb::ReadOptions options = read;
     options.snapshot = static_cast<const rocksdb::Snapshot*>(snapshot);
     return options;
   }
+
+  void check(const rocksdb::Status& status) {
+    if (!status.ok()) fault(status.ToString());
+  }
+  [[noreturn]] void fault(const std::string& text);
+  void fail(const std::string& text);
+  void tell(std::string_view sentence, bool always);
+
+  [[nodiscard]] std::uint64_t property(const std::string& name) const {
+    std::uint64_t value = 0;
+    return db->GetIntProperty(name, &value) ? value : 0;
+  }
+  [[nodiscard]] std::uint64_t footprint_bytes() const {
+    return property(rocksdb::DB::Properties::kSizeAllMemTables) +
+           (memory ? property(rocksdb::DB::Properties::kTotalSstFilesSize) : 0);
+  }
+  [[nodiscard]] std::uint64_t bytes_in(std::string_view begin, std::string_view end) const;
+
+  void note_erased(std::uint64_t bytes);
+
+  std::optional<std::chrono::milliseconds> keep_up();
+  bool resume();
+  std::optional<std::chrono::milliseconds> give_back();
+
+  const std::function<void(std::string_view)> report;
+  std::atomic<bool> refuses_files{false};
+  std::shared_mutex writing;          // held alone by who resumes; in memory nobody does
+  std::unique_ptr<rocksdb::Env> env;  // before the database, which it outlives
+  bool memory = false;
+  std::unique_ptr<rocksdb::DB> db;
+  rocksdb::WriteOptions write;
+  rocksdb::ReadOptions read;
+
+  std::atomic<std::uint64_t> faults{0};
+  std::atomic<std::uint64_t> writes{0};
+  std::atomic<std::uint64_t> erased_bytes{0};  // since memory was last given back
+  std::atomic<bool> failing{false};
+  std::mutex mutex;
+  std::string failure GUARDED_BY(mutex);  // while `failing`
+  std::int64_t reported_ms GUARDED_BY(mutex) = 0;
+  std::uint64_t writes_before = 0;  // the upkeep's
+  Upkeep upkeep{[this] { return keep_up(); }};
 };
+
+// A disk that is full for an hour shall not fill its logs, too.
+void Storage::Engine::tell(std::string_view sentence, bool always) {
+  if (!report) return;
+  const std::int64_t now_ms = host_time().time_since_epoch() / std::chrono::milliseconds(1);
+  {
+    const std::lock_guard lock(mutex);
+    if (!always && now_ms - reported_ms < report_pause_ms && now_ms >= reported_ms) return;
+    reported_ms = now_ms;
+  }
+  report(sentence);
+}
+
+void Storage::Engine::fault(const std::string& text) {
+  faults.fetch_add(1, std::memory_order_relaxed);
+  tell("storage failed: " + text, false);
+  throw StorageFault(text);
+}
+
+void Storage::Engine::fail(const std::string& text) {
+  if (refuses_files) return;  // who resumes knows
+  {
+    const std::lock_guard lock(mutex);
+    failure = text;
+  }
+  if (!failing.exchange(true)) tell("storage takes no writes until this has passed: " + text, true);
+  upkeep.ring();
+}
+
+// Goes on where RocksDB stopped: it writes its buffers to files.
+bool Storage::Engine::resume() {
+  const std::lock_guard nobody_writes(writing);
+  if (!db->Resume().ok()) return false;
+  // If it was the log that could not be written to, it takes nothing more, and ends within a record. Another one is
+  // begun by a resumption alone, and by that only if there is a buffer to write. So there shall be one, and a reason to
+  // resume: that no new log could be made.
+  rocksdb::WriteOptions without_log;
+  without_log.disableWAL = true;
+  if (!db->Delete(without_log, "Mresumed").ok()) return false;
+  refuses_files = true;
+  const bool begun = db->Flush(rocksdb::FlushOptions()).ok();  // it can be: the log was empty
+  refuses_files = false;
+  return begun || db->Resume().ok();
+}
+
+std::optional<std::chrono::milliseconds> Storage::Engine::keep_up() {
+  if (failing) {
+    if (!resume()) return resume_pause;
+    {
+      const std::lock_guard lock(mutex);
+      failure.clear();
+      failing = false;
+    }
+    tell("storage takes writes again", true);
+  }
+  return give_back();
+}
+
+void Storage::Engine::note_erased(std::uint64_t bytes) {
+  const std::uint64_t before = erased_bytes.fetch_add(bytes, std::memory_order_relaxed);
+  // Now and then it is looked whether it is enough.
+  if (before / erased_bytes_min != (before + bytes) / erased_bytes_min) upkeep.ring();
+}
+
+std::uint64_t Storage::Engine::bytes_in(std::string_view begin, std::string_view end) const {
+  rocksdb::SizeApproximationOptions options;
+  options.include_memtables = options.include_files = true;
+  const rocksdb::Range range(slice(begin), slice(end));
+  std::uint64_t bytes = 0;
+  return db->GetApproximateSizes(options, db->DefaultColumnFamily(), &range, 1, &bytes).ok() ? bytes : 0;
+}
+
+std::optional<std::chrono::milliseconds> Storage::Engine::give_back() {
+  const std::uint64_t erased = erased_bytes;
+  if (!memory || erased < std::max(erased_bytes_min, footprint_bytes() / 4)) return std::nullopt;
+  const std::uint64_t writes_now = writes;
+  if (writes_now - std::exchange(writes_before, writes_now) > quiet_writes_max) return quiet_time;
+  rocksdb::CompactRangeOptions options;
+  options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
+  options.exclusive_manual_compaction = false;
+  erased_bytes -= erased;
+  (void)db->CompactRange(options, nullptr, nullptr);
+#if defined(__GLIBC__)
+  ::malloc_trim(0);
+#endif
+  return std::nullopt;
+}
 
 Storage::Storage(StorageOptions options, std::unique_ptr<Engine> engine)
     : options_(std::move(options)), engine_(std::move(engine)) {}
 
 Storage::~Storage() {
-  if (engine_->db) (void)engine_->db->Close();
+  if (!engine_->db) return;
+  engine_->db->DisableManualCompaction();  // the upkeep's, which may take a while
+  engine_->upkeep.stop();
+  (void)engine_->db->Close();
 }
 
+namespace {
+
+// RocksDB has no code of its own for a held LOCK: "IO error: While lock file: .../LOCK: ..." when another process has
+// it, "IO error: lock hold by current process, ..." when this one has.
+Unexpected<std::string> cannot_open(const std::string& directory, const rocksdb::Status& status) {
+  const std::string text = status.ToString();
+  if (status.IsIOError() && (text.find("While lock file") != std::string::npos ||
+                             text.find("lock hold by current process") != std::string::npos))
+    return Unexpected{"the data directory " + directory + " is in use by another process"};
+  return Unexpected{"cannot open the data directory " + directory + ": " + text};
+}
+
+// A RocksDB database without a mark is one of ours from before there were marks, or somebody else's.
+Expected<void, std::string> check_is_ours(rocksdb::Options options, const std::string& directory) {
+  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;  // the logs are looked at later
+  rocksdb::DB* opened = nullptr;
+  if (const auto status = rocksdb::DB::OpenForReadOnly(options, directory, &opened); !status.ok())
+    return cannot_open(directory, status);
+  const std::unique_ptr<rocksdb::DB> db(opened);
+  std::string value;
+  for (const std::string_view key : our_keys)
+    if (db->Get(rocksdb::ReadOptions(), slice(key), &value).ok()) return {};
+  return Unexpected{not_ours(directory)};
+}
+
+// While nobody else can write to it.
+Expected<void, std::string> look_over(const std::string& directory, DataDirectory found, const rocksdb::Options& options) {
+  if (found == DataDirectory::unmarked) CHECK_OK(check_is_ours(options, directory));
+  return mend_write_ahead_logs(directory);
+}
+
+Expected<void, std::string> prepare(const std::string& directory, const rocksdb::Options& options) {
+  TRY(const DataDirectory found, claim_data_directory(directory));
+  rocksdb::FileLock* lock = nullptr;
+  if (const auto status = options.env->LockFile(directory + "/LOCK", &lock); !status.ok())
+    return cannot_open(directory, status);
+  auto looked_over = look_over(directory, found, options);
+  (void)options.env->UnlockFile(lock);
+  CHECK_OK(std::move(looked_over));
+  if (found == DataDirectory::unmarked) CHECK_OK(mark_data_directory(directory));
+  return {};
+}
+
+}  // namespace
+
 Expected<std::unique_ptr<Storage>, std::string> Storage::open(StorageOptions options) {
-  auto engine = std::make_unique<Engine>();
+  auto engine = std::make_unique<Engine>(options.report);
   rocksdb::Options rocksdb_options;
   std::string path = options.directory;
   if (options.directory.empty()) {
-    engine->memory.reset(rocksdb::NewMemEnv(rocksdb::Env::Default()));
-    rocksdb_options = memory_options(engine->memory.get());
+    engine->memory = true;
+    engine->env.reset(rocksdb::NewMemEnv(rocksdb::Env::Default()));
+    rocksdb_options = memory_options(engine->env.get());
     path = "/mayfly";
     engine->write.disableWAL = true;
     engine->read.verify_checksums = false;
   } else {
-    std::error_code error;
-    std::filesystem::create_directories(options.directory, error);
-    if (error)
-      return Unexpected{"cannot create the data directory " + options.directory + ": " + error.message()};
     rocksdb_options = disk_options();
+    engine->env = rocksdb::NewCompositeEnv(private_files(options.file_fails, engine->refuses_files));
+    rocksdb_options.env = engine->env.get();
+    rocksdb_options.listeners.push_back(std::make_shared<Engine::Failures>(*engine));
     engine->write.sync = options.fsync;
+    CHECK_OK(prepare(options.directory, rocksdb_options));
   }
   rocksdb::DB* db = nullptr;
   const rocksdb::Status status = rocksdb::DB::Open(rocksdb_options, path, &db);
-  if (!status.ok()) {
-    // RocksDB has no code of its own for a held LOCK: "IO error: While lock file: .../LOCK: ..." when another
-    // process has it, "IO error: lock hold by current process, ..." when this one has.
-    const std::string text = status.ToString();
-    if (status.IsIOError() && (text.find("While lock file") != std::string::npos ||
-                               text.find("lock hold by current process") != std::string::npos))
-      return Unexpected{"the data directory " + options.directory + " is in use by another process"};
-    return Unexpected{"cannot open the data directory " + options.directory + ": " + text};
-  }
+  if (!status.ok()) return cannot_open(options.directory, status);
   engine->db.reset(db);
   return std::unique_ptr<Storage>(new Storage(std::move(options), std::move(engine)));
 }
 
+std::string Storage::failure() const {
+  if (!engine_->failing) return {};
+  const std::lock_guard lock(engine_->mutex);
+  return engine_->failure;
+}
+
+std::uint64_t Storage::faults() const { return engine_->faults; }
+
+std::uint64_t Storage::footprint_bytes() const { return engine_->footprint_bytes(); }
+
 void Storage::write(const Batch& batch) {
-  if (options_.write_fails && options_.write_fails()) throw StorageFault("a write was made to fail");
+  if (options_.write_fails && options_.write_fails()) engine_->fault("a write was made to fail");
+  std::shared_lock<std::shared_mutex> writing;
+  if (durable()) {
+    writing = std::shared_lock(engine_->writing);
+    if (engine_->failing) engine_->fault(failure());
+  }
   thread_local rocksdb::WriteBatch rocksdb_batch;  // keeps its buffer
   rocksdb_batch.Clear();
-  batch.for_each([](Batch::Kind kind, std::string_view first, std::string_view second) {
+  bool any_range = false;
+  batch.for_each([&](Batch::Kind kind, std::string_view first, std::string_view second) {
     switch (kind) {
-      case Batch::Kind::put: check(rocksdb_batch.Put(slice(first), slice(second))); break;
-      case Batch::Kind::erase: check(rocksdb_batch.Delete(slice(first))); break;
-      case Batch::Kind::erase_range: check(rocksdb_batch.DeleteRange(slice(first), slice(second))); break;
+      case Batch::Kind::put: engine_->check(rocksdb_batch.Put(slice(first), slice(second))); break;
+      case Batch::Kind::erase: engine_->check(rocksdb_batch.Delete(slice(first))); break;
+      case Batch::Kind::erase_range:
+        engine_->check(rocksdb_batch.DeleteRange(slice(first), slice(second)));
+        any_range = true;
+        break;
     }
   });
-  check(engine_->db->Write(engine_->write, &rocksdb_batch));
+  const rocksdb::Status written = engine_->db->Write(engine_->write, &rocksdb_batch);
+  if (!written.ok() && durable()) engine_->fail(written.ToString());
+  engine_->check(written);
+  engine_->writes.fetch_add(1, std::memory_order_relaxed);
+  if (durable() || (batch.erased_bytes() == 0 && !any_range)) return;
+  std::uint64_t erased = batch.erased_bytes();
+  if (any_range) {
+    batch.for_each([&](Batch::Kind kind, std::string_view first, std::string_view second) {
+      if (kind == Batch::Kind::erase_range) erased += engine_->bytes_in(first, second);
+    });
+  }
+  engine_->note_erased(erased);
 }
 
 void Storage::erase_range(Batch& batch, std::string_view begin, std::string_view end) const {
@@ -181,7 +419,7 @@ void Storage::erase_range(Batch& batch, std::string_view begin, std::string_view
       batch.erase_range(begin, end);
       return;
     }
-    singles.erase(iterator.key());
+    singles.erase(iterator.key(), iterator.value().size());
   }
   batch.append(singles);
 }
@@ -199,11 +437,14 @@ bool Storage::get(std::string_view key, std::string& value, const Snapshot* snap
       snapshot ? db.Get(engine_->read_at(snapshot->snapshot_), db.DefaultColumnFamily(), slice(key), &value)
                : db.Get(engine_->read, db.DefaultColumnFamily(), slice(key), &value);
   if (status.IsNotFound()) return false;
-  check(status);
+  engine_->check(status);
   return true;
 }
 
 struct Storage::Iterator::State {
+  explicit State(Engine& engine_) : engine(engine_) {}
+
+  Engine& engine;
   std::string lower, upper;
   rocksdb::Slice lower_slice, upper_slice;  // RocksDB keeps pointers to them
   std::unique_ptr<rocksdb::Iterator> iterator;
@@ -211,7 +452,7 @@ struct Storage::Iterator::State {
 
 Storage::Iterator::Iterator(const Storage& storage, std::string_view lower, std::string_view upper,
                             const Snapshot* snapshot)
-    : state_(std::make_unique<State>()) {
+    : state_(std::make_unique<State>(*storage.engine_)) {
   state_->lower = lower;
   state_->upper = upper;
   state_->lower_slice = slice(state_->lower);
@@ -234,7 +475,7 @@ void Storage::Iterator::prev() { state_->iterator->Prev(); }
 
 bool Storage::Iterator::valid() const {
   if (state_->iterator->Valid()) return true;
-  check(state_->iterator->status());
+  state_->engine.check(state_->iterator->status());
   return false;
 }
 

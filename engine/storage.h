@@ -1,8 +1,11 @@
 // Ordered bytes, in memory or in a directory: the only file that knows RocksDB.
 //
 // Guarantees: a Batch is written whole or not at all; a Snapshot and an Iterator see one instant. In a
-// directory, a write that returned survives the process's end, and with `fsync` the machine's. Whatever
-// RocksDB reports is thrown as StorageFault. Thread-safe; Batch, Iterator and Snapshot are one thread's.
+// directory, a write that returned survives the process's end, and with `fsync` the machine's; a directory that lost
+// such a write otherwise is not opened (write_ahead_log.h). Whatever RocksDB reports is counted, reported and thrown
+// as StorageFault. After a write that failed for want of space or descriptors the next ones fail too, until a second
+// has passed in which there was enough of both. In memory, what was erased is given back to the host within seconds
+// of quiet. Thread-safe; Batch, Iterator and Snapshot are one thread's.
 //
 //   Batch batch;
 //   batch.put("k", "v");
@@ -31,8 +34,12 @@ class StorageFault : public std::runtime_error {
 struct StorageOptions {
   std::string directory;  // empty: in memory
   bool fsync = false;
+  // Told, in a sentence, of what fails and of its end, by whichever thread it happens to; at most once a second.
+  std::function<void(std::string_view)> report;
   // For tests: asked before every write; true makes that write fail as a full disk would.
   std::function<bool()> write_fails;
+  // For tests: asked before a file of the directory is made, appended to or synced; true makes that fail.
+  std::function<bool(std::string_view path)> file_fails;
 };
 
 // Writes to be made together, in order. Flat bytes, so that batches can be joined and read again:
@@ -43,11 +50,23 @@ class Batch {
   enum class Kind : std::uint8_t { put, erase, erase_range };
 
   void put(std::string_view key, std::string_view value) { append(Kind::put, key, value); }
-  void erase(std::string_view key) { append(Kind::erase, key, {}); }
+  // `value_bytes`: how large its value is, if that is known.
+  void erase(std::string_view key, std::uint64_t value_bytes = 0) {
+    append(Kind::erase, key, {});
+    erased_bytes_ += erased_bytes_of_key + value_bytes;
+  }
   void erase_range(std::string_view begin, std::string_view end) { append(Kind::erase_range, begin, end); }
-  void append(const Batch& other) { bytes_.append(other.bytes_); }
-  void clear() { bytes_.clear(); }
+  void append(const Batch& other) {
+    bytes_.append(other.bytes_);
+    erased_bytes_ += other.erased_bytes_;
+  }
+  void clear() {
+    bytes_.clear();
+    erased_bytes_ = 0;
+  }
   [[nodiscard]] bool empty() const { return bytes_.empty(); }
+  // About how much it makes useless, ranges apart.
+  [[nodiscard]] std::uint64_t erased_bytes() const { return erased_bytes_; }
 
   // visit(kind, first, second) for each, in order.
   template <class Visit>
@@ -61,10 +80,13 @@ class Batch {
   }
 
  private:
+  static constexpr std::uint64_t erased_bytes_of_key = 150;  // two of RocksDB's entries: what was put, and its erasure
+
   void append(Kind kind, std::string_view first, std::string_view second);
   static Kind take(std::string_view& rest, std::string_view& first, std::string_view& second);
 
   std::string bytes_;
+  std::uint64_t erased_bytes_ = 0;
 };
 
 class Storage {
@@ -79,6 +101,13 @@ class Storage {
   [[nodiscard]] bool syncs() const { return durable() && options_.fsync; }
 
   void write(const Batch& batch);
+
+  // Why nothing can be written at present, for people; empty: it can.
+  [[nodiscard]] std::string failure() const;
+  [[nodiscard]] std::uint64_t faults() const;  // that were thrown, ever
+
+  // What RocksDB holds: its buffers and, in memory, its files.
+  [[nodiscard]] std::uint64_t footprint_bytes() const;
 
   // Puts erasing everything in [begin, end) into the batch. Few keys are erased one by one: RocksDB's range
   // tombstones cost every later read a little, until they are compacted away.

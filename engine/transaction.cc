@@ -316,7 +316,7 @@ void Transaction::State::stage_item(OneItem& item, const Table& table, const Liv
   if (puts) {
     staged.batch.put(stored_key, item.new_bytes);
   } else {
-    staged.batch.erase(stored_key);
+    staged.batch.erase(stored_key, item.exists ? item.old_item.bytes().size() : 0);
   }
   staged.count(live, 0, (puts ? 1 : 0) - (item.exists ? 1 : 0),
                (puts ? std::int64_t{stored_item_size(item.new_bytes)} : 0) -

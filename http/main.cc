@@ -66,6 +66,7 @@ int serve(const ServeOptions& options) {
   compat::EmulatorOptions emulator_options;
   emulator_options.database.directory = options.data_directory;
   emulator_options.database.fsync = options.fsync;
+  emulator_options.database.report = [](std::string_view sentence) { log::write(log::Level::error, sentence); };
   emulator_options.database.account_clocks = options.clocks;
   emulator_options.database.expiry = options.expiry;
   emulator_options.database.expiry_window_ms = options.ttl_window_seconds * 1000;

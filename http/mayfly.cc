@@ -10,6 +10,7 @@
 #include "compat/json.h"
 #include "engine/clock.h"
 #include "http/invoker.h"
+#include "http/log.h"
 #include "http/server.h"
 #include "http/sigv4.h"
 
@@ -38,6 +39,9 @@ std::string target_of(std::string_view operation) {
 Emulator::Emulator(Options options) : state_(std::make_shared<State>()) {
   compat::EmulatorOptions emulator_options;
   emulator_options.database.directory = std::move(options.data_directory);
+  emulator_options.database.report = [](std::string_view sentence) {
+    http::log::write(http::log::Level::error, sentence);
+  };
   emulator_options.region = std::move(options.region);
   emulator_options.triggers.invoker = std::make_shared<http::HttpInvoker>();
   if (options.frozen_at) {

@@ -26,7 +26,8 @@ nowhere='[.]$'
 
 included_in "engine includes nothing of compat or http" '(compat|http|mayfly)/' "$nowhere" engine
 included_in "compat includes nothing of http" '(http|mayfly)/' "$nowhere" compat
-included_in "RocksDB is included by engine/storage.cc alone" 'rocksdb/' 'engine/storage[.]cc' engine compat http include
+included_in "RocksDB is included by engine/storage.cc and storage_files.cc alone" 'rocksdb/' \
+        'engine/storage(_files)?[.]cc' engine compat http include
 included_in "Boost.JSON is included by compat/json.cc alone" 'boost/json' 'compat/json[.]cc' engine compat http include
 included_in "nlohmann's JSON stays off the request path" 'nlohmann/' 'http/admin[.]cc' engine compat http include
 included_in "Asio and Beast stay in the connection's files" 'boost/(asio|beast)' \

@@ -147,6 +147,10 @@ Result<void> show_metrics(Call& call, json::Writer& out) {
   each("TimeToLiveDeletedItemCount", "counter", "Items that expired, since the server started.",
        [](const auto& table) { return table.expiry_stats().deleted(); });
   write_lags(text, tables);
+  text.about("mayfly_storage_faults_total", "counter", "How often storage has failed.");
+  text.sample("mayfly_storage_faults_total", "", static_cast<std::int64_t>(database.storage_faults()));
+  text.about("mayfly_storage_failing", "gauge", "1 while storage takes no writes.");
+  text.sample("mayfly_storage_failing", "", std::int64_t{database.storage_failure().empty() ? 0 : 1});
   text.about("mayfly_stream_records_total", "counter", "Records that were ever written to streams.");
   text.sample("mayfly_stream_records_total", "", static_cast<std::int64_t>(database.published()));
   return {};

@@ -2,7 +2,18 @@
 
 #include <catch2/catch.hpp>
 
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/support/engine_world.h"
@@ -30,6 +41,36 @@ std::vector<std::string> keys(const Storage& storage, std::string_view lower, st
   Storage::Iterator iterator(storage, lower, upper, snapshot);
   for (iterator.seek_to_first(); iterator.valid(); iterator.next()) found.emplace_back(iterator.key());
   return found;
+}
+
+// Bounded; false: it did not come to pass.
+bool comes_to_pass(const std::function<bool()>& state) {
+  for (int i = 0; i < 3000; ++i) {
+    if (state()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+bool writes(Storage& storage, std::string_view key) {
+  try {
+    put(storage, key, "v");
+    return true;
+  } catch (const StorageFault&) {
+    return false;
+  }
+}
+
+mode_t mode_of(const std::string& path) {
+  struct stat status {};
+  REQUIRE(::stat(path.c_str(), &status) == 0);
+  return status.st_mode & 0777;
+}
+
+std::vector<std::string> names_in(const std::string& directory) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) names.push_back(entry.path().filename());
+  return names;
 }
 
 }  // namespace
@@ -112,4 +153,184 @@ TEST_CASE("a write that fails leaves no trace and throws", "[storage]") {
   fails = false;
   put(*storage, "k", "v");
   CHECK(storage->get("k", value));
+}
+
+TEST_CASE("a data directory is its owner's alone, whatever the umask says, and so is each file in it", "[storage]") {
+  const Directory directory;
+  const std::string path = directory.path() + "/data";
+  const mode_t before = ::umask(GENERATE(0000, 0022, 0777));
+  {
+    auto storage = open({.directory = path});
+    for (int i = 0; i < 40; ++i) put(*storage, "k" + std::to_string(i), std::string(1 << 20, 'x'));  // buffers become files
+  }
+  ::umask(before);
+  CHECK(mode_of(path) == 0700);
+  const auto names = names_in(path);
+  CHECK(names.size() > 5);
+  for (const std::string& name : names) {
+    INFO(name);
+    CHECK(mode_of(path + "/" + name) == 0600);
+  }
+}
+
+TEST_CASE("a data directory that others could read is narrowed when it is opened", "[storage]") {
+  const Directory directory;
+  const std::string path = directory.path() + "/data";
+  put(*open({.directory = path}), "k", "v");
+  REQUIRE(::chmod(path.c_str(), 0755) == 0);
+  for (const std::string& name : names_in(path)) REQUIRE(::chmod((path + "/" + name).c_str(), 0644) == 0);
+  auto storage = open({.directory = path});
+  CHECK(mode_of(path) == 0700);
+  for (const std::string& name : names_in(path)) {
+    INFO(name);
+    CHECK(mode_of(path + "/" + name) == 0600);
+  }
+}
+
+TEST_CASE("a directory that holds something else is refused, and left as it is", "[storage]") {
+  const Directory directory;
+  const std::string path = directory.path() + "/home";
+  std::filesystem::create_directory(path);
+  std::ofstream(path + "/letter.txt") << "dear";
+  REQUIRE(::chmod(path.c_str(), 0755) == 0);
+  const auto opened = Storage::open({.directory = path});
+  REQUIRE_FALSE(opened);
+  CHECK(opened.error() == "the data directory " + path +
+                              " is not empty, and what it holds is not Mayfly's: name another one, or an empty one");
+  CHECK(names_in(path) == std::vector<std::string>{"letter.txt"});
+  CHECK(mode_of(path) == 0755);
+  // A file system's own directory is nothing.
+  std::filesystem::remove(path + "/letter.txt");
+  std::filesystem::create_directory(path + "/lost+found");
+  CHECK(Storage::open({.directory = path}));
+}
+
+TEST_CASE("a database without a mark is opened if it is ours, and refused if it is another program's", "[storage]") {
+  const Directory directory;
+  const std::string path = directory.path() + "/data";
+  const bool ours = GENERATE(true, false);
+  put(*open({.directory = path}), ours ? "Mnext-ids" : "somebody's", "v");
+  REQUIRE(std::filesystem::remove(path + "/MAYFLY"));
+  const auto opened = Storage::open({.directory = path});
+  CHECK(opened.has_value() == ours);
+  CHECK(std::filesystem::exists(path + "/MAYFLY") == ours);
+  if (!ours) CHECK(opened.error().find("is not Mayfly's") != std::string::npos);
+}
+
+TEST_CASE("a directory that a version with another format wrote is refused", "[storage]") {
+  const Directory directory;
+  const std::string path = directory.path() + "/data";
+  put(*open({.directory = path}), "k", "v");
+  std::ofstream(path + "/MAYFLY") << "Mayfly's data, format 2\n";
+  const auto opened = Storage::open({.directory = path});
+  REQUIRE_FALSE(opened);
+  CHECK(opened.error() == "the data directory " + path +
+                              " was written by another version of Mayfly, whose format this one does not know");
+}
+
+TEST_CASE("whichever file cannot be made or written, writes go on when it can be again, and none is lost",
+          "[storage][holds]") {
+  const Directory directory;
+  int failing = 0, rounds = 0;
+  for (bool failed = true; failed; failing += 19, ++rounds) {
+    INFO("operation " << failing << " on files fails");
+    const std::string path = directory.path() + "/" + std::to_string(failing);
+    std::atomic<int> operations{-1'000'000};  // opening does not count
+    std::vector<std::string> acknowledged;
+    {
+      auto storage = open({.directory = path, .file_fails = [&](std::string_view) { return operations++ == failing; }});
+      operations = 0;
+      for (int i = 0; i < 24; ++i) {
+        const std::string key = "k" + std::to_string(i);
+        try {
+          put(*storage, key, std::string(1 << 20, 'x'));  // buffers of 16 MB become files on the way
+          acknowledged.push_back(key);
+        } catch (const StorageFault&) {
+        }
+      }
+      REQUIRE(comes_to_pass([&] { return writes(*storage, "after"); }));
+      CHECK(storage->failure().empty());
+      failed = operations > failing;
+    }
+    auto storage = open({.directory = path});
+    std::string value;
+    for (const std::string& key : acknowledged) {
+      INFO(key);
+      REQUIRE(storage->get(key, value));
+    }
+    REQUIRE(storage->get("after", value));
+    storage.reset();
+    std::filesystem::remove_all(path);
+  }
+  CHECK(rounds > 5);
+}
+
+TEST_CASE("out of descriptors nothing is written, which is said; with descriptors again it is, without a restart",
+          "[storage][holds]") {
+  const Directory directory;
+  std::mutex mutex;
+  std::vector<std::string> told;
+  auto storage = open({.directory = directory.path() + "/data", .report = [&](std::string_view sentence) {
+                         const std::lock_guard lock(mutex);
+                         told.emplace_back(sentence);
+                       }});
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit none{3, before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  std::vector<std::string> acknowledged;
+  bool stopped = false;
+  for (int i = 0; i < 64 && !stopped; ++i) {
+    const std::string key = "k" + std::to_string(i);
+    try {
+      put(*storage, key, std::string(1 << 20, 'x'));
+      acknowledged.push_back(key);
+    } catch (const StorageFault&) {
+      stopped = comes_to_pass([&] { return !storage->failure().empty(); });
+    }
+  }
+  const std::string failure = storage->failure();
+  const std::uint64_t faults = storage->faults();
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK(stopped);
+  CHECK(failure.find("Too many open files") != std::string::npos);
+  CHECK(faults > 0);
+  REQUIRE(comes_to_pass([&] { return writes(*storage, "after"); }));
+  CHECK(storage->failure().empty());
+  storage.reset();
+  const std::lock_guard lock(mutex);
+  const auto is_told = [&](std::string_view part) {
+    return std::any_of(told.begin(), told.end(), [&](const std::string& sentence) { return sentence.find(part) != std::string::npos; });
+  };
+  CHECK(is_told("storage takes no writes until this has passed: IO error"));
+  CHECK(is_told("storage takes writes again"));
+  storage = open({.directory = directory.path() + "/data"});
+  std::string value;
+  for (const std::string& key : acknowledged) REQUIRE(storage->get(key, value));
+}
+
+TEST_CASE("what was erased in memory is given back, one by one or as a range", "[storage]") {
+  auto storage = open();
+  const bool as_range = GENERATE(false, true);
+  constexpr int keys = 100'000;
+  const std::string value(300, 'x');
+  for (int i = 0; i < keys; ++i) put(*storage, "k" + std::to_string(i), value);
+  put(*storage, "l", "stays");
+  const std::uint64_t full = storage->footprint_bytes();
+  CHECK(full > keys * value.size());
+  if (as_range) {
+    Batch batch;
+    storage->erase_range(batch, "k", "l");
+    storage->write(batch);
+  } else {
+    for (int i = 0; i < keys; ++i) {
+      Batch batch;
+      batch.erase("k" + std::to_string(i), value.size());
+      storage->write(batch);
+    }
+  }
+  CHECK(comes_to_pass([&] { return storage->footprint_bytes() < full / 20; }));
+  std::string found;
+  CHECK(storage->get("l", found));
+  CHECK_FALSE(storage->get("k1", found));
 }

@@ -1,0 +1,102 @@
+#include "engine/data_directory.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+
+namespace mayfly::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view mark_name = "MAYFLY";
+constexpr std::string_view mark = "Mayfly's data, format 1\n";
+
+enum class Contents { none, marked, other_mark, database, strange };
+
+Contents contents_of(const std::string& path, std::error_code& error) {
+  bool any = false, database = false;
+  for (fs::directory_iterator entries(path, error), end; !error && entries != end; entries.increment(error)) {
+    const std::string name = entries->path().filename();
+    if (name == mark_name) {
+      std::ifstream file(entries->path());
+      const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+      return text == mark || text.empty() ? Contents::marked : Contents::other_mark;  // empty: killed while writing it
+    }
+    if (name == "lost+found") continue;  // a file system's own, where a whole one is given to us
+    any = true;
+    database = database || name == "CURRENT";
+  }
+  return database ? Contents::database : any ? Contents::strange : Contents::none;
+}
+
+Unexpected<std::string> cannot(std::string_view what, const std::string& path, const std::string& why) {
+  return Unexpected{"cannot " + std::string(what) + " the data directory " + path + ": " + why};
+}
+
+// Somebody else's stay as they are: chmod refuses.
+void narrow(const std::string& path) {
+  (void)::chmod(path.c_str(), S_IRWXU);
+  std::error_code error;
+  for (fs::directory_iterator entries(path, error), end; !error && entries != end; entries.increment(error)) {
+    std::error_code ignored;
+    if (entries->symlink_status(ignored).type() == fs::file_type::regular)
+      (void)::chmod(entries->path().c_str(), S_IRUSR | S_IWUSR);
+  }
+}
+
+}  // namespace
+
+Expected<DataDirectory, std::string> claim_data_directory(const std::string& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) {
+    fs::path directory(path);
+    if (!directory.has_filename()) directory = directory.parent_path();  // "data/"
+    if (directory.has_parent_path()) fs::create_directories(directory.parent_path(), error);
+    if (error) return cannot("create", path, error.message());
+    if (::mkdir(path.c_str(), S_IRWXU) != 0 && errno != EEXIST) return cannot("create", path, std::strerror(errno));
+  } else if (!fs::is_directory(path, error)) {
+    return cannot("create", path, std::strerror(ENOTDIR));
+  }
+  const Contents contents = contents_of(path, error);
+  if (error) return cannot("read", path, error.message());
+  switch (contents) {
+    case Contents::strange: return Unexpected{not_ours(path)};
+    case Contents::other_mark:
+      return Unexpected{"the data directory " + path + " was written by another version of Mayfly, whose format this "
+                        "one does not know"};
+    case Contents::database: return DataDirectory::unmarked;
+    case Contents::none:
+    case Contents::marked: break;
+  }
+  CHECK_OK(mark_data_directory(path));
+  return DataDirectory::claimed;
+}
+
+Expected<void, std::string> mark_data_directory(const std::string& path) {
+  narrow(path);
+  const std::string name = (fs::path(path) / mark_name).string();
+  const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (file < 0) return cannot("write to", path, std::strerror(errno));
+  (void)::fchmod(file, S_IRUSR | S_IWUSR);
+  const bool written = ::write(file, mark.data(), mark.size()) == static_cast<ssize_t>(mark.size());
+  const int failure = errno;
+  ::close(file);
+  if (!written) return cannot("write to", path, std::strerror(failure));
+  return {};
+}
+
+std::string not_ours(const std::string& path) {
+  return "the data directory " + path + " is not empty, and what it holds is not Mayfly's: name another one, or an "
+         "empty one";
+}
+
+}  // namespace mayfly::engine

@@ -1,0 +1,31 @@
+// Whether a directory may be used for data, and what it looks like then: the owner's alone (0700, its files 0600),
+// with a file MAYFLY in it that says whose it is.
+//
+//   TRY(const DataDirectory found, claim_data_directory(path));
+//
+// What is there already and wider is narrowed, if it is ours to narrow.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/expected.h"
+
+namespace mayfly::engine {
+
+enum class DataDirectory : std::uint8_t {
+  claimed,   // ours: it was empty, or has the mark
+  unmarked,  // somebody's RocksDB database; one of ours from before there was a mark, or a stranger's
+};
+
+// Makes the directory if it is not there. The error is a sentence for people: it is neither empty nor ours, or cannot
+// be used; then nothing in it was changed.
+Expected<DataDirectory, std::string> claim_data_directory(const std::string& path);
+
+// Of one that turned out to be ours.
+Expected<void, std::string> mark_data_directory(const std::string& path);
+
+// "the data directory … is not empty, and none of Mayfly's: …"
+std::string not_ours(const std::string& path);
+
+}  // namespace mayfly::engine

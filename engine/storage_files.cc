@@ -1,0 +1,131 @@
+#include "engine/storage_files.h"
+
+#include <fcntl.h>
+#include <rocksdb/env.h>
+#include <rocksdb/file_system.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace mayfly::engine {
+namespace {
+
+using rocksdb::IODebugContext;
+using rocksdb::IOOptions;
+using rocksdb::IOStatus;
+using Fails = std::function<bool(std::string_view path)>;
+
+// RocksDB asks by these flags whether what failed may come to pass later. Left as they are, a file that could not be
+// made for want of a descriptor is a fatal error to it: nothing is written any more until the process ends. A full
+// disk keeps its subcode for the text's sake only.
+IOStatus passing(IOStatus status) {
+  if (!status.IsIOError()) return status;
+  IOStatus again = IOStatus::IOError(status.getState() ? status.getState() : "");
+  again.SetRetryable(true);
+  return again;
+}
+
+// RocksDB makes files with 0644. Made beforehand they keep this mode, and never had a wider one.
+IOStatus make_private(const std::string& path, int flags = 0) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, S_IRUSR | S_IWUSR);
+  if (file < 0) {
+    if (errno == EEXIST) return IOStatus::OK();
+    return IOStatus::IOError("While making " + path, std::strerror(errno));
+  }
+  (void)::fchmod(file, S_IRUSR | S_IWUSR);  // an odd umask's, or an older file's
+  ::close(file);
+  return IOStatus::OK();
+}
+
+class WrittenFile final : public rocksdb::FSWritableFileOwnerWrapper {
+ public:
+  WrittenFile(std::unique_ptr<rocksdb::FSWritableFile>&& file, std::string path, const Fails& fails)
+      : FSWritableFileOwnerWrapper(std::move(file)), path_(std::move(path)), fails_(fails) {}
+
+  IOStatus Append(const rocksdb::Slice& data, const IOOptions& options, IODebugContext* context) override {
+    return fails() ? failure() : passing(target()->Append(data, options, context));
+  }
+  IOStatus Append(const rocksdb::Slice& data, const IOOptions& options,
+                  const rocksdb::DataVerificationInfo& verification, IODebugContext* context) override {
+    return fails() ? failure() : passing(target()->Append(data, options, verification, context));
+  }
+  IOStatus Flush(const IOOptions& options, IODebugContext* context) override {
+    return passing(target()->Flush(options, context));
+  }
+  IOStatus Sync(const IOOptions& options, IODebugContext* context) override {
+    return fails() ? failure() : passing(target()->Sync(options, context));
+  }
+  IOStatus Fsync(const IOOptions& options, IODebugContext* context) override {
+    return fails() ? failure() : passing(target()->Fsync(options, context));
+  }
+  IOStatus Close(const IOOptions& options, IODebugContext* context) override {
+    return passing(target()->Close(options, context));
+  }
+
+ private:
+  [[nodiscard]] bool fails() const { return fails_ && fails_(path_); }
+  [[nodiscard]] IOStatus failure() const {
+    return passing(IOStatus::IOError("While writing to " + path_, "it was made to fail"));
+  }
+  const std::string path_;
+  const Fails& fails_;
+};
+
+class PrivateFiles final : public rocksdb::FileSystemWrapper {
+ public:
+  PrivateFiles(Fails fails, const std::atomic<bool>& refuses)
+      : FileSystemWrapper(rocksdb::FileSystem::Default()), fails_(std::move(fails)), refuses_(refuses) {}
+
+  const char* Name() const override { return "PrivateFiles"; }
+
+  IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
+                           std::unique_ptr<rocksdb::FSWritableFile>* file, IODebugContext* context) override {
+    if (refuses_ || (fails_ && fails_(path)))
+      return passing(IOStatus::IOError("While making " + path, "it was made to fail"));
+    IOStatus status = make_private(path);
+    if (status.ok()) status = target()->NewWritableFile(path, options, file, context);
+    if (status.ok()) *file = std::make_unique<WrittenFile>(std::move(*file), path, fails_);
+    return passing(std::move(status));
+  }
+  IOStatus ReopenWritableFile(const std::string& path, const rocksdb::FileOptions& options,
+                              std::unique_ptr<rocksdb::FSWritableFile>* file, IODebugContext* context) override {
+    return passing(target()->ReopenWritableFile(path, options, file, context));
+  }
+  IOStatus NewRandomRWFile(const std::string& path, const rocksdb::FileOptions& options,
+                           std::unique_ptr<rocksdb::FSRandomRWFile>* file, IODebugContext* context) override {
+    return passing(target()->NewRandomRWFile(path, options, file, context));
+  }
+  IOStatus NewDirectory(const std::string& path, const IOOptions& options,
+                        std::unique_ptr<rocksdb::FSDirectory>* directory, IODebugContext* context) override {
+    return passing(target()->NewDirectory(path, options, directory, context));
+  }
+  IOStatus LinkFile(const std::string& from, const std::string& to, const IOOptions& options,
+                    IODebugContext* context) override {
+    return passing(target()->LinkFile(from, to, options, context));
+  }
+  IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
+                      IODebugContext* context) override {
+    return passing(target()->RenameFile(from, to, options, context));
+  }
+  IOStatus LockFile(const std::string& path, const IOOptions& options, rocksdb::FileLock** lock,
+                    IODebugContext* context) override {
+    // Never opened if it is there: closing it would give up the lock that this process holds on it.
+    if (IOStatus status = make_private(path, O_EXCL); !status.ok()) return status;
+    return target()->LockFile(path, options, lock, context);
+  }
+
+ private:
+  const Fails fails_;
+  const std::atomic<bool>& refuses_;
+};
+
+}  // namespace
+
+std::shared_ptr<rocksdb::FileSystem> private_files(Fails fails, const std::atomic<bool>& refuses) {
+  return std::make_shared<PrivateFiles>(std::move(fails), refuses);
+}
+
+}  // namespace mayfly::engine
