@@ -182,12 +182,17 @@ std::unique_ptr<Document> parse(std::string_view text) {
   return document;
 }
 
+constinit thread_local std::uint64_t members_compared = 0;
+
 const Value* Value::member(std::string_view name) const {
   if (kind_ != Kind::object) return nullptr;
   for (std::size_t i = size_; i > 0; --i) {
     const Member& member = members_[i - 1];
-    if (member.name == name) return member.value.is(Kind::null) ? nullptr : &member.value;
+    if (member.name != name) continue;
+    members_compared += size_ - i + 1;
+    return member.value.is(Kind::null) ? nullptr : &member.value;
   }
+  members_compared += size_;
   return nullptr;
 }
 

@@ -41,15 +41,20 @@ void append_canonical(std::string& out, const json::Value& value) {
       return;
     case Kind::object: break;
   }
-  std::set<std::string_view> names;
-  for (const json::Member& member : value.members()) names.insert(member.name);
+  // By name; of members with one name the last counts.
+  std::vector<const json::Member*> members;
+  members.reserve(value.members().size());
+  for (const json::Member& member : value.members()) members.push_back(&member);
+  std::stable_sort(members.begin(), members.end(),
+                   [](const json::Member* a, const json::Member* b) { return a->name < b->name; });
   out += '{';
-  for (const std::string_view name : names) {
-    const json::Value* member = value.member(name);
-    if (member == nullptr) continue;
-    json::append_escaped(out, name);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const json::Member& member = *members[i];
+    const bool overridden = i + 1 < members.size() && members[i + 1]->name == member.name;
+    if (overridden || member.value.is(Kind::null)) continue;
+    json::append_escaped(out, member.name);
     out += ':';
-    append_canonical(out, *member);
+    append_canonical(out, member.value);
     out += ',';
   }
   out += '}';
