@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <compare>
 
+#include "compat/expression/part_search.h"
 #include "compat/java_string.h"
 
 namespace mayfly::compat::expression {
@@ -81,11 +82,11 @@ struct ContainsElement {
   const AttributeValue& element;
   bool operator()(const std::string& text) const {
     const auto* part = element.get_if<std::string>();
-    return part != nullptr && text.find(*part) != std::string::npos;
+    return part != nullptr && has_part(text, *part);
   }
   bool operator()(const engine::Binary& binary) const {
     const auto* part = element.get_if<engine::Binary>();
-    return part != nullptr && binary.bytes.find(part->bytes) != std::string::npos;
+    return part != nullptr && has_part(binary.bytes, part->bytes);
   }
   bool operator()(const engine::StringSet& set) const { return set_contains(set, element); }
   bool operator()(const engine::NumberSet& set) const { return set_contains(set, element); }
