@@ -1,6 +1,7 @@
 #include "compat/read_rules.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <vector>
 
 #include "compat/attribute_value_json.h"
@@ -27,7 +28,7 @@ class Unprojected {
   void look_at(const expression::Path& path) {
     const std::string& name = expression::top_level_name(path);
     if (engine::projects(*target_.table, *target_.index, name)) return;
-    if (std::find(names_.begin(), names_.end(), name) == names_.end()) names_.push_back(name);
+    if (seen_.insert(name).second) names_.push_back(name);
   }
   [[nodiscard]] bool empty() const { return names_.empty(); }
   [[nodiscard]] std::string list() const {
@@ -39,6 +40,7 @@ class Unprojected {
  private:
   const ReadTarget& target_;
   std::vector<std::string> names_;
+  std::unordered_set<std::string> seen_;
 };
 
 Result<void> check_start_attributes(const std::vector<engine::KeyAttribute>& attributes, const Item& start_key,

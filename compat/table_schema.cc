@@ -1,6 +1,7 @@
 #include "compat/table_schema.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "compat/encryption_rules.h"
 #include "compat/java_string.h"
@@ -284,9 +285,10 @@ Result<void> read_keys(const Value& request, Table& table) {
 Result<void> check_definitions_used(const Value& request) {
   const auto definitions = request.member("AttributeDefinitions")->items();
   std::vector<std::string> used;
+  std::unordered_set<std::string> seen;
   const auto add = [&](const Value& key_schema) {
     for (const auto& key : key_elements(key_schema)) {
-      if (std::find(used.begin(), used.end(), key.name) == used.end()) used.push_back(key.name);
+      if (seen.insert(key.name).second) used.push_back(key.name);
     }
   };
   add(*request.member("KeySchema"));
@@ -303,9 +305,8 @@ Result<void> check_definitions_used(const Value& request) {
     }
   }
   TRY(const auto known, read_attribute_definitions(*request.member("AttributeDefinitions")));
-  const bool all_defined = std::all_of(used.begin(), used.end(), [&](const std::string& name) {
-    return find_definition(known, name) != nullptr;
-  });
+  for (const KeyAttribute& attribute : known) seen.erase(attribute.name);
+  const bool all_defined = seen.empty();
   if (!all_defined || used.size() == definitions.size()) return {};
   constexpr std::uint32_t buckets = 16;
   return error::validation(
@@ -361,12 +362,13 @@ Result<Table> read_new_table(const Context& context, const Value& request) {
 
 Result<std::vector<KeyAttribute>> read_attribute_definitions(const Value& list) {
   std::vector<KeyAttribute> definitions;
+  std::unordered_set<std::string> names;
   for (const Value& each : list.items()) {
     const auto type = text(each, "AttributeType");
     KeyAttribute attribute{text(each, "AttributeName"), type == "S"   ? ScalarType::string
                                                         : type == "N" ? ScalarType::number
                                                                       : ScalarType::binary};
-    if (find_definition(definitions, attribute.name) != nullptr) {
+    if (!names.insert(attribute.name).second) {
       return error::validation("Attribute Name is duplicated: " + attribute.name);
     }
     definitions.push_back(std::move(attribute));

@@ -131,6 +131,28 @@ bool Map::erase(std::string_view name) {
   return true;
 }
 
+void Map::change(std::vector<Attribute> set, const std::vector<std::string_view>& erased) {
+  std::vector<Attribute> result;
+  result.reserve(attributes_.size() + set.size());
+  auto gone = erased.begin();
+  auto added = set.begin();
+  const auto add_before = [&](const Attribute* kept) {
+    for (; added != set.end() && (kept == nullptr || added->name <= kept->name); ++added) {
+      if (!result.empty() && result.back().name == added->name) result.pop_back();
+      result.push_back(std::move(*added));
+    }
+  };
+  for (Attribute& attribute : attributes_) {
+    while (gone != erased.end() && *gone < attribute.name) ++gone;
+    if (gone != erased.end() && *gone == attribute.name) continue;
+    add_before(&attribute);
+    if (!result.empty() && result.back().name == attribute.name) continue;  // replaced
+    result.push_back(std::move(attribute));
+  }
+  add_before(nullptr);
+  attributes_ = std::move(result);
+}
+
 void Map::reserve(std::size_t count) { attributes_.reserve(count); }
 
 AttributeValue& Map::append(std::string name, AttributeValue value) {

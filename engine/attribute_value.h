@@ -73,6 +73,8 @@ class Map {
   [[nodiscard]] AttributeValue* find(std::string_view name);
   void set(std::string name, AttributeValue value);  // inserts or replaces
   bool erase(std::string_view name);                 // false if there was none
+  // The same for many at once, at the cost of one pass. Both sorted; of attributes with one name the last counts.
+  void change(std::vector<Attribute> set, const std::vector<std::string_view>& erased);
   void reserve(std::size_t count);
   // For decoders whose input is already sorted: appends; asserts that the name sorts last.
   AttributeValue& append(std::string name, AttributeValue value);

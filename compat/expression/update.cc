@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "compat/expression/evaluate.h"
+#include "compat/expression/paths.h"
 #include "compat/expression/projection.h"
 
 namespace mayfly::compat::expression {
@@ -17,6 +18,8 @@ namespace {
 using engine::AttributeValue;
 using engine::Item;
 using engine::Number;
+
+constexpr std::size_t single_changes_max = 16;
 
 Unexpected<Error> missing_attribute() {
   return error::validation("The provided expression refers to an attribute that does not exist in the item");
@@ -214,7 +217,7 @@ void remove(const Path& path, Item& item) {
 }
 
 template <class Visit>
-void for_each_path(const Update& update, Visit visit) {
+void for_each_changed_path(const Update& update, Visit visit) {
   for (const SetAction& set : update.sets) visit(set.path);
   for (const RemoveAction& remove : update.removes) visit(remove.path);
   for (const AddAction& add : update.adds) visit(add.path);
@@ -229,18 +232,36 @@ Result<Item> apply(const Update& update, const Item& old_item, bool item_exists)
   std::sort(pending.begin(), pending.end(),
             [](const Change& a, const Change& b) { return a.path->elements < b.path->elements; });
   Item item = old_item;
+  std::vector<engine::Attribute> set;
+  std::vector<std::string_view> erased;
+  // One by one each would move what stands behind it: of a legacy request there may be 100,000.
+  const auto is_one_of_many = [&](const Change& change) {
+    return pending.size() > single_changes_max && change.path->elements.size() == 1;
+  };
   for (Change& change : pending) {
-    if (change.value) put(*change.path, *std::move(change.value), item);
+    if (!change.value) continue;
+    if (is_one_of_many(change)) {
+      set.push_back({top_level_name(*change.path), *std::move(change.value)});
+    } else {
+      put(*change.path, *std::move(change.value), item);
+    }
   }
   for (auto change = pending.rbegin(); change != pending.rend(); ++change) {
-    if (!change->value) remove(*change->path, item);
+    if (change->value) continue;
+    if (is_one_of_many(*change)) {
+      erased.push_back(top_level_name(*change->path));
+    } else {
+      remove(*change->path, item);
+    }
   }
+  std::reverse(erased.begin(), erased.end());
+  if (!set.empty() || !erased.empty()) item.change(std::move(set), erased);
   return item;
 }
 
 std::vector<std::string> touched_attributes(const Update& update) {
   std::vector<std::string> names;
-  for_each_path(update, [&](const Path& path) { names.push_back(std::get<std::string>(path.elements.front())); });
+  for_each_changed_path(update, [&](const Path& path) { names.push_back(std::get<std::string>(path.elements.front())); });
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
@@ -248,7 +269,7 @@ std::vector<std::string> touched_attributes(const Update& update) {
 
 Item updated_parts(const Update& update, const Item& item) {
   Projection paths;
-  for_each_path(update, [&](const Path& path) { paths.push_back(path); });
+  for_each_changed_path(update, [&](const Path& path) { paths.push_back(path); });
   if (paths.empty()) return {};  // an empty projection would be everything
   return project(paths, item);
 }

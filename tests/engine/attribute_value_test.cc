@@ -2,6 +2,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <map>
+#include <random>
+#include <set>
+
 using namespace mayfly::engine;
 
 namespace {
@@ -62,6 +66,32 @@ TEST_CASE("a map is sorted by the bytes of its names, and equality takes no noti
   CHECK(map.erase("b"));
   CHECK_FALSE(map.erase("b"));
   CHECK(names(map) == "a \xc3\xa9 ");
+}
+
+TEST_CASE("many changes at once leave a map as they would one by one") {
+  std::mt19937 random(20260719);
+  for (int round = 0; round < 300; ++round) {
+    std::map<std::string, AttributeValue> set;
+    std::set<std::string> erased;
+    Map one_by_one;
+    const auto name = [&] { return std::string(1, static_cast<char>('a' + random() % 12)); };
+    for (int i = 0; i < 6; ++i) one_by_one.set(name(), "old");
+    for (int i = 0; i < 4; ++i) set[name()] = "new " + std::to_string(i);
+    for (int i = 0; i < 4; ++i) erased.insert(name());
+    for (const auto& [added, value] : set) erased.erase(added);
+    Map at_once = one_by_one;
+    std::vector<Attribute> sorted;
+    for (const auto& [added, value] : set) {
+      one_by_one.set(added, value);
+      sorted.push_back({added, value});
+    }
+    for (const std::string& gone : erased) one_by_one.erase(gone);
+    at_once.change(std::move(sorted), {erased.begin(), erased.end()});
+    REQUIRE(at_once == one_by_one);
+  }
+  Map twice;
+  twice.change({{"a", "first"}, {"a", "last"}}, {});
+  CHECK(twice == Map{{"a", "last"}});
 }
 
 TEST_CASE("values of different types are never equal, and only scalars of one type compare") {
