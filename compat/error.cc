@@ -19,7 +19,7 @@ bool spells_message_large(std::string_view type) {
 
 Unexpected<Error> dynamodb(std::string_view name, std::string message, std::string extra = {}) {
   return Unexpected{Error{.type = "com.amazonaws.dynamodb.v20120810#" + std::string(name),
-                          .message = std::move(message),
+                          .message = error::cut(std::move(message)),
                           .extra = std::move(extra)}};
 }
 
@@ -27,17 +27,24 @@ Unexpected<Error> dynamodb(std::string_view name, std::string message, std::stri
 
 namespace error {
 
+std::string cut(std::string message) {
+  if (message.size() <= message_bytes_max) return message;
+  std::size_t end = message_bytes_max;
+  while ((message[end] & 0xc0) == 0x80) --end;  // not within a character
+  return message.substr(0, end) + "…";
+}
+
 Unexpected<Error> validation(std::string message) {
   return Unexpected{
-      Error{.type = "com.amazon.coral.validate#ValidationException", .message = std::move(message)}};
+      Error{.type = "com.amazon.coral.validate#ValidationException", .message = cut(std::move(message))}};
 }
 
 Unexpected<Error> serialization(std::string message) {
-  return Unexpected{Error{.type = std::string(serialization_type), .message = std::move(message)}};
+  return Unexpected{Error{.type = std::string(serialization_type), .message = cut(std::move(message))}};
 }
 
 Unexpected<Error> access_denied(std::string message) {
-  return Unexpected{Error{.type = std::string(access_denied_type), .message = std::move(message)}};
+  return Unexpected{Error{.type = std::string(access_denied_type), .message = cut(std::move(message))}};
 }
 
 Unexpected<Error> unknown_operation() {
@@ -59,12 +66,12 @@ Unexpected<Error> conditional_check_failed(std::string item_json) {
 
 Unexpected<Error> transaction_canceled(std::string message, const std::string& reasons_json) {
   return Unexpected{Error{.type = std::string(transaction_canceled_type),
-                          .message = std::move(message),
+                          .message = cut(std::move(message)),
                           .extra = "\"CancellationReasons\":" + reasons_json}};
 }
 
 Unexpected<Error> idempotent_parameter_mismatch(std::string message) {
-  return Unexpected{Error{.type = std::string(idempotent_parameter_mismatch_type), .message = std::move(message)}};
+  return Unexpected{Error{.type = std::string(idempotent_parameter_mismatch_type), .message = cut(std::move(message))}};
 }
 
 Unexpected<Error> table_not_found(std::string message) {

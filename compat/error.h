@@ -8,9 +8,13 @@
 
 namespace mayfly::compat {
 
+// Messages say what was wrong with values by repeating them, and a request may have 16 MB of those. AWS's limit is not
+// known; longer than this are none that it was seen to give.
+inline constexpr std::size_t message_bytes_max = 64 * 1024;
+
 struct Error {
   std::string type;     // "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException"
-  std::string message;  // empty: the answer has no message member
+  std::string message;  // empty: the answer has no message member; cut off after message_bytes_max
   int status = 400;
   std::string extra;    // further members as JSON text, without braces: "\"Item\":{…}"
 };
@@ -19,6 +23,9 @@ template <class T>
 using Result = Expected<T, Error>;
 
 namespace error {
+// The message as far as it goes into an answer: whole, or cut off with "…".
+std::string cut(std::string message);
+
 Unexpected<Error> validation(std::string message);       // com.amazon.coral.validate#ValidationException
 Unexpected<Error> serialization(std::string message);    // com.amazon.coral.service#SerializationException
 Unexpected<Error> access_denied(std::string message);    // com.amazon.coral.service#AccessDeniedException

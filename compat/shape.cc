@@ -233,17 +233,19 @@ std::string lower_first(std::string_view name) {
   return result;
 }
 
-// As Java's toString prints it; a structure by its class and a hash.
+// As Java's toString prints it; a structure by its class and a hash. Not much beyond what a message can hold.
 void append_value(std::string& out, const Shape& shape, const Value& value) {
+  if (out.size() > message_bytes_max) return;
   switch (value.kind()) {
     case Kind::null: out += "null"; return;
     case Kind::boolean: out += value.boolean() ? "true" : "false"; return;
     case Kind::number: out += std::to_string(integer_of(value)); return;
-    case Kind::string: out += value.string(); return;
+    case Kind::string: out += value.string().substr(0, message_bytes_max + 1); return;
     case Kind::array: {
       out += '[';
       bool first = true;
       for (const Value& element : value.items()) {
+        if (out.size() > message_bytes_max) return;
         if (!first) out += ", ";
         first = false;
         append_value(out, *shape.element, element);
@@ -264,9 +266,10 @@ void append_value(std::string& out, const Shape& shape, const Value& value) {
   out += '{';
   bool first = true;
   for (const auto& member : value.members()) {
+    if (out.size() > message_bytes_max) return;
     if (!first) out += ", ";
     first = false;
-    out += member.name;
+    out += member.name.substr(0, message_bytes_max + 1);
     out += '=';
     append_value(out, *shape.element, member.value);
   }

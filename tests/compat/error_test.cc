@@ -21,3 +21,14 @@ TEST_CASE("errors are spelled as the service spells them") {
   CHECK(error::conditional_check_failed().error.status == 400);
   CHECK(error::internal_server_error().error.status == 500);
 }
+
+TEST_CASE("a message is cut off at its limit, between two characters") {
+  // In brackets, so that a failure does not print them.
+  const std::string fits(message_bytes_max, 'x');
+  CHECK((error::validation(fits).error.message == fits));
+  CHECK((error::validation(fits + "y").error.message == fits + "…"));
+  CHECK((error::serialization(std::string(10'000'000, 'x')).error.message == fits + "…"));
+  CHECK((error::resource_not_found(fits + "y").error.message == fits + "…"));
+  const std::string before(message_bytes_max - 1, 'x');
+  CHECK((error::validation(before + "é and more").error.message == before + "…"));
+}

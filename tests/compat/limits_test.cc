@@ -178,4 +178,34 @@ TEST_CASE("a table has up to 20 global and 5 local indexes, which project up to 
 }
 
 }  // namespace
+TEST_CASE("an answer repeats of a large request only what a message holds") {
+  Music music;
+  const std::string large(12'000'000, 'x');
+  const auto answer_bytes = [&](const std::string& operation, const std::string& body) {
+    const compat::Answer answer = music.execute(operation, body);
+    CHECK(answer.status == 400);
+    return answer.body.size();
+  };
+  const std::string quoted = '"' + large + '"';
+  for (const auto& [operation, body] : std::initializer_list<std::pair<const char*, std::string>>{
+           {"PutItem", R"({"TableName":"music","ReturnValues":)" + quoted + R"(,"Item":{}})"},
+           {"GetItem", R"({"TableName":)" + quoted + R"(,"Key":{}})"},
+           {"Scan", R"({"TableName":"music","Select":)" + quoted + R"(,"ReturnConsumedCapacity":)" + quoted + "}"},
+           {"PutItem", R"({"TableName":"music","Item":{"artist":{"N":)" + quoted + "}}}"},
+           {"PutItem", R"({"TableName":"music","Item":{"artist":{"SS":[)" + quoted + "," + quoted + "]}}}"},
+           {"Scan", R"({"TableName":"music","FilterExpression":"a = :b","ExpressionAttributeValues":{":)" + large +
+                        R"(":{"S":"x"}}})"},
+           {"Scan", R"({"TableName":"music","FilterExpression":"a = b","ExpressionAttributeNames":{"#)" +
+                        large + R"(":"x"}})"},
+           {"BatchGetItem", R"({"RequestItems":{)" + quoted + R"(:{"Keys":[{"a":{"S":"x"}}]}}})"},
+           {"CreateTable", R"({"TableName":"t","KeySchema":[{"AttributeName":)" + quoted +
+                               R"(,"KeyType":"HASH"}],"AttributeDefinitions":[]})"},
+           {"ExecuteStatement", R"({"Statement":)" + quoted + "}"},
+           {"ListTagsOfResource", R"({"ResourceArn":)" + quoted + "}"},
+           {"DescribeStream", R"({"StreamArn":)" + quoted + "}"}}) {
+    INFO(operation << ' ' << body.substr(0, 100));
+    CHECK(answer_bytes(operation, body) < 2 * compat::message_bytes_max);
+  }
+}
+
 }  // namespace mayfly::testing
