@@ -111,6 +111,7 @@ Result<void> check_type(const Shape& shape, const Value& value, Place place);
 
 Result<void> check_members(std::span<const Member> members, const Value& object) {
   for (const Member& member : members) {
+    if (member.presence == Presence::unsupported) continue;
     if (const Value* value = object.member(member.name)) CHECK_OK(check_type(*member.shape, *value, Place::member));
   }
   return {};
@@ -298,11 +299,19 @@ class Constraints {
     for (const Member& member : members) {
       const Value* value = object.member(member.name);
       if (value == nullptr && !is_required(members, object, member.presence)) continue;
+      if (member.presence == Presence::unsupported) {
+        refuse(Path{.parent = &parent, .name = member.name});
+        continue;
+      }
       check(*member.shape, value, Path{.parent = &parent, .name = member.name});
     }
   }
 
   [[nodiscard]] Result<void> result() const {
+    if (errors_.empty() && !unsupported_.empty()) {
+      return error::validation("Mayfly does not support this member of DynamoDB's yet, and refuses requests that have it: '" +
+                               unsupported_ + "'");
+    }
     if (errors_.empty()) return {};
     std::string message = std::to_string(errors_.size()) + " validation error" + (errors_.size() > 1 ? "s" : "") +
                           " detected: ";
@@ -312,10 +321,14 @@ class Constraints {
 
  private:
   static bool is_required(std::span<const Member> members, const Value& object, Presence presence) {
-    if (presence != Presence::required_alone) return presence != Presence::optional;
+    if (presence != Presence::required_alone) return presence != Presence::optional && presence != Presence::unsupported;
     return std::none_of(members.begin(), members.end(), [&](const Member& member) {
       return member.presence == Presence::optional && object.member(member.name) != nullptr;
     });
+  }
+
+  void refuse(const Path& path) {
+    if (unsupported_.empty()) path.append_to(unsupported_);
   }
 
   void report(const Shape& shape, const Value* value, const Path& path, const std::string& constraint) {
@@ -481,6 +494,7 @@ class Constraints {
   }
 
   std::vector<std::string> errors_;
+  std::string unsupported_;  // where the first such member stands
 };
 
 Result<void> check_first(const Shape& shape, const Value& request) {
@@ -490,7 +504,7 @@ Result<void> check_first(const Shape& shape, const Value& request) {
       return error::validation("The parameter '" + std::string(member.name) +
                                "' is required but was not present in the request");
     }
-    if (!member.shape->length_first || value == nullptr || value->string().starts_with("arn:")) continue;
+    if (member.shape == nullptr || !member.shape->length_first || value == nullptr || value->string().starts_with("arn:")) continue;
     const auto length = java_length(value->string());
     if (length < *member.shape->min || length > *member.shape->max) {
       // A global table's name, too, is called a TableName.

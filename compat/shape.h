@@ -14,7 +14,7 @@
 // After both have passed, every declared member is of its type, or absent or null (json::Value::member
 // makes no difference between these two); no list has a null element and no map a null value, except
 // lists and maps of attribute values, which attribute_value_json.h judges. Members that are not declared
-// are ignored, as AWS does.
+// are ignored, as AWS does; so a member of AWS's that we do not know yet is declared as `unsupported`.
 #pragma once
 
 #include <cstdint>
@@ -32,11 +32,13 @@ struct Shape;
 // `required`: a missing member is one of the constraint errors, "Value null at 'key' failed to satisfy
 // constraint: Member must not be null". `required_first`: operations on tables look for it before all else,
 // "The parameter 'TableName' is required but was not present in the request". `required_alone`: missing is an
-// error unless one of the structure's optional members is there.
-enum class Presence : std::uint8_t { optional, required, required_first, required_alone };
+// error unless one of the structure's optional members is there. `unsupported`: AWS has it and we do not, so that a
+// request that has it is refused by name; it has no shape.
+enum class Presence : std::uint8_t { optional, required, required_first, required_alone, unsupported };
 inline constexpr Presence required = Presence::required;
 inline constexpr Presence required_first = Presence::required_first;
 inline constexpr Presence required_alone = Presence::required_alone;
+inline constexpr Presence unsupported = Presence::unsupported;
 
 struct Member {
   std::string_view name;

@@ -21,6 +21,7 @@ constexpr Member members[] = {
     {"ShardId", &shapes::shard_id, required},
     {"ShardIteratorType", &iterator_type_shape, required},
     {"SequenceNumber", &sequence_number_shape},
+    {"Timestamp", nullptr, unsupported},
 };
 constexpr Shape shape = structure("GetShardIteratorInput", members);
 

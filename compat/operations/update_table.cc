@@ -36,6 +36,8 @@ constexpr Member members[] = {
     {"OnDemandThroughput", &shapes::on_demand_throughput},
     {"WarmThroughput", &shapes::warm_throughput},
     {"GlobalTableSettingsReplicationMode", &shapes::settings_replication},
+    {"VectorIndexUpdates", nullptr, unsupported},
+    {"DisassociationProtectionEnabled", nullptr, unsupported},
 };
 constexpr Shape shape = structure("UpdateTableInput", members);
 

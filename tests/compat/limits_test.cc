@@ -208,4 +208,27 @@ TEST_CASE("an answer repeats of a large request only what a message holds") {
   }
 }
 
+TEST_CASE("what AWS has and we do not is refused by name; what AWS does not have is ignored, as AWS does") {
+  Music music;
+  const std::string no = "Mayfly does not support this member of DynamoDB's yet, and refuses requests that have it: ";
+  json table = json::parse(R"({"TableName":"others","BillingMode":"PAY_PER_REQUEST",
+      "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
+      "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}]})");
+  table["VectorIndexes"] = json::array({{{"IndexName", "v"}}});
+  CHECK(music.refused("CreateTable", table) == no + "'vectorIndexes'");
+  table["VectorIndexes"] = nullptr;  // as good as absent
+  table["Colour"] = "blue";
+  music.ok("CreateTable", table);
+  CHECK(music.refused("UpdateTable", {{"TableName", "music"}, {"VectorIndexUpdates", json::array()}}) ==
+        no + "'vectorIndexUpdates'");
+  CHECK(music.refused("UpdateTable", {{"TableName", "music"}, {"DisassociationProtectionEnabled", true}}) ==
+        no + "'disassociationProtectionEnabled'");
+  CHECK(music.refused("UpdateTable", {{"TableName", "music"},
+                                      {"ReplicaUpdates", {{{"Disassociate", {{"RegionName", "eu-west-1"}}}}}}}) ==
+        no + "'replicaUpdates.1.member.disassociate'");
+  // Its other mistakes come first.
+  CHECK(music.refused("GetShardIterator", {{"StreamArn", std::string(40, 'a')}, {"Timestamp", 1}}).find("shardId") !=
+        std::string::npos);
+}
+
 }  // namespace mayfly::testing
