@@ -1,6 +1,7 @@
 #include "compat/kinesis/destinations.h"
 
 #include <algorithm>
+#include <system_error>
 
 #include "compat/base64.h"
 #include "compat/json.h"
@@ -66,7 +67,7 @@ std::vector<std::pair<std::string, std::string>> headers_for(std::string_view ac
 
 Destinations::Destinations(engine::Database& database, KinesisOptions options)
     : database_(database), invoker_(std::move(options.invoker)), endpoint_(std::move(options.endpoint)) {
-  reload();
+  load();
 }
 
 Destinations::~Destinations() {
@@ -77,7 +78,7 @@ Destinations::~Destinations() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Destinations::reload() {
+void Destinations::load() {
   std::map<std::string, std::vector<Destination>, std::less<>> by_table;
   bool active = false;
   for (const engine::Document& stored : database_.documents().list(kind)) {
@@ -90,17 +91,21 @@ void Destinations::reload() {
   {
     const std::lock_guard lock(waiting_mutex_);
     by_table_ = std::move(by_table);
-    waiting_.clear();
   }
-  const std::lock_guard lock(mutex_);
-  if (active) listen();
+  if (active && !listen()) throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
 }
 
-void Destinations::listen() {
-  if (listening_ || !endpoint_ || !invoker_) return;
+bool Destinations::listen() {
+  const std::lock_guard lock(mutex_);
+  if (listening_ || !endpoint_ || !invoker_) return true;
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error&) {
+    return false;
+  }
   subscription_ = database_.subscribe([this](const engine::Change& change) { take(change); });
-  thread_ = std::thread([this] { run(); });
   listening_ = true;
+  return true;
 }
 
 std::vector<Destination> Destinations::list(std::string_view table_uuid) const {
@@ -109,7 +114,8 @@ std::vector<Destination> Destinations::list(std::string_view table_uuid) const {
   return found == by_table_.end() ? std::vector<Destination>() : found->second;
 }
 
-void Destinations::set(const engine::Scope& scope, const Destination& destination) {
+bool Destinations::set(const engine::Scope& scope, const Destination& destination) {
+  if (destination.active && !listen()) return false;
   const engine::Document document = to_document(scope, destination);
   database_.documents().put(document.name, document.bytes);
   {
@@ -124,8 +130,24 @@ void Destinations::set(const engine::Scope& scope, const Destination& destinatio
       *same = destination;
     }
   }
-  const std::lock_guard lock(mutex_);
-  if (destination.active) listen();
+  return true;
+}
+
+std::uint64_t Destinations::dropped() const {
+  const std::lock_guard lock(waiting_mutex_);
+  return dropped_;
+}
+
+std::size_t Destinations::Waiting::bytes() const {
+  return sizeof(Waiting) + stream_arn.size() + account.size() + region.size() + partition_key.size() + data.size();
+}
+
+void Destinations::keep_within_bounds() {
+  while (waiting_.size() > waiting_max || waiting_bytes_ > waiting_bytes_max) {
+    waiting_bytes_ -= waiting_.front().bytes();
+    waiting_.pop_front();
+    ++dropped_;
+  }
 }
 
 void Destinations::take(const engine::Change& change) {
@@ -135,10 +157,11 @@ void Destinations::take(const engine::Change& change) {
     if (found == by_table_.end()) return;
     for (const Destination& destination : found->second) {
       if (!destination.active) continue;
-      if (waiting_.size() >= waiting_max) waiting_.pop_front();
       waiting_.push_back({destination.stream_arn, change.table.account, change.table.region, partition_key(change),
                           record_json(change, destination.microseconds)});
+      waiting_bytes_ += waiting_.back().bytes();
     }
+    keep_within_bounds();
   }
   came_.raise();
 }
@@ -151,9 +174,12 @@ void Destinations::run() {
     {
       const std::lock_guard lock(waiting_mutex_);
       std::size_t bytes = 0;
-      while (!waiting_.empty() && batch.size() < records_max && bytes + waiting_.front().data.size() <= bytes_max &&
-             (batch.empty() || waiting_.front().stream_arn == batch.front().stream_arn)) {
+      // One that is larger than a request may be goes alone: Kinesis shall say so.
+      while (!waiting_.empty() && batch.size() < records_max &&
+             (batch.empty() || (bytes + waiting_.front().data.size() <= bytes_max &&
+                                waiting_.front().stream_arn == batch.front().stream_arn))) {
         bytes += waiting_.front().data.size();
+        waiting_bytes_ -= waiting_.front().bytes();
         batch.push_back(std::move(waiting_.front()));
         waiting_.pop_front();
       }
@@ -170,7 +196,9 @@ void Destinations::run() {
       const std::lock_guard lock(waiting_mutex_);
       for (auto place = refused.rbegin(); place != refused.rend(); ++place) {
         waiting_.push_front(std::move(batch[*place]));
+        waiting_bytes_ += waiting_.front().bytes();
       }
+      keep_within_bounds();
       under_way_ = 0;
     }
     if (taken && refused.empty()) {

@@ -2,13 +2,15 @@
 //
 // Each change of a table that has an active destination becomes one record, put with PutRecords to the endpoint in
 // the order of the commits, at least once: what Kinesis does not take is put again, after 0.1 s, 0.2 s, … up to
-// 10 s of real time. Destinations are stored; changes on their way are in memory, at most `waiting_max` of them
-// (then the oldest go), and are lost when Mayfly ends. Thread-safe.
+// 10 s of real time. Destinations are stored; changes on their way are in memory, at most `waiting_max` of them and
+// `waiting_bytes_max` (then the oldest go, which dropped() counts), and are lost when Mayfly ends. Thread-safe.
 //
 //   Destinations destinations(database, {.invoker = invoker, .endpoint = *Url::parse("http://127.0.0.1:4567/")});
 //   destinations.set(scope, {.table = "carts", .table_uuid = uuid, .stream_arn = arn, .active = true});
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
@@ -38,7 +40,7 @@ struct Destination {
 
 class Destinations {
  public:
-  static constexpr std::size_t waiting_max = 100'000;
+  static constexpr std::size_t waiting_max = 100'000, waiting_bytes_max = std::size_t{64} << 20;
 
   Destinations(engine::Database& database, KinesisOptions options);
   ~Destinations();
@@ -47,19 +49,24 @@ class Destinations {
 
   // Of a table, active ones and others.
   [[nodiscard]] std::vector<Destination> list(std::string_view table_uuid) const;
-  // Adds a destination, or replaces the one with this table and stream.
-  void set(const engine::Scope& scope, const Destination& destination);
+  // Adds a destination, or replaces the one with this table and stream. False, and nothing is changed: there is no
+  // thread to be had that puts records.
+  [[nodiscard]] bool set(const engine::Scope& scope, const Destination& destination);
   // Waits until everything that was committed so far is taken. False: not in time.
   bool settle(triggers::RealTime deadline, const std::stop_token& stop = {});
-  void reload();  // after somebody else has changed what is stored
+  // Changes that waited too long behind others.
+  [[nodiscard]] std::uint64_t dropped() const;
 
  private:
   struct Waiting {
     std::string stream_arn, account, region, partition_key, data;
+    [[nodiscard]] std::size_t bytes() const;
   };
 
-  void listen();                                 // holds mutex_
+  void load();
+  [[nodiscard]] bool listen();
   void take(const engine::Change& change);       // on the committing thread
+  void keep_within_bounds();                     // holds waiting_mutex_
   void run();
   // Puts the first of what waits; false: none of it was taken.
   bool put(const std::vector<Waiting>& batch, std::vector<std::size_t>& refused);
@@ -78,6 +85,8 @@ class Destinations {
   mutable std::mutex waiting_mutex_;  // for a few instructions, or the making of a record
   std::map<std::string, std::vector<Destination>, std::less<>> by_table_ GUARDED_BY(waiting_mutex_);  // by its UUID
   std::deque<Waiting> waiting_ GUARDED_BY(waiting_mutex_);
+  std::size_t waiting_bytes_ GUARDED_BY(waiting_mutex_) = 0;
+  std::uint64_t dropped_ GUARDED_BY(waiting_mutex_) = 0;
   std::size_t under_way_ GUARDED_BY(waiting_mutex_) = 0;
 };
 

@@ -80,7 +80,7 @@ Result<void> enable(Context& context, const json::Value& request, json::Writer& 
   }
   const auto microseconds = wants_microseconds(request, "EnableKinesisStreamingConfiguration");
   const kinesis::Destination destination{description->name, description->uuid, stream, true, microseconds.value_or(false)};
-  context.kinesis.set(context.scope, destination);
+  if (!context.kinesis.set(context.scope, destination)) return error::internal_server_error();  // no thread is to be had
   write_answer(out, destination, "ENABLING", microseconds ? "EnableKinesisStreamingConfiguration" : "");
   return {};
 }
@@ -94,7 +94,7 @@ Result<void> disable(Context& context, const json::Value& request, json::Writer&
         "must be ACTIVE to perform DISABLE operation.");
   }
   found->active = false;
-  context.kinesis.set(context.scope, *found);
+  if (!context.kinesis.set(context.scope, *found)) return error::internal_server_error();  // no thread is to be had
   write_answer(out, *found, "DISABLING", "");
   return {};
 }
@@ -121,7 +121,7 @@ Result<void> update(Context& context, const json::Value& request, json::Writer& 
                              ", kdsArn: " + stream);
   }
   found->microseconds = *microseconds;
-  context.kinesis.set(context.scope, *found);
+  if (!context.kinesis.set(context.scope, *found)) return error::internal_server_error();  // no thread is to be had
   write_answer(out, *found, "UPDATING", "UpdateKinesisStreamingConfiguration");
   return {};
 }

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "compat/base64.h"
 #include "compat/emulator.h"
@@ -41,6 +42,11 @@ class Kinesis final : public compat::triggers::Invoker {
     return InvocationAnswer{.body = answer.dump()};
   }
 
+  void accept() {
+    const std::lock_guard lock(mutex_);
+    refusals = 0;
+  }
+
   int refusals = 0;
   std::vector<Invocation> requests;
   std::vector<json> records;
@@ -71,6 +77,7 @@ class World {
   std::string change(const std::string& verb, const std::string& more = {}) {
     return run(verb + "KinesisStreamingDestination", R"({"TableName":"carts","StreamArn":")" + stream + "\"" + more + "}");
   }
+  std::uint64_t dropped() { return emulator_->kinesis().dropped(); }
   bool settle() { return emulator_->kinesis().settle(engine::host_time() + 20s); }
   void advance(std::int64_t ms) {
     engine::Database& database = emulator_->database();
@@ -166,6 +173,41 @@ TEST_CASE("a Kinesis destination survives a restart") {
   world.run("PutItem", R"({"TableName":"carts","Item":{"id":{"S":"a"}}})");
   REQUIRE(world.settle());
   CHECK(world.kinesis->records.size() == 1);
+}
+
+TEST_CASE("changes that Kinesis does not take are kept up to so many bytes; then the oldest go") {
+  World world;
+  world.create();
+  world.kinesis->refusals = 1'000'000;
+  world.change("Enable");
+  const std::string large(300'000, 'x');
+  const auto put = [&](std::size_t n) {
+    world.run("PutItem", R"({"TableName":"carts","Item":{"id":{"S":")" + std::to_string(n) + R"("},"large":{"S":")" + large + "\"}}}");
+  };
+  constexpr std::size_t fit = compat::kinesis::Destinations::waiting_bytes_max / 300'000;
+  for (std::size_t n = 0; n < fit + 50; ++n) put(n);
+  while (world.dropped() < 30) std::this_thread::yield();  // some may be under way, to be refused
+  world.kinesis->accept();
+  CHECK(world.settle());
+  const auto dropped = world.dropped();
+  CHECK(dropped <= 55);
+  CHECK(world.kinesis->records.size() + dropped == fit + 50);
+  CHECK(world.kinesis->records.front()["dynamodb"]["Keys"]["id"]["S"] == std::to_string(dropped));
+  CHECK(world.kinesis->records.back()["dynamodb"]["Keys"]["id"]["S"] == std::to_string(fit + 49));
+}
+
+TEST_CASE("a record that is larger than a request may be goes alone, and the others go on") {
+  World world;
+  world.create();
+  world.change("Enable");
+  std::string controls;
+  for (int i = 0; i < 380'000; ++i) controls += "\\u0001";
+  for (const char* const id : {"a", "b"}) {
+    world.run("PutItem", R"({"TableName":"carts","Item":{"id":{"S":"large"},"v":{"S":")" + std::string(id) + controls + "\"}}}");
+  }
+  world.run("PutItem", R"({"TableName":"carts","Item":{"id":{"S":"small"}}})");
+  CHECK(world.settle());
+  CHECK(world.kinesis->records.size() == 3);
 }
 
 }  // namespace mayfly::testing
