@@ -225,9 +225,9 @@ std::string EventSourceMapping::arn() const {
   return "arn:aws:lambda:" + scope.region + ":" + scope.account + ":event-source-mapping:" + uuid;
 }
 
-bool EventSourceMapping::passes(const json::Value& record) const {
+bool EventSourceMapping::passes(const json::Value& record, FilterWork& work) const {
   return filters.empty() ||
-         std::any_of(filters.begin(), filters.end(), [&](const FilterPattern& one) { return one.matches(record); });
+         std::any_of(filters.begin(), filters.end(), [&](const FilterPattern& one) { return one.matches(record, work); });
 }
 
 Result<void> read_creation(const json::Value& request, EventSourceMapping& mapping) {

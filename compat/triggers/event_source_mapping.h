@@ -49,7 +49,8 @@ struct EventSourceMapping {
   engine::Instant last_modified = 0;
 
   [[nodiscard]] std::string arn() const;
-  [[nodiscard]] bool passes(const json::Value& record) const;  // one of the filters matches, or there is none
+  // One of the filters matches, or there is none.
+  [[nodiscard]] bool passes(const json::Value& record, FilterWork& work) const;
 };
 
 // CreateEventSourceMapping's and UpdateEventSourceMapping's bodies, onto a mapping that has scope and uuid, or all.

@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -46,6 +48,7 @@ struct AnythingBut {
 };
 struct Exists {
   bool present;
+  std::size_t number = 0;  // of `exists: false` in the whole pattern, from 0
 };
 // Addresses whose first `bits` are those of `network`; an IPv4 address has 4 bytes, an IPv6 one 16.
 struct AddressRange {
@@ -67,6 +70,7 @@ struct FilterPattern::Object {
   std::vector<Field> fields;
   std::vector<Object> nested;
   std::vector<std::vector<Object>> ors;  // of each, one must match
+  std::size_t absences = 0;              // the root's: how often it says `exists: false`
 };
 
 namespace {
@@ -309,35 +313,6 @@ std::optional<Object> parse_object(const json::Value& value, const std::vector<s
 
 // --- matching
 
-// As Value::member, but a null is a value here.
-const json::Value* find(const json::Value* object, std::string_view name) {
-  if (object == nullptr) return nullptr;
-  const auto members = object->members();
-  for (auto member = members.rbegin(); member != members.rend(); ++member) {
-    if (member->name == name) return &member->value;
-  }
-  return nullptr;
-}
-
-// True if `visit` is true of a scalar, or of one in arrays of any depth.
-template <class Visit>
-bool any_leaf(const json::Value& value, const Visit& visit) {
-  if (value.is(Kind::object)) return false;
-  if (!value.is(Kind::array)) return visit(value);
-  return std::any_of(value.items().begin(), value.items().end(),
-                     [&](const json::Value& item) { return any_leaf(item, visit); });
-}
-
-bool has_leaf(const json::Value& value, std::span<const std::string> path) {
-  if (path.empty()) return any_leaf(value, [](const json::Value&) { return true; });
-  if (value.is(Kind::array)) {
-    return std::any_of(value.items().begin(), value.items().end(),
-                       [&](const json::Value& item) { return has_leaf(item, path); });
-  }
-  const json::Value* next = find(&value, path.front());
-  return next != nullptr && has_leaf(*next, path.subspan(1));
-}
-
 bool equals(const Text& text, const json::Value& leaf) {
   if (!leaf.is(Kind::string)) return false;
   const std::string kept = text.ignore_case ? folded(leaf.string()) : std::string();
@@ -388,43 +363,109 @@ struct LeafMatches {
   bool operator()(const AddressRange& range) const { return leaf.is(Kind::string) && contains(range, leaf.string()); }
 };
 
-bool matches_field(const Object::Field& field, const json::Value* value, const json::Value& root) {
-  return std::any_of(field.any_of.begin(), field.any_of.end(), [&](const Matcher& matcher) {
-    if (const auto* exists = std::get_if<Exists>(&matcher); exists && !exists->present) {
-      return !has_leaf(root, field.path);
+// A pattern beside a record.
+class Match {
+ public:
+  Match(const Object& pattern, const json::Value& record, FilterWork& work)
+      : pattern_(pattern), record_(record), work_(work), absent_(pattern.absences) {}
+
+  bool run() { return object(pattern_, &record_); }
+
+ private:
+  // As Value::member, but a null is a value here.
+  const json::Value* find(const json::Value* object, std::string_view name) {
+    if (object == nullptr) return nullptr;
+    const auto members = object->members();
+    for (auto member = members.rbegin(); member != members.rend(); ++member) {
+      if (!work_.step()) return nullptr;
+      if (member->name == name) return &member->value;
     }
-    return value != nullptr &&
-           any_leaf(*value, [&](const json::Value& leaf) { return std::visit(LeafMatches{leaf}, matcher); });
-  });
-}
-
-bool matches_object(const Object& pattern, const json::Value* value, const json::Value& root);
-
-// The objects in arrays of any depth.
-void collect_objects(const json::Value& value, std::vector<const json::Value*>& out) {
-  if (value.is(Kind::object)) out.push_back(&value);
-  for (const json::Value& item : value.items()) collect_objects(item, out);
-}
-
-bool matches_nested(const Object& pattern, const json::Value* value, const json::Value& root) {
-  std::vector<const json::Value*> objects;
-  if (value != nullptr) collect_objects(*value, objects);
-  if (objects.empty()) return matches_object(pattern, nullptr, root);
-  return std::any_of(objects.begin(), objects.end(),
-                     [&](const json::Value* object) { return matches_object(pattern, object, root); });
-}
-
-bool matches_object(const Object& pattern, const json::Value* value, const json::Value& root) {
-  for (const Object::Field& field : pattern.fields) {
-    if (!matches_field(field, find(value, field.name), root)) return false;
+    return nullptr;
   }
-  for (const Object& nested : pattern.nested) {
-    if (!matches_nested(nested, find(value, nested.name), root)) return false;
+
+  // True if `visit` is true of a scalar, or of one in arrays of any depth.
+  template <class Visit>
+  bool any_leaf(const json::Value& value, const Visit& visit) {
+    if (!work_.step() || value.is(Kind::object)) return false;
+    if (!value.is(Kind::array)) return visit(value);
+    return std::any_of(value.items().begin(), value.items().end(),
+                       [&](const json::Value& item) { return any_leaf(item, visit); });
   }
-  return std::all_of(pattern.ors.begin(), pattern.ors.end(), [&](const std::vector<Object>& alternatives) {
-    return std::any_of(alternatives.begin(), alternatives.end(),
-                       [&](const Object& alternative) { return matches_object(alternative, value, root); });
-  });
+
+  bool has_leaf(const json::Value& value, std::span<const std::string> path) {
+    if (path.empty()) return any_leaf(value, [](const json::Value&) { return true; });
+    if (value.is(Kind::array)) {
+      return work_.step() && std::any_of(value.items().begin(), value.items().end(),
+                                         [&](const json::Value& item) { return has_leaf(item, path); });
+    }
+    const json::Value* next = find(&value, path.front());
+    return next != nullptr && has_leaf(*next, path.subspan(1));
+  }
+
+  // Said of the whole record, so it is the same beside each object of an array.
+  bool absent(const Exists& exists, const Object::Field& field) {
+    std::optional<bool>& known = absent_[exists.number];
+    if (!known) known = !has_leaf(record_, field.path);
+    return *known;
+  }
+
+  bool leaf_matches(const json::Value& leaf, const Matcher& matcher) {
+    const auto* but = std::get_if<AnythingBut>(&matcher);
+    return work_.step(but == nullptr ? 1 : but->values.size()) && std::visit(LeafMatches{leaf}, matcher);
+  }
+
+  bool field(const Object::Field& field, const json::Value* value) {
+    return std::any_of(field.any_of.begin(), field.any_of.end(), [&](const Matcher& matcher) {
+      if (const auto* exists = std::get_if<Exists>(&matcher); exists && !exists->present) return absent(*exists, field);
+      return value != nullptr && any_leaf(*value, [&](const json::Value& leaf) { return leaf_matches(leaf, matcher); });
+    });
+  }
+
+  // The objects in arrays of any depth.
+  void collect_objects(const json::Value& value, std::vector<const json::Value*>& out) {
+    if (!work_.step()) return;
+    if (value.is(Kind::object)) out.push_back(&value);
+    for (const json::Value& item : value.items()) collect_objects(item, out);
+  }
+
+  bool nested(const Object& pattern, const json::Value* value) {
+    std::vector<const json::Value*> objects;
+    if (value != nullptr) collect_objects(*value, objects);
+    if (objects.empty()) return object(pattern, nullptr);
+    return std::any_of(objects.begin(), objects.end(), [&](const json::Value* one) { return object(pattern, one); });
+  }
+
+  bool object(const Object& pattern, const json::Value* value) {
+    if (!work_.step()) return false;
+    for (const Object::Field& one : pattern.fields) {
+      if (!field(one, find(value, one.name))) return false;
+    }
+    for (const Object& one : pattern.nested) {
+      if (!nested(one, find(value, one.name))) return false;
+    }
+    return std::all_of(pattern.ors.begin(), pattern.ors.end(), [&](const std::vector<Object>& alternatives) {
+      return std::any_of(alternatives.begin(), alternatives.end(),
+                         [&](const Object& alternative) { return object(alternative, value); });
+    });
+  }
+
+  const Object& pattern_;
+  const json::Value& record_;
+  FilterWork& work_;
+  std::vector<std::optional<bool>> absent_;  // by number; nothing: nobody has asked
+};
+
+// Numbers each `exists: false`.
+void number_absences(Object& object, std::size_t& count) {
+  for (Object::Field& field : object.fields) {
+    for (Matcher& matcher : field.any_of) {
+      if (auto* exists = std::get_if<Exists>(&matcher); exists && !exists->present) exists->number = count++;
+    }
+  }
+  for (Object& nested : object.nested) number_absences(nested, count);
+  for (std::vector<Object>& alternatives : object.ors) {
+    for (Object& alternative : alternatives) number_absences(alternative, count);
+  }
 }
 
 }  // namespace
@@ -434,9 +475,21 @@ std::optional<FilterPattern> FilterPattern::parse(std::string_view text) {
   if (document == nullptr) return std::nullopt;
   auto root = parse_object(document->root(), {}, false);
   if (!root) return std::nullopt;
+  number_absences(*root, root->absences);
   return FilterPattern(std::make_shared<const Object>(*std::move(root)));
 }
 
-bool FilterPattern::matches(const json::Value& record) const { return matches_object(*root_, &record, record); }
+bool FilterPattern::matches(const json::Value& record, FilterWork& work) const {
+  return Match(*root_, record, work).run() && !work.stopped();
+}
+
+bool FilterWork::step(std::uint64_t count) {
+  steps_ += count;
+  if (steps_ - looked_at_ >= steps_between_looks) {
+    looked_at_ = steps_;
+    stopped_ = stopped_ || stop_.stop_requested();
+  }
+  return !stopped_;
+}
 
 }  // namespace mayfly::compat::triggers

@@ -17,22 +17,46 @@
 // leaf, so also where it has an object. Arrays of objects match if one of their objects matches the whole pattern
 // for them. A DynamoDB number is a JSON string: `numeric` never matches it. Names with dots are names, not paths.
 // EventBridge's `wildcard` is not among the operators that Lambda's documentation lists, and is refused.
+//
+// Each part of the pattern looks at each part of the record once at most: what is said of the whole record, as by
+// `exists: false`, is found out once and remembered.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string_view>
+#include <utility>
 
 #include "compat/json.h"
 
 namespace mayfly::compat::triggers {
+
+// What matching has looked at, in members and values. It ends in between if it is asked to stop; what it says then
+// means nothing.
+class FilterWork {
+ public:
+  static constexpr std::uint64_t steps_between_looks = 4096;
+
+  explicit FilterWork(std::stop_token stop = {}) : stop_(std::move(stop)) {}
+
+  bool step(std::uint64_t count = 1);  // false: stop
+  [[nodiscard]] std::uint64_t steps() const { return steps_; }
+  [[nodiscard]] bool stopped() const { return stopped_; }
+
+ private:
+  const std::stop_token stop_;
+  std::uint64_t steps_ = 0, looked_at_ = 0;
+  bool stopped_ = false;
+};
 
 class FilterPattern {
  public:
   // Nothing: no pattern.
   static std::optional<FilterPattern> parse(std::string_view text);
 
-  [[nodiscard]] bool matches(const json::Value& record) const;
+  [[nodiscard]] bool matches(const json::Value& record, FilterWork& work) const;
 
   struct Object;  // filter_pattern.cc
 

@@ -103,14 +103,16 @@ bool Lane::batch_is_full(const EventSourceMapping& mapping) const {
 
 bool Lane::read_ahead(const EventSourceMapping& mapping) {
   const engine::Database& database = poller_.surroundings().database;
+  FilterWork work(poller_.stop());
   while (!batch_is_full(mapping)) {
     const engine::StreamPage page =
         database.read_stream(poller_.stream().id, name_.shard, read_next_, page_records_max, page_bytes_max);
     const engine::Instant stream_now = database.stream_now(mapping.scope.account);
     for (const engine::ChangeRecord& change : page.records) {
+      if (stopped()) return false;
       if (!is_mine(change)) continue;
       Record record = make_record(poller_.stream(), change, stream_now);
-      if (!mapping.filters.empty() && !mapping.passes(json::parse(record.json)->root())) continue;
+      if (!mapping.filters.empty() && !mapping.passes(json::parse(record.json)->root(), work)) continue;
       ahead_bytes_ += record.json.size();
       ahead_.push_back(std::move(record));
     }

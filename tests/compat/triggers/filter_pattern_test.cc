@@ -27,7 +27,8 @@ bool matches(const std::string& pattern, const std::string& record = expired) {
   REQUIRE(parsed);
   const auto document = json::parse(record);
   REQUIRE(document);
-  return parsed->matches(document->root());
+  FilterWork work;
+  return parsed->matches(document->root(), work);
 }
 
 // {"dynamodb":{"OldImage":…}}
@@ -247,6 +248,49 @@ TEST_CASE("what is no pattern is refused") {
     INFO(pattern);
     CHECK_FALSE(FilterPattern::parse(pattern));
   }
+}
+
+TEST_CASE("twice the record costs twice the work, whatever the pattern asks") {
+  const std::string absent = R"([{"exists":false}])";
+  const std::pair<std::string, std::string> below_lists[] = {
+      {R"({"a":{"b":)" + absent + "}}", R"({"b":1})"},
+      {R"({"a":{"b":)" + absent + R"(,"$or":[{"c":)" + absent + R"(},{"d":)" + absent + "}]}}", R"([{"b":1,"c":1,"d":1}])"},
+      {R"({"a":{"c":{"b":)" + absent + "}}}", R"({"c":[{"b":1},{"b":2}]})"},
+      {R"({"a":{"c":{"b":)" + absent + "}}}", R"({"c":[]})"},
+      {R"({"a":{"b":[{"prefix":"z"},"z",{"numeric":[">",5]},{"suffix":"z"}]}})", R"({"b":["x","y"]})"},
+  };
+  for (const auto& [text, element] : below_lists) {
+    INFO(text);
+    const auto pattern = FilterPattern::parse(text);
+    REQUIRE(pattern);
+    const auto steps = [&, &element = element](int count) {
+      // The leaf that is looked for is the last, if there is none before it.
+      std::string record = R"({"a":[)";
+      for (int i = 0; i < count; ++i) record += element + ",";
+      const auto document = json::parse(record + R"({"b":1,"c":{"b":"x"}}]})");
+      REQUIRE(document);
+      FilterWork work;
+      CHECK_FALSE(pattern->matches(document->root(), work));
+      return work.steps();
+    };
+    const auto once = steps(1000), twice = steps(2000);
+    CHECK(once >= 1000);
+    CHECK(twice <= 2 * once);
+  }
+}
+
+TEST_CASE("matching ends in between when it is asked to stop") {
+  const auto pattern = FilterPattern::parse(R"({"a":{"b":["x"]}})");
+  REQUIRE(pattern);
+  std::string record = R"({"a":[{"b":1})";
+  for (int i = 0; i < 100'000; ++i) record += R"(,{"b":1})";
+  const auto document = json::parse(record + "]}");
+  std::stop_source stop;
+  stop.request_stop();
+  FilterWork work(stop.get_token());
+  CHECK_FALSE(pattern->matches(document->root(), work));
+  CHECK(work.stopped());
+  CHECK(work.steps() < 110'000);
 }
 
 }  // namespace mayfly::compat::triggers
