@@ -1,20 +1,31 @@
 #include "http/invoker.h"
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/connect.hpp>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
-#include <exception>
+#include <deque>
+#include <mutex>
+#include <new>
 #include <optional>
+#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "engine/guarded_by.h"
 #include "http/name_lookup.h"
 
 namespace mayfly::http {
@@ -40,54 +51,113 @@ std::string head_of(const Invocation& invocation) {
   return head + "\r\n";
 }
 
-// One call: connects, writes, reads, each step from the one before.
-class Call {
+std::size_t calls_at_once() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return HttpInvoker::calls_max;
+  return static_cast<std::size_t>(std::clamp<rlim_t>(limit.rlim_cur / 4, 1, HttpInvoker::calls_max));
+}
+
+}  // namespace
+
+// All but the mutex' part belongs to the thread.
+struct HttpInvoker::State {
+  Expected<void, std::string> prepare();
+  void run();
+  void begin(std::shared_ptr<Call> call);
+  void ended();
+
+  const std::size_t calls_max = calls_at_once();
+  asio::io_context io{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(io);
+  std::size_t under_way = 0;
+  std::deque<std::shared_ptr<Call>> line;
+  std::mutex mutex;
+  std::thread thread GUARDED_BY(mutex);
+};
+
+// One call: finds its host, connects, writes, reads, each step from the one before.
+class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
  public:
-  explicit Call(const Invocation& invocation) : invocation_(invocation), head_(head_of(invocation)) {
+  Call(State& state, Invocation invocation, std::stop_token stop, Done done)
+      : state_(state),
+        invocation_(std::move(invocation)),
+        head_(head_of(invocation_)),
+        stop_(std::move(stop)),
+        done_(std::move(done)) {
     parser_.body_limit(answer_bytes_max);
   }
 
-  Expected<InvocationAnswer, InvocationFailure> run(std::stop_token stop) {
-    const auto fail = [&](InvocationFailure::Kind kind, const std::string& what) {
-      return Unexpected{InvocationFailure{kind, invocation_.url.text + " " + what}};
-    };
-    const auto addresses = look_up(invocation_.url.host);
-    if (addresses.empty()) return fail(InvocationFailure::Kind::unreachable, "names a host that cannot be found");
-    std::vector<tcp::endpoint> endpoints;
-    for (const auto& address : addresses) endpoints.emplace_back(address, invocation_.url.port);
-    asio::async_connect(socket_, endpoints, [this](ErrorCode failure, const tcp::endpoint&) {
-      if (failure) return end(InvocationFailure::Kind::unreachable, failure);
-      write();
+  // While it stands in line it can be stopped, too.
+  void arrive() {
+    stops_.emplace(stop_, Stops{weak_from_this(), state_.io});
+  }
+  void begin() {
+    begun_ = true;
+    timer_.expires_after(invocation_.time_max);
+    timer_.async_wait([self = shared_from_this()](ErrorCode cancelled) {
+      if (!cancelled) self->fail(InvocationFailure::Kind::timed_out, "did not answer in time");
     });
-    {
-      const std::stop_callback ends_it(stop, [this] { io_.stop(); });
-      io_.run_for(invocation_.time_max);
-    }
-    if (stop.stop_requested()) return fail(InvocationFailure::Kind::stopped, "was not waited for");
-    if (!ended_) return fail(InvocationFailure::Kind::timed_out, "did not answer in time");
-    if (failure_) return fail(*failure_, "failed: " + failure_code_.message());
-    return take_answer();
+    look_up(state_.io, invocation_.url.host, [self = shared_from_this()](const std::vector<asio::ip::address>& addresses) {
+      self->connect(addresses);
+    });
+  }
+  [[nodiscard]] bool ended() const { return !done_; }
+
+  void fail(InvocationFailure::Kind kind, const std::string& what) {
+    end(Unexpected{InvocationFailure{kind, invocation_.url.text + " " + what}});
   }
 
  private:
+  struct Stops {
+    std::weak_ptr<Call> call;
+    asio::io_context& io;
+    void operator()() const {
+      asio::post(io, [call = call] {
+        if (const auto self = call.lock()) self->fail(InvocationFailure::Kind::stopped, "was not waited for");
+      });
+    }
+  };
+
+  void connect(const std::vector<asio::ip::address>& addresses) {
+    if (ended()) return;
+    if (addresses.empty()) return fail(InvocationFailure::Kind::unreachable, "names a host that cannot be found");
+    for (const auto& address : addresses) endpoints_.emplace_back(address, invocation_.url.port);
+    asio::async_connect(socket_, endpoints_, [self = shared_from_this()](ErrorCode failure, const tcp::endpoint&) {
+      if (!failure) return self->write();
+      const bool ours = failure == asio::error::no_descriptors || failure == asio::error::no_memory ||
+                        failure == boost::system::errc::too_many_files_open_in_system;
+      self->fail(ours ? InvocationFailure::Kind::unable : InvocationFailure::Kind::unreachable,
+                 "failed: " + failure.message());
+    });
+  }
   void write() {
+    if (ended()) return;
     const std::array<asio::const_buffer, 2> buffers = {asio::buffer(head_), asio::buffer(invocation_.body)};
-    asio::async_write(socket_, buffers, [this](ErrorCode failure, std::size_t) {
+    asio::async_write(socket_, buffers, [self = shared_from_this()](ErrorCode failure, std::size_t) {
       // Who answers before it has read all may have closed already: the answer counts.
-      write_failure_ = failure;
-      read();
+      self->write_failure_ = failure;
+      self->read();
     });
   }
   void read() {
-    beast::http::async_read(socket_, buffer_, parser_, [this](ErrorCode failure, std::size_t) {
-      if (failure) return end(InvocationFailure::Kind::no_answer, write_failure_ ? write_failure_ : failure);
-      ended_ = true;
+    if (ended()) return;
+    beast::http::async_read(socket_, buffer_, parser_, [self = shared_from_this()](ErrorCode failure, std::size_t) {
+      if (self->ended()) return;
+      if (!failure) return self->end(self->take_answer());
+      self->fail(InvocationFailure::Kind::no_answer,
+                 "failed: " + (self->write_failure_ ? self->write_failure_ : failure).message());
     });
   }
-  void end(InvocationFailure::Kind kind, ErrorCode code) {
-    ended_ = true;
-    failure_ = kind;
-    failure_code_ = code;
+
+  void end(Answer answer) {
+    if (ended()) return;
+    const Done done = std::exchange(done_, nullptr);
+    stops_.reset();
+    timer_.cancel();
+    ErrorCode ignored;
+    socket_.close(ignored);
+    if (begun_) state_.ended();
+    done(std::move(answer));
   }
 
   InvocationAnswer take_answer() {
@@ -101,25 +171,80 @@ class Call {
             .body = std::move(message.body())};
   }
 
-  const Invocation& invocation_;
+  State& state_;
+  const Invocation invocation_;
   const std::string head_;
-  asio::io_context io_{1};
-  tcp::socket socket_{io_};
+  const std::stop_token stop_;
+  Done done_;  // empty: it has been told
+  bool begun_ = false;
+  asio::steady_timer timer_{state_.io};
+  tcp::socket socket_{state_.io};
+  std::vector<tcp::endpoint> endpoints_;
   beast::flat_buffer buffer_;
   Parser parser_;
-  bool ended_ = false;
-  std::optional<InvocationFailure::Kind> failure_;
-  ErrorCode failure_code_, write_failure_;
+  ErrorCode write_failure_;
+  std::optional<std::stop_callback<Stops>> stops_;
 };
 
-}  // namespace
-
-Expected<InvocationAnswer, InvocationFailure> HttpInvoker::post(const Invocation& invocation, std::stop_token stop) {
+Expected<void, std::string> HttpInvoker::State::prepare() {
+  const std::lock_guard lock(mutex);
+  if (thread.joinable()) return {};
   try {
-    return Call(invocation).run(std::move(stop));
-  } catch (const std::exception& fault) {  // no file descriptor is left, or no memory
-    return Unexpected{InvocationFailure{InvocationFailure::Kind::unreachable, fault.what()}};
+    thread = std::thread([this] { run(); });
+    return {};
+  } catch (const std::system_error&) {
+    return Unexpected{std::string("No thread can be started to call functions.")};
   }
+}
+
+void HttpInvoker::State::run() {
+  while (!io.stopped()) {
+    try {
+      io.run();
+    } catch (const std::bad_alloc&) {
+      // A call is lost, the others go on.
+    }
+  }
+}
+
+void HttpInvoker::State::begin(std::shared_ptr<Call> call) {
+  call->arrive();
+  if (under_way == calls_max) return line.push_back(std::move(call));
+  ++under_way;
+  call->begin();
+}
+
+void HttpInvoker::State::ended() {
+  --under_way;
+  while (!line.empty() && under_way < calls_max) {
+    const auto next = std::move(line.front());
+    line.pop_front();
+    if (next->ended()) continue;
+    ++under_way;
+    next->begin();
+  }
+}
+
+HttpInvoker::HttpInvoker() : state_(std::make_unique<State>()) {}
+
+HttpInvoker::~HttpInvoker() {
+  state_->io.stop();
+  std::thread thread;
+  {
+    const std::lock_guard lock(state_->mutex);
+    thread.swap(state_->thread);
+  }
+  if (thread.joinable()) thread.join();
+}
+
+Expected<void, std::string> HttpInvoker::prepare() { return state_->prepare(); }
+
+void HttpInvoker::start(Invocation invocation, std::stop_token stop, Done done) {
+  if (const auto ready = prepare(); !ready) {
+    return done(Unexpected{InvocationFailure{InvocationFailure::Kind::unable, ready.error()}});
+  }
+  auto call = std::make_shared<Call>(*state_, std::move(invocation), std::move(stop), std::move(done));
+  asio::post(state_->io, [&state = *state_, call = std::move(call)] { state.begin(call); });
 }
 
 }  // namespace mayfly::http

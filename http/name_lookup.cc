@@ -5,12 +5,16 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/udp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstdint>
 #include <fstream>
+#include <memory>
 #include <random>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "http/request.h"
 
@@ -115,42 +119,88 @@ std::vector<address> addresses_in(std::string_view bytes, std::string_view asked
   return found;
 }
 
-std::vector<address> ask(const address& server, const std::string& name) {
-  const std::string asked = question(static_cast<std::uint16_t>(std::random_device{}()), name);
-  if (asked.empty()) return {};
-  asio::io_context io{1};
-  const udp::endpoint endpoint(server, dns_port);
-  udp::socket socket(io);
+// Asks each server for each name, one after the other, until one knows it.
+class Asking : public std::enable_shared_from_this<Asking> {
+ public:
+  Asking(asio::io_context& io, std::vector<address> servers, std::vector<std::string> names, Found done)
+      : socket_(io), timer_(io), servers_(std::move(servers)), names_(std::move(names)), done_(std::move(done)) {}
+
+  void next() {
+    for (; name_ < names_.size(); ++name_, server_ = 0) {
+      while (server_ < servers_.size()) {
+        if (ask(servers_[server_++], names_[name_])) return;
+      }
+    }
+    done_({});
+  }
+
+ private:
+  // False: it could not even be sent.
+  bool ask(const address& server, const std::string& name) {
+    asked_ = question(static_cast<std::uint16_t>(std::random_device{}()), name);
+    if (asked_.empty()) return false;
+    const udp::endpoint endpoint(server, dns_port);
+    ErrorCode failure;
+    socket_.close(failure);
+    if (socket_.open(endpoint.protocol(), failure) || socket_.connect(endpoint, failure)) return false;
+    socket_.send(asio::buffer(asked_), 0, failure);
+    if (failure) return false;
+    timer_.expires_after(answer_time_max);
+    timer_.async_wait([self = shared_from_this()](ErrorCode cancelled) {
+      ErrorCode ignored;
+      if (!cancelled) self->socket_.cancel(ignored);
+    });
+    socket_.async_receive(asio::buffer(answer_), [self = shared_from_this()](ErrorCode error, std::size_t bytes) {
+      self->timer_.cancel();
+      if (auto found = addresses_in({self->answer_.data(), error ? 0 : bytes}, self->asked_); !found.empty()) {
+        return self->done_(std::move(found));
+      }
+      self->next();
+    });
+    return true;
+  }
+
+  udp::socket socket_;
+  asio::steady_timer timer_;
+  const std::vector<address> servers_;
+  const std::vector<std::string> names_;
+  std::size_t name_ = 0, server_ = 0;
+  std::string asked_;
+  std::array<char, answer_bytes_max> answer_{};
+  const Found done_;
+};
+
+// Those that are found without asking anybody.
+std::vector<address> known(const std::string& host) {
   ErrorCode failure;
-  if (socket.open(endpoint.protocol(), failure) || socket.connect(endpoint, failure)) return {};
-  socket.send(asio::buffer(asked), 0, failure);
-  if (failure) return {};
-  std::array<char, answer_bytes_max> answer{};
-  std::size_t received = 0;
-  socket.async_receive(asio::buffer(answer), [&](ErrorCode error, std::size_t bytes) { received = error ? 0 : bytes; });
-  io.run_for(answer_time_max);
-  return addresses_in({answer.data(), received}, asked);
+  if (const address parsed = asio::ip::make_address(host, failure); !failure) return {parsed};
+  if (equals_ignoring_case(host, "localhost")) return {asio::ip::address_v4::loopback(), asio::ip::address_v6::loopback()};
+  return from_hosts_file(host);
 }
 
 }  // namespace
 
-std::vector<address> look_up(const std::string& host) {
-  ErrorCode failure;
-  if (const address parsed = asio::ip::make_address(host, failure); !failure) return {parsed};
-  if (equals_ignoring_case(host, "localhost")) return {asio::ip::address_v4::loopback(), asio::ip::address_v6::loopback()};
-  if (auto found = from_hosts_file(host); !found.empty()) return found;
-  const Resolver resolver = read_resolver();
+void look_up(asio::io_context& io, const std::string& host, Found done) {
+  if (auto found = known(host); !found.empty()) {
+    asio::post(io, [found = std::move(found), done = std::move(done)] { done(found); });
+    return;
+  }
+  Resolver resolver = read_resolver();
   std::vector<std::string> names;
   if (host.find('.') == std::string::npos) {
     for (const std::string& domain : resolver.domains) names.push_back(host + "." + domain);
   }
   names.push_back(host);
-  for (const std::string& name : names) {
-    for (const address& server : resolver.servers) {
-      if (auto found = ask(server, name); !found.empty()) return found;
-    }
-  }
-  return {};
+  const auto asking = std::make_shared<Asking>(io, std::move(resolver.servers), std::move(names), std::move(done));
+  asio::post(io, [asking] { asking->next(); });
+}
+
+std::vector<address> look_up(const std::string& host) {
+  asio::io_context io{1};
+  std::vector<address> addresses;
+  look_up(io, host, [&](std::vector<address> found) { addresses = std::move(found); });
+  io.run();
+  return addresses;
 }
 
 }  // namespace mayfly::http

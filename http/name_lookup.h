@@ -6,13 +6,20 @@
 //   look_up("localhost") == {127.0.0.1, ::1}
 #pragma once
 
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace mayfly::http {
 
-// Empty: there is no such host, or nobody who knows it answered within two seconds.
+// Tells `done` the addresses, once, on the context's thread; none: there is no such host, or nobody who knows it
+// answered within two seconds.
+using Found = std::function<void(std::vector<boost::asio::ip::address>)>;
+void look_up(boost::asio::io_context& io, const std::string& host, Found done);
+
+// The same, waited for.
 std::vector<boost::asio::ip::address> look_up(const std::string& host);
 
 }  // namespace mayfly::http

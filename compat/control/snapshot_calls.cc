@@ -88,8 +88,7 @@ Result<void> reset_account(Call& call, json::Writer& out) {
   CHECK_OK(call.body.nothing_else());
   call.database().failpoints().release_all(call.scope.account);
   call.emulator.faults().set(call.scope.account, {});
-  call.emulator.triggers().reset(call.scope.account);
-  call.database().reset(call.scope.account);
+  call.emulator.triggers().reset(call.scope.account, [&] { call.database().reset(call.scope.account); });
   call.emulator.table_changes().settle_all(call.scope.account);
   write_now(call, out);
   return {};

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <utility>
+
 namespace mayfly::compat::triggers {
 namespace {
 
@@ -13,7 +15,12 @@ std::string path_of(std::string_view destination) {
   return destination.starts_with('/') ? std::string(destination) : std::string();
 }
 
-bool append_line(const std::string& path, const std::string& body) {
+}  // namespace
+
+bool is_file(std::string_view destination) { return !path_of(destination).empty(); }
+
+bool append_line(std::string_view destination, const std::string& body) {
+  const std::string path = path_of(destination);
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (file < 0) return false;
   const std::string line = body + "\n";  // one write: lanes may share the file
@@ -21,31 +28,27 @@ bool append_line(const std::string& path, const std::string& body) {
   return ::close(file) == 0 && written;
 }
 
-}  // namespace
-
 Expected<void, std::string> check_destination(std::string_view text) {
-  if (text.empty() || text.starts_with("arn:") || !path_of(text).empty()) return {};
+  if (text.empty() || text.starts_with("arn:") || is_file(text)) return {};
   TRY([[maybe_unused]] Url url, Url::parse(text));
   return {};
 }
 
-bool send_to(std::string_view destination, std::string_view account, const std::string& body, const Functions& functions,
-             Invoker& invoker, std::stop_token stop) {
-  if (const std::string path = path_of(destination); !path.empty()) return append_line(path, body);
+std::optional<Invocation> call_of(std::string_view destination, std::string_view account, std::string body,
+                                  const Functions& functions) {
   Invocation invocation;
   if (destination.starts_with("arn:")) {
     const auto function = functions.find(account, destination.substr(destination.rfind(':') + 1));
-    if (!function) return false;
+    if (!function) return std::nullopt;
     invocation.url = function->url;
     invocation.time_max = function->time_max;
   } else {
     auto url = Url::parse(destination);
-    if (!url) return false;
+    if (!url) return std::nullopt;
     invocation.url = *std::move(url);
   }
-  invocation.body = body;
-  const auto answer = invoker.post(invocation, std::move(stop));
-  return answer && answer->status < 300;
+  invocation.body = std::move(body);
+  return invocation;
 }
 
 }  // namespace mayfly::compat::triggers

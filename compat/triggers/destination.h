@@ -1,10 +1,10 @@
 // Where a mapping sends what its function could not take: an HTTP URL, or a file that gets one line for each.
 //
-//   "http://127.0.0.1:9000/failed"   "file:///tmp/failed.jsonl"   "/tmp/failed.jsonl"
+//   "http://127.0.0.1:9000/failed"   "file:///failed/carts.jsonl"   "/failed/carts.jsonl"
 //   "arn:aws:sqs:us-east-1:000000000000:failed": whatever is registered as the function "failed"
 #pragma once
 
-#include <stop_token>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,8 +16,10 @@ namespace mayfly::compat::triggers {
 
 // The error is a sentence for people.
 Expected<void, std::string> check_destination(std::string_view text);
-// False: it did not take the body, or cannot be found.
-bool send_to(std::string_view destination, std::string_view account, const std::string& body, const Functions& functions,
-             Invoker& invoker, std::stop_token stop);
+bool is_file(std::string_view destination);
+bool append_line(std::string_view destination, const std::string& body);
+// The call that sends `body` to a destination that is no file; nothing: it cannot be found.
+std::optional<Invocation> call_of(std::string_view destination, std::string_view account, std::string body,
+                                  const Functions& functions);
 
 }  // namespace mayfly::compat::triggers

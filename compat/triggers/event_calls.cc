@@ -1,9 +1,16 @@
 #include "compat/triggers/event_calls.h"
 
+#include <chrono>
+#include <deque>
+#include <mutex>
 #include <optional>
+#include <stop_token>
+#include <utility>
 
+#include "compat/triggers/lambda_error.h"
 #include "compat/triggers/outcome.h"
 #include "engine/clock.h"
+#include "engine/guarded_by.h"
 
 namespace mayfly::compat::triggers {
 namespace {
@@ -13,46 +20,90 @@ constexpr std::chrono::milliseconds retry_wait{200};
 
 }  // namespace
 
-EventCalls::~EventCalls() {
-  stop_.request_stop();
-  signal_.raise();
-  if (thread_.joinable()) thread_.join();
-}
+class EventCalls::Calls final : public Pool::Task, public std::enable_shared_from_this<Calls> {
+ public:
+  Calls(Invoker& invoker, std::shared_ptr<Pool> pool) : invoker_(invoker), pool_(std::move(pool)) {}
 
-void EventCalls::add(Invocation invocation) {
-  {
-    const std::lock_guard lock(mutex_);
-    waiting_.push_back(std::move(invocation));
-    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
-  }
-  signal_.raise();
-}
-
-void EventCalls::run() {
-  while (!stop_.stop_requested()) {
-    const auto seen = signal_.seen();
-    std::optional<Invocation> next;
+  Result<void> add(Invocation invocation) {
+    if (!pool_->start()) return lambda_error::unavailable("No thread can be started to call the function.");
     {
       const std::lock_guard lock(mutex_);
-      if (!waiting_.empty()) {
-        next = std::move(waiting_.front());
-        waiting_.pop_front();
+      if (waiting_.size() >= waiting_max || bytes_ + invocation.body.size() > waiting_bytes_max) {
+        return lambda_error::too_many_requests("As many events as may are waiting to be sent already.");
+      }
+      bytes_ += invocation.body.size();
+      waiting_.push_back({std::move(invocation), 0, {}});
+    }
+    pool_->wake(shared_from_this());
+    return {};
+  }
+  void end() { stop_.request_stop(); }
+
+ private:
+  struct Waiting {
+    Invocation invocation;
+    int tries;
+    RealTime not_before;
+  };
+
+  // The next that may be called; nothing: `alarm` is when to look again, if ever.
+  std::optional<Waiting> take(std::optional<RealTime>& alarm) {
+    const std::lock_guard lock(mutex_);
+    if (under_way_ >= at_once_max || stop_.stop_requested()) return std::nullopt;
+    const RealTime now = engine::host_time();
+    for (auto* line : {&again_, &waiting_}) {
+      if (line->empty()) continue;
+      if (line->front().not_before > now) {
+        alarm = line->front().not_before;
+        continue;
+      }
+      Waiting next = std::move(line->front());
+      line->pop_front();
+      ++under_way_;
+      return next;
+    }
+    return std::nullopt;
+  }
+
+  Next step() noexcept override {
+    std::optional<RealTime> alarm;
+    while (auto next = take(alarm)) {
+      const auto called = std::make_shared<Waiting>(*std::move(next));
+      invoker_.start(called->invocation, stop_.get_token(), [weak = weak_from_this(), called](Invoker::Answer answer) {
+        if (const auto calls = weak.lock()) calls->answered(std::move(*called), answer);
+      });
+    }
+    return alarm ? Next::at(*alarm) : Next::when_woken();
+  }
+
+  void answered(Waiting called, const Invoker::Answer& answer) {
+    {
+      const std::lock_guard lock(mutex_);
+      --under_way_;
+      if ((answer && !function_error(*answer)) || ++called.tries == tries_max) {
+        bytes_ -= called.invocation.body.size();
+      } else {
+        called.not_before = engine::host_time() + retry_wait;
+        again_.push_back(std::move(called));
       }
     }
-    if (next) {
-      call(*next);
-    } else {
-      signal_.wait(seen, std::nullopt);
-    }
+    pool_->wake(shared_from_this());
   }
-}
 
-void EventCalls::call(const Invocation& invocation) {
-  for (int tries = 0; tries < tries_max && !stop_.stop_requested(); ++tries) {
-    const auto answer = invoker_.post(invocation, stop_.get_token());
-    if (answer && !function_error(*answer)) return;
-    signal_.wait(signal_.seen(), engine::host_time() + retry_wait);
-  }
-}
+  Invoker& invoker_;
+  const std::shared_ptr<Pool> pool_;
+  std::stop_source stop_;
+  std::mutex mutex_;
+  std::deque<Waiting> waiting_ GUARDED_BY(mutex_), again_ GUARDED_BY(mutex_);
+  std::size_t bytes_ GUARDED_BY(mutex_) = 0;  // of all that are not done with
+  std::size_t under_way_ GUARDED_BY(mutex_) = 0;
+};
+
+EventCalls::EventCalls(Invoker& invoker, std::shared_ptr<Pool> pool)
+    : calls_(std::make_shared<Calls>(invoker, std::move(pool))) {}
+
+EventCalls::~EventCalls() { calls_->end(); }
+
+Result<void> EventCalls::add(Invocation invocation) { return calls_->add(std::move(invocation)); }
 
 }  // namespace mayfly::compat::triggers

@@ -1,38 +1,33 @@
-// Calls that nobody waits for: Invoke's invocation type Event. One after the other, each tried three times.
+// Calls that nobody waits for: Invoke's invocation type Event. Each is tried three times, a few at once.
 //
 // What is still waiting when Mayfly ends is not called.
 #pragma once
 
-#include <deque>
-#include <mutex>
-#include <stop_token>
-#include <thread>
+#include <cstddef>
+#include <memory>
 
+#include "compat/error.h"
 #include "compat/triggers/invoker.h"
-#include "compat/triggers/signal.h"
-#include "engine/guarded_by.h"
+#include "compat/triggers/pool.h"
 
 namespace mayfly::compat::triggers {
 
 class EventCalls {
  public:
-  explicit EventCalls(Invoker& invoker) : invoker_(invoker) {}
+  static constexpr std::size_t at_once_max = 16;
+  static constexpr std::size_t waiting_max = 10'000, waiting_bytes_max = std::size_t{64} << 20;
+
+  EventCalls(Invoker& invoker, std::shared_ptr<Pool> pool);
   ~EventCalls();
   EventCalls(const EventCalls&) = delete;
   EventCalls& operator=(const EventCalls&) = delete;
 
-  void add(Invocation invocation);
+  // TooManyRequestsException: as many as may are waiting.
+  Result<void> add(Invocation invocation);
 
  private:
-  void run();
-  void call(const Invocation& invocation);
-
-  Invoker& invoker_;
-  Signal signal_;
-  std::stop_source stop_;
-  std::mutex mutex_;
-  std::deque<Invocation> waiting_ GUARDED_BY(mutex_);
-  std::thread thread_ GUARDED_BY(mutex_);  // from the first call on
+  class Calls;
+  const std::shared_ptr<Calls> calls_;
 };
 
 }  // namespace mayfly::compat::triggers

@@ -79,7 +79,7 @@ Result<RestAnswer> answer_invocation(Triggers& triggers, const RestRequest& requ
     invocation.headers.emplace_back("X-Amz-Client-Context", request.client_context);
   }
   if (event) {
-    triggers.call_later(std::move(invocation));
+    CHECK_OK(triggers.call_later(std::move(invocation)));
     return RestAnswer{.status = 202};
   }
   return call(triggers, *function, std::move(invocation), request);

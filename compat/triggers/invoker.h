@@ -1,10 +1,11 @@
 // How a function is reached: one HTTP POST, and what came of it. The sockets are http's.
 //
-//   auto answer = invoker.post({.url = url, .body = event, .time_max = 60s}, stop.get_token());
-//   if (!answer) complain(answer.error().sentence);
+//   invoker.start({.url = url, .body = event, .time_max = 60s}, stop.get_token(), [=](Invoker::Answer answer) { … });
+//   Invoker::Answer answer = invoker.post({.url = url, .body = event}, stop.get_token());  // waits
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -33,16 +34,25 @@ struct InvocationAnswer {
 };
 
 struct InvocationFailure {
-  enum class Kind { unreachable, timed_out, no_answer, stopped };
+  // `unable`: no call could be made, for want of a thread, a file descriptor or memory; it says nothing of the function.
+  enum class Kind { unreachable, timed_out, no_answer, stopped, unable };
   Kind kind;
   std::string sentence;  // for people
 };
 
 class Invoker {
  public:
+  using Answer = Expected<InvocationAnswer, InvocationFailure>;
+  using Done = std::function<void(Answer)>;
+
   virtual ~Invoker() = default;
-  // Waits for the whole answer. Thread-safe; many may be under way. Ends early, as stopped, when `stop` is asked for.
-  virtual Expected<InvocationAnswer, InvocationFailure> post(const Invocation& invocation, std::stop_token stop) = 0;
+  // Returns at once, and tells `done` the whole answer, once, from whatever thread: it takes a note and wakes somebody
+  // up. Thread-safe; many may be under way. Ends early, as stopped, when `stop` is asked for.
+  virtual void start(Invocation invocation, std::stop_token stop, Done done) = 0;
+  // What calls need is there; else a sentence for people.
+  virtual Expected<void, std::string> prepare() { return {}; }
+  // As start, but waits for the answer.
+  Answer post(Invocation invocation, std::stop_token stop);
 };
 
 }  // namespace mayfly::compat::triggers

@@ -18,6 +18,10 @@ Unexpected<Error> conflict(std::string message) { return {{"ResourceConflictExce
 Unexpected<Error> request_too_large(std::string message) {
   return {{"RequestEntityTooLargeException", std::move(message), 413, {}}};
 }
+Unexpected<Error> too_many_requests(std::string message) {
+  return {{"TooManyRequestsException", std::move(message), 429, {}}};
+}
+Unexpected<Error> unavailable(std::string message) { return {{"ServiceException", std::move(message), 500, {}}}; }
 Unexpected<Error> bad_gateway(std::string message) { return {{"ServiceException", std::move(message), 502, {}}}; }
 
 }  // namespace lambda_error

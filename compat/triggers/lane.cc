@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <mutex>
 #include <utility>
 
 #include "compat/attribute_value_json.h"
@@ -30,100 +31,182 @@ constexpr engine::Sequence discards_max = 10'000;
 
 }  // namespace
 
-Lane::Lane(Poller& poller, const LaneName& name, std::string shard_id, Position position)
-    : poller_(poller),
+// Outlives the lane where the lane does not wait for the answer any more.
+struct Lane::Slot {
+  std::weak_ptr<Lane> lane;
+  std::shared_ptr<Pool> pool;
+  std::mutex mutex;
+  std::optional<Invoker::Answer> answer GUARDED_BY(mutex);
+
+  void put(Invoker::Answer given) {
+    {
+      const std::lock_guard lock(mutex);
+      answer = std::move(given);
+    }
+    if (const auto waiting = lane.lock()) pool->wake(waiting);
+  }
+  std::optional<Invoker::Answer> take() {
+    const std::lock_guard lock(mutex);
+    return std::exchange(answer, std::nullopt);
+  }
+};
+
+Lane::Lane(const std::shared_ptr<Poller>& poller, const LaneName& name, std::string shard_id, Position position,
+           std::shared_ptr<const std::vector<StoredPosition>> others)
+    : keeper_(poller),
+      poller_(*poller),
       name_(name),
       shard_id_(std::move(shard_id)),
+      others_(std::move(others)),
       position_(std::move(position)),
       read_next_(position_.next),
       stored_next_(position_.next) {}
 
-void Lane::run() {
-  if (position_.window) {  // that a predecessor left open
-    window_deadline_ = engine::host_time() + seconds(poller_.mapping()->tumbling_window_seconds);
+// --- steps
+
+Pool::Task::Next Lane::step() noexcept {
+  const auto keeper = keeper_.lock();
+  if (!keeper) return Next::when_woken();
+  try {
+    return stopped() ? leave() : go_on();
+  } catch (const std::exception& fault) {
+    // Storage failed, or memory ran out: from the first record on that is not done with, a little later.
+    start_over(fault.what());
+    return Next::at_once();
   }
-  while (!stopped()) {
-    const auto seen = poller_.signal().seen();
-    try {
-      const auto mapping = poller_.mapping();
-      const bool ended = read_ahead(*mapping);
-      if (window_is_over(*mapping, ended)) {
-        idle_ = false;
-        close_window(*mapping, false);
-      } else if (!ahead_.empty()) {
-        idle_ = false;
-        const auto now = engine::host_time();
-        const bool due = mapping->batching_window_seconds == 0 || poller_.flushing() || ended ||
-                         batch_is_full(*mapping) || now >= *batch_deadline_ ||
-                         (window_deadline_ && now >= *window_deadline_);
-        if (due) {
-          deliver(take_batch(*mapping));
-        } else {
-          poller_.signal().wait(seen, std::min(*batch_deadline_, window_deadline_.value_or(*batch_deadline_)));
-        }
-      } else if (ended) {
-        position_ = {read_next_, true, std::nullopt};
-        poller_.store(name_, position_);
-        idle_ = true;
-        poller_.lane_ended(name_);
-        return;
-      } else {
-        if (read_next_ > stored_next_ + discards_max) done_up_to(read_next_);
-        read_to_ = read_next_;
-        idle_ = !position_.window.has_value();
-        poller_.surroundings().progress.raise();
-        poller_.signal().wait(seen, window_deadline_);
-      }
-    } catch (const std::exception& fault) {
-      // Storage failed, or memory ran out: from the first record on that is not done with, a little later.
-      poller_.set_last_result(std::string("PROBLEM: ") + fault.what());
-      ahead_.clear();
-      ahead_bytes_ = 0;
-      batch_deadline_.reset();
-      read_next_ = position_.next;
-      poller_.signal().wait(seen, engine::host_time() + fault_wait);
-    }
+}
+
+Pool::Task::Next Lane::go_on() {
+  const auto mapping = poller_.mapping();
+  if (call_) {
+    const auto answer = call_->slot->take();
+    if (!answer) return Next::when_woken();
+    const Call::For what = call_->what;
+    end_call();
+    answered(*mapping, what, *answer);
+    return Next::at_once();
   }
-  if (!interrupted_) done_up_to(ahead_.empty() ? read_next_ : ahead_.front().sequence);
+  if (rest_until_) {
+    const bool flushed = flush_ends_rest_ && poller_.flushing() && mapping->retries_max >= 0;
+    if (!flushed && engine::host_time() < *rest_until_) return Next::at(*rest_until_);
+    rest_until_.reset();
+  }
+  if (sending_) return send(*mapping);
+  if (closing_) return invoke(*mapping, Call::For::window, closing_->nothing.records, closing_->early);
+  if (!work_.empty()) return attempt(*mapping);
+  return look(*mapping);
+}
+
+// The poller has ended. A call under way has been stopped too, and is waited for: who comes next must not meet it.
+Pool::Task::Next Lane::leave() {
+  if (call_) {
+    const auto answer = call_->slot->take();
+    if (!answer) return Next::when_woken();
+    const Call::For what = call_->what;
+    end_call();
+    if (*answer) answered(*poller_.mapping(), what, *answer);  // it came all the same
+  }
+  // What was discarded since the last batch need not be read again.
+  if (work_.empty() && !closing_ && !sending_ && first_not_done() > stored_next_) done_up_to(first_not_done());
+  poller_.lane_left(name_);
+  return Next::when_woken();
+}
+
+void Lane::start_over(std::string_view problem) {
+  poller_.set_last_result("PROBLEM: " + std::string(problem));
+  if (call_) end_call();
+  work_.clear();
+  closing_.reset();
+  sending_.reset();
+  ahead_.clear();
+  ahead_bytes_ = 0;
+  batch_deadline_.reset();
+  read_next_ = position_.next;
+  rest(fault_wait);
+}
+
+Pool::Task::Next Lane::look(const EventSourceMapping& mapping) {
+  ReadOn read = ReadOn::at_end;
+  if (!batch_is_full(mapping)) {
+    read = read_page(mapping);
+    if (stopped() || (read == ReadOn::more && !batch_is_full(mapping))) return Next::at_once();
+  }
+  const bool ended = read == ReadOn::ended;
+  const auto now = engine::host_time();
+  if (position_.window && !window_deadline_) {  // that a predecessor left open
+    window_deadline_ = now + seconds(mapping.tumbling_window_seconds);
+  }
+  if (window_is_over(mapping, ended)) {
+    idle_ = false;
+    closing_.emplace(Closing{{}, false});
+    return Next::at_once();
+  }
+  if (!ahead_.empty()) {
+    idle_ = false;
+    const bool due = mapping.batching_window_seconds == 0 || poller_.flushing() || ended || batch_is_full(mapping) ||
+                     now >= *batch_deadline_ || (window_deadline_ && now >= *window_deadline_);
+    if (!due) return Next::at(std::min(*batch_deadline_, window_deadline_.value_or(*batch_deadline_)));
+    work_.push_back(take_batch(mapping));
+    return Next::at_once();
+  }
+  if (ended) {
+    position_ = {read_next_, true, std::nullopt};
+    poller_.store(name_, position_);
+    idle_ = true;
+    poller_.lane_ended(name_);
+    return Next::when_woken();
+  }
+  if (read_next_ > stored_next_ + discards_max) done_up_to(read_next_);
+  read_to_ = read_next_;
+  idle_ = !position_.window.has_value();
+  poller_.surroundings().progress.raise();
+  return window_deadline_ ? Next::at(*window_deadline_) : Next::when_woken();
+}
+
+void Lane::rest(milliseconds time) {
+  rest_until_ = engine::host_time() + time;
+  flush_ends_rest_ = false;
+}
+
+void Lane::rest_before_retry(int retries) {
+  rest(std::min(retry_wait_min * (1 << std::min(retries, 10)), retry_wait_max));
+  flush_ends_rest_ = true;
 }
 
 // --- reading
 
-bool Lane::is_mine(const engine::ChangeRecord& record) const {
-  if (name_.lanes == 1) return true;
+bool Lane::is_left(const engine::ChangeRecord& record) const {
+  if (name_.lanes == 1 && others_->empty()) return true;
   std::string keys;
   json::Writer out(keys);
   write_item_object(out, record.keys);
-  return hash(keys, 0) % name_.lanes == name_.lane;
+  const auto keys_hash = hash(keys, 0);
+  return keys_hash % name_.lanes == name_.lane && !passed(*others_, keys_hash, record.sequence);
 }
 
 bool Lane::batch_is_full(const EventSourceMapping& mapping) const {
   return ahead_.size() >= static_cast<std::size_t>(mapping.batch_size) || ahead_bytes_ >= event_bytes_max;
 }
 
-bool Lane::read_ahead(const EventSourceMapping& mapping) {
+Lane::ReadOn Lane::read_page(const EventSourceMapping& mapping) {
   const engine::Database& database = poller_.surroundings().database;
+  const engine::StreamPage page =
+      database.read_stream(poller_.stream().id, name_.shard, read_next_, page_records_max, page_bytes_max);
+  const engine::Instant stream_now = database.stream_now(mapping.scope.account);
   FilterWork work(poller_.stop());
-  while (!batch_is_full(mapping)) {
-    const engine::StreamPage page =
-        database.read_stream(poller_.stream().id, name_.shard, read_next_, page_records_max, page_bytes_max);
-    const engine::Instant stream_now = database.stream_now(mapping.scope.account);
-    for (const engine::ChangeRecord& change : page.records) {
-      if (stopped()) return false;
-      if (!is_mine(change)) continue;
-      Record record = make_record(poller_.stream(), change, stream_now);
-      if (!mapping.filters.empty() && !mapping.passes(json::parse(record.json)->root(), work)) continue;
-      ahead_bytes_ += record.json.size();
-      ahead_.push_back(std::move(record));
-    }
-    read_next_ = page.next;
-    if (!ahead_.empty() && !batch_deadline_) {
-      batch_deadline_ = engine::host_time() + seconds(mapping.batching_window_seconds);
-    }
-    if (page.ended) return true;
-    if (page.at_end) break;
+  for (const engine::ChangeRecord& change : page.records) {
+    if (stopped()) return ReadOn::more;
+    if (!is_left(change)) continue;
+    Record record = make_record(poller_.stream(), change, stream_now);
+    if (!mapping.filters.empty() && !mapping.passes(json::parse(record.json)->root(), work)) continue;
+    ahead_bytes_ += record.json.size();
+    ahead_.push_back(std::move(record));
   }
-  return false;
+  read_next_ = page.next;
+  if (!ahead_.empty() && !batch_deadline_) {
+    batch_deadline_ = engine::host_time() + seconds(mapping.batching_window_seconds);
+  }
+  return page.ended ? ReadOn::ended : page.at_end ? ReadOn::at_end : ReadOn::more;
 }
 
 std::optional<engine::Instant> Lane::window_start(const EventSourceMapping& mapping, const Record& record) const {
@@ -159,102 +242,131 @@ Lane::Batch Lane::take_batch(const EventSourceMapping& mapping) {
   return batch;
 }
 
-// --- delivering
+// --- calling
 
-void Lane::deliver(Batch batch) {
-  std::deque<Batch> work;
-  work.push_back(std::move(batch));
-  while (!work.empty() && !stopped()) attempt(work);
-  interrupted_ = !work.empty();
-  if (interrupted_) {
-    done_up_to(work.front().records.front().sequence);
-  } else {
-    done_up_to(ahead_.empty() ? read_next_ : ahead_.front().sequence);
-  }
+void Lane::start_call(Call::For what, Invocation invocation) {
+  const Surroundings& surroundings = poller_.surroundings();
+  const auto slot = std::make_shared<Slot>();
+  slot->lane = weak_from_this();
+  slot->pool = surroundings.pool;
+  call_.emplace(Call{what, slot});
+  surroundings.invoker.start(std::move(invocation), poller_.stop(),
+                             [slot](Invoker::Answer answer) { slot->put(std::move(answer)); });
 }
 
-void Lane::attempt(std::deque<Batch>& work) {
-  const auto mapping = poller_.mapping();
-  const auto done = [&] {
-    const engine::Sequence next = work.front().records.back().sequence + 1;
-    work.pop_front();
-    if (!work.empty()) done_up_to(next);
-  };
-  Batch& batch = work.front();
-  if (drop_aged(*mapping, batch); batch.records.empty()) return work.pop_front();
-  const auto outcome = invoke(*mapping, batch, false, false);
-  if (!outcome) return;
+void Lane::end_call() {
+  call_.reset();
+  poller_.give_back_call();
+}
 
-  if (outcome->kind == Outcome::Kind::success) {
-    if (position_.window) position_.window->state = outcome->state;
-    done();
-    if (position_.window && position_.window->state.size() > state_bytes_max) close_window(*mapping, true);
+Pool::Task::Next Lane::invoke(const EventSourceMapping& mapping, Call::For what, std::vector<Record>& records,
+                              bool terminated_early) {
+  const Surroundings& surroundings = poller_.surroundings();
+  const auto function = surroundings.functions.find(mapping.function.account, mapping.function.name);
+  stuck_ = !function;
+  if (!function) {
+    poller_.set_last_result("PROBLEM: Function not found");
+    surroundings.progress.raise();
+    return Next::when_woken();
+  }
+  if (!poller_.take_call(shared_from_this())) return Next::when_woken();
+  std::optional<WindowEvent> window;
+  if (position_.window) {
+    const engine::Instant end = position_.window->start + mapping.tumbling_window_seconds * 1000;
+    window.emplace(WindowEvent{*position_.window, end, what == Call::For::window, terminated_early});
+  }
+  start_call(what, {.url = function->url,
+                    .body = event_body(records, poller_.stream(), shard_id_, window),
+                    .time_max = function->time_max});
+  return Next::when_woken();
+}
+
+void Lane::answered(const EventSourceMapping& mapping, Call::For what, const Invoker::Answer& answer) {
+  using Kind = InvocationFailure::Kind;
+  if (!answer && (answer.error().kind == Kind::stopped || answer.error().kind == Kind::unable)) {
+    // The function is not to blame: the same call again, a little later.
+    poller_.set_last_result("PROBLEM: " + answer.error().sentence);
+    return rest(fault_wait);
+  }
+  if (what == Call::For::destination) return sent(mapping, answer && answer->status < 300);
+  Batch& batch = what == Call::For::window ? closing_->nothing : work_.front();
+  Outcome outcome = judge(answer, batch.records, mapping.reports_failures);
+  ++batch.invocations;
+  batch.last = outcome;
+  poller_.set_last_result(outcome.kind == Outcome::Kind::success ? "OK" : "PROBLEM: Function call failed");
+  what == Call::For::window ? window_answered(mapping, outcome) : batch_answered(mapping, std::move(outcome));
+}
+
+Pool::Task::Next Lane::attempt(const EventSourceMapping& mapping) {
+  drop_aged(mapping, work_.front());
+  if (sending_) return Next::at_once();
+  if (work_.front().records.empty()) {
+    batch_done();
+    return Next::at_once();
+  }
+  return invoke(mapping, Call::For::batch, work_.front().records, false);
+}
+
+void Lane::batch_answered(const EventSourceMapping& mapping, Outcome outcome) {
+  Batch& batch = work_.front();
+  if (outcome.kind == Outcome::Kind::success) {
+    if (position_.window) position_.window->state = std::move(outcome.state);
+    batch_done();
+    if (position_.window && position_.window->state.size() > state_bytes_max) closing_.emplace(Closing{{}, true});
     return;
   }
-  if (outcome->kind == Outcome::Kind::partial && outcome->first_failed > 0) {
-    if (position_.window) position_.window->state = outcome->state;
-    const auto first = batch.records.begin() + static_cast<std::ptrdiff_t>(outcome->first_failed);
+  if (outcome.kind == Outcome::Kind::partial && outcome.first_failed > 0) {
+    if (position_.window) position_.window->state = std::move(outcome.state);
+    const auto first = batch.records.begin() + static_cast<std::ptrdiff_t>(outcome.first_failed);
     batch.records.erase(batch.records.begin(), first);
-    done_up_to(batch.records.front().sequence);
-    if (mapping->bisect) return;  // what was reported is where the batch is split
-  } else if (mapping->bisect && batch.records.size() > 1) {
+    done_up_to(first_not_done());
+    if (mapping.bisect) return;  // what was reported is where the batch is split
+  } else if (mapping.bisect && batch.records.size() > 1) {
     const auto middle = batch.records.begin() + static_cast<std::ptrdiff_t>(batch.records.size() / 2);
     Batch second{{std::make_move_iterator(middle), std::make_move_iterator(batch.records.end())},
                  batch.invocations, batch.retries, batch.last};
     batch.records.erase(middle, batch.records.end());
-    work.insert(work.begin() + 1, std::move(second));
+    work_.insert(work_.begin() + 1, std::move(second));
     return;
   }
-  if (mapping->retries_max >= 0 && batch.retries >= mapping->retries_max) {
-    give_up(*mapping, batch, "RetryAttemptsExhausted");
-    return stopped() ? void() : done();  // who stopped may not have heard of it
-  }
-  wait_before_retry(*mapping, batch.retries++);
+  if (mapping.retries_max < 0 || batch.retries < mapping.retries_max) return rest_before_retry(batch.retries++);
+  if (!give_up(mapping, batch, "RetryAttemptsExhausted", true)) batch_done();
 }
 
-void Lane::close_window(const EventSourceMapping& mapping, bool terminated_early) {
-  Batch nothing;
-  while (!stopped()) {
-    const auto outcome = invoke(mapping, nothing, true, terminated_early);
-    if (!outcome) continue;
-    if (outcome->kind == Outcome::Kind::success) break;
-    if (mapping.retries_max >= 0 && nothing.retries >= mapping.retries_max) break;
-    wait_before_retry(mapping, nothing.retries++);
-  }
-  if (stopped()) return;
+void Lane::window_answered(const EventSourceMapping& mapping, const Outcome& outcome) {
+  Batch& nothing = closing_->nothing;
+  const bool again = mapping.retries_max < 0 || nothing.retries < mapping.retries_max;
+  if (outcome.kind != Outcome::Kind::success && again) return rest_before_retry(nothing.retries++);
+  closing_.reset();
   position_.window.reset();
   window_deadline_.reset();
-  if (!terminated_early) done_up_to(ahead_.empty() ? read_next_ : ahead_.front().sequence);
+  done_up_to(first_not_done());
 }
 
-std::optional<Outcome> Lane::invoke(const EventSourceMapping& mapping, Batch& batch, bool final, bool terminated_early) {
-  const Surroundings& surroundings = poller_.surroundings();
-  const auto seen = poller_.signal().seen();
-  const auto function = surroundings.functions.find(mapping.function.account, mapping.function.name);
-  if (!function) {
-    poller_.set_last_result("PROBLEM: Function not found");
-    stuck_ = true;
-    surroundings.progress.raise();
-    poller_.signal().wait(seen, std::nullopt);
-    stuck_ = false;
-    return std::nullopt;
-  }
-  std::optional<WindowEvent> window;
-  if (position_.window) {
-    const engine::Instant end = position_.window->start + mapping.tumbling_window_seconds * 1000;
-    window.emplace(WindowEvent{*position_.window, end, final, terminated_early});
-  }
-  Invocation invocation{.url = function->url,
-                        .body = event_body(batch.records, poller_.stream(), shard_id_, window),
-                        .time_max = function->time_max};
-  Outcome outcome =
-      judge(surroundings.invoker.post(invocation, poller_.stop()), batch.records, mapping.reports_failures);
-  if (outcome.kind == Outcome::Kind::stopped) return std::nullopt;
-  ++batch.invocations;
-  batch.last = outcome;
-  poller_.set_last_result(outcome.kind == Outcome::Kind::success ? "OK" : "PROBLEM: Function call failed");
-  return outcome;
+void Lane::batch_done() {
+  work_.pop_front();
+  done_up_to(first_not_done());
 }
+
+engine::Sequence Lane::first_not_done() const {
+  for (const Batch& batch : work_) {
+    if (!batch.records.empty()) return batch.records.front().sequence;
+  }
+  return ahead_.empty() ? read_next_ : ahead_.front().sequence;
+}
+
+void Lane::done_up_to(engine::Sequence next) {
+  position_.next = next;
+  try {
+    poller_.store(name_, position_);
+    stored_next_ = next;
+  } catch (const engine::StorageFault& fault) {
+    // The records are delivered all the same; a restart would deliver them again.
+    poller_.set_last_result(std::string("PROBLEM: ") + fault.what());
+  }
+}
+
+// --- giving up
 
 void Lane::drop_aged(const EventSourceMapping& mapping, Batch& batch) {
   if (mapping.record_age_seconds_max < 0) return;
@@ -263,13 +375,13 @@ void Lane::drop_aged(const EventSourceMapping& mapping, Batch& batch) {
     return now - record.arrived <= mapping.record_age_seconds_max * 1000;
   });
   if (young == batch.records.begin()) return;
-  Batch aged{{batch.records.begin(), young}, batch.invocations, batch.retries, batch.last};
-  give_up(mapping, aged, "RecordAgeExceeded");
+  const Batch aged{{batch.records.begin(), young}, batch.invocations, batch.retries, batch.last};
+  give_up(mapping, aged, "RecordAgeExceeded", false);
   batch.records.erase(batch.records.begin(), young);
 }
 
-void Lane::give_up(const EventSourceMapping& mapping, const Batch& batch, std::string_view condition) {
-  if (mapping.on_failure.empty()) return;
+bool Lane::give_up(const EventSourceMapping& mapping, const Batch& batch, std::string_view condition, bool ends_batch) {
+  if (mapping.on_failure.empty()) return false;
   const std::string request_id = engine::random_uuid(), function_arn = mapping.function.arn();
   const std::string arn = stream_arn(poller_.stream());
   const FailedBatch failed{.request_id = request_id,
@@ -283,42 +395,33 @@ void Lane::give_up(const EventSourceMapping& mapping, const Batch& batch, std::s
                            .shard_id = shard_id_,
                            .stream_arn = arn,
                            .records = batch.records};
-  if (!send(mapping, failure_body(failed))) {
+  sending_.emplace(Sending{failure_body(failed), ends_batch});
+  return true;
+}
+
+Pool::Task::Next Lane::send(const EventSourceMapping& mapping) {
+  const Surroundings& surroundings = poller_.surroundings();
+  if (mapping.on_failure.empty() || is_file(mapping.on_failure)) {
+    sent(mapping, mapping.on_failure.empty() || append_line(mapping.on_failure, sending_->body));
+    return Next::at_once();
+  }
+  auto invocation = call_of(mapping.on_failure, mapping.scope.account, sending_->body, surroundings.functions);
+  if (!invocation) {
+    sent(mapping, false);
+    return Next::at_once();
+  }
+  if (poller_.take_call(shared_from_this())) start_call(Call::For::destination, *std::move(invocation));
+  return Next::when_woken();
+}
+
+void Lane::sent(const EventSourceMapping& mapping, bool taken) {
+  if (!taken && ++sending_->tries < sends_max) return rest_before_retry(sending_->tries - 1);
+  if (!taken) {
     poller_.set_last_result("PROBLEM: The destination " + mapping.on_failure + " did not take a failed batch");
   }
-}
-
-bool Lane::send(const EventSourceMapping& mapping, const std::string& body) {
-  const Surroundings& surroundings = poller_.surroundings();
-  for (int tries = 0; tries < sends_max && !stopped(); ++tries) {
-    if (tries > 0) wait_before_retry(mapping, tries - 1);
-    if (send_to(mapping.on_failure, mapping.scope.account, body, surroundings.functions, surroundings.invoker,
-                poller_.stop())) {
-      return true;
-    }
-  }
-  return false;
-}
-
-void Lane::wait_before_retry(const EventSourceMapping& mapping, int retries) {
-  const auto wait = std::min(retry_wait_min * (1 << std::min(retries, 10)), retry_wait_max);
-  const auto deadline = engine::host_time() + wait;
-  while (!stopped()) {
-    const auto seen = poller_.signal().seen();
-    if (poller_.flushing() && mapping.retries_max >= 0) return;
-    if (!poller_.signal().wait(seen, deadline)) return;
-  }
-}
-
-void Lane::done_up_to(engine::Sequence next) {
-  position_.next = next;
-  try {
-    poller_.store(name_, position_);
-    stored_next_ = next;
-  } catch (const engine::StorageFault& fault) {
-    // The records are delivered all the same; a restart would deliver them again.
-    poller_.set_last_result(std::string("PROBLEM: ") + fault.what());
-  }
+  const bool ends_batch = sending_->ends_batch;
+  sending_.reset();
+  if (ends_batch) batch_done();
 }
 
 }  // namespace mayfly::compat::triggers

@@ -1,28 +1,35 @@
-// One thread of a poller: takes its share of a shard's records in order, and is done with a batch before the next.
+// A poller's share of a shard's records, taken in order: it is done with a batch before it begins the next.
 //
 // A batch that fails is tried again, after 0.1 s, 0.2 s, … up to 10 s of real time, until the function takes it,
 // its retries are used up, or its records are too old; it is split in two first if the mapping says so, which
 // uses up no retry. What is given up goes to the destination, if there is one.
+//
+// Between its steps it waits for one thing: the answer of a call that is under way, the end of a rest, or records.
 #pragma once
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "compat/triggers/invoker.h"
 #include "compat/triggers/lambda_event.h"
 #include "compat/triggers/outcome.h"
 #include "compat/triggers/poller.h"
+#include "compat/triggers/pool.h"
 
 namespace mayfly::compat::triggers {
 
-class Lane {
+class Lane final : public Pool::Task, public std::enable_shared_from_this<Lane> {
  public:
-  Lane(Poller& poller, const LaneName& name, std::string shard_id, Position position);
-
-  void run();  // until the poller stops, or the shard ends
+  // `others`: what lanes of other numbers have passed, this one passes over.
+  Lane(const std::shared_ptr<Poller>& poller, const LaneName& name, std::string shard_id, Position position,
+       std::shared_ptr<const std::vector<StoredPosition>> others);
 
   // Everything up to `target` is done with, and no window is open.
   [[nodiscard]] bool settled(engine::Sequence target) const { return idle_ && read_to_ > target; }
@@ -34,32 +41,61 @@ class Lane {
     int invocations = 0, retries = 0;
     Outcome last;  // of the last invocation
   };
+  struct Closing {  // of a window: the last call for it
+    Batch nothing;
+    bool early;
+  };
+  struct Sending {  // to the destination
+    std::string body;
+    bool ends_batch;  // else it is of records that were taken out of it
+    int tries = 0;
+  };
+  struct Slot;  // where a call's answer goes
+  struct Call {
+    enum class For : std::uint8_t { batch, window, destination };
+    For what;
+    std::shared_ptr<Slot> slot;
+  };
+  enum class ReadOn : std::uint8_t { more, at_end, ended };
+
+  Next step() noexcept override;
+  Next go_on();
+  Next leave();
+  Next look(const EventSourceMapping& mapping);     // for what to do, when nothing is under way
+  Next attempt(const EventSourceMapping& mapping);  // the first batch of work_
+  Next invoke(const EventSourceMapping& mapping, Call::For what, std::vector<Record>& records, bool terminated_early);
+  Next send(const EventSourceMapping& mapping);
+  void start_over(std::string_view problem);
 
   [[nodiscard]] bool stopped() const { return poller_.stop().stop_requested(); }
-  // Reads on until a batch can be filled. True: the shard has ended, and all of it is read.
-  bool read_ahead(const EventSourceMapping& mapping);
-  [[nodiscard]] bool is_mine(const engine::ChangeRecord& record) const;
+  // A page, less what is not for the function. `ended`: so has the shard, and all of it is read.
+  ReadOn read_page(const EventSourceMapping& mapping);
+  [[nodiscard]] bool is_left(const engine::ChangeRecord& record) const;  // for this lane to do
   [[nodiscard]] bool batch_is_full(const EventSourceMapping& mapping) const;
   [[nodiscard]] std::optional<engine::Instant> window_start(const EventSourceMapping& mapping, const Record& record) const;
   [[nodiscard]] bool window_is_over(const EventSourceMapping& mapping, bool shard_ended) const;
   Batch take_batch(const EventSourceMapping& mapping);
 
-  void deliver(Batch batch);
-  // One call of the function and what follows from it. `work` begins with the batch that is called for, and with
-  // what is left of it afterwards.
-  void attempt(std::deque<Batch>& work);
-  void close_window(const EventSourceMapping& mapping, bool terminated_early);
-  // Nothing: the function is not registered, or the poller stopped.
-  std::optional<Outcome> invoke(const EventSourceMapping& mapping, Batch& batch, bool final, bool terminated_early);
+  void start_call(Call::For what, Invocation invocation);
+  void end_call();
+  void answered(const EventSourceMapping& mapping, Call::For what, const Invoker::Answer& answer);
+  void batch_answered(const EventSourceMapping& mapping, Outcome outcome);
+  void window_answered(const EventSourceMapping& mapping, const Outcome& outcome);
+  void sent(const EventSourceMapping& mapping, bool taken);
+  void batch_done();
   void drop_aged(const EventSourceMapping& mapping, Batch& batch);
-  void give_up(const EventSourceMapping& mapping, const Batch& batch, std::string_view condition);
-  bool send(const EventSourceMapping& mapping, const std::string& body);
-  void wait_before_retry(const EventSourceMapping& mapping, int retries);
+  // False: there is no destination.
+  bool give_up(const EventSourceMapping& mapping, const Batch& batch, std::string_view condition, bool ends_batch);
+  void rest(std::chrono::milliseconds time);
+  void rest_before_retry(int retries);  // a flush ends it
+  [[nodiscard]] engine::Sequence first_not_done() const;
   void done_up_to(engine::Sequence next);
 
-  Poller& poller_;
+  const std::weak_ptr<Poller> keeper_;
+  Poller& poller_;  // while it is kept
   const LaneName name_;
   const std::string shard_id_;
+  const std::shared_ptr<const std::vector<StoredPosition>> others_;
   Position position_;
   engine::Sequence read_next_;    // the first that was not read
   engine::Sequence stored_next_;  // what is stored
@@ -67,7 +103,12 @@ class Lane {
   std::size_t ahead_bytes_ = 0;
   std::optional<RealTime> batch_deadline_;   // of what is in ahead_
   std::optional<RealTime> window_deadline_;  // of position_.window
-  bool interrupted_ = false;  // the poller stopped in the middle of a batch
+  std::deque<Batch> work_;                   // to be delivered
+  std::optional<Closing> closing_;
+  std::optional<Sending> sending_;
+  std::optional<Call> call_;                 // under way
+  std::optional<RealTime> rest_until_;
+  bool flush_ends_rest_ = false;
   std::atomic<bool> idle_{false}, stuck_{false};
   std::atomic<engine::Sequence> read_to_{0};
 };

@@ -1,41 +1,197 @@
 #include "compat/triggers/poller.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "compat/triggers/lane.h"
+#include "engine/clock.h"
 
 namespace mayfly::compat::triggers {
+namespace {
 
-struct Poller::Running {
-  Running(Poller& poller, const LaneName& name, std::string shard_id, Position position)
-      : lane(poller, name, std::move(shard_id), std::move(position)), thread([this] { lane.run(); }) {}
-  Lane lane;
-  std::thread thread;
-};
+constexpr std::chrono::milliseconds fault_wait{1000};
 
-Poller::Poller(const Surroundings& surroundings, EventSourceMapping mapping, const engine::Stream& stream)
+}  // namespace
+
+Poller::Poller(const Surroundings& surroundings, EventSourceMapping mapping, const engine::Stream& stream,
+               std::shared_ptr<PositionGate> gate)
     : surroundings_(surroundings),
       stream_(stream),
       lanes_per_shard_(static_cast<std::uint32_t>(mapping.parallelization)),
-      mapping_(std::make_shared<const EventSourceMapping>(std::move(mapping))) {
-  load_positions();
-  start_ready();
+      gate_(std::move(gate)),
+      mapping_(std::make_shared<const EventSourceMapping>(std::move(mapping))) {}
+
+Poller::~Poller() { stop_.request_stop(); }
+
+// --- beginning and ending
+
+void Poller::begin_after(std::shared_ptr<Poller> predecessor) {
+  if (predecessor) {
+    {
+      const std::lock_guard lock(mutex_);
+      predecessor_ = predecessor;
+    }
+    const std::lock_guard lock(predecessor->mutex_);
+    predecessor->successor_ = weak_from_this();
+  }
+  if (predecessor) {
+    predecessor->left();
+  } else {
+    may_begin();
+  }
 }
 
-Poller::~Poller() { end(); }
+void Poller::may_begin() {
+  std::shared_ptr<Poller> predecessor;
+  {
+    const std::lock_guard lock(mutex_);
+    may_begin_ = true;
+    predecessor.swap(predecessor_);
+  }
+  wake();
+  left();  // it may have ended before it began
+}
+
+void Poller::left() {
+  std::shared_ptr<Poller> successor;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!ended_ || !may_begin_ || !running_.empty()) return;
+    successor = successor_.lock();
+    successor_.reset();
+  }
+  if (successor) successor->may_begin();
+}
 
 void Poller::end() {
   {
     const std::lock_guard lock(mutex_);
-    stop_.request_stop();  // no lane starts from now on
+    ended_ = true;
   }
-  signal_.raise();
-  for (auto& [name, running] : running_) {
-    if (running->thread.joinable()) running->thread.join();
-  }
+  stop_.request_stop();
+  wake();
+  left();
   surroundings_.progress.raise();
 }
+
+Pool::Task::Next Poller::step() noexcept {
+  woken_ = false;
+  try {
+    begin();
+    std::vector<std::shared_ptr<Lane>> lanes;
+    {
+      const std::lock_guard lock(mutex_);
+      for (const auto& [name, lane] : running_) lanes.push_back(lane);
+    }
+    for (const auto& lane : lanes) surroundings_.pool->wake(lane);
+    return Next::when_woken();
+  } catch (const std::exception& fault) {
+    set_last_result(std::string("PROBLEM: ") + fault.what());
+    return Next::at(engine::host_time() + fault_wait);
+  }
+}
+
+std::optional<engine::Stream> Poller::present_stream() const {
+  return surroundings_.database.find_stream({stream_.account, stream_.region}, stream_.table_name, stream_.label);
+}
+
+void Poller::begin() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (begun_ || ended_ || !may_begin_) return;
+  }
+  const auto stream = present_stream();
+  std::vector<StoredPosition> positions = stored_positions(surroundings_.database.documents(), *mapping());
+  {
+    const std::lock_guard lock(mutex_);
+    for (StoredPosition& one : positions) stored_[one.lane.shard].push_back(std::move(one));
+    begun_ = true;
+    if (stream) begin_lanes(*stream);
+  }
+  if (stream) forget_shards(*stream);
+  surroundings_.progress.raise();
+}
+
+bool Poller::shard_done(std::uint32_t shard) const {
+  for (std::uint32_t lane = 0; lane < lanes_per_shard_; ++lane) {
+    if (!done_.contains({shard, lane, lanes_per_shard_})) return false;
+  }
+  return true;
+}
+
+void Poller::begin_lanes(const engine::Stream& stream) {
+  if (ended_) return;
+  const std::vector<ShardView> shards = shards_of(stream);
+  std::set<std::uint32_t> present;
+  for (const ShardView& shard : shards) present.insert(shard.number);
+  const auto waits_for = [&](std::uint32_t parent) {  // one that was forgotten is not waited for
+    return present.contains(parent) && !shard_done(parent);
+  };
+  for (const ShardView& shard : shards) {
+    if (std::any_of(shard.parents.begin(), shard.parents.end(), waits_for) || shard_done(shard.number)) continue;
+    const LaneName first{shard.number, 0, lanes_per_shard_};
+    if (const auto running = running_.lower_bound(first); running != running_.end() && running->first.shard == shard.number) {
+      continue;
+    }
+    ShardStart start = shard_start(stored_[shard.number], lanes_per_shard_, shard.closed);
+    const auto others = std::make_shared<const std::vector<StoredPosition>>(std::move(start.others));
+    for (std::uint32_t lane = 0; lane < lanes_per_shard_; ++lane) {
+      const LaneName name{shard.number, lane, lanes_per_shard_};
+      Position& position = start.lanes[lane];
+      if (start.done || position.done) {
+        done_.insert(name);
+      } else if (!done_.contains(name)) {
+        position.next = std::max(position.next, shard.oldest);
+        running_[name] = std::make_shared<Lane>(shared_from_this(), name, shard.id, std::move(position), others);
+        surroundings_.pool->wake(running_[name]);
+      }
+    }
+  }
+}
+
+// What is stored of shards that the stream has no more says nothing to anybody.
+void Poller::forget_shards(const engine::Stream& stream) {
+  std::set<std::uint32_t> forgotten;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [shard, positions] : stored_) forgotten.insert(shard);
+    for (const LaneName& name : done_) forgotten.insert(name.shard);
+    for (const engine::Shard& shard : stream.shards) forgotten.erase(shard.number);
+    for (const std::uint32_t shard : forgotten) stored_.erase(shard);
+    std::erase_if(done_, [&](const LaneName& name) { return forgotten.contains(name.shard); });
+  }
+  engine::Documents& documents = surroundings_.database.documents();
+  const std::lock_guard lock(gate_->mutex);
+  for (const std::uint32_t shard : forgotten) {
+    if (gate_->open) documents.write(position_names(documents, *mapping(), shard), {});
+  }
+}
+
+void Poller::lane_ended(const LaneName& name) {
+  const auto stream = present_stream();
+  bool last = false;  // of its shard
+  {
+    const std::lock_guard lock(mutex_);
+    done_.insert(name);
+    running_.erase(name);
+    last = shard_done(name.shard);
+    if (stream && last) begin_lanes(*stream);
+  }
+  if (stream && last) forget_shards(*stream);
+  left();
+  surroundings_.progress.raise();
+}
+
+void Poller::lane_left(const LaneName& name) {
+  {
+    const std::lock_guard lock(mutex_);
+    running_.erase(name);
+  }
+  left();
+}
+
+// --- what lanes and others ask for
 
 std::shared_ptr<const EventSourceMapping> Poller::mapping() const {
   const std::lock_guard lock(mutex_);
@@ -47,7 +203,7 @@ void Poller::change(EventSourceMapping mapping) {
     const std::lock_guard lock(mutex_);
     mapping_ = std::make_shared<const EventSourceMapping>(std::move(mapping));
   }
-  signal_.raise();
+  wake();
 }
 
 std::string Poller::last_result() const {
@@ -60,91 +216,49 @@ void Poller::set_last_result(std::string result) {
   last_result_ = std::move(result);
 }
 
-// Lanes of another number left positions behind: all new ones begin where the first of the old ones was.
-void Poller::load_positions() {
-  engine::Documents& documents = surroundings_.database.documents();
-  std::map<std::uint32_t, std::vector<StoredPosition>> by_shard;
-  for (StoredPosition& stored : stored_positions(documents, *mapping_)) {
-    by_shard[stored.lane.shard].push_back(std::move(stored));
-  }
-  for (const auto& [shard, stored] : by_shard) {
-    const bool fits = std::all_of(stored.begin(), stored.end(),
-                                  [&](const StoredPosition& one) { return one.lane.lanes == lanes_per_shard_; });
-    if (fits) {
-      for (const StoredPosition& one : stored) {
-        positions_[one.lane] = one.position;
-        if (one.position.done) ended_.insert(one.lane);
-      }
-      continue;
-    }
-    const auto behind = std::min_element(stored.begin(), stored.end(), [](const auto& a, const auto& b) {
-      return std::pair(a.position.done, a.position.next) < std::pair(b.position.done, b.position.next);
-    });
-    for (std::uint32_t lane = 0; lane < lanes_per_shard_; ++lane) {
-      const LaneName name{shard, lane, lanes_per_shard_};
-      positions_[name] = {behind->position.next, behind->position.done, std::nullopt};
-      if (behind->position.done) ended_.insert(name);
-    }
-  }
-}
-
-bool Poller::shard_done(std::uint32_t shard) const {
-  for (std::uint32_t lane = 0; lane < lanes_per_shard_; ++lane) {
-    if (!ended_.contains({shard, lane, lanes_per_shard_})) return false;
-  }
-  return true;
-}
-
-void Poller::start_ready() {
-  const auto stream = surroundings_.database.find_stream({stream_.account, stream_.region}, stream_.table_name,
-                                                         stream_.label);
-  if (!stream) return;
-  const std::lock_guard lock(mutex_);
-  if (stop_.stop_requested()) return;
-  const std::vector<ShardView> shards = shards_of(*stream);
-  const auto waits_for = [&](std::uint32_t parent) {  // one that was forgotten is not waited for
-    return !shard_done(parent) && std::any_of(shards.begin(), shards.end(),
-                                              [&](const ShardView& other) { return other.number == parent; });
-  };
-  for (const ShardView& shard : shards) {
-    if (std::any_of(shard.parents.begin(), shard.parents.end(), waits_for)) continue;
-    for (std::uint32_t lane = 0; lane < lanes_per_shard_; ++lane) {
-      const LaneName name{shard.number, lane, lanes_per_shard_};
-      if (ended_.contains(name) || running_.contains(name)) continue;
-      Position position = positions_[name];
-      position.next = std::max(position.next, shard.oldest);
-      running_[name] = std::make_unique<Running>(*this, name, shard.id, std::move(position));
-    }
-  }
-}
-
-void Poller::lane_ended(const LaneName& lane) {
-  {
-    const std::lock_guard lock(mutex_);
-    ended_.insert(lane);
-  }
-  start_ready();
-  surroundings_.progress.raise();
+void Poller::wake() {
+  if (!woken_.exchange(true)) surroundings_.pool->wake(shared_from_this());
 }
 
 void Poller::store(const LaneName& lane, const Position& position) {
   const engine::Document document = to_document(*mapping(), lane, position);
-  surroundings_.database.documents().put(document.name, document.bytes);
+  const std::lock_guard lock(gate_->mutex);
+  if (gate_->open) surroundings_.database.documents().put(document.name, document.bytes);
+}
+
+bool Poller::take_call(const std::shared_ptr<Lane>& lane) {
+  const std::lock_guard lock(mutex_);
+  if (calls_ >= calls_max) {
+    wait_for_call_.insert(lane);
+    return false;
+  }
+  ++calls_;
+  return true;
+}
+
+void Poller::give_back_call() {
+  std::set<std::weak_ptr<Lane>, std::owner_less<>> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    --calls_;
+    waiting.swap(wait_for_call_);
+  }
+  for (const auto& one : waiting) {
+    if (const auto lane = one.lock()) surroundings_.pool->wake(lane);
+  }
 }
 
 void Poller::begin_flush() {
   ++flushes_;
-  signal_.raise();
+  wake();
 }
 
 void Poller::end_flush() { --flushes_; }
 
 bool Poller::settled(engine::Sequence target) const {
   const std::lock_guard lock(mutex_);
-  if (stop_.stop_requested()) return true;
-  return std::all_of(running_.begin(), running_.end(), [&](const auto& entry) {
-    return ended_.contains(entry.first) || entry.second->lane.settled(target);
-  });
+  return begun_ && std::all_of(running_.begin(), running_.end(),
+                               [&](const auto& entry) { return entry.second->settled(target); });
 }
 
 bool Poller::stuck(engine::Sequence target) const {
@@ -152,9 +266,9 @@ bool Poller::stuck(engine::Sequence target) const {
   // It may have been registered just now, before the lanes that wait for it have heard of it.
   if (surroundings_.functions.find(mapping_->function.account, mapping_->function.name)) return false;
   bool any = false;
-  for (const auto& [name, running] : running_) {
-    if (ended_.contains(name) || running->lane.settled(target)) continue;
-    if (!running->lane.stuck()) return false;
+  for (const auto& [name, lane] : running_) {
+    if (lane->settled(target)) continue;
+    if (!lane->stuck()) return false;
     any = true;
   }
   return any;

@@ -2,11 +2,16 @@
 // parallelization says, and calls the function.
 //
 // Delivers each record at least once, and an item's records in order: a lane goes on when the function has done
-// with a batch, or when it was given up; only then is its position stored. Nothing polls: lanes wait for signal().
+// with a batch, or when it was given up; only then is its position stored. Nothing polls, and nothing that waits holds
+// a thread: lanes are the pool's tasks, and are woken when there may be something to do.
+//
+// end() waits for nobody: what is under way is stopped, and who comes after, for the same mapping, begins when the last
+// lane has left.
 #pragma once
 
 #include <atomic>
-#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,12 +19,12 @@
 #include <set>
 #include <stop_token>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "compat/triggers/event_source_mapping.h"
 #include "compat/triggers/functions.h"
 #include "compat/triggers/invoker.h"
+#include "compat/triggers/pool.h"
 #include "compat/triggers/position.h"
 #include "compat/triggers/shards.h"
 #include "compat/triggers/signal.h"
@@ -35,15 +40,29 @@ struct Surroundings {
   engine::Database& database;
   Functions& functions;
   Invoker& invoker;
+  const std::shared_ptr<Pool>& pool;
   Signal& progress;  // raised when a lane has nothing more to do, or cannot go on
 };
 
-class Poller {
+// Lets a mapping's positions be stored: closed before they are erased, or others are put in their place.
+struct PositionGate {
+  std::mutex mutex;  // while one is written
+  bool open GUARDED_BY(mutex) = true;
+};
+
+class Poller final : public Pool::Task, public std::enable_shared_from_this<Poller> {
  public:
-  Poller(const Surroundings& surroundings, EventSourceMapping mapping, const engine::Stream& stream);
-  ~Poller();
+  // Calls that a mapping has under way, so that its function, if it hangs, leaves the others some.
+  static constexpr std::size_t calls_max = 64;
+
+  Poller(const Surroundings& surroundings, EventSourceMapping mapping, const engine::Stream& stream,
+         std::shared_ptr<PositionGate> gate);
+  ~Poller() override;
   Poller(const Poller&) = delete;
   Poller& operator=(const Poller&) = delete;
+
+  // Once: its lanes begin when the mapping's last poller, if there was one, has nothing under way any more.
+  void begin_after(std::shared_ptr<Poller> predecessor);
 
   [[nodiscard]] std::shared_ptr<const EventSourceMapping> mapping() const;
   // Everything but the parallelization can be changed while lanes are at work; they see it at their next batch.
@@ -52,14 +71,14 @@ class Poller {
   [[nodiscard]] std::string last_result() const;
 
   // There may be something new to read, or another reason to look again.
-  Signal& signal() { return signal_; }
+  void wake();
 
   // Between the two, windows end at once and retries that are counted wait for nothing.
   void begin_flush();
   void end_flush();
-  // Ends what is under way; what is not done with is delivered again by the next poller. Not from a lane.
+  // Ends what is under way; what is not done with is delivered again by the next poller.
   void end();
-  // Everything up to `target` was delivered or given up, and no window is open; or nothing will be any more.
+  // Everything up to `target` was delivered or given up, and no window is open.
   [[nodiscard]] bool settled(engine::Sequence target) const;
   // Some lane is not settled, and all such wait for a function that is not registered.
   [[nodiscard]] bool stuck(engine::Sequence target) const;
@@ -69,28 +88,43 @@ class Poller {
   [[nodiscard]] std::stop_token stop() const { return stop_.get_token(); }
   [[nodiscard]] bool flushing() const { return flushes_.load() > 0; }
   void set_last_result(std::string result);
+  // Nothing, once the gate is closed.
   void store(const LaneName& lane, const Position& position);
   void lane_ended(const LaneName& lane);  // its shard has; children may begin
+  void lane_left(const LaneName& lane);   // it has stopped
+  // One of `calls_max`. False: the lane is woken when it may ask again.
+  bool take_call(const std::shared_ptr<Lane>& lane);
+  void give_back_call();
 
  private:
-  struct Running;
-  void load_positions();
-  void start_ready();  // lanes of all shards whose parents are done
-  bool shard_done(std::uint32_t shard) const;  // holds mutex_
+  Next step() noexcept override;
+  void begin();
+  void begin_lanes(const engine::Stream& stream);  // holds mutex_: of all shards whose parents are done
+  bool shard_done(std::uint32_t shard) const;      // holds mutex_
+  void forget_shards(const engine::Stream& stream);
+  [[nodiscard]] std::optional<engine::Stream> present_stream() const;
+  void may_begin();  // nothing of its predecessor is under way
+  void left();       // tells the successor, if that was the last
 
   const Surroundings surroundings_;
   const engine::Stream stream_;
   const std::uint32_t lanes_per_shard_;
-  Signal signal_;
+  const std::shared_ptr<PositionGate> gate_;
   std::stop_source stop_;
   std::atomic<int> flushes_{0};
+  std::atomic<bool> woken_{false};
 
   mutable std::mutex mutex_;
   std::shared_ptr<const EventSourceMapping> mapping_ GUARDED_BY(mutex_);
   std::string last_result_ GUARDED_BY(mutex_) = "No records processed";
-  std::map<LaneName, Position> positions_ GUARDED_BY(mutex_);  // where lanes begin
-  std::set<LaneName> ended_ GUARDED_BY(mutex_);
-  std::map<LaneName, std::unique_ptr<Running>> running_ GUARDED_BY(mutex_);
+  bool may_begin_ GUARDED_BY(mutex_) = false, begun_ GUARDED_BY(mutex_) = false, ended_ GUARDED_BY(mutex_) = false;
+  std::shared_ptr<Poller> predecessor_ GUARDED_BY(mutex_);  // until it has nothing under way
+  std::weak_ptr<Poller> successor_ GUARDED_BY(mutex_);
+  std::map<std::uint32_t, std::vector<StoredPosition>> stored_ GUARDED_BY(mutex_);  // by shard: where lanes begin
+  std::set<LaneName> done_ GUARDED_BY(mutex_);
+  std::map<LaneName, std::shared_ptr<Lane>> running_ GUARDED_BY(mutex_);
+  std::size_t calls_ GUARDED_BY(mutex_) = 0;
+  std::set<std::weak_ptr<Lane>, std::owner_less<>> wait_for_call_ GUARDED_BY(mutex_);
 };
 
 }  // namespace mayfly::compat::triggers

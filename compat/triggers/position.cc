@@ -1,6 +1,8 @@
 #include "compat/triggers/position.h"
 
+#include <algorithm>
 #include <charconv>
+#include <map>
 
 #include "compat/json.h"
 #include "compat/shape.h"
@@ -8,7 +10,7 @@
 namespace mayfly::compat::triggers {
 namespace {
 
-constexpr std::string_view kind = "trigger-position";
+constexpr std::string_view kind = "@trigger-position";
 
 std::string prefix_of(const EventSourceMapping& mapping) { return mapping.scope.region + "/" + mapping.uuid + "/"; }
 
@@ -21,7 +23,7 @@ std::optional<LaneName> parse_lane(std::string_view text) {
   const auto lane = std::from_chars(shard.ptr + 1, end, name.lane);
   if (lane.ec != std::errc{} || lane.ptr == end || *lane.ptr != '-') return std::nullopt;
   const auto lanes = std::from_chars(lane.ptr + 1, end, name.lanes);
-  if (lanes.ec != std::errc{} || lanes.ptr != end) return std::nullopt;
+  if (lanes.ec != std::errc{} || lanes.ptr != end || name.lane >= name.lanes) return std::nullopt;
   return name;
 }
 
@@ -69,13 +71,61 @@ std::vector<StoredPosition> stored_positions(const engine::Documents& documents,
   return positions;
 }
 
-std::vector<engine::DocumentName> position_names(const engine::Documents& documents,
-                                                 const EventSourceMapping& mapping) {
+std::vector<engine::DocumentName> position_names(const engine::Documents& documents, const EventSourceMapping& mapping,
+                                                 std::optional<std::uint32_t> shard) {
   std::vector<engine::DocumentName> names;
-  for (engine::Document& stored : documents.list(mapping.scope.account, kind, prefix_of(mapping))) {
+  const std::string prefix = prefix_of(mapping) + (shard ? std::to_string(*shard) + "/" : std::string());
+  for (engine::Document& stored : documents.list(mapping.scope.account, kind, prefix)) {
     names.push_back(std::move(stored.name));
   }
   return names;
+}
+
+std::vector<std::pair<engine::DocumentName, std::string>> position_owners(const engine::Documents& documents,
+                                                                          std::string_view account) {
+  std::vector<std::pair<engine::DocumentName, std::string>> owners;
+  for (engine::Document& stored : documents.list(account, kind)) {
+    const std::string& name = stored.name.name;
+    const auto uuid = name.find('/') + 1;
+    std::string owner = name.substr(uuid, name.find('/', uuid) - uuid);
+    owners.emplace_back(std::move(stored.name), std::move(owner));
+  }
+  return owners;
+}
+
+ShardStart shard_start(const std::vector<StoredPosition>& stored, std::uint32_t lanes, bool closed) {
+  std::map<std::uint32_t, std::vector<Position>> by_number;  // of lanes; what nobody stored is at the beginning
+  for (const StoredPosition& one : stored) {
+    auto& positions = by_number.try_emplace(one.lane.lanes, one.lane.lanes).first->second;
+    if (one.lane.lane < positions.size()) positions[one.lane.lane] = one.position;
+  }
+  ShardStart start;
+  engine::Sequence low = 0;  // everything before it is done with
+  for (const auto& [number, positions] : by_number) {
+    const auto behind = std::min_element(positions.begin(), positions.end(),
+                                         [](const Position& a, const Position& b) { return a.next < b.next; });
+    low = std::max(low, behind->next);
+    start.done = start.done || (closed && std::all_of(positions.begin(), positions.end(),
+                                                      [](const Position& one) { return one.done; }));
+  }
+  start.lanes = by_number.contains(lanes) ? by_number.at(lanes) : std::vector<Position>(lanes);
+  for (Position& lane : start.lanes) {
+    lane.done = lane.done && closed;
+    if (lane.next >= low) continue;
+    lane = {low, start.done, std::nullopt};  // its window was given up when the number was changed
+  }
+  const auto behind = std::min_element(start.lanes.begin(), start.lanes.end(),
+                                       [](const Position& a, const Position& b) { return a.next < b.next; });
+  for (const StoredPosition& one : stored) {
+    if (one.lane.lanes != lanes && one.position.next > behind->next) start.others.push_back(one);
+  }
+  return start;
+}
+
+bool passed(const std::vector<StoredPosition>& positions, std::uint64_t keys_hash, engine::Sequence sequence) {
+  return std::any_of(positions.begin(), positions.end(), [&](const StoredPosition& one) {
+    return sequence < one.position.next && keys_hash % one.lane.lanes == one.lane.lane;
+  });
 }
 
 }  // namespace mayfly::compat::triggers

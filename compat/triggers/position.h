@@ -1,12 +1,17 @@
 // How far a lane has come in its shard: stored after each batch that is done with, so that a restart goes on there.
 //
-//   document "trigger-position" / "REGION/UUID/SHARD/LANE-LANES"
+//   document "@trigger-position" / "REGION/UUID/SHARD/LANE-LANES"      of the account's state: a restore brings it back
 //   {"next":4712,"done":false,"window":{"start":1700000000000,"state":{…}}}
+//
+// Where the number of lanes was changed, what the others have stored stays and counts: a record is done with if the
+// lane that it fell to has passed it, of whichever number of lanes.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compat/triggers/event_source_mapping.h"
@@ -34,9 +39,25 @@ struct StoredPosition {
   Position position;
 };
 
+// Where a shard's lanes begin, if there are so many now, by all that is stored of it.
+struct ShardStart {
+  std::vector<Position> lanes;
+  std::vector<StoredPosition> others;  // of other numbers of lanes, that say more than `lanes`
+  bool done = false;                   // nothing is left to do
+};
+// `closed`: the shard is, as far as anybody remembers. An end that was stored counts for nothing if a restore opened
+// the shard again.
+ShardStart shard_start(const std::vector<StoredPosition>& stored, std::uint32_t lanes, bool closed);
+// Whether one of them has passed a record whose keys have this hash.
+bool passed(const std::vector<StoredPosition>& positions, std::uint64_t keys_hash, engine::Sequence sequence);
+
 engine::Document to_document(const EventSourceMapping& mapping, const LaneName& lane, const Position& position);
 std::vector<StoredPosition> stored_positions(const engine::Documents& documents, const EventSourceMapping& mapping);
-// The names of all that is stored of a mapping's positions.
-std::vector<engine::DocumentName> position_names(const engine::Documents& documents, const EventSourceMapping& mapping);
+// The names of all that is stored of a mapping's positions; of one shard's.
+std::vector<engine::DocumentName> position_names(const engine::Documents& documents, const EventSourceMapping& mapping,
+                                                 std::optional<std::uint32_t> shard = std::nullopt);
+// All that is stored of an account's, with the UUIDs of the mappings.
+std::vector<std::pair<engine::DocumentName, std::string>> position_owners(const engine::Documents& documents,
+                                                                          std::string_view account);
 
 }  // namespace mayfly::compat::triggers

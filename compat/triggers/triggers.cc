@@ -1,6 +1,7 @@
 #include "compat/triggers/triggers.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "compat/stream_iterator.h"
 #include "compat/triggers/lambda_error.h"
@@ -12,8 +13,8 @@ namespace mayfly::compat::triggers {
 namespace {
 
 class NoInvoker final : public Invoker {
-  Expected<InvocationAnswer, InvocationFailure> post(const Invocation&, std::stop_token) override {
-    return Unexpected{InvocationFailure{InvocationFailure::Kind::unreachable, "nothing here can reach functions"}};
+  void start(Invocation, std::stop_token, Done done) override {
+    done(Unexpected{InvocationFailure{InvocationFailure::Kind::unreachable, "nothing here can reach functions"}});
   }
 };
 
@@ -23,14 +24,17 @@ std::optional<engine::Stream> stream_of(const engine::Database& database, const 
   return database.find_stream(mapping.scope, name->table_name, name->label);
 }
 
-// Where a mapping that wants the latest begins: behind all that was written when it was created.
-std::vector<engine::Document> latest_positions(const EventSourceMapping& mapping, const engine::Stream& stream,
-                                               engine::Sequence published) {
-  std::vector<engine::Document> documents;
+// Where a mapping begins: at the horizon, or behind all that was written when it was created. Stored at once, so that
+// a snapshot which is taken then knows the mapping.
+std::vector<engine::Document> first_positions(const EventSourceMapping& mapping, const engine::Stream& stream,
+                                              engine::Sequence published) {
+  const bool latest = mapping.starting_position == "LATEST";
   const auto lanes = static_cast<std::uint32_t>(mapping.parallelization);
+  std::vector<engine::Document> documents;
   for (const ShardView& shard : shards_of(stream)) {
+    const Position position{latest ? published + 1 : shard.oldest, latest && shard.closed, std::nullopt};
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-      documents.push_back(to_document(mapping, {shard.number, lane, lanes}, {published + 1, shard.closed, std::nullopt}));
+      documents.push_back(to_document(mapping, {shard.number, lane, lanes}, position));
     }
   }
   return documents;
@@ -43,19 +47,22 @@ Unexpected<Error> no_such_mapping() { return lambda_error::not_found("The resour
 Triggers::Triggers(engine::Database& database, TriggerOptions options)
     : database_(database),
       invoker_(options.invoker ? std::move(options.invoker) : std::make_shared<NoInvoker>()),
-      event_calls_(*invoker_),
+      event_calls_(*invoker_, pool_),
       functions_(database.documents(), std::move(options.functions), [this] {
         const std::lock_guard lock(pollers_mutex_);
-        for (const auto& [table, poller] : pollers_) poller->signal().raise();
+        for (const auto& [table, poller] : pollers_) poller->wake();
       }) {
   const std::lock_guard lock(mutex_);
   load();
 }
 
 Triggers::~Triggers() {
-  const std::lock_guard lock(mutex_);
-  subscription_.end();
-  for (auto& [name, entry] : entries_) stop(entry);
+  {
+    const std::lock_guard lock(mutex_);
+    subscription_.end();
+    for (auto& [name, entry] : entries_) stop(entry);
+  }
+  pool_->end();  // the steps under way, each short; calls are stopped, and nobody waits for them
 }
 
 void Triggers::load() {
@@ -69,28 +76,94 @@ void Triggers::load() {
   }
 }
 
+// Keeps an account's pollers from being started, and mappings from being made.
+class Triggers::Hold {
+ public:
+  Hold(Triggers& triggers, std::string_view account) : triggers_(triggers), account_(account) {
+    triggers_.held_.emplace(account_);
+  }
+  ~Hold() {
+    {
+      const std::lock_guard lock(triggers_.mutex_);
+      triggers_.held_.erase(triggers_.held_.find(account_));
+      for (auto& [name, entry] : triggers_.entries_) {
+        if (name.first.account == account_) triggers_.start(entry);
+      }
+    }
+    triggers_.progress_.raise();
+  }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+
+ private:
+  Triggers& triggers_;
+  const std::string account_;
+};
+
 void Triggers::while_stopped(std::string_view account, const std::function<void()>& replace) {
-  const std::lock_guard lock(mutex_);
-  for (auto& [name, entry] : entries_) {
-    if (name.first.account == account) stop(entry);
+  std::optional<Hold> hold;
+  std::map<Name, std::vector<StoredPosition>> before;
+  {
+    const std::lock_guard lock(mutex_);
+    hold.emplace(*this, account);
+    for (auto& [name, entry] : entries_) {
+      if (name.first.account != account) continue;
+      stop(entry);
+      close_gate(entry);
+      before[name] = stored_positions(database_.documents(), entry.mapping);
+    }
   }
   replace();
-  for (auto& [name, entry] : entries_) {
-    if (name.first.account == account) start(entry);
+  const std::lock_guard lock(mutex_);  // given back before the hold ends
+  for (const auto& [name, positions] : before) {
+    const auto entry = entries_.find(name);
+    if (entry != entries_.end()) carry_over(entry->second.mapping, positions);
   }
+  forget_strangers(account);
 }
 
-void Triggers::reset(std::string_view account) {
-  const std::lock_guard lock(mutex_);
-  for (auto one = entries_.begin(); one != entries_.end();) {
-    if (one->first.first.account != account) {
-      ++one;
-      continue;
-    }
-    stop(one->second);
-    erase(one->second);
-    one = entries_.erase(one);
+void Triggers::carry_over(const EventSourceMapping& mapping, const std::vector<StoredPosition>& positions) {
+  const auto stream = stream_of(database_, mapping);
+  if (!stream || !stored_positions(database_.documents(), mapping).empty()) return;
+  std::vector<engine::Document> documents;
+  for (const StoredPosition& one : positions) {
+    const engine::Shard* const shard = stream->find_shard(one.lane.shard);
+    if (shard == nullptr) continue;
+    Position position = one.position;
+    position.done = position.done && shard->closed;
+    documents.push_back(to_document(mapping, one.lane, position));
   }
+  database_.documents().write({}, documents);
+}
+
+void Triggers::forget_strangers(std::string_view account) {
+  std::vector<engine::DocumentName> strangers;
+  for (auto& [name, uuid] : position_owners(database_.documents(), account)) {
+    const bool known = std::any_of(entries_.begin(), entries_.end(), [&](const auto& entry) {
+      return entry.first.first.account == account && entry.first.second == uuid;
+    });
+    if (!known) strangers.push_back(std::move(name));
+  }
+  database_.documents().write(strangers, {});
+}
+
+void Triggers::reset(std::string_view account, const std::function<void()>& empty) {
+  std::optional<Hold> hold;
+  {
+    const std::lock_guard lock(mutex_);
+    hold.emplace(*this, account);
+    for (auto one = entries_.begin(); one != entries_.end();) {
+      if (one->first.first.account != account) {
+        ++one;
+        continue;
+      }
+      stop(one->second);
+      close_gate(one->second);
+      erase(one->second);
+      one = entries_.erase(one);
+    }
+  }
+  empty();
 }
 
 void Triggers::erase(const Entry& entry) {
@@ -104,22 +177,23 @@ void Triggers::listen() {
   subscription_ = database_.subscribe([this](const engine::Change& change) {
     const std::lock_guard lock(pollers_mutex_);
     const auto [first, last] = pollers_.equal_range(change.table.id);
-    for (auto one = first; one != last; ++one) one->second->signal().raise();
+    for (auto one = first; one != last; ++one) one->second->wake();
   });
   listening_ = true;
 }
 
 void Triggers::start(Entry& entry) {
-  if (!entry.mapping.enabled || entry.poller) return;
+  if (!entry.mapping.enabled || entry.poller || held_.contains(entry.mapping.scope.account)) return;
   const auto stream = stream_of(database_, entry.mapping);
   if (!stream) return;
-  entry.poller = std::make_shared<Poller>(Surroundings{database_, functions_, *invoker_, progress_}, entry.mapping, *stream);
+  const Surroundings surroundings{database_, functions_, *invoker_, pool_, progress_};
+  entry.poller = std::make_shared<Poller>(surroundings, entry.mapping, *stream, entry.gate);
   listen();
   {
     const std::lock_guard lock(pollers_mutex_);
     pollers_.emplace(stream->table, entry.poller.get());
   }
-  entry.poller->signal().raise();  // what was committed before anybody listened
+  entry.poller->begin_after(std::exchange(entry.last, nullptr));
 }
 
 void Triggers::stop(Entry& entry) {
@@ -129,7 +203,21 @@ void Triggers::stop(Entry& entry) {
     std::erase_if(pollers_, [&](const auto& one) { return one.second == entry.poller.get(); });
   }
   entry.poller->end();  // settle() may hold it longer
-  entry.poller.reset();
+  entry.last = std::exchange(entry.poller, nullptr);
+}
+
+void Triggers::close_gate(Entry& entry) {
+  {
+    const std::lock_guard lock(entry.gate->mutex);
+    entry.gate->open = false;
+  }
+  entry.gate = std::make_shared<PositionGate>();
+}
+
+Result<void> Triggers::check_threads() {
+  if (!pool_->start()) return lambda_error::unavailable("No thread can be started to read the stream.");
+  if (auto ready = invoker_->prepare(); !ready) return lambda_error::unavailable(ready.error());
+  return {};
 }
 
 Triggers::View Triggers::view(const Entry& entry) {
@@ -142,7 +230,11 @@ Triggers::View Triggers::view(const Entry& entry) {
 Result<Triggers::View> Triggers::create(EventSourceMapping mapping) {
   const auto stream = stream_of(database_, mapping);
   if (!stream) return lambda_error::invalid_parameter("Stream not found: " + mapping.event_source_arn);
+  if (mapping.enabled) CHECK_OK(check_threads());
   const std::lock_guard lock(mutex_);
+  if (held_.contains(mapping.scope.account)) {
+    return lambda_error::conflict("The account is being restored or reset.");
+  }
   for (const auto& [name, other] : entries_) {
     if (other.mapping.scope == mapping.scope && other.mapping.event_source_arn == mapping.event_source_arn &&
         other.mapping.function == mapping.function) {
@@ -154,8 +246,7 @@ Result<Triggers::View> Triggers::create(EventSourceMapping mapping) {
   }
   mapping.uuid = engine::random_uuid();
   mapping.last_modified = database_.now(mapping.scope.account);
-  std::vector<engine::Document> documents;
-  if (mapping.starting_position == "LATEST") documents = latest_positions(mapping, *stream, database_.published());
+  std::vector<engine::Document> documents = first_positions(mapping, *stream, database_.published());
   documents.push_back(to_document(mapping));
   database_.documents().write({}, documents);
   Entry& entry = entries_[{mapping.scope, mapping.uuid}];
@@ -187,6 +278,7 @@ Result<Triggers::View> Triggers::update(const engine::Scope& scope, std::string_
   Entry& entry = found->second;
   EventSourceMapping changed = entry.mapping;
   CHECK_OK(change(changed));
+  if (changed.enabled && !entry.poller) CHECK_OK(check_threads());
   changed.last_modified = database_.now(scope.account);
   const engine::Document document = to_document(changed);
   database_.documents().put(document.name, document.bytes);
@@ -210,6 +302,7 @@ Result<Triggers::View> Triggers::remove(const engine::Scope& scope, std::string_
   View answer = view(entry);
   answer.state = "Deleting";
   stop(entry);
+  close_gate(entry);
   erase(entry);
   entries_.erase(found);
   return answer;
@@ -218,28 +311,32 @@ Result<Triggers::View> Triggers::remove(const engine::Scope& scope, std::string_
 std::vector<Triggers::Unfinished> Triggers::settle(std::string_view account, std::chrono::milliseconds time_max,
                                                    const std::stop_token& stop) {
   const engine::Sequence target = database_.published();
-  std::vector<std::shared_ptr<Poller>> pollers;
-  {
+  std::set<std::shared_ptr<Poller>> flushed;
+  std::vector<std::shared_ptr<Poller>> present;  // a mapping that is changed gets another one
+  const auto look = [&] {
     const std::lock_guard lock(mutex_);
+    present.clear();
     for (const auto& [name, entry] : entries_) {
-      if (name.first.account == account && entry.poller) pollers.push_back(entry.poller);
+      if (name.first.account != account || !entry.poller) continue;
+      present.push_back(entry.poller);
+      if (flushed.insert(entry.poller).second) entry.poller->begin_flush();
     }
-  }
-  for (const auto& poller : pollers) poller->begin_flush();
+    return !held_.contains(account);
+  };
   const auto deadline = engine::host_time() + time_max;
   const std::stop_callback wakes_us(stop, [this] { progress_.raise(); });
   bool in_time = true;
   while (in_time && !stop.stop_requested()) {
     const auto seen = progress_.seen();
-    const bool nothing_moves = std::all_of(pollers.begin(), pollers.end(), [&](const auto& poller) {
+    const bool nothing_moves = look() && std::all_of(present.begin(), present.end(), [&](const auto& poller) {
       return poller->settled(target) || poller->stuck(target);
     });
     if (nothing_moves) break;
     in_time = progress_.wait(seen, deadline);
   }
+  for (const auto& poller : flushed) poller->end_flush();
   std::vector<Unfinished> unfinished;
-  for (const auto& poller : pollers) {
-    poller->end_flush();
+  for (const auto& poller : present) {
     if (poller->settled(target)) continue;
     const auto mapping = poller->mapping();
     unfinished.push_back({mapping->uuid, mapping->function.arn(), mapping->event_source_arn, poller->last_result()});

@@ -5,7 +5,7 @@
 //   auto unfinished = triggers.settle("000000000000", 10s);    // everything written so far was delivered, or given up
 //
 // Mappings and how far each has come are stored; a Triggers made on the same storage goes on where the last one
-// ended. Thread-safe.
+// ended. Thread-safe; but for settle(), while_stopped() and reset() no call waits for lanes or functions.
 #pragma once
 
 #include <chrono>
@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -26,6 +27,7 @@
 #include "compat/triggers/functions.h"
 #include "compat/triggers/invoker.h"
 #include "compat/triggers/poller.h"
+#include "compat/triggers/pool.h"
 #include "compat/triggers/signal.h"
 #include "compat/triggers/trigger_options.h"
 #include "engine/change_feed.h"
@@ -48,14 +50,16 @@ class Triggers {
   [[nodiscard]] engine::Database& database() { return database_; }
 
   // Calls a function without waiting for it.
-  void call_later(Invocation invocation) { event_calls_.add(std::move(invocation)); }
+  Result<void> call_later(Invocation invocation) { return event_calls_.add(std::move(invocation)); }
+  [[nodiscard]] std::size_t threads() const { return pool_->threads(); }
 
   // --- mappings. `state` is what an answer to the call says: "Creating", later "Enabled".
   struct View {
     EventSourceMapping mapping;
     std::string state, last_result;
   };
-  // `mapping` has all but its UUID. "Stream not found: arn…", or a conflict with one that has the same stream and function.
+  // `mapping` has all but its UUID. "Stream not found: arn…", a conflict with one that has the same stream and function,
+  // no thread to be had.
   Result<View> create(EventSourceMapping mapping);
   [[nodiscard]] std::optional<View> find(const engine::Scope& scope, std::string_view uuid) const;
   [[nodiscard]] std::vector<View> list(const engine::Scope& scope) const;  // by UUID
@@ -74,28 +78,38 @@ class Triggers {
   std::vector<Unfinished> settle(std::string_view account, std::chrono::milliseconds time_max = settle_time_default,
                                  const std::stop_token& stop = {});
 
-  // `replace` puts others of the same names in place of the account's streams, a snapshot's. Nobody reads them
-  // meanwhile; its mappings go on with what is there then.
+  // `replace` puts others of the same names in place of the account's streams and positions: a snapshot's. Nobody
+  // reads them meanwhile; its mappings go on with what is there then. One that the snapshot does not know goes on where
+  // it was, as far as the streams have its shards.
   void while_stopped(std::string_view account, const std::function<void()>& replace);
-  // The account has no mappings any more. Its functions stay: they are outside.
-  void reset(std::string_view account);
+  // The account has no mappings any more, when `empty` is called and after it. Its functions stay: they are outside.
+  void reset(std::string_view account, const std::function<void()>& empty);
 
  private:
   using Name = std::pair<engine::Scope, std::string>;  // UUID
   struct Entry {
     EventSourceMapping mapping;
     std::shared_ptr<Poller> poller;  // empty: disabled, or its stream is gone
+    std::shared_ptr<Poller> last;    // that has ended; some lane may not have left yet
+    std::shared_ptr<PositionGate> gate = std::make_shared<PositionGate>();
   };
+  class Hold;
 
   void load();                  // holds mutex_; so do the others
   void start(Entry& entry);     // makes the poller if there should be one
   void stop(Entry& entry);
+  static void close_gate(Entry& entry);  // nothing is stored by pollers that there were
   void erase(const Entry& entry);  // what is stored of it
+  // Positions of a mapping that a snapshot does not know; positions that it has of mappings which are no more.
+  void carry_over(const EventSourceMapping& mapping, const std::vector<StoredPosition>& positions);
+  void forget_strangers(std::string_view account);
+  Result<void> check_threads();  // whether lanes can be at work
   void listen();                // tells pollers of commits to their tables
   static View view(const Entry& entry);
 
   engine::Database& database_;
   const std::shared_ptr<Invoker> invoker_;
+  const std::shared_ptr<Pool> pool_ = std::make_shared<Pool>();
   EventCalls event_calls_;
   Signal progress_;
   std::mutex pollers_mutex_;  // for a few instructions; the committing thread takes it
@@ -104,6 +118,7 @@ class Triggers {
 
   mutable std::mutex mutex_;
   std::map<Name, Entry> entries_ GUARDED_BY(mutex_);
+  std::multiset<std::string, std::less<>> held_ GUARDED_BY(mutex_);  // accounts that are being replaced
   engine::ChangeFeed::Subscription subscription_ GUARDED_BY(mutex_);
   bool listening_ GUARDED_BY(mutex_) = false;
 };

@@ -1,6 +1,11 @@
 #include "support/trigger_world.h"
 
 #include <catch2/catch.hpp>
+#include <condition_variable>
+#include <thread>
+
+#include "compat/control/call.h"
+#include "compat/control/control.h"
 
 namespace mayfly::testing {
 
@@ -14,19 +19,23 @@ constexpr engine::Instant start = 1'700'000'000'000;  // 2023-11-14T22:13:20Z
 
 }  // namespace
 
+// Each call on a thread of its own, since a handler may wait for the test.
 class TriggerWorld::Invoker final : public compat::triggers::Invoker {
  public:
-  Expected<InvocationAnswer, InvocationFailure> post(const Invocation& invocation, std::stop_token) override {
-    const std::string name = invocation.url.target.substr(1);
-    const json event = json::parse(invocation.body);
-    Handler handler;
-    {
-      const std::lock_guard lock(mutex_);
-      calls_[name].push_back(event);
-      handler = handlers_[name];
-    }
-    if (!handler) return Unexpected{InvocationFailure{InvocationFailure::Kind::unreachable, "nobody is there"}};
-    return handler(event);
+  ~Invoker() override {
+    std::unique_lock lock(mutex_);
+    ended_.wait(lock, [&] { return under_way_ == 0; });
+  }
+
+  void start(Invocation invocation, std::stop_token, Done done) override {
+    const std::lock_guard lock(mutex_);
+    ++under_way_;
+    std::thread([this, invocation = std::move(invocation), done = std::move(done)] {
+      done(call(invocation));
+      const std::lock_guard ended(mutex_);
+      --under_way_;
+      ended_.notify_all();
+    }).detach();
   }
 
   void set(const std::string& name, Handler handler) {
@@ -39,7 +48,22 @@ class TriggerWorld::Invoker final : public compat::triggers::Invoker {
   }
 
  private:
+  Answer call(const Invocation& invocation) {
+    const std::string name = invocation.url.target.substr(1);
+    const json event = json::parse(invocation.body);
+    Handler handler;
+    {
+      const std::lock_guard lock(mutex_);
+      calls_[name].push_back(event);
+      handler = handlers_[name];
+    }
+    if (!handler) return Unexpected{InvocationFailure{InvocationFailure::Kind::unreachable, "nobody is there"}};
+    return handler(event);
+  }
+
   std::mutex mutex_;
+  std::condition_variable ended_;
+  int under_way_ = 0;
   std::map<std::string, Handler> handlers_;
   std::map<std::string, std::vector<json>> calls_;
 };
@@ -140,6 +164,16 @@ nlohmann::json TriggerWorld::mapping(const std::string& uuid) {
   INFO(answer);
   REQUIRE(answer.starts_with("200 "));
   return json::parse(answer.substr(4));
+}
+
+nlohmann::json TriggerWorld::control(const std::string& target, const std::string& body) {
+  const auto space = target.find(' ');
+  const std::string method = target.substr(0, space), path = target.substr(space + 1);
+  const auto answer = compat::control::answer(
+      *emulator_, {.method = method, .path = path, .query = {}, .body = body, .scope = scope});
+  INFO(target << " -> " << answer.body);
+  REQUIRE(answer.status == 200);
+  return json::parse(answer.body);
 }
 
 std::vector<compat::triggers::Triggers::Unfinished> TriggerWorld::settle(std::chrono::milliseconds time_max) {

@@ -52,6 +52,8 @@ class TriggerWorld {
 
   // "202 {…}"; `target` is "POST /2015-03-31/event-source-mappings".
   std::string rest(const std::string& target, const std::string& body = {}, const std::string& invocation_type = {});
+  // A call under /_mayfly/ that must succeed: "POST /_mayfly/snapshots".
+  json control(const std::string& target, const std::string& body = {});
   // Creates a mapping from the horizon; its UUID.
   std::string map(const std::string& arn, const std::string& function, const std::string& settings = {});
   json mapping(const std::string& uuid);
@@ -59,6 +61,8 @@ class TriggerWorld {
   std::vector<compat::triggers::Triggers::Unfinished> settle(std::chrono::milliseconds time_max = std::chrono::seconds(20));
   void advance(std::chrono::milliseconds by, bool age_streams = false);
   compat::triggers::Triggers& triggers() { return emulator_->triggers(); }
+  compat::Emulator& emulator() { return *emulator_; }
+  void end() { emulator_.reset(); }  // functions may still be at work
 
   engine::Scope scope{"000000000000", "us-east-1"};
 

@@ -24,7 +24,9 @@ const std::string stream = "arn:aws:kinesis:us-east-1:000000000000:stream/change
 // Plays Kinesis: refuses each record of the first `refusals` requests.
 class Kinesis final : public compat::triggers::Invoker {
  public:
-  Expected<InvocationAnswer, InvocationFailure> post(const Invocation& invocation, std::stop_token) override {
+  void start(Invocation invocation, std::stop_token, Done done) override { done(take(invocation)); }
+
+  InvocationAnswer take(const Invocation& invocation) {
     const std::lock_guard lock(mutex_);
     const json request = json::parse(invocation.body);
     requests.push_back(invocation);

@@ -5,7 +5,10 @@
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <thread>
 
+#include "compat/triggers/position.h"
+#include "engine/documents.h"
 #include "support/engine_world.h"
 #include "support/trigger_world.h"
 
@@ -438,6 +441,103 @@ TEST_CASE("a batch that was under way when Mayfly ended is delivered again") {
   world.endpoint("f", succeed);
   CHECK(world.settle().empty());
   CHECK(world.delivered("f").ends_with("a"));
+}
+
+TEST_CASE("a change of the number of lanes delivers nothing again, nor does a restart after it") {
+  engine::test::Directory directory;
+  std::string uuid;
+  {
+    TriggerWorld world(directory.path());
+    world.function("f");
+    uuid = world.map(world.create_table("carts"), "f");
+    world.put("carts", "a");
+    CHECK(world.settle().empty());
+    for (const char* const step : {"b2", "c10", "d3", "e1"}) {
+      world.rest("PUT /2015-03-31/event-source-mappings/" + uuid, R"({"ParallelizationFactor":)" + std::string(step + 1) + "}");
+      world.put("carts", std::string(step, 1));
+      CHECK(world.settle().empty());
+    }
+    CHECK(world.delivered("f") == "a b c d e");
+  }
+  for (const char* const next : {"f", "g"}) {
+    TriggerWorld world(directory.path());
+    world.endpoint("f", succeed);
+    world.put("carts", next);
+    CHECK(world.settle().empty());
+    CHECK(world.delivered("f") == next);
+  }
+}
+
+TEST_CASE("what some of the lanes had done before their number was changed is not delivered again") {
+  TriggerWorld world;
+  std::mutex mutex;
+  std::multiset<std::string> taken;
+  std::atomic<bool> all{false};
+  // Takes one item's records only, at first.
+  world.function("f", [&](const json& event) {
+    const std::lock_guard lock(mutex);
+    for (const json& record : event["Records"]) {
+      if (!all && id_of(record) != "i3") return fail(event);
+    }
+    for (const json& record : event["Records"]) taken.insert(id_of(record));
+    return succeed(event);
+  });
+  const std::string uuid = world.map(world.create_table("carts"), "f", R"("ParallelizationFactor":10,"BatchSize":1)");
+  world.put("carts", "i3");
+  CHECK(world.settle().empty());
+  for (int i = 0; i < 20; ++i) world.put("carts", "j" + std::to_string(i));
+  CHECK(world.settle(std::chrono::milliseconds(50)).size() == 1);
+  all = true;
+  for (const int lanes : {3, 7, 1, 10}) {
+    world.rest("PUT /2015-03-31/event-source-mappings/" + uuid, R"({"ParallelizationFactor":)" + std::to_string(lanes) + "}");
+    world.put("carts", "k" + std::to_string(lanes));
+  }
+  CHECK(world.settle().empty());
+  CHECK(taken.size() == 25);
+  CHECK(std::set<std::string>(taken.begin(), taken.end()).size() == 25);
+}
+
+TEST_CASE("where lanes begin, by all that is stored of a shard") {
+  using compat::triggers::passed, compat::triggers::shard_start, compat::triggers::StoredPosition;
+  const auto at = [](std::uint32_t lane, std::uint32_t lanes, engine::Sequence next, bool done = false) {
+    return StoredPosition{{0, lane, lanes}, {next, done, std::nullopt}};
+  };
+  // One lane at 100, then two at 500 and 450.
+  const std::vector<StoredPosition> stored = {at(0, 1, 100), at(0, 2, 500), at(1, 2, 450)};
+  const auto one = shard_start(stored, 1, false);
+  CHECK(one.lanes[0].next == 450);
+  CHECK(passed(one.others, 2, 499));
+  CHECK_FALSE(passed(one.others, 3, 450));
+  const auto two = shard_start(stored, 2, false);
+  CHECK((two.lanes[0].next == 500 && two.lanes[1].next == 450));
+  CHECK(two.others.empty());
+  const auto three = shard_start(stored, 3, false);
+  for (const auto& lane : three.lanes) CHECK(lane.next == 450);
+  CHECK(three.others.size() == 1);
+  // Of two lanes one has stored nothing: it is at the beginning, whatever the other says.
+  CHECK(shard_start({at(1, 2, 7)}, 1, false).lanes[0].next == 0);
+  // An end counts as long as the shard is closed.
+  CHECK(shard_start({at(0, 1, 9, true)}, 2, true).done);
+  CHECK_FALSE(shard_start({at(0, 1, 9, true)}, 2, false).done);
+  CHECK_FALSE(shard_start({at(0, 1, 9, true)}, 1, false).lanes[0].done);
+}
+
+TEST_CASE("a window that was open when Mayfly ended goes on with its state") {
+  engine::test::Directory directory;
+  {
+    TriggerWorld world(directory.path());
+    world.function("f", [](const json&) { return Answer{.body = R"({"state":{"seen":1}})"}; });
+    world.map(world.create_table("carts"), "f", R"("TumblingWindowInSeconds":900)");
+    world.put("carts", "a");
+    const auto stored = [&] { return world.triggers().database().documents().list("@trigger-position").at(0).bytes; };
+    while (stored().find("seen") == std::string::npos) std::this_thread::yield();
+  }
+  TriggerWorld world(directory.path());
+  world.endpoint("f", succeed);
+  CHECK(world.settle().empty());
+  REQUIRE(world.calls("f").size() == 1);
+  CHECK(world.calls("f")[0]["state"] == json({{"seen", 1}}));
+  CHECK(world.calls("f")[0]["isFinalInvokeForWindow"] == true);
 }
 
 TEST_CASE("a stream that was disabled is read to its end") {
