@@ -329,8 +329,7 @@ void Catalog::replace(Account& account, const Committer& committer, const StageR
     Batch batch;
     for (const auto& live : old_tables) batch.erase(table_prefix('T', live->id()));
     std::vector<Stream> old_streams;
-    for (Stream& stream : this->streams()) {
-      if (stream.account != account.id()) continue;
+    for (Stream& stream : this->streams(account.id())) {
       batch.erase(table_prefix('R', stream.id));
       old_streams.push_back(std::move(stream));
     }

@@ -6,8 +6,10 @@
 namespace mayfly::engine {
 namespace {
 
+std::string account_prefix(std::string_view account) { return "D" + std::string(account) + '\0'; }
+
 std::string kind_prefix(std::string_view account, std::string_view kind) {
-  return Documents::prefix(account).append(kind) + '\0';
+  return account_prefix(account).append(kind) + '\0';
 }
 
 std::string key_of(const DocumentName& name) { return kind_prefix(name.account, name.kind) + name.name; }
@@ -31,6 +33,8 @@ std::vector<Document> read(const Storage& storage, std::string_view prefix, std:
 }
 
 }  // namespace
+
+std::string Documents::state_prefix(std::string_view account) { return account_prefix(account) + '@'; }
 
 std::optional<std::string> Documents::get(const DocumentName& name) const {
   std::string bytes;
@@ -56,40 +60,6 @@ void Documents::write(const std::vector<DocumentName>& erased, const std::vector
   for (const Document& document : put) batch.put(key_of(document.name), document.bytes);
   if (!batch.empty()) storage_.write(batch);
 }
-
-// --- snapshots
-
-std::string Documents::prefix(std::string_view account) { return "D" + std::string(account) + '\0'; }
-
-void Documents::keep_with_snapshots(std::string kind) {
-  const std::lock_guard lock(mutex_);
-  kept_kinds_.push_back(std::move(kind));
-}
-
-void Documents::each_kept_with_snapshots(std::string_view account, const Visit& visit) const {
-  std::vector<std::string> kinds;
-  {
-    const std::lock_guard lock(mutex_);
-    kinds = kept_kinds_;
-  }
-  const std::size_t account_bytes = prefix(account).size();
-  for (const std::string& kind : kinds) {
-    const std::string begin = kind_prefix(account, kind);
-    Storage::Iterator iterator(storage_, begin, prefix_end(begin));
-    for (iterator.seek_to_first(); iterator.valid(); iterator.next())
-      visit(iterator.key().substr(account_bytes), iterator.value());
-  }
-}
-
-void Documents::stage_restoring(Batch& batch, std::string_view account,
-                                const std::vector<std::pair<std::string, std::string>>& kept) const {
-  each_kept_with_snapshots(account, [&](std::string_view name, std::string_view) {
-    batch.erase(prefix(account).append(name));
-  });
-  for (const auto& [key, bytes] : kept) batch.put(key, bytes);
-}
-
-// --- listing
 
 std::vector<Document> Documents::list(std::string_view kind) const { return read(storage_, "D", kind); }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "engine/documents.h"
 #include "engine/index_backfill.h"
 #include "engine/item_codec.h"
 #include "engine/key_codec.h"
@@ -86,7 +87,7 @@ struct Snapshots::Kept {
   std::vector<Table> tables;
   std::vector<Stream> streams;
   std::vector<std::pair<std::string, std::string>> counters;   // key under 'N', value
-  std::vector<std::pair<std::string, std::string>> documents;  // name after the account, value
+  std::vector<std::pair<std::string, std::string>> documents;  // key under 'D', value
 };
 
 // In the order of the keys, so that a batch writes them in it.
@@ -157,7 +158,7 @@ Snapshots::Kept Snapshots::read(const Account& account, SnapshotId id) const {
     kept.counters.emplace_back(std::string("N").append(name), value);
   });
   each_member(storage, 'E', id, [&](std::string_view name, std::string_view value) {
-    kept.documents.emplace_back(Documents::prefix(account.id()).append(name), value);
+    kept.documents.emplace_back(Documents::state_prefix(account.id()).append(name), value);
   });
   return kept;
 }
@@ -177,11 +178,11 @@ void Snapshots::stage_members(Batch& batch, SnapshotId id, const std::vector<std
       batch.put(key, value);
     });
   }
-  for (const Stream& stream : parts.catalog.streams())
-    if (stream.account == account.id()) put_member(batch, 'J', id, stream);
-  parts.documents.each_kept_with_snapshots(account.id(), [&](std::string_view name, std::string_view bytes) {
-    batch.put(table_prefix('E', id).append(name), bytes);
-  });
+  for (const Stream& stream : parts.catalog.streams(account.id())) put_member(batch, 'J', id, stream);
+  const std::string state = Documents::state_prefix(account.id());
+  Storage::Iterator documents(parts.storage(), state, prefix_end(state));
+  for (documents.seek_to_first(); documents.valid(); documents.next())
+    batch.put(table_prefix('E', id).append(documents.key().substr(state.size())), documents.value());
 }
 
 SnapshotId Snapshots::take(Account& account) {
@@ -293,7 +294,8 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
 
     for (const Table& table : kept.tables) erase_prefix(storage, batch, table_prefix('N', table.id));
     for (const auto& [key, value] : kept.counters) batch.put(key, value);
-    parts.documents.stage_restoring(batch, account.id(), kept.documents);
+    erase_prefix(storage, batch, Documents::state_prefix(account.id()));
+    for (const auto& [key, value] : kept.documents) batch.put(key, value);
     parts.tokens.stage_forgetting(batch, account.id());
     parts.accounts.stage_rewinding(batch, account, kept.clock);
 
@@ -384,6 +386,7 @@ void Snapshots::reset(Account& account) {
     }
     for (const TableId table : tables) parts.catalog.erase_data(batch, table);
     for (const Stream& stream : old_streams) erase_prefix(parts.storage(), batch, table_prefix('S', stream.id));
+    erase_prefix(parts.storage(), batch, Documents::state_prefix(account.id()));
     parts.tokens.stage_forgetting(batch, account.id());
     parts.accounts.stage_forgetting(batch, account);
     return Catalog::Replacement{};

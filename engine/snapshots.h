@@ -21,7 +21,7 @@
 //   'H' snapshot:u32 table:u32   table's description
 //   'J' snapshot:u32 stream:u32  stream's description
 //   'K' snapshot:u32 table:u32 index:u16   a counter, as under 'N'
-//   'E' snapshot:u32 name        an account's document, as under 'D' account
+//   'E' snapshot:u32 name        a document of the account's state: its key less Documents::state_prefix
 //
 // What is done to one account's snapshots is done by who has the account's turn; two accounts' never meet.
 #pragma once

@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "engine/documents.h"
 #include "engine/expiry_view.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
@@ -176,6 +177,33 @@ TEST_CASE("a reset leaves nothing of an account", "[snapshots]") {
   auto keys_before = keys;
   keys_before.erase('M');
   CHECK(keys_after == keys_before);
+}
+
+TEST_CASE("documents of the account's state are kept and brought back with it, others stay as they are", "[snapshots]") {
+  World world;
+  Documents& documents = world.database().documents();
+  const DocumentName state{std::string(account), "@position", "a"}, later{std::string(account), "@position", "b"};
+  const DocumentName outside{std::string(account), "function", "f"}, others{std::string(other_account), "@position", "a"};
+  for (const auto& name : {state, outside, others}) documents.put(name, "before");
+  const SnapshotId id = world.database().take_snapshot(account);
+  for (const auto& name : {state, later, outside, others}) documents.put(name, "after");
+  for (int times = 0; times < 2; ++times) {
+    REQUIRE(world.database().restore_snapshot(account, id));
+    CHECK(documents.get(state) == "before");
+    CHECK(documents.get(later) == std::nullopt);
+    CHECK(documents.get(outside) == "after");
+    CHECK(documents.get(others) == "after");
+    documents.put(state, "after");
+  }
+  world.database().reset(account);
+  CHECK(documents.get(state) == std::nullopt);
+  CHECK(documents.get(outside) == "after");
+  CHECK(documents.get(others) == "after");
+  documents.erase(outside);
+  documents.erase(others);
+  auto keys_after = keys_by_kind(world);
+  CHECK(keys_after['D'] == 0);
+  CHECK(keys_after['E'] == 0);
 }
 
 TEST_CASE("a dropped snapshot is gone, with its keys", "[snapshots]") {
