@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compat/kinesis/destinations.h"
+#include "compat/triggers/destination_directory.h"
 #include "compat/triggers/triggers.h"
 #include "engine/stopwatch.h"
 #include "engine/storage.h"
@@ -13,22 +14,24 @@
 namespace mayfly::compat {
 
 Expected<std::unique_ptr<Emulator>, std::string> Emulator::open(EmulatorOptions options) {
-  TRY(auto database, engine::Database::open(std::move(options.database)));
+  TRY(auto files, triggers::DestinationDirectory::open(options.triggers.destination_directory));
   try {
-    return std::unique_ptr<Emulator>(new Emulator(std::move(database), std::move(options)));
+    TRY(auto database, engine::Database::open(std::move(options.database)));
+    return std::unique_ptr<Emulator>(new Emulator(std::move(database), std::move(options), std::move(files)));
   } catch (const engine::StorageFault& fault) {
     return Unexpected{std::string("cannot read the data directory: ") + fault.what()};
   }
 }
 
-Emulator::Emulator(std::unique_ptr<engine::Database> database, EmulatorOptions options)
+Emulator::Emulator(std::unique_ptr<engine::Database> database, EmulatorOptions options,
+                   std::unique_ptr<triggers::DestinationDirectory> files)
     : database_(std::move(database)),
       table_changes_(options.table_delay),
       ttl_cooldown_(options.ttl_cooldown),
       collection_bytes_max_(options.collection_bytes_max),
       region_(std::move(options.region)),
       kinesis_(std::make_unique<kinesis::Destinations>(*database_, std::move(options.kinesis))),
-      triggers_(std::make_unique<triggers::Triggers>(*database_, std::move(options.triggers))) {}
+      triggers_(std::make_unique<triggers::Triggers>(*database_, std::move(options.triggers), std::move(files))) {}
 
 Emulator::~Emulator() = default;
 

@@ -19,6 +19,7 @@
 namespace mayfly::compat {
 
 namespace triggers {
+class DestinationDirectory;
 class Triggers;
 }
 
@@ -58,7 +59,8 @@ class Emulator {
  private:
   Answer execute(const engine::Scope& scope, const Operation& operation, std::string_view body, std::string_view host,
                  const std::stop_token& stop);
-  Emulator(std::unique_ptr<engine::Database> database, EmulatorOptions options);
+  Emulator(std::unique_ptr<engine::Database> database, EmulatorOptions options,
+           std::unique_ptr<triggers::DestinationDirectory> files);
 
   std::unique_ptr<engine::Database> database_;
   TableChanges table_changes_;

@@ -76,6 +76,7 @@ int serve(const ServeOptions& options) {
   emulator_options.table_delay = std::chrono::milliseconds(options.table_delay_ms);
   emulator_options.collection_bytes_max = options.collection_bytes_max;
   emulator_options.triggers.invoker = emulator_options.kinesis.invoker = std::make_shared<HttpInvoker>();
+  emulator_options.triggers.destination_directory = options.destination_directory;
   if (!options.kinesis_endpoint.empty()) {
     auto url = compat::triggers::Url::parse(options.kinesis_endpoint);
     if (!url) return fail(url.error());

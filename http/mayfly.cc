@@ -44,6 +44,7 @@ Emulator::Emulator(Options options) : state_(std::make_shared<State>()) {
   };
   emulator_options.region = std::move(options.region);
   emulator_options.triggers.invoker = std::make_shared<http::HttpInvoker>();
+  emulator_options.triggers.destination_directory = std::move(options.destination_directory);
   if (options.frozen_at) {
     emulator_options.database.account_clocks = {{engine::ClockSetting::Mode::frozen},
                                                 options.frozen_at->time_since_epoch().count()};

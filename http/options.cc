@@ -258,6 +258,10 @@ CommandLine parse_command_line(int argc, char** argv) {
       ->envname("MAYFLY_FUNCTION")
       ->delimiter(',')
       ->type_name("NAME=URL");
+  serve->add_option("--destination-dir", options.destination_directory,
+                    "Directory below which event source mappings may write failed batches to files; without it, none may")
+      ->envname("MAYFLY_DESTINATION_DIR")
+      ->type_name("DIR");
   serve->add_option("--kinesis-endpoint", options.kinesis_endpoint,
                     "Where the changes of tables with a Kinesis destination are put")
       ->envname("MAYFLY_KINESIS_ENDPOINT")

@@ -30,6 +30,7 @@ struct ServeOptions {
   std::uint32_t stream_shards = 1;
   std::vector<std::string> functions;  // NAME=URL
   std::string kinesis_endpoint;        // empty: none
+  std::string destination_directory;   // empty: no file destinations
   log::Level log_level = log::Level::info;
 };
 

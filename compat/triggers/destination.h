@@ -14,10 +14,8 @@
 
 namespace mayfly::compat::triggers {
 
-// The error is a sentence for people.
+// Whether it is one of these; the error is a sentence for people. Which files there may be, DestinationDirectory says.
 Expected<void, std::string> check_destination(std::string_view text);
-bool is_file(std::string_view destination);
-bool append_line(std::string_view destination, const std::string& body);
 // The call that sends `body` to a destination that is no file; nothing: it cannot be found.
 std::optional<Invocation> call_of(std::string_view destination, std::string_view account, std::string body,
                                   const Functions& functions);

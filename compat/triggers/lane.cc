@@ -401,8 +401,8 @@ bool Lane::give_up(const EventSourceMapping& mapping, const Batch& batch, std::s
 
 Pool::Task::Next Lane::send(const EventSourceMapping& mapping) {
   const Surroundings& surroundings = poller_.surroundings();
-  if (mapping.on_failure.empty() || is_file(mapping.on_failure)) {
-    sent(mapping, mapping.on_failure.empty() || append_line(mapping.on_failure, sending_->body));
+  if (mapping.on_failure.empty() || DestinationDirectory::is_file(mapping.on_failure)) {
+    sent(mapping, mapping.on_failure.empty() || surroundings.files.append(mapping.on_failure, sending_->body));
     return Next::at_once();
   }
   auto invocation = call_of(mapping.on_failure, mapping.scope.account, sending_->body, surroundings.functions);

@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "compat/triggers/destination_directory.h"
 #include "compat/triggers/event_source_mapping.h"
 #include "compat/triggers/functions.h"
 #include "compat/triggers/invoker.h"
@@ -40,6 +41,7 @@ struct Surroundings {
   engine::Database& database;
   Functions& functions;
   Invoker& invoker;
+  DestinationDirectory& files;
   const std::shared_ptr<Pool>& pool;
   Signal& progress;  // raised when a lane has nothing more to do, or cannot go on
 };

@@ -13,6 +13,7 @@ namespace mayfly::compat::triggers {
 struct TriggerOptions {
   std::shared_ptr<Invoker> invoker;           // empty: no function can be reached
   std::map<std::string, Function> functions;  // of every account
+  std::string destination_directory;          // below it failed batches may go to files; empty: nowhere
 };
 
 }  // namespace mayfly::compat::triggers

@@ -44,9 +44,10 @@ Unexpected<Error> no_such_mapping() { return lambda_error::not_found("The resour
 
 }  // namespace
 
-Triggers::Triggers(engine::Database& database, TriggerOptions options)
+Triggers::Triggers(engine::Database& database, TriggerOptions options, std::unique_ptr<DestinationDirectory> files)
     : database_(database),
       invoker_(options.invoker ? std::move(options.invoker) : std::make_shared<NoInvoker>()),
+      files_(std::move(files)),
       event_calls_(*invoker_, pool_),
       functions_(database.documents(), std::move(options.functions), [this] {
         const std::lock_guard lock(pollers_mutex_);
@@ -186,7 +187,7 @@ void Triggers::start(Entry& entry) {
   if (!entry.mapping.enabled || entry.poller || held_.contains(entry.mapping.scope.account)) return;
   const auto stream = stream_of(database_, entry.mapping);
   if (!stream) return;
-  const Surroundings surroundings{database_, functions_, *invoker_, pool_, progress_};
+  const Surroundings surroundings{database_, functions_, *invoker_, *files_, pool_, progress_};
   entry.poller = std::make_shared<Poller>(surroundings, entry.mapping, *stream, entry.gate);
   listen();
   {
@@ -214,6 +215,13 @@ void Triggers::close_gate(Entry& entry) {
   entry.gate = std::make_shared<PositionGate>();
 }
 
+Result<void> Triggers::check_destination(const EventSourceMapping& mapping) const {
+  if (!DestinationDirectory::is_file(mapping.on_failure)) return {};
+  auto may_be = files_->check(mapping.on_failure);
+  if (!may_be) return lambda_error::invalid_parameter("Invalid destination. " + may_be.error() + ".");
+  return {};
+}
+
 Result<void> Triggers::check_threads() {
   if (!pool_->start()) return lambda_error::unavailable("No thread can be started to read the stream.");
   if (auto ready = invoker_->prepare(); !ready) return lambda_error::unavailable(ready.error());
@@ -230,6 +238,7 @@ Triggers::View Triggers::view(const Entry& entry) {
 Result<Triggers::View> Triggers::create(EventSourceMapping mapping) {
   const auto stream = stream_of(database_, mapping);
   if (!stream) return lambda_error::invalid_parameter("Stream not found: " + mapping.event_source_arn);
+  CHECK_OK(check_destination(mapping));
   if (mapping.enabled) CHECK_OK(check_threads());
   const std::lock_guard lock(mutex_);
   if (held_.contains(mapping.scope.account)) {
@@ -278,6 +287,7 @@ Result<Triggers::View> Triggers::update(const engine::Scope& scope, std::string_
   Entry& entry = found->second;
   EventSourceMapping changed = entry.mapping;
   CHECK_OK(change(changed));
+  if (changed.on_failure != entry.mapping.on_failure) CHECK_OK(check_destination(changed));
   if (changed.enabled && !entry.poller) CHECK_OK(check_threads());
   changed.last_modified = database_.now(scope.account);
   const engine::Document document = to_document(changed);

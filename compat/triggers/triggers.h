@@ -1,6 +1,7 @@
 // Event source mappings, of all accounts: keeps them, and has a poller at work for each that is enabled.
 //
-//   Triggers triggers(database, {.invoker = invoker, .functions = {{"reminder", {*Url::parse("http://127.0.0.1:9000/")}}}});
+//   Triggers triggers(database, {.invoker = invoker, .functions = {{"reminder", {*Url::parse("http://127.0.0.1:9000/")}}}},
+//                     *DestinationDirectory::open("/failed"));
 //   TRY(auto created, triggers.create(mapping));
 //   auto unfinished = triggers.settle("000000000000", 10s);    // everything written so far was delivered, or given up
 //
@@ -22,6 +23,7 @@
 #include <vector>
 
 #include "compat/error.h"
+#include "compat/triggers/destination_directory.h"
 #include "compat/triggers/event_calls.h"
 #include "compat/triggers/event_source_mapping.h"
 #include "compat/triggers/functions.h"
@@ -40,7 +42,7 @@ class Triggers {
  public:
   static constexpr std::chrono::seconds settle_time_default{30};
 
-  Triggers(engine::Database& database, TriggerOptions options);
+  Triggers(engine::Database& database, TriggerOptions options, std::unique_ptr<DestinationDirectory> files);
   ~Triggers();
   Triggers(const Triggers&) = delete;
   Triggers& operator=(const Triggers&) = delete;
@@ -59,7 +61,7 @@ class Triggers {
     std::string state, last_result;
   };
   // `mapping` has all but its UUID. "Stream not found: arn…", a conflict with one that has the same stream and function,
-  // no thread to be had.
+  // a destination that may not be, no thread to be had.
   Result<View> create(EventSourceMapping mapping);
   [[nodiscard]] std::optional<View> find(const engine::Scope& scope, std::string_view uuid) const;
   [[nodiscard]] std::vector<View> list(const engine::Scope& scope) const;  // by UUID
@@ -103,12 +105,14 @@ class Triggers {
   // Positions of a mapping that a snapshot does not know; positions that it has of mappings which are no more.
   void carry_over(const EventSourceMapping& mapping, const std::vector<StoredPosition>& positions);
   void forget_strangers(std::string_view account);
+  Result<void> check_destination(const EventSourceMapping& mapping) const;
   Result<void> check_threads();  // whether lanes can be at work
   void listen();                // tells pollers of commits to their tables
   static View view(const Entry& entry);
 
   engine::Database& database_;
   const std::shared_ptr<Invoker> invoker_;
+  const std::unique_ptr<DestinationDirectory> files_;
   const std::shared_ptr<Pool> pool_ = std::make_shared<Pool>();
   EventCalls event_calls_;
   Signal progress_;

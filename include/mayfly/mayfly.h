@@ -33,6 +33,7 @@ using TimePoint = std::chrono::sys_time<std::chrono::milliseconds>;
 struct Options {
   std::string data_directory;           // empty: everything in memory
   std::string region = "us-east-1";     // of requests that name none
+  std::string destination_directory;    // triggers write failed batches to files below it alone; empty: to none
   // Set: every account's time begins there, and stands still until it is moved. Not set: the host's time.
   std::optional<TimePoint> frozen_at;
 };

@@ -68,12 +68,13 @@ class TriggerWorld::Invoker final : public compat::triggers::Invoker {
   std::map<std::string, std::vector<json>> calls_;
 };
 
-TriggerWorld::TriggerWorld(std::string directory)
+TriggerWorld::TriggerWorld(std::string directory, std::string destination_directory)
     : clock_(std::make_shared<engine::ManualClock>(start)), invoker_(std::make_shared<Invoker>()) {
   compat::EmulatorOptions options;
   options.database.clock = clock_;
   options.database.directory = std::move(directory);
   options.triggers.invoker = invoker_;
+  options.triggers.destination_directory = std::move(destination_directory);
   auto opened = compat::Emulator::open(std::move(options));
   REQUIRE(opened);
   emulator_ = *std::move(opened);

@@ -32,7 +32,7 @@ class TriggerWorld {
   using Handler = std::function<Answer(const json& event)>;
 
   // In memory, or in a directory that a next world can be made of.
-  explicit TriggerWorld(std::string directory = {});
+  explicit TriggerWorld(std::string directory = {}, std::string destination_directory = {});
   ~TriggerWorld();
 
   // Registers http://functions/NAME. Handlers may run on several threads at once.

@@ -238,7 +238,7 @@ TEST_CASE("records that are too old go to the destination, by the stream's clock
 
 TEST_CASE("a destination may be a file, or what an ARN's last part is registered as") {
   engine::test::Directory directory;
-  TriggerWorld world;
+  TriggerWorld world({}, directory.path());
   world.function("f", fail);
   world.function("failed");
   const std::string file = directory.path() + "/failed.jsonl", arn = world.create_table("carts");

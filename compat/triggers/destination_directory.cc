@@ -1,0 +1,138 @@
+#include "compat/triggers/destination_directory.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+namespace mayfly::compat::triggers {
+namespace {
+
+// A directory's entry is opened by one name, never by a path: so nothing is followed.
+constexpr int directory_flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+constexpr int look_flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+constexpr int append_flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  [[nodiscard]] int number() const { return number_; }
+  [[nodiscard]] bool is_open() const { return number_ >= 0; }
+
+ private:
+  const int number_;
+};
+
+std::string_view path_of(std::string_view destination) {
+  constexpr std::string_view scheme = "file://";
+  if (destination.starts_with(scheme)) destination.remove_prefix(scheme.size());
+  return destination;
+}
+
+// The file's status, if it is one that may be written to: a second name could be that of a file elsewhere.
+std::optional<struct stat> regular_file(int descriptor) {
+  struct stat status{};
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1) return std::nullopt;
+  return status;
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<DestinationDirectory>, std::string> DestinationDirectory::open(const std::string& path,
+                                                                                        std::int64_t file_bytes_max) {
+  const auto made = [&](int descriptor, std::vector<std::string> names) {
+    return std::unique_ptr<DestinationDirectory>(new DestinationDirectory(descriptor, std::move(names), file_bytes_max));
+  };
+  if (path.empty()) return made(-1, {});
+  const int descriptor = ::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) {
+    return Unexpected{"cannot open the directory for destinations " + path + ": " + std::strerror(errno)};
+  }
+  std::error_code ignored;
+  std::vector<std::string> names;
+  for (const auto& name : {std::filesystem::absolute(path, ignored), std::filesystem::canonical(path, ignored)}) {
+    std::string text = name.lexically_normal().string();
+    if (!text.ends_with('/')) text += '/';
+    names.push_back(std::move(text));
+  }
+  return made(descriptor, std::move(names));
+}
+
+DestinationDirectory::~DestinationDirectory() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+bool DestinationDirectory::is_file(std::string_view destination) { return path_of(destination).starts_with('/'); }
+
+Expected<std::vector<std::string>, std::string> DestinationDirectory::parts_of(std::string_view destination) const {
+  if (descriptor_ < 0) {
+    return Unexpected{std::string("Files are written only below the directory that --destination-dir names, and there is none")};
+  }
+  std::string_view rest = path_of(destination);
+  for (const std::string& name : names_) {
+    if (!rest.starts_with(name)) continue;
+    rest.remove_prefix(name.size());
+    std::vector<std::string> parts;
+    for (std::size_t start = 0; start <= rest.size();) {
+      const std::size_t end = std::min(rest.find('/', start), rest.size());
+      parts.emplace_back(rest.substr(start, end - start));
+      const std::string& part = parts.back();
+      if (part.empty() || part == "." || part == ".." || part.find('\0') != part.npos) {
+        return Unexpected{"A file below " + name + " has a name without a byte 0 and without parts that are empty, . or .."};
+      }
+      start = end + 1;
+    }
+    return parts;
+  }
+  return Unexpected{"Files are written only below " + names_.front() + ", which --destination-dir names"};
+}
+
+int DestinationDirectory::open_parent(const std::vector<std::string>& parts) const {
+  int directory = ::openat(descriptor_, ".", directory_flags);
+  for (std::size_t i = 0; i + 1 < parts.size() && directory >= 0; ++i) {
+    const Descriptor above(directory);
+    directory = ::openat(above.number(), parts[i].c_str(), directory_flags);
+  }
+  return directory;
+}
+
+Expected<void, std::string> DestinationDirectory::check(std::string_view destination) const {
+  TRY(const auto parts, parts_of(destination));
+  const Descriptor parent(open_parent(parts));
+  if (!parent.is_open()) return Unexpected{std::string("The file's directory is not there, or is reached through a link")};
+  const Descriptor file(::openat(parent.number(), parts.back().c_str(), look_flags));
+  if (!file.is_open() && errno == ENOENT) return {};
+  if (!file.is_open() || !regular_file(file.number())) {
+    return Unexpected{std::string("What is there already is no regular file, or has another name besides")};
+  }
+  return {};
+}
+
+bool DestinationDirectory::append(std::string_view destination, std::string_view line) {
+  const auto parts = parts_of(destination);
+  if (!parts) return false;
+  const std::lock_guard lock(mutex_);
+  const Descriptor parent(open_parent(*parts));
+  if (!parent.is_open()) return false;
+  const Descriptor file(::openat(parent.number(), parts->back().c_str(), append_flags, 0600));
+  if (!file.is_open()) return false;
+  const auto status = regular_file(file.number());
+  const std::string text = std::string(line) + "\n";
+  const auto bytes = static_cast<std::int64_t>(text.size());
+  if (!status || status->st_size > file_bytes_max_ - bytes) return false;
+  if (::write(file.number(), text.data(), text.size()) == bytes) return true;
+  [[maybe_unused]] const int cut = ::ftruncate(file.number(), status->st_size);  // no half line stays on a full disk
+  return false;
+}
+
+}  // namespace mayfly::compat::triggers

@@ -1,0 +1,203 @@
+// Which files a failed batch may be written to: regular ones below one directory, reached through no link.
+#include "compat/triggers/destination_directory.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "compat/emulator.h"
+#include "support/engine_world.h"
+#include "support/trigger_world.h"
+
+namespace mayfly::testing {
+namespace {
+
+using compat::triggers::DestinationDirectory;
+namespace fs = std::filesystem;
+
+std::string text_of(const std::string& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+// "" : it may be; else why not.
+std::string problem(const DestinationDirectory& directory, const std::string& destination) {
+  const auto checked = directory.check(destination);
+  return checked ? "" : checked.error();
+}
+
+const std::string no_regular_file = "What is there already is no regular file, or has another name besides";
+const std::string no_directory = "The file's directory is not there, or is reached through a link";
+
+// "failed" is the directory for destinations, everything else is outside.
+struct Place {
+  engine::test::Directory around;
+  std::string path = around.path() + "/failed";
+  std::unique_ptr<DestinationDirectory> directory;
+
+  explicit Place(std::int64_t file_bytes_max = DestinationDirectory::file_bytes_max_default) {
+    fs::create_directories(path + "/below");
+    directory = *DestinationDirectory::open(path, file_bytes_max);
+  }
+  // Neither when a mapping is made nor when a batch is sent.
+  void refuses(const std::string& destination, const std::string& why) const {
+    INFO(destination);
+    CHECK(problem(*directory, destination) == why);
+    CHECK_FALSE(directory->append(destination, "{}"));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a line is appended to a file of the directory, made for its owner alone") {
+  const Place place;
+  const mode_t before = ::umask(0);
+  CHECK(problem(*place.directory, "file://" + place.path + "/a.jsonl") == "");
+  CHECK_FALSE(fs::exists(place.path + "/a.jsonl"));
+  CHECK(place.directory->append("file://" + place.path + "/a.jsonl", R"({"n":1})"));
+  CHECK(place.directory->append(place.path + "/a.jsonl", R"({"n":2})"));
+  CHECK(place.directory->append(place.path + "/below/b.jsonl", "{}"));
+  ::umask(before);
+  CHECK(text_of(place.path + "/a.jsonl") == "{\"n\":1}\n{\"n\":2}\n");
+  CHECK(text_of(place.path + "/below/b.jsonl") == "{}\n");
+  CHECK((fs::status(place.path + "/a.jsonl").permissions() & fs::perms::all) == (fs::perms::owner_read | fs::perms::owner_write));
+  CHECK(problem(*place.directory, place.path + "/a.jsonl") == "");
+}
+
+TEST_CASE("without a directory no file is written") {
+  const auto directory = *DestinationDirectory::open("");
+  CHECK(problem(*directory, "file:///tmp/failed.jsonl") ==
+        "Files are written only below the directory that --destination-dir names, and there is none");
+  CHECK_FALSE(directory->append("file:///tmp/mayfly-must-not-be-there.jsonl", "{}"));
+  CHECK_FALSE(fs::exists("/tmp/mayfly-must-not-be-there.jsonl"));
+}
+
+TEST_CASE("a directory for destinations that is not there is an error with a sentence") {
+  CHECK(DestinationDirectory::open("/no/such/place").error() ==
+        "cannot open the directory for destinations /no/such/place: No such file or directory");
+}
+
+TEST_CASE("files elsewhere are refused, however they are spelled") {
+  const Place place;
+  const std::string elsewhere = "Files are written only below " + place.path + "/, which --destination-dir names";
+  for (const std::string& path : {std::string("/etc/passwd"), std::string("/proc/self/mem"), place.around.path() + "/x",
+                                  place.path + "-too/x", place.path, std::string("/")}) {
+    place.refuses(path, elsewhere);
+    place.refuses("file://" + path, elsewhere);
+  }
+  CHECK(fs::is_empty(place.path + "/below"));
+}
+
+TEST_CASE("names that go up, are empty or have a byte 0 are refused") {
+  const Place place;
+  const std::string why =
+      "A file below " + place.path + "/ has a name without a byte 0 and without parts that are empty, . or ..";
+  for (const std::string& name : {std::string("../x"), std::string("below/../x"), std::string("below/.."), std::string("."),
+                                  std::string(""), std::string("/x"), std::string("below//x"), std::string("below/"),
+                                  std::string("x\0y", 3)}) {
+    place.refuses(place.path + "/" + name, why);
+  }
+  CHECK_FALSE(fs::exists(place.around.path() + "/x"));
+  CHECK_FALSE(fs::exists(place.path + "/x"));
+}
+
+TEST_CASE("no link is followed, wherever on the way it is") {
+  const Place place;
+  std::ofstream(place.around.path() + "/outside") << "as it was";
+  fs::create_directory(place.around.path() + "/elsewhere");
+  fs::create_symlink(place.around.path() + "/outside", place.path + "/link");
+  fs::create_symlink(place.around.path() + "/nothing", place.path + "/dangling");
+  fs::create_directory_symlink(place.around.path() + "/elsewhere", place.path + "/way");
+  fs::create_directory_symlink(place.path + "/below", place.path + "/inside");
+  fs::create_hard_link(place.around.path() + "/outside", place.path + "/second-name");
+  fs::create_directory_symlink("/proc/self", place.path + "/self");
+  place.refuses(place.path + "/link", no_regular_file);
+  place.refuses(place.path + "/dangling", no_regular_file);
+  place.refuses(place.path + "/second-name", no_regular_file);
+  place.refuses(place.path + "/way/x", no_directory);
+  place.refuses(place.path + "/inside/x", no_directory);
+  place.refuses(place.path + "/self/mem", no_directory);
+  place.refuses(place.path + "/missing/x", no_directory);
+  CHECK(text_of(place.around.path() + "/outside") == "as it was");
+  CHECK_FALSE(fs::exists(place.around.path() + "/nothing"));
+  CHECK(fs::is_empty(place.around.path() + "/elsewhere"));
+}
+
+TEST_CASE("what is no regular file is refused without waiting for anybody") {
+  const Place place;
+  REQUIRE(::mkfifo((place.path + "/fifo").c_str(), 0600) == 0);
+  place.refuses(place.path + "/fifo", no_regular_file);  // nobody reads it
+  const int reader = ::open((place.path + "/fifo").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  place.refuses(place.path + "/fifo", no_regular_file);
+  char byte = 0;
+  CHECK(::read(reader, &byte, 1) == 0);
+  ::close(reader);
+  place.refuses(place.path + "/below", no_regular_file);
+}
+
+TEST_CASE("a file is as large as it may be, and stays so") {
+  const Place place(10);
+  CHECK(place.directory->append(place.path + "/a", "12345"));
+  CHECK_FALSE(place.directory->append(place.path + "/a", "12345"));
+  CHECK(place.directory->append(place.path + "/a", "123"));
+  CHECK(text_of(place.path + "/a") == "12345\n123\n");
+}
+
+TEST_CASE("a mapping's file destination is refused when it is made or changed, with a sentence") {
+  const Place place;
+  const std::string mappings = "/2015-03-31/event-source-mappings";
+  const auto with = [](const std::string& arn, const std::string& destination) {
+    return R"({"EventSourceArn":")" + arn + R"(","FunctionName":"f","StartingPosition":"LATEST",)" +
+           R"("DestinationConfig":{"OnFailure":{"Destination":")" + destination + R"("}}})";
+  };
+  const auto refused = [](const std::string& sentence) {
+    return R"(400 x-amzn-ErrorType: InvalidParameterValueException {"Type":"User","message":"Invalid destination. )" +
+           sentence + R"(."})";
+  };
+  const std::string none = "Files are written only below the directory that --destination-dir names, and there is none";
+  const std::string other = "Files are written only below " + place.path + "/, which --destination-dir names";
+  {
+    TriggerWorld world;
+    CHECK(world.rest("POST " + mappings, with(world.create_table("carts"), place.path + "/x")) == refused(none));
+    CHECK(world.rest("GET " + mappings) == R"(200 {"EventSourceMappings":[]})");
+  }
+  TriggerWorld world({}, place.path);
+  const std::string arn = world.create_table("carts");
+  CHECK(world.rest("POST " + mappings, with(arn, "file:///etc/passwd")) == refused(other));
+  const std::string uuid = world.map(arn, "f");
+  CHECK(world.rest("PUT " + mappings + "/" + uuid, R"({"DestinationConfig":{"OnFailure":{"Destination":"/proc/self/mem"}}})") ==
+        refused(other));
+  CHECK(world.rest("PUT " + mappings + "/" + uuid,
+                   R"({"DestinationConfig":{"OnFailure":{"Destination":")" + place.path + R"(/x\u0000"}}})") ==
+        refused("A file below " + place.path + "/ has a name without a byte 0 and without parts that are empty, . or .."));
+  CHECK(world.rest("PUT " + mappings + "/" + uuid,
+                   R"({"DestinationConfig":{"OnFailure":{"Destination":")" + place.path + R"(/x"}}})")
+            .starts_with("202 "));
+}
+
+TEST_CASE("a mapping whose file destination may not be any more is kept, and says so") {
+  const Place place;
+  engine::test::Directory data;
+  std::string uuid;
+  {
+    TriggerWorld world(data.path(), place.path);
+    world.function("f", [](const nlohmann::json&) { return TriggerWorld::Answer{.status = 500}; });
+    uuid = world.map(world.create_table("carts"), "f", R"("MaximumRetryAttempts":0,
+        "DestinationConfig":{"OnFailure":{"Destination":")" + place.path + R"(/x"}})");
+  }
+  TriggerWorld world(data.path());
+  world.endpoint("f", [](const nlohmann::json&) { return TriggerWorld::Answer{.status = 500}; });
+  world.put("carts", "a");
+  CHECK(world.settle().empty());
+  CHECK(world.mapping(uuid)["LastProcessingResult"] ==
+        "PROBLEM: The destination " + place.path + "/x did not take a failed batch");
+  CHECK_FALSE(fs::exists(place.path + "/x"));
+}
+
+}  // namespace mayfly::testing
