@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <system_error>
 #include <utility>
 
 #include "compat/kinesis/destinations.h"
@@ -20,6 +21,8 @@ Expected<std::unique_ptr<Emulator>, std::string> Emulator::open(EmulatorOptions 
     return std::unique_ptr<Emulator>(new Emulator(std::move(database), std::move(options), std::move(files)));
   } catch (const engine::StorageFault& fault) {
     return Unexpected{std::string("cannot read the data directory: ") + fault.what()};
+  } catch (const std::system_error& failure) {
+    return Unexpected{std::string("cannot start a thread: ") + failure.what()};
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
 
 #include "engine/change_log.h"
 #include "engine/key_codec.h"
@@ -97,13 +98,19 @@ void IndexBackfill::start(std::shared_ptr<LiveTable> table, const Table& descrip
   } catch (const StorageFault&) {
     // The description says that something is missing: whoever was told so may rely on its coming.
   }
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (stop_) return;
   walks_.push_back(std::move(walk));
   if (running_) return;
   if (thread_.joinable()) thread_.join();  // it has ended, or is about to: it takes no lock any more
   running_ = true;
-  thread_ = std::thread([this] { run(); });
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error&) {
+    // No thread is to be had. Who asked fills in the rest, for an index that is never filled helps nobody.
+    lock.unlock();
+    run();
+  }
 }
 
 void IndexBackfill::run() {

@@ -9,6 +9,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <algorithm>
 #include <exception>
+#include <system_error>
 #include <thread>
 #include <unordered_set>
 #include <utility>
@@ -225,7 +226,11 @@ Expected<std::unique_ptr<Server>, std::string> Server::start(compat::Emulator& e
   state->port = endpoint.port();
   const std::string address = endpoint.address().to_string();
   state->host = endpoint.address().is_v6() ? "[" + address + "]" : address;
-  for (const auto& lane : state->lanes) lane->run();
+  try {
+    for (const auto& lane : state->lanes) lane->run();
+  } catch (const std::system_error& failure) {
+    return Unexpected{std::string("cannot start a thread: ") + failure.what()};
+  }
   return std::unique_ptr<Server>(new Server(std::move(state)));
 }
 

@@ -31,10 +31,13 @@ def binary():
 
 
 class MayflyServer:
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, preexec=None):
+        """`preexec` runs in the server's process before it is the server: to make it somebody else, with less."""
         self._directory = tempfile.TemporaryDirectory(prefix="mayfly-test-")
         self._clients = []
         port_file = pathlib.Path(self._directory.name) / "port"
+        if preexec:
+            os.chmod(self._directory.name, 0o777)
         self._process = subprocess.Popen(
             [
                 *(binary(), "serve", "--log-level", "warning"),
@@ -42,7 +45,9 @@ class MayflyServer:
                 *arguments,
             ],
             stdout=subprocess.DEVNULL,
+            preexec_fn=preexec,
         )
+        self.pid = self._process.pid
         try:
             # The file appears whole, once requests are answered.
             self.port = int(eventually(lambda: self._read(port_file), START_SECONDS_MAX))

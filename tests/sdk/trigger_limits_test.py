@@ -1,0 +1,270 @@
+"""What triggers cost and may do at most: threads, hanging functions, files; against the real server.
+
+Threads run out as they do in a container with a limit on processes: the server is somebody without privileges, since
+root is not held to RLIMIT_NPROC, and may start no thread from some moment on.
+"""
+
+import os
+import pathlib
+import stat
+import subprocess
+import tempfile
+import threading
+import unittest
+
+from botocore.exceptions import ClientError
+from function_server import FunctionServer
+from mayfly_server import MayflyServer, eventually, key_schema, stream
+
+NOBODY = 65534
+POOL_THREADS = 4  # compat/triggers/pool.h
+ROLLS = 300
+
+
+def become_nobody():
+    if os.getuid() == 0:
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+
+
+SET_LIMIT = """
+import resource, sys
+pid, threads = map(int, sys.argv[1:])
+_, hard = resource.prlimit(pid, resource.RLIMIT_NPROC)
+resource.prlimit(pid, resource.RLIMIT_NPROC, (hard if threads < 0 else threads, hard))
+"""
+
+
+def limit_threads(server, threads_max):
+    """From now on; -1: no more. Only who is the same as the server may say so."""
+    arguments = ["/usr/bin/python3", "-c", SET_LIMIT, str(server.pid), str(threads_max)]
+    subprocess.run(arguments, preexec_fn=become_nobody, check=True)
+
+
+def threads(server):
+    return len(os.listdir(f"/proc/{server.pid}/task"))
+
+
+def address_space(server):
+    return int(pathlib.Path(f"/proc/{server.pid}/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def create_table(server, name="carts"):
+    """Its stream's ARN."""
+    server.create_table(name, {"id": "S"}, key_schema("id"), StreamSpecification=stream())
+    return server.client("dynamodb").describe_table(TableName=name)["Table"]["LatestStreamArn"]
+
+
+def put(server, *ids, table="carts"):
+    dynamodb = server.client("dynamodb")
+    for one in ids:
+        dynamodb.put_item(TableName=table, Item={"id": {"S": one}})
+
+
+def ids_of(function):
+    return [record["dynamodb"]["Keys"]["id"]["S"] for record in function.records]
+
+
+class ThreadsRunOut(unittest.TestCase):
+    def setUp(self):
+        self.function = FunctionServer()
+        self.addCleanup(self.function.stop)
+
+    def start(self, *arguments):
+        server = MayflyServer(
+            "--function", f"f={self.function.url}", "--kinesis-endpoint", self.function.url, *arguments,
+            preexec=become_nobody,
+        )
+        self.addCleanup(server.stop)
+        return server
+
+    def refused(self, error, call, **request):
+        with self.assertRaises(ClientError) as raised:
+            call(**request)
+        self.assertEqual(raised.exception.response["Error"], error)
+
+    def test_a_mapping_that_no_thread_can_serve_is_refused_and_the_server_goes_on(self):
+        server = self.start()
+        arn = create_table(server)
+        functions, dynamodb = server.client("lambda"), server.client("dynamodb")
+        limit_threads(server, 0)
+        before = threads(server)
+        mapping = {"EventSourceArn": arn, "FunctionName": "f", "StartingPosition": "TRIM_HORIZON"}
+        self.refused(
+            {"Code": "ServiceException", "Message": "No thread can be started to read the stream."},
+            functions.create_event_source_mapping, **mapping,
+        )
+        self.refused(
+            {"Code": "TooManyWaiting", "Message": "As many requests as may are waiting already."},
+            functions.invoke, FunctionName="f", InvocationType="Event",
+        )
+        self.refused(
+            {"Code": "InternalServerError", "Message": "Internal server error"},
+            dynamodb.enable_kinesis_streaming_destination,
+            TableName="carts", StreamArn="arn:aws:kinesis:us-east-1:000000000000:stream/changes",
+        )
+        self.assertEqual(functions.list_event_source_mappings()["EventSourceMappings"], [])
+        self.assertEqual(
+            dynamodb.describe_kinesis_streaming_destination(TableName="carts")["KinesisDataStreamDestinations"], []
+        )
+        put(server, "a", "b")
+        self.assertEqual(threads(server), before)
+        limit_threads(server, -1)
+        functions.create_event_source_mapping(**mapping)
+        eventually(lambda: ids_of(self.function) == ["a", "b"])
+
+    def test_a_mapping_makes_do_with_the_threads_that_there_are(self):
+        server = self.start("--stream-shards", "4")
+        arn = create_table(server)
+        put(server, *(str(i) for i in range(20)))
+        limit_threads(server, threads(server) + 2)  # one for the lanes, one for calls
+        server.client("lambda").create_event_source_mapping(
+            EventSourceArn=arn, FunctionName="f", StartingPosition="TRIM_HORIZON", ParallelizationFactor=10
+        )
+        eventually(lambda: sorted(ids_of(self.function)) == sorted(str(i) for i in range(20)))
+
+    def test_writes_and_a_large_backfill_go_on(self):
+        server = self.start()
+        create_table(server)
+        limit_threads(server, 0)
+        dynamodb = server.client("dynamodb")
+        for first in range(0, 11_000, 25):
+            dynamodb.batch_write_item(
+                RequestItems={
+                    "carts": [
+                        {"PutRequest": {"Item": {"id": {"S": str(i)}, "by": {"S": "x" * 1000}}}}
+                        for i in range(first, first + 25)
+                    ]
+                }
+            )
+        index = {
+            "IndexName": "by_by", "KeySchema": key_schema("by"), "Projection": {"ProjectionType": "KEYS_ONLY"},
+        }
+        dynamodb.update_table(
+            TableName="carts",
+            AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("id", "by")],
+            GlobalSecondaryIndexUpdates=[{"Create": index}],
+        )
+        [described] = dynamodb.describe_table(TableName="carts")["Table"]["GlobalSecondaryIndexes"]
+        self.assertEqual((described["IndexStatus"], described["ItemCount"]), ("ACTIVE", 11_000))
+        put(server, "after")
+        self.assertEqual(dynamodb.get_item(TableName="carts", Key={"id": {"S": "after"}})["Item"], {"id": {"S": "after"}})
+
+
+class FunctionsHang(unittest.TestCase):
+    def setUp(self):
+        self.release = threading.Event()
+        self.hanging = FunctionServer(lambda event: self.release.wait(60) and None)
+        self.good = FunctionServer()
+        for function in (self.hanging, self.good):
+            self.addCleanup(function.stop)
+        self.addCleanup(self.release.set)
+
+    def start(self):
+        server = MayflyServer("--function", f"good={self.good.url}", "--stream-shards", "4")
+        self.addCleanup(server.stop)  # asserts that SIGTERM ends it
+        names = [f"hanging{i}" for i in range(20)]
+        for name in names:
+            server.control("PUT", f"functions/{name}", {"url": self.hanging.url, "timeout_seconds": 60})
+        return server, names
+
+    def test_other_mappings_go_on_and_no_thread_is_held(self):
+        server, names = self.start()
+        arn = create_table(server)
+        functions = server.client("lambda")
+        before = threads(server)
+        uuids = [
+            functions.create_event_source_mapping(
+                EventSourceArn=arn, FunctionName=name, StartingPosition="TRIM_HORIZON", ParallelizationFactor=10
+            )["UUID"]
+            for name in names
+        ]
+        put(server, *(str(i) for i in range(40)))
+        eventually(lambda: len(self.hanging.calls) > 100)
+        functions.create_event_source_mapping(
+            EventSourceArn=arn, FunctionName="good", StartingPosition="TRIM_HORIZON", ParallelizationFactor=10
+        )
+        eventually(lambda: len(ids_of(self.good)) == 40)
+        self.assertLessEqual(threads(server), before + POOL_THREADS + 1)  # and one for all calls
+        # None of these waits for a function.
+        self.assertEqual(functions.delete_event_source_mapping(UUID=uuids[0])["State"], "Deleting")
+        self.assertEqual(
+            functions.update_event_source_mapping(UUID=uuids[1], ParallelizationFactor=2)["State"], "Updating"
+        )
+        self.assertEqual(functions.update_event_source_mapping(UUID=uuids[2], Enabled=False)["State"], "Disabling")
+        server.control("POST", f"snapshots/{server.control('POST', 'snapshots')['id']}/restore")
+        self.assertEqual(len(functions.list_event_source_mappings()["EventSourceMappings"]), 20)
+
+    def test_sigterm_ends_a_server_whose_functions_hang(self):
+        server, names = self.start()
+        arn = create_table(server)
+        for name in names:
+            server.client("lambda").create_event_source_mapping(
+                EventSourceArn=arn, FunctionName=name, StartingPosition="TRIM_HORIZON", ParallelizationFactor=10
+            )
+        put(server, "a")
+        eventually(lambda: len(self.hanging.calls) >= 20)
+
+
+class ManyRolls(unittest.TestCase):
+    def test_lanes_that_ended_leave_nothing_behind(self):
+        function = FunctionServer()
+        self.addCleanup(function.stop)
+        server = MayflyServer("--function", f"f={function.url}")
+        self.addCleanup(server.stop)
+        server.client("lambda").create_event_source_mapping(
+            EventSourceArn=create_table(server), FunctionName="f", StartingPosition="TRIM_HORIZON",
+            ParallelizationFactor=10,
+        )
+        put(server, "first")
+        eventually(lambda: ids_of(function) == ["first"])
+        threads_before, bytes_before = threads(server), address_space(server)
+        for _ in range(ROLLS):
+            server.control("POST", "streams/carts/roll", {})
+        put(server, "last")
+        eventually(lambda: ids_of(function) == ["first", "last"])
+        self.assertLessEqual(threads(server), threads_before + POOL_THREADS)
+        self.assertLess(address_space(server), bytes_before + (1 << 30))
+
+
+class FileDestinations(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="mayfly-test-")
+        self.addCleanup(directory.cleanup)
+        self.file = pathlib.Path(directory.name) / "failed.jsonl"
+        self.function = FunctionServer(lambda event: 1 / 0)
+        self.addCleanup(self.function.stop)
+
+    def create_mapping(self, *arguments):
+        server = MayflyServer("--function", f"f={self.function.url}", *arguments)
+        self.addCleanup(server.stop)
+        server.client("lambda").create_event_source_mapping(
+            EventSourceArn=create_table(server), FunctionName="f", StartingPosition="TRIM_HORIZON",
+            MaximumRetryAttempts=0, DestinationConfig={"OnFailure": {"Destination": self.file.as_uri()}},
+        )
+        return server
+
+    def test_a_file_below_the_directory_gets_a_line(self):
+        server = self.create_mapping("--destination-dir", str(self.file.parent))
+        put(server, "a")
+        eventually(lambda: self.file.exists() and self.file.read_text().count("\n") == 1)
+        self.assertEqual(stat.S_IMODE(self.file.stat().st_mode), 0o600)
+
+    def test_no_file_is_taken_unless_a_directory_was_named(self):
+        with self.assertRaises(ClientError) as raised:
+            self.create_mapping()
+        error = raised.exception.response["Error"]
+        self.assertEqual(
+            (error["Code"], error["Message"]),
+            (
+                "InvalidParameterValueException",
+                "Invalid destination. Files are written only below the directory that --destination-dir names, "
+                "and there is none.",
+            ),
+        )
+        self.assertFalse(self.file.exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
