@@ -90,7 +90,7 @@ Fault Faults::judge(const engine::Scope& scope, const Operation& operation, std:
   const auto found = rules_.find(scope.account);
   if (found == rules_.end()) return fault;
   const auto document = json::parse(body);
-  const json::Value nothing;
+  const json::Value nothing{};
   const json::Value& request = document ? document->root() : nothing;
   for (FaultRule& rule : found->second) {
     if (!rule.operation.empty() && rule.operation != operation.name) continue;

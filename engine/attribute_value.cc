@@ -10,8 +10,10 @@ namespace {
 
 template <class Attributes>
 auto position(Attributes& attributes, std::string_view name) {
-  return std::lower_bound(attributes.begin(), attributes.end(), name,
-                          [](const Attribute& attribute, std::string_view key) { return attribute.name < key; });
+  const auto before = [](const Attribute& attribute, std::string_view key) {
+    return attribute.name.compare(key) < 0;
+  };
+  return std::lower_bound(attributes.begin(), attributes.end(), name, before);
 }
 
 // Sorted, without moving anything.

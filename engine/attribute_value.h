@@ -79,12 +79,12 @@ class Map {
   // For decoders whose input is already sorted: appends; asserts that the name sorts last.
   AttributeValue& append(std::string name, AttributeValue value);
 
-  [[nodiscard]] std::size_t size() const { return attributes_.size(); }
-  [[nodiscard]] bool empty() const { return attributes_.empty(); }
-  [[nodiscard]] auto begin() const { return attributes_.begin(); }
-  [[nodiscard]] auto end() const { return attributes_.end(); }
-  [[nodiscard]] auto begin() { return attributes_.begin(); }
-  [[nodiscard]] auto end() { return attributes_.end(); }
+  [[nodiscard]] std::size_t size() const;
+  [[nodiscard]] bool empty() const;
+  [[nodiscard]] auto begin() const;
+  [[nodiscard]] auto end() const;
+  [[nodiscard]] auto begin();
+  [[nodiscard]] auto end();
 
   friend bool operator==(const Map& a, const Map& b);
 
@@ -103,18 +103,18 @@ class AttributeValue {
  public:
   using Variant = std::variant<std::string, Number, Binary, bool, Null, StringSet, NumberSet, BinarySet, List, Map>;
 
-  AttributeValue() : value_(Null{}) {}
-  AttributeValue(std::string value) : value_(std::move(value)) {}
-  AttributeValue(const char* value) : value_(std::string(value)) {}
-  AttributeValue(Number value) : value_(value) {}
-  AttributeValue(Binary value) : value_(std::move(value)) {}
-  explicit AttributeValue(bool value) : value_(value) {}
-  AttributeValue(Null value) : value_(value) {}
-  AttributeValue(StringSet value) : value_(std::move(value)) {}
-  AttributeValue(NumberSet value) : value_(std::move(value)) {}
-  AttributeValue(BinarySet value) : value_(std::move(value)) {}
-  AttributeValue(List value) : value_(std::move(value)) {}
-  AttributeValue(Map value) : value_(std::move(value)) {}
+  AttributeValue();
+  AttributeValue(std::string value);
+  AttributeValue(const char* value);
+  AttributeValue(Number value);
+  AttributeValue(Binary value);
+  explicit AttributeValue(bool value);
+  AttributeValue(Null value);
+  AttributeValue(StringSet value);
+  AttributeValue(NumberSet value);
+  AttributeValue(BinarySet value);
+  AttributeValue(List value);
+  AttributeValue(Map value);
 
   [[nodiscard]] Type type() const { return static_cast<Type>(value_.index()); }
   [[nodiscard]] const Variant& variant() const { return value_; }
@@ -137,6 +137,27 @@ struct Attribute {
   AttributeValue value;
   friend bool operator==(const Attribute&, const Attribute&) = default;
 };
+
+// Below Attribute: before it is complete, a vector of it may be named but not used.
+inline std::size_t Map::size() const { return attributes_.size(); }
+inline bool Map::empty() const { return attributes_.empty(); }
+inline auto Map::begin() const { return attributes_.begin(); }
+inline auto Map::end() const { return attributes_.end(); }
+inline auto Map::begin() { return attributes_.begin(); }
+inline auto Map::end() { return attributes_.end(); }
+
+inline AttributeValue::AttributeValue() : value_(Null{}) {}
+inline AttributeValue::AttributeValue(std::string value) : value_(std::move(value)) {}
+inline AttributeValue::AttributeValue(const char* value) : value_(std::string(value)) {}
+inline AttributeValue::AttributeValue(Number value) : value_(value) {}
+inline AttributeValue::AttributeValue(Binary value) : value_(std::move(value)) {}
+inline AttributeValue::AttributeValue(bool value) : value_(value) {}
+inline AttributeValue::AttributeValue(Null value) : value_(value) {}
+inline AttributeValue::AttributeValue(StringSet value) : value_(std::move(value)) {}
+inline AttributeValue::AttributeValue(NumberSet value) : value_(std::move(value)) {}
+inline AttributeValue::AttributeValue(BinarySet value) : value_(std::move(value)) {}
+inline AttributeValue::AttributeValue(List value) : value_(std::move(value)) {}
+inline AttributeValue::AttributeValue(Map value) : value_(std::move(value)) {}
 
 // Orders two strings, two numbers or two binaries as DynamoDB's <, BETWEEN and sort keys do; unordered for
 // any other pair.
