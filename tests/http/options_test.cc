@@ -78,6 +78,7 @@ const std::vector<Row> rows = {
     {"--collection-bytes-max", "7", [](const ServeOptions& o) { return o.collection_bytes_max == 7; }, "x"},
     {"--stream-shards", "2", [](const ServeOptions& o) { return o.stream_shards == 2; }, "0"},
     {"--function", "a=http://x/,b=http://y/", [](const ServeOptions& o) { return o.functions == std::vector<std::string>{"a=http://x/", "b=http://y/"}; }},
+    {"--destination-dir", "/d", [](const ServeOptions& o) { return o.destination_directory == "/d"; }},
     {"--kinesis-endpoint", "http://x/", [](const ServeOptions& o) { return o.kinesis_endpoint == "http://x/"; }},
     {"--log-level", "error", [](const ServeOptions& o) { return o.log_level == http::log::Level::error; }, "loud"},
     {"--waiting-max", "7", [](const ServeOptions& o) { return o.server.waiting_max == 7; }, "0"},

@@ -69,10 +69,6 @@ class MayflyServer:
             raise RuntimeError(f"mayfly ended with {self._process.returncode} before it served")
         return port_file.read_text() if port_file.exists() else None
 
-    @property
-    def pid(self):
-        return self._process.pid
-
     def stop(self):
         """SIGTERM; fails if the server does not end cleanly."""
         for client in self._clients:

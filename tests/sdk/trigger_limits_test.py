@@ -96,7 +96,7 @@ class ThreadsRunOut(unittest.TestCase):
             functions.create_event_source_mapping, **mapping,
         )
         self.refused(
-            {"Code": "TooManyWaiting", "Message": "As many requests as may are waiting already."},
+            {"Code": "TooManyWaiting", "Message": "As many invocations as may are waiting already; --waiting-max says how many."},
             functions.invoke, FunctionName="f", InvocationType="Event",
         )
         self.refused(

@@ -14,10 +14,14 @@ constexpr engine::Instant year_ms = 31'556'952'000;  // a fifth of the five year
 // SessionData of the guide's example: items by user and session, ExpirationTime is the TTL attribute.
 class Sessions {
  public:
-  // `reap` false: expired items stay until delete_expired().
-  explicit Sessions(engine::Instant now, bool reap = true)
+  enum class Deletion { exact, late };  // late, as on AWS: expired items stay until delete_expired()
+
+  explicit Sessions(engine::Instant now, Deletion deletion = Deletion::exact)
       : clock_(std::make_shared<engine::ManualClock>(now)),
-        emulator_(std::move(*compat::Emulator::open({.database = {.clock = clock_, .reap = reap}}))) {
+        emulator_(std::move(*compat::Emulator::open(
+            {.database = {.clock = clock_,
+                          .expiry = {deletion == Deletion::exact ? engine::ExpiryMode::Kind::exact
+                                                                 : engine::ExpiryMode::Kind::manual}}}))) {
     call("CreateTable", R"({"TableName":"SessionData","BillingMode":"PAY_PER_REQUEST",
         "AttributeDefinitions":[{"AttributeName":"UserName","AttributeType":"S"},
                                 {"AttributeName":"SessionId","AttributeType":"N"},
@@ -62,7 +66,10 @@ class Sessions {
   std::int64_t advance_to(engine::Instant instant) {
     return emulator_->database().advance("000000000000", instant).expired;
   }
-  std::int64_t delete_expired() { return emulator_->database().reap_due(); }
+  std::int64_t delete_expired() {
+    engine::Database& database = emulator_->database();
+    return database.sweep(database.find_table({"000000000000", "us-east-1"}, "SessionData"));
+  }
 
  private:
   static std::string key(std::string_view user) {
@@ -131,7 +138,7 @@ TEST_CASE("a value in milliseconds is far in the future") {
 }
 
 TEST_CASE("a value that is more than five years old does not expire; a younger one does at once") {
-  Sessions sessions(two_oclock, /*reap=*/false);
+  Sessions sessions(two_oclock, Sessions::Deletion::late);
   sessions.put("older", R"({"N":"1304153639"})");    // two_oclock - 157,784,761 s
   sessions.put("younger", R"({"N":"1304153641"})");  // two_oclock - 157,784,759 s
   sessions.put("negative", R"({"N":"-1"})");
@@ -142,7 +149,7 @@ TEST_CASE("a value that is more than five years old does not expire; a younger o
 }
 
 TEST_CASE("an expired item that was not deleted yet appears in reads, queries and scans") {
-  Sessions sessions(two_oclock, /*reap=*/false);
+  Sessions sessions(two_oclock, Sessions::Deletion::late);
   sessions.put("user1", R"({"N":"1461938399"})");
   CHECK(sessions.has("user1"));
   CHECK(sessions.count("") == R"({"Count":1,"ScannedCount":1})");
@@ -154,7 +161,7 @@ TEST_CASE("an expired item that was not deleted yet appears in reads, queries an
 }
 
 TEST_CASE("a filter on the expiration time leaves out what has expired") {
-  Sessions sessions(two_oclock, /*reap=*/false);
+  Sessions sessions(two_oclock, Sessions::Deletion::late);
   sessions.put("expired", R"({"N":"1461938399"})");
   sessions.put("lives", R"({"N":"1461938401"})");
   CHECK(sessions.call("Scan", R"({"TableName":"SessionData","FilterExpression":"ExpirationTime > :now",
@@ -163,22 +170,25 @@ TEST_CASE("a filter on the expiration time leaves out what has expired") {
 }
 
 TEST_CASE("an update that moves an expired item's time is honored") {
-  Sessions sessions(two_oclock, /*reap=*/false);
+  Sessions sessions(two_oclock, Sessions::Deletion::late);
   sessions.put("user1", R"({"N":"1461938399"})");
   sessions.update("user1", R"("UpdateExpression":"SET ExpirationTime = :later",
       "ExpressionAttributeValues":{":later":{"N":"1461938500"}})");
   CHECK(sessions.delete_expired() == 0);
   CHECK(sessions.has("user1"));
   CHECK(sessions.advance_to(1461938500'000) == 0);
-  CHECK(sessions.advance_to(1461938500'001) == 1);
+  CHECK(sessions.delete_expired() == 0);
+  CHECK(sessions.advance_to(1461938500'001) == 0);
+  CHECK(sessions.delete_expired() == 1);
 }
 
 TEST_CASE("an update that removes an expired item's time is honored") {
-  Sessions sessions(two_oclock, /*reap=*/false);
+  Sessions sessions(two_oclock, Sessions::Deletion::late);
   sessions.put("user1", R"({"N":"1461938399"})");
   sessions.update("user1", R"("UpdateExpression":"REMOVE ExpirationTime")");
   CHECK(sessions.delete_expired() == 0);
   CHECK(sessions.advance_to(two_oclock + 4 * year_ms) == 0);
+  CHECK(sessions.delete_expired() == 0);
   CHECK(sessions.has("user1"));
 }
 

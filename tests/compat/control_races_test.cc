@@ -1,0 +1,135 @@
+// Every call of the control API beside every other, and beside requests: none crashes, hangs, or answers what no order of
+// the calls could.
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "compat/control/control.h"
+#include "tests/support/test_emulator.h"
+
+using namespace mayfly;
+using testing::TestEmulator;
+
+namespace {
+
+struct ControlCall {
+  std::string_view method, path, body;
+};
+
+// One of each, against what may or may not be there.
+constexpr ControlCall calls[] = {
+    {"GET", "/_mayfly/clock", ""},
+    {"PUT", "/_mayfly/clock", R"({"mode":"frozen"})"},
+    {"PUT", "/_mayfly/clock", R"({"rate":1000})"},
+    {"POST", "/_mayfly/clock/advance", R"({"seconds":1})"},
+    {"POST", "/_mayfly/clock/advance", R"({"to":"next-expiry"})"},
+    {"POST", "/_mayfly/clock/advance", R"({"seconds":1,"age_streams":true})"},
+    {"GET", "/_mayfly/ttl", ""},
+    {"GET", "/_mayfly/ttl/carts", ""},
+    {"PUT", "/_mayfly/ttl/carts", R"({"mode":"manual"})"},
+    {"PUT", "/_mayfly/ttl/carts", R"({"mode":"exact"})"},
+    {"PUT", "/_mayfly/ttl/carts", R"({"mode":"aws","delay_seconds":[1,3]})"},
+    {"POST", "/_mayfly/ttl/carts/sweep", ""},
+    {"GET", "/_mayfly/ttl/carts/upcoming", ""},
+    {"POST", "/_mayfly/ttl/carts/explain", R"({"key":{"id":{"S":"7"}}})"},
+    {"PUT", "/_mayfly/failpoints", R"({"table":"carts","key":{"id":{"S":"7"}}})"},
+    {"GET", "/_mayfly/failpoints", ""},
+    {"DELETE", "/_mayfly/failpoints", ""},
+    {"POST", "/_mayfly/snapshots", ""},
+    {"GET", "/_mayfly/snapshots", ""},
+    {"POST", "/_mayfly/snapshots/1/restore", ""},
+    {"POST", "/_mayfly/snapshots/2/restore", ""},
+    {"DELETE", "/_mayfly/snapshots/3", ""},
+    {"GET", "/_mayfly/streams/carts/shards", ""},
+    {"POST", "/_mayfly/streams/carts/split", ""},
+    {"POST", "/_mayfly/streams/carts/roll", ""},
+    {"PUT", "/_mayfly/faults", R"({"rules":[]})"},
+    {"GET", "/_mayfly/faults", ""},
+    {"DELETE", "/_mayfly/faults", ""},
+    {"GET", "/_mayfly/functions", ""},
+    {"PUT", "/_mayfly/functions/reminder", R"({"url":"http://127.0.0.1:1/"})"},
+    {"DELETE", "/_mayfly/functions/reminder", ""},
+    {"POST", "/_mayfly/await", R"({"table":"carts","timeout_seconds":0.01})"},
+    {"GET", "/_mayfly/metrics", ""},
+    {"GET", "/_mayfly/health", ""},
+    {"POST", "/_mayfly/reset", ""},
+};
+
+int status_of(TestEmulator& emulator, const ControlCall& call, const std::stop_token& stop) {
+  const engine::Scope scope{"000000000000", "us-east-1"};
+  return compat::control::answer(emulator.emulator(), {.method = call.method,
+                                                       .path = call.path,
+                                                       .query = {},
+                                                       .body = call.body,
+                                                       .scope = scope,
+                                                       .stop = stop})
+      .status;
+}
+
+constexpr std::string_view create_carts =
+    R"({"TableName":"carts","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
+        "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],
+        "StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_AND_OLD_IMAGES"}})";
+
+}  // namespace
+
+TEST_CASE("every control call beside every other, and beside writers, answers and leaves a server that serves",
+          "[control][races]") {
+  compat::EmulatorOptions options;
+  options.database.reap = true;
+  TestEmulator emulator(std::move(options));
+  std::atomic<bool> stop{false};
+  std::stop_source stop_waits;  // of whoever stands at a failpoint in the end
+  std::atomic<int> unexpected{0}, answered{0};
+  std::vector<std::thread> threads;
+  const auto repeat = [&](std::function<void(unsigned)> action) {
+    threads.emplace_back([&stop, action = std::move(action)] {
+      for (unsigned i = 0; !stop; ++i) action(i);
+    });
+  };
+  // Three walks through the calls, in different orders: 5, 11 and 17 have no divisor in common with their number.
+  for (const unsigned step : {5u, 11u, 17u}) {
+    repeat([&, step](unsigned i) {
+      const int status = status_of(emulator, calls[i * step % std::size(calls)], stop_waits.get_token());
+      unexpected += status != 200 && status != 404 && status != 409 && status != 400;
+      ++answered;
+    });
+  }
+  repeat([&](unsigned i) {
+    switch (i % 8) {
+      case 0: emulator.execute("CreateTable", create_carts); break;
+      case 1:
+        emulator.execute("UpdateTimeToLive", R"({"TableName":"carts","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
+        break;
+      case 7:
+        if (i % 64 == 63) emulator.execute("DeleteTable", R"({"TableName":"carts"})");
+        break;
+      default: emulator.execute("Scan", R"({"TableName":"carts"})");
+    }
+  });
+  repeat([&](unsigned i) {
+    const std::string ttl = std::to_string(TestEmulator::start / 1000 + static_cast<std::int64_t>(i % 40));
+    const compat::Answer answer = emulator.execute(
+        "PutItem", R"({"TableName":"carts","Item":{"id":{"S":")" + std::to_string(i % 50) + R"("},"ttl":{"N":")" + ttl + R"("}}})");
+    unexpected += answer.status == 500;
+  });
+  repeat([&](unsigned) {
+    status_of(emulator, {"DELETE", "/_mayfly/failpoints", ""}, {});
+    std::this_thread::yield();
+  });
+  while (answered < 3000) std::this_thread::yield();
+  stop = true;
+  stop_waits.request_stop();
+  for (std::thread& thread : threads) thread.join();
+  CHECK(unexpected == 0);
+
+  CHECK(status_of(emulator, {"POST", "/_mayfly/reset", ""}, {}) == 200);
+  CHECK(emulator.run("ListTables", "{}") == R"(200 {"TableNames":[]})");
+  CHECK(emulator.execute("CreateTable", create_carts).status == 200);
+  CHECK(emulator.execute("PutItem", R"({"TableName":"carts","Item":{"id":{"S":"a"}}})").status == 200);
+  CHECK(emulator.run("GetItem", R"({"TableName":"carts","Key":{"id":{"S":"a"}}})") == R"(200 {"Item":{"id":{"S":"a"}}})");
+}
