@@ -66,7 +66,7 @@ std::vector<std::pair<std::string, std::string>> headers_for(std::string_view ac
 }  // namespace
 
 Destinations::Destinations(engine::Database& database, KinesisOptions options)
-    : database_(database), invoker_(std::move(options.invoker)), endpoint_(std::move(options.endpoint)) {
+    : database_(database), invoker_(std::move(options.invoker)), endpoint_(std::move(options.endpoint)), waiting_bytes_max_(options.waiting_bytes_max) {
   load();
 }
 
@@ -143,7 +143,7 @@ std::size_t Destinations::Waiting::bytes() const {
 }
 
 void Destinations::keep_within_bounds() {
-  while (waiting_.size() > waiting_max || waiting_bytes_ > waiting_bytes_max) {
+  while (waiting_.size() > waiting_max || waiting_bytes_ > waiting_bytes_max_) {
     waiting_bytes_ -= waiting_.front().bytes();
     waiting_.pop_front();
     ++dropped_;

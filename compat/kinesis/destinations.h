@@ -3,7 +3,7 @@
 // Each change of a table that has an active destination becomes one record, put with PutRecords to the endpoint in
 // the order of the commits, at least once: what Kinesis does not take is put again, after 0.1 s, 0.2 s, … up to
 // 10 s of real time. Destinations are stored; changes on their way are in memory, at most `waiting_max` of them and
-// `waiting_bytes_max` (then the oldest go, which dropped() counts), and are lost when Mayfly ends. Thread-safe.
+// the options' `waiting_bytes_max` (then the oldest go, which dropped() counts), and are lost when Mayfly ends. Thread-safe.
 //
 //   Destinations destinations(database, {.invoker = invoker, .endpoint = *Url::parse("http://127.0.0.1:4567/")});
 //   destinations.set(scope, {.table = "carts", .table_uuid = uuid, .stream_arn = arn, .active = true});
@@ -40,7 +40,7 @@ struct Destination {
 
 class Destinations {
  public:
-  static constexpr std::size_t waiting_max = 100'000, waiting_bytes_max = std::size_t{64} << 20;
+  static constexpr std::size_t waiting_max = 100'000;
 
   Destinations(engine::Database& database, KinesisOptions options);
   ~Destinations();
@@ -74,6 +74,7 @@ class Destinations {
   engine::Database& database_;
   const std::shared_ptr<triggers::Invoker> invoker_;
   const std::optional<triggers::Url> endpoint_;
+  const std::size_t waiting_bytes_max_;
   triggers::Signal came_, progress_;
   std::stop_source stop_;
 

@@ -1,6 +1,7 @@
 // Where tables' changes are put that go to Kinesis data streams.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 
@@ -12,6 +13,7 @@ namespace mayfly::compat::kinesis {
 struct KinesisOptions {
   std::shared_ptr<triggers::Invoker> invoker;  // empty: nothing can be reached
   std::optional<triggers::Url> endpoint;       // empty: changes go nowhere
+  std::size_t waiting_bytes_max = std::size_t{64} << 20;  // of changes that were not taken yet; then the oldest go
 };
 
 }  // namespace mayfly::compat::kinesis

@@ -59,11 +59,13 @@ class Kinesis final : public compat::triggers::Invoker {
 
 class World {
  public:
-  explicit World(const std::string& directory = {}) : clock_(std::make_shared<engine::ManualClock>(1'700'000'000'123)) {
+  explicit World(const std::string& directory = {}, compat::kinesis::KinesisOptions kinesis_options = {}) : clock_(std::make_shared<engine::ManualClock>(1'700'000'000'123)) {
     compat::EmulatorOptions options;
     options.database.clock = clock_;
     options.database.directory = directory;
-    options.kinesis = {kinesis, *compat::triggers::Url::parse("http://kinesis/")};
+    options.kinesis = std::move(kinesis_options);
+    options.kinesis.invoker = kinesis;
+    options.kinesis.endpoint = *compat::triggers::Url::parse("http://kinesis/");
     emulator_ = std::move(*compat::Emulator::open(std::move(options)));
   }
   std::string run(const std::string& operation, const std::string& body) {
@@ -80,7 +82,7 @@ class World {
     return run(verb + "KinesisStreamingDestination", R"({"TableName":"carts","StreamArn":")" + stream + "\"" + more + "}");
   }
   std::uint64_t dropped() { return emulator_->kinesis().dropped(); }
-  bool settle() { return emulator_->kinesis().settle(engine::host_time() + 20s); }
+  bool settle() { return emulator_->kinesis().settle(engine::host_time() + 100s); }
   void advance(std::int64_t ms) {
     engine::Database& database = emulator_->database();
     database.advance("000000000000", database.now("000000000000") + ms);
@@ -178,15 +180,15 @@ TEST_CASE("a Kinesis destination survives a restart") {
 }
 
 TEST_CASE("changes that Kinesis does not take are kept up to so many bytes; then the oldest go") {
-  World world;
+  constexpr std::size_t bytes_max = 1'000'000, fit = bytes_max / 10'000;
+  World world({}, {.waiting_bytes_max = bytes_max});
   world.create();
   world.kinesis->refusals = 1'000'000;
   world.change("Enable");
-  const std::string large(300'000, 'x');
+  const std::string large(9'000, 'x');
   const auto put = [&](std::size_t n) {
     world.run("PutItem", R"({"TableName":"carts","Item":{"id":{"S":")" + std::to_string(n) + R"("},"large":{"S":")" + large + "\"}}}");
   };
-  constexpr std::size_t fit = compat::kinesis::Destinations::waiting_bytes_max / 300'000;
   for (std::size_t n = 0; n < fit + 50; ++n) put(n);
   while (world.dropped() < 30) std::this_thread::yield();  // some may be under way, to be refused
   world.kinesis->accept();
