@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -76,6 +77,36 @@ void each_member(const Storage& storage, char kind, SnapshotId id, Visit visit) 
   const std::string prefix = table_prefix(kind, id);
   Storage::Iterator members(storage, prefix, prefix_end(prefix));
   for (members.seek_to_first(); members.valid(); members.next()) visit(member_name(members.key()), members.value());
+}
+
+// The numbers from `begin` on that records of the stream may have, as [from, to): all but those that were taken back.
+std::vector<std::pair<Sequence, Sequence>> recorded_ranges(const Stream& stream, Sequence begin) {
+  std::vector<Undoing> undone = stream.undone;
+  std::sort(undone.begin(), undone.end(), [](const Undoing& a, const Undoing& b) { return a.first < b.first; });
+  std::vector<std::pair<Sequence, Sequence>> ranges;
+  for (const Undoing& undoing : undone) {
+    if (undoing.first > begin) ranges.emplace_back(begin, undoing.first);
+    begin = std::max(begin, undoing.last + 1);
+  }
+  ranges.emplace_back(begin, std::numeric_limits<Sequence>::max());
+  return ranges;
+}
+
+// What is gone of a stream that goes back to `sequence`: what was gone then, what has been taken back since and does
+// not come again, and what is taken back now.
+std::vector<Undoing> undone_after(const Stream& kept, const Stream* live, Sequence sequence,
+                                  const std::optional<Undoing>& now) {
+  std::vector<Undoing> undone = kept.undone;
+  const std::uint32_t known = kept.last_restore();
+  if (live) {
+    for (const Undoing& undoing : live->undone)
+      if (undoing.number > known && undoing.last > sequence)
+        undone.push_back({undoing.number, std::max(undoing.first, sequence + 1), undoing.last});
+  }
+  if (now) undone.push_back(*now);
+  if (undone.size() > Stream::undone_max)
+    undone.erase(undone.begin(), undone.end() - static_cast<std::ptrdiff_t>(Stream::undone_max));
+  return undone;
 }
 
 std::uint32_t id_in(std::string_view key) { return read_big_endian<std::uint32_t>(key.substr(1)); }
@@ -227,21 +258,21 @@ Snapshots::Changes Snapshots::changes_since(const Heads& heads, SnapshotId id, c
       if (is_kept(key)) changes.to.try_emplace(std::string(key), value);  // the earliest counts
     });
   }
-  for (const StreamId stream : streams) {
-    const std::string prefix = table_prefix('S', stream);
-    Storage::Iterator records(parts.storage(), prefix, prefix_end(prefix));
-    records.seek_to_first();
-    while (records.valid()) {
-      if (record_sequence(records.key()) <= head.sequence) {
-        const auto shard = read_big_endian<ShardNumber>(records.key().substr(prefix.size()));
-        records.seek(record_key(stream, shard, head.sequence + 1));
-        if (!records.valid() || record_sequence(records.key()) <= head.sequence) continue;
+  // Records that came later. Where earlier restores have taken some back there are none, only tombstones: passed by.
+  for (const Stream& stream : kept.streams) {
+    const std::optional<Stream> live = parts.catalog.find_stream(stream.id);
+    if (!live) continue;
+    for (const Shard& shard : live->shards) {
+      for (const auto& [begin, end] : recorded_ranges(*live, head.sequence + 1)) {
+        Storage::Iterator records(parts.storage(), record_key(stream.id, shard.number, begin),
+                                  record_key(stream.id, shard.number, end));
+        for (records.seek_to_first(); records.valid(); records.next()) {
+          const Sequence sequence = record_sequence(records.key());
+          const auto first = changes.first_undone.try_emplace(stream.id, sequence).first;
+          first->second = std::min(first->second, sequence);
+          changes.to[std::string(records.key())] = std::nullopt;
+        }
       }
-      const Sequence sequence = record_sequence(records.key());
-      const auto first = changes.first_undone.try_emplace(stream, sequence).first;
-      first->second = std::min(first->second, sequence);
-      changes.to[std::string(records.key())] = std::nullopt;
-      records.next();
     }
   }
   return changes;
@@ -256,18 +287,14 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
   Kept kept = read(account, id);
   Head& latest = heads.rbegin()->second;
   const bool is_latest = heads.rbegin()->first == id;
+  const Sequence sequence = heads.at(id).sequence;
 
   const auto stage = [&](const Catalog::Tables& old_tables, const std::vector<Stream>& old_streams, Batch& batch) {
     const Storage& storage = parts.storage();
     Ids ids = Ids::last(storage);
     ++ids.restore;
     Changes changes = changes_since(heads, id, kept);
-    for (const auto& [key, value] : changes.to) {
-      std::string now;
-      const bool exists = storage.get(key, now);
-      if (value ? exists && now == *value : !exists) continue;
-      value ? batch.put(key, *value) : batch.erase(key);
-    }
+    for (const auto& [key, value] : changes.to) value ? batch.put(key, *value) : batch.erase(key);
     for (const Stream& stream : old_streams) {
       const bool stays = std::any_of(kept.streams.begin(), kept.streams.end(),
                                      [&](const Stream& other) { return other.id == stream.id; });
@@ -284,10 +311,14 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
       batch.put(head_key(id), head_value(account, latest.sequence, latest.log, kept.clock));
     } else {
       parts.before_images.stage(batch, {latest.log, latest.sequence});
-      // What is now as it was when the latest was taken.
+      // What is now as it was when the latest was taken, whether its image was there before or has just been added.
       for (const auto& [key, value] : changes.to) {
-        const auto image = parts.before_images.find(latest.log, key);
-        if (image && *image == value) BeforeImages::erase(batch, latest.log, key);
+        auto image = parts.before_images.find(latest.log, key);
+        if (!image) {
+          std::string now;
+          image.emplace(storage.get(key, now) ? std::optional(std::move(now)) : std::nullopt);
+        }
+        if (*image == value) BeforeImages::erase(batch, latest.log, key);
       }
     }
     ids.stage(batch);
@@ -300,13 +331,12 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
     parts.accounts.stage_rewinding(batch, account, kept.clock);
 
     for (Stream& stream : kept.streams) {
+      const auto live = std::find_if(old_streams.begin(), old_streams.end(),
+                                     [&](const Stream& other) { return other.id == stream.id; });
       const auto first = changes.first_undone.find(stream.id);
-      if (first == changes.first_undone.end()) continue;
-      stream.undone.push_back({ids.restore, first->second, parts.committer.published()});
-      if (stream.undone.size() > Stream::undone_max) {
-        stream.undone[1].first = std::min(stream.undone[0].first, stream.undone[1].first);
-        stream.undone.erase(stream.undone.begin());
-      }
+      std::optional<Undoing> now;
+      if (first != changes.first_undone.end()) now = {ids.restore, first->second, parts.committer.published()};
+      stream.undone = undone_after(stream, live == old_streams.end() ? nullptr : &*live, sequence, now);
       for (Table& table : kept.tables)
         if (table.stream && table.stream->id == stream.id) table.stream = stream;
     }

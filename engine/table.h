@@ -147,7 +147,7 @@ struct Undoing {
 };
 
 struct Stream {
-  static constexpr std::size_t undone_max = 100;  // beyond, the two oldest are taken for one
+  static constexpr std::size_t undone_max = 100;  // the oldest is forgotten: who stood there for so long reads on
 
   StreamId id = 0;
   TableId table = 0;

@@ -133,6 +133,42 @@ TEST_CASE("sequence numbers never come again, and what was recorded after a snap
   CHECK_FALSE(stream.has_lost(undone + 2, stream.last_restore()));
 }
 
+TEST_CASE("who stood in what any of several restores took back has lost it, and who stood before has not", "[snapshots]") {
+  World world;
+  auto carts = make_carts(world);
+  const auto put = [&](const std::string& id) { world.put(world.find("carts"), {{"id", id}}); };
+  const auto stream = [&] { return *world.find("carts")->description()->stream; };
+  put("a");
+  const SnapshotId first = world.database().take_snapshot(account);
+  const Sequence kept = world.database().published();
+  put("b");
+  put("c");  // a reader is here
+  const Sequence stood = world.database().published() + 1;
+  for (int round = 0; round < 5; ++round) {
+    REQUIRE(world.database().restore_snapshot(account, first));
+    CHECK(stream().has_lost(stood, 0));
+    CHECK_FALSE(stream().has_lost(kept + 1, 0));
+    // An iterator of now, at the latest: nothing of its stream goes with a restore that finds nothing to take back.
+    const Sequence latest = world.database().published() + 1;
+    const std::uint32_t seen = stream().last_restore();
+    REQUIRE(world.database().restore_snapshot(account, first));
+    CHECK_FALSE(stream().has_lost(latest, seen));
+    put("of round " + std::to_string(round));
+  }
+  // What a later snapshot has is lost while the earlier one is back, and only then.
+  const SnapshotId second = world.database().take_snapshot(account);
+  const Sequence after = world.database().published() + 1;
+  const std::uint32_t seen = stream().last_restore();
+  REQUIRE(world.database().restore_snapshot(account, first));
+  CHECK(stream().has_lost(after, seen));
+  CHECK(stream().is_undone(after - 1));
+  REQUIRE(world.database().restore_snapshot(account, second));
+  CHECK_FALSE(stream().has_lost(after, seen));
+  CHECK_FALSE(stream().is_undone(after - 1));
+  CHECK(stream().has_lost(stood, 0));
+  CHECK(world.records(stream().id).size() == 2);
+}
+
 TEST_CASE("other accounts notice nothing of a restore or a reset", "[snapshots]") {
   World world({.reap = true});
   auto mine = make_carts(world), theirs = make_carts(world, other_account);
