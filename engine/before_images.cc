@@ -29,23 +29,47 @@ bool is_kept(std::string_view key, const ImageKeeper& keeper) {
 
 }  // namespace
 
-std::string BeforeImages::prefix(ImageLog log) { return table_prefix('B', log); }
-
 void BeforeImages::put(Batch& batch, ImageLog log, std::string_view key, const std::optional<std::string_view>& value) {
+  if (in_memory_) {
+    const std::lock_guard lock(mutex_);
+    images_[log].try_emplace(std::string(key), value ? Value(std::string(*value)) : Value());
+    return;
+  }
   std::string image(1, value ? present : absent);
   if (value) image.append(*value);
   batch.put(log_key(log, key), image);
 }
 
-void BeforeImages::erase(Batch& batch, ImageLog log, std::string_view key) { batch.erase(log_key(log, key)); }
+void BeforeImages::stage(Batch& batch, const Erasure& erasure) const {
+  if (in_memory_) return;
+  for (const ImageLog log : erasure.logs) {
+    const std::string prefix = table_prefix('B', log);
+    storage_.erase_range(batch, prefix, prefix_end(prefix));
+  }
+  for (const auto& [log, key] : erasure.images) batch.erase(log_key(log, key));
+}
 
-void BeforeImages::stage(Batch& batch, const ImageKeeper& keeper) const {
+void BeforeImages::written(const Erasure& erasure) {
+  if (!in_memory_) return;
+  const std::lock_guard lock(mutex_);
+  for (const ImageLog log : erasure.logs) images_.erase(log);
+  for (const auto& [log, key] : erasure.images) images_[log].erase(key);
+}
+
+void BeforeImages::stage(Batch& batch, const ImageKeeper& keeper) {
   if (keeper.log == 0) return;
   Batch images;
   std::string value;
-  const auto keep = [&](std::string_view key, const std::optional<std::string_view>& known) {
+  const auto has = [&](std::string_view key) {
+    if (in_memory_) {
+      const std::lock_guard lock(mutex_);
+      return images_[keeper.log].count(key) > 0;
+    }
     std::string unused;
-    if (storage_.get(log_key(keeper.log, key), unused)) return;
+    return storage_.get(log_key(keeper.log, key), unused);
+  };
+  const auto keep = [&](std::string_view key, const std::optional<std::string_view>& known) {
+    if (has(key)) return;
     if (known) return put(images, keeper.log, key, known);
     const bool exists = storage_.get(key, value);
     put(images, keeper.log, key, exists ? std::optional<std::string_view>(value) : std::nullopt);
@@ -63,17 +87,35 @@ void BeforeImages::stage(Batch& batch, const ImageKeeper& keeper) const {
 }
 
 void BeforeImages::each(ImageLog log, const Visit& visit) const {
-  const std::string begin = prefix(log);
+  if (in_memory_) {
+    const Images* images = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      if (const auto found = images_.find(log); found != images_.end()) images = &found->second;
+    }
+    // Nobody writes to the account meanwhile: the caller sees to that.
+    if (images)
+      for (const auto& [key, value] : *images) visit(key, value);
+    return;
+  }
+  const std::string begin = table_prefix('B', log);
   Storage::Iterator iterator(storage_, begin, prefix_end(begin));
   for (iterator.seek_to_first(); iterator.valid(); iterator.next())
     visit(iterator.key().substr(begin.size()), value_in(iterator.value()));
 }
 
-std::optional<std::optional<std::string>> BeforeImages::find(ImageLog log, std::string_view key) const {
+std::optional<BeforeImages::Value> BeforeImages::find(ImageLog log, std::string_view key) const {
+  if (in_memory_) {
+    const std::lock_guard lock(mutex_);
+    const auto images = images_.find(log);
+    if (images == images_.end()) return std::nullopt;
+    const auto image = images->second.find(key);
+    return image == images->second.end() ? std::nullopt : std::optional<Value>(image->second);
+  }
   std::string image;
   if (!storage_.get(log_key(log, key), image)) return std::nullopt;
   const auto value = value_in(image);
-  return std::optional<std::optional<std::string>>(value ? std::optional(std::string(*value)) : std::nullopt);
+  return std::optional<Value>(value ? Value(std::string(*value)) : Value());
 }
 
 }  // namespace mayfly::engine

@@ -4,7 +4,7 @@
 // key. A snapshot's state is the present one with the images of its own log and of all later ones put back, the
 // earliest of each key (snapshots.h).
 //
-//   'B' log:u32be key            0x00, or 0x01 value: the key was not there, or had this value
+//   'B' log:u32be key            0x00, or 0x01 value: the key was not there, or had this value; in a directory
 //
 // Covered are items, index entries, expiry entries and the change records up to the snapshot, whether a key is written,
 // erased or lies in a range that is.
@@ -12,10 +12,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "engine/guarded_by.h"
 #include "engine/storage.h"
 
 namespace mayfly::engine {
@@ -30,21 +35,36 @@ struct ImageKeeper {
 
 class BeforeImages {
  public:
-  explicit BeforeImages(const Storage& storage) : storage_(storage) {}
+  explicit BeforeImages(const Storage& storage) : storage_(storage), in_memory_(!storage.durable()) {}
 
-  // Adds the images of what the batch changes. Nobody else may change these keys before the batch is written.
-  void stage(Batch& batch, const ImageKeeper& keeper) const;
+  // Adds the images of what the batch changes. Nobody else may change these keys before the batch is written. If it is
+  // never written, they do no harm: they are what the keys still are.
+  void stage(Batch& batch, const ImageKeeper& keeper);
 
-  static std::string prefix(ImageLog log);
-  // visit(key, value); nothing: the key was not there. In the keys' order.
+  // nothing: the key was not there.
+  using Value = std::optional<std::string>;
+  // visit(key, value), in the keys' order, while nobody writes to the account.
   using Visit = std::function<void(std::string_view key, const std::optional<std::string_view>& value)>;
   void each(ImageLog log, const Visit& visit) const;
-  [[nodiscard]] std::optional<std::optional<std::string>> find(ImageLog log, std::string_view key) const;
-  static void erase(Batch& batch, ImageLog log, std::string_view key);
-  static void put(Batch& batch, ImageLog log, std::string_view key, const std::optional<std::string_view>& value);
+  [[nodiscard]] std::optional<Value> find(ImageLog log, std::string_view key) const;  // nothing: there is no image
+  void put(Batch& batch, ImageLog log, std::string_view key, const std::optional<std::string_view>& value);
+
+  // Images that the batch makes useless. They stay until it is written: then who wrote it says so.
+  struct Erasure {
+    std::vector<ImageLog> logs;                           // whole ones
+    std::vector<std::pair<ImageLog, std::string>> images;
+  };
+  void stage(Batch& batch, const Erasure& erasure) const;
+  void written(const Erasure& erasure);
 
  private:
+  using Images = std::map<std::string, Value, std::less<>>;
+
   const Storage& storage_;
+  // In memory nothing has to survive, and a map costs a tenth of what RocksDB does.
+  const bool in_memory_;
+  mutable std::mutex mutex_;
+  std::map<ImageLog, Images> images_ GUARDED_BY(mutex_);
 };
 
 }  // namespace mayfly::engine

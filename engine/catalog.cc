@@ -105,7 +105,7 @@ Counter& LiveTable::counter(IndexId index) const {
 
 // --- finding
 
-Catalog::Catalog(Storage& storage, Accounts& accounts, const BeforeImages& images, std::uint32_t stream_shards)
+Catalog::Catalog(Storage& storage, Accounts& accounts, BeforeImages& images, std::uint32_t stream_shards)
     : storage_(storage), accounts_(accounts), images_(images), stream_shards_(stream_shards) {
   load();
 }

@@ -93,7 +93,7 @@ struct Scope {
 class Catalog {
  public:
   // Loads what storage holds. New streams begin with so many shards.
-  Catalog(Storage& storage, Accounts& accounts, const BeforeImages& images, std::uint32_t stream_shards);
+  Catalog(Storage& storage, Accounts& accounts, BeforeImages& images, std::uint32_t stream_shards);
 
   std::shared_ptr<LiveTable> create(Table table, const Committer& committer);
   [[nodiscard]] std::shared_ptr<LiveTable> find(const Scope& scope, std::string_view name) const;
@@ -163,7 +163,7 @@ class Catalog {
 
   Storage& storage_;
   Accounts& accounts_;
-  const BeforeImages& images_;
+  BeforeImages& images_;
   const std::uint32_t stream_shards_;
   std::mutex changes_;  // one change of the catalog at a time; taken after a table's gate
   TableId next_table_ GUARDED_BY(changes_) = 1;

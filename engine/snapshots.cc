@@ -289,6 +289,7 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
   const bool is_latest = heads.rbegin()->first == id;
   const Sequence sequence = heads.at(id).sequence;
 
+  BeforeImages::Erasure erasure;
   const auto stage = [&](const Catalog::Tables& old_tables, const std::vector<Stream>& old_streams, Batch& batch) {
     const Storage& storage = parts.storage();
     Ids ids = Ids::last(storage);
@@ -306,7 +307,7 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
     if (is_latest) {
       // Nothing differs from it any more. A log of another number, whose keys have never been erased, is as quick to
       // walk after a thousand restores as after the first.
-      erase_prefix(storage, batch, BeforeImages::prefix(latest.log));
+      erasure.logs.push_back(latest.log);
       latest.log = ++ids.log;
       batch.put(head_key(id), head_value(account, latest.sequence, latest.log, kept.clock));
     } else {
@@ -318,9 +319,10 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
           std::string now;
           image.emplace(storage.get(key, now) ? std::optional(std::move(now)) : std::nullopt);
         }
-        if (*image == value) BeforeImages::erase(batch, latest.log, key);
+        if (*image == value) erasure.images.emplace_back(latest.log, key);
       }
     }
+    parts.before_images.stage(batch, erasure);
     ids.stage(batch);
 
     for (const Table& table : kept.tables) erase_prefix(storage, batch, table_prefix('N', table.id));
@@ -344,6 +346,7 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
   };
   const std::vector<std::shared_ptr<LiveTable>> before = parts.catalog.tables(account.id());
   parts.catalog.replace(account, parts.committer, stage, [&] {
+    parts.before_images.written(erasure);
     account.rewind(kept.clock);
     account.keep_images({latest.log, latest.sequence});
   });
@@ -365,9 +368,8 @@ void Snapshots::adopt(const Account::Turn& turn) {
 
 // --- forgetting
 
-void Snapshots::stage_forgetting(Batch& batch, SnapshotId id, const Head& head) const {
+void Snapshots::stage_forgetting(Batch& batch, SnapshotId id) const {
   const Storage& storage = database_.parts().storage();
-  erase_prefix(storage, batch, BeforeImages::prefix(head.log));
   for (const char kind : member_kinds) erase_prefix(storage, batch, table_prefix(kind, id));
   batch.erase(head_key(id));
 }
@@ -387,16 +389,20 @@ bool Snapshots::drop(Account& account, SnapshotId id) {
       const Heads earlier(heads.begin(), dropped);
       parts.before_images.each(head.log, [&](std::string_view key, const auto& value) {
         const bool is_theirs = key.front() == 'S' ? record_sequence(key) <= before.sequence : has(earlier, id_in(key));
-        if (is_theirs && !parts.before_images.find(before.log, key)) BeforeImages::put(batch, before.log, key, value);
+        if (is_theirs && !parts.before_images.find(before.log, key))
+          parts.before_images.put(batch, before.log, key, value);
       });
     }
-    stage_forgetting(batch, id, head);
+    stage_forgetting(batch, id);
+    const BeforeImages::Erasure erasure{{head.log}, {}};
+    parts.before_images.stage(batch, erasure);
     heads.erase(dropped);
     for (const TableId table : head.tables) {
       const bool lives = std::any_of(tables.begin(), tables.end(), [&](const auto& live) { return live->id() == table; });
       if (!lives && !has(heads, table)) parts.catalog.erase_data(batch, table);
     }
     parts.storage().write(batch);
+    parts.before_images.written(erasure);
     set_heads(account, heads);
   });
   return true;
@@ -407,13 +413,16 @@ void Snapshots::reset(Account& account) {
   const Account::Turn turn = account.take_turn();
   const Heads heads = heads_of(account);
   const std::unique_lock alone(account.requests());
+  BeforeImages::Erasure erasure;
+  for (const auto& [id, head] : heads) erasure.logs.push_back(head.log);
   const auto stage = [&](const Catalog::Tables& old_tables, const std::vector<Stream>& old_streams, Batch& batch) {
     std::set<TableId> tables;
     for (const auto& live : old_tables) tables.insert(live->id());
     for (const auto& [id, head] : heads) {
       tables.insert(head.tables.begin(), head.tables.end());
-      stage_forgetting(batch, id, head);
+      stage_forgetting(batch, id);
     }
+    parts.before_images.stage(batch, erasure);
     for (const TableId table : tables) parts.catalog.erase_data(batch, table);
     for (const Stream& stream : old_streams) erase_prefix(parts.storage(), batch, table_prefix('S', stream.id));
     erase_prefix(parts.storage(), batch, Documents::state_prefix(account.id()));
@@ -423,6 +432,7 @@ void Snapshots::reset(Account& account) {
   };
   const std::vector<std::shared_ptr<LiveTable>> before = parts.catalog.tables(account.id());
   parts.catalog.replace(account, parts.committer, stage, [&] {
+    parts.before_images.written(erasure);
     parts.accounts.begin_anew(account);
     set_heads(account, {});
   });

@@ -71,7 +71,7 @@ class Snapshots {
   [[nodiscard]] Kept read(const Account& account, SnapshotId id) const;
   void stage_members(Batch& batch, SnapshotId id, const std::vector<std::shared_ptr<LiveTable>>& tables,
                      const Account& account) const;
-  void stage_forgetting(Batch& batch, SnapshotId id, const Head& head) const;
+  void stage_forgetting(Batch& batch, SnapshotId id) const;  // all but its images
   [[nodiscard]] Changes changes_since(const Heads& heads, SnapshotId id, const Kept& kept) const;
   void adopt(const Account::Turn& turn);
 

@@ -48,8 +48,12 @@ std::vector<Sequence> sequences(World& world, const std::shared_ptr<LiveTable>& 
 // How many keys there are of each kind.
 std::map<char, int> keys_by_kind(World& world) {
   std::map<char, int> count;
+  // In memory images lie beside storage.
+  for (ImageLog log = 1; log < 200; ++log)
+    world.database().parts().before_images.each(log, [&](std::string_view, const auto&) { ++count['B']; });
   Storage::Iterator iterator(world.database().parts().storage(), "", "\xff");
-  for (iterator.seek_to_first(); iterator.valid(); iterator.next()) ++count[iterator.key()[0]];
+  for (iterator.seek_to_first(); iterator.valid(); iterator.next())
+    if (iterator.key()[0] != 'B') ++count[iterator.key()[0]];
   return count;
 }
 
@@ -636,6 +640,30 @@ TEST_CASE("a restore is one instant for every request", "[snapshots][holds]") {
   for (std::thread& client : clients) client.join();
   CHECK(missing == 0);
   CHECK(refused == 0);
+}
+
+TEST_CASE("in memory, too, a restore or a drop that storage refuses changes nothing and can be tried again", "[snapshots]") {
+  int writes_left = 1 << 20;
+  World world({.reap = false, .write_fails = [&] { return --writes_left < 0; }});
+  auto carts = make_carts(world);
+  for (int i = 0; i < 10; ++i) world.put(carts, cart(std::to_string(i), 100));
+  const SnapshotId first = world.database().take_snapshot(account);
+  world.put(carts, cart("3", 200));
+  const SnapshotId second = world.database().take_snapshot(account);
+  world.put(carts, cart("4", 200));
+  for (const SnapshotId id : {second, first}) {
+    writes_left = 0;
+    CHECK_THROWS_AS((void)world.database().restore_snapshot(account, id), StorageFault);
+    CHECK_THROWS_AS((void)world.database().drop_snapshot(account, id), StorageFault);
+    writes_left = 1 << 20;
+    CHECK(world.get(world.find("carts"), {{"id", "4"}}) == cart("4", 200));
+  }
+  REQUIRE(world.database().restore_snapshot(account, second));
+  CHECK(world.get(world.find("carts"), {{"id", "3"}}) == cart("3", 200));
+  CHECK(world.get(world.find("carts"), {{"id", "4"}}) == cart("4", 100));
+  REQUIRE(world.database().restore_snapshot(account, first));
+  CHECK(world.get(world.find("carts"), {{"id", "3"}}) == cart("3", 100));
+  CHECK(world.inconsistency(world.find("carts")).empty());
 }
 
 TEST_CASE("what expires when is told without changing anything", "[expiry_view]") {
