@@ -385,7 +385,7 @@ bool Snapshots::drop(Account& account, SnapshotId id) {
     const Head head = dropped->second;
     if (dropped != heads.begin()) {
       // What had not changed until this one was taken has changed since the one before it, too.
-      const auto& [unused, before] = *std::prev(dropped);
+      const Head& before = std::prev(dropped)->second;
       const Heads earlier(heads.begin(), dropped);
       parts.before_images.each(head.log, [&](std::string_view key, const auto& value) {
         const bool is_theirs = key.front() == 'S' ? record_sequence(key) <= before.sequence : has(earlier, id_in(key));

@@ -36,8 +36,14 @@ class StreamDirectory {
 
  private:
   using Name = std::tuple<std::string, std::string, std::string, std::string>;  // account, region, table, label
+  using NameView = std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>;
+  // std::less<> would compare the two tuples as they are, which Clang 14 cannot with libstdc++'s.
+  struct IsBefore {
+    using is_transparent = void;
+    bool operator()(const NameView& a, const NameView& b) const { return a < b; }
+  };
   std::map<StreamId, Stream> by_id_;
-  std::map<Name, StreamId, std::less<>> by_name_;
+  std::map<Name, StreamId, IsBefore> by_name_;
 };
 
 }  // namespace mayfly::engine

@@ -29,7 +29,7 @@ using ErrorCode = boost::system::error_code;
 
 constexpr std::chrono::milliseconds answer_time_max{2000};
 constexpr std::uint16_t dns_port = 53;
-constexpr std::size_t header_bytes = 12, answer_bytes_max = 4096;
+constexpr std::size_t answer_bytes_max = 4096;
 constexpr std::uint16_t type_address = 1, class_internet = 1;
 
 std::vector<address> from_hosts_file(const std::string& host) {

@@ -279,8 +279,9 @@ std::optional<Object> parse_object(const json::Value& value, const std::vector<s
   if (value.members().empty()) return std::nullopt;  // no object, or an empty one
   for (std::size_t i = 0; i < value.members().size(); ++i) {
     const auto& [name, wanted] = value.members()[i];
+    const auto has_name = [name = name](const auto& other) { return other.name == name; };
     const auto later = value.members().subspan(i + 1);
-    const bool repeated = std::any_of(later.begin(), later.end(), [&](const auto& other) { return other.name == name; });
+    const bool repeated = std::any_of(later.begin(), later.end(), has_name);
     if (name == "$or") {
       auto alternatives = parse_or(wanted, path);
       if (!alternatives) return std::nullopt;

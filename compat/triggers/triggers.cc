@@ -140,7 +140,7 @@ void Triggers::carry_over(const EventSourceMapping& mapping, const std::vector<S
 void Triggers::forget_strangers(std::string_view account) {
   std::vector<engine::DocumentName> strangers;
   for (auto& [name, uuid] : position_owners(database_.documents(), account)) {
-    const bool known = std::any_of(entries_.begin(), entries_.end(), [&](const auto& entry) {
+    const bool known = std::any_of(entries_.begin(), entries_.end(), [&, &uuid = uuid](const auto& entry) {
       return entry.first.first.account == account && entry.first.second == uuid;
     });
     if (!known) strangers.push_back(std::move(name));
