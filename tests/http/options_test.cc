@@ -147,7 +147,7 @@ TEST_CASE("what may be repeated is a list either way") {
   for (const auto& [option, values] : {std::pair{"--allowed-host", std::pair{"a.test", "b.test"}}, {"--cors-origin", {"http://a", "http://b"}},
                                        {"--function", {"a=http://x/", "b=http://y/"}}}) {
     const auto parsed = parse({"serve", option, values.first, option, values.second});
-    const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& one) { return one.option == option; });
+    const auto row = std::find_if(rows.begin(), rows.end(), [&, &option = option](const Row& one) { return one.option == option; });
     CHECK(row->set(*parsed.serve));
   }
 }
