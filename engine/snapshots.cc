@@ -129,6 +129,10 @@ struct Snapshots::Changes {
 
 Snapshots::Snapshots(Database& database) : database_(database) {
   const Storage& storage = database_.parts().storage();
+  Storage::Iterator copies(storage, "Z", "[");  // where earlier versions kept copies of whole accounts
+  copies.seek_to_first();
+  if (copies.valid())
+    throw StorageFault("it has snapshots of an earlier Mayfly, which this one does not read: delete them with that one");
   Storage::Iterator heads(storage, "G", "H");
   for (heads.seek_to_first(); heads.valid(); heads.next()) {
     const std::string_view value = heads.value();

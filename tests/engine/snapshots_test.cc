@@ -263,6 +263,21 @@ TEST_CASE("a dropped snapshot is gone, with its keys", "[snapshots]") {
   CHECK(world.database().take_snapshot(account) > id);
 }
 
+TEST_CASE("a directory with snapshots as earlier versions kept them is refused with a sentence", "[snapshots]") {
+  const Directory directory;
+  {
+    World world({.directory = directory.path(), .reap = false});
+    Batch batch;
+    batch.put(table_prefix('Z', 1), "a copy");
+    world.database().parts().storage().write(batch);
+  }
+  const auto opened = Database::open({.directory = directory.path()});
+  REQUIRE_FALSE(opened);
+  CHECK(opened.error() ==
+        "cannot read the data directory: it has snapshots of an earlier Mayfly, which this one does not read: delete them "
+        "with that one");
+}
+
 TEST_CASE("snapshots survive a restart", "[snapshots]") {
   const Directory directory;
   World world({.directory = directory.path(), .reap = false});
