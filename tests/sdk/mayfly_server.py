@@ -11,6 +11,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import time
@@ -36,11 +37,14 @@ class MayflyServer:
         self._directory = tempfile.TemporaryDirectory(prefix="mayfly-test-")
         self._clients = []
         port_file = pathlib.Path(self._directory.name) / "port"
+        executable = binary()
         if preexec:
             os.chmod(self._directory.name, 0o777)
+            # Where the executable lies, another user may not look.
+            executable = shutil.copy(executable, self._directory.name)
         self._process = subprocess.Popen(
             [
-                *(binary(), "serve", "--log-level", "warning"),
+                *(executable, "serve", "--log-level", "warning"),
                 *("--port", "0", "--port-file", str(port_file)),
                 *arguments,
             ],
