@@ -1,5 +1,6 @@
-// What a suite pays that goes back to one snapshot before each test: taking it, bringing it back, and the writes in
-// between; and what memory does after many rounds. In memory, on the engine itself, tables with index, TTL and stream.
+// What a suite pays that goes back to one snapshot before each test: taking it, bringing it back, and the
+// writes in between; and what memory does after many rounds. In memory, on the engine itself, tables with
+// index, TTL and stream.
 //
 //   bench_snapshots
 #include <unistd.h>

@@ -1,5 +1,6 @@
-// A million stream records, written by eight threads and followed by one consumer through splits and a kill -9; beside
-// the same writes with nobody reading and nothing splitting. In process, in a directory, JSON in and out.
+// A million stream records, written by eight threads and followed by one consumer through splits and a kill
+// -9; beside the same writes with nobody reading and nothing splitting. In process, in a directory, JSON in
+// and out.
 //
 //   bench_streams [records]
 #include <unistd.h>

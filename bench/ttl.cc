@@ -1,7 +1,7 @@
 // What TTL costs, at scale: lateness, deletions, jumps, restarts, and waiting.
 //
-//   bench_ttl                 what takes a minute
-//   bench_ttl --large         also a million due at once, a restart with a million overdue, ten million pending
+//   bench_ttl           what takes a minute
+//   bench_ttl --large   also a million due at once, a restart with a million overdue, ten million pending
 //
 // On the engine itself: the API above it is measured by the other two programs.
 #include <sys/resource.h>

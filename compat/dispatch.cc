@@ -2,37 +2,7 @@
 
 #include <new>
 
-#include "compat/operations/batch_execute_statement.h"
-#include "compat/operations/batch_get_item.h"
-#include "compat/operations/batch_write_item.h"
-#include "compat/operations/continuous_backups.h"
-#include "compat/operations/contributor_insights.h"
-#include "compat/operations/create_table.h"
-#include "compat/operations/delete_item.h"
-#include "compat/operations/delete_table.h"
-#include "compat/operations/describe_endpoints.h"
-#include "compat/operations/describe_limits.h"
-#include "compat/operations/describe_stream.h"
-#include "compat/operations/describe_table.h"
-#include "compat/operations/execute_statement.h"
-#include "compat/operations/execute_transaction.h"
-#include "compat/operations/get_item.h"
-#include "compat/operations/get_records.h"
-#include "compat/operations/get_shard_iterator.h"
-#include "compat/operations/global_tables.h"
-#include "compat/operations/kinesis_streaming_destination.h"
-#include "compat/operations/list_streams.h"
-#include "compat/operations/list_tables.h"
-#include "compat/operations/put_item.h"
-#include "compat/operations/query.h"
-#include "compat/operations/resource_policy.h"
-#include "compat/operations/scan.h"
-#include "compat/operations/tags.h"
-#include "compat/operations/time_to_live.h"
-#include "compat/operations/transact_get_items.h"
-#include "compat/operations/transact_write_items.h"
-#include "compat/operations/update_item.h"
-#include "compat/operations/update_table.h"
+#include "compat/operations/operations.h"
 #include "engine/storage.h"
 
 namespace mayfly::compat {
@@ -130,8 +100,8 @@ Answer dispatch(Context& context, const Operation& operation, std::string_view b
     // A request may be as large as it likes to be; what stands is untouched, and the client may try again.
     return error_answer(error::internal_server_error().error);
   }
-  // Nothing else is thrown on purpose: what is not caught here is a mistake of ours, and ends the process where
-  // it happened instead of hiding behind a 500.
+  // Nothing else is thrown on purpose: what is not caught here is a mistake of ours, and ends the process
+  // where it happened instead of hiding behind a 500.
 }
 
 }  // namespace mayfly::compat

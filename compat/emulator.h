@@ -12,7 +12,7 @@
 #include "compat/faults.h"
 #include "compat/metrics.h"
 #include "compat/kinesis/kinesis_options.h"
-#include "compat/table_changes.h"
+#include "compat/tables/changes.h"
 #include "compat/triggers/trigger_options.h"
 #include "engine/database.h"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "compat/dispatch.h"
-#include "compat/rules.h"
-#include "compat/stream_iterator.h"
-#include "compat/transaction.h"
+#include "compat/streams/arn_and_iterator.h"
+#include "compat/items/transact_items.h"
+#include "compat/tables/arn.h"
 
 namespace mayfly::compat {
 namespace {

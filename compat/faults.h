@@ -1,5 +1,6 @@
-// Failures on demand: rules that make an account's operations fail, be slow, or leave work undone, as AWS's do on
-// a bad day. What a rule decides comes from its count and its seed, so that a test's second run is like its first.
+// Failures on demand: rules that make an account's operations fail, be slow, or leave work undone, as AWS's
+// do on a bad day. What a rule decides comes from its count and its seed, so that a test's second run is like
+// its first.
 //
 //   faults.set(account, {{.operation = "PutItem", .kind = FaultRule::Kind::throttle, .count = 2}});
 //   Fault fault = faults.judge(scope, operation, body);      // of the third PutItem: nothing
@@ -17,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compat/error.h"
+#include "compat/wire/error.h"
 #include "engine/catalog.h"
 #include "engine/guarded_by.h"
 

@@ -5,7 +5,7 @@
 //
 // Kept in storage, so that time goes on after a restart: a frozen clock stays, another has run on meanwhile.
 //
-//   'C' account -> mode:u8 rate:f64le host:i64le here:i64le jumps     AccountClock::Anchor, StreamTime's bytes
+//   'C' account -> mode:u8 rate:f64le host:i64le here:i64le jumps   AccountClock::Anchor, StreamTime's
 //
 // Thread-safe.
 #pragma once
@@ -38,9 +38,10 @@ using Deletions = std::map<std::string, std::int64_t, std::less<>>;
 
 class Account {
  public:
-  // The right to sweep, to move the clock and to replace the tables: one holder at a time; taken before any table's
-  // gate. What needs it asks for it as an argument. The reaper leaves an account alone whose turn is taken; so its end
-  // rings the reaper's bell, after the turn is free again: nothing that fell due meanwhile is overlooked.
+  // The right to sweep, to move the clock and to replace the tables: one holder at a time; taken before any
+  // table's gate. What needs it asks for it as an argument. The reaper leaves an account alone whose turn is
+  // taken; so its end rings the reaper's bell, after the turn is free again: nothing that fell due meanwhile
+  // is overlooked.
   class Turn {
    public:
     Turn(Turn&& other) noexcept : account_(std::exchange(other.account_, nullptr)), rings_(other.rings_) {}
@@ -90,15 +91,16 @@ class Account {
   void jumped(Instant from, Instant to);
   void forget_jumps_before(Instant instant);
 
-  // Held shared by each request while it is answered, and alone by who replaces the account's state: so for every
-  // request that is one instant. Taken after the turn and before any table's gate.
+  // Held shared by each request while it is answered, and alone by who replaces the account's state: so for
+  // every request that is one instant. Taken after the turn and before any table's gate.
   [[nodiscard]] Gate& requests() { return requests_; }
 
   // The latest snapshot: before_images.h. Changes while nobody writes to a table that the snapshot has.
   [[nodiscard]] ImageKeeper image_keeper() const;
   void keep_images(ImageKeeper keeper);
 
-  // What is kept of an account, and its return to what was kept: time has run on since, or goes on from there.
+  // What is kept of an account, and its return to what was kept: time has run on since, or goes on from
+  // there.
   [[nodiscard]] std::string bytes() const;
   void resume(std::string_view bytes);
   void rewind(std::string_view bytes);

@@ -1,8 +1,8 @@
 // DynamoDB's ten types as one variant, and Item: attribute names with their values.
 //
-// Maps are kept sorted by the bytes of their names. Sets keep their members in the order in which they were given,
-// as clients see them come back; two sets with the same members are equal whatever their order. Building them goes
-// through the factories, which report duplicates.
+// Maps are kept sorted by the bytes of their names. Sets keep their members in the order in which they were
+// given, as clients see them come back; two sets with the same members are equal whatever their order.
+// Building them goes through the factories, which report duplicates.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ struct Null {
   friend bool operator==(const Null&, const Null&) = default;
 };
 
-// A set has no duplicates. `make` returns false if there were some (of which it keeps the first). DynamoDB has no
-// empty sets; refusing them is compat's business.
+// A set has no duplicates. `make` returns false if there were some (of which it keeps the first). DynamoDB
+// has no empty sets; refusing them is compat's business.
 template <class T>
 class Set {
  public:
@@ -73,7 +73,8 @@ class Map {
   [[nodiscard]] AttributeValue* find(std::string_view name);
   void set(std::string name, AttributeValue value);  // inserts or replaces
   bool erase(std::string_view name);                 // false if there was none
-  // The same for many at once, at the cost of one pass. Both sorted; of attributes with one name the last counts.
+  // The same for many at once, at the cost of one pass. Both sorted; of attributes with one name the last
+  // counts.
   void change(std::vector<Attribute> set, const std::vector<std::string_view>& erased);
   void reserve(std::size_t count);
   // For decoders whose input is already sorted: appends; asserts that the name sorts last.

@@ -1,13 +1,14 @@
-// What an account's keys were when its latest snapshot was taken: written down before they change for the first time.
+// What an account's keys were when its latest snapshot was taken: written down before they change for the
+// first time.
 //
-// So a snapshot copies nothing, whatever the account holds, and costs each write that comes after it two look-ups a
-// key. A snapshot's state is the present one with the images of its own log and of all later ones put back, the
-// earliest of each key (snapshots.h).
+// So a snapshot copies nothing, whatever the account holds, and costs each write that comes after it two
+// look-ups a key. A snapshot's state is the present one with the images of its own log and of all later ones
+// put back, the earliest of each key (snapshots.h).
 //
-//   'B' log:u32be key            0x00, or 0x01 value: the key was not there, or had this value; in a directory
+//   'B' log:u32be key   0x00, or 0x01 value: the key was not there, or had this value; in a directory
 //
-// Covered are items, index entries, expiry entries and the change records up to the snapshot, whether a key is written,
-// erased or lies in a range that is.
+// Covered are items, index entries, expiry entries and the change records up to the snapshot, whether a key
+// is written, erased or lies in a range that is.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +38,8 @@ class BeforeImages {
  public:
   explicit BeforeImages(const Storage& storage) : storage_(storage), in_memory_(!storage.durable()) {}
 
-  // Adds the images of what the batch changes. Nobody else may change these keys before the batch is written. If it is
-  // never written, they do no harm: they are what the keys still are.
+  // Adds the images of what the batch changes. Nobody else may change these keys before the batch is written.
+  // If it is never written, they do no harm: they are what the keys still are.
   void stage(Batch& batch, const ImageKeeper& keeper);
 
   // nothing: the key was not there.

@@ -1,12 +1,11 @@
-// Wakes one thread that waits for any of several things to change.
+// Something has happened: for those who look, find nothing to do, and wait for the next time.
 //
-//   const Bell::Ticket ticket = bell.ticket();   // then look at everything,
-//   bell.wait(ticket, pause);                    // then sleep: rings since the ticket was taken are not missed
+//   const Bell::Ticket ticket = bell.ticket();  // then look at everything,
+//   bell.wait(ticket, deadline);                // then sleep: no ring since the ticket was taken is missed
 //
-// Thread-safe.
+// Any number of threads may wait, and each of them is woken. Thread-safe; ringing is cheap.
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -27,24 +26,26 @@ class Bell {
   }
 
   void ring() {
-    const std::lock_guard lock(mutex_);
-    ++rings_;
+    {
+      const std::lock_guard lock(mutex_);
+      ++rings_;
+    }
     rung_.notify_all();
   }
 
-  // Until it rings, or for so long of real time.
-  void wait(Ticket ticket, std::optional<std::chrono::nanoseconds> real_time_max) {
+  // Until it rings; false: the deadline came first. Without a deadline it waits as long as it takes. By the
+  // host's clock, not by a steady one: if it is set, or the machine slept, we wake when it says so.
+  bool wait(Ticket ticket, std::optional<RealTime> deadline) const {
     std::unique_lock lock(mutex_);
     const auto rung = [&] { return rings_ != ticket; };
-    if (!real_time_max) return rung_.wait(lock, rung);
-    // By the host's clock, not by a steady one: if it is set, or the machine slept, we wake when it says so.
-    const auto deadline = host_time() + std::chrono::ceil<std::chrono::system_clock::duration>(*real_time_max);
-    rung_.wait_until(lock, deadline, rung);
+    if (deadline) return rung_.wait_until(lock, *deadline, rung);
+    rung_.wait(lock, rung);
+    return true;
   }
 
  private:
   mutable std::mutex mutex_;
-  std::condition_variable rung_;
+  mutable std::condition_variable rung_;
   Ticket rings_ GUARDED_BY(mutex_) = 0;
 };
 

@@ -58,7 +58,8 @@ bool has_index(const Table& table, IndexId id) {
   return std::any_of(table.indexes.begin(), table.indexes.end(), [&](const Index& index) { return index.id == id; });
 }
 
-// Ids go round: what a removed index left is erased with it, and the longest time passes before its id comes again.
+// Ids go round: what a removed index left is erased with it, and the longest time passes before its id comes
+// again.
 IndexId give_index_id(Table& table, const Table& before) {
   for (;;) {
     const IndexId id = table.next_index_id <= last_index_id ? std::max(table.next_index_id, IndexId{1}) : IndexId{1};

@@ -104,9 +104,9 @@ class Catalog {
   [[nodiscard]] std::vector<std::shared_ptr<LiveTable>> tables(std::string_view account) const;  // by id
   [[nodiscard]] bool has_tables(std::string_view account) const { return !tables(account).empty(); }
 
-  // Edits a copy of the description while nobody writes to the table. Gives new indexes and a new stream their
-  // ids, marks what has to be backfilled, erases what removed indexes and a removed TTL left, closes a removed
-  // stream. Nothing: the table was dropped.
+  // Edits a copy of the description while nobody writes to the table. Gives new indexes and a new stream
+  // their ids, marks what has to be backfilled, erases what removed indexes and a removed TTL left, closes a
+  // removed stream. Nothing: the table was dropped.
   std::shared_ptr<const Table> update(LiveTable& table, const std::function<void(Table&)>& change,
                                       const Committer& committer);
   bool drop(LiveTable& table, const Committer& committer);
@@ -120,13 +120,15 @@ class Catalog {
     std::vector<Table> tables;
     std::vector<Stream> streams;
   };
-  // While nobody writes: `stage` says what the account has from now on and adds the changes of their data, counters
-  // included, to the batch that changes the descriptions; `settle` runs when that is written and before anyone sees it.
+  // While nobody writes: `stage` says what the account has from now on and adds the changes of their data,
+  // counters included, to the batch that changes the descriptions; `settle` runs when that is written and
+  // before anyone sees it.
   using StageReplacement = std::function<Replacement(const Tables& old_tables, const std::vector<Stream>& old_streams,
                                                      Batch& batch)>;
   void replace(Account& account, const Committer& committer, const StageReplacement& stage,
                const std::function<void()>& settle);
-  // Whether a snapshot of the account has the table: its changes are kept from now on. While nobody writes to it.
+  // Whether a snapshot of the account has the table: its changes are kept from now on. While nobody writes to
+  // it.
   static void keep_images(LiveTable& table, bool kept) { table.kept_ = kept; }
 
   [[nodiscard]] std::vector<Stream> streams(const Scope& scope) const;

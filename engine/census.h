@@ -1,4 +1,5 @@
-// Every table there is, of all accounts and regions: for metrics, which are the server's and not an account's.
+// Every table there is, of all accounts and regions: for metrics, which are the server's and not an
+// account's.
 #pragma once
 
 #include <memory>

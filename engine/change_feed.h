@@ -1,13 +1,14 @@
 // Tells committed changes to whoever listens, in commit order, after they can be read.
 //
-// Every item write of every table is told, whether the table has a stream or not, with the item before and after.
-// A subscription hears each commit that begins after subscribe() returned and none that ended before. While nobody
-// listens a commit pays for looking whether a list is empty.
+// Every item write of every table is told, whether the table has a stream or not, with the item before and
+// after. A subscription hears each commit that begins after subscribe() returned and none that ended before.
+// While nobody listens a commit pays for looking whether a list is empty.
 //
-//   auto subscription = database.subscribe([&](const Change& change) { work_to_do.notify(change.table.id); });
+//   auto subscription = database.subscribe(
+//       [&](const Change& change) { work_to_do.notify(change.table.id); });
 //
-// A listener runs on the committing thread, inside the commit section: it takes a note and wakes somebody up. It
-// neither writes nor subscribes nor ends a subscription, and everything in a Change goes when it returns.
+// A listener runs on the committing thread, inside the commit section: it takes a note and wakes somebody up.
+// It neither writes nor subscribes nor ends a subscription, and everything in a Change goes when it returns.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // One record per item write that changed something, of a table whose stream is enabled.
 //
-// It lies in the shard that is open for its item's partition (shards.h). A record gets its sequence number at commit, from one committer; `published()` is the watermark below
-// which every record can be read and nothing will appear any more. Readers stop there, so none is skipped.
+// It lies in the shard that is open for its item's partition (shards.h). A record gets its sequence number at
+// commit, from one committer; `published()` is the watermark below which every record can be read and nothing
+// will appear any more. Readers stop there, so none is skipped.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +41,8 @@ struct ChangeRecord {
   std::uint64_t size_bytes = 0;   // size(keys) + size(new image) + size(old image)
 };
 
-// A record's bytes but for its creation time. The images are item_codec's bytes, empty: there is none; the view
-// decides which of them are kept.
+// A record's bytes but for its creation time. The images are item_codec's bytes, empty: there is none; the
+// view decides which of them are kept.
 std::string encode_record(Cause cause, StreamView view, const Item& keys, std::string_view old_image,
                           std::string_view new_image);
 void set_record_created(std::string& bytes, Instant created);
@@ -68,8 +69,8 @@ class ChangeLog {
   [[nodiscard]] StreamPage read(StreamId stream, ShardNumber shard, Sequence from, std::size_t limit,
                                 std::size_t bytes_max) const;
 
-  // Forgets an account's records created before `instant`, and shards and streams closed before it. Returns when the
-  // oldest record that stays was created; nothing: none stays.
+  // Forgets an account's records created before `instant`, and shards and streams closed before it. Returns
+  // when the oldest record that stays was created; nothing: none stays.
   std::optional<Instant> trim(std::string_view account, Instant instant);
 
  private:

@@ -67,8 +67,8 @@ struct ClockSetting {
   friend bool operator==(const ClockSetting&, const ClockSetting&) = default;
 };
 
-// One account's time, by its setting and the host's clock. Nothing here deletes what falls due when it is moved:
-// that is Database::advance.
+// One account's time, by its setting and the host's clock. Nothing here deletes what falls due when it is
+// moved: that is Database::advance.
 //
 // Thread-safe.
 class AccountClock final : public Clock {
@@ -100,7 +100,8 @@ class AccountClock final : public Clock {
 };
 
 // The host's time, whatever an account's clock says: for deadlines of waits.
-std::chrono::system_clock::time_point host_time();
+using RealTime = std::chrono::system_clock::time_point;
+RealTime host_time();
 
 // "2022-07-19T21:27:00.000Z"
 std::string iso8601(Instant instant);

@@ -1,10 +1,12 @@
-// The commit section: gives sequence numbers, writes the batch, counts, publishes and tells, in that order, one
-// after the other. So a reader who stops at `published()` sees every record below it and none appears there later.
+// The commit section: gives sequence numbers, writes the batch, counts, publishes and tells, in that order,
+// one after the other. So a reader who stops at `published()` sees every record below it and none appears
+// there later.
 //
-// Where a write has to reach the disk (fsync), those who wait share one: the first in the queue takes the others'
-// batches along. Elsewhere sharing would only add hand-overs: a write takes 5 us.
+// Where a write has to reach the disk (fsync), those who wait share one: the first in the queue takes the
+// others' batches along. Elsewhere sharing would only add hand-overs: a write takes 5 us.
 //
-// A commit that throws has changed nothing: neither counters nor the watermark, nor, after a reopening, storage.
+// A commit that throws has changed nothing: neither counters nor the watermark, nor, after a reopening,
+// storage.
 #pragma once
 
 #include <atomic>

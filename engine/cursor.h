@@ -50,8 +50,9 @@ class Cursor {
   Cursor(Cursor&&) noexcept;
   Cursor& operator=(Cursor&&) noexcept;
 
-  // False at the end, or after passing over departed_max items in a row that have departed: then paused() says so,
-  // key() and item() are the last of them, and next() goes on. So no read takes long because a reaper is behind.
+  // False at the end, or after passing over departed_max items in a row that have departed: then paused()
+  // says so, key() and item() are the last of them, and next() goes on. So no read takes long because a
+  // reaper is behind.
   static constexpr std::size_t departed_max = 10'000;
   bool next();
   [[nodiscard]] bool paused() const;

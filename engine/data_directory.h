@@ -1,5 +1,5 @@
-// Whether a directory may be used for data, and what it looks like then: the owner's alone (0700, its files 0600),
-// with a file MAYFLY in it that says whose it is.
+// Whether a directory may be used for data, and what it looks like then: the owner's alone (0700, its files
+// 0600), with a file MAYFLY in it that says whose it is.
 //
 //   TRY(const DataDirectory found, claim_data_directory(path));
 //
@@ -18,8 +18,8 @@ enum class DataDirectory : std::uint8_t {
   unmarked,  // somebody's RocksDB database; one of ours from before there was a mark, or a stranger's
 };
 
-// Makes the directory if it is not there. The error is a sentence for people: it is neither empty nor ours, or cannot
-// be used; then nothing in it was changed.
+// Makes the directory if it is not there. The error is a sentence for people: it is neither empty nor ours,
+// or cannot be used; then nothing in it was changed.
 Expected<DataDirectory, std::string> claim_data_directory(const std::string& path);
 
 // Of one that turned out to be ours.

@@ -179,7 +179,8 @@ std::shared_ptr<const Table> Database::update_table(const std::shared_ptr<LiveTa
   if (!after) return nullptr;
   if (BackfillWalk::needed_since(*before, *after))
     parts_->backfill->start(table, *after, parts_->options.backfill_at_once_max);
-  // What the change made due goes with it, as far as it is not much: so on a frozen clock all is said and done.
+  // What the change made due goes with it, as far as it is not much: so on a frozen clock all is said and
+  // done.
   const bool makes_due = after->ttl && (!before->ttl || before->ttl->number != after->ttl->number ||
                                         before->expiry != after->expiry);
   if (makes_due) {

@@ -88,7 +88,8 @@ class Database {
   // Deletes what is due in the table, whatever its expiry mode; returns how many.
   std::int64_t sweep(const std::shared_ptr<LiveTable>& table, const std::stop_token& stop = {});
 
-  // Held while a request is answered: a restore or a reset of the account comes before it or after it, never between.
+  // Held while a request is answered: a restore or a reset of the account comes before it or after it, never
+  // between.
   [[nodiscard]] std::shared_lock<Gate> begin_request(std::string_view account) const;
 
   // --- a whole account (snapshots.h)

@@ -1,11 +1,13 @@
-// What has fired is gone for everybody from its first millisecond on, though its deletion may still be on its way.
+// What has fired is gone for everybody from its first millisecond on, though its deletion may still be on its
+// way.
 //
 //   const Departed departed(database, table);              // as of now
 //   if (departed.has(item_key, stored)) continue;          // not for this reader
 //
-// It is computed from the item as it is stored, by the rules that the reaper deletes by, so it holds for items that no
-// index knows yet. Readers pass over what has departed; a transaction that meets such an item expires it first. What a
-// failpoint keeps has not departed. In the modes `aws` and `manual` an item that is due is there until it fires.
+// It is computed from the item as it is stored, by the rules that the reaper deletes by, so it holds for
+// items that no index knows yet. Readers pass over what has departed; a transaction that meets such an item
+// expires it first. What a failpoint keeps has not departed. In the modes `aws` and `manual` an item that is
+// due is there until it fires.
 #pragma once
 
 #include <memory>

@@ -1,10 +1,11 @@
-// Small named documents that the floors above keep beside the items: event source mappings, and how far they are.
+// Small named documents that the floors above keep beside the items: event source mappings, and how far they
+// are.
 //
-// What is in them is their owner's business. An account's documents lie together, so that what resets, saves or
-// restores an account finds them. Written as durably as items; several may be written together.
+// What is in them is their owner's business. An account's documents lie together, so that what resets, saves
+// or restores an account finds them. Written as durably as items; several may be written together.
 //
-// A kind whose name begins with '@' is of the account's state: snapshots keep its documents, a restore puts those that
-// were kept in their place, a reset erases them. Other kinds stay as they are.
+// A kind whose name begins with '@' is of the account's state: snapshots keep its documents, a restore puts
+// those that were kept in their place, a reset erases them. Other kinds stay as they are.
 //
 //   documents.put({"000000000000", "function", "reminder"}, R"({"url":"http://127.0.0.1:9000/"})");
 //   for (const Document& document : documents.list("function")) …

@@ -6,8 +6,8 @@
 // that `due` falls in; `key` is the item's encoded key. An entry is written, moved and erased in the batch of
 // its item's write, and never trusted: who deletes an item asks `is_expired` again, under the item's lock.
 //
-// The rule is DynamoDB's ("How it works: DynamoDB TTL", and Alternator's tests against AWS): the attribute is a
-// Number of epoch seconds, less than now, and not over five years less; anything else never expires.
+// The rule is DynamoDB's ("How it works: DynamoDB TTL", and Alternator's tests against AWS): the attribute is
+// a Number of epoch seconds, less than now, and not over five years less; anything else never expires.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ namespace mayfly::engine {
 
 inline constexpr std::int64_t expiry_age_ms_max = 157'784'760'000;  // five years
 
-// floor(ttl * 1000) + 1, exactly; nothing if the table has no TTL, or the item has no value that can ever expire.
-// After the year 9999 nothing expires: such a value was meant as milliseconds.
+// floor(ttl * 1000) + 1, exactly; nothing if the table has no TTL, or the item has no value that can ever
+// expire. After the year 9999 nothing expires: such a value was meant as milliseconds.
 std::optional<Instant> due_of(const Table& table, const Item& item);
 std::optional<Instant> due_of_stored(const Table& table, std::string_view stored);  // item_codec's bytes
 

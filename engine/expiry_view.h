@@ -1,4 +1,5 @@
-// What the expiry index of a table holds, for people: what goes next, how many in each window, what is overdue.
+// What the expiry index of a table holds, for people: what goes next, how many in each window, what is
+// overdue.
 //
 //   for (const UpcomingExpiry& next : upcoming_expiries(database, *table, 10)) ...
 //

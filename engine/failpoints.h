@@ -1,11 +1,12 @@
-// Points at which an expiry stops, between "this item is due" and its deletion, so that a test can write in between.
+// Points at which an expiry stops, between "this item is due" and its deletion, so that a test can write in
+// between.
 //
 //   failpoints.arm(table, key, keys);     // the item falls due: it stays, and is listed as waiting
 //   ... a user's write, which succeeds: no lock is held
 //   failpoints.release(*table, key);      // the reaper looks again: was the item renewed, it stays
 //
-// What waits holds nobody up but its own account's advance, which returns when all that fell due is gone. A point
-// is there for one release. Thread-safe; while no point is armed a sweep pays for one relaxed load.
+// What waits holds nobody up but its own account's advance, which returns when all that fell due is gone. A
+// point is there for one release. Thread-safe; while no point is armed a sweep pays for one relaxed load.
 #pragma once
 
 #include <atomic>
@@ -46,7 +47,8 @@ class Failpoints {
   bool holds(const LiveTable& table, std::string_view key, Instant due);
   // Whether a point keeps the item: then it is an ordinary one, whether it is due or not.
   [[nodiscard]] bool keeps(const LiveTable& table, std::string_view key) const;
-  // An advance's, which has the account's turn but no lock of an item: until nothing of it waits. True: something did.
+  // An advance's, which has the account's turn but no lock of an item: until nothing of it waits. True:
+  // something did.
   bool wait_for_release(std::string_view account, const std::stop_token& stop);
 
  private:

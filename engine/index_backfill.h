@@ -1,9 +1,10 @@
 // Fills a new index, or the expiry index, of a table that has items.
 //
 // From the moment the description says that an index is being created, writes maintain it; a walk over the
-// items adds what they lack, each under its lock and through Transaction, so that it does not matter who comes
-// first. The first items are filled in before update_table returns, the rest on a thread that exists only while
-// there is something to fill. Index::state and TimeToLive::backfilling tell a restart what to walk again.
+// items adds what they lack, each under its lock and through Transaction, so that it does not matter who
+// comes first. The first items are filled in before update_table returns, the rest on a thread that exists
+// only while there is something to fill. Index::state and TimeToLive::backfilling tell a restart what to walk
+// again.
 #pragma once
 
 #include <condition_variable>

@@ -4,8 +4,8 @@
 //
 // An index is sparse: an item that lacks one of its key attributes, or has one of another type, has no entry.
 // An entry points to its item (its value is the item's encoded key), so a change that leaves an index's keys
-// alone writes nothing to it. Rejected: entries that copy the projection. They cost a write per index for every
-// update and twice the memory, to save one lookup per item read, which takes 1-3 us.
+// alone writes nothing to it. Rejected: entries that copy the projection. They cost a write per index for
+// every update and twice the memory, to save one lookup per item read, which takes 1-3 us.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,8 @@ std::vector<IndexChange> index_changes(const Table& table, const Item* old_item,
 
 // The key of the item's entry; empty: no entry. Drawn with key_codec's words:
 //
-//   entry := key(index partition values, index sort values) partition(table partition value, table sort value)
+//   entry := key(index partition values, index sort values)
+//            partition(table partition value, table sort value)
 //
 // So entries with equal index keys come in the order of a hash over the item's whole key, as on AWS.
 std::string index_entry_key(const Table& table, const Index& index, const Item& item);

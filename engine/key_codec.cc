@@ -65,8 +65,8 @@ std::string_view bytes_of(const AttributeValue& scalar) {
 
 //   zero     := 80
 //   number   := exponent digit+ [66]     base 100, digits aligned at the point, no trailing zero digit
-//   exponent of base 100 minus 64, all bits flipped if negative; digit plus 1, or 101 minus digit if negative;
-//   66 ends a negative number of fewer than 20 digits
+//   exponent of base 100 minus 64, all bits flipped if negative; digit plus 1, or 101 minus
+//   digit if negative; 66 ends a negative number of fewer than 20 digits
 void append_hashed_number(std::string& out, const Number& number) {
   if (number.is_zero()) {
     out += '\x80';
@@ -97,8 +97,8 @@ void append_hashed_number(std::string& out, const Number& number) {
   out.append(reinterpret_cast<const char*>(bytes), hash_bytes);
 }
 
-// Of whole blocks of 64 bytes Boost reads words where they stand, aligned or not; smaller pieces it copies to a block of
-// its own.
+// Of whole blocks of 64 bytes Boost reads words where they stand, aligned or not; smaller pieces it copies to
+// a block of its own.
 void process(boost::uuids::detail::md5& md5, std::string_view bytes) {
   constexpr std::size_t piece_bytes_max = 63;
   for (; bytes.size() > piece_bytes_max; bytes.remove_prefix(piece_bytes_max))

@@ -28,8 +28,8 @@ struct Entry {
 };
 }  // namespace
 
-// What is wanted of one table as it was when the sweep began. The iterator stays past the tombstones that the sweep
-// itself makes; what is written meanwhile is pushed to the timer, which settling respects.
+// What is wanted of one table as it was when the sweep began. The iterator stays past the tombstones that the
+// sweep itself makes; what is written meanwhile is pushed to the timer, which settling respects.
 struct Reaper::Sweep {
   TimerHeap::Look look;
   std::shared_ptr<LiveTable> table;
@@ -83,7 +83,8 @@ Reaper::Progress Reaper::step(Sweep& sweep, std::size_t items_max, Deletions& de
     Transaction transaction(database_, Cause::time_to_live);
     for (const Entry& entry : batch) transaction.add(sweep.table, entry.item_key);
     if (!transaction.lock()) return Progress::outdated;
-    // Another mode or another attribute counts from the next batch on: who changed it had the timer looked at anew.
+    // Another mode or another attribute counts from the next batch on: who changed it had the timer looked at
+    // anew.
     if (&transaction.table(0) != sweep.description.get()) return Progress::outdated;
     std::int64_t removed = 0;
     for (std::size_t slot = 0; slot < batch.size(); ++slot)
@@ -203,7 +204,9 @@ void Reaper::run() {
       }
     }
     if (stop_) return;
-    parts.accounts.bell().wait(ticket, pause);
+    std::optional<RealTime> deadline;
+    if (pause) deadline = host_time() + std::chrono::ceil<RealTime::duration>(*pause);
+    parts.accounts.bell().wait(ticket, deadline);
   }
 }
 

@@ -1,10 +1,11 @@
 // Due entries -> Transaction::remove_expired, by Cause::time_to_live.
 //
-// An item goes at the first instant of its account's clock that is after its TTL (or when its table's mode says:
-// expiry_mode.h), never earlier: the entry says when to look, the item under its lock says whether. What is due
-// goes in due order, and in the order of its keys at the same instant, in small batches, so that writers get their
-// turn. One thread for all accounts, asleep until something fires; of each account it deletes a little, then it is the
-// next one's turn, so that nobody waits for another's backlog. Storage that fails is tried again later.
+// An item goes at the first instant of its account's clock that is after its TTL (or when its table's mode
+// says: expiry_mode.h), never earlier: the entry says when to look, the item under its lock says whether.
+// What is due goes in due order, and in the order of its keys at the same instant, in small batches, so that
+// writers get their turn. One thread for all accounts, asleep until something fires; of each account it
+// deletes a little, then it is the next one's turn, so that nobody waits for another's backlog. Storage that
+// fails is tried again later.
 //
 // Nobody has to wait for it either: what has fired is hidden from whoever reads or writes (departed.h).
 #pragma once
@@ -35,7 +36,8 @@ class Reaper {
 
   // Deletes what fires by now. Less if `stop` is requested, as in what follows.
   void sweep_account(const Account::Turn& turn, Instant now, Deletions& deletions, const std::stop_token& stop = {});
-  // Deletes what is due in the account's table, whatever its mode, and meanwhile what fires in the account's others.
+  // Deletes what is due in the account's table, whatever its mode, and meanwhile what fires in the account's
+  // others.
   void sweep_table(const Account::Turn& turn, const std::shared_ptr<LiveTable>& table, Instant now,
                    Deletions& deletions, const std::stop_token& stop = {});
   // Deletes at most `items_max` of what has fired in this table alone.

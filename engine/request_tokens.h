@@ -1,14 +1,15 @@
-// The tokens of idempotent requests: a request that comes again with its token within ten minutes is recognised.
+// The tokens of idempotent requests: a request that comes again with its token within ten minutes is
+// recognised.
 //
-// A token's use is committed in the batch of the writes it stands for (Transaction::use_token), so that after a
-// crash either both are there or neither. Its time is the clock's, which tests may move.
+// A token's use is committed in the batch of the writes it stands for (Transaction::use_token), so that after
+// a crash either both are there or neither. Its time is the clock's, which tests may move.
 //
-//   'Q' account 0 region 0 length:u8 token used:u64     digest     what was asked for with the token, and when
-//   'U' account used:u64 key                            nothing    the same by age, for forgetting; key: the
-//                                                                  above without its 'Q' and `used`
+//   'Q' account 0 region 0 length:u8 token used:u64   digest    what was asked for, and when
+//   'U' account used:u64 key                          nothing   the same by age, for forgetting; key: the
+//                                                               above without its 'Q' and `used`
 //
-// A token that was used again after its ten minutes has two keys of which the later one counts. So forgetting an
-// old use can never take a new one with it, and needs no lock.
+// A token that was used again after its ten minutes has two keys of which the later one counts. So forgetting
+// an old use can never take a new one with it, and needs no lock.
 #pragma once
 
 #include <map>
@@ -43,9 +44,9 @@ class RequestTokens {
 
  private:
   const Storage& storage_;
-  // By account, a key of 'U': uses before it are forgotten, and their tombstones are never walked again, however many
-  // uses one instant has. (If the write that was to erase them failed, they stay until the next opening, too old to be
-  // found.)
+  // By account, a key of 'U': uses before it are forgotten, and their tombstones are never walked again,
+  // however many uses one instant has. (If the write that was to erase them failed, they stay until the next
+  // opening, too old to be found.)
   std::mutex mutex_;
   std::map<std::string, std::string, std::less<>> oldest_ GUARDED_BY(mutex_);
 };

@@ -1,8 +1,8 @@
 // How a stream's shards begin, go on in children, and end. Pure: the catalog stores what comes of it.
 //
 // At any time the open shards of an enabled stream divide all hashes among them, so that each record has one
-// shard. A child's records are all later than its parent's: who reads parents before children reads each item's
-// records in order. DynamoDB splits and rolls shards over; it merges none.
+// shard. A child's records are all later than its parent's: who reads parents before children reads each
+// item's records in order. DynamoDB splits and rolls shards over; it merges none.
 //
 //   Stream stream = ...;                                          // with one shard, number 0
 //   auto children = reshard(stream, 0, Resharding::split, now, committer.published());

@@ -79,7 +79,8 @@ void each_member(const Storage& storage, char kind, SnapshotId id, Visit visit) 
   for (members.seek_to_first(); members.valid(); members.next()) visit(member_name(members.key()), members.value());
 }
 
-// The numbers from `begin` on that records of the stream may have, as [from, to): all but those that were taken back.
+// The numbers from `begin` on that records of the stream may have, as [from, to): all but those that were
+// taken back.
 std::vector<std::pair<Sequence, Sequence>> recorded_ranges(const Stream& stream, Sequence begin) {
   std::vector<Undoing> undone = stream.undone;
   std::sort(undone.begin(), undone.end(), [](const Undoing& a, const Undoing& b) { return a.first < b.first; });
@@ -92,8 +93,8 @@ std::vector<std::pair<Sequence, Sequence>> recorded_ranges(const Stream& stream,
   return ranges;
 }
 
-// What is gone of a stream that goes back to `sequence`: what was gone then, what has been taken back since and does
-// not come again, and what is taken back now.
+// What is gone of a stream that goes back to `sequence`: what was gone then, what has been taken back since
+// and does not come again, and what is taken back now.
 std::vector<Undoing> undone_after(const Stream& kept, const Stream* live, Sequence sequence,
                                   const std::optional<Undoing>& now) {
   std::vector<Undoing> undone = kept.undone;
@@ -262,7 +263,8 @@ Snapshots::Changes Snapshots::changes_since(const Heads& heads, SnapshotId id, c
       if (is_kept(key)) changes.to.try_emplace(std::string(key), value);  // the earliest counts
     });
   }
-  // Records that came later. Where earlier restores have taken some back there are none, only tombstones: passed by.
+  // Records that came later. Where earlier restores have taken some back there are none, only tombstones:
+  // passed by.
   for (const Stream& stream : kept.streams) {
     const std::optional<Stream> live = parts.catalog.find_stream(stream.id);
     if (!live) continue;
@@ -309,14 +311,15 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
       if (!has(heads, live->id())) parts.catalog.erase_data(batch, live->id());
 
     if (is_latest) {
-      // Nothing differs from it any more. A log of another number, whose keys have never been erased, is as quick to
-      // walk after a thousand restores as after the first.
+      // Nothing differs from it any more. A log of another number, whose keys have never been erased, is as
+      // quick to walk after a thousand restores as after the first.
       erasure.logs.push_back(latest.log);
       latest.log = ++ids.log;
       batch.put(head_key(id), head_value(account, latest.sequence, latest.log, kept.clock));
     } else {
       parts.before_images.stage(batch, {latest.log, latest.sequence});
-      // What is now as it was when the latest was taken, whether its image was there before or has just been added.
+      // What is now as it was when the latest was taken, whether its image was there before or has just been
+      // added.
       for (const auto& [key, value] : changes.to) {
         auto image = parts.before_images.find(latest.log, key);
         if (!image) {

@@ -1,21 +1,22 @@
-// An account's state, kept and brought back: tables, indexes, pending expiries, streams, clock, and what other floors
-// keep with it (documents.h).
+// An account's state, kept and brought back: tables, indexes, pending expiries, streams, clock, and what
+// other floors keep with it (documents.h).
 //
-// Taking a snapshot copies descriptions and counters only. From then on each key is written down before it changes
-// for the first time (before_images.h), so bringing the snapshot back costs what was changed since, not what there is:
-// the images of its own log and of those of all later snapshots are put back, of each key the earliest. Tables and
-// streams keep their ids. All of it is one batch, so a crash leaves the old state or the new.
+// Taking a snapshot copies descriptions and counters only. From then on each key is written down before it
+// changes for the first time (before_images.h), so bringing the snapshot back costs what was changed since,
+// not what there is: the images of its own log and of those of all later snapshots are put back, of each key
+// the earliest. Tables and streams keep their ids. All of it is one batch, so a crash leaves the old state or
+// the new.
 //
-// A restore is an ordinary change for the later snapshots, which stay: what it changes is written down for them, and
-// what it changes back to what the latest had is struck out of its log again. So memory does not grow with the number
-// of restores. A table that only snapshots have lies where it was, named by no catalog.
+// A restore is an ordinary change for the later snapshots, which stay: what it changes is written down for
+// them, and what it changes back to what the latest had is struck out of its log again. So memory does not
+// grow with the number of restores. A table that only snapshots have lies where it was, named by no catalog.
 //
-// Rejected: copies under ids of their own, which cost the whole account at each restore and leave whoever holds an old
-// id with nothing; RocksDB's snapshots, which do not survive a restart; its checkpoints, which hold every account; and
-// its user-defined timestamps, which every key would have to carry.
+// Rejected: copies under ids of their own, which cost the whole account at each restore and leave whoever
+// holds an old id with nothing; RocksDB's snapshots, which do not survive a restart; its checkpoints, which
+// hold every account; and its user-defined timestamps, which every key would have to carry.
 //
-// Streams keep their ARNs and shards. Their sequence numbers go on from the last that was ever given: what was
-// recorded after the snapshot is undone (Stream::undone), and who had read on into it has lost its place.
+// Streams keep their ARNs and shards. Their sequence numbers go on from the last that was ever given: what
+// was recorded after the snapshot is undone (Stream::undone), and who had read on into it has lost its place.
 //
 //   'G' snapshot:u32             account:12 sequence:u64le log:u32le clock     clock: Account::bytes
 //   'H' snapshot:u32 table:u32   table's description

@@ -63,8 +63,8 @@ rocksdb::Options common_options() {
   return options;
 }
 
-// A million items on disk: the filter and the hash index take a get from 7.3 to 3.4 us. In memory they spare who
-// writes a new item the search for an old one in every file.
+// A million items on disk: the filter and the hash index take a get from 7.3 to 3.4 us. In memory they spare
+// who writes a new item the search for an old one in every file.
 rocksdb::BlockBasedTableOptions table_options() {
   rocksdb::BlockBasedTableOptions table;
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
@@ -100,8 +100,8 @@ constexpr int single_erasures_max = 4096;
 constexpr std::chrono::milliseconds resume_pause{1000};
 constexpr std::int64_t report_pause_ms = 1000;
 
-// Memory is given back when as much as this was erased, and a quarter of all that is held, so that it costs little
-// beside what was erased; and in a quiet moment: while fewer than so many writes come in such a time.
+// Memory is given back when as much as this was erased, and a quarter of all that is held, so that it costs
+// little beside what was erased; and in a quiet moment: while fewer than so many writes come in such a time.
 constexpr std::uint64_t erased_bytes_min = 8 << 20;
 constexpr std::chrono::milliseconds quiet_time{200};
 constexpr std::uint64_t quiet_writes_max = 20;
@@ -230,9 +230,9 @@ void Storage::Engine::fail(const std::string& text) {
 bool Storage::Engine::resume() {
   const std::lock_guard nobody_writes(writing);
   if (!db->Resume().ok()) return false;
-  // If it was the log that could not be written to, it takes nothing more, and ends within a record. Another one is
-  // begun by a resumption alone, and by that only if there is a buffer to write. So there shall be one, and a reason to
-  // resume: that no new log could be made.
+  // If it was the log that could not be written to, it takes nothing more, and ends within a record. Another
+  // one is begun by a resumption alone, and by that only if there is a buffer to write. So there shall be
+  // one, and a reason to resume: that no new log could be made.
   rocksdb::WriteOptions without_log;
   without_log.disableWAL = true;
   if (!db->Delete(without_log, "Mresumed").ok()) return false;
@@ -297,8 +297,8 @@ Storage::~Storage() {
 
 namespace {
 
-// RocksDB has no code of its own for a held LOCK: "IO error: While lock file: .../LOCK: ..." when another process has
-// it, "IO error: lock hold by current process, ..." when this one has.
+// RocksDB has no code of its own for a held LOCK: "IO error: While lock file: .../LOCK: ..." when another
+// process has it, "IO error: lock hold by current process, ..." when this one has.
 Unexpected<std::string> cannot_open(const std::string& directory, const rocksdb::Status& status) {
   const std::string text = status.ToString();
   if (status.IsIOError() && (text.find("While lock file") != std::string::npos ||

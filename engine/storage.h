@@ -1,11 +1,11 @@
 // Ordered bytes, in memory or in a directory: the only file that knows RocksDB.
 //
 // Guarantees: a Batch is written whole or not at all; a Snapshot and an Iterator see one instant. In a
-// directory, a write that returned survives the process's end, and with `fsync` the machine's; a directory that lost
-// such a write otherwise is not opened (write_ahead_log.h). Whatever RocksDB reports is counted, reported and thrown
-// as StorageFault. After a write that failed for want of space or descriptors the next ones fail too, until a second
-// has passed in which there was enough of both. In memory, what was erased is given back to the host within seconds
-// of quiet. Thread-safe; Batch, Iterator and Snapshot are one thread's.
+// directory, a write that returned survives the process's end, and with `fsync` the machine's; a directory
+// that lost such a write otherwise is not opened (write_ahead_log.h). Whatever RocksDB reports is counted,
+// reported and thrown as StorageFault. After a write that failed for want of space or descriptors the next
+// ones fail too, until a second has passed in which there was enough of both. In memory, what was erased is
+// given back to the host within seconds of quiet. Thread-safe; Batch, Iterator and Snapshot are one thread's.
 //
 //   Batch batch;
 //   batch.put("k", "v");
@@ -34,7 +34,8 @@ class StorageFault : public std::runtime_error {
 struct StorageOptions {
   std::string directory;  // empty: in memory
   bool fsync = false;
-  // Told, in a sentence, of what fails and of its end, by whichever thread it happens to; at most once a second.
+  // Told, in a sentence, of what fails and of its end, by whichever thread it happens to; at most once a
+  // second.
   std::function<void(std::string_view)> report;
   // For tests: asked before every write; true makes that write fail as a full disk would.
   std::function<bool()> write_fails;

@@ -18,9 +18,9 @@ using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 using Fails = std::function<bool(std::string_view path)>;
 
-// RocksDB asks by these flags whether what failed may come to pass later. Left as they are, a file that could not be
-// made for want of a descriptor is a fatal error to it: nothing is written any more until the process ends. A full
-// disk keeps its subcode for the text's sake only.
+// RocksDB asks by these flags whether what failed may come to pass later. Left as they are, a file that could
+// not be made for want of a descriptor is a fatal error to it: nothing is written any more until the process
+// ends. A full disk keeps its subcode for the text's sake only.
 IOStatus passing(IOStatus status) {
   if (!status.IsIOError()) return status;
   IOStatus again = IOStatus::IOError(status.getState() ? status.getState() : "");

@@ -1,5 +1,6 @@
-// The files of a data directory as RocksDB makes them: for their owner's eyes only, whatever the process's umask says,
-// and so that out of descriptors or out of space is a state that passes, not one that ends with the process.
+// The files of a data directory as RocksDB makes them: for their owner's eyes only, whatever the process's
+// umask says, and so that out of descriptors or out of space is a state that passes, not one that ends with
+// the process.
 #pragma once
 
 #include <atomic>
@@ -14,8 +15,8 @@ class FileSystem;
 
 namespace mayfly::engine {
 
-// `fails`: for tests, asked before a file is made, written to or synced; true makes that fail. While `refuses` is set,
-// no file is made.
+// `fails`: for tests, asked before a file is made, written to or synced; true makes that fail. While
+// `refuses` is set, no file is made.
 std::shared_ptr<rocksdb::FileSystem> private_files(std::function<bool(std::string_view path)> fails,
                                                    const std::atomic<bool>& refuses);
 

@@ -1,5 +1,6 @@
-// Every stream there is, enabled or closed, by its id and by its name. A lookup costs the logarithm of how many there
-// are, and a walk what it finds: a suite that makes and drops tables leaves thousands of closed streams for a day.
+// Every stream there is, enabled or closed, by its id and by its name. A lookup costs the logarithm of how
+// many there are, and a walk what it finds: a suite that makes and drops tables leaves thousands of closed
+// streams for a day.
 //
 //   streams.put(stream);
 //   if (const Stream* found = streams.find(scope, "carts", "2024-11-18T14:36:44.149")) use(*found);

@@ -1,8 +1,8 @@
 // The time by which streams and their readers age: an account's, less what was jumped over.
 //
-// A jump must not lose what it brought about: a record written before or during an advance of 48 hours is not 48
-// hours older after it. So the jumps are remembered, and a record's age is the time since its creation that was
-// not jumped.
+// A jump must not lose what it brought about: a record written before or during an advance of 48 hours is not
+// 48 hours older after it. So the jumps are remembered, and a record's age is the time since its creation
+// that was not jumped.
 //
 //   StreamTime time;
 //   time.jump(1000, 5000);

@@ -228,6 +228,24 @@ Shard shard(const AttributeValue& value) {
 
 }  // namespace
 
+std::string_view type_name(ScalarType type) {
+  switch (type) {
+    case ScalarType::string: return "S";
+    case ScalarType::number: return "N";
+    case ScalarType::binary: break;
+  }
+  return "B";
+}
+
+bool has_type(const AttributeValue& value, ScalarType type) {
+  switch (type) {
+    case ScalarType::string: return value.type() == Type::string;
+    case ScalarType::number: return value.type() == Type::number;
+    case ScalarType::binary: break;
+  }
+  return value.type() == Type::binary;
+}
+
 bool Stream::is_undone(std::uint64_t sequence) const {
   return std::any_of(undone.begin(), undone.end(), [&](const Undoing& undoing) {
     return undoing.first <= sequence && sequence <= undoing.last;

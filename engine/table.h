@@ -23,6 +23,9 @@ using ShardNumber = std::uint32_t;  // unique within a stream, never reused
 
 enum class ScalarType : std::uint8_t { string, number, binary };
 
+std::string_view type_name(ScalarType type);  // "S", "N", "B"
+bool has_type(const AttributeValue& value, ScalarType type);
+
 struct KeyAttribute {
   std::string name;
   ScalarType type;
@@ -119,8 +122,9 @@ struct PointInTimeRecovery {
 enum class StreamView : std::uint8_t { keys_only, new_image, old_image, new_and_old_images };
 
 // The part of a stream that holds the records of some partitions: of those whose keys' hashes (key_codec.h's
-// partition_hash) lie in its range. The open shards' ranges divide all hashes among them. A shard that is closed
-// while its stream is enabled has children, which go on with its hashes: one, or two with half of them each.
+// partition_hash) lie in its range. The open shards' ranges divide all hashes among them. A shard that is
+// closed while its stream is enabled has children, which go on with its hashes: one, or two with half of them
+// each.
 struct Shard {
   struct Parent {
     ShardNumber number;

@@ -1,12 +1,14 @@
 // Moves an account's clock, through every instant at which something fires, in order.
 //
-// When a call returns, all that fired on the way is deleted, gone from indexes and readable in streams. Who reads
-// the clock meanwhile sees it step. One journey at a time: a second begins where the first ended.
+// When a call returns, all that fired on the way is deleted, gone from indexes and readable in streams. Who
+// reads the clock meanwhile sees it step. One journey at a time: a second begins where the first ended.
 //
-// A journey has an end, whatever others write meanwhile: it stops at every instant for as many entries as there were
-// when it began, and for stops_spare more; what then is still to fire does so on arrival. `stop` ends it where it is.
+// A journey has an end, whatever others write meanwhile: it stops at every instant for as many entries as
+// there were when it began, and for stops_spare more; what then is still to fire does so on arrival. `stop`
+// ends it where it is.
 //
-// Stream records do not age by the way, so that a jump cannot lose what it brought about, unless that is asked for.
+// Stream records do not age by the way, so that a jump cannot lose what it brought about, unless that is
+// asked for.
 #pragma once
 
 #include <chrono>
@@ -35,8 +37,8 @@ class TimeTravel {
                                               const std::stop_token& stop);
   // To the next instant at which something fires, if there is one.
   Advanced advance_to_next_expiry(Account& account, bool age_streams, const std::stop_token& stop);
-  // A later time is an advance; an earlier one is for accounts without tables. No `now`: as it is, or the host's
-  // in real time.
+  // A later time is an advance; an earlier one is for accounts without tables. No `now`: as it is, or the
+  // host's in real time.
   Expected<Advanced, ClockRefusal> set(Account& account, ClockSetting setting, std::optional<Instant> now,
                                        bool age_streams, const std::stop_token& stop);
 

@@ -1,5 +1,5 @@
-// When the reaper has to look next at an account's tables: for each with TTL, an instant before which nothing of
-// it is due, and the instant when that is to be deleted by the table's expiry mode.
+// When the reaper has to look next at an account's tables: for each with TTL, an instant before which nothing
+// of it is due, and the instant when that is to be deleted by the table's expiry mode.
 //
 // One entry per table, not one per item: what is due then is read from the expiry index, in order, from that
 // instant on. So the instant is the index's low watermark too (a sweep starts past the tombstones of what
@@ -7,13 +7,14 @@
 // first. Rejected: a bounded read-ahead of single entries. It needs its own eviction and reload, and saves a
 // seek per sweep (some 5 us) of a deletion that costs 15.
 //
-// A timer may be early (its item was renewed or deleted): who looks then finds nothing and says when to come back.
-// It is never late. Who writes an expiry entry pushes it after its commit, and who looks at the index announces that
-// before reading it: a push meanwhile is remembered, and settling cannot put the timer behind it.
+// A timer may be early (its item was renewed or deleted): who looks then finds nothing and says when to come
+// back. It is never late. Who writes an expiry entry pushes it after its commit, and who looks at the index
+// announces that before reading it: a push meanwhile is remembered, and settling cannot put the timer behind
+// it.
 //
 //   if (const auto look = timers.look_firing(now)) {       // the timer stays where it is
 //     ... read the index from look->timer.due on, delete what is due ...
-//     timers.settle(*look, first_entry_that_is_left);      // or nothing is settled, if that failed: looked at again
+//     timers.settle(*look, first_entry_that_is_left);  // if that failed nothing is settled: looked at again
 //   }
 //
 // Thread-safe.
@@ -60,16 +61,16 @@ class TimerHeap {
   [[nodiscard]] std::vector<TableId> firing(Instant now) const;
   [[nodiscard]] std::size_t size() const;
 
-  // A look at the table, or at the one whose timer is the earliest, or only if that fires by now. A later look at the
-  // same table takes the place of an earlier one. Nothing: there is no such timer.
+  // A look at the table, or at the one whose timer is the earliest, or only if that fires by now. A later
+  // look at the same table takes the place of an earlier one. Nothing: there is no such timer.
   std::optional<Look> look(TableId table);
   std::optional<Look> look_earliest();
   std::optional<Look> look_firing(Instant now);
   // False: somebody has looked since, or the table was forgotten. What this look has read may be out of date.
   [[nodiscard]] bool is_current(const Look& look) const;
-  // `next` is the first entry that the look left; nothing: none. The timer is set to it, or to an earlier one that was
-  // pushed since the look began. Of a look that is not current: nothing happens. Rings nobody: who looks has the
-  // account's turn (account.h), whose end does.
+  // `next` is the first entry that the look left; nothing: none. The timer is set to it, or to an earlier one
+  // that was pushed since the look began. Of a look that is not current: nothing happens. Rings nobody: who
+  // looks has the account's turn (account.h), whose end does.
   void settle(const Look& look, std::optional<Timer> next);
 
  private:

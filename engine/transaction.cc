@@ -362,8 +362,8 @@ void Transaction::State::stage_expiry(const OneItem& item, const Table& table, c
 
 void Transaction::State::erase_expiry(const OneItem& item, const Table& table, const LiveTable& live, Instant due) {
   const std::string entry = parts.expiry.entry_key(table.id, due, item.key);
-  // A write that overtook the reaper has erased it, what was too old when it was written never had one, and the
-  // backfill may not have come here yet.
+  // A write that overtook the reaper has erased it, what was too old when it was written never had one, and
+  // the backfill may not have come here yet.
   const bool surely = item.write != Write::forget_expiry && !table.ttl->backfilling && !is_too_old(due, now());
   if (std::string unused; !surely && !parts.storage().get(entry, unused)) return;
   staged.batch.erase(entry);

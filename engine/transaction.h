@@ -10,8 +10,9 @@
 // Commit writes ONE batch {items, index entries, expiry entries, change records, counters} and returns
 // when it can be read, also in the stream. Destroying a transaction that was not committed changes nothing.
 //
-// What has fired by its TTL (departed.h) is met by no user's transaction: lock() deletes it first, as the reaper would,
-// and an item that is written when it is due already is deleted by the commit, in a batch after its own.
+// What has fired by its TTL (departed.h) is met by no user's transaction: lock() deletes it first, as the
+// reaper would, and an item that is written when it is due already is deleted by the commit, in a batch after
+// its own.
 #pragma once
 
 #include <cstdint>
@@ -49,21 +50,23 @@ class Transaction {
   // Names an item; `key` is key_codec's, of the table's key. All names come before lock(). The same item
   // may not be named twice.
   Slot add(std::shared_ptr<LiveTable> table, std::string key);
-  // This request is idempotent by its token: before lock(). The use is committed with the writes, also if there
-  // are none. `digest` says what is asked for.
+  // This request is idempotent by its token: before lock(). The use is committed with the writes, also if
+  // there are none. `digest` says what is asked for.
   void use_token(const Scope& scope, std::string_view token, std::string digest);
-  // Locks tables (shared), items and the token, in key order, and reads the items. False: a table was dropped.
+  // Locks tables (shared), items and the token, in key order, and reads the items. False: a table was
+  // dropped.
   [[nodiscard]] bool lock();
 
   [[nodiscard]] const Table& table(Slot slot) const;           // as it is while we hold its lock
   [[nodiscard]] const StoredItem* old_item(Slot slot) const;   // nullptr: no such item, or it has just expired
-  // After lock(): the digest that the token was used with in the last ten minutes. Who finds one does not commit.
+  // After lock(): the digest that the token was used with in the last ten minutes. Who finds one does not
+  // commit.
   [[nodiscard]] const std::optional<std::string>& digest_before() const;
   void put(Slot slot, Item item);
   void remove(Slot slot);
 
-  // The reaper's: removes the item if it is expired now and was to expire at `due`, as its entry in the expiry
-  // index says; else drops that entry, unless it is the item's own and its time is still to come.
+  // The reaper's: removes the item if it is expired now and was to expire at `due`, as its entry in the
+  // expiry index says; else drops that entry, unless it is the item's own and its time is still to come.
   // True: the item will go.
   bool remove_expired(Slot slot, Instant due);
   // The backfill's: the item stays as it is, and gets the entries it lacks in indexes that are being created

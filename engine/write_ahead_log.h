@@ -1,10 +1,11 @@
 // Whether RocksDB's write-ahead logs hold what was written to them, asked before a directory is opened.
 //
-// A process that is killed leaves a log that ends within a record, a power cut one with sectors that were never
-// written: of such a tail nothing was acknowledged (with fsync), and it is cut off. Anything else that is not as it was
-// written is damage to what was acknowledged. RocksDB's own modes do not tell the two apart: kPointInTimeRecovery, its
-// default, opens silently what stands before the first damage, kTolerateCorruptedTailRecords takes a length that was
-// changed for a torn tail, and kAbsoluteConsistency, which is right for logs that have passed here, refuses torn tails.
+// A process that is killed leaves a log that ends within a record, a power cut one with sectors that were
+// never written: of such a tail nothing was acknowledged (with fsync), and it is cut off. Anything else that
+// is not as it was written is damage to what was acknowledged. RocksDB's own modes do not tell the two apart:
+// kPointInTimeRecovery, its default, opens silently what stands before the first damage,
+// kTolerateCorruptedTailRecords takes a length that was changed for a torn tail, and kAbsoluteConsistency,
+// which is right for logs that have passed here, refuses torn tails.
 //
 //   CHECK_OK(mend_write_ahead_logs(directory));
 #pragma once
@@ -17,7 +18,8 @@
 
 namespace mayfly::engine {
 
-// The error is a sentence for people; then nothing was changed. Nobody else writes to the directory meanwhile.
+// The error is a sentence for people; then nothing was changed. Nobody else writes to the directory
+// meanwhile.
 Expected<void, std::string> mend_write_ahead_logs(const std::string& directory);
 
 // Of one log's bytes. `is_last`: no later log has records.

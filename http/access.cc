@@ -87,7 +87,8 @@ Refusal forbidden(std::string message) { return {403, "mayfly#Forbidden", std::m
 bool reads(std::string_view method) { return method == "GET" || method == "HEAD"; }
 
 std::optional<Refusal> refuse_form(const Request& request) {
-  // A proxy's form, "GET http://example.com/": its authority would stand for Host. Nothing that we serve needs it.
+  // A proxy's form, "GET http://example.com/": its authority would stand for Host. Nothing that we serve
+  // needs it.
   if (!request.target.starts_with('/') && request.target != "*") {
     return malformed("The request's target must begin with a slash.");
   }
@@ -146,12 +147,14 @@ std::optional<Refusal> refuse_page(const Request& request, const AccessRules& ru
 
 std::optional<Refusal> refuse_content_type(const Request& request) {
   const std::string_view path = request.path();
-  // DynamoDB's operations are named by X-Amz-Target, which no page sends unasked; other types have DynamoDB's 404.
+  // DynamoDB's operations are named by X-Amz-Target, which no page sends unasked; other types have DynamoDB's
+  // 404.
   if (path == "/" || reads(request.method) || request.method == "OPTIONS") return std::nullopt;
   std::string_view type = request.header(Header::content_type);
   type = trim(type.substr(0, type.find(';')));
   if (equals_ignoring_case(type, "application/json") || equals_ignoring_case(type, "application/x-amz-json-1.0")) return std::nullopt;
-  // A signature in a header is not sent unasked either. An Invoke's payload is of any type, and a DELETE has none.
+  // A signature in a header is not sent unasked either. An Invoke's payload is of any type, and a DELETE has
+  // none.
   const bool any_type = request.body.empty() || compat::triggers::waits_for_function(request.method, path);
   if (request.has(Header::authorization) && any_type) return std::nullopt;
   return Refusal{415, "mayfly#UnsupportedMediaType", "Calls that change something need Content-Type: application/json."};

@@ -1,16 +1,19 @@
 // Who may ask: one rule of Host, Origin, Sec-Fetch-Site and Content-Type, for every path.
 //
-// Whoever reaches the port may use the server; what must not is a web page that a developer happens to look at. Its
-// browser is on this machine and sends what the page says, but it also says who is asking:
+// Whoever reaches the port may use the server; what must not is a web page that a developer happens to look
+// at. Its browser is on this machine and sends what the page says, but it also says who is asking:
 //
-//   Host            what the page calls us. It can have its own name mean our address (DNS rebinding) and is then of
-//                   our origin; so we answer only to names that nobody can rebind, and to those that were added.
+//   Host            what the page calls us. It can have its own name mean our address (DNS rebinding) and is
+//                   then of our origin; so we answer only to names that nobody can rebind, and to those that
+//                   were added.
 //   Origin,         whose page it is. Another's is refused, unless it was allowed (--cors-origin).
 //   Sec-Fetch-Site
-//   Content-Type    the three types of forms, and none, can be sent to anybody without asking first (a preflight).
-//                   What changes something has another type, or a header that makes the browser ask.
+//   Content-Type    the three types of forms, and none, can be sent to anybody without asking first (a
+//                   preflight). What changes something has another type, or a header that makes the browser
+//                   ask.
 //
-// An Admitted is a request that passed; only admit makes one and nothing is routed without, so no path can forget.
+// An Admitted is a request that passed; only admit makes one and nothing is routed without, so no path can
+// forget.
 //
 //   auto admitted = admit(request, rules, known_host);
 //   if (!admitted) ...       // 403 mayfly#Forbidden: This server is not called evil.example: …
@@ -52,12 +55,14 @@ class Admitted {
   std::string_view origin_;
 };
 
-// The Admitted refers to `request`. Pure but for `known_host`: the last Host header that these rules took, which a
-// connection keeps (empty at first), for it nearly always says the same again and reading it strictly takes 500 instructions.
+// The Admitted refers to `request`. Pure but for `known_host`: the last Host header that these rules took,
+// which a connection keeps (empty at first), for it nearly always says the same again and reading it strictly
+// takes 500 instructions.
 Expected<Admitted, Refusal> admit(Request& request, const AccessRules& rules, std::string& known_host);
 
-// Whether we answer to a Host header's value, strictly read: "127.0.0.1:8000", "[::1]", "localhost", "a.localhost",
-// "host.docker.internal", "mayfly" (a name without a dot: a Compose service), or one of `hosts`.
+// Whether we answer to a Host header's value, strictly read: "127.0.0.1:8000", "[::1]", "localhost",
+// "a.localhost", "host.docker.internal", "mayfly" (a name without a dot: a Compose service), or one of
+// `hosts`.
 bool answers_to(std::string_view host, const std::vector<std::string>& hosts);
 
 }  // namespace mayfly::http

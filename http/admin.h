@@ -1,7 +1,8 @@
-// /_mayfly/…: what belongs to the emulator, not to DynamoDB. The calls are compat/control's; here is their HTTP.
+// /_mayfly/…: what belongs to the emulator, not to DynamoDB. The calls are compat/control's; here is their
+// HTTP.
 //
-// Account and region come from X-Mayfly-Account and X-Mayfly-Region. Who may ask at all is access.h's; health alone is
-// there also when control is switched off.
+// Account and region come from X-Mayfly-Account and X-Mayfly-Region. Who may ask at all is access.h's; health
+// alone is there also when control is switched off.
 //
 //   GET /_mayfly/health -> {"status":"ok","version":"0.1.0"}
 #pragma once

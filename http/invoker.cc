@@ -35,9 +35,9 @@ namespace {
 namespace asio = boost::asio;
 namespace beast = boost::beast;
 using asio::ip::tcp;
-using compat::triggers::Invocation;
-using compat::triggers::InvocationAnswer;
-using compat::triggers::InvocationFailure;
+using compat::outbound::Invocation;
+using compat::outbound::InvocationAnswer;
+using compat::outbound::InvocationFailure;
 using ErrorCode = boost::system::error_code;
 using Parser = beast::http::response_parser<beast::http::string_body>;
 

@@ -1,9 +1,10 @@
-// Functions over HTTP: one POST a call, on a connection of its own; one thread for all of them, from the first on.
+// Functions over HTTP: one POST a call, on a connection of its own; one thread for all of them, from the
+// first on.
 //
-// The URL is posted exactly as it was given, with Content-Length, never chunked. Hosts are addresses, localhost, or
-// names that name_lookup.h finds. So many calls are under way at once that a quarter of the process' file descriptors
-// is enough, `calls_max` at most; those that come when there are as many wait in a line, and their time runs from when
-// they begin.
+// The URL is posted exactly as it was given, with Content-Length, never chunked. Hosts are addresses,
+// localhost, or names that name_lookup.h finds. So many calls are under way at once that a quarter of the
+// process' file descriptors is enough, `calls_max` at most; those that come when there are as many wait in a
+// line, and their time runs from when they begin.
 //
 //   HttpInvoker invoker;
 //   auto answer = invoker.post({.url = *Url::parse("http://127.0.0.1:9000/"), .body = "{}"}, {});
@@ -12,17 +13,17 @@
 #include <cstddef>
 #include <memory>
 
-#include "compat/triggers/invoker.h"
+#include "compat/outbound/invoker.h"
 
 namespace mayfly::http {
 
-class HttpInvoker final : public compat::triggers::Invoker {
+class HttpInvoker final : public compat::outbound::Invoker {
  public:
   static constexpr std::size_t calls_max = 1024;
 
   HttpInvoker();
   ~HttpInvoker() override;  // nobody hears of what is under way
-  void start(compat::triggers::Invocation invocation, std::stop_token stop, Done done) override;
+  void start(compat::outbound::Invocation invocation, std::stop_token stop, Done done) override;
   Expected<void, std::string> prepare() override;
 
  private:

@@ -1,4 +1,5 @@
-// Lambda's REST API over HTTP: compat/triggers/rest answers, here are its headers and whose mappings it is about.
+// Lambda's REST API over HTTP: compat/triggers/rest answers, here are its headers and whose mappings it is
+// about.
 #pragma once
 
 #include <stop_token>

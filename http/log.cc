@@ -20,7 +20,8 @@ std::size_t printable_bytes(std::string_view text) {
   const unsigned first = byte(0);
   if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
   const std::size_t bytes = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  // The second byte's least and most: no longer forms than needed, no surrogates, nothing past U+10FFFF, no C1 controls.
+  // The second byte's least and most: no longer forms than needed, no surrogates, nothing past U+10FFFF, no
+  // C1 controls.
   const unsigned least = first == 0xe0 || first == 0xc2 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
   const unsigned most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
   if (first < 0xc2 || first > 0xf4 || byte(1) < least || byte(1) > most) return 0;

@@ -24,7 +24,8 @@ namespace mayfly::http {
 class BodySource {
  public:
   virtual ~BodySource() = default;
-  // Waits for the next piece and appends it. False: that was the last. Returns soon after `stop` is requested.
+  // Waits for the next piece and appends it. False: that was the last. Returns soon after `stop` is
+  // requested.
   virtual bool next(std::string& piece, const std::stop_token& stop) = 0;
 };
 

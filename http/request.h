@@ -1,7 +1,8 @@
 // One HTTP request: what the session read of it and the router answers from.
 //
 // Only the headers that some answer depends on are kept; the first of a name counts, as for DynamoDB's
-// Accept-Encoding, and that there were more is remembered. Reused from request to request so that its strings keep their memory.
+// Accept-Encoding, and that there were more is remembered. Reused from request to request so that its strings
+// keep their memory.
 #pragma once
 
 #include <array>

@@ -22,9 +22,9 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
     body_limit(body_bytes_max);
   }
 
-  // As basic_parser's put: how many bytes were taken. What Beast would not bear is kept from it: once it has seen a last
-  // chunk's "0\r\n" it asserts that more than one byte came since. No body that comes in chunks ends in fewer bytes
-  // than the last chunk has, so waiting for that many never waits for ever.
+  // As basic_parser's put: how many bytes were taken. What Beast would not bear is kept from it: once it has
+  // seen a last chunk's "0\r\n" it asserts that more than one byte came since. No body that comes in chunks
+  // ends in fewer bytes than the last chunk has, so waiting for that many never waits for ever.
   std::size_t parse(const boost::asio::const_buffer& bytes, boost::beast::error_code& failure) {
     constexpr std::string_view last_chunk = "0\r\n\r\n";
     if (is_header_done() && chunked() && bytes.size() < last_chunk.size()) {
@@ -81,8 +81,9 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
     if (header_bytes_ > header_bytes_max) failure = boost::beast::http::error::header_limit;
   }
 
-  // One header says where the body ends, in a way that everybody understands alike: who reads another end than the
-  // proxy before us reads another next request. Beast takes an unknown encoding for no body, and lists of equal lengths.
+  // One header says where the body ends, in a way that everybody understands alike: who reads another end
+  // than the proxy before us reads another next request. Beast takes an unknown encoding for no body, and
+  // lists of equal lengths.
   void check_framing(bool by_encoding, std::string_view value, Error& failure) {
     if (by_encoding && (request_.is_http_1_0 || !equals_ignoring_case(value, "chunked"))) {
       failure = boost::beast::http::error::bad_transfer_encoding;

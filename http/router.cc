@@ -4,7 +4,7 @@
 
 #include "compat/control/control.h"
 #include "compat/emulator.h"
-#include "compat/json.h"
+#include "compat/wire/json.h"
 #include "compat/triggers/rest.h"
 #include "http/access.h"
 #include "http/admin.h"
@@ -19,7 +19,8 @@ namespace {
 constexpr std::string_view amz_json = "application/x-amz-json-1.0";
 constexpr std::string_view plain_json = "application/json";
 
-// What an allowed origin's script may read of an answer, and for how long (seconds) it may remember a preflight.
+// What an allowed origin's script may read of an answer, and for how long (seconds) it may remember a
+// preflight.
 constexpr std::string_view exposed_headers =
     "Access-Control-Expose-Headers: x-amzn-RequestId, x-amzn-ErrorType, x-amz-crc32, Date\r\n";
 constexpr std::string_view preflight_age = "Access-Control-Max-Age: 172800\r\n";
@@ -78,8 +79,8 @@ std::optional<Reply> decompress_body(Request& request, std::string_view content_
   return reply;
 }
 
-// An operation's answer. Parsing comes first in DynamoDB's order, but only a request that fails otherwise needs
-// to know: a good one is parsed once, by dispatch.
+// An operation's answer. Parsing comes first in DynamoDB's order, but only a request that fails otherwise
+// needs to know: a good one is parsed once, by dispatch.
 compat::Answer operate(const Request& request, compat::Emulator& emulator, const std::stop_token& stop) {
   const std::string_view target = request.header(Header::x_amz_target);
   const auto refuse = [&](const compat::Error& error) {

@@ -1,7 +1,8 @@
 // Request in, reply out: which answer a method, a path and headers get, in DynamoDB's order.
 //
-// Only what access.h admitted comes here. A POST is checked in this order: content type (404), encoding of the body, JSON, target, authentication; then
-// compat answers. Pure but for what the emulator does: no sockets here.
+// Only what access.h admitted comes here. A POST is checked in this order: content type (404), encoding of
+// the body, JSON, target, authentication; then compat answers. Pure but for what the emulator does: no
+// sockets here.
 #pragma once
 
 #include <optional>
@@ -23,7 +24,8 @@ struct Refusal;
 
 // Thread-safe. May decompress the request's body in place. `stop`: nobody waits for the answer any more.
 Reply route(const Admitted& admitted, compat::Emulator& emulator, const AccessRules& access, const std::stop_token& stop);
-// As what its answer may take time that is not its own; nothing: it takes none. Io threads have others to serve.
+// As what its answer may take time that is not its own; nothing: it takes none. Io threads have others to
+// serve.
 std::optional<Waiting> waits_as(const Request& request, const compat::Emulator& emulator);
 
 // What a request gets that was not admitted; in a form that all clients read, AWS's and ours.

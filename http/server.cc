@@ -167,7 +167,8 @@ class EmulatorService final : public Service {
                                         " bytes");
     }
   }
-  // The last resort: what throws is a bug of ours (or no memory), and costs one request, not everybody's tables.
+  // The last resort: what throws is a bug of ours (or no memory), and costs one request, not everybody's
+  // tables.
   Reply answer_or_500(const Admitted& admitted, const std::stop_token& stop) {
     try {
       return route(admitted, emulator_, access_, stop);

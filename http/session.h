@@ -1,8 +1,9 @@
 // One connection: reads requests, has them answered in order, writes the answers.
 //
-// Runs on its server's io thread only; an answer that may have to wait is made on the slow lane, and comes back. Pipelined requests that arrived together are answered in one write; no
-// more is read while an answer waits to be sent. A body that is cut short was never a request: nothing of it is
-// executed. Keeps itself alive by what it waits for.
+// Runs on its server's io thread only; an answer that may have to wait is made on the slow lane, and comes
+// back. Pipelined requests that arrived together are answered in one write; no more is read while an answer
+// waits to be sent. A body that is cut short was never a request: nothing of it is executed. Keeps itself
+// alive by what it waits for.
 #pragma once
 
 #include <boost/asio/io_context.hpp>

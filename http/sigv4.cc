@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compat/percent_encoding.h"
+#include "compat/wire/percent_encoding.h"
 #include "http/request.h"
 
 namespace mayfly::http {

@@ -1,8 +1,8 @@
 // Who signs a request, and for which region: AWS Signature Version 4's header or query parameters.
 //
 // The form is checked, in AWS's order and words. The signature itself is not: nobody has told us a secret, so
-// every secret is right. Nor is the date: tests sign under clocks of their own (freezegun, libfaketime), and an
-// endpoint whose time a test controls must not refuse them as "Signature expired".
+// every secret is right. Nor is the date: tests sign under clocks of their own (freezegun, libfaketime), and
+// an endpoint whose time a test controls must not refuse them as "Signature expired".
 //
 //   Authorization: AWS4-HMAC-SHA256 Credential=000000000042/20240101/eu-west-1/dynamodb/aws4_request, …
 //   authenticate(request, "us-east-1") -> {account 000000000042, region eu-west-1}
@@ -10,7 +10,7 @@
 
 #include <string_view>
 
-#include "compat/error.h"
+#include "compat/wire/error.h"
 #include "engine/catalog.h"
 
 namespace mayfly::http {

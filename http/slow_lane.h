@@ -1,9 +1,10 @@
 // Threads for requests that may wait: for a change, for time to pass through a million expiries, for another
 // server. The io threads, which answer all others, hand such a request over and go on.
 //
-// Who waits holds a place, and there are so many of each kind: who opens hundreds of event streams takes no control call
-// its place, and changes that wait at a failpoint leave the call that releases it one. No thread before the first
-// such request; then one for each that is under way, kept for the next. Nobody with a place waits behind others.
+// Who waits holds a place, and there are so many of each kind: who opens hundreds of event streams takes no
+// control call its place, and changes that wait at a failpoint leave the call that releases it one. No thread
+// before the first such request; then one for each that is under way, kept for the next. Nobody with a place
+// waits behind others.
 //
 //   auto place = lane.take(Waiting::awaits);
 //   if (!place || !lane.run(stop, [=] { ... })) answer_that_too_many_wait();
@@ -69,8 +70,8 @@ class SlowLane {
   // Empty: all of the kind are taken.
   [[nodiscard]] Place take(Waiting kind);
 
-  // For a holder of a place. False: there is no thread to be had, or this is the end. `stop` is requested if the lane
-  // ends meanwhile; the job, which must not throw, heeds it wherever it waits.
+  // For a holder of a place. False: there is no thread to be had, or this is the end. `stop` is requested if
+  // the lane ends meanwhile; the job, which must not throw, heeds it wherever it waits.
   [[nodiscard]] bool run(std::stop_source stop, std::function<void()> job);
 
   // Asks all jobs to stop and waits until they have. None is taken any more.

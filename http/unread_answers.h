@@ -1,8 +1,8 @@
 // What answers hold that were not yet taken, over all connections of an io thread: bounded.
 //
-// A client may ask for sixteen megabytes, again and again on new connections, and never read. When all such answers hold
-// more than `bytes_max`, whoever has taken nothing for the longest time is closed, until they do not: who reads, however
-// slowly, is behind all who do not. Used on its io thread only.
+// A client may ask for sixteen megabytes, again and again on new connections, and never read. When all such
+// answers hold more than `bytes_max`, whoever has taken nothing for the longest time is closed, until they do
+// not: who reads, however slowly, is behind all who do not. Used on its io thread only.
 //
 //   answers.hold(share_, out_.size());     // may close connections, this one too
 #pragma once
@@ -22,8 +22,8 @@ class UnreadAnswers {
     std::uint64_t moved = 0;  // when something was last taken of it, in steps of all connections
   };
 
-  // `close_oldest`: closes the connection whose share has bytes and moved the longest ago, and releases that share. False:
-  // no share has bytes.
+  // `close_oldest`: closes the connection whose share has bytes and moved the longest ago, and releases that
+  // share. False: no share has bytes.
   UnreadAnswers(std::size_t bytes_max, std::function<bool()> close_oldest)
       : bytes_max_(bytes_max), close_oldest_(std::move(close_oldest)) {}
 

@@ -24,26 +24,27 @@ included_in() {
 }
 nowhere='[.]$'
 
-included_in "engine includes nothing of compat or http" '(compat|http|mayfly)/' "$nowhere" engine
-included_in "compat includes nothing of http" '(http|mayfly)/' "$nowhere" compat
+included_in "engine includes nothing of the floors above" '(compat|http|cli|embed|mayfly)/' "$nowhere" engine
+included_in "compat includes nothing of http" '(http|cli|embed|mayfly)/' "$nowhere" compat
+included_in "http includes nothing of cli or embed" '(cli|embed|mayfly)/' "$nowhere" http
 included_in "RocksDB is included by engine/storage.cc and storage_files.cc alone" 'rocksdb/' \
-        'engine/storage(_files)?[.]cc' engine compat http include
-included_in "Boost.JSON is included by compat/json.cc alone" 'boost/json' 'compat/json[.]cc' engine compat http include
-included_in "nlohmann's JSON stays off the request path" 'nlohmann/' 'http/admin[.]cc' engine compat http include
+        'engine/storage(_files)?[.]cc' engine compat http cli embed include
+included_in "Boost.JSON is included by compat/wire/json.cc alone" 'boost/json' 'compat/wire/json[.]cc' engine compat http cli embed include
+included_in "nlohmann's JSON stays off the request path" 'nlohmann/' 'http/admin[.]cc' engine compat http cli embed include
 included_in "Asio and Beast stay in the connection's files" 'boost/(asio|beast)' \
-        'http/(session|server|request_parser|invoker|name_lookup)[.](h|cc)' engine compat http include
-included_in "CLI11 is included by http/options.cc alone" 'CLI/' 'http/options[.]cc' engine compat http include
+        'http/(session|server|request_parser|invoker|name_lookup)[.](h|cc)' engine compat http cli embed include
+included_in "CLI11 is included by cli/options.cc alone" 'CLI/' 'cli/options[.]cc' engine compat http cli embed include
 included_in "mayfly.h includes the standard library alone" '[^>]*[/.]' "$nowhere" include
 
 only_in "items are written by engine/transaction alone" '[.]commit[(].*staged|committer_?[.]commit[(]' \
-        'engine/transaction[.]cc' engine compat http
+        'engine/transaction[.]cc' engine compat http cli embed
 only_in "an item's bytes reach a batch in engine/transaction alone" 'batch[.](put|erase)[(].*item_key[(]|encode_record[(]' \
         'engine/(transaction[.]cc|change_log[.](h|cc))' engine
 only_in "change records are appended by engine/committer alone" '(put|append)[(]record_key[(]' \
         'engine/committer[.]cc' engine
 only_in "only engine/clock asks for the time" \
         '(system|steady|high_resolution|utc)_clock::now|clock_gettime|gettimeofday|[^_a-z]time[(](nullptr|NULL|0)[)]' \
-        'engine/clock[.]cc' engine compat http include
+        'engine/clock[.]cc' engine compat http cli embed include
 
 [ "$failures" -eq 0 ] && echo "includes, writes and clocks are where they belong"
 exit "$failures"

@@ -3,16 +3,16 @@
 // {"table":"carts","key":{"id":{"S":"1"}},"event":"REMOVE","by":"service","timeout_seconds":5} ->
 // {"record":{"eventName":"REMOVE",…}}
 //
-// Changes count from the call on; with "since", also those of the table's stream from that time on. When time is
-// up: 408, with what did happen to the item in "records".
+// Changes count from the call on; with "since", also those of the table's stream from that time on. When time
+// is up: 408, with what did happen to the item in "records".
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <set>
 
 #include "compat/control/handlers.h"
-#include "compat/rules.h"
-#include "compat/stream_record.h"
+#include "compat/items/keys.h"
+#include "compat/streams/record.h"
 
 namespace mayfly::compat::control {
 namespace {
@@ -90,8 +90,8 @@ void note(std::deque<ToldChange>& happened, ToldChange change) {
   happened.push_back(std::move(change));
 }
 
-// Reads what the stream has of the item from `since` on; the change that is waited for, if it is there. `seen`: what
-// was read of the item, and may be told as well.
+// Reads what the stream has of the item from `since` on; the change that is waited for, if it is there.
+// `seen`: what was read of the item, and may be told as well.
 std::optional<ToldChange> look_back(Call& call, const engine::Table& table, const Wanted& wanted, engine::Instant since,
                                     std::deque<ToldChange>& happened, std::set<engine::Sequence>& seen) {
   engine::Database& database = call.database();

@@ -5,8 +5,9 @@
 #include <chrono>
 #include <cmath>
 
-#include "compat/attribute_value_json.h"
-#include "compat/rules.h"
+#include "compat/wire/attribute_value_json.h"
+#include "compat/items/keys.h"
+#include "compat/tables/lookup.h"
 #include "engine/item_codec.h"
 #include "engine/item_size.h"
 

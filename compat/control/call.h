@@ -5,7 +5,8 @@
 //     TRY(auto table, call.table(call.parameters[0]));
 //     ...
 //
-// A body's members are asked for one by one; what nobody asked for is a mistake of the caller's, and said to be.
+// A body's members are asked for one by one; what nobody asked for is a mistake of the caller's, and said to
+// be.
 #pragma once
 
 #include <array>
@@ -20,11 +21,12 @@
 
 #include "compat/control/control.h"
 #include "compat/emulator.h"
-#include "compat/json.h"
+#include "compat/wire/json.h"
 
 namespace mayfly::compat::control {
 
-// The members of a JSON object. Each getter says what is wrong with the member's type: "seconds must be a number".
+// The members of a JSON object. Each getter says what is wrong with the member's type: "seconds must be a
+// number".
 class Fields {
  public:
   // `object` must outlive it; nullptr: there are no members.

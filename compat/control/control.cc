@@ -4,7 +4,7 @@
 #include <exception>
 
 #include "compat/control/handlers.h"
-#include "compat/percent_encoding.h"
+#include "compat/wire/percent_encoding.h"
 
 namespace mayfly::compat::control {
 namespace {

@@ -1,11 +1,13 @@
-// The control API, JSON in and JSON out: time, TTL, waiting, snapshots, faults. docs/control.md is its users' page.
+// The control API, JSON in and JSON out: time, TTL, waiting, snapshots, faults. docs/control.md is its users'
+// page.
 //
-//   answer(emulator, {.method = "POST", .path = "/_mayfly/clock/advance", .body = R"({"seconds":60})", .scope = scope})
+//   answer(emulator, {.method = "POST", .path = "/_mayfly/clock/advance",
+//                     .body = R"({"seconds":60})", .scope = scope})
 //     -> 200 {"now":"2026-11-20T00:01:00Z","expired":0,"tables":{},"next_expiry":null}
 //
-// One table of routes (control.cc): method and path -> handler, as dispatch.h has it of operations. A handler is
-// declared in handlers.h and defined in its family's file, beside the rules it shares with its neighbours. Errors
-// look as DynamoDB's; those that DynamoDB does not have are "mayfly#…".
+// One table of routes (control.cc): method and path -> handler, as dispatch.h has it of operations. A handler
+// is declared in handlers.h and defined in its family's file, beside the rules it shares with its neighbours.
+// Errors look as DynamoDB's; those that DynamoDB does not have are "mayfly#…".
 #pragma once
 
 #include <memory>
@@ -13,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "compat/error.h"
+#include "compat/wire/error.h"
 #include "engine/catalog.h"
 
 namespace mayfly::compat {
@@ -35,7 +37,8 @@ struct Request {
 class EventSource {
  public:
   virtual ~EventSource() = default;
-  // Waits for the next piece and appends it. False: that was the last. Returns soon after `stop` is requested.
+  // Waits for the next piece and appends it. False: that was the last. Returns soon after `stop` is
+  // requested.
   virtual bool next(std::string& piece, const std::stop_token& stop) = 0;
 };
 

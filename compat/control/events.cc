@@ -4,15 +4,15 @@
 //   event: REMOVE
 //   data: {"table":"carts","record":{"eventName":"REMOVE",…}}
 //
-// A reader that is too slow to keep up loses changes, not the server its memory: what did not fit is counted, and
-// said in place: event "gap", data {"dropped":17}. A comment keeps a quiet connection alive.
+// A reader that is too slow to keep up loses changes, not the server its memory: what did not fit is counted,
+// and said in place: event "gap", data {"dropped":17}. A comment keeps a quiet connection alive.
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 
 #include "compat/control/handlers.h"
-#include "compat/stream_iterator.h"
-#include "compat/stream_record.h"
+#include "compat/streams/arn_and_iterator.h"
+#include "compat/streams/record.h"
 
 namespace mayfly::compat::control {
 namespace {

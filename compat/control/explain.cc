@@ -1,9 +1,9 @@
 // POST /_mayfly/ttl/{table}/explain: why an item is still there, and until when; or why it is not.
 //
-// {"key":{"id":{"S":"1"}}} ->
-// {"expires_at":"2031-01-01T00:00:00.001Z","reason":"not_due","message":"ttl is 1924992000; the item will be …"}
+// {"key":{"id":{"S":"1"}}} -> {"expires_at":"2031-01-01T00:00:00.001Z","reason":"not_due","message":"ttl is
+// 1924992000; the item will be …"}
 #include "compat/control/handlers.h"
-#include "compat/rules.h"
+#include "compat/items/keys.h"
 #include "engine/expiry_index.h"
 #include "engine/expiry_mode.h"
 

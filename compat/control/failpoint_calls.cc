@@ -3,7 +3,7 @@
 // PUT    {"table":"carts","key":{"id":{"S":"1"}}}  arms a point
 // GET    {"failpoints":[{"table":"carts","key":{…},"state":"waiting","due":"…Z"}]}
 // DELETE the same body: releases it; {}, or no body: all of the account
-#include "compat/attribute_value_json.h"
+#include "compat/wire/attribute_value_json.h"
 #include "compat/control/handlers.h"
 #include "engine/failpoints.h"
 

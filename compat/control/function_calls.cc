@@ -1,6 +1,8 @@
-// GET /_mayfly/functions, PUT and DELETE /_mayfly/functions/{name}: where an account's functions are (docs/triggers.md).
+// GET /_mayfly/functions, PUT and DELETE /_mayfly/functions/{name}: where an account's functions are
+// (docs/triggers.md).
 //
-// {"url":"http://127.0.0.1:9000/","timeout_seconds":3} -> {"name":"reminder","url":"http://127.0.0.1:9000/","timeout_seconds":3}
+// {"url":"http://127.0.0.1:9000/","timeout_seconds":3} ->
+// {"name":"reminder","url":"http://127.0.0.1:9000/","timeout_seconds":3}
 #include <cmath>
 
 #include "compat/control/handlers.h"
@@ -43,7 +45,7 @@ Result<void> put_function(Call& call, json::Writer& out) {
   const std::string& name = call.parameters[0];
   const auto parsed = triggers::FunctionName::parse(name, call.scope);
   if (!parsed || parsed->name != name) return error::validation("'" + name + "' is no function's name.");
-  auto url = triggers::Url::parse(text);
+  auto url = outbound::Url::parse(text);
   if (!url) return error::validation(url.error() + ".");
   Function function{*std::move(url)};
   if (seconds) function.time_max = std::chrono::milliseconds(std::llround(*seconds * 1000));

@@ -1,10 +1,12 @@
-// GET /_mayfly/streams/{table}/shards, POST …/split, POST …/roll: the shards of a table's enabled stream (engine/shards.h).
+// GET /_mayfly/streams/{table}/shards, POST …/split, POST …/roll: the shards of a table's enabled stream
+// (engine/shards.h).
 //
-// POST {"shard":"shardId-…"}  closes it; two children go on with half of its partitions each, or one with all.
+// POST {"shard":"shardId-…"}  closes it; two children go on with half of its partitions each, or one with
+// all.
 //      {}, or no body         each open shard
 // Each answers {"stream":"arn:…","shards":[{"id":"shardId-…","parent":"shardId-…","open":true}]}.
 #include "compat/control/handlers.h"
-#include "compat/stream_iterator.h"
+#include "compat/streams/arn_and_iterator.h"
 
 namespace mayfly::compat::control {
 namespace {

@@ -13,9 +13,9 @@
 #include <optional>
 #include <utility>
 
-#include "compat/base64.h"
+#include "compat/wire/base64.h"
 #include "compat/expression/parser.h"
-#include "compat/expression/path.h"
+#include "compat/expression/path_set.h"
 #include "compat/expression/token_reader.h"
 
 namespace mayfly::compat::expression {

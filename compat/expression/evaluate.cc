@@ -4,7 +4,7 @@
 #include <compare>
 
 #include "compat/expression/part_search.h"
-#include "compat/java_string.h"
+#include "compat/wire/java_string.h"
 
 namespace mayfly::compat::expression {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compat/error.h"
+#include "compat/wire/error.h"
 #include "compat/expression/ast.h"
 #include "compat/expression/resolve.h"
 #include "engine/attribute_value.h"

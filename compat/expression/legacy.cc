@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "compat/attribute_value_json.h"
-#include "compat/shape.h"
+#include "compat/wire/attribute_value_json.h"
+#include "compat/wire/shape.h"
 
 namespace mayfly::compat::expression {
 namespace {

@@ -3,18 +3,18 @@
 //
 //   {"Expected":{"a":{"Value":{"N":"1"}}, "b":{"Exists":false}}}   ->   a = :1 AND attribute_not_exists(b)
 //
-// Types and enums were checked by the request's shape; here are the rules between members, in DynamoDB's words
-// and order.
+// Types and enums were checked by the request's shape; here are the rules between members, in DynamoDB's
+// words and order.
 #pragma once
 
 #include <optional>
 #include <string_view>
 #include <vector>
 
-#include "compat/error.h"
+#include "compat/wire/error.h"
 #include "compat/expression/ast.h"
 #include "compat/expression/key_condition.h"
-#include "compat/json.h"
+#include "compat/wire/json.h"
 
 namespace mayfly::compat::expression {
 

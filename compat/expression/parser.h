@@ -7,7 +7,7 @@
 
 #include <string_view>
 
-#include "compat/error.h"
+#include "compat/wire/error.h"
 #include "compat/expression/ast.h"
 #include "compat/expression/resolve.h"
 

@@ -1,8 +1,9 @@
-// Whether a text has another as a part, in steps that grow with the two lengths' sum, whatever they hold: the items
-// that a filter looks at and the part that it looks for are both the client's.
+// Whether a text has another as a part, in steps that grow with the two lengths' sum, whatever they hold: the
+// items that a filter looks at and the part that it looks for are both the client's.
 //
-// Knuth, Morris and Pratt's search. A library's (std::string::find) starts anew behind each place where the part
-// began to match: a part "aaa…ab" of 200 KB in an item of 400 KB "aaa…" takes it 20,000,000,000 comparisons.
+// Knuth, Morris and Pratt's search. A library's (std::string::find) starts anew behind each place where the
+// part began to match: a part "aaa…ab" of 200 KB in an item of 400 KB "aaa…" takes it 20,000,000,000
+// comparisons.
 //
 //   has_part(text, part)
 #pragma once

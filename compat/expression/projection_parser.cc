@@ -1,6 +1,6 @@
 // ProjectionExpression: paths, separated by commas.
 #include "compat/expression/parser.h"
-#include "compat/expression/path.h"
+#include "compat/expression/path_set.h"
 #include "compat/expression/token_reader.h"
 
 namespace mayfly::compat::expression {

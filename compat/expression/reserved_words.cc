@@ -7,6 +7,7 @@ namespace mayfly::compat::expression {
 namespace {
 
 // "Reserved words in DynamoDB" in AWS's developer guide, its misspellings included. Sorted.
+// clang-format off
 constexpr auto reserved_words = std::to_array<std::string_view>({
     "ABORT", "ABSOLUTE", "ACTION", "ADD", "AFTER", "AGENT", "AGGREGATE", "ALL", "ALLOCATE", "ALTER",
     "ANALYZE", "AND", "ANY", "ARCHIVE", "ARE", "ARRAY", "AS", "ASC", "ASCII", "ASENSITIVE", "ASSERTION",
@@ -68,6 +69,7 @@ constexpr auto reserved_words = std::to_array<std::string_view>({
     "VIEWS", "VIRTUAL", "VOID", "WAIT", "WHEN", "WHENEVER", "WHERE", "WHILE", "WINDOW", "WITH", "WITHIN",
     "WITHOUT", "WORK", "WRAPPED", "WRITE", "YEAR", "ZONE",
 });
+// clang-format on
 constexpr std::size_t longest = 14;
 
 static_assert(std::is_sorted(reserved_words.begin(), reserved_words.end()));

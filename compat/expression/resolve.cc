@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "compat/attribute_value_json.h"
+#include "compat/wire/attribute_value_json.h"
 #include "compat/expression/lexer.h"
 
 namespace mayfly::compat::expression {

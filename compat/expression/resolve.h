@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "compat/error.h"
-#include "compat/json.h"
+#include "compat/wire/error.h"
+#include "compat/wire/json.h"
 #include "engine/attribute_value.h"
 
 namespace mayfly::compat::expression {

@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "compat/expression/parser.h"
-#include "compat/expression/path.h"
+#include "compat/expression/path_set.h"
 #include "compat/expression/reserved_words.h"
 
 namespace mayfly::compat::expression {

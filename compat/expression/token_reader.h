@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compat/error.h"
+#include "compat/wire/error.h"
 #include "compat/expression/ast.h"
 #include "compat/expression/lexer.h"
 #include "compat/expression/resolve.h"

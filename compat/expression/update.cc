@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "compat/expression/evaluate.h"
-#include "compat/expression/paths.h"
+#include "compat/expression/path_visitor.h"
 #include "compat/expression/projection.h"
 
 namespace mayfly::compat::expression {

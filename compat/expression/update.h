@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compat/error.h"
+#include "compat/wire/error.h"
 #include "compat/expression/ast.h"
 #include "engine/attribute_value.h"
 
@@ -18,7 +18,8 @@ Result<engine::Item> apply(const Update& update, const engine::Item& old_item, b
 // The names of the top-level attributes that the update touches, sorted: rules on keys look at these.
 std::vector<std::string> touched_attributes(const Update& update);
 
-// What UPDATED_OLD (of the old item) and UPDATED_NEW (of the new one) return: the parts at the update's paths.
+// What UPDATED_OLD (of the old item) and UPDATED_NEW (of the new one) return: the parts at the update's
+// paths.
 engine::Item updated_parts(const Update& update, const engine::Item& item);
 
 }  // namespace mayfly::compat::expression

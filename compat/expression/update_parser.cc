@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "compat/expression/parser.h"
-#include "compat/expression/path.h"
+#include "compat/expression/path_set.h"
 #include "compat/expression/token_reader.h"
 
 namespace mayfly::compat::expression {

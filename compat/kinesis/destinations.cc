@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <system_error>
 
-#include "compat/base64.h"
-#include "compat/json.h"
+#include "compat/wire/base64.h"
+#include "compat/wire/json.h"
 #include "compat/kinesis/record.h"
-#include "compat/shape.h"
+#include "compat/wire/shape.h"
 #include "engine/clock.h"
 
 namespace mayfly::compat::kinesis {
 namespace {
 
 using std::chrono::milliseconds;
-using triggers::Invocation;
+using outbound::Invocation;
 
 constexpr std::string_view kind = "kinesis-destination";
 constexpr std::size_t records_max = 500, bytes_max = 4 * 1024 * 1024;  // of one PutRecords; Kinesis takes 5 MB
@@ -74,7 +74,7 @@ Destinations::~Destinations() {
   const std::lock_guard lock(mutex_);
   subscription_.end();
   stop_.request_stop();
-  came_.raise();
+  came_.ring();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -163,13 +163,13 @@ void Destinations::take(const engine::Change& change) {
     }
     keep_within_bounds();
   }
-  came_.raise();
+  came_.ring();
 }
 
 void Destinations::run() {
   milliseconds wait = retry_wait_min;
   while (!stop_.stop_requested()) {
-    const auto seen = came_.seen();
+    const auto ticket = came_.ticket();
     std::vector<Waiting> batch;
     {
       const std::lock_guard lock(waiting_mutex_);
@@ -186,8 +186,8 @@ void Destinations::run() {
       under_way_ = batch.size();
     }
     if (batch.empty()) {
-      progress_.raise();
-      came_.wait(seen, std::nullopt);
+      progress_.ring();
+      came_.wait(ticket, std::nullopt);
       continue;
     }
     std::vector<std::size_t> refused;
@@ -206,7 +206,7 @@ void Destinations::run() {
       continue;
     }
     const auto deadline = engine::host_time() + wait;
-    while (!stop_.stop_requested() && came_.wait(came_.seen(), deadline)) {
+    while (!stop_.stop_requested() && came_.wait(came_.ticket(), deadline)) {
     }
     wait = std::min(wait * 2, retry_wait_max);
   }
@@ -252,15 +252,15 @@ bool Destinations::put(const std::vector<Waiting>& batch, std::vector<std::size_
   return true;
 }
 
-bool Destinations::settle(triggers::RealTime deadline, const std::stop_token& stop) {
-  const std::stop_callback wakes_us(stop, [this] { progress_.raise(); });
+bool Destinations::settle(engine::RealTime deadline, const std::stop_token& stop) {
+  const std::stop_callback wakes_us(stop, [this] { progress_.ring(); });
   while (true) {
-    const auto seen = progress_.seen();
+    const auto ticket = progress_.ticket();
     {
       const std::lock_guard lock(waiting_mutex_);
       if (waiting_.empty() && under_way_ == 0) return true;
     }
-    if (stop.stop_requested() || !progress_.wait(seen, deadline)) return false;
+    if (stop.stop_requested() || !progress_.wait(ticket, deadline)) return false;
   }
 }
 

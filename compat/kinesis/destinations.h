@@ -1,11 +1,13 @@
 // Tables whose changes go to Kinesis data streams: which, and the changes on their way.
 //
-// Each change of a table that has an active destination becomes one record, put with PutRecords to the endpoint in
-// the order of the commits, at least once: what Kinesis does not take is put again, after 0.1 s, 0.2 s, … up to
-// 10 s of real time. Destinations are stored; changes on their way are in memory, at most `waiting_max` of them and
-// the options' `waiting_bytes_max` (then the oldest go, which dropped() counts), and are lost when Mayfly ends. Thread-safe.
+// Each change of a table that has an active destination becomes one record, put with PutRecords to the
+// endpoint in the order of the commits, at least once: what Kinesis does not take is put again, after 0.1 s,
+// 0.2 s, … up to 10 s of real time. Destinations are stored; changes on their way are in memory, at most
+// `waiting_max` of them and the options' `waiting_bytes_max` (then the oldest go, which dropped() counts),
+// and are lost when Mayfly ends. Thread-safe.
 //
-//   Destinations destinations(database, {.invoker = invoker, .endpoint = *Url::parse("http://127.0.0.1:4567/")});
+//   Destinations destinations(database, {.invoker = invoker,
+//                                       .endpoint = *outbound::Url::parse("http://127.0.0.1:4567/")});
 //   destinations.set(scope, {.table = "carts", .table_uuid = uuid, .stream_arn = arn, .active = true});
 #pragma once
 
@@ -23,8 +25,8 @@
 #include <vector>
 
 #include "compat/kinesis/kinesis_options.h"
-#include "compat/triggers/invoker.h"
-#include "compat/triggers/signal.h"
+#include "compat/outbound/invoker.h"
+#include "engine/bell.h"
 #include "engine/change_feed.h"
 #include "engine/database.h"
 #include "engine/documents.h"
@@ -49,11 +51,11 @@ class Destinations {
 
   // Of a table, active ones and others.
   [[nodiscard]] std::vector<Destination> list(std::string_view table_uuid) const;
-  // Adds a destination, or replaces the one with this table and stream. False, and nothing is changed: there is no
-  // thread to be had that puts records.
+  // Adds a destination, or replaces the one with this table and stream. False, and nothing is changed: there
+  // is no thread to be had that puts records.
   [[nodiscard]] bool set(const engine::Scope& scope, const Destination& destination);
   // Waits until everything that was committed so far is taken. False: not in time.
-  bool settle(triggers::RealTime deadline, const std::stop_token& stop = {});
+  bool settle(engine::RealTime deadline, const std::stop_token& stop = {});
   // Changes that waited too long behind others.
   [[nodiscard]] std::uint64_t dropped() const;
 
@@ -72,10 +74,10 @@ class Destinations {
   bool put(const std::vector<Waiting>& batch, std::vector<std::size_t>& refused);
 
   engine::Database& database_;
-  const std::shared_ptr<triggers::Invoker> invoker_;
-  const std::optional<triggers::Url> endpoint_;
+  const std::shared_ptr<outbound::Invoker> invoker_;
+  const std::optional<outbound::Url> endpoint_;
   const std::size_t waiting_bytes_max_;
-  triggers::Signal came_, progress_;
+  engine::Bell came_, progress_;
   std::stop_source stop_;
 
   mutable std::mutex mutex_;  // not taken by the committing thread, which subscribe() may wait for

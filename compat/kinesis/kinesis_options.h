@@ -5,14 +5,14 @@
 #include <memory>
 #include <optional>
 
-#include "compat/triggers/invoker.h"
-#include "compat/triggers/url.h"
+#include "compat/outbound/invoker.h"
+#include "compat/outbound/url.h"
 
 namespace mayfly::compat::kinesis {
 
 struct KinesisOptions {
-  std::shared_ptr<triggers::Invoker> invoker;  // empty: nothing can be reached
-  std::optional<triggers::Url> endpoint;       // empty: changes go nowhere
+  std::shared_ptr<outbound::Invoker> invoker;  // empty: nothing can be reached
+  std::optional<outbound::Url> endpoint;       // empty: changes go nowhere
   std::size_t waiting_bytes_max = std::size_t{64} << 20;  // of changes that were not taken yet; then the oldest go
 };
 

@@ -3,11 +3,11 @@
 #include <array>
 #include <cstdio>
 
-#include "compat/attribute_value_json.h"
-#include "compat/hash.h"
-#include "compat/json.h"
-#include "compat/rules.h"
-#include "compat/stream_record.h"
+#include "compat/wire/attribute_value_json.h"
+#include "compat/wire/hash.h"
+#include "compat/wire/json.h"
+#include "compat/items/keys.h"
+#include "compat/streams/record.h"
 #include "engine/item_codec.h"
 #include "engine/item_size.h"
 #include "engine/uuid.h"

@@ -1,9 +1,10 @@
-// A change as a Kinesis data stream gets it. Unlike DynamoDB's own streams it always has both images, a user's write
-// says "userIdentity":null, and there is no eventVersion.
+// A change as a Kinesis data stream gets it. Unlike DynamoDB's own streams it always has both images, a
+// user's write says "userIdentity":null, and there is no eventVersion.
 //
 //   {"awsRegion":"us-east-1","eventID":"3b241101-…","eventName":"INSERT","userIdentity":null,
-//    "recordFormat":"application/json","tableName":"carts","dynamodb":{"ApproximateCreationDateTime":1700000000123,
-//    "Keys":{…},"NewImage":{…},"SizeBytes":12},"eventSource":"aws:dynamodb"}
+//    "recordFormat":"application/json","tableName":"carts",
+//    "dynamodb":{"ApproximateCreationDateTime":1700000000123,"Keys":{…},"NewImage":{…},"SizeBytes":12},
+//    "eventSource":"aws:dynamodb"}
 #pragma once
 
 #include <string>

@@ -1,18 +1,19 @@
-#include "compat/operations/batch_execute_statement.h"
+#include "compat/operations/operations.h"
 
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "compat/capacity.h"
-#include "compat/error_code.h"
+#include "compat/items/capacity.h"
+#include "compat/wire/error_code.h"
 #include "compat/partiql/lower_write.h"
 #include "compat/partiql/lower_read.h"
 #include "compat/partiql/request.h"
-#include "compat/rules.h"
-#include "compat/transaction.h"
-#include "compat/write_item.h"
+#include "compat/items/keys.h"
+#include "compat/items/transact_items.h"
+#include "compat/items/write_item.h"
+#include "compat/tables/lookup.h"
 
 namespace mayfly::compat {
 namespace {

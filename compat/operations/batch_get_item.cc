@@ -1,4 +1,4 @@
-#include "compat/operations/batch_get_item.h"
+#include "compat/operations/operations.h"
 
 #include <algorithm>
 #include <memory>
@@ -7,12 +7,13 @@
 #include <unordered_set>
 #include <vector>
 
-#include "compat/attribute_value_json.h"
-#include "compat/capacity.h"
+#include "compat/wire/attribute_value_json.h"
+#include "compat/items/capacity.h"
 #include "compat/expression/projection.h"
-#include "compat/request_expressions.h"
-#include "compat/rules.h"
-#include "compat/shapes_common.h"
+#include "compat/items/request_expressions.h"
+#include "compat/items/keys.h"
+#include "compat/wire/shapes_common.h"
+#include "compat/tables/lookup.h"
 #include "engine/item_codec.h"
 
 namespace mayfly::compat {
@@ -118,7 +119,8 @@ void write_unprocessed(json::Writer& out, const TableReads& reads) {
   out.end_object();
 }
 
-// Writes the items that are there and returns the units they cost; keys that do not fit any more are left over.
+// Writes the items that are there and returns the units they cost; keys that do not fit any more are left
+// over.
 double read_table(const Context& context, TableReads& reads, std::size_t& keys_left, std::size_t& bytes_left,
                   json::Writer& out) {
   double units = 0;

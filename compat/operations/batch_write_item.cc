@@ -1,4 +1,4 @@
-#include "compat/operations/batch_write_item.h"
+#include "compat/operations/operations.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,12 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "compat/attribute_value_json.h"
-#include "compat/capacity.h"
-#include "compat/item_collections.h"
-#include "compat/rules.h"
-#include "compat/shapes_common.h"
-#include "compat/write_item.h"
+#include "compat/wire/attribute_value_json.h"
+#include "compat/items/capacity.h"
+#include "compat/items/item_collections.h"
+#include "compat/items/keys.h"
+#include "compat/wire/shapes_common.h"
+#include "compat/items/write_item.h"
+#include "compat/tables/lookup.h"
 #include "engine/item_size.h"
 #include "engine/transaction.h"
 

@@ -1,10 +1,10 @@
-#include "compat/operations/contributor_insights.h"
+#include "compat/operations/operations.h"
 
 #include <algorithm>
 
-#include "compat/rules.h"
-#include "compat/shapes_common.h"
-#include "compat/table_changes.h"
+#include "compat/wire/shapes_common.h"
+#include "compat/tables/changes.h"
+#include "compat/tables/lookup.h"
 
 namespace mayfly::compat {
 namespace {

@@ -1,10 +1,10 @@
-#include "compat/operations/create_table.h"
+#include "compat/operations/operations.h"
 
-#include "compat/rules.h"
-#include "compat/shapes_table.h"
-#include "compat/table_description.h"
-#include "compat/table_schema.h"
-#include "compat/tag_rules.h"
+#include "compat/wire/shapes_table.h"
+#include "compat/tables/description.h"
+#include "compat/tables/schema.h"
+#include "compat/tables/tags.h"
+#include "compat/tables/lookup.h"
 
 namespace mayfly::compat {
 namespace {

@@ -1,4 +1,4 @@
-#include "compat/operations/describe_endpoints.h"
+#include "compat/operations/operations.h"
 
 namespace mayfly::compat {
 namespace {

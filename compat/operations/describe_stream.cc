@@ -2,19 +2,19 @@
 //
 // {"StreamArn":"arn:…"} ->
 // {"StreamDescription":{"StreamArn":"arn:…","StreamLabel":"2024-11-18T14:36:44.149",
-//   "StreamStatus":"ENABLED","StreamViewType":"KEYS_ONLY","CreationRequestDateTime":1731940604.149,"TableName":"carts",
-//   "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],
+//   "StreamStatus":"ENABLED","StreamViewType":"KEYS_ONLY","CreationRequestDateTime":1731940604.149,
+//   "TableName":"carts","KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],
 //   "Shards":[{"ShardId":"shardId-00000001731940604149-0000002a",
 //     "SequenceNumberRange":{"StartingSequenceNumber":"100000000000000000199"}}]}}
-#include "compat/operations/describe_stream.h"
+#include "compat/operations/operations.h"
 
 #include <map>
 #include <string>
 
-#include "compat/shapes_common.h"
-#include "compat/stream_iterator.h"
-#include "compat/stream_rules.h"
-#include "compat/table_description.h"
+#include "compat/wire/shapes_common.h"
+#include "compat/streams/arn_and_iterator.h"
+#include "compat/streams/lookup.h"
+#include "compat/tables/description.h"
 
 namespace mayfly::compat {
 namespace {

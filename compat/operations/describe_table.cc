@@ -1,8 +1,8 @@
-#include "compat/operations/describe_table.h"
+#include "compat/operations/operations.h"
 
-#include "compat/rules.h"
-#include "compat/shapes_common.h"
-#include "compat/table_description.h"
+#include "compat/wire/shapes_common.h"
+#include "compat/tables/description.h"
+#include "compat/tables/lookup.h"
 
 namespace mayfly::compat {
 namespace {

@@ -5,21 +5,23 @@
 //   request := a hash of the statement's text and its parameters; check := one of all that follows
 //   range   := which of the statement's look-ups goes on
 //   item    := after which key it does, as item_codec has it; an empty one: from its beginning
-#include "compat/operations/execute_statement.h"
+#include "compat/operations/operations.h"
 
 #include <algorithm>
 #include <optional>
 #include <string>
 
-#include "compat/attribute_value_json.h"
-#include "compat/base64.h"
-#include "compat/capacity.h"
-#include "compat/hash.h"
+#include "compat/wire/attribute_value_json.h"
+#include "compat/wire/base64.h"
+#include "compat/items/capacity.h"
+#include "compat/wire/hash.h"
 #include "compat/partiql/lower_write.h"
 #include "compat/partiql/lower_read.h"
 #include "compat/partiql/request.h"
-#include "compat/rules.h"
-#include "compat/write_item.h"
+#include "compat/items/write_item.h"
+#include "compat/tables/lookup.h"
+#include "compat/items/read_target.h"
+#include "compat/items/page.h"
 #include "engine/item_codec.h"
 
 namespace mayfly::compat {
@@ -97,7 +99,8 @@ struct Pages {
   std::optional<Position> next;
 };
 
-// Reads on from `from`, and writes the items into an open array. Limit and size are those of all ranges together.
+// Reads on from `from`, and writes the items into an open array. Limit and size are those of all ranges
+// together.
 Pages read_pages(const Context& context, partiql::Read& read, const Position& from, json::Writer& out) {
   Pages pages;
   PageRequest& request = read.page;

@@ -1,6 +1,6 @@
-// What is wrong with a statement refuses the request ("Validation failed in TransactStatements[2]: …"); what is
-// wrong with the item that it names cancels the transaction, with a reason for each statement.
-#include "compat/operations/execute_transaction.h"
+// What is wrong with a statement refuses the request ("Validation failed in TransactStatements[2]: …"); what
+// is wrong with the item that it names cancels the transaction, with a reason for each statement.
+#include "compat/operations/operations.h"
 
 #include <memory>
 #include <optional>
@@ -9,14 +9,15 @@
 #include <utility>
 #include <vector>
 
-#include "compat/capacity.h"
+#include "compat/items/capacity.h"
 #include "compat/partiql/lower_write.h"
 #include "compat/partiql/lower_read.h"
 #include "compat/partiql/parser.h"
 #include "compat/partiql/request.h"
-#include "compat/rules.h"
-#include "compat/transaction.h"
-#include "compat/write_item.h"
+#include "compat/items/keys.h"
+#include "compat/items/transact_items.h"
+#include "compat/items/write_item.h"
+#include "compat/tables/lookup.h"
 #include "engine/item_size.h"
 
 namespace mayfly::compat {

@@ -1,11 +1,12 @@
-#include "compat/operations/get_item.h"
+#include "compat/operations/operations.h"
 
-#include "compat/attribute_value_json.h"
-#include "compat/capacity.h"
+#include "compat/wire/attribute_value_json.h"
+#include "compat/items/capacity.h"
 #include "compat/expression/projection.h"
-#include "compat/request_expressions.h"
-#include "compat/rules.h"
-#include "compat/shapes_common.h"
+#include "compat/items/request_expressions.h"
+#include "compat/items/keys.h"
+#include "compat/wire/shapes_common.h"
+#include "compat/tables/lookup.h"
 
 namespace mayfly::compat {
 namespace {

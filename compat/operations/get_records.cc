@@ -8,12 +8,12 @@
 //     "SizeBytes":14,"StreamViewType":"NEW_AND_OLD_IMAGES"},
 //   "userIdentity":{"Type":"Service","PrincipalId":"dynamodb.amazonaws.com"}}],
 //  "NextShardIterator":"arn:…|1|…"}
-#include "compat/operations/get_records.h"
+#include "compat/operations/operations.h"
 
-#include "compat/shapes_common.h"
-#include "compat/stream_iterator.h"
-#include "compat/stream_record.h"
-#include "compat/stream_rules.h"
+#include "compat/wire/shapes_common.h"
+#include "compat/streams/arn_and_iterator.h"
+#include "compat/streams/record.h"
+#include "compat/streams/lookup.h"
 
 namespace mayfly::compat {
 namespace {

@@ -3,11 +3,11 @@
 // {"StreamArn":"arn:…","ShardId":"shardId-00000001731940604149-0000002a",
 //  "ShardIteratorType":"TRIM_HORIZON"} ->
 // {"ShardIterator":"arn:…|1|000000000000…"}
-#include "compat/operations/get_shard_iterator.h"
+#include "compat/operations/operations.h"
 
-#include "compat/shapes_common.h"
-#include "compat/stream_iterator.h"
-#include "compat/stream_rules.h"
+#include "compat/wire/shapes_common.h"
+#include "compat/streams/arn_and_iterator.h"
+#include "compat/streams/lookup.h"
 
 namespace mayfly::compat {
 namespace {

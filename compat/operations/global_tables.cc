@@ -1,10 +1,10 @@
-#include "compat/operations/global_tables.h"
+#include "compat/operations/operations.h"
 
 #include <algorithm>
 
-#include "compat/rules.h"
-#include "compat/shapes_auto_scaling.h"
-#include "compat/shapes_replica.h"
+#include "compat/wire/shapes_auto_scaling.h"
+#include "compat/wire/shapes_replica.h"
+#include "compat/tables/lookup.h"
 
 namespace mayfly::compat {
 namespace {

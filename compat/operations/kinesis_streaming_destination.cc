@@ -1,12 +1,13 @@
-// Enable-, Disable-, Update- and DescribeKinesisStreamingDestination. A change is in force when it is answered; the
-// answer says ENABLING, DISABLING or UPDATING as AWS's does, the next description ACTIVE or DISABLED.
-#include "compat/operations/kinesis_streaming_destination.h"
+// Enable-, Disable-, Update- and DescribeKinesisStreamingDestination. A change is in force when it is
+// answered; the answer says ENABLING, DISABLING or UPDATING as AWS's does, the next description ACTIVE or
+// DISABLED.
+#include "compat/operations/operations.h"
 
 #include <algorithm>
 
 #include "compat/kinesis/destinations.h"
-#include "compat/rules.h"
-#include "compat/shapes_common.h"
+#include "compat/wire/shapes_common.h"
+#include "compat/tables/lookup.h"
 
 namespace mayfly::compat {
 namespace {

@@ -1,9 +1,9 @@
-#include "compat/operations/list_tables.h"
+#include "compat/operations/operations.h"
 
 #include <algorithm>
 
-#include "compat/shapes_common.h"
-#include "compat/table_changes.h"
+#include "compat/wire/shapes_common.h"
+#include "compat/tables/changes.h"
 
 namespace mayfly::compat {
 namespace {

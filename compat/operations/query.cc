@@ -1,14 +1,15 @@
-#include "compat/operations/query.h"
+#include "compat/operations/operations.h"
 
 #include <vector>
 
 #include "compat/expression/key_condition.h"
 #include "compat/expression/legacy.h"
-#include "compat/expression/paths.h"
-#include "compat/read_rules.h"
-#include "compat/request_expressions.h"
-#include "compat/rules.h"
-#include "compat/shapes_common.h"
+#include "compat/expression/path_visitor.h"
+#include "compat/items/read_target.h"
+#include "compat/items/request_expressions.h"
+#include "compat/wire/shapes_common.h"
+#include "compat/items/search.h"
+#include "compat/items/page.h"
 #include "engine/key_codec.h"
 
 namespace mayfly::compat {

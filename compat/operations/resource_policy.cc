@@ -1,12 +1,13 @@
-#include "compat/operations/resource_policy.h"
+#include "compat/operations/operations.h"
 
 #include <algorithm>
 #include <charconv>
 
-#include "compat/policy_document.h"
-#include "compat/rules.h"
-#include "compat/shapes_common.h"
-#include "compat/table_changes.h"
+#include "compat/tables/policy.h"
+#include "compat/wire/shapes_common.h"
+#include "compat/tables/changes.h"
+#include "compat/tables/arn.h"
+#include "compat/tables/lookup.h"
 
 namespace mayfly::compat {
 namespace {

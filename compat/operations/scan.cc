@@ -1,10 +1,11 @@
-#include "compat/operations/scan.h"
+#include "compat/operations/operations.h"
 
 #include "compat/expression/legacy.h"
-#include "compat/read_rules.h"
-#include "compat/request_expressions.h"
-#include "compat/rules.h"
-#include "compat/shapes_common.h"
+#include "compat/items/read_target.h"
+#include "compat/items/request_expressions.h"
+#include "compat/wire/shapes_common.h"
+#include "compat/items/search.h"
+#include "compat/items/page.h"
 #include "engine/key_codec.h"
 
 namespace mayfly::compat {

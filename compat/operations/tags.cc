@@ -1,8 +1,9 @@
-#include "compat/operations/tags.h"
+#include "compat/operations/operations.h"
 
-#include "compat/rules.h"
-#include "compat/shapes_common.h"
-#include "compat/tag_rules.h"
+#include "compat/wire/shapes_common.h"
+#include "compat/tables/tags.h"
+#include "compat/tables/arn.h"
+#include "compat/tables/lookup.h"
 
 namespace mayfly::compat {
 namespace {

@@ -1,8 +1,8 @@
-#include "compat/operations/time_to_live.h"
+#include "compat/operations/operations.h"
 
-#include "compat/rules.h"
-#include "compat/shapes_common.h"
-#include "compat/table_changes.h"
+#include "compat/wire/shapes_common.h"
+#include "compat/tables/changes.h"
+#include "compat/tables/lookup.h"
 
 namespace mayfly::compat {
 namespace {

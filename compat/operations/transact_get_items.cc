@@ -1,14 +1,15 @@
-#include "compat/operations/transact_get_items.h"
+#include "compat/operations/operations.h"
 
 #include <utility>
 #include <vector>
 
-#include "compat/attribute_value_json.h"
-#include "compat/capacity.h"
-#include "compat/request_expressions.h"
-#include "compat/rules.h"
-#include "compat/shapes_common.h"
-#include "compat/transaction.h"
+#include "compat/wire/attribute_value_json.h"
+#include "compat/items/capacity.h"
+#include "compat/items/request_expressions.h"
+#include "compat/items/keys.h"
+#include "compat/wire/shapes_common.h"
+#include "compat/items/transact_items.h"
+#include "compat/tables/lookup.h"
 
 namespace mayfly::compat {
 namespace {

@@ -1,16 +1,17 @@
-#include "compat/operations/transact_write_items.h"
+#include "compat/operations/operations.h"
 
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "compat/attribute_value_json.h"
-#include "compat/request_expressions.h"
-#include "compat/rules.h"
-#include "compat/shapes_common.h"
-#include "compat/transaction.h"
-#include "compat/write_item.h"
+#include "compat/wire/attribute_value_json.h"
+#include "compat/items/request_expressions.h"
+#include "compat/items/keys.h"
+#include "compat/wire/shapes_common.h"
+#include "compat/items/transact_items.h"
+#include "compat/items/write_item.h"
+#include "compat/tables/lookup.h"
 #include "engine/item_size.h"
 
 namespace mayfly::compat {

@@ -1,16 +1,16 @@
-#include "compat/operations/update_table.h"
+#include "compat/operations/operations.h"
 
 #include <algorithm>
 #include <functional>
 #include <vector>
 
-#include "compat/encryption_rules.h"
-#include "compat/rules.h"
-#include "compat/shapes_replica.h"
-#include "compat/table_description.h"
-#include "compat/table_schema.h"
-#include "compat/throughput_rules.h"
-#include "compat/update_table_rules.h"
+#include "compat/tables/encryption.h"
+#include "compat/wire/shapes_replica.h"
+#include "compat/tables/description.h"
+#include "compat/tables/schema.h"
+#include "compat/tables/throughput.h"
+#include "compat/tables/update_rules.h"
+#include "compat/tables/lookup.h"
 
 namespace mayfly::compat {
 namespace {

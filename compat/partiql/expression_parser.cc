@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "compat/expression/path.h"
+#include "compat/expression/path_set.h"
 #include "compat/partiql/keywords.h"
 
 namespace mayfly::compat::partiql {

@@ -3,7 +3,8 @@
 //   condition  := conjunction ( OR conjunction )*
 //   conjunction:= unary ( AND unary )*                          NOT binds tightest
 //   unary      := NOT unary | ( condition ) [= boolean] | predicate
-//   predicate  := operand ( = | <> | != | < | <= | > | >= ) operand | operand [NOT] BETWEEN operand AND operand
+//   predicate  := operand ( = | <> | != | < | <= | > | >= ) operand
+//               | operand [NOT] BETWEEN operand AND operand
 //               | operand [NOT] IN ( [operand, …] | (operand, …) | ? ) | path IS [NOT] ( MISSING | type )
 //               | function(…) [= boolean]
 //   function   := begins_with | contains | attribute_type | attribute_exists | attribute_not_exists
@@ -16,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compat/error.h"
+#include "compat/wire/error.h"
 #include "compat/expression/ast.h"
 #include "compat/partiql/value_parser.h"
 

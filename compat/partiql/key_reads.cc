@@ -136,8 +136,8 @@ class Decomposition {
   const KeySchema& keys_;
 };
 
-// Takes the attribute's predicate out: an equality, or with `or_range` the first that is there. What an equality says
-// twice is dropped, too.
+// Takes the attribute's predicate out: an equality, or with `or_range` the first that is there. What an
+// equality says twice is dropped, too.
 std::optional<KeyPredicate> take(Alternative& conditions, const KeyAttribute& attribute, bool or_range = false) {
   const auto fits = [&](const std::optional<KeyPredicate>& condition) {
     return condition && condition->attribute == attribute.name && (condition->kind == Kind::equal || or_range);

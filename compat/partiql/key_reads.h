@@ -1,4 +1,5 @@
-// Which key look-ups answer a WHERE clause. DynamoDB decomposes IN and OR on keys into several Queries or GetItems:
+// Which key look-ups answer a WHERE clause. DynamoDB decomposes IN and OR on keys into several Queries or
+// GetItems:
 //
 //   artist IN ['Nina', 'Miles'] AND year > 1960         two, each with its artist and year > 1960
 //   artist = 'Nina' AND (year = 1964 OR year = 1966)    two
@@ -8,7 +9,7 @@
 
 #include <vector>
 
-#include "compat/error.h"
+#include "compat/wire/error.h"
 #include "compat/expression/ast.h"
 #include "compat/expression/key_condition.h"
 #include "engine/table.h"

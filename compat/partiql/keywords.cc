@@ -8,6 +8,7 @@ namespace mayfly::compat::partiql {
 namespace {
 
 // Both sorted.
+// clang-format off
 constexpr auto keywords = std::to_array<std::string_view>(
     {"ABSOLUTE", "ACTION", "ADD", "ALL", "ALLOCATE", "ALTER", "AND", "ANY", "ARE", "AS", "ASC", "ASSERTION",
      "AT", "AUTHORIZATION", "AVG", "BAG", "BEGIN", "BETWEEN", "BIT", "BIT_LENGTH", "BLOB", "BOOL",
@@ -37,6 +38,7 @@ constexpr auto keywords = std::to_array<std::string_view>(
 constexpr auto function_names = std::to_array<std::string_view>(
     {"AVG", "BAG", "BIT_LENGTH", "CHARACTER_LENGTH", "CHAR_LENGTH", "COALESCE", "COUNT", "EXISTS", "LIST",
      "LOWER", "MAX", "MIN", "NULLIF", "OCTET_LENGTH", "SEXP", "SIZE", "SUBSTRING", "SUM", "UPPER"});
+// clang-format on
 
 std::string upper(std::string_view word) {
   std::string out(word);

@@ -3,7 +3,8 @@
 //   is_keyword("user")          true:  SELECT "user" FROM …
 //   is_function_name("upper")   true:  a keyword that may stand before a '('
 //
-// They are those of PartiQL's published grammar, and have nothing to do with the reserved words of expressions.
+// They are those of PartiQL's published grammar, and have nothing to do with the reserved words of
+// expressions.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
-// Cuts a PartiQL statement into tokens. Never fails: what belongs to no token, or a quote or comment that is not
-// closed, becomes an `unknown` one, which the parser then refuses.
+// Cuts a PartiQL statement into tokens. Never fails: what belongs to no token, or a quote or comment that is
+// not closed, becomes an `unknown` one, which the parser then refuses.
 //
 //   tokens of  SELECT "a b" WHERE id <> 'it''s'   ->  word "SELECT", quoted "a b", word "WHERE", word "id",
 //                                                     punctuation "<>", string "it's", end

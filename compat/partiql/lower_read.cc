@@ -4,9 +4,11 @@
 #include <compare>
 #include <utility>
 
-#include "compat/read_rules.h"
-#include "compat/request_expressions.h"
-#include "compat/rules.h"
+#include "compat/items/read_target.h"
+#include "compat/items/request_expressions.h"
+#include "compat/tables/lookup.h"
+#include "compat/items/search.h"
+#include "compat/items/page.h"
 
 namespace mayfly::compat::partiql {
 namespace {

@@ -1,5 +1,5 @@
-// What a SELECT means for its table: key look-ups, Queries or a Scan. From here on it is a read_page like any other,
-// or several, one after the other.
+// What a SELECT means for its table: key look-ups, Queries or a Scan. From here on it is a read_page like any
+// other, or several, one after the other.
 //
 //   SELECT … WHERE artist = 'Nina' AND year > 1960 AND label = 'RCA'
 //     a Query, if the key is (artist, year), with a filter
@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "compat/dispatch.h"
-#include "compat/error.h"
-#include "compat/page.h"
+#include "compat/wire/error.h"
+#include "compat/items/page.h"
 #include "compat/partiql/key_reads.h"
 #include "compat/partiql/statement.h"
-#include "compat/transaction.h"
+#include "compat/items/transact_items.h"
 
 namespace mayfly::compat::partiql {
 
@@ -29,12 +29,13 @@ struct Read {
   bool whole_keys = false;               // of the table: each range holds one item at most
 };
 
-// "The table does not have the specified index", "Overlapping conditions with range keys are not supported in where
-// clause", "Key attribute's data type should match its data type in table's schema: Key …", ORDER BY's rules.
+// "The table does not have the specified index", "Overlapping conditions with range keys are not supported in
+// where clause", "Key attribute's data type should match its data type in table's schema: Key …", ORDER BY's
+// rules.
 Result<Read> lower_read(const Context& context, Select select, bool consistent);
 
-// Of one item, by its whole key and nothing else: how batches and transactions read. `refusal` is what is said of
-// another one. The key is not encoded yet, and its types are not checked.
+// Of one item, by its whole key and nothing else: how batches and transactions read. `refusal` is what is
+// said of another one. The key is not encoded yet, and its types are not checked.
 Result<ItemRead> lower_item_read(std::shared_ptr<engine::LiveTable> table, Select select, std::string_view refusal);
 
 }  // namespace mayfly::compat::partiql

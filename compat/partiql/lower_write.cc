@@ -126,8 +126,8 @@ Result<void> lower(Delete remove, const Table& table, bool in_transaction, ItemW
   return {};
 }
 
-// The SELECT finds something: the item is there, and as it is asked for. A key that is given two values is the first
-// one, and has not the second.
+// The SELECT finds something: the item is there, and as it is asked for. A key that is given two values is
+// the first one, and has not the second.
 Result<void> lower(Exists exists, const Table& table, bool, ItemWrite& write) {
   write.kind = ItemWrite::Kind::check;
   if (exists.select.index) return error::validation("Operations on indices are not supported in transactions");

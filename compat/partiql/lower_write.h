@@ -6,14 +6,15 @@
 
 #include <memory>
 
-#include "compat/error.h"
+#include "compat/wire/error.h"
 #include "compat/partiql/statement.h"
-#include "compat/write_item.h"
+#include "compat/items/write_item.h"
 
 namespace mayfly::compat::partiql {
 
-// What is still to do is check_write: the key is not encoded yet. With `in_transaction` a key that is not whole is
-// left to it, too; else it is "Where clause does not contain a mandatory equality on all key attributes".
+// What is still to do is check_write: the key is not encoded yet. With `in_transaction` a key that is not
+// whole is left to it, too; else it is "Where clause does not contain a mandatory equality on all key
+// attributes".
 Result<ItemWrite> lower_write(std::shared_ptr<engine::LiveTable> table, Statement statement, bool in_transaction);
 
 // "EXISTS can only be used in ExecuteTransaction write requests."

@@ -14,8 +14,8 @@
 #include <optional>
 #include <utility>
 
-#include "compat/attribute_value_json.h"
-#include "compat/expression/path.h"
+#include "compat/wire/attribute_value_json.h"
+#include "compat/expression/path_set.h"
 #include "compat/expression/projection.h"
 #include "compat/partiql/expression_parser.h"
 

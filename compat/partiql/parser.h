@@ -1,15 +1,16 @@
 // A PartiQL statement's text and its parameters -> statement.h.
 //
-//   auto statement = partiql::parse("DELETE FROM \"music\" WHERE artist = ?", {engine::AttributeValue("Nina")});
+//   auto statement = partiql::parse("DELETE FROM \"music\" WHERE artist = ?",
+//                                   {engine::AttributeValue("Nina")});
 //
-// Errors: "Statement wasn't well formed, can't be processed: …", "Number of parameters in request and statement
-// don't match.", and those of values (numbers that do not fit, sets of mixed types).
+// Errors: "Statement wasn't well formed, can't be processed: …", "Number of parameters in request and
+// statement don't match.", and those of values (numbers that do not fit, sets of mixed types).
 #pragma once
 
 #include <string_view>
 #include <vector>
 
-#include "compat/error.h"
+#include "compat/wire/error.h"
 #include "compat/partiql/statement.h"
 
 namespace mayfly::compat::partiql {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "compat/attribute_value_json.h"
+#include "compat/wire/attribute_value_json.h"
 #include "compat/partiql/parser.h"
 
 namespace mayfly::compat::partiql {

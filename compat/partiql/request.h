@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "compat/error.h"
-#include "compat/json.h"
+#include "compat/wire/error.h"
+#include "compat/wire/json.h"
 #include "compat/partiql/statement.h"
-#include "compat/shapes_common.h"
+#include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat::partiql {
 

@@ -1,4 +1,5 @@
-// What the parsers of PartiQL share: tokens, read one after the other, and the words for what does not belong.
+// What the parsers of PartiQL share: tokens, read one after the other, and the words for what does not
+// belong.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compat/error.h"
+#include "compat/wire/error.h"
 #include "compat/partiql/lexer.h"
 
 namespace mayfly::compat::partiql {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compat/attribute_value_json.h"
+#include "compat/wire/attribute_value_json.h"
 
 namespace mayfly::compat::partiql {
 namespace {

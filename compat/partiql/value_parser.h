@@ -2,8 +2,8 @@
 //
 //   value := 'text' | number | TRUE | FALSE | NULL | ? | [ value, … ] | { 'name': value, … } | << value, … >>
 //
-// A parameter stands for a whole value, never within a literal. Errors name the place within a literal as AWS does,
-// from its root: "Nesting Levels have exceeded supported limits under root.a[0]…".
+// A parameter stands for a whole value, never within a literal. Errors name the place within a literal as AWS
+// does, from its root: "Nesting Levels have exceeded supported limits under root.a[0]…".
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "compat/error.h"
+#include "compat/wire/error.h"
 #include "compat/partiql/token_reader.h"
 #include "engine/attribute_value.h"
 

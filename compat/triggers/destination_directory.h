@@ -1,8 +1,9 @@
 // The one directory below which failed batches may be written to files; without it, nowhere.
 //
-// Files are named absolutely, "/failed/carts.jsonl" or "file:///failed/carts.jsonl", in the directory or in one below
-// it that is there already. They are regular files, made with mode 0600 where there is none; nothing on the way is a
-// link, neither symbolic nor hard, and opening waits for nobody. A file takes lines up to `file_bytes_max`.
+// Files are named absolutely, "/failed/carts.jsonl" or "file:///failed/carts.jsonl", in the directory or in
+// one below it that is there already. They are regular files, made with mode 0600 where there is none;
+// nothing on the way is a link, neither symbolic nor hard, and opening waits for nobody. A file takes lines
+// up to `file_bytes_max`.
 //
 //   TRY(auto directory, DestinationDirectory::open("/failed"));
 //   CHECK_OK(directory->check("file:///failed/carts.jsonl"));    // when a mapping is made: a sentence

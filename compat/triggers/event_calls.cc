@@ -22,9 +22,9 @@ constexpr std::chrono::milliseconds retry_wait{200};
 
 class EventCalls::Calls final : public Pool::Task, public std::enable_shared_from_this<Calls> {
  public:
-  Calls(Invoker& invoker, std::shared_ptr<Pool> pool) : invoker_(invoker), pool_(std::move(pool)) {}
+  Calls(outbound::Invoker& invoker, std::shared_ptr<Pool> pool) : invoker_(invoker), pool_(std::move(pool)) {}
 
-  Result<void> add(Invocation invocation) {
+  Result<void> add(outbound::Invocation invocation) {
     if (!pool_->start()) return lambda_error::unavailable("No thread can be started to call the function.");
     {
       const std::lock_guard lock(mutex_);
@@ -41,16 +41,16 @@ class EventCalls::Calls final : public Pool::Task, public std::enable_shared_fro
 
  private:
   struct Waiting {
-    Invocation invocation;
+    outbound::Invocation invocation;
     int tries;
-    RealTime not_before;
+    engine::RealTime not_before;
   };
 
   // The next that may be called; nothing: `alarm` is when to look again, if ever.
-  std::optional<Waiting> take(std::optional<RealTime>& alarm) {
+  std::optional<Waiting> take(std::optional<engine::RealTime>& alarm) {
     const std::lock_guard lock(mutex_);
     if (under_way_ >= at_once_max || stop_.stop_requested()) return std::nullopt;
-    const RealTime now = engine::host_time();
+    const engine::RealTime now = engine::host_time();
     for (auto* line : {&again_, &waiting_}) {
       if (line->empty()) continue;
       if (line->front().not_before > now) {
@@ -66,17 +66,17 @@ class EventCalls::Calls final : public Pool::Task, public std::enable_shared_fro
   }
 
   Next step() noexcept override {
-    std::optional<RealTime> alarm;
+    std::optional<engine::RealTime> alarm;
     while (auto next = take(alarm)) {
       const auto called = std::make_shared<Waiting>(*std::move(next));
-      invoker_.start(called->invocation, stop_.get_token(), [weak = weak_from_this(), called](Invoker::Answer answer) {
+      invoker_.start(called->invocation, stop_.get_token(), [weak = weak_from_this(), called](outbound::Invoker::Answer answer) {
         if (const auto calls = weak.lock()) calls->answered(std::move(*called), answer);
       });
     }
     return alarm ? Next::at(*alarm) : Next::when_woken();
   }
 
-  void answered(Waiting called, const Invoker::Answer& answer) {
+  void answered(Waiting called, const outbound::Invoker::Answer& answer) {
     {
       const std::lock_guard lock(mutex_);
       --under_way_;
@@ -90,7 +90,7 @@ class EventCalls::Calls final : public Pool::Task, public std::enable_shared_fro
     pool_->wake(shared_from_this());
   }
 
-  Invoker& invoker_;
+  outbound::Invoker& invoker_;
   const std::shared_ptr<Pool> pool_;
   std::stop_source stop_;
   std::mutex mutex_;
@@ -99,11 +99,11 @@ class EventCalls::Calls final : public Pool::Task, public std::enable_shared_fro
   std::size_t under_way_ GUARDED_BY(mutex_) = 0;
 };
 
-EventCalls::EventCalls(Invoker& invoker, std::shared_ptr<Pool> pool)
+EventCalls::EventCalls(outbound::Invoker& invoker, std::shared_ptr<Pool> pool)
     : calls_(std::make_shared<Calls>(invoker, std::move(pool))) {}
 
 EventCalls::~EventCalls() { calls_->end(); }
 
-Result<void> EventCalls::add(Invocation invocation) { return calls_->add(std::move(invocation)); }
+Result<void> EventCalls::add(outbound::Invocation invocation) { return calls_->add(std::move(invocation)); }
 
 }  // namespace mayfly::compat::triggers

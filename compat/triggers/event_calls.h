@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <memory>
 
-#include "compat/error.h"
-#include "compat/triggers/invoker.h"
+#include "compat/wire/error.h"
+#include "compat/outbound/invoker.h"
 #include "compat/triggers/pool.h"
 
 namespace mayfly::compat::triggers {
@@ -17,13 +17,13 @@ class EventCalls {
   static constexpr std::size_t at_once_max = 16;
   static constexpr std::size_t waiting_max = 10'000, waiting_bytes_max = std::size_t{64} << 20;
 
-  EventCalls(Invoker& invoker, std::shared_ptr<Pool> pool);
+  EventCalls(outbound::Invoker& invoker, std::shared_ptr<Pool> pool);
   ~EventCalls();
   EventCalls(const EventCalls&) = delete;
   EventCalls& operator=(const EventCalls&) = delete;
 
   // TooManyRequestsException: as many as may are waiting.
-  Result<void> add(Invocation invocation);
+  Result<void> add(outbound::Invocation invocation);
 
  private:
   class Calls;

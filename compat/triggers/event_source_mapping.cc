@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "compat/shapes_common.h"
-#include "compat/triggers/destination.h"
+#include "compat/wire/shapes_common.h"
+#include "compat/triggers/failure_destination.h"
 #include "compat/triggers/lambda_error.h"
 
 namespace mayfly::compat::triggers {

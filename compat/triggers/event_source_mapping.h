@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "compat/error.h"
-#include "compat/json.h"
+#include "compat/wire/error.h"
+#include "compat/wire/json.h"
 #include "compat/triggers/filter_pattern.h"
 #include "compat/triggers/function_name.h"
 #include "engine/catalog.h"
@@ -53,8 +53,8 @@ struct EventSourceMapping {
   [[nodiscard]] bool passes(const json::Value& record, FilterWork& work) const;
 };
 
-// CreateEventSourceMapping's and UpdateEventSourceMapping's bodies, onto a mapping that has scope and uuid, or all.
-// Does not ask whether the stream is there.
+// CreateEventSourceMapping's and UpdateEventSourceMapping's bodies, onto a mapping that has scope and uuid,
+// or all. Does not ask whether the stream is there.
 Result<void> read_creation(const json::Value& request, EventSourceMapping& mapping);
 Result<void> read_update(const json::Value& request, EventSourceMapping& mapping);
 

@@ -27,7 +27,8 @@ struct Text {
   bool ignore_case = false;
   std::string text;  // folded if the case is ignored
 };
-// Equal as numbers: 42, 42.0 and 4.2e1. One that is too large or too precise to compare equals its own spelling.
+// Equal as numbers: 42, 42.0 and 4.2e1. One that is too large or too precise to compare equals its own
+// spelling.
 struct NumberIs {
   std::string text;
   std::optional<engine::Number> number;

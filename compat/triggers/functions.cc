@@ -1,7 +1,7 @@
 #include "compat/triggers/functions.h"
 
-#include "compat/json.h"
-#include "compat/shape.h"
+#include "compat/wire/json.h"
+#include "compat/wire/shape.h"
 
 namespace mayfly::compat::triggers {
 namespace {
@@ -34,7 +34,7 @@ void Functions::reload() {
   for (const engine::Document& stored : documents_.list(kind)) {
     const auto document = json::parse(stored.bytes);
     if (document == nullptr) continue;
-    auto url = Url::parse(string_member(document->root(), "url").value_or(""));
+    auto url = outbound::Url::parse(string_member(document->root(), "url").value_or(""));
     if (!url) continue;
     Function function{*std::move(url)};
     function.time_max = std::chrono::milliseconds(

@@ -3,8 +3,8 @@
 //   functions.set("000000000000", "reminder", {*Url::parse("http://127.0.0.1:9000/")});
 //   if (auto function = functions.find("000000000000", "reminder")) post_to(function->url);
 //
-// What was given when Mayfly started is every account's; what an account registers is its own, goes first, and
-// survives a restart. Destinations are found by the same names: an ARN's last part. Thread-safe.
+// What was given when Mayfly started is every account's; what an account registers is its own, goes first,
+// and survives a restart. Destinations are found by the same names: an ARN's last part. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "compat/triggers/url.h"
+#include "compat/outbound/url.h"
 #include "engine/documents.h"
 #include "engine/guarded_by.h"
 
@@ -26,7 +26,7 @@ namespace mayfly::compat::triggers {
 struct Function {
   static constexpr std::chrono::seconds time_max_default{60}, time_max_max{900};
 
-  Url url;
+  outbound::Url url;
   std::chrono::milliseconds time_max = time_max_default;  // an invocation's, in real time
 };
 

@@ -1,7 +1,7 @@
 #include "compat/triggers/invocation.h"
 
-#include "compat/json.h"
-#include "compat/percent_encoding.h"
+#include "compat/wire/json.h"
+#include "compat/wire/percent_encoding.h"
 #include "compat/triggers/lambda_error.h"
 #include "compat/triggers/outcome.h"
 #include "compat/triggers/triggers.h"
@@ -27,11 +27,11 @@ std::string timed_out_body(const Function& function) {
   return body;
 }
 
-Result<RestAnswer> call(Triggers& triggers, const Function& function, Invocation invocation, const RestRequest& request) {
+Result<RestAnswer> call(Triggers& triggers, const Function& function, outbound::Invocation invocation, const RestRequest& request) {
   auto answer = triggers.invoker().post(invocation, request.stop);
   RestAnswer out;
   if (!answer) {
-    if (answer.error().kind != InvocationFailure::Kind::timed_out) {
+    if (answer.error().kind != outbound::InvocationFailure::Kind::timed_out) {
       return lambda_error::bad_gateway(answer.error().sentence);
     }
     out.body = timed_out_body(function);
@@ -72,7 +72,7 @@ Result<RestAnswer> answer_invocation(Triggers& triggers, const RestRequest& requ
   if (!function) return lambda_error::not_found("Function not found: " + function_name->arn());
   if (dry) return RestAnswer{.status = 204, .headers = {{"X-Amz-Executed-Version", "$LATEST"}}};
 
-  Invocation invocation{.url = function->url,
+  outbound::Invocation invocation{.url = function->url,
                         .body = request.body.empty() ? "{}" : std::string(request.body),
                         .time_max = function->time_max};
   if (!request.client_context.empty()) {

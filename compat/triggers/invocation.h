@@ -1,7 +1,7 @@
 // Invoke: a function called by a client, through its name.
 //
-// RequestResponse waits for the function and hands on what it says: 200, X-Amz-Function-Error if it failed. Event is
-// answered 202 once the call is under way, DryRun 204 without one.
+// RequestResponse waits for the function and hands on what it says: 200, X-Amz-Function-Error if it failed.
+// Event is answered 202 once the call is under way, DryRun 204 without one.
 #pragma once
 
 #include <string_view>

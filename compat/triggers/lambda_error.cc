@@ -1,6 +1,6 @@
 #include "compat/triggers/lambda_error.h"
 
-#include "compat/json.h"
+#include "compat/wire/json.h"
 
 namespace mayfly::compat::triggers {
 

@@ -1,12 +1,13 @@
 // Lambda's errors: a type in a header, and a body beside it. A message stands whole where it is raised.
 //
 //   return lambda_error::invalid_parameter("Stream not found: " + arn);
-//   // 400, x-amzn-ErrorType: InvalidParameterValueException, {"Type":"User","message":"Stream not found: arn:…"}
+//   // 400, x-amzn-ErrorType: InvalidParameterValueException,
+//   // {"Type":"User","message":"Stream not found: arn:…"}
 #pragma once
 
 #include <string>
 
-#include "compat/error.h"
+#include "compat/wire/error.h"
 
 namespace mayfly::compat::triggers {
 

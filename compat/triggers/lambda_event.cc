@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "compat/json.h"
-#include "compat/stream_iterator.h"
-#include "compat/stream_record.h"
+#include "compat/wire/json.h"
+#include "compat/streams/arn_and_iterator.h"
+#include "compat/streams/record.h"
 
 namespace mayfly::compat::triggers {
 namespace {

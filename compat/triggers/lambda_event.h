@@ -15,7 +15,8 @@
 
 namespace mayfly::compat::triggers {
 
-// One record of a stream, as Lambda shows it: GetRecords' with userIdentity spelled in lower case, and eventSourceARN.
+// One record of a stream, as Lambda shows it: GetRecords' with userIdentity spelled in lower case, and
+// eventSourceARN.
 struct Record {
   engine::Sequence sequence = 0;
   std::string number;            // as the record spells it

@@ -5,10 +5,10 @@
 #include <mutex>
 #include <utility>
 
-#include "compat/attribute_value_json.h"
-#include "compat/hash.h"
-#include "compat/stream_iterator.h"
-#include "compat/triggers/destination.h"
+#include "compat/wire/attribute_value_json.h"
+#include "compat/wire/hash.h"
+#include "compat/streams/arn_and_iterator.h"
+#include "compat/triggers/failure_destination.h"
 #include "engine/clock.h"
 #include "engine/storage.h"
 #include "engine/uuid.h"
@@ -36,16 +36,16 @@ struct Lane::Slot {
   std::weak_ptr<Lane> lane;
   std::shared_ptr<Pool> pool;
   std::mutex mutex;
-  std::optional<Invoker::Answer> answer GUARDED_BY(mutex);
+  std::optional<outbound::Invoker::Answer> answer GUARDED_BY(mutex);
 
-  void put(Invoker::Answer given) {
+  void put(outbound::Invoker::Answer given) {
     {
       const std::lock_guard lock(mutex);
       answer = std::move(given);
     }
     if (const auto waiting = lane.lock()) pool->wake(waiting);
   }
-  std::optional<Invoker::Answer> take() {
+  std::optional<outbound::Invoker::Answer> take() {
     const std::lock_guard lock(mutex);
     return std::exchange(answer, std::nullopt);
   }
@@ -97,7 +97,8 @@ Pool::Task::Next Lane::go_on() {
   return look(*mapping);
 }
 
-// The poller has ended. A call under way has been stopped too, and is waited for: who comes next must not meet it.
+// The poller has ended. A call under way has been stopped too, and is waited for: who comes next must not
+// meet it.
 Pool::Task::Next Lane::leave() {
   if (call_) {
     const auto answer = call_->slot->take();
@@ -159,7 +160,7 @@ Pool::Task::Next Lane::look(const EventSourceMapping& mapping) {
   if (read_next_ > stored_next_ + discards_max) done_up_to(read_next_);
   read_to_ = read_next_;
   idle_ = !position_.window.has_value();
-  poller_.surroundings().progress.raise();
+  poller_.surroundings().progress.ring();
   return window_deadline_ ? Next::at(*window_deadline_) : Next::when_woken();
 }
 
@@ -244,14 +245,14 @@ Lane::Batch Lane::take_batch(const EventSourceMapping& mapping) {
 
 // --- calling
 
-void Lane::start_call(Call::For what, Invocation invocation) {
+void Lane::start_call(Call::For what, outbound::Invocation invocation) {
   const Surroundings& surroundings = poller_.surroundings();
   const auto slot = std::make_shared<Slot>();
   slot->lane = weak_from_this();
   slot->pool = surroundings.pool;
   call_.emplace(Call{what, slot});
   surroundings.invoker.start(std::move(invocation), poller_.stop(),
-                             [slot](Invoker::Answer answer) { slot->put(std::move(answer)); });
+                             [slot](outbound::Invoker::Answer answer) { slot->put(std::move(answer)); });
 }
 
 void Lane::end_call() {
@@ -266,7 +267,7 @@ Pool::Task::Next Lane::invoke(const EventSourceMapping& mapping, Call::For what,
   stuck_ = !function;
   if (!function) {
     poller_.set_last_result("PROBLEM: Function not found");
-    surroundings.progress.raise();
+    surroundings.progress.ring();
     return Next::when_woken();
   }
   if (!poller_.take_call(shared_from_this())) return Next::when_woken();
@@ -281,8 +282,8 @@ Pool::Task::Next Lane::invoke(const EventSourceMapping& mapping, Call::For what,
   return Next::when_woken();
 }
 
-void Lane::answered(const EventSourceMapping& mapping, Call::For what, const Invoker::Answer& answer) {
-  using Kind = InvocationFailure::Kind;
+void Lane::answered(const EventSourceMapping& mapping, Call::For what, const outbound::Invoker::Answer& answer) {
+  using Kind = outbound::InvocationFailure::Kind;
   if (!answer && (answer.error().kind == Kind::stopped || answer.error().kind == Kind::unable)) {
     // The function is not to blame: the same call again, a little later.
     poller_.set_last_result("PROBLEM: " + answer.error().sentence);

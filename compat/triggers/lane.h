@@ -1,10 +1,11 @@
 // A poller's share of a shard's records, taken in order: it is done with a batch before it begins the next.
 //
-// A batch that fails is tried again, after 0.1 s, 0.2 s, … up to 10 s of real time, until the function takes it,
-// its retries are used up, or its records are too old; it is split in two first if the mapping says so, which
-// uses up no retry. What is given up goes to the destination, if there is one.
+// A batch that fails is tried again, after 0.1 s, 0.2 s, … up to 10 s of real time, until the function takes
+// it, its retries are used up, or its records are too old; it is split in two first if the mapping says so,
+// which uses up no retry. What is given up goes to the destination, if there is one.
 //
-// Between its steps it waits for one thing: the answer of a call that is under way, the end of a rest, or records.
+// Between its steps it waits for one thing: the answer of a call that is under way, the end of a rest, or
+// records.
 #pragma once
 
 #include <atomic>
@@ -17,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compat/triggers/invoker.h"
+#include "compat/outbound/invoker.h"
 #include "compat/triggers/lambda_event.h"
 #include "compat/triggers/outcome.h"
 #include "compat/triggers/poller.h"
@@ -76,9 +77,9 @@ class Lane final : public Pool::Task, public std::enable_shared_from_this<Lane> 
   [[nodiscard]] bool window_is_over(const EventSourceMapping& mapping, bool shard_ended) const;
   Batch take_batch(const EventSourceMapping& mapping);
 
-  void start_call(Call::For what, Invocation invocation);
+  void start_call(Call::For what, outbound::Invocation invocation);
   void end_call();
-  void answered(const EventSourceMapping& mapping, Call::For what, const Invoker::Answer& answer);
+  void answered(const EventSourceMapping& mapping, Call::For what, const outbound::Invoker::Answer& answer);
   void batch_answered(const EventSourceMapping& mapping, Outcome outcome);
   void window_answered(const EventSourceMapping& mapping, const Outcome& outcome);
   void sent(const EventSourceMapping& mapping, bool taken);
@@ -101,13 +102,13 @@ class Lane final : public Pool::Task, public std::enable_shared_from_this<Lane> 
   engine::Sequence stored_next_;  // what is stored
   std::deque<Record> ahead_;      // read, and in no batch yet
   std::size_t ahead_bytes_ = 0;
-  std::optional<RealTime> batch_deadline_;   // of what is in ahead_
-  std::optional<RealTime> window_deadline_;  // of position_.window
+  std::optional<engine::RealTime> batch_deadline_;   // of what is in ahead_
+  std::optional<engine::RealTime> window_deadline_;  // of position_.window
   std::deque<Batch> work_;                   // to be delivered
   std::optional<Closing> closing_;
   std::optional<Sending> sending_;
   std::optional<Call> call_;                 // under way
-  std::optional<RealTime> rest_until_;
+  std::optional<engine::RealTime> rest_until_;
   bool flush_ends_rest_ = false;
   std::atomic<bool> idle_{false}, stuck_{false};
   std::atomic<engine::Sequence> read_to_{0};

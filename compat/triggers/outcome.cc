@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compat/json.h"
+#include "compat/wire/json.h"
 
 namespace mayfly::compat::triggers {
 namespace {
@@ -50,7 +50,7 @@ std::size_t first_failed(const json::Value& body, std::span<const Record> batch)
 
 }  // namespace
 
-std::optional<std::string> function_error(const InvocationAnswer& answer) {
+std::optional<std::string> function_error(const outbound::InvocationAnswer& answer) {
   if (!answer.function_error.empty()) return answer.function_error;
   if (answer.status >= 300) return "Unhandled";
   const auto body = json::parse(answer.body);
@@ -62,11 +62,11 @@ std::optional<std::string> function_error(const InvocationAnswer& answer) {
   return std::nullopt;
 }
 
-Outcome judge(const Expected<InvocationAnswer, InvocationFailure>& answer, std::span<const Record> batch,
+Outcome judge(const Expected<outbound::InvocationAnswer, outbound::InvocationFailure>& answer, std::span<const Record> batch,
               bool reports_failures) {
   Outcome outcome;
   if (!answer) {
-    outcome.kind = answer.error().kind == InvocationFailure::Kind::stopped ? Outcome::Kind::stopped
+    outcome.kind = answer.error().kind == outbound::InvocationFailure::Kind::stopped ? Outcome::Kind::stopped
                                                                            : Outcome::Kind::failure;
     outcome.function_error = "Unhandled";
     return outcome;

@@ -3,9 +3,10 @@
 // A failure is a status of 300 or more, an X-Amz-Function-Error, a body that is an object with errorType or
 // errorMessage (the runtime interface emulator sends no header), no answer, or none in time.
 //
-// With ReportBatchItemFailures the body may name records that failed: {"batchItemFailures":[{"itemIdentifier":
-// "100000000000000004200"}]}. The lowest of them is where the next try begins. An identifier that is empty, null,
-// missing, or of no record of the batch fails the whole batch; no list, or an empty one, is success.
+// With ReportBatchItemFailures the body may name records that failed:
+// {"batchItemFailures":[{"itemIdentifier": "100000000000000004200"}]}. The lowest of them is where the next
+// try begins. An identifier that is empty, null, missing, or of no record of the batch fails the whole batch;
+// no list, or an empty one, is success.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 #include <span>
 #include <string>
 
-#include "compat/triggers/invoker.h"
+#include "compat/outbound/invoker.h"
 #include "compat/triggers/lambda_event.h"
 
 namespace mayfly::compat::triggers {
@@ -27,10 +28,10 @@ struct Outcome {
   std::string state = "{}";      // of a success with tumbling windows: JSON
 };
 
-Outcome judge(const Expected<InvocationAnswer, InvocationFailure>& answer, std::span<const Record> batch,
+Outcome judge(const Expected<outbound::InvocationAnswer, outbound::InvocationFailure>& answer, std::span<const Record> batch,
               bool reports_failures);
 
 // The error that an answer tells of: the header, or "Unhandled"; nothing: none.
-std::optional<std::string> function_error(const InvocationAnswer& answer);
+std::optional<std::string> function_error(const outbound::InvocationAnswer& answer);
 
 }  // namespace mayfly::compat::triggers

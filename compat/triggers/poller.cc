@@ -72,7 +72,7 @@ void Poller::end() {
   stop_.request_stop();
   wake();
   left();
-  surroundings_.progress.raise();
+  surroundings_.progress.ring();
 }
 
 Pool::Task::Next Poller::step() noexcept {
@@ -110,7 +110,7 @@ void Poller::begin() {
     if (stream) begin_lanes(*stream);
   }
   if (stream) forget_shards(*stream);
-  surroundings_.progress.raise();
+  surroundings_.progress.ring();
 }
 
 bool Poller::shard_done(std::uint32_t shard) const {
@@ -180,7 +180,7 @@ void Poller::lane_ended(const LaneName& name) {
   }
   if (stream && last) forget_shards(*stream);
   left();
-  surroundings_.progress.raise();
+  surroundings_.progress.ring();
 }
 
 void Poller::lane_left(const LaneName& name) {

@@ -1,12 +1,12 @@
 // One mapping at work: reads its stream's shards, parents before children, each by as many lanes as its
 // parallelization says, and calls the function.
 //
-// Delivers each record at least once, and an item's records in order: a lane goes on when the function has done
-// with a batch, or when it was given up; only then is its position stored. Nothing polls, and nothing that waits holds
-// a thread: lanes are the pool's tasks, and are woken when there may be something to do.
+// Delivers each record at least once, and an item's records in order: a lane goes on when the function has
+// done with a batch, or when it was given up; only then is its position stored. Nothing polls, and nothing
+// that waits holds a thread: lanes are the pool's tasks, and are woken when there may be something to do.
 //
-// end() waits for nobody: what is under way is stopped, and who comes after, for the same mapping, begins when the last
-// lane has left.
+// end() waits for nobody: what is under way is stopped, and who comes after, for the same mapping, begins
+// when the last lane has left.
 #pragma once
 
 #include <atomic>
@@ -24,11 +24,11 @@
 #include "compat/triggers/destination_directory.h"
 #include "compat/triggers/event_source_mapping.h"
 #include "compat/triggers/functions.h"
-#include "compat/triggers/invoker.h"
+#include "compat/outbound/invoker.h"
 #include "compat/triggers/pool.h"
 #include "compat/triggers/position.h"
-#include "compat/triggers/shards.h"
-#include "compat/triggers/signal.h"
+#include "compat/triggers/shard_view.h"
+#include "engine/bell.h"
 #include "engine/database.h"
 #include "engine/guarded_by.h"
 
@@ -40,10 +40,10 @@ class Lane;
 struct Surroundings {
   engine::Database& database;
   Functions& functions;
-  Invoker& invoker;
+  outbound::Invoker& invoker;
   DestinationDirectory& files;
   const std::shared_ptr<Pool>& pool;
-  Signal& progress;  // raised when a lane has nothing more to do, or cannot go on
+  engine::Bell& progress;  // rung when a lane has nothing more to do, or cannot go on
 };
 
 // Lets a mapping's positions be stored: closed before they are erased, or others are put in their place.
@@ -67,7 +67,8 @@ class Poller final : public Pool::Task, public std::enable_shared_from_this<Poll
   void begin_after(std::shared_ptr<Poller> predecessor);
 
   [[nodiscard]] std::shared_ptr<const EventSourceMapping> mapping() const;
-  // Everything but the parallelization can be changed while lanes are at work; they see it at their next batch.
+  // Everything but the parallelization can be changed while lanes are at work; they see it at their next
+  // batch.
   void change(EventSourceMapping mapping);
   [[nodiscard]] const engine::Stream& stream() const { return stream_; }
   [[nodiscard]] std::string last_result() const;

@@ -44,7 +44,7 @@ void Pool::grow() {
 
 void Pool::ring() {
   if (alarms_.empty()) return;
-  const RealTime now = engine::host_time();
+  const engine::RealTime now = engine::host_time();
   while (!alarms_.empty() && alarms_.begin()->first <= now) queue(alarms_.begin()->second);
 }
 
@@ -65,7 +65,7 @@ void Pool::work() {
       if (alarms_.empty()) {
         came_.wait(lock);
       } else {
-        came_.wait_until(lock, RealTime(alarms_.begin()->first));
+        came_.wait_until(lock, engine::RealTime(alarms_.begin()->first));
       }
       --idle_;
       continue;

@@ -1,8 +1,9 @@
 // A few threads for all that goes on by itself: the lanes of every mapping, and calls that nobody waits for.
 //
-// A task is stepped by one thread at a time, and holds none while it waits: it says when its next step is to be, and
-// is woken before that if there may be something to do. What wakes it during a step brings one more step, so nothing
-// is missed. Tasks take turns, first come, first served. No thread before the first task, `threads_max` at most.
+// A task is stepped by one thread at a time, and holds none while it waits: it says when its next step is to
+// be, and is woken before that if there may be something to do. What wakes it during a step brings one more
+// step, so nothing is missed. Tasks take turns, first come, first served. No thread before the first task,
+// `threads_max` at most.
 //
 //   class Lane final : public Pool::Task { Next step() noexcept override { … return Next::at(deadline); } };
 //   pool.wake(lane);
@@ -20,7 +21,7 @@
 #include <thread>
 #include <vector>
 
-#include "compat/triggers/signal.h"
+#include "engine/bell.h"
 #include "engine/guarded_by.h"
 
 namespace mayfly::compat::triggers {
@@ -30,7 +31,7 @@ class Pool {
   class Task;
 
  private:
-  using Alarms = std::multimap<RealTime, std::shared_ptr<Task>>;
+  using Alarms = std::multimap<engine::RealTime, std::shared_ptr<Task>>;
 
  public:
   static constexpr std::size_t threads_max_default = 4;  // a step waits for nobody: it reads, filters, stores
@@ -43,9 +44,9 @@ class Pool {
     struct Next {
       static Next at_once() { return {true, std::nullopt}; }
       static Next when_woken() { return {false, std::nullopt}; }
-      static Next at(RealTime instant) { return {false, instant}; }
+      static Next at(engine::RealTime instant) { return {false, instant}; }
       bool now;
-      std::optional<RealTime> alarm;
+      std::optional<engine::RealTime> alarm;
     };
     // A bounded piece of work.
     virtual Next step() noexcept = 0;

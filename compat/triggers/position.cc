@@ -4,8 +4,8 @@
 #include <charconv>
 #include <map>
 
-#include "compat/json.h"
-#include "compat/shape.h"
+#include "compat/wire/json.h"
+#include "compat/wire/shape.h"
 
 namespace mayfly::compat::triggers {
 namespace {

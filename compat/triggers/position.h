@@ -1,10 +1,11 @@
-// How far a lane has come in its shard: stored after each batch that is done with, so that a restart goes on there.
+// How far a lane has come in its shard: stored after each batch that is done with, so that a restart goes on
+// there.
 //
-//   document "@trigger-position" / "REGION/UUID/SHARD/LANE-LANES"      of the account's state: a restore brings it back
+//   document "@trigger-position" / "REGION/UUID/SHARD/LANE-LANES"   of the account's state
 //   {"next":4712,"done":false,"window":{"start":1700000000000,"state":{…}}}
 //
-// Where the number of lanes was changed, what the others have stored stays and counts: a record is done with if the
-// lane that it fell to has passed it, of whichever number of lanes.
+// Where the number of lanes was changed, what the others have stored stays and counts: a record is done with
+// if the lane that it fell to has passed it, of whichever number of lanes.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@
 
 namespace mayfly::compat::triggers {
 
-// A shard's records are shared out among lanes by their items' keys: as many as the mapping's parallelization says.
+// A shard's records are shared out among lanes by their items' keys: as many as the mapping's parallelization
+// says.
 struct LaneName {
   std::uint32_t shard = 0;
   std::uint32_t lane = 0, lanes = 1;
@@ -45,8 +47,8 @@ struct ShardStart {
   std::vector<StoredPosition> others;  // of other numbers of lanes, that say more than `lanes`
   bool done = false;                   // nothing is left to do
 };
-// `closed`: the shard is, as far as anybody remembers. An end that was stored counts for nothing if a restore opened
-// the shard again.
+// `closed`: the shard is, as far as anybody remembers. An end that was stored counts for nothing if a restore
+// opened the shard again.
 ShardStart shard_start(const std::vector<StoredPosition>& stored, std::uint32_t lanes, bool closed);
 // Whether one of them has passed a record whose keys have this hash.
 bool passed(const std::vector<StoredPosition>& positions, std::uint64_t keys_hash, engine::Sequence sequence);

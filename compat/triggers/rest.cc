@@ -4,9 +4,9 @@
 #include <charconv>
 #include <exception>
 
-#include "compat/json.h"
-#include "compat/percent_encoding.h"
-#include "compat/shape.h"
+#include "compat/wire/json.h"
+#include "compat/wire/percent_encoding.h"
+#include "compat/wire/shape.h"
 #include "compat/triggers/invocation.h"
 #include "compat/triggers/lambda_error.h"
 #include "compat/triggers/triggers.h"

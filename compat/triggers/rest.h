@@ -1,9 +1,10 @@
 // Lambda's REST API, as far as it is about event source mappings and calling functions.
 //
-//   POST|GET /2015-03-31/event-source-mappings[/]          GET|PUT|DELETE /2015-03-31/event-source-mappings/{UUID}
-//   GET|POST|DELETE /2017-03-31/tags/{arn}                 POST /2015-03-31/functions/{name}/invocations
+//   POST|GET /2015-03-31/event-source-mappings[/]     GET|PUT|DELETE /2015-03-31/event-source-mappings/{UUID}
+//   GET|POST|DELETE /2017-03-31/tags/{arn}            POST /2015-03-31/functions/{name}/invocations
 //
-//   auto answer = answer_rest(triggers, {.scope = scope, .method = "GET", .path = "/2015-03-31/event-source-mappings/"});
+//   auto answer = answer_rest(triggers, {.scope = scope, .method = "GET",
+//                                       .path = "/2015-03-31/event-source-mappings/"});
 //   answer.status == 200, answer.body == R"({"EventSourceMappings":[]})"
 #pragma once
 
@@ -13,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "compat/error.h"
+#include "compat/wire/error.h"
 #include "engine/catalog.h"
 
 namespace mayfly::compat::triggers {

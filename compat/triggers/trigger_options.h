@@ -6,12 +6,12 @@
 #include <string>
 
 #include "compat/triggers/functions.h"
-#include "compat/triggers/invoker.h"
+#include "compat/outbound/invoker.h"
 
 namespace mayfly::compat::triggers {
 
 struct TriggerOptions {
-  std::shared_ptr<Invoker> invoker;           // empty: no function can be reached
+  std::shared_ptr<outbound::Invoker> invoker;           // empty: no function can be reached
   std::map<std::string, Function> functions;  // of every account
   std::string destination_directory;          // below it failed batches may go to files; empty: nowhere
 };

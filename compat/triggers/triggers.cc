@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "compat/stream_iterator.h"
+#include "compat/streams/arn_and_iterator.h"
 #include "compat/triggers/lambda_error.h"
 #include "engine/clock.h"
 #include "engine/documents.h"
@@ -12,9 +12,9 @@
 namespace mayfly::compat::triggers {
 namespace {
 
-class NoInvoker final : public Invoker {
-  void start(Invocation, std::stop_token, Done done) override {
-    done(Unexpected{InvocationFailure{InvocationFailure::Kind::unreachable, "nothing here can reach functions"}});
+class NoInvoker final : public outbound::Invoker {
+  void start(outbound::Invocation, std::stop_token, Done done) override {
+    done(Unexpected{outbound::InvocationFailure{outbound::InvocationFailure::Kind::unreachable, "nothing here can reach functions"}});
   }
 };
 
@@ -24,8 +24,8 @@ std::optional<engine::Stream> stream_of(const engine::Database& database, const 
   return database.find_stream(mapping.scope, name->table_name, name->label);
 }
 
-// Where a mapping begins: at the horizon, or behind all that was written when it was created. Stored at once, so that
-// a snapshot which is taken then knows the mapping.
+// Where a mapping begins: at the horizon, or behind all that was written when it was created. Stored at once,
+// so that a snapshot which is taken then knows the mapping.
 std::vector<engine::Document> first_positions(const EventSourceMapping& mapping, const engine::Stream& stream,
                                               engine::Sequence published) {
   const bool latest = mapping.starting_position == "LATEST";
@@ -91,7 +91,7 @@ class Triggers::Hold {
         if (name.first.account == account_) triggers_.start(entry);
       }
     }
-    triggers_.progress_.raise();
+    triggers_.progress_.ring();
   }
   Hold(const Hold&) = delete;
   Hold& operator=(const Hold&) = delete;
@@ -334,15 +334,15 @@ std::vector<Triggers::Unfinished> Triggers::settle(std::string_view account, std
     return !held_.contains(account);
   };
   const auto deadline = engine::host_time() + time_max;
-  const std::stop_callback wakes_us(stop, [this] { progress_.raise(); });
+  const std::stop_callback wakes_us(stop, [this] { progress_.ring(); });
   bool in_time = true;
   while (in_time && !stop.stop_requested()) {
-    const auto seen = progress_.seen();
+    const auto ticket = progress_.ticket();
     const bool nothing_moves = look() && std::all_of(present.begin(), present.end(), [&](const auto& poller) {
       return poller->settled(target) || poller->stuck(target);
     });
     if (nothing_moves) break;
-    in_time = progress_.wait(seen, deadline);
+    in_time = progress_.wait(ticket, deadline);
   }
   for (const auto& poller : flushed) poller->end_flush();
   std::vector<Unfinished> unfinished;

@@ -1,12 +1,13 @@
 // Event source mappings, of all accounts: keeps them, and has a poller at work for each that is enabled.
 //
-//   Triggers triggers(database, {.invoker = invoker, .functions = {{"reminder", {*Url::parse("http://127.0.0.1:9000/")}}}},
+//   Triggers triggers(database, {.invoker = invoker,
+//                                .functions = {{"reminder", {*Url::parse("http://127.0.0.1:9000/")}}}},
 //                     *DestinationDirectory::open("/failed"));
 //   TRY(auto created, triggers.create(mapping));
-//   auto unfinished = triggers.settle("000000000000", 10s);    // everything written so far was delivered, or given up
+//   auto unfinished = triggers.settle("000000000000", 10s);  // all is delivered, or given up
 //
-// Mappings and how far each has come are stored; a Triggers made on the same storage goes on where the last one
-// ended. Thread-safe; but for settle(), while_stopped() and reset() no call waits for lanes or functions.
+// Mappings and how far each has come are stored; a Triggers made on the same storage goes on where the last
+// one ended. Thread-safe; but for settle(), while_stopped() and reset() no call waits for lanes or functions.
 #pragma once
 
 #include <chrono>
@@ -22,15 +23,15 @@
 #include <utility>
 #include <vector>
 
-#include "compat/error.h"
+#include "compat/wire/error.h"
 #include "compat/triggers/destination_directory.h"
 #include "compat/triggers/event_calls.h"
 #include "compat/triggers/event_source_mapping.h"
 #include "compat/triggers/functions.h"
-#include "compat/triggers/invoker.h"
+#include "compat/outbound/invoker.h"
 #include "compat/triggers/poller.h"
 #include "compat/triggers/pool.h"
-#include "compat/triggers/signal.h"
+#include "engine/bell.h"
 #include "compat/triggers/trigger_options.h"
 #include "engine/change_feed.h"
 #include "engine/database.h"
@@ -48,11 +49,11 @@ class Triggers {
   Triggers& operator=(const Triggers&) = delete;
 
   [[nodiscard]] Functions& functions() { return functions_; }
-  [[nodiscard]] Invoker& invoker() { return *invoker_; }
+  [[nodiscard]] outbound::Invoker& invoker() { return *invoker_; }
   [[nodiscard]] engine::Database& database() { return database_; }
 
   // Calls a function without waiting for it.
-  Result<void> call_later(Invocation invocation) { return event_calls_.add(std::move(invocation)); }
+  Result<void> call_later(outbound::Invocation invocation) { return event_calls_.add(std::move(invocation)); }
   [[nodiscard]] std::size_t threads() const { return pool_->threads(); }
 
   // --- mappings. `state` is what an answer to the call says: "Creating", later "Enabled".
@@ -60,8 +61,8 @@ class Triggers {
     EventSourceMapping mapping;
     std::string state, last_result;
   };
-  // `mapping` has all but its UUID. "Stream not found: arn…", a conflict with one that has the same stream and function,
-  // a destination that may not be, no thread to be had.
+  // `mapping` has all but its UUID. "Stream not found: arn…", a conflict with one that has the same stream
+  // and function, a destination that may not be, no thread to be had.
   Result<View> create(EventSourceMapping mapping);
   [[nodiscard]] std::optional<View> find(const engine::Scope& scope, std::string_view uuid) const;
   [[nodiscard]] std::vector<View> list(const engine::Scope& scope) const;  // by UUID
@@ -70,21 +71,22 @@ class Triggers {
                       const std::function<Result<void>(EventSourceMapping&)>& change);
   Result<View> remove(const engine::Scope& scope, std::string_view uuid);
 
-  // Waits until the account's mappings have delivered, or given up, all that is in their streams now. Batching
-  // and tumbling windows end at once; retries that are counted follow each other without waiting, others go on as
-  // ever. Returns what is not finished after `time_max` of real time, waits for a function that nobody has
-  // registered, or when nobody waits for the answer any more.
+  // Waits until the account's mappings have delivered, or given up, all that is in their streams now.
+  // Batching and tumbling windows end at once; retries that are counted follow each other without waiting,
+  // others go on as ever. Returns what is not finished after `time_max` of real time, waits for a function
+  // that nobody has registered, or when nobody waits for the answer any more.
   struct Unfinished {
     std::string uuid, function_arn, event_source_arn, reason;
   };
   std::vector<Unfinished> settle(std::string_view account, std::chrono::milliseconds time_max = settle_time_default,
                                  const std::stop_token& stop = {});
 
-  // `replace` puts others of the same names in place of the account's streams and positions: a snapshot's. Nobody
-  // reads them meanwhile; its mappings go on with what is there then. One that the snapshot does not know goes on where
-  // it was, as far as the streams have its shards.
+  // `replace` puts others of the same names in place of the account's streams and positions: a snapshot's.
+  // Nobody reads them meanwhile; its mappings go on with what is there then. One that the snapshot does not
+  // know goes on where it was, as far as the streams have its shards.
   void while_stopped(std::string_view account, const std::function<void()>& replace);
-  // The account has no mappings any more, when `empty` is called and after it. Its functions stay: they are outside.
+  // The account has no mappings any more, when `empty` is called and after it. Its functions stay: they are
+  // outside.
   void reset(std::string_view account, const std::function<void()>& empty);
 
  private:
@@ -102,7 +104,8 @@ class Triggers {
   void stop(Entry& entry);
   static void close_gate(Entry& entry);  // nothing is stored by pollers that there were
   void erase(const Entry& entry);  // what is stored of it
-  // Positions of a mapping that a snapshot does not know; positions that it has of mappings which are no more.
+  // Positions of a mapping that a snapshot does not know; positions that it has of mappings which are no
+  // more.
   void carry_over(const EventSourceMapping& mapping, const std::vector<StoredPosition>& positions);
   void forget_strangers(std::string_view account);
   Result<void> check_destination(const EventSourceMapping& mapping) const;
@@ -111,11 +114,11 @@ class Triggers {
   static View view(const Entry& entry);
 
   engine::Database& database_;
-  const std::shared_ptr<Invoker> invoker_;
+  const std::shared_ptr<outbound::Invoker> invoker_;
   const std::unique_ptr<DestinationDirectory> files_;
   const std::shared_ptr<Pool> pool_ = std::make_shared<Pool>();
   EventCalls event_calls_;
-  Signal progress_;
+  engine::Bell progress_;
   std::mutex pollers_mutex_;  // for a few instructions; the committing thread takes it
   std::multimap<engine::TableId, Poller*> pollers_ GUARDED_BY(pollers_mutex_);
   Functions functions_;

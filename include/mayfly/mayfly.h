@@ -88,8 +88,9 @@ class Emulator {
   // Executes an operation by name ("PutItem", "GetRecords") with a JSON body, as the AWS API has it.
   Answer execute(std::string_view operation, std::string_view body, const Identity& identity = {});
 
-  // A call of the control API (docs/control.md): "POST", "/_mayfly/clock/advance", R"({"seconds":60})". What follows
-  // are such calls by name; they throw std::logic_error, with the refusal's message, where the answer is no 200.
+  // A call of the control API (docs/control.md): "POST", "/_mayfly/clock/advance", R"({"seconds":60})". What
+  // follows are such calls by name; they throw std::logic_error, with the refusal's message, where the answer
+  // is no 200.
   Answer control(std::string_view method, std::string_view path, std::string_view body = {},
                  const Identity& identity = {});
 
@@ -100,8 +101,8 @@ class Emulator {
   Advanced freeze(std::optional<TimePoint> at = {}, const Identity& identity = {});
   Advanced run_at(double rate, const Identity& identity = {});
   Advanced run_real(const Identity& identity = {});
-  // Moves time; returns when everything that fell due on the way is deleted, is gone from indexes and can be read
-  // in streams. Frozen time stays frozen, the host's goes on from there.
+  // Moves time; returns when everything that fell due on the way is deleted, is gone from indexes and can be
+  // read in streams. Frozen time stays frozen, the host's goes on from there.
   Advanced advance(std::chrono::milliseconds by, const Identity& identity = {});
   Advanced advance_to(TimePoint instant, const Identity& identity = {});
   Advanced advance_to_next_expiry(const Identity& identity = {});  // if nothing is going to expire, nothing changes

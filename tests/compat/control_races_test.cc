@@ -1,5 +1,5 @@
-// Every call of the control API beside every other, and beside requests: none crashes, hangs, or answers what no order of
-// the calls could.
+// Every call of the control API beside every other, and beside requests: none crashes, hangs, or answers what
+// no order of the calls could.
 #include <catch2/catch.hpp>
 
 #include <atomic>
@@ -91,7 +91,8 @@ TEST_CASE("every control call beside every other, and beside writers, answers an
       for (unsigned i = 0; !stop; ++i) action(i);
     });
   };
-  // Three walks through the calls, in different orders: 5, 11 and 17 have no divisor in common with their number.
+  // Three walks through the calls, in different orders: 5, 11 and 17 have no divisor in common with their
+  // number.
   for (const unsigned step : {5u, 11u, 17u}) {
     repeat([&, step](unsigned i) {
       const int status = status_of(emulator, calls[i * step % std::size(calls)], stop_waits.get_token());

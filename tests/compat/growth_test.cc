@@ -1,12 +1,13 @@
-// What a request costs grows as it does: each is sent once and twice as large, and steps are counted, not time.
+// What a request costs grows as it does: each is sent once and twice as large, and steps are counted, not
+// time.
 #include <catch2/catch.hpp>
 
 #include <functional>
 #include <map>
 #include <string>
 
-#include "compat/json.h"
-#include "compat/transaction.h"
+#include "compat/wire/json.h"
+#include "compat/items/transact_items.h"
 #include "support/test_emulator.h"
 
 namespace mayfly::testing {

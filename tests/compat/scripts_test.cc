@@ -8,9 +8,9 @@
 //   < 200 {}
 //
 // JSON may go on over the following lines. A request's body is sent as it is written, unless it uses $names;
-// text that is no JSON can be sent, too. An expected body is compared by meaning, and may leave things open: see
-// support/json_match.h. `< 400 ValidationException` followed by the message, instead of JSON, is short for the
-// usual error body; the namespace before # may be left out.
+// text that is no JSON can be sent, too. An expected body is compared by meaning, and may leave things open:
+// see support/json_match.h. `< 400 ValidationException` followed by the message, instead of JSON, is short
+// for the usual error body; the namespace before # may be left out.
 //
 //   @ advance 61s          moves the clock (ms, s, m, h, d); it starts at 2023-11-14T22:13:20Z = 1700000000
 //   @ expired 2            how many items the last advance deleted

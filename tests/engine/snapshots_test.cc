@@ -152,7 +152,8 @@ TEST_CASE("who stood in what any of several restores took back has lost it, and 
     REQUIRE(world.database().restore_snapshot(account, first));
     CHECK(stream().has_lost(stood, 0));
     CHECK_FALSE(stream().has_lost(kept + 1, 0));
-    // An iterator of now, at the latest: nothing of its stream goes with a restore that finds nothing to take back.
+    // An iterator of now, at the latest: nothing of its stream goes with a restore that finds nothing to take
+    // back.
     const Sequence latest = world.database().published() + 1;
     const std::uint32_t seen = stream().last_restore();
     REQUIRE(world.database().restore_snapshot(account, first));

@@ -15,9 +15,9 @@ namespace mayfly::http {
 namespace {
 
 using namespace std::chrono_literals;
-using compat::triggers::Invocation;
-using compat::triggers::InvocationFailure;
-using compat::triggers::Url;
+using compat::outbound::Invocation;
+using compat::outbound::InvocationFailure;
+using compat::outbound::Url;
 
 // Takes one connection, reads a request of `request_bytes`, sends the answer as it is and closes.
 class OneAnswer {

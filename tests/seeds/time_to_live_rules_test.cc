@@ -1,4 +1,5 @@
-// The rules of "Time to Live: How It Works" in AWS's developer guide, one test each, on a clock that stands still.
+// The rules of "Time to Live: How It Works" in AWS's developer guide, one test each, on a clock that stands
+// still.
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>

@@ -45,7 +45,8 @@ class HttpClient {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-// "METHOD target HTTP/1.1", Host, Content-Length (unless `headers` frames the body itself), `headers`, the body.
+// "METHOD target HTTP/1.1", Host, Content-Length (unless `headers` frames the body itself), `headers`, the
+// body.
 std::string http_request(std::string_view method, std::string_view target, const Headers& headers = {},
                          std::string_view body = {});
 // A signed call of an operation: "ListTables", "{}".

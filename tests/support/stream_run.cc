@@ -172,7 +172,8 @@ StreamRun described_by_parent() {
 }  // namespace
 
 // It prints to the standard error stream, apart from what Catch prints: the stream, "t arn", a line for each
-// acknowledged write, "a writer", and for each page, "p shard next|- (id before n)*"; and is killed between two bytes.
+// acknowledged write, "a writer", and for each page, "p shard next|- (id before n)*"; and is killed between
+// two bytes.
 void play_first_half() {
   const StreamRun run = described_by_parent();
   std::mutex mutex;

@@ -1,11 +1,13 @@
-// Writers, splits and a consumer on one stream, with a kill -9 in the middle: what was acknowledged, against what
-// the consumer saw. For a test of some thousand records and for a measurement of a million (bench/streams.cc).
+// Writers, splits and a consumer on one stream, with a kill -9 in the middle: what was acknowledged, against
+// what the consumer saw. For a test of some thousand records and for a measurement of a million
+// (bench/streams.cc).
 //
 //   TEST_CASE("the writers that are killed", "[.]") { play_first_half(); }
 //   ...
 //   const StreamOutcome outcome = run_stream({.directory = directory.path(),
 //                                             .kill_after = 1000,
-//                                             .first_half = {"compat_tests", "the writers that are killed"}});
+//                                             .first_half = {"compat_tests", 
+//                                                            "the writers that are killed"}});
 //   CHECK(outcome.wrong == "");
 #pragma once
 
@@ -21,8 +23,8 @@
 
 namespace mayfly::testing {
 
-// Follows a stream as clients do: DescribeStream at first, then a shard's iterators to its end, then its children
-// (ShardFilter). Where it stands can be kept, and another may go on from there.
+// Follows a stream as clients do: DescribeStream at first, then a shard's iterators to its end, then its
+// children (ShardFilter). Where it stands can be kept, and another may go on from there.
 class StreamConsumer {
  public:
   struct Record {
@@ -30,8 +32,8 @@ class StreamConsumer {
     std::int64_t before;  // the item's n in the old image; -1: there was no item
     std::int64_t n;
   };
-  // Tells of each page that has records or is a shard's last, before the next one is asked for. `next`: the iterator
-  // to go on with; empty: the shard has ended.
+  // Tells of each page that has records or is a shard's last, before the next one is asked for. `next`: the
+  // iterator to go on with; empty: the shard has ended.
   using OnPage = std::function<void(const std::string& shard, const std::string& next,
                                     const std::vector<Record>& records)>;
   using Places = std::map<std::string, std::string>;  // shard -> next

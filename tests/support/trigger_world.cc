@@ -9,9 +9,9 @@
 
 namespace mayfly::testing {
 
-using compat::triggers::Invocation;
-using compat::triggers::InvocationAnswer;
-using compat::triggers::InvocationFailure;
+using compat::outbound::Invocation;
+using compat::outbound::InvocationAnswer;
+using compat::outbound::InvocationFailure;
 
 namespace {
 
@@ -20,7 +20,7 @@ constexpr engine::Instant start = 1'700'000'000'000;  // 2023-11-14T22:13:20Z
 }  // namespace
 
 // Each call on a thread of its own, since a handler may wait for the test.
-class TriggerWorld::Invoker final : public compat::triggers::Invoker {
+class TriggerWorld::Invoker final : public compat::outbound::Invoker {
  public:
   ~Invoker() override {
     std::unique_lock lock(mutex_);
@@ -86,7 +86,7 @@ void TriggerWorld::endpoint(const std::string& name, Handler handler) { invoker_
 
 void TriggerWorld::function(const std::string& name, Handler handler) {
   endpoint(name, std::move(handler));
-  triggers().functions().set(scope.account, name, {*compat::triggers::Url::parse("http://functions/" + name)});
+  triggers().functions().set(scope.account, name, {*compat::outbound::Url::parse("http://functions/" + name)});
 }
 
 std::vector<nlohmann::json> TriggerWorld::calls(const std::string& name) const { return invoker_->calls(name); }

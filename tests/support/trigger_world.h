@@ -28,7 +28,7 @@ namespace mayfly::testing {
 class TriggerWorld {
  public:
   using json = nlohmann::json;
-  using Answer = compat::triggers::InvocationAnswer;
+  using Answer = compat::outbound::InvocationAnswer;
   using Handler = std::function<Answer(const json& event)>;
 
   // In memory, or in a directory that a next world can be made of.

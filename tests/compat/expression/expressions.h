@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "compat/attribute_value_json.h"
+#include "compat/wire/attribute_value_json.h"
 #include "compat/expression/evaluate.h"
 #include "compat/expression/parser.h"
 #include "compat/expression/resolve.h"

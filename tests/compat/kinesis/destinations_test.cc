@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "compat/base64.h"
+#include "compat/wire/base64.h"
 #include "compat/emulator.h"
 #include "engine/clock.h"
 #include "support/engine_world.h"
@@ -14,15 +14,15 @@ namespace mayfly::testing {
 namespace {
 
 using namespace std::chrono_literals;
-using compat::triggers::Invocation;
-using compat::triggers::InvocationAnswer;
-using compat::triggers::InvocationFailure;
+using compat::outbound::Invocation;
+using compat::outbound::InvocationAnswer;
+using compat::outbound::InvocationFailure;
 using nlohmann::json;
 
 const std::string stream = "arn:aws:kinesis:us-east-1:000000000000:stream/changes";
 
 // Plays Kinesis: refuses each record of the first `refusals` requests.
-class Kinesis final : public compat::triggers::Invoker {
+class Kinesis final : public compat::outbound::Invoker {
  public:
   void start(Invocation invocation, std::stop_token, Done done) override { done(take(invocation)); }
 
@@ -65,7 +65,7 @@ class World {
     options.database.directory = directory;
     options.kinesis = std::move(kinesis_options);
     options.kinesis.invoker = kinesis;
-    options.kinesis.endpoint = *compat::triggers::Url::parse("http://kinesis/");
+    options.kinesis.endpoint = *compat::outbound::Url::parse("http://kinesis/");
     emulator_ = std::move(*compat::Emulator::open(std::move(options)));
   }
   std::string run(const std::string& operation, const std::string& body) {

@@ -1,4 +1,5 @@
-// Statements that nobody would write. They may be refused in any words, but nothing crashes, and nothing is a 500.
+// Statements that nobody would write. They may be refused in any words, but nothing crashes, and nothing is a
+// 500.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <random>

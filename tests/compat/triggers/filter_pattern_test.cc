@@ -1,4 +1,5 @@
-// Filter patterns, against records as Lambda gets them. The rules are those of EventBridge's content filtering.
+// Filter patterns, against records as Lambda gets them. The rules are those of EventBridge's content
+// filtering.
 #include "compat/triggers/filter_pattern.h"
 
 #include <catch2/catch.hpp>

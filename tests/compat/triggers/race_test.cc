@@ -122,7 +122,7 @@ TEST_CASE("mapping calls beside each other, writers, splits, restores and resets
       [&](int) { world.settle(std::chrono::milliseconds(5)); },
       [&](int turn) {
         if (turn % 2 == 0) world.triggers().functions().remove(world.scope.account, "f2");
-        if (turn % 2 == 1) world.triggers().functions().set(world.scope.account, "f2", {*compat::triggers::Url::parse("http://functions/f2")});
+        if (turn % 2 == 1) world.triggers().functions().set(world.scope.account, "f2", {*compat::outbound::Url::parse("http://functions/f2")});
       },
   };
   together(hands, 40);

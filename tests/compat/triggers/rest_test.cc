@@ -1,4 +1,5 @@
-// Lambda's REST API: requests, and the whole answer to each. UUIDs are replaced by the mapping's name in the test.
+// Lambda's REST API: requests, and the whole answer to each. UUIDs are replaced by the mapping's name in the
+// test.
 #include <catch2/catch.hpp>
 
 #include "support/trigger_world.h"

@@ -1,4 +1,5 @@
-// Positions are the account's state: a restore takes mappings back to where they were, whatever shards did meanwhile.
+// Positions are the account's state: a restore takes mappings back to where they were, whatever shards did
+// meanwhile.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>

@@ -1,0 +1,30 @@
+// The commands against a running server: `mayfly clock advance 48h`, `mayfly ttl explain carts
+// '{"id":{"S":"1"}}'`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mayfly::http {
+
+// One call of the control API.
+struct ControlCommand {
+  std::string url = "http://127.0.0.1:8000";
+  std::string account, region;  // empty: the server's defaults
+  std::string method, path;
+  std::string body;             // JSON, or nothing
+  bool tail = false;            // follow /_mayfly/events and print what happens
+};
+
+// Makes the call and prints its answer, indented. Returns the exit code: 0, or 1 with a sentence on stderr.
+int run_command(const ControlCommand& command);
+
+// "90" and "90s", "15m", "48h", "2d", "1h30m" in seconds, as JSON has numbers. Nothing: it is no duration.
+std::optional<std::string> seconds_of(const std::string& duration);
+
+// {"name":"value",…} of strings; a value that begins with '{' or '[', is a number or true stands as it is.
+// Empty ones are left out.
+std::string json_object(const std::vector<std::pair<std::string, std::string>>& members);
+
+}  // namespace mayfly::http

@@ -1,0 +1,120 @@
+// The executable: builds everything, says where it listens, waits for SIGTERM or SIGINT.
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "compat/emulator.h"
+#include "http/invoker.h"
+#include "http/log.h"
+#include "cli/options.h"
+#include "http/server.h"
+
+namespace mayfly::http {
+namespace {
+
+int fail(const std::string& sentence) {
+  std::fprintf(stderr, "mayfly: %s\n", sentence.c_str());
+  return 1;
+}
+
+// Blocked here, before any thread starts, so that wait_for_the_end() alone gets them.
+sigset_t block_end_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+// Connections, and RocksDB's files beside them.
+void raise_file_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
+}
+
+// Whole or not at all: who waits for the file must not read half a number. Returns what went wrong.
+std::string write_port_file(const std::string& path, std::uint16_t port) {
+  const std::string temporary = path + "." + std::to_string(getpid()) + ".tmp";
+  std::FILE* file = std::fopen(temporary.c_str(), "we");
+  const bool written = file != nullptr && std::fprintf(file, "%u\n", unsigned{port}) > 0;
+  const bool closed = file != nullptr && std::fclose(file) == 0;
+  if (written && closed && std::rename(temporary.c_str(), path.c_str()) == 0) return {};
+  std::string reason = "cannot write the port file " + path + ": " + std::strerror(errno);
+  if (file != nullptr) unlink(temporary.c_str());
+  return reason;
+}
+
+int serve(const ServeOptions& options) {
+  const sigset_t end_signals = block_end_signals();
+  signal(SIGPIPE, SIG_IGN);
+  raise_file_limit();
+  log::set_level(options.log_level);
+
+  compat::EmulatorOptions emulator_options;
+  emulator_options.database.directory = options.data_directory;
+  emulator_options.database.fsync = options.fsync;
+  emulator_options.database.report = [](std::string_view sentence) { log::write(log::Level::error, sentence); };
+  emulator_options.database.account_clocks = options.clocks;
+  emulator_options.database.expiry = options.expiry;
+  emulator_options.database.expiry_window_ms = options.ttl_window_seconds * 1000;
+  emulator_options.ttl_cooldown = std::chrono::seconds(options.ttl_cooldown_seconds);
+  emulator_options.database.stream_shards = options.stream_shards;
+  emulator_options.region = options.region;
+  emulator_options.table_delay = std::chrono::milliseconds(options.table_delay_ms);
+  emulator_options.collection_bytes_max = options.collection_bytes_max;
+  emulator_options.triggers.invoker = emulator_options.kinesis.invoker = std::make_shared<HttpInvoker>();
+  emulator_options.triggers.destination_directory = options.destination_directory;
+  if (!options.kinesis_endpoint.empty()) {
+    auto url = compat::outbound::Url::parse(options.kinesis_endpoint);
+    if (!url) return fail(url.error());
+    emulator_options.kinesis.endpoint = *std::move(url);
+  }
+  for (const std::string& text : options.functions) {
+    const auto equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos) return fail("--function is NAME=URL, not " + text);
+    auto url = compat::outbound::Url::parse(std::string_view(text).substr(equals + 1));
+    if (!url) return fail(url.error());
+    emulator_options.triggers.functions[text.substr(0, equals)] = {*std::move(url)};
+  }
+  auto emulator = compat::Emulator::open(std::move(emulator_options));
+  if (!emulator) return fail(emulator.error());
+  auto server = Server::start(**emulator, options.server);
+  if (!server) return fail(server.error());
+
+  std::printf("mayfly listening on %s\n", (*server)->url().c_str());
+  std::fflush(stdout);
+  if (!options.port_file.empty()) {
+    if (const std::string problem = write_port_file(options.port_file, (*server)->port()); !problem.empty()) {
+      return fail(problem);
+    }
+  }
+  log::write(log::Level::info, "mayfly " MAYFLY_VERSION " keeps everything in " +
+                                   (options.data_directory.empty() ? "memory" : options.data_directory));
+
+  int signal_number = 0;
+  sigwait(&end_signals, &signal_number);
+  log::write(log::Level::info, signal_number == SIGTERM ? "SIGTERM: ending" : "SIGINT: ending");
+  return 0;
+}
+
+}  // namespace
+}  // namespace mayfly::http
+
+int main(int argc, char** argv) {
+  const auto command_line = mayfly::http::parse_command_line(argc, argv);
+  if (command_line.serve) return mayfly::http::serve(*command_line.serve);
+  return command_line.control ? mayfly::http::run_command(*command_line.control) : command_line.exit_code;
+}

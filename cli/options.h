@@ -1,0 +1,46 @@
+// The command line: `mayfly serve --port 8000`, each option also as MAYFLY_… in the environment; and the
+// commands that ask a running server: `mayfly clock advance 48h`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/account.h"
+#include "engine/table.h"
+#include "cli/commands.h"
+#include "http/log.h"
+#include "http/server.h"
+
+namespace mayfly::http {
+
+struct ServeOptions {
+  ServerSettings server;
+  std::string port_file;       // empty: none
+  std::string data_directory;  // empty: in memory
+  bool fsync = false;
+  std::string region;
+  std::int64_t table_delay_ms = 0;
+  engine::ClockDefaults clocks;
+  engine::ExpiryMode expiry;
+  std::int64_t ttl_window_seconds = 60;
+  std::int64_t ttl_cooldown_seconds = 0;
+  std::optional<std::size_t> collection_bytes_max;
+  std::uint32_t stream_shards = 1;
+  std::vector<std::string> functions;  // NAME=URL
+  std::string kinesis_endpoint;        // empty: none
+  std::string destination_directory;   // empty: no file destinations
+  log::Level log_level = log::Level::info;
+};
+
+struct CommandLine {
+  std::optional<ServeOptions> serve;
+  std::optional<ControlCommand> control{};  // neither: all is said, exit with `exit_code`
+  int exit_code = 0;
+};
+
+// Prints help, the version, and what is wrong.
+CommandLine parse_command_line(int argc, char** argv);
+
+}  // namespace mayfly::http

@@ -1,0 +1,30 @@
+// Who asks, of what: an operation's way to everything that is not in its request.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "engine/database.h"
+
+namespace mayfly::compat {
+
+class TableChanges;
+namespace kinesis {
+class Destinations;
+}
+
+struct Context {
+  engine::Database& database;
+  TableChanges& table_changes;  // tables/changes.h
+  kinesis::Destinations& kinesis;  // kinesis/destinations.h
+  const engine::Scope& scope;
+  std::string_view host;  // as the client named us: "127.0.0.1:8000"; empty in process
+  std::size_t unprocessed = 0;  // items of a batch's end that shall be left undone: faults.h
+  std::chrono::milliseconds ttl_cooldown{0};  // between two changes of a table's TimeToLive
+  std::optional<std::size_t> collection_bytes_max;  // items/item_collections.h
+  [[nodiscard]] engine::Instant now() const { return database.now(scope.account); }
+};
+
+}  // namespace mayfly::compat

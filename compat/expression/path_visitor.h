@@ -1,0 +1,24 @@
+// Visits the attribute paths that an expression names: rules about key attributes and projections look at
+// them.
+//
+//   for_each_path(filter, [&](const Path& path) { names.insert(top_level_name(path)); });
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "compat/expression/ast.h"
+
+namespace mayfly::compat::expression {
+
+using PathVisitor = std::function<void(const Path&)>;
+
+// In the order in which they are written.
+void for_each_path(const Condition& condition, const PathVisitor& visit);
+// Those that are changed and those that are read: SET's first, then REMOVE's, ADD's, DELETE's.
+void for_each_path(const Update& update, const PathVisitor& visit);
+
+inline const std::string& top_level_name(const Path& path) { return std::get<std::string>(path.elements.front()); }
+inline bool is_nested(const Path& path) { return path.elements.size() > 1; }
+
+}  // namespace mayfly::compat::expression

@@ -1,0 +1,65 @@
+// Bytes -> read and write units, and ConsumedCapacity as answers print it.
+//
+// A read costs half a unit per 4 KB it looked at, one if consistent; a write one per 1 KB of the larger of
+// the old item and the new. Whatever is looked at costs at least one block, so a missing item does too.
+//
+//   ConsumedCapacity consumed(table.name);
+//   consumed.add_table(read_units(stored.size(), consistent));
+//   consumed.write(out, ReturnCapacity::total);     // {"TableName":"t","CapacityUnits":0.5}
+//
+// Transactions read and write each item twice: all units are double, and said to be of reads or of writes.
+//
+// Rules: "DynamoDB read and write operations" and "Provisioned throughput considerations" for indexes, in
+// AWS's developer guide.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compat/wire/json.h"
+#include "engine/table.h"
+#include "engine/transaction.h"
+
+namespace mayfly::compat {
+
+inline constexpr std::size_t read_block_bytes = 4096;
+inline constexpr std::size_t write_block_bytes = 1024;
+
+double read_units(std::size_t bytes, bool consistent);
+double write_units(std::size_t bytes);
+
+enum class ReturnCapacity : std::uint8_t { none, total, indexes };
+ReturnCapacity return_capacity(const json::Value& request);  // its ReturnConsumedCapacity
+
+// What one request consumed of one table and its indexes.
+class ConsumedCapacity {
+ public:
+  enum class Of : std::uint8_t { request, transaction_reads, transaction_writes };
+  explicit ConsumedCapacity(std::string_view table_name, Of of = Of::request) : table_name_(table_name), of_(of) {}
+
+  [[nodiscard]] const std::string& table_name() const { return table_name_; }
+  void add_table(double units) { table_ += times() * units; }
+  void add_index(const engine::Index& index, double units);
+  // An item's write: the table's share, and that of each index whose entry changed.
+  void add_write(const engine::Table& table, std::size_t old_bytes, std::size_t new_bytes,
+                 const std::vector<engine::Transaction::IndexEffect>& index_effects);
+
+  // As a value; nothing is to be written if `mode` is none.
+  void write(json::Writer& out, ReturnCapacity mode) const;
+
+ private:
+  using Units = std::map<std::string, double, std::less<>>;
+  [[nodiscard]] double times() const { return of_ == Of::request ? 1 : 2; }
+  void write_units(json::Writer& out, double units) const;
+
+  std::string table_name_;
+  Of of_;
+  double table_ = 0;
+  Units local_, global_;
+};
+
+}  // namespace mayfly::compat

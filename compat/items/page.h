@@ -1,0 +1,62 @@
+// One page of a table or an index: Limit, 1 MB, filter, projection, LastEvaluatedKey.
+//
+// A page ends when it has looked at `limit` items, or when those it looked at reach 1 MB (the one that
+// crosses the line still belongs to it), also if nothing comes after. Sizes and limits count what was looked
+// at, not what passed the filter; of an index they count what it projects.
+//
+//   json::Writer items(text);
+//   const Page page = read_page(context.database, request, &items);   // [{"id":{"S":"1"}},…]
+//   if (page.last_evaluated_key) …
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "compat/expression/ast.h"
+#include "compat/wire/json.h"
+#include "compat/items/read_target.h"
+#include "engine/attribute_value.h"
+#include "engine/cursor.h"
+#include "engine/database.h"
+#include "engine/table.h"
+
+namespace mayfly::compat {
+
+inline constexpr std::size_t page_bytes_max = 1024 * 1024;
+inline constexpr unsigned partitions_max = 4;
+
+struct PageRequest {
+  ReadTarget target;
+  engine::KeyRange range;
+  std::optional<expression::Condition> filter;
+  std::optional<expression::Projection> projection;
+  bool flat_projection = false;  // as PartiQL's SELECT names what it projects: a.b as b
+  bool whole_items = false;  // of a local index: fetch what it does not project
+  std::optional<std::size_t> limit;
+  std::size_t bytes_max = page_bytes_max;
+  bool consistent = false;
+  // Into how many equal ranges of hashes the target is split, up to partitions_max. A page costs at least a
+  // block of each that it passes.
+  unsigned partitions = 1;
+};
+
+struct Page {
+  std::size_t count = 0;    // passed the filter
+  std::size_t scanned = 0;  // looked at
+  std::optional<engine::Item> last_evaluated_key;
+  double table_units = 0;
+  double index_units = 0;
+  std::size_t bytes = 0;  // looked at
+};
+
+// Writes the items as an array; nullptr: they are only counted.
+Page read_page(const engine::Database& database, const PageRequest& request, json::Writer* items);
+// The same, into an array that is open.
+Page read_items(const engine::Database& database, const PageRequest& request, json::Writer* items);
+
+// What an index holds of an item.
+engine::Item projected_item(const engine::Table& table, const engine::Index& index, const engine::Item& item);
+
+}  // namespace mayfly::compat

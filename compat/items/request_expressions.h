@@ -1,0 +1,54 @@
+// The expressions of a request on items: which parameters there are, that those of the two APIs do not mix,
+// and what they parse to.
+//
+//   CHECK_OK(check_expression_parameters(request, {"ConditionExpression"}, {"Expected"}));
+//   …                                                       // rules that come before expressions are read
+//   TRY(auto substitutions, read_substitutions(request, {"ConditionExpression"}));
+//   TRY(auto condition, read_condition(request, "ConditionExpression", substitutions));
+//   CHECK_OK(substitutions.check_all_used());
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compat/wire/error.h"
+#include "compat/expression/ast.h"
+#include "compat/expression/resolve.h"
+#include "compat/wire/json.h"
+#include "engine/table.h"
+
+namespace mayfly::compat {
+
+using ParameterNames = std::initializer_list<std::string_view>;
+
+// "Can not use both expression and non-expression parameters in the same request: …",
+// "ExpressionAttributeNames can only be specified when using expressions", "ExpressionAttributeValues can
+// only be specified when …".
+Result<void> check_expression_parameters(const json::Value& request, ParameterNames expressions,
+                                         ParameterNames legacy);
+
+// Empty if the request has none of these expressions.
+Result<expression::Substitutions> read_substitutions(const json::Value& request, ParameterNames expressions);
+
+// Of the parameter `name` ("FilterExpression"); nothing if the request has none.
+Result<std::optional<expression::Condition>> read_condition(const json::Value& request, std::string_view name,
+                                                            expression::Substitutions& substitutions);
+
+// ProjectionExpression, or AttributesToGet; nothing if the request has neither.
+Result<std::optional<expression::Projection>> read_projection(const json::Value& request,
+                                                              expression::Substitutions& substitutions);
+// "Duplicate value in attribute name: a"
+Result<void> check_attributes_to_get(const json::Value& request);
+
+// Names of top-level attributes into which paths reach: "a" of a.b and a[0].
+std::vector<std::string> nested_names(const expression::Condition& condition);
+std::vector<std::string> nested_names(const expression::Projection& projection);
+std::vector<std::string> nested_names(const expression::Update& update);
+// "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: Key: a", and
+// "IndexKey: a" of an index's.
+Result<void> check_keys_are_scalars(const engine::Table& table, const std::vector<std::string>& nested_names);
+
+}  // namespace mayfly::compat

@@ -1,0 +1,27 @@
+// What Query, Scan and SELECT have in common beyond what they read: which attributes, and the answer.
+#pragma once
+
+#include <string_view>
+
+#include "compat/context.h"
+#include "compat/items/page.h"
+#include "compat/items/read_target.h"
+#include "compat/wire/error.h"
+#include "compat/wire/json.h"
+
+namespace mayfly::compat {
+
+// Select against ProjectionExpression and AttributesToGet; looks at no table. Query's messages begin with
+// "1 validation error detected: ", Scan's do not.
+Result<void> check_select(const json::Value& request, std::string_view message_prefix);
+
+// ALL_ATTRIBUTES of a global index that does not project all.
+Result<void> check_all_attributes(const ReadTarget& target, const json::Value& request);
+// An index's projection against what is asked for and filtered by; decides whether whole items are fetched.
+Result<void> apply_index_projection(const json::Value& request, PageRequest& page);
+Result<void> apply_index_projection(bool all_attributes, PageRequest& page);
+
+// Reads the page and writes the answer: Items, Count, ScannedCount, LastEvaluatedKey, ConsumedCapacity.
+void answer_page(const Context& context, const json::Value& request, const PageRequest& page, json::Writer& out);
+
+}  // namespace mayfly::compat

@@ -1,0 +1,273 @@
+#include "compat/items/transact_items.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "compat/wire/attribute_value_json.h"
+#include "compat/items/capacity.h"
+#include "compat/wire/error_code.h"
+#include "compat/expression/projection.h"
+#include "compat/wire/hash.h"
+#include "compat/items/item_collections.h"
+#include "compat/items/keys.h"
+#include "compat/tables/lookup.h"
+#include "engine/item_size.h"
+
+namespace mayfly::compat {
+
+namespace {
+
+using engine::StoredItem;
+using engine::Transaction;
+using Slot = Transaction::Slot;
+
+std::string reason_code(const std::optional<Error>& reason) { return reason ? error_code(*reason) : "None"; }
+
+void append_canonical(std::string& out, const json::Value& value) {
+  using Kind = json::Value::Kind;
+  json::Writer writer(out);
+  switch (value.kind()) {
+    case Kind::null: writer.raw("null"); return;
+    case Kind::boolean: writer.boolean(value.boolean()); return;
+    case Kind::number: writer.raw(value.number_text()); return;
+    case Kind::string: writer.string(value.string()); return;
+    case Kind::array:
+      out += '[';
+      for (const json::Value& element : value.items()) {
+        append_canonical(out, element);
+        out += ',';
+      }
+      out += ']';
+      return;
+    case Kind::object: break;
+  }
+  // By name; of members with one name the last counts.
+  std::vector<const json::Member*> members;
+  members.reserve(value.members().size());
+  for (const json::Member& member : value.members()) members.push_back(&member);
+  std::stable_sort(members.begin(), members.end(),
+                   [](const json::Member* a, const json::Member* b) { return a->name < b->name; });
+  out += '{';
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const json::Member& member = *members[i];
+    const bool overridden = i + 1 < members.size() && members[i + 1]->name == member.name;
+    if (overridden || member.value.is(Kind::null)) continue;
+    json::append_escaped(out, member.name);
+    out += ':';
+    append_canonical(out, member.value);
+    out += ',';
+  }
+  out += '}';
+}
+
+// What an answer says of the writes, gathered while they are made.
+struct Written {
+  std::size_t old_bytes = 0;
+  std::size_t new_bytes = 0;
+  engine::Item collection_key;  // if ItemCollectionMetrics are wanted
+};
+
+template <class Action>  // has a table and a key
+Result<void> check_distinct(const std::vector<Action>& actions) {
+  std::set<std::pair<const engine::LiveTable*, std::string_view>> seen;
+  for (const Action& action : actions) {
+    if (!seen.emplace(action.table.get(), action.key).second) {
+      return error::validation("Transaction request cannot include multiple operations on one item");
+    }
+  }
+  return {};
+}
+
+// Every action is looked at, also after one that failed: the answer has all reasons.
+Result<std::vector<Written>> stage_all(const Context& context, Transaction& transaction, std::vector<ItemWrite>& writes,
+                                       bool with_metrics) {
+  CollectionSizes sizes(context);
+  std::vector<Written> all(writes.size());
+  CancellationReasons reasons(writes.size());
+  for (Slot slot = 0; slot < writes.size(); ++slot) {
+    ItemWrite& write = writes[slot];
+    const engine::Table& table = transaction.table(slot);
+    const StoredItem* old_item = transaction.old_item(slot);
+    Written& written = all[slot];
+    if (with_metrics && write.kind != ItemWrite::Kind::check && has_item_collections(table)) {
+      written.collection_key = key_attributes(table, write.item);
+    }
+    auto item = next_item(table, write, old_item);
+    if (!item) {
+      reasons.set(slot, std::move(item).error());
+      continue;
+    }
+    if (write.kind != ItemWrite::Kind::check) {
+      if (auto grown = sizes.grow(*write.table, table, old_item, *item); !grown) {
+        reasons.set(slot, std::move(grown).error());
+        continue;
+      }
+    }
+    written.old_bytes = old_item ? old_item->size() : 0;
+    written.new_bytes = *item ? engine::item_size(**item) : 0;
+    stage(transaction, slot, write.kind, *std::move(item));
+  }
+  if (reasons.any()) return reasons.canceled();
+  return all;
+}
+
+void write_metrics(json::Writer& out, const Transaction& transaction, const std::vector<Written>& all) {
+  std::vector<std::pair<std::string_view, std::vector<Slot>>> tables;
+  for (Slot slot = 0; slot < all.size(); ++slot) {
+    if (all[slot].collection_key.empty()) continue;
+    const std::string_view name = transaction.table(slot).name;
+    auto found = std::find_if(tables.begin(), tables.end(), [&](const auto& table) { return table.first == name; });
+    if (found == tables.end()) found = tables.insert(tables.end(), {name, {}});
+    found->second.push_back(slot);
+  }
+  out.key("ItemCollectionMetrics");
+  out.begin_object();
+  for (const auto& [name, slots] : tables) {
+    out.key(name);
+    out.begin_array();
+    for (const Slot slot : slots) write_collection_metrics(out, transaction.table(slot), all[slot].collection_key);
+    out.end_array();
+  }
+  out.end_object();
+}
+
+// The request was made before: its items are only read, and that is what it costs.
+void answer_again(const Transaction& transaction, std::size_t actions, const WantedAnswer& wanted,
+                  json::Writer& out) {
+  TransactionCapacity consumed(ConsumedCapacity::Of::transaction_reads);
+  for (Slot slot = 0; slot < actions; ++slot) {
+    const StoredItem* item = transaction.old_item(slot);
+    consumed.of_table(transaction.table(slot).name).add_table(read_units(item ? item->size() : 0, true));
+  }
+  consumed.write(out, wanted.capacity);
+}
+
+}  // namespace
+
+bool CancellationReasons::any() const {
+  return std::any_of(reasons_.begin(), reasons_.end(), [](const auto& reason) { return reason.has_value(); });
+}
+
+Unexpected<Error> CancellationReasons::canceled() const {
+  std::string codes, list;
+  json::Writer out(list);
+  out.begin_array();
+  for (const std::optional<Error>& reason : reasons_) {
+    if (!codes.empty()) codes += ", ";
+    codes += reason_code(reason);
+    out.begin_object();
+    out.key("Code");
+    out.string(reason_code(reason));
+    if (reason) {
+      out.key("Message");
+      out.string(reason->message);
+      if (!reason->extra.empty()) list += ',' + reason->extra;  // "Item":{…}
+    }
+    out.end_object();
+  }
+  out.end_array();
+  return error::transaction_canceled(
+      "Transaction cancelled, please refer cancellation reasons for specific reasons [" + codes + "]", list);
+}
+
+Unexpected<Error> canceled_by(std::size_t action, std::size_t actions, Error error) {
+  CancellationReasons reasons(actions);
+  reasons.set(action, std::move(error));
+  return reasons.canceled();
+}
+
+// AWS's first words are not known for certain; measured is "size cannot exceed".
+Unexpected<Error> transaction_too_large() { return error::validation("Transaction payload size cannot exceed 4 MB"); }
+
+std::string request_digest(const json::Value& value) {
+  std::string text;
+  append_canonical(text, value);
+  std::string digest;
+  for (const std::uint64_t half : {hash(text, 0), hash(text, 1)}) {
+    for (int shift = 56; shift >= 0; shift -= 8) digest += static_cast<char>(half >> shift);
+  }
+  return digest;
+}
+
+Result<void> write_transaction(std::vector<ItemWrite> writes, std::optional<RequestToken> token,
+                               const WantedAnswer& wanted, Context& context, json::Writer& out) {
+  CHECK_OK(check_distinct(writes));
+  Transaction transaction(context.database, engine::Cause::user);
+  for (ItemWrite& write : writes) transaction.add(write.table, write.key);  // slots count up from 0
+  if (token) transaction.use_token(context.scope, token->token, token->digest);
+  if (!transaction.lock()) return table_not_found();
+  if (const auto& before = transaction.digest_before()) {
+    if (*before != token->digest) {
+      return error::idempotent_parameter_mismatch(
+          "DynamoDB rejected the request because you retried a request with a different payload but with an "
+          "idempotent token that was already used.");
+    }
+    answer_again(transaction, writes.size(), wanted, out);
+    return {};
+  }
+
+  TRY(const std::vector<Written> all, stage_all(context, transaction, writes, wanted.collection_metrics));
+  transaction.commit();
+
+  TransactionCapacity consumed(ConsumedCapacity::Of::transaction_writes);
+  for (Slot slot = 0; slot < all.size(); ++slot) {
+    const engine::Table& table = transaction.table(slot);
+    consumed.of_table(table.name)
+        .add_write(table, all[slot].old_bytes, all[slot].new_bytes, transaction.index_effects(slot));
+  }
+  consumed.write(out, wanted.capacity);
+  if (wanted.collection_metrics) write_metrics(out, transaction, all);
+  return {};
+}
+
+void write_item_read(json::Writer& out, const ItemRead& read, const StoredItem& item) {
+  if (!read.projection) return write_stored_item(out, item.bytes());
+  write_item_object(out, read.flat_projection ? expression::project_flat(*read.projection, item.item())
+                                              : expression::project(*read.projection, item.item()));
+}
+
+Result<void> read_transaction(const std::vector<ItemRead>& reads, ReturnCapacity mode, const Context& context,
+                              json::Writer& out) {
+  CHECK_OK(check_distinct(reads));
+  std::vector<engine::Database::ItemName> names;
+  for (const ItemRead& read : reads) names.push_back({read.table.get(), read.key});
+  const auto items = context.database.get_together(names);
+  std::size_t bytes = 0;
+  for (const auto& item : items) bytes += item ? item->size() : 0;
+  if (bytes > transaction_bytes_max) return transaction_too_large();
+
+  TransactionCapacity consumed(ConsumedCapacity::Of::transaction_reads);
+  out.key("Responses");
+  out.begin_array();
+  for (std::size_t i = 0; i < reads.size(); ++i) {
+    const auto& item = items[i];
+    consumed.of_table(reads[i].table->description()->name).add_table(read_units(item ? item->size() : 0, true));
+    out.begin_object();
+    if (item) {
+      out.key("Item");
+      write_item_read(out, reads[i], *item);
+    }
+    out.end_object();
+  }
+  out.end_array();
+  consumed.write(out, mode);
+  return {};
+}
+
+ConsumedCapacity& TransactionCapacity::of_table(std::string_view table_name) {
+  for (ConsumedCapacity& table : tables_) {
+    if (table.table_name() == table_name) return table;
+  }
+  return tables_.emplace_back(table_name, of_);
+}
+
+void TransactionCapacity::write(json::Writer& out, ReturnCapacity mode) const {
+  if (mode == ReturnCapacity::none) return;
+  out.key("ConsumedCapacity");
+  out.begin_array();
+  for (const ConsumedCapacity& table : tables_) table.write(out, mode);
+  out.end_array();
+}
+
+}  // namespace mayfly::compat

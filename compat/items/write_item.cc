@@ -1,0 +1,299 @@
+#include "compat/items/write_item.h"
+
+#include <algorithm>
+
+#include "compat/wire/attribute_value_json.h"
+#include "compat/expression/evaluate.h"
+#include "compat/expression/legacy.h"
+#include "compat/expression/parser.h"
+#include "compat/expression/path_visitor.h"
+#include "compat/expression/update.h"
+#include "compat/items/item_collections.h"
+#include "compat/items/request_expressions.h"
+#include "compat/items/keys.h"
+#include "compat/wire/shape.h"
+#include "compat/tables/lookup.h"
+#include "engine/item_size.h"
+
+namespace mayfly::compat {
+
+namespace {
+
+using engine::AttributeValue;
+using engine::Item;
+using engine::StoredItem;
+using engine::Table;
+
+const Item no_item;
+
+// Of the deepest value in it; an item's attribute is on level 1.
+int level_max(const AttributeValue& value) {
+  int below = 0;
+  if (const auto* list = value.get_if<engine::List>()) {
+    for (const AttributeValue& element : *list) below = std::max(below, level_max(element));
+  } else if (const auto* map = value.get_if<engine::Map>()) {
+    for (const auto& [name, member] : *map) below = std::max(below, level_max(member));
+  }
+  return 1 + below;
+}
+
+// In the order of AWS's checks: global indexes first.
+template <class Visit>  // Result<void> visit(const Index&, const KeyAttribute&)
+Result<void> for_each_index_key(const Table& table, const Visit& visit) {
+  for (const auto kind : {engine::Index::Kind::global, engine::Index::Kind::local}) {
+    for (const engine::Index& index : table.indexes) {
+      if (index.kind != kind) continue;
+      for (const auto& attribute : index.keys.partition) CHECK_OK(visit(index, attribute));
+      for (const auto& attribute : index.keys.sort) CHECK_OK(visit(index, attribute));
+    }
+  }
+  return {};
+}
+
+// Only what the update touched is looked at: an index may have come after a value that does not fit it, and
+// that item can still be updated elsewhere.
+Result<void> check_touched_index_keys(const Table& table, const expression::Update& update, const Item& item) {
+  Item touched;
+  for (const std::string& name : expression::touched_attributes(update)) {
+    if (const AttributeValue* value = item.find(name)) touched.set(name, *value);
+  }
+  CHECK_OK(for_each_index_key(
+      table, [&](const engine::Index&, const engine::KeyAttribute& attribute) -> Result<void> {
+        const AttributeValue* value = touched.find(attribute.name);
+        if (value == nullptr || has_type(*value, attribute.type)) return {};
+        return error::validation(
+            "The update expression attempted to update the secondary index key to unsupported type");
+      }));
+  return check_index_keys(table, touched, true);
+}
+
+// Such an update makes no item where there is none; one that does nothing at all does.
+bool only_removes(const expression::Update& update) {
+  return update.sets.empty() && update.adds.empty() && !(update.removes.empty() && update.deletes.empty());
+}
+
+Result<Item> updated_item(const Table& table, const ItemWrite& write, const StoredItem* old_item) {
+  TRY(Item item, expression::apply(write.update, old_item ? old_item->item() : write.item, old_item != nullptr));
+  if (engine::item_size(item) > engine::item_bytes_max) {
+    return error::validation("Item size to update has exceeded the maximum allowed size");
+  }
+  // Only what is put into something can come to lie too deep.
+  for (const std::string& name : nested_names(write.update)) {
+    const AttributeValue* value = item.find(name);
+    if (value != nullptr && level_max(*value) > nesting_max) {
+      return error::validation("Nesting Levels have exceeded supported limits");
+    }
+  }
+  if (!table.indexes.empty()) CHECK_OK(check_touched_index_keys(table, write.update, item));
+  return item;
+}
+
+// The type that an update gives an attribute, as far as the expression alone tells.
+std::optional<engine::Type> given_type(const expression::Update& update, const std::string& name) {
+  const auto names_it = [&](const expression::Path& path) {
+    return !expression::is_nested(path) && expression::top_level_name(path) == name;
+  };
+  for (const auto& action : update.sets) {
+    if (!names_it(action.path)) continue;
+    const auto& node = action.value.node;
+    if (const auto* constant = std::get_if<expression::UpdateValue::Constant>(&node)) return constant->value.type();
+    if (std::holds_alternative<expression::UpdateValue::Arithmetic>(node)) return engine::Type::number;
+    if (std::holds_alternative<expression::UpdateValue::ListAppend>(node)) return engine::Type::list;
+  }
+  for (const auto& action : update.adds) {
+    if (names_it(action.path)) return action.value.type();
+  }
+  for (const auto& action : update.deletes) {
+    if (names_it(action.path)) return action.value.type();
+  }
+  return std::nullopt;
+}
+
+std::string item_json(const StoredItem& item) {
+  std::string text;
+  json::Writer out(text);
+  write_stored_item(out, item.bytes());
+  return text;
+}
+
+std::string item_json(const Item& item) {
+  std::string text;
+  json::Writer out(text);
+  if (!item.empty()) write_item_object(out, item);
+  return text;
+}
+
+// Empty: there is nothing to return.
+std::string returned_item(ReturnValues wanted, const expression::Update& update, const StoredItem* old_item,
+                          const std::optional<Item>& new_item) {
+  switch (wanted) {
+    case ReturnValues::none: break;
+    case ReturnValues::all_old:
+      if (old_item != nullptr) return item_json(*old_item);
+      break;
+    case ReturnValues::updated_old:
+      if (old_item != nullptr) return item_json(expression::updated_parts(update, old_item->item()));
+      break;
+    case ReturnValues::all_new:
+      if (new_item) return item_json(*new_item);
+      break;
+    case ReturnValues::updated_new:
+      if (new_item) return item_json(expression::updated_parts(update, *new_item));
+      break;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::optional<Item>> next_item(const Table& table, ItemWrite& write, const StoredItem* old_item) {
+  if (write.only_new && old_item != nullptr) return error::duplicate_item();
+  if (write.condition && !expression::evaluate(*write.condition, old_item ? old_item->item() : no_item)) {
+    const bool with_item = write.item_on_failed_condition && old_item != nullptr;
+    return error::conditional_check_failed(with_item ? item_json(*old_item) : std::string());
+  }
+  switch (write.kind) {
+    case ItemWrite::Kind::put:
+      return std::optional<Item>(std::move(write.item));
+    case ItemWrite::Kind::update: {
+      if (old_item == nullptr && only_removes(write.update)) break;
+      TRY(Item item, updated_item(table, write, old_item));
+      return std::optional<Item>(std::move(item));
+    }
+    case ItemWrite::Kind::remove:
+    case ItemWrite::Kind::check:
+      break;
+  }
+  return std::optional<Item>();
+}
+
+void stage(engine::Transaction& transaction, engine::Transaction::Slot slot, ItemWrite::Kind kind,
+           std::optional<Item> item) {
+  if (item) {
+    transaction.put(slot, *std::move(item));
+  } else if (kind == ItemWrite::Kind::remove && transaction.old_item(slot) != nullptr) {
+    transaction.remove(slot);
+  }
+}
+
+Result<void> check_update(const Table& table, const expression::Update& update) {
+  const auto touched = expression::touched_attributes(update);
+  const auto is_touched = [&](const std::string& name) {
+    return std::binary_search(touched.begin(), touched.end(), name);
+  };
+  for (const auto* part : {&table.keys.partition, &table.keys.sort}) {
+    for (const auto& attribute : *part) {
+      if (is_touched(attribute.name)) {
+        return error::validation("One or more parameter values were invalid: Cannot update attribute " +
+                                 attribute.name + ". This attribute is part of the key");
+      }
+    }
+  }
+  if (table.indexes.empty()) return {};
+
+  CHECK_OK(for_each_index_key(
+      table, [&](const engine::Index& index, const engine::KeyAttribute& attribute) -> Result<void> {
+        const auto given = given_type(update, attribute.name);
+        const std::string_view expected = type_name(attribute.type);
+        if (!given || engine::type_name(*given) == expected) return {};
+        return error::validation("One or more parameter values were invalid: Type mismatch for Index Key " +
+                                 attribute.name + " Expected: " + std::string(expected) +
+                                 " Actual: " + std::string(engine::type_name(*given)) + " IndexName: " + index.name);
+      }));
+  return check_keys_are_scalars(table, nested_names(update));
+}
+
+Result<void> check_write(const Table& table, ItemWrite& write) {
+  if (write.kind == ItemWrite::Kind::put) {
+    TRY(write.key, item_key(table, write.item));
+    return check_index_keys(table, write.item);
+  }
+  TRY(write.key, request_key(table, write.item));
+  if (write.kind == ItemWrite::Kind::update) return check_update(table, write.update);
+  return {};
+}
+
+Result<void> read_current_expressions(const json::Value& request, ItemWrite& write) {
+  write.item_on_failed_condition = string_member(request, "ReturnValuesOnConditionCheckFailure") == "ALL_OLD";
+  TRY(auto substitutions, read_substitutions(request, {"UpdateExpression", "ConditionExpression"}));
+  if (const auto text = string_member(request, "UpdateExpression"); text && write.kind == ItemWrite::Kind::update) {
+    TRY(write.update, expression::parse_update(*text, substitutions));
+  }
+  TRY(write.condition, read_condition(request, "ConditionExpression", substitutions));
+  return substitutions.check_all_used();
+}
+
+Result<void> read_expressions(const json::Value& request, ItemWrite& write) {
+  if (const json::Value* updates = request.member("AttributeUpdates"); updates && write.kind == ItemWrite::Kind::update) {
+    if (updates->member("") != nullptr) return empty_attribute_name();
+    TRY(write.update, expression::read_attribute_updates(*updates));
+  }
+  TRY(auto expected, expression::read_expected(request));
+  CHECK_OK(read_current_expressions(request, write));
+  if (expected) write.condition = std::move(expected);
+  return {};
+}
+
+WantedAnswer wanted_answer(const json::Value& request) {
+  WantedAnswer wanted;
+  wanted.capacity = return_capacity(request);
+  wanted.collection_metrics = string_member(request, "ReturnItemCollectionMetrics") == "SIZE";
+  if (const auto values = string_member(request, "ReturnValues")) {
+    wanted.values = *values == "ALL_OLD"       ? ReturnValues::all_old
+                    : *values == "UPDATED_OLD" ? ReturnValues::updated_old
+                    : *values == "ALL_NEW"     ? ReturnValues::all_new
+                    : *values == "UPDATED_NEW" ? ReturnValues::updated_new
+                                               : ReturnValues::none;
+  }
+  return wanted;
+}
+
+Result<WriteOutcome> perform(ItemWrite write, const WantedAnswer& wanted, Context& context) {
+  engine::Transaction transaction(context.database, engine::Cause::user);
+  const auto slot = transaction.add(write.table, std::move(write.key));
+  if (!transaction.lock()) return table_not_found();
+  const Table& table = transaction.table(slot);
+  const StoredItem* old_item = transaction.old_item(slot);
+
+  WriteOutcome outcome;
+  if (wanted.collection_metrics && has_item_collections(table)) {
+    json::Writer metrics(outcome.collection_metrics);
+    write_collection_metrics(metrics, table, write.item);
+  }
+  TRY(std::optional<Item> item, next_item(table, write, old_item));
+  if (write.kind != ItemWrite::Kind::check) {
+    CHECK_OK(CollectionSizes(context).grow(*write.table, table, old_item, item));
+  }
+  const std::size_t old_bytes = old_item ? old_item->size() : 0;
+  const std::size_t new_bytes = item && wanted.capacity != ReturnCapacity::none ? engine::item_size(*item) : 0;
+  outcome.item = returned_item(wanted.values, write.update, old_item, item);
+
+  stage(transaction, slot, write.kind, std::move(item));
+  transaction.commit();
+  if (wanted.capacity != ReturnCapacity::none) {
+    outcome.consumed.emplace(table.name);
+    outcome.consumed->add_write(table, old_bytes, new_bytes, transaction.index_effects(slot));
+  }
+  return outcome;
+}
+
+Result<void> write_item(ItemWrite write, const WantedAnswer& wanted, Context& context, json::Writer& out) {
+  TRY(const WriteOutcome outcome, perform(std::move(write), wanted, context));
+  out.begin_object();
+  if (!outcome.item.empty()) {
+    out.key("Attributes");
+    out.raw(outcome.item);
+  }
+  if (outcome.consumed) {
+    out.key("ConsumedCapacity");
+    outcome.consumed->write(out, wanted.capacity);
+  }
+  if (!outcome.collection_metrics.empty()) {
+    out.key("ItemCollectionMetrics");
+    out.raw(outcome.collection_metrics);
+  }
+  out.end_object();
+  return {};
+}
+
+}  // namespace mayfly::compat

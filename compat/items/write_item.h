@@ -1,0 +1,83 @@
+// One item's write, whoever asks: PutItem, UpdateItem, DeleteItem, batches, transactions, PartiQL.
+//
+// Under the item's lock: read what is there, check the condition, make the item that shall be there, check
+// the rules that depend on it, stage. Nothing is changed by a write that is refused.
+//
+//   ItemWrite write{.kind = ItemWrite::Kind::put, .table = table, .key = key, .item = std::move(item)};
+//   return write_item(std::move(write), wanted_answer(request), context, out);
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compat/items/capacity.h"
+#include "compat/dispatch.h"
+#include "compat/wire/error.h"
+#include "compat/expression/ast.h"
+#include "compat/wire/json.h"
+#include "engine/attribute_value.h"
+#include "engine/catalog.h"
+#include "engine/transaction.h"
+
+namespace mayfly::compat {
+
+struct ItemWrite {
+  enum class Kind : std::uint8_t { put, update, remove, check };  // check: only its condition
+
+  Kind kind = Kind::put;
+  std::shared_ptr<engine::LiveTable> table;
+  std::string key;    // as key_codec encodes it
+  engine::Item item;  // of a put, what is put; else the key attributes
+  std::optional<expression::Condition> condition;
+  expression::Update update;             // of an update
+  bool item_on_failed_condition = false;  // ReturnValuesOnConditionCheckFailure
+  bool only_new = false;                  // of a put: DuplicateItemException if there is an item
+};
+
+// What is there afterwards; nothing if there is no item then, or if the write is only a check. A removing
+// update of a missing item leaves it missing. Errors: the condition failed; the updated item breaks a rule.
+Result<std::optional<engine::Item>> next_item(const engine::Table& table, ItemWrite& write,
+                                              const engine::StoredItem* old_item);
+
+// Puts or removes; a check stages nothing.
+void stage(engine::Transaction& transaction, engine::Transaction::Slot slot, ItemWrite::Kind kind,
+           std::optional<engine::Item> item);
+
+// Rules on an update that need no item: no key attribute is touched, index keys get their types.
+Result<void> check_update(const engine::Table& table, const expression::Update& update);
+
+// Encodes the key, with item_key or request_key, and checks index keys or the update: all that needs no item.
+Result<void> check_write(const engine::Table& table, ItemWrite& write);
+
+// Reads the write's condition and update from the parameters of either API, and what to do if it fails.
+Result<void> read_expressions(const json::Value& request, ItemWrite& write);
+// The same where the parameters from before expressions do not exist: in transactions.
+Result<void> read_current_expressions(const json::Value& request, ItemWrite& write);
+
+// --- answers
+
+enum class ReturnValues : std::uint8_t { none, all_old, updated_old, all_new, updated_new };
+
+struct WantedAnswer {
+  ReturnValues values = ReturnValues::none;
+  ReturnCapacity capacity = ReturnCapacity::none;
+  bool collection_metrics = false;  // ReturnItemCollectionMetrics: SIZE
+};
+WantedAnswer wanted_answer(const json::Value& request);
+
+// What a write has to say, each part as JSON text and empty where there is nothing to say.
+struct WriteOutcome {
+  std::string item;                          // as WantedAnswer::values asked
+  std::string collection_metrics;
+  std::optional<ConsumedCapacity> consumed;  // nothing unless it was asked for
+};
+
+// The whole of a single write, for whoever words the answer otherwise than PutItem does.
+Result<WriteOutcome> perform(ItemWrite write, const WantedAnswer& wanted, Context& context);
+// The same, and its answer as an object: Attributes, ConsumedCapacity, ItemCollectionMetrics.
+Result<void> write_item(ItemWrite write, const WantedAnswer& wanted, Context& context, json::Writer& out);
+
+}  // namespace mayfly::compat

@@ -1,0 +1,42 @@
+#include "compat/outbound/url.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace mayfly::compat::outbound {
+
+Expected<Url, std::string> Url::parse(std::string_view text) {
+  constexpr std::string_view scheme = "http://";
+  const auto refuse = [&](std::string_view why) {
+    return Unexpected{"'" + std::string(text) + "' is no URL that can be posted to: " + std::string(why)};
+  };
+  if (text.starts_with("https://")) return refuse("only http:// is spoken here");
+  if (!text.starts_with(scheme)) return refuse("it does not begin with http://");
+  if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c <= ' ' || c == 0x7f; })) {
+    return refuse("it has a space or a control character");
+  }
+  std::string_view rest = text.substr(scheme.size());
+  rest = rest.substr(0, rest.find('#'));
+  const auto path = std::min(rest.find_first_of("/?"), rest.size());
+  Url url;
+  url.text = text;
+  url.authority = rest.substr(0, path);
+  if (path < rest.size()) url.target = rest[path] == '?' ? "/" + std::string(rest.substr(path)) : rest.substr(path);
+
+  std::string_view host = url.authority;
+  if (host.find('@') != host.npos) return refuse("it names a user");
+  const auto bracket = host.rfind(']');
+  const auto colon = host.rfind(':');
+  if (colon != host.npos && (bracket == host.npos || colon > bracket)) {
+    const std::string_view digits = host.substr(colon + 1);
+    const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), url.port);
+    if (failure != std::errc{} || end != digits.data() + digits.size() || url.port == 0) return refuse("its port is none");
+    host = host.substr(0, colon);
+  }
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  if (host.empty()) return refuse("it names no host");
+  url.host = host;
+  return url;
+}
+
+}  // namespace mayfly::compat::outbound

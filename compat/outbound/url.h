@@ -1,0 +1,26 @@
+// Where something is posted to: http://HOST[:PORT][/PATH][?QUERY], kept exactly as it was given.
+//
+//   auto url = Url::parse("http://127.0.0.1:9000/2015-03-31/functions/function/invocations");
+//   url->host == "127.0.0.1", url->port == 9000, url->target == "/2015-03-31/functions/function/invocations"
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "engine/expected.h"
+
+namespace mayfly::compat::outbound {
+
+struct Url {
+  std::string text;       // as it was given
+  std::string host;       // an address or a name; an IPv6 address without its brackets
+  std::uint16_t port = 80;
+  std::string authority;  // what a Host header says: "127.0.0.1:9000"
+  std::string target = "/";
+
+  // The error is a sentence for people.
+  static Expected<Url, std::string> parse(std::string_view text);
+};
+
+}  // namespace mayfly::compat::outbound

@@ -1,0 +1,23 @@
+// Rules and shapes that the operations on streams share.
+#pragma once
+
+#include <string_view>
+
+#include "compat/dispatch.h"
+#include "compat/wire/error.h"
+#include "compat/wire/shape.h"
+#include "engine/table.h"
+
+namespace mayfly::compat {
+
+namespace shapes {
+// The API model has at least 37 characters, but the service answers "Invalid StreamArn" to a short one too.
+inline constexpr Shape stream_arn = string_shape({}, 1024);
+inline constexpr Shape shard_id = string_shape(28, 65);
+}  // namespace shapes
+
+// Malformed: ValidationException "Invalid StreamArn". Of another account or region, or trimmed:
+// ResourceNotFoundException "Requested resource not found: Stream: arn… not found".
+Result<engine::Stream> find_stream(const Context& context, std::string_view arn);
+
+}  // namespace mayfly::compat

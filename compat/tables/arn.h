@@ -1,0 +1,26 @@
+// Tables' and indexes' ARNs.
+//
+//   table_arn({"000000000000", "us-east-1"}, "carts")   "arn:aws:dynamodb:us-east-1:000000000000:table/carts"
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/catalog.h"
+#include "engine/table.h"
+
+namespace mayfly::compat {
+
+// "arn:aws:dynamodb:us-east-1:000000000000:table/T", and what hangs below it.
+std::string table_arn(const engine::Scope& scope, std::string_view table_name);
+std::string table_arn(const engine::Table& table);
+std::string index_arn(const engine::Table& table, std::string_view index_name);
+
+struct TableArn {
+  std::string_view region, account, name;
+};
+// "arn:aws:dynamodb:REGION:ACCOUNT:table/NAME", and nothing below the table.
+std::optional<TableArn> parse_table_arn(std::string_view arn);
+
+}  // namespace mayfly::compat

@@ -1,0 +1,68 @@
+// Tables that are still being created, changed or deleted, as clients' waiters see it.
+//
+// The engine does all at once: a table is there, changed or gone when the request that asks for it is
+// answered. With a delay this remembers, for so long of real time, what such a request announced; until then
+// DescribeTable goes on saying it, and rules.h refuses what AWS refuses meanwhile. A table that is being
+// deleted is thus gone already, from a crash's point of view too, and only its name and its description
+// linger.
+//
+// Nobody waits and nothing runs at the end: a change that is over is no longer found.
+//
+//   changes.begin(scope, {TableStatus::creating, table->description()});
+//   changes.find(scope, "carts");                 // what was announced, or nothing: the table has settled
+//
+// Thread-safe. Without a delay it is always empty.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/catalog.h"
+#include "engine/guarded_by.h"
+#include "engine/table.h"
+
+namespace mayfly::compat {
+
+// What an answer says of a table: AWS makes and changes tables in the background.
+enum class TableStatus { creating, updating, deleting, active };
+
+// And of single global indexes, by name: "UPDATING", "DELETING".
+using IndexStatuses = std::map<std::string, std::string_view>;
+
+struct TableChange {
+  TableStatus status;
+  std::shared_ptr<const engine::Table> shown;
+  IndexStatuses index_statuses = {};
+};
+
+class TableChanges {
+ public:
+  explicit TableChanges(std::chrono::milliseconds delay) : delay_(delay) {}
+
+  void begin(const engine::Scope& scope, TableChange change);
+  void settle_all(std::string_view account);  // its tables are others now
+  [[nodiscard]] std::optional<TableChange> find(const engine::Scope& scope, std::string_view table_name) const;
+  [[nodiscard]] std::optional<TableStatus> status(const engine::Scope& scope, std::string_view table_name) const;
+  // Sorted names after `start_after`.
+  [[nodiscard]] std::vector<std::string> deleting(const engine::Scope& scope, std::string_view start_after) const;
+
+ private:
+  using HostTime = std::chrono::system_clock::time_point;
+  struct Pending {
+    TableChange change;
+    HostTime end;
+  };
+
+  const std::chrono::milliseconds delay_;
+  mutable std::mutex mutex_;
+  std::map<engine::Scope, std::map<std::string, Pending, std::less<>>> pending_ GUARDED_BY(mutex_);
+};
+
+}  // namespace mayfly::compat

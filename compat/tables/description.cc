@@ -1,0 +1,261 @@
+#include "compat/tables/description.h"
+
+#include <algorithm>
+#include <string>
+
+#include "compat/tables/throughput.h"
+#include "compat/tables/arn.h"
+
+namespace mayfly::compat {
+namespace {
+
+using engine::Index;
+using engine::Table;
+using json::Writer;
+
+constexpr engine::Instant day_ms = 24 * 60 * 60 * 1000;
+
+void member(Writer& out, std::string_view name, std::string_view value) {
+  out.key(name);
+  out.string(value);
+}
+
+void member(Writer& out, std::string_view name, std::int64_t value) {
+  out.key(name);
+  out.integer(value);
+}
+
+void seconds(Writer& out, std::string_view name, engine::Instant instant) {
+  out.key(name);
+  out.seconds(instant);
+}
+
+std::string_view status_name(TableStatus status) {
+  switch (status) {
+    case TableStatus::creating: return "CREATING";
+    case TableStatus::updating: return "UPDATING";
+    case TableStatus::deleting: return "DELETING";
+    case TableStatus::active: break;
+  }
+  return "ACTIVE";
+}
+
+// Sorted by name, whatever the order in which they were given.
+void write_attribute_definitions(Writer& out, const Table& table) {
+  auto definitions = table.attribute_definitions;
+  std::sort(definitions.begin(), definitions.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  out.key("AttributeDefinitions");
+  out.begin_array();
+  for (const auto& attribute : definitions) {
+    out.begin_object();
+    member(out, "AttributeName", attribute.name);
+    member(out, "AttributeType", engine::type_name(attribute.type));
+    out.end_object();
+  }
+  out.end_array();
+}
+
+void write_projection(Writer& out, const engine::Projection& projection) {
+  out.key("Projection");
+  out.begin_object();
+  switch (projection.kind) {
+    case engine::Projection::Kind::all: member(out, "ProjectionType", "ALL"); break;
+    case engine::Projection::Kind::keys_only: member(out, "ProjectionType", "KEYS_ONLY"); break;
+    case engine::Projection::Kind::include: {
+      auto names = projection.attributes;
+      std::sort(names.begin(), names.end());
+      member(out, "ProjectionType", "INCLUDE");
+      out.key("NonKeyAttributes");
+      out.begin_array();
+      for (const auto& name : names) out.string(name);
+      out.end_array();
+      break;
+    }
+  }
+  out.end_object();
+}
+
+void write_throughput(Writer& out, const engine::Throughput& throughput, engine::Instant now) {
+  out.key("ProvisionedThroughput");
+  out.begin_object();
+  if (throughput.last_increase != 0) seconds(out, "LastIncreaseDateTime", throughput.last_increase);
+  if (throughput.last_decrease != 0) seconds(out, "LastDecreaseDateTime", throughput.last_decrease);
+  const bool today = throughput.last_decrease / day_ms == now / day_ms;  // UTC's calendar day
+  member(out, "NumberOfDecreasesToday", today ? throughput.decreases_today : 0);
+  member(out, "ReadCapacityUnits", throughput.read_units);
+  member(out, "WriteCapacityUnits", throughput.write_units);
+  out.end_object();
+}
+
+void write_on_demand_limits(Writer& out, const engine::OnDemandLimits& limits) {
+  if (!limits.read_units_max && !limits.write_units_max) return;
+  out.key("OnDemandThroughput");
+  out.begin_object();
+  if (limits.read_units_max) member(out, "MaxReadRequestUnits", *limits.read_units_max);
+  if (limits.write_units_max) member(out, "MaxWriteRequestUnits", *limits.write_units_max);
+  out.end_object();
+}
+
+void write_warm_throughput(Writer& out, const engine::WarmThroughput& warm, TableStatus status) {
+  out.key("WarmThroughput");
+  out.begin_object();
+  member(out, "ReadUnitsPerSecond", warm.read_units);
+  member(out, "WriteUnitsPerSecond", warm.write_units);
+  member(out, "Status", status == TableStatus::active ? "ACTIVE" : "UPDATING");
+  out.end_object();
+}
+
+std::string_view index_status(const Index& index, TableStatus status, const IndexStatuses& statuses) {
+  if (const auto found = statuses.find(index.name); found != statuses.end()) return found->second;
+  if (status == TableStatus::creating || index.state == Index::State::creating) return "CREATING";
+  return "ACTIVE";
+}
+
+void write_index(Writer& out, const Table& table, const Index& index, const engine::LiveTable* counters,
+                 TableStatus status, engine::Instant now, const IndexStatuses& statuses) {
+  out.begin_object();
+  member(out, "IndexName", index.name);
+  write_key_schema(out, index.keys);
+  write_projection(out, index.projection);
+  if (index.kind == Index::Kind::global) {
+    member(out, "IndexStatus", index_status(index, status, statuses));
+    if (index.state == Index::State::creating) {
+      out.key("Backfilling");
+      out.boolean(true);
+    }
+    write_throughput(out, index.throughput, now);
+    write_on_demand_limits(out, index.on_demand);
+    if (index.warm) write_warm_throughput(out, *index.warm, status);
+  }
+  member(out, "IndexSizeBytes", counters != nullptr ? counters->counter(index.id).bytes.load() : 0);
+  member(out, "ItemCount", counters != nullptr ? counters->counter(index.id).items.load() : 0);
+  member(out, "IndexArn", index_arn(table, index.name));
+  out.end_object();
+}
+
+void write_indexes(Writer& out, const Table& table, Index::Kind kind, const engine::LiveTable* counters,
+                   TableStatus status, engine::Instant now, const IndexStatuses& statuses) {
+  bool any = false;
+  for (const auto& index : table.indexes) {
+    if (index.kind != kind) continue;
+    if (!any) {
+      out.key(kind == Index::Kind::local ? "LocalSecondaryIndexes" : "GlobalSecondaryIndexes");
+      out.begin_array();
+      any = true;
+    }
+    write_index(out, table, index, counters, status, now, statuses);
+  }
+  if (any) out.end_array();
+}
+
+void write_billing(Writer& out, const Table& table, TableStatus status) {
+  if (!table.on_demand && !table.on_demand_since) return;  // provisioned ever since
+  const std::string_view mode = table.on_demand ? "PAY_PER_REQUEST" : "PROVISIONED";
+  for (const bool summary : {true, false}) {
+    out.key(summary ? "BillingModeSummary" : "TableThroughputModeSummary");
+    out.begin_object();
+    member(out, summary ? "BillingMode" : "TableThroughputMode", mode);
+    if (table.on_demand_since && status != TableStatus::creating) {
+      seconds(out, "LastUpdateToPayPerRequestDateTime", *table.on_demand_since);
+    }
+    out.end_object();
+  }
+}
+
+void write_stream(Writer& out, const Table& table) {
+  if (table.stream) {
+    out.key("StreamSpecification");
+    out.begin_object();
+    out.key("StreamEnabled");
+    out.boolean(true);
+    member(out, "StreamViewType", stream_view_name(table.stream->view));
+    out.end_object();
+  }
+  if (table.latest_stream_label) {
+    member(out, "LatestStreamLabel", *table.latest_stream_label);
+    member(out, "LatestStreamArn", table_arn(table) + "/stream/" + *table.latest_stream_label);
+  }
+}
+
+void write_encryption(Writer& out, const Table& table) {
+  if (!table.encryption || !table.encryption->enabled) return;
+  out.key("SSEDescription");
+  out.begin_object();
+  member(out, "Status", "ENABLED");
+  member(out, "SSEType", "KMS");
+  member(out, "KMSMasterKeyArn", table.encryption->kms_key_arn);
+  out.end_object();
+}
+
+void write_table_class(Writer& out, const Table& table) {
+  if (table.table_class.empty()) return;
+  out.key("TableClassSummary");
+  out.begin_object();
+  member(out, "TableClass", table.table_class);
+  if (table.table_class_changed) seconds(out, "LastUpdateDateTime", *table.table_class_changed);
+  out.end_object();
+}
+
+}  // namespace
+
+void write_table_description(Writer& out, const Table& table, const engine::LiveTable* counters, TableStatus status,
+                             engine::Instant now, const IndexStatuses& index_statuses) {
+  out.begin_object();
+  // A table that is going says no more of its schema.
+  if (status != TableStatus::deleting) {
+    write_attribute_definitions(out, table);
+    write_key_schema(out, table.keys);
+    write_indexes(out, table, Index::Kind::local, counters, status, now, index_statuses);
+    write_indexes(out, table, Index::Kind::global, counters, status, now, index_statuses);
+  }
+  member(out, "TableName", table.name);
+  member(out, "TableStatus", status_name(status));
+  if (status != TableStatus::deleting) seconds(out, "CreationDateTime", table.created);
+  write_throughput(out, table.throughput, now);
+  member(out, "TableSizeBytes", counters != nullptr ? counters->counter(0).bytes.load() : 0);
+  member(out, "ItemCount", counters != nullptr ? counters->counter(0).items.load() : 0);
+  member(out, "TableArn", table_arn(table));
+  member(out, "TableId", table.uuid);
+  write_billing(out, table, status);
+  write_on_demand_limits(out, table.on_demand_limits);
+  write_stream(out, table);
+  write_encryption(out, table);
+  write_table_class(out, table);
+  if (!table.settings_replication.empty()) {
+    member(out, "GlobalTableSettingsReplicationMode", table.settings_replication);
+  }
+  if (status != TableStatus::creating || table.deletion_protection) {
+    out.key("DeletionProtectionEnabled");
+    out.boolean(table.deletion_protection);
+  }
+  if (table.warm || status == TableStatus::active) {
+    write_warm_throughput(out, table.warm.value_or(default_warm_throughput(table.on_demand, table.throughput)), status);
+  }
+  out.end_object();
+}
+
+void write_key_schema(Writer& out, const engine::KeySchema& keys) {
+  out.key("KeySchema");
+  out.begin_array();
+  for (const auto* attributes : {&keys.partition, &keys.sort}) {
+    for (const auto& attribute : *attributes) {
+      out.begin_object();
+      member(out, "AttributeName", attribute.name);
+      member(out, "KeyType", attributes == &keys.partition ? "HASH" : "RANGE");
+      out.end_object();
+    }
+  }
+  out.end_array();
+}
+
+std::string_view stream_view_name(engine::StreamView view) {
+  switch (view) {
+    case engine::StreamView::keys_only: return "KEYS_ONLY";
+    case engine::StreamView::new_image: return "NEW_IMAGE";
+    case engine::StreamView::old_image: return "OLD_IMAGE";
+    case engine::StreamView::new_and_old_images: break;
+  }
+  return "NEW_AND_OLD_IMAGES";
+}
+
+}  // namespace mayfly::compat

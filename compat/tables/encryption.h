@@ -1,0 +1,23 @@
+// SSESpecification: which combinations there are, and what they make of a table.
+#pragma once
+
+#include <optional>
+
+#include "compat/dispatch.h"
+#include "compat/wire/error.h"
+#include "compat/wire/json.h"
+#include "engine/table.h"
+
+namespace mayfly::compat {
+
+// "SSEType can not be specified if Enabled is false", "SSEType KMS is required if KMSMasterKeyId is
+// specified", … Nothing: DynamoDB's own key. Keys are not looked for; an id or an alias becomes its ARN.
+Result<std::optional<engine::ServerSideEncryption>> read_encryption(const Context& context,
+                                                                    const json::Value& specification);
+
+// UpdateTable's: it has to change something.
+Result<void> check_encryption_change(const std::optional<engine::ServerSideEncryption>& current,
+                                     const std::optional<engine::ServerSideEncryption>& wanted,
+                                     const json::Value& specification);
+
+}  // namespace mayfly::compat

@@ -1,0 +1,159 @@
+#include "compat/tables/update_rules.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "compat/wire/shape.h"
+#include "compat/tables/schema.h"
+#include "compat/tables/throughput.h"
+
+namespace mayfly::compat {
+namespace {
+
+using json::Value;
+
+Unexpected<Error> invalid(const std::string& what) {
+  return error::validation("One or more parameter values were invalid: " + what);
+}
+
+bool is_empty_object(const Value& value) { return value.is(Value::Kind::object) && value.members().empty(); }
+
+// Whether the member asks for something.
+bool asks(const Value& request, std::string_view name) {
+  const Value* value = request.member(name);
+  if (value == nullptr) return false;
+  if (name == "GlobalSecondaryIndexUpdates") return !value->items().empty();
+  if (name == "OnDemandThroughput" || name == "WarmThroughput") return !is_empty_object(*value);
+  return true;
+}
+
+constexpr std::string_view changes[] = {
+    "ProvisionedThroughput",     "BillingMode",        "StreamSpecification",
+    "GlobalSecondaryIndexUpdates", "SSESpecification", "ReplicaUpdates",
+    "TableClass",                "DeletionProtectionEnabled", "MultiRegionConsistency",
+    "GlobalTableWitnessUpdates", "OnDemandThroughput", "WarmThroughput",
+    "GlobalTableSettingsReplicationMode",
+};
+
+std::ptrdiff_t count_of_changes(const Value& request) {
+  return std::count_if(std::begin(changes), std::end(changes), [&](std::string_view name) { return asks(request, name); });
+}
+
+Result<void> check_alone(const Value& request) {
+  if (count_of_changes(request) == 1) return {};
+  struct Lonely {
+    std::string_view member;
+    const char* name;
+  };
+  constexpr Lonely lonely[] = {
+      {"SSESpecification", "Server-Side Encryption modification"},
+      {"TableClass", "TableClass modification"},
+      {"DeletionProtectionEnabled", "DeletionProtection modification"},
+      {"ReplicaUpdates", "Replica modification"},
+      {"WarmThroughput", "WarmThroughput"},
+  };
+  const auto actions = index_updates(request);
+  if (asks(request, "WarmThroughput") && std::any_of(actions.begin(), actions.end(), [](const IndexAction& action) {
+        return action.create != nullptr;
+      })) {
+    return invalid("Create global secondary index cannot be specified when updating WarmThroughput");
+  }
+  for (const auto& each : lonely) {
+    if (asks(request, each.member)) return invalid(std::string(each.name) + " must be the only operation in the request");
+  }
+  const std::ptrdiff_t with_billing = asks(request, "BillingMode") ? 2 : 1;
+  if (asks(request, "OnDemandThroughput") && count_of_changes(request) != with_billing) {
+    return invalid("OnDemandThroughput can only be combined with BillingMode in an UpdateTable request");
+  }
+  return {};
+}
+
+Result<void> check_combination(const Value& request) {
+  const bool throughput = asks(request, "ProvisionedThroughput");
+  const bool stream = asks(request, "StreamSpecification");
+  const auto actions = index_updates(request);
+  const bool online = std::any_of(actions.begin(), actions.end(), [](const IndexAction& action) {
+    return action.create != nullptr || action.remove != nullptr;
+  });
+  if (throughput && stream) return invalid("You cannot modify stream status while updating table IOPS");
+  if (throughput && online) return invalid("You cannot create or delete index while updating table IOPS");
+  if (stream && online) return invalid("You cannot create or delete index while changing stream status");
+  return {};
+}
+
+Result<void> check_index_actions(const Value& request) {
+  std::set<std::string> names;
+  for (const auto& action : index_updates(request)) {
+    const int count = (action.update != nullptr) + (action.create != nullptr) + (action.remove != nullptr);
+    if (count == 0) {
+      return invalid(
+          "One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
+          "GlobalSecondaryIndexUpdate.Delete must not be null");
+    }
+    if (count > 1) {
+      return invalid("Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate object");
+    }
+    if (!names.insert(action.name()).second) {
+      return invalid("Only one global secondary index update per index is allowed simultaneously. Index: " +
+                     action.name());
+    }
+    const Value* warm = action.update != nullptr ? action.update->member("WarmThroughput") : nullptr;
+    if (warm != nullptr && is_empty_object(*warm)) {
+      return invalid(
+          "WarmThroughput must have at least one of ReadUnitsPerSecond or WriteUnitsPerSecond specified for index: " +
+          action.name());
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string IndexAction::name() const {
+  const Value* action = update != nullptr ? update : create != nullptr ? create : remove;
+  return std::string(*string_member(*action, "IndexName"));
+}
+
+std::vector<IndexAction> index_updates(const Value& request) {
+  std::vector<IndexAction> actions;
+  if (const Value* list = request.member("GlobalSecondaryIndexUpdates")) {
+    for (const Value& each : list->items()) {
+      actions.push_back({each.member("Update"), each.member("Create"), each.member("Delete")});
+    }
+  }
+  return actions;
+}
+
+Result<void> check_table_update(const Value& request) {
+  if (count_of_changes(request) == 0) {
+    return error::validation(
+        "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or "
+        "SSESpecification or ReplicaUpdates is required");
+  }
+  if (const Value* list = request.member("GlobalSecondaryIndexUpdates"); list != nullptr && list->items().empty()) {
+    return invalid("List of GlobalSecondaryIndexUpdates is empty");
+  }
+  if (const auto name = string_member(request, "TableClass")) {
+    if (const auto known = read_table_class(*name); !known) return Unexpected{known.error()};
+  }
+  const Value* throughput = request.member("ProvisionedThroughput");
+  if (string_member(request, "BillingMode") == "PROVISIONED" && throughput == nullptr) {
+    return invalid("ProvisionedThroughput must be specified when BillingMode is PROVISIONED");
+  }
+  if (throughput != nullptr) CHECK_OK(check_throughput_bounds(*throughput));
+  if (string_member(request, "GlobalTableSettingsReplicationMode") == "ENABLED_WITH_OVERRIDES") {
+    return error::validation(
+        "Value 'ENABLED_WITH_OVERRIDES' at 'GlobalTableSettingsReplicationMode' failed to satisfy constraint: Only "
+        "ENABLED and DISABLED settings replication are supported for a Regional Table.");
+  }
+  CHECK_OK(check_alone(request));
+  for (const char* name : {"ReplicaUpdates", "MultiRegionConsistency", "GlobalTableWitnessUpdates"}) {
+    if (request.member(name) == nullptr) continue;
+    return invalid(std::string(name) + " is not supported: there are no global tables here");
+  }
+  CHECK_OK(check_index_actions(request));
+  return check_combination(request);
+}
+
+}  // namespace mayfly::compat

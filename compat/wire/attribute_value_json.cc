@@ -1,0 +1,381 @@
+#include "compat/wire/attribute_value_json.h"
+
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "compat/wire/base64.h"
+#include "compat/wire/shape.h"
+#include "engine/item_codec.h"
+
+namespace mayfly::compat {
+namespace {
+
+using engine::Attribute;
+using engine::AttributeValue;
+using engine::Binary;
+using engine::BinarySet;
+using engine::List;
+using engine::Map;
+using engine::Null;
+using engine::Number;
+using engine::NumberError;
+using engine::NumberSet;
+using engine::Set;
+using engine::StoredReader;
+using engine::StringSet;
+using engine::Type;
+using engine::type_name;
+using json::Value;
+
+// --- Reading ----------------------------------------------------------------------------------------------
+
+// The order in which DynamoDB judges a value that has several types.
+constexpr std::array<Type, 10> order_of_checks = {
+    Type::string, Type::number,     Type::binary,     Type::boolean, Type::null,
+    Type::binary_set, Type::number_set, Type::string_set, Type::list,    Type::map};
+
+std::optional<Type> type_named(std::string_view name) {
+  for (const Type type : order_of_checks) {
+    if (type_name(type) == name) return type;
+  }
+  return std::nullopt;
+}
+
+Result<AttributeValue> read_value(const Value& value, int level);
+
+Unexpected<Error> empty_value() {
+  return error::validation("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
+}
+
+Result<Binary> read_binary(std::string_view text) {
+  auto bytes = decode_base64(text);
+  if (!bytes) return error::serialization("Invalid last non-pad Base64 character dectected");
+  return Binary{*std::move(bytes)};
+}
+
+// "[a, b]": as the service's Java prints a list of strings.
+std::string printed(const Value& texts) {
+  std::string out = "[";
+  for (const Value& text : texts.items()) {
+    if (out.size() > 1) out += ", ";
+    out += text.string();
+  }
+  return out + "]";
+}
+
+Result<AttributeValue> read_string_set(const Value& array) {
+  if (array.items().empty()) {
+    return error::validation("One or more parameter values were invalid: An string set  may not be empty");
+  }
+  std::vector<std::string> members;
+  members.reserve(array.items().size());
+  for (const Value& member : array.items()) {
+    if (!member.is(Value::Kind::string)) return empty_value();
+    members.emplace_back(member.string());
+  }
+  StringSet set;
+  if (!StringSet::make(std::move(members), set)) {
+    return error::validation("One or more parameter values were invalid: Input collection " + printed(array) +
+                             " contains duplicates.");
+  }
+  return AttributeValue(std::move(set));
+}
+
+Result<AttributeValue> read_number_set(const Value& array) {
+  if (array.items().empty()) {
+    return error::validation("One or more parameter values were invalid: An number set  may not be empty");
+  }
+  std::vector<Number> members;
+  members.reserve(array.items().size());
+  for (const Value& member : array.items()) {
+    if (!member.is(Value::Kind::string)) return empty_value();
+    TRY(members.emplace_back(), read_number(member.string()));
+  }
+  NumberSet set;
+  if (!NumberSet::make(std::move(members), set)) {
+    return error::validation("Input collection contains duplicates");
+  }
+  return AttributeValue(std::move(set));
+}
+
+Result<AttributeValue> read_binary_set(const Value& array) {
+  if (array.items().empty()) {
+    return error::validation("One or more parameter values were invalid: Binary sets should not be empty");
+  }
+  std::vector<Binary> members;
+  members.reserve(array.items().size());
+  for (const Value& member : array.items()) {
+    if (!member.is(Value::Kind::string)) return empty_value();
+    TRY(members.emplace_back(), read_binary(member.string()));
+  }
+  BinarySet set;
+  if (!BinarySet::make(std::move(members), set)) {
+    return error::validation("One or more parameter values were invalid: Input collection " + printed(array) +
+                             "of type BS contains duplicates.");
+  }
+  return AttributeValue(std::move(set));
+}
+
+Result<AttributeValue> read_list(const Value& array, int level) {
+  List list;
+  list.reserve(array.items().size());
+  for (const Value& element : array.items()) {
+    TRY(auto value, read_value(element, level));
+    list.push_back(std::move(value));
+  }
+  return AttributeValue(std::move(list));
+}
+
+Result<Map> read_map(const Value& object, int level) {
+  std::vector<Attribute> attributes;
+  attributes.reserve(object.members().size());
+  for (const json::Member& member : object.members()) {
+    TRY(auto value, read_value(member.value, level));
+    attributes.push_back({std::string(member.name), std::move(value)});
+  }
+  return Map::from_unsorted(std::move(attributes));
+}
+
+// `level` is that of the value itself: 1 for an item's attribute.
+Result<AttributeValue> read_typed(Type type, const Value& value, int level) {
+  switch (type) {
+    case Type::string:
+      return AttributeValue(std::string(value.string()));
+    case Type::number: {
+      TRY(auto number, read_number(value.string()));
+      return AttributeValue(number);
+    }
+    case Type::binary: {
+      TRY(auto binary, read_binary(value.string()));
+      return AttributeValue(std::move(binary));
+    }
+    case Type::boolean:
+      return AttributeValue(boolean_of(value));
+    case Type::null:
+      if (!boolean_of(value)) {
+        return error::validation(
+            "One or more parameter values were invalid: Null attribute value types must have the value of true");
+      }
+      return AttributeValue(Null{});
+    case Type::string_set:
+      return read_string_set(value);
+    case Type::number_set:
+      return read_number_set(value);
+    case Type::binary_set:
+      return read_binary_set(value);
+    case Type::list:
+      return read_list(value, level + 1);
+    case Type::map: {
+      TRY(auto map, read_map(value, level + 1));
+      return AttributeValue(std::move(map));
+    }
+  }
+  return empty_value();
+}
+
+Result<AttributeValue> read_value(const Value& value, int level) {
+  if (level > nesting_max) {
+    return error::validation(
+        "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond "
+        "supported limit");
+  }
+  if (value.members().size() == 1) {  // nearly always
+    const auto& [name, typed] = value.members().front();
+    const std::optional<Type> type = type_named(name);
+    if (!type || typed.is(Value::Kind::null)) return empty_value();
+    return read_typed(*type, typed, level);
+  }
+  std::optional<AttributeValue> only;
+  bool several = false;
+  for (const Type type : order_of_checks) {
+    const Value* typed = value.member(type_name(type));
+    if (typed == nullptr) continue;
+    TRY(auto read, read_typed(type, *typed, level));
+    several = only.has_value() || several;
+    only = std::move(read);
+  }
+  if (several) {
+    return error::validation(
+        "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported "
+        "datatypes");
+  }
+  if (!only) return empty_value();
+  return *std::move(only);
+}
+
+}  // namespace
+
+Result<engine::Number> read_number(std::string_view text) {
+  auto number = Number::parse(text);
+  if (number) return *number;
+  switch (number.error()) {
+    case NumberError::not_a_number:
+      break;
+    case NumberError::too_many_digits:
+      return error::validation("Attempting to store more than 38 significant digits in a Number");
+    case NumberError::overflow:
+      return error::validation(
+          "Number overflow. Attempting to store a number with magnitude larger than supported range");
+    case NumberError::underflow:
+      return error::validation(
+          "Number underflow. Attempting to store a number with magnitude smaller than supported range");
+  }
+  if (text.empty()) return error::validation("The parameter cannot be converted to a numeric value");
+  return error::validation("The parameter cannot be converted to a numeric value: " + std::string(text));
+}
+
+Result<AttributeValue> read_attribute_value(const Value& value) { return read_value(value, 1); }
+
+Result<engine::Item> read_item(const Value& object) {
+  TRY(Map item, read_map(object, 1));
+  if (item.find("") != nullptr) return empty_attribute_name();
+  return item;
+}
+
+Unexpected<Error> empty_attribute_name() {
+  return error::validation("One or more parameter values were invalid: Empty attribute name");
+}
+
+// --- Writing ----------------------------------------------------------------------------------------------
+// What both the tree and the stored bytes are written with. Everything nested is appended to the text itself;
+// only the outermost value asks the Writer for its comma.
+
+namespace {
+
+void append_open(std::string& out, Type type) {
+  out += "{\"";
+  out += type_name(type);
+  out += "\":";
+}
+
+void append_text(std::string& out, const std::string& text) { json::append_escaped(out, text); }
+void append_text(std::string& out, std::string_view text) { json::append_escaped(out, text); }
+void append_text(std::string& out, const Number& number) {
+  out += '"';
+  number.append_to(out);
+  out += '"';
+}
+void append_base64_text(std::string& out, std::string_view bytes) {
+  out += '"';
+  append_base64(out, bytes);
+  out += '"';
+}
+void append_text(std::string& out, const Binary& binary) { append_base64_text(out, binary.bytes); }
+
+template <class AppendOne>
+void append_elements(std::string& out, std::size_t count, char open, char close, AppendOne&& append_one) {
+  out += open;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i != 0) out += ',';
+    append_one(i);
+  }
+  out += close;
+}
+
+void append_item(std::string& out, const Map& map);
+
+struct ValueAppender {
+  std::string& out;
+
+  void append(const AttributeValue& value) {
+    append_open(out, value.type());
+    std::visit(*this, value.variant());
+    out += '}';
+  }
+
+  void operator()(const std::string& text) { append_text(out, text); }
+  void operator()(const Number& number) { append_text(out, number); }
+  void operator()(const Binary& binary) { append_text(out, binary); }
+  void operator()(bool boolean) { out += boolean ? "true" : "false"; }
+  void operator()(Null) { out += "true"; }
+  template <class T>
+  void operator()(const Set<T>& set) {
+    append_elements(out, set.size(), '[', ']', [&](std::size_t i) { append_text(out, set.members()[i]); });
+  }
+  void operator()(const List& list) {
+    append_elements(out, list.size(), '[', ']', [&](std::size_t i) { append(list[i]); });
+  }
+  void operator()(const Map& map) { append_item(out, map); }
+};
+
+void append_item(std::string& out, const Map& map) {
+  auto attribute = map.begin();
+  append_elements(out, map.size(), '{', '}', [&](std::size_t) {
+    append_text(out, attribute->name);
+    out += ':';
+    ValueAppender{out}.append(attribute->value);
+    ++attribute;
+  });
+}
+
+void append_stored_map(std::string& out, StoredReader& in, std::size_t count);
+
+void append_stored_value(std::string& out, StoredReader& in) {
+  const StoredReader::Tag tag = in.tag();
+  append_open(out, tag.type);
+  switch (tag.type) {
+    case Type::string:
+      append_text(out, in.text());
+      break;
+    case Type::number:
+      append_text(out, in.number());
+      break;
+    case Type::binary:
+      append_base64_text(out, in.text());
+      break;
+    case Type::boolean:
+      out += tag.boolean ? "true" : "false";
+      break;
+    case Type::null:
+      out += "true";
+      break;
+    case Type::string_set:
+      append_elements(out, in.open(), '[', ']', [&](std::size_t) { append_text(out, in.text()); });
+      break;
+    case Type::number_set:
+      append_elements(out, in.open(), '[', ']', [&](std::size_t) { append_text(out, in.number()); });
+      break;
+    case Type::binary_set:
+      append_elements(out, in.open(), '[', ']', [&](std::size_t) { append_base64_text(out, in.text()); });
+      break;
+    case Type::list:
+      append_elements(out, in.open(), '[', ']', [&](std::size_t) { append_stored_value(out, in); });
+      break;
+    case Type::map:
+      append_stored_map(out, in, in.open());
+      break;
+  }
+  out += '}';
+}
+
+void append_stored_map(std::string& out, StoredReader& in, std::size_t count) {
+  append_elements(out, count, '{', '}', [&](std::size_t) {
+    append_text(out, in.text());
+    out += ':';
+    append_stored_value(out, in);
+  });
+}
+
+// The comma, if one is due; what follows is appended to the text.
+std::string& next_value(json::Writer& out) {
+  out.raw({});
+  return out.out();
+}
+
+}  // namespace
+
+void write_attribute_value(json::Writer& out, const AttributeValue& value) {
+  ValueAppender{next_value(out)}.append(value);
+}
+
+void write_item_object(json::Writer& out, const engine::Item& item) { append_item(next_value(out), item); }
+
+void write_stored_item(json::Writer& out, std::string_view stored) {
+  StoredReader in(stored);
+  const std::size_t count = in.count();
+  append_stored_map(next_value(out), in, count);
+}
+
+}  // namespace mayfly::compat

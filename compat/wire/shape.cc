@@ -1,0 +1,566 @@
+#include "compat/wire/shape.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "compat/wire/base64.h"
+#include "compat/wire/java_string.h"
+
+namespace mayfly::compat {
+namespace {
+
+using json::Value;
+using Kind = Value::Kind;
+using Type = Shape::Type;
+
+constexpr std::string_view java_package = "com.amazonaws.dynamodb.v20120810.";
+constexpr std::size_t errors_max = 10;
+
+// ---------------------------------------------------------------- types
+
+// Where a value stands: the service's reader words the same mistake differently.
+enum class Place { member, element, root };
+
+std::string java_type(const Shape& shape) {
+  switch (shape.type) {
+    case Type::string: return "java.lang.String";
+    case Type::integer: return "java.lang.Integer";
+    case Type::long_integer: return "java.lang.Long";
+    case Type::decimal: return "java.lang.Double";
+    case Type::boolean: return "java.lang.Boolean";
+    case Type::blob: return "java.nio.ByteBuffer";
+    case Type::timestamp: return "java.util.Date";
+    case Type::list: return "java.util.List<" + java_type(*shape.element) + ">";
+    case Type::map: return "java.util.Map<java.lang.String, " + java_type(*shape.element) + ">";
+    case Type::structure:
+    case Type::attribute_value: break;
+  }
+  return std::string(java_package) + std::string(shape.java_name);
+}
+
+bool is_integral(std::string_view number_text) { return number_text.find_first_of(".eE") == std::string_view::npos; }
+
+// "NUMBER_VALUE", the name of the token that the reader found.
+std::string_view token_name(const Value& value) {
+  switch (value.kind()) {
+    case Kind::boolean: return value.boolean() ? "TRUE_VALUE" : "FALSE_VALUE";
+    case Kind::number: return is_integral(value.number_text()) ? "NUMBER_VALUE" : "DECIMAL_VALUE";
+    case Kind::string: return "STRING_VALUE";
+    case Kind::null: return "NULL_VALUE";
+    case Kind::array: return "START_ARRAY";
+    case Kind::object: break;
+  }
+  return "START_OBJECT";
+}
+
+Unexpected<Error> cannot_convert(const Value& value, std::string_view to) {
+  return error::serialization(std::string(token_name(value)) + " cannot be converted to " + std::string(to));
+}
+
+// An array or an object where a scalar belongs.
+Result<void> check_not_nested(const Shape& shape, const Value& value) {
+  if (value.is(Kind::array)) return error::serialization("Unrecognized collection type class " + java_type(shape));
+  if (value.is(Kind::object)) return error::serialization("Start of structure or map found where not expected");
+  return {};
+}
+
+Result<void> check_number(const Shape& shape, const Value& value, std::string_view java_name) {
+  CHECK_OK(check_not_nested(shape, value));
+  if (!value.is(Kind::number)) return cannot_convert(value, java_name);
+  if (shape.type == Type::decimal) return {};
+  if (!is_integral(value.number_text())) return {};  // its fraction is cut off
+  std::int64_t number = 0;
+  const auto text = value.number_text();
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool fits = parsed.ec == std::errc{} &&
+                    (shape.type == Type::long_integer || (number >= std::numeric_limits<std::int32_t>::min() &&
+                                                          number <= std::numeric_limits<std::int32_t>::max()));
+  if (!fits) return error::serialization(std::string(text) + " cannot be converted to " + std::string(java_name));
+  return {};
+}
+
+std::optional<bool> boolean_from_text(std::string_view text) {
+  std::string upper(text);
+  std::transform(upper.begin(), upper.end(), upper.begin(), [](char c) { return c >= 'a' && c <= 'z' ? c - 32 : c; });
+  if (upper == "TRUE" || upper == "1" || upper == "YES") return true;
+  if (upper == "FALSE" || upper == "0" || upper == "NO") return false;
+  return std::nullopt;
+}
+
+Result<void> check_blob(const Shape& shape, const Value& value) {
+  CHECK_OK(check_not_nested(shape, value));
+  if (!value.is(Kind::string)) {
+    return error::serialization("only base-64-encoded strings are convertible to bytes");
+  }
+  const auto text = value.string();
+  if (text.size() % 4 != 0) {
+    return error::serialization("Base64 encoded length is expected a multiple of 4 bytes but found: " +
+                                std::to_string(text.size()));
+  }
+  if (!decode_base64(text)) return error::serialization("Invalid last non-pad Base64 character dectected");
+  return {};
+}
+
+Result<void> check_type(const Shape& shape, const Value& value, Place place);
+
+Result<void> check_members(std::span<const Member> members, const Value& object) {
+  for (const Member& member : members) {
+    if (member.presence == Presence::unsupported) continue;
+    if (const Value* value = object.member(member.name)) CHECK_OK(check_type(*member.shape, *value, Place::member));
+  }
+  return {};
+}
+
+// A scalar where a list, map or structure belongs. Collections within collections meet a reader that does
+// not know what to make of their class.
+Unexpected<Error> unexpected_scalar(const Shape& shape, Place place) {
+  if (place != Place::element) return error::serialization("Unexpected field type");
+  if (shape.type == Type::list || shape.type == Type::map) {
+    return error::serialization(
+        "class sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl cannot be cast to class "
+        "java.lang.Class (sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and java.lang.Class are in "
+        "module java.base of loader 'bootstrap')");
+  }
+  return error::serialization("Unexpected value type in payload");
+}
+
+Result<void> check_list(const Shape& shape, const Value& value, Place place) {
+  if (value.is(Kind::object)) return error::serialization("Start of structure or map found where not expected");
+  if (!value.is(Kind::array)) return unexpected_scalar(shape, place);
+  for (const Value& element : value.items()) {
+    if (!element.is(Kind::null)) CHECK_OK(check_type(*shape.element, element, Place::element));
+  }
+  return {};
+}
+
+Result<void> check_map(const Shape& shape, const Value& value, Place place) {
+  if (value.is(Kind::array)) return error::serialization("Unrecognized collection type " + java_type(shape));
+  if (!value.is(Kind::object)) return unexpected_scalar(shape, place);
+  for (const json::Member& member : value.members()) {
+    if (!member.value.is(Kind::null)) CHECK_OK(check_type(*shape.element, member.value, Place::element));
+  }
+  return {};
+}
+
+Result<void> check_structure(const Shape& shape, const Value& value, Place place) {
+  if (value.is(Kind::array)) return error::serialization("Unrecognized collection type class " + java_type(shape));
+  if (!value.is(Kind::object)) return unexpected_scalar(shape, place);
+  return check_members(shape.members, value);
+}
+
+// {"S":"x"}: a structure whose lists and maps hold structures of its own kind.
+constexpr Shape value_text{.type = Type::string};
+constexpr Shape value_boolean{.type = Type::boolean};
+constexpr Shape value_blob{.type = Type::blob};
+constexpr Shape value_nested{.type = Type::attribute_value, .java_name = "AttributeValue"};
+constexpr Shape value_texts{.type = Type::list, .element = &value_text};
+constexpr Shape value_blobs{.type = Type::list, .element = &value_blob};
+constexpr Shape value_list{.type = Type::list, .element = &value_nested};
+constexpr Shape value_map{.type = Type::map, .element = &value_nested};
+constexpr Member attribute_value_members[] = {
+    {"S", &value_text},   {"N", &value_text},   {"B", &value_blob},   {"BOOL", &value_boolean}, {"NULL", &value_boolean},
+    {"SS", &value_texts}, {"NS", &value_texts}, {"BS", &value_blobs}, {"L", &value_list},       {"M", &value_map},
+};
+
+// Walks what is there rather than looking for all ten members: most values have one.
+Result<void> check_attribute_value(const Shape& shape, const Value& value, Place place) {
+  if (value.is(Kind::array)) return error::serialization("Unrecognized collection type class " + java_type(shape));
+  if (!value.is(Kind::object)) return unexpected_scalar(shape, place);
+  for (const json::Member& present : value.members()) {
+    if (present.value.is(Kind::null)) continue;
+    for (const Member& member : attribute_value_members) {
+      if (member.name != present.name) continue;
+      CHECK_OK(check_type(*member.shape, present.value, Place::member));
+      break;
+    }
+  }
+  return {};
+}
+
+Result<void> check_type(const Shape& shape, const Value& value, Place place) {
+  switch (shape.type) {
+    case Type::string:
+      CHECK_OK(check_not_nested(shape, value));
+      if (!value.is(Kind::string)) return cannot_convert(value, "String");
+      return {};
+    case Type::boolean:
+      CHECK_OK(check_not_nested(shape, value));
+      if (value.is(Kind::number)) return cannot_convert(value, "Boolean");
+      if (value.is(Kind::string) && !boolean_from_text(value.string())) {
+        return error::serialization("Unexpected token received from parser");
+      }
+      return {};
+    case Type::integer: return check_number(shape, value, "Integer");
+    case Type::long_integer: return check_number(shape, value, "Long");
+    case Type::decimal: return check_number(shape, value, "Double");
+    case Type::timestamp: return check_number(shape, value, "Date");
+    case Type::blob: return check_blob(shape, value);
+    case Type::list: return check_list(shape, value, place);
+    case Type::map: return check_map(shape, value, place);
+    case Type::structure: return check_structure(shape, value, place);
+    case Type::attribute_value: break;
+  }
+  return check_attribute_value(shape, value, place);
+}
+
+// ---------------------------------------------------------------- constraints
+
+constexpr std::int64_t nested_name_length_max = 65535;
+
+bool matches_pattern(std::string_view pattern, std::string_view text) {
+  if (pattern == print_pattern) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  }
+  if (pattern == text_pattern) {
+    return std::all_of(text.begin(), text.end(), [](char c) {
+      return static_cast<unsigned char>(c) >= ' ' || c == '\r' || c == '\n' || c == '\t';
+    });
+  }
+  assert(pattern == name_pattern);
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+  });
+}
+
+std::string lower_first(std::string_view name) {
+  std::string result(name);
+  if (!result.empty() && result[0] >= 'A' && result[0] <= 'Z') result[0] = static_cast<char>(result[0] + 32);
+  return result;
+}
+
+// As Java's toString prints it; a structure by its class and a hash. Not much beyond what a message can hold.
+void append_value(std::string& out, const Shape& shape, const Value& value) {
+  if (out.size() > message_bytes_max) return;
+  switch (value.kind()) {
+    case Kind::null: out += "null"; return;
+    case Kind::boolean: out += value.boolean() ? "true" : "false"; return;
+    case Kind::number: out += std::to_string(integer_of(value)); return;
+    case Kind::string: out += value.string().substr(0, message_bytes_max + 1); return;
+    case Kind::array: {
+      out += '[';
+      bool first = true;
+      for (const Value& element : value.items()) {
+        if (out.size() > message_bytes_max) return;
+        if (!first) out += ", ";
+        first = false;
+        append_value(out, *shape.element, element);
+      }
+      out += ']';
+      return;
+    }
+    case Kind::object: break;
+  }
+  if (shape.type != Type::map) {
+    std::size_t hash = value.members().size();
+    for (const auto& member : value.members()) hash = hash * 31 + std::hash<std::string_view>{}(member.name);
+    char text[16];
+    std::snprintf(text, sizeof text, "@%x", static_cast<unsigned>(hash));
+    out += java_type(shape) + text;
+    return;
+  }
+  out += '{';
+  bool first = true;
+  for (const auto& member : value.members()) {
+    if (out.size() > message_bytes_max) return;
+    if (!first) out += ", ";
+    first = false;
+    out += member.name.substr(0, message_bytes_max + 1);
+    out += '=';
+    append_value(out, *shape.element, member.value);
+  }
+  out += '}';
+}
+
+// Where a value stands, from the root on; spelt out only when there is something to report.
+struct Path {
+  const Path* parent = nullptr;
+  std::string_view name{};   // a member's; a map's key
+  std::size_t position = 0;  // in a list, from 1
+  bool element = false;
+
+  void append_to(std::string& out) const {
+    if (parent != nullptr) parent->append_to(out);
+    if (name.empty() && position == 0 && !element) return;  // the root
+    if (!out.empty()) out += '.';
+    out += position != 0 ? std::to_string(position) : element ? std::string(name) : lower_first(name);
+    if (element) out += ".member";
+  }
+};
+
+class Constraints {
+ public:
+  void check_members(std::span<const Member> members, const Value& object, const Path& parent) {
+    for (const Member& member : members) {
+      const Value* value = object.member(member.name);
+      if (value == nullptr && !is_required(members, object, member.presence)) continue;
+      if (member.presence == Presence::unsupported) {
+        refuse(Path{.parent = &parent, .name = member.name});
+        continue;
+      }
+      check(*member.shape, value, Path{.parent = &parent, .name = member.name});
+    }
+  }
+
+  [[nodiscard]] Result<void> result() const {
+    if (errors_.empty() && !unsupported_.empty()) {
+      return error::validation("Mayfly does not support this member of DynamoDB's yet, and refuses requests that have it: '" +
+                               unsupported_ + "'");
+    }
+    if (errors_.empty()) return {};
+    std::string message = std::to_string(errors_.size()) + " validation error" + (errors_.size() > 1 ? "s" : "") +
+                          " detected: ";
+    for (std::size_t i = 0; i < errors_.size(); ++i) message += (i > 0 ? "; " : "") + errors_[i];
+    return error::validation(std::move(message));
+  }
+
+ private:
+  static bool is_required(std::span<const Member> members, const Value& object, Presence presence) {
+    if (presence != Presence::required_alone) return presence != Presence::optional && presence != Presence::unsupported;
+    return std::none_of(members.begin(), members.end(), [&](const Member& member) {
+      return member.presence == Presence::optional && object.member(member.name) != nullptr;
+    });
+  }
+
+  void refuse(const Path& path) {
+    if (unsupported_.empty()) path.append_to(unsupported_);
+  }
+
+  void report(const Shape& shape, const Value* value, const Path& path, const std::string& constraint) {
+    if (errors_.size() >= errors_max) return;
+    std::string text = "Value ";
+    if (value != nullptr && !value->is(Kind::null)) {
+      text += '\'';
+      append_value(text, shape, *value);
+      text += '\'';
+    } else {
+      text += "null";
+    }
+    std::string where;
+    path.append_to(where);
+    errors_.push_back(text + " at '" + where + "' failed to satisfy constraint: " + constraint);
+  }
+
+  void check(const Shape& shape, const Value* value, const Path& path) {
+    if (value == nullptr || value->is(Kind::null)) return report(shape, value, path, "Member must not be null");
+    switch (shape.type) {
+      case Type::string: return check_string(shape, *value, path);
+      case Type::integer:
+      case Type::long_integer: return check_range(shape, *value, path);
+      case Type::list: return check_list(shape, *value, path);
+      case Type::map: return check_map(shape, *value, path);
+      case Type::structure: return check_members(shape.members, *value, path);
+      case Type::attribute_value: return check_attribute_value(*value, path);
+      case Type::decimal:
+      case Type::boolean:
+      case Type::blob:
+      case Type::timestamp: return;
+    }
+  }
+
+  // All that the model forbids of a value are too long names within maps; the rest is
+  // attribute_value_json.h's.
+  void check_attribute_value(const Value& value, const Path& path) {
+    for (const json::Member& present : value.members()) {
+      if (present.name == "L") {
+        const Path list{.parent = &path, .name = present.name};
+        std::size_t position = 0;
+        for (const Value& element : present.value.items()) {
+          check_attribute_value(element, Path{.parent = &list, .position = ++position, .element = true});
+        }
+      } else if (present.name == "M") {
+        const Path map{.parent = &path, .name = present.name};
+        const auto entries = present.value.members();
+        if (std::any_of(entries.begin(), entries.end(), [](const json::Member& entry) {
+              return entry.name.size() > nested_name_length_max && java_length(entry.name) > nested_name_length_max;
+            })) {
+          report(value_map, &present.value, map,
+                 "Map keys must satisfy constraint: [Member must have length less than or equal to 65535]");
+        }
+        for (const json::Member& entry : entries) {
+          check_attribute_value(entry.value, Path{.parent = &map, .name = entry.name, .element = true});
+        }
+      }
+    }
+  }
+
+  void check_string(const Shape& shape, const Value& value, const Path& path) {
+    const auto text = value.string();
+    if (shape.table_name && text.starts_with("arn:")) {
+      if (java_length(text) > 1024) report(shape, &value, path, "Member must have length less than or equal to 1024");
+      return;
+    }
+    if (!shape.pattern.empty() && !matches_pattern(shape.pattern, text)) {
+      report(shape, &value, path, "Member must satisfy regular expression pattern: " + std::string(shape.pattern));
+    }
+    if (!shape.length_first) check_length(shape, value, java_length(text), path);
+    if (!shape.values.empty() && std::find(shape.values.begin(), shape.values.end(), text) == shape.values.end()) {
+      std::string set;
+      for (const auto& each : shape.values) set += (set.empty() ? "" : ", ") + std::string(each);
+      report(shape, &value, path, "Member must satisfy enum value set: [" + set + "]");
+    }
+  }
+
+  void check_length(const Shape& shape, const Value& value, std::int64_t length, const Path& path) {
+    if (shape.min && length < *shape.min) {
+      report(shape, &value, path, "Member must have length greater than or equal to " + std::to_string(*shape.min));
+    }
+    if (shape.max && length > *shape.max) {
+      report(shape, &value, path, "Member must have length less than or equal to " + std::to_string(*shape.max));
+    }
+  }
+
+  void check_range(const Shape& shape, const Value& value, const Path& path) {
+    const std::int64_t number = integer_of(value);
+    if (shape.min && number < *shape.min) {
+      report(shape, &value, path, "Member must have value greater than or equal to " + std::to_string(*shape.min));
+    }
+    if (shape.max && number > *shape.max) {
+      report(shape, &value, path, "Member must have value less than or equal to " + std::to_string(*shape.max));
+    }
+  }
+
+  void check_list(const Shape& shape, const Value& value, const Path& path) {
+    check_length(shape, value, static_cast<std::int64_t>(value.items().size()), path);
+    check_elements(shape, value, path);
+  }
+
+  void check_elements(const Shape& shape, const Value& value, const Path& path) {
+    const bool attribute_values = shape.element->type == Type::attribute_value;
+    std::size_t position = 0;
+    for (const Value& element : value.items()) {
+      if (errors_.size() >= errors_max) return;
+      const Path element_path{.parent = &path, .position = ++position, .element = true};
+      if (attribute_values) {
+        check_attribute_value(element, element_path);
+      } else {
+        check(*shape.element, &element, element_path);
+      }
+    }
+  }
+
+  void check_map(const Shape& shape, const Value& value, const Path& path) {
+    const auto members = value.members();
+    check_length(shape, value, static_cast<std::int64_t>(members.size()), path);
+    if (shape.key != nullptr && std::any_of(members.begin(), members.end(), [&](const json::Member& member) {
+          return !key_is_valid(*shape.key, member.name);
+        })) {
+      report(shape, &value, path, "Map keys must satisfy constraint: [" + constraints_of(*shape.key) + "]");
+    }
+    const Shape& element = *shape.element;
+    // A list's own length, where the list is a map's value, is the map's affair.
+    const bool measured = element.type == Type::list && (element.min || element.max);
+    if (measured && std::any_of(members.begin(), members.end(), [&](const json::Member& member) {
+          return !length_is_valid(element, static_cast<std::int64_t>(member.value.items().size()));
+        })) {
+      report(shape, &value, path, "Map value must satisfy constraint: [" + constraints_of(element) + "]");
+    }
+    for (const auto& member : members) {
+      if (errors_.size() >= errors_max) return;
+      const Path member_path{.parent = &path, .name = member.name, .element = true};
+      if (element.type == Type::attribute_value) {
+        check_attribute_value(member.value, member_path);
+      } else if (measured && !member.value.is(Kind::null)) {
+        check_elements(element, member.value, member_path);
+      } else {
+        check(element, &member.value, member_path);
+      }
+    }
+  }
+
+  static bool length_is_valid(const Shape& shape, std::int64_t length) {
+    return (!shape.min || length >= *shape.min) && (!shape.max || length <= *shape.max);
+  }
+
+  static bool key_is_valid(const Shape& shape, std::string_view name) {
+    if (shape.table_name && name.starts_with("arn:")) return java_length(name) <= 1024;
+    return length_is_valid(shape, java_length(name)) &&
+           (shape.pattern.empty() || matches_pattern(shape.pattern, name));
+  }
+
+  static std::string constraints_of(const Shape& shape) {
+    std::string result;
+    const auto add = [&](const std::string& constraint) { result += (result.empty() ? "" : ", ") + constraint; };
+    if (shape.max) add("Member must have length less than or equal to " + std::to_string(*shape.max));
+    if (shape.min) add("Member must have length greater than or equal to " + std::to_string(*shape.min));
+    if (!shape.pattern.empty()) {
+      add("Member must satisfy regular expression pattern: " + std::string(shape.pattern));
+    }
+    return result;
+  }
+
+  std::vector<std::string> errors_;
+  std::string unsupported_;  // where the first such member stands
+};
+
+Result<void> check_first(const Shape& shape, const Value& request) {
+  for (const Member& member : shape.members) {
+    const Value* value = request.member(member.name);
+    if (member.presence == Presence::required_first && value == nullptr) {
+      return error::validation("The parameter '" + std::string(member.name) +
+                               "' is required but was not present in the request");
+    }
+    if (member.shape == nullptr || !member.shape->length_first || value == nullptr || value->string().starts_with("arn:")) continue;
+    const auto length = java_length(value->string());
+    if (length < *member.shape->min || length > *member.shape->max) {
+      // A global table's name, too, is called a TableName.
+      const auto name = member.shape->table_name ? std::string_view("TableName") : member.name;
+      return error::validation(std::string(name) + " must be at least " + std::to_string(*member.shape->min) +
+                               " characters long and at most " + std::to_string(*member.shape->max) +
+                               " characters long");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_types(const Shape& shape, const Value& request) {
+  if (request.is(Kind::null)) return error::serialization("");
+  return check_type(shape, request, Place::root);
+}
+
+Result<void> check_constraints(const Shape& shape, const Value& request) {
+  CHECK_OK(check_first(shape, request));
+  Constraints constraints;
+  constraints.check_members(shape.members, request, Path{});
+  return constraints.result();
+}
+
+std::int64_t integer_of(const Value& checked) {
+  const auto text = checked.number_text();
+  std::int64_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size()) return number;
+  double decimal = 0;
+  std::from_chars(text.data(), text.data() + text.size(), decimal);
+  if (decimal >= 9.2e18) return std::numeric_limits<std::int64_t>::max();
+  if (decimal <= -9.2e18) return std::numeric_limits<std::int64_t>::min();
+  return static_cast<std::int64_t>(decimal);
+}
+
+bool boolean_of(const Value& checked) {
+  return checked.is(Kind::string) ? boolean_from_text(checked.string()).value_or(false) : checked.boolean();
+}
+
+std::optional<std::int64_t> integer_member(const Value& object, std::string_view name) {
+  const Value* value = object.member(name);
+  return value != nullptr ? std::optional(integer_of(*value)) : std::nullopt;
+}
+
+std::optional<bool> boolean_member(const Value& object, std::string_view name) {
+  const Value* value = object.member(name);
+  return value != nullptr ? std::optional(boolean_of(*value)) : std::nullopt;
+}
+
+std::optional<std::string_view> string_member(const Value& object, std::string_view name) {
+  const Value* value = object.member(name);
+  return value != nullptr ? std::optional(value->string()) : std::nullopt;
+}
+
+}  // namespace mayfly::compat

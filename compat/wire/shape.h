@@ -1,0 +1,108 @@
+// Declared members of requests: type errors first, then constraints, in AWS's order and words.
+//
+// Each operation declares its request as constexpr data beside its code, every member of the public API
+// model, supported or not:
+//
+//   constexpr Member members[] = {
+//       {"TableName", &shapes::table_name, required},
+//       {"Limit", &shapes::positive_integer},
+//   };
+//   constexpr Shape shape = structure("ScanInput", members);
+//
+// check_types answers SerializationException as the service's JSON reader does; check_constraints answers
+// "N validation errors detected: Value '…' at '…' failed to satisfy constraint: …; …" (at most ten).
+// After both have passed, every declared member is of its type, or absent or null (json::Value::member
+// makes no difference between these two); no list has a null element and no map a null value, except
+// lists and maps of attribute values, which attribute_value_json.h judges. Members that are not declared
+// are ignored, as AWS does; so a member of AWS's that we do not know yet is declared as `unsupported`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "compat/wire/error.h"
+#include "compat/wire/json.h"
+
+namespace mayfly::compat {
+
+struct Shape;
+
+// `required`: a missing member is one of the constraint errors, "Value null at 'key' failed to satisfy
+// constraint: Member must not be null". `required_first`: operations on tables look for it before all else,
+// "The parameter 'TableName' is required but was not present in the request". `required_alone`: missing is an
+// error unless one of the structure's optional members is there. `unsupported`: AWS has it and we do not, so
+// that a request that has it is refused by name; it has no shape.
+enum class Presence : std::uint8_t { optional, required, required_first, required_alone, unsupported };
+inline constexpr Presence required = Presence::required;
+inline constexpr Presence required_first = Presence::required_first;
+inline constexpr Presence required_alone = Presence::required_alone;
+inline constexpr Presence unsupported = Presence::unsupported;
+
+struct Member {
+  std::string_view name;
+  const Shape* shape;
+  Presence presence = Presence::optional;
+};
+
+struct Shape {
+  enum class Type : std::uint8_t {
+    string, integer, long_integer, decimal, boolean, blob, timestamp, list, map, structure, attribute_value
+  };
+  Type type = Type::string;
+  std::string_view java_name{};              // of a structure, without its package: "KeySchemaElement"
+  std::span<const Member> members{};         // of a structure, in AWS's order of checks
+  const Shape* element = nullptr;            // of a list; values of a map
+  const Shape* key = nullptr;                // of a map; constraints only
+  std::optional<std::int64_t> min{}, max{};  // length of strings, lists, maps; value of numbers
+  std::string_view pattern{};                // one of those below
+  std::span<const std::string_view> values{};  // an enum's, in the order in which AWS prints them
+  bool table_name = false;                   // an ARN is exempt from length and pattern
+  bool length_first = false;                 // "TableName must be at least 3 characters long and …"
+};
+
+inline constexpr std::string_view name_pattern = "[a-zA-Z0-9_.-]+";
+inline constexpr std::string_view print_pattern = "\\p{Print}+";  // ASCII's printable characters
+inline constexpr std::string_view text_pattern =                   // no control characters but these three
+    "[\\u0020-\\uD7FF\\uE000-\\uFFFD\\uD800\\uDC00-\\uDBFF\\uDFFF\\r\\n\\t]*";
+
+constexpr Shape structure(std::string_view java_name, std::span<const Member> members) {
+  return {.type = Shape::Type::structure, .java_name = java_name, .members = members};
+}
+constexpr Shape list_of(const Shape& element, std::optional<std::int64_t> min = {},
+                        std::optional<std::int64_t> max = {}) {
+  return {.type = Shape::Type::list, .element = &element, .min = min, .max = max};
+}
+constexpr Shape map_of(const Shape& element, const Shape* key = nullptr, std::optional<std::int64_t> min = {},
+                       std::optional<std::int64_t> max = {}) {
+  return {.type = Shape::Type::map, .element = &element, .key = key, .min = min, .max = max};
+}
+constexpr Shape string_shape(std::optional<std::int64_t> min = {}, std::optional<std::int64_t> max = {},
+                             std::string_view pattern = {}) {
+  return {.type = Shape::Type::string, .min = min, .max = max, .pattern = pattern};
+}
+constexpr Shape enum_shape(std::span<const std::string_view> values) {
+  return {.type = Shape::Type::string, .values = values};
+}
+constexpr Shape integer_shape(std::optional<std::int64_t> min = {}, std::optional<std::int64_t> max = {}) {
+  return {.type = Shape::Type::integer, .min = min, .max = max};
+}
+constexpr Shape long_shape(std::optional<std::int64_t> min = {}, std::optional<std::int64_t> max = {}) {
+  return {.type = Shape::Type::long_integer, .min = min, .max = max};
+}
+
+Result<void> check_types(const Shape& shape, const json::Value& request);
+Result<void> check_constraints(const Shape& shape, const json::Value& request);
+
+// What a checked value means: a number's integral part; a boolean, also where AWS reads one from a string
+// ("true", "1", "yes", in any case).
+std::int64_t integer_of(const json::Value& checked);
+bool boolean_of(const json::Value& checked);
+
+// The same for members: absent or null gives nothing.
+std::optional<std::int64_t> integer_member(const json::Value& object, std::string_view name);
+std::optional<bool> boolean_member(const json::Value& object, std::string_view name);
+std::optional<std::string_view> string_member(const json::Value& object, std::string_view name);
+
+}  // namespace mayfly::compat

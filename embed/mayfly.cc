@@ -1,0 +1,238 @@
+// Keeps what mayfly/mayfly.h promises.
+#include "mayfly/mayfly.h"
+
+#include <charconv>
+#include <utility>
+
+#include "compat/control/call.h"
+#include "compat/control/control.h"
+#include "compat/emulator.h"
+#include "compat/wire/json.h"
+#include "engine/clock.h"
+#include "http/invoker.h"
+#include "http/log.h"
+#include "http/server.h"
+#include "http/sigv4.h"
+
+namespace mayfly {
+
+struct Emulator::State {
+  std::unique_ptr<compat::Emulator> emulator;
+};
+
+namespace {
+
+engine::Scope scope_of(const Identity& identity, const compat::Emulator& emulator) {
+  return {identity.account.empty() ? std::string(http::default_account) : identity.account,
+          identity.region.empty() ? emulator.region() : identity.region};
+}
+
+// "PutItem" -> "DynamoDB_20120810.PutItem". A name that no service has goes on to be refused.
+std::string target_of(std::string_view operation) {
+  std::string streams = "DynamoDBStreams_20120810." + std::string(operation);
+  if (compat::find_operation(streams) != nullptr) return streams;
+  return "DynamoDB_20120810." + std::string(operation);
+}
+
+}  // namespace
+
+Emulator::Emulator(Options options) : state_(std::make_shared<State>()) {
+  compat::EmulatorOptions emulator_options;
+  emulator_options.database.directory = std::move(options.data_directory);
+  emulator_options.database.report = [](std::string_view sentence) {
+    http::log::write(http::log::Level::error, sentence);
+  };
+  emulator_options.region = std::move(options.region);
+  emulator_options.triggers.invoker = std::make_shared<http::HttpInvoker>();
+  emulator_options.triggers.destination_directory = std::move(options.destination_directory);
+  if (options.frozen_at) {
+    emulator_options.database.account_clocks = {{engine::ClockSetting::Mode::frozen},
+                                                options.frozen_at->time_since_epoch().count()};
+  }
+  auto emulator = compat::Emulator::open(std::move(emulator_options));
+  if (!emulator) throw Failure(emulator.error());
+  state_->emulator = *std::move(emulator);
+}
+
+Emulator::~Emulator() = default;
+Emulator::Emulator(Emulator&&) noexcept = default;
+Emulator& Emulator::operator=(Emulator&&) noexcept = default;
+
+Answer Emulator::execute(std::string_view operation, std::string_view body, const Identity& identity) {
+  const engine::Scope scope = scope_of(identity, *state_->emulator);
+  compat::Answer answer = state_->emulator->execute(scope, target_of(operation), body);
+  return {answer.status, std::move(answer.body)};
+}
+
+// --- the control API by name
+
+Answer Emulator::control(std::string_view method, std::string_view path, std::string_view body,
+                         const Identity& identity) {
+  const engine::Scope scope = scope_of(identity, *state_->emulator);
+  const auto mark = path.find('?');
+  const std::string_view query = mark == std::string_view::npos ? std::string_view{} : path.substr(mark + 1);
+  compat::control::Answer answer = compat::control::answer(
+      *state_->emulator,
+      {.method = method, .path = path.substr(0, mark), .query = query, .body = body, .scope = scope});
+  if (answer.events) return {406, R"({"__type":"mayfly#NotAcceptable","message":"Events are for HTTP."})"};
+  return {answer.status, std::move(answer.body)};
+}
+
+namespace {
+
+// The answer's document, if it is one of success.
+std::unique_ptr<json::Document> succeeded(const Answer& answer) {
+  auto document = json::parse(answer.body);
+  if (answer.status == 200 && document) return document;
+  const json::Value* message = document ? document->root().member("message") : nullptr;
+  throw std::logic_error("mayfly: " + std::string(message ? message->string() : answer.body));
+}
+
+std::optional<TimePoint> time_of(const json::Value* text) {
+  if (text == nullptr) return std::nullopt;
+  const auto instant = compat::control::parse_time(text->string());
+  return instant ? std::optional(TimePoint(std::chrono::milliseconds(*instant))) : std::nullopt;
+}
+
+std::int64_t integer_of(const json::Value* number) {
+  std::int64_t value = 0;
+  if (number == nullptr) return value;
+  const std::string_view text = number->number_text();
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+std::string text_of(const json::Value* text) { return text ? std::string(text->string()) : std::string(); }
+
+Advanced advanced_of(const Answer& answer) {
+  const auto document = succeeded(answer);
+  const json::Value& root = document->root();
+  Advanced advanced{.now = time_of(root.member("now")).value_or(TimePoint{}),
+                    .expired = integer_of(root.member("expired")),
+                    .tables = {},
+                    .next_expiry = time_of(root.member("next_expiry"))};
+  if (const json::Value* tables = root.member("tables"))
+    for (const json::Member& table : tables->members()) advanced.tables[std::string(table.name)] = integer_of(&table.value);
+  return advanced;
+}
+
+std::string printed(TimePoint time) {
+  return '"' + compat::control::print_time(time.time_since_epoch().count()) + '"';
+}
+
+constexpr std::string_view clock_path = "/_mayfly/clock", advance_path = "/_mayfly/clock/advance";
+
+}  // namespace
+
+TimePoint Emulator::now(const Identity& identity) const {
+  const std::string account = scope_of(identity, *state_->emulator).account;
+  return TimePoint(std::chrono::milliseconds(state_->emulator->database().now(account)));
+}
+
+Clock Emulator::clock(const Identity& identity) {
+  const auto document = succeeded(control("GET", clock_path, {}, identity));
+  const std::string mode = text_of(document->root().member("mode"));
+  Clock clock{.mode = mode == "frozen"   ? Clock::Mode::frozen
+                      : mode == "offset" ? Clock::Mode::offset
+                      : mode == "rate"   ? Clock::Mode::rate
+                                         : Clock::Mode::real,
+              .now = time_of(document->root().member("now")).value_or(TimePoint{})};
+  if (const json::Value* rate = document->root().member("rate")) {
+    const std::string_view text = rate->number_text();
+    std::from_chars(text.data(), text.data() + text.size(), clock.rate);
+  }
+  return clock;
+}
+
+Advanced Emulator::freeze(std::optional<TimePoint> at, const Identity& identity) {
+  const std::string now = at ? R"(,"now":)" + printed(*at) : "";
+  return advanced_of(control("PUT", clock_path, R"({"mode":"frozen")" + now + "}", identity));
+}
+
+Advanced Emulator::run_at(double rate, const Identity& identity) {
+  std::string body = R"({"mode":"rate","rate":)";
+  json::Writer(body).decimal(rate);
+  return advanced_of(control("PUT", clock_path, body + "}", identity));
+}
+
+Advanced Emulator::run_real(const Identity& identity) {
+  return advanced_of(control("PUT", clock_path, R"({"mode":"real"})", identity));
+}
+
+Advanced Emulator::advance(std::chrono::milliseconds by, const Identity& identity) {
+  if (by.count() < 0) throw std::logic_error("mayfly: time moves forward only");
+  std::string body = R"({"seconds":)";
+  json::Writer(body).seconds(by.count());
+  return advanced_of(control("POST", advance_path, body + "}", identity));
+}
+
+Advanced Emulator::advance_to(TimePoint instant, const Identity& identity) {
+  return advanced_of(control("POST", advance_path, R"({"to":)" + printed(instant) + "}", identity));
+}
+
+Advanced Emulator::advance_to_next_expiry(const Identity& identity) {
+  return advanced_of(control("POST", advance_path, R"({"to":"next-expiry"})", identity));
+}
+
+std::int64_t Emulator::sweep(std::string_view table, const Identity& identity) {
+  const auto document = succeeded(control("POST", "/_mayfly/ttl/" + std::string(table) + "/sweep", {}, identity));
+  return integer_of(document->root().member("expired"));
+}
+
+Explanation Emulator::explain(std::string_view table, std::string_view key_json, const Identity& identity) {
+  const auto document = succeeded(control("POST", "/_mayfly/ttl/" + std::string(table) + "/explain",
+                                          R"({"key":)" + std::string(key_json) + "}", identity));
+  const json::Value& root = document->root();
+  return {text_of(root.member("reason")), text_of(root.member("message")), time_of(root.member("expires_at"))};
+}
+
+std::string Emulator::take_snapshot(const Identity& identity) {
+  return text_of(succeeded(control("POST", "/_mayfly/snapshots", {}, identity))->root().member("id"));
+}
+
+void Emulator::restore_snapshot(std::string_view id, const Identity& identity) {
+  succeeded(control("POST", "/_mayfly/snapshots/" + std::string(id) + "/restore", {}, identity));
+}
+
+void Emulator::delete_snapshot(std::string_view id, const Identity& identity) {
+  succeeded(control("DELETE", "/_mayfly/snapshots/" + std::string(id), {}, identity));
+}
+
+void Emulator::reset(const Identity& identity) { succeeded(control("POST", "/_mayfly/reset", {}, identity)); }
+
+struct Server::State {
+  std::unique_ptr<Emulator> own;
+  Emulator* emulator = nullptr;
+  std::unique_ptr<http::Server> server;
+};
+
+Server::Server(Options options, ServerOptions server_options) : state_(std::make_unique<State>()) {
+  state_->own = std::make_unique<Emulator>(std::move(options));
+  state_->emulator = state_->own.get();
+  start(std::move(server_options));
+}
+
+Server::Server(Emulator& emulator, ServerOptions server_options) : state_(std::make_unique<State>()) {
+  state_->emulator = &emulator;
+  start(std::move(server_options));
+}
+
+void Server::start(ServerOptions options) {
+  http::ServerSettings settings;
+  settings.host = std::move(options.host);
+  settings.port = options.port;
+  settings.threads = options.threads;
+  settings.access = {.control = options.control,
+                     .hosts = std::move(options.allowed_hosts),
+                     .origins = std::move(options.cors_origins)};
+  auto server = http::Server::start(*state_->emulator->state_->emulator, std::move(settings));
+  if (!server) throw Failure(server.error());
+  state_->server = *std::move(server);
+}
+
+Server::~Server() = default;
+std::uint16_t Server::port() const { return state_->server->port(); }
+std::string Server::url() const { return state_->server->url(); }
+Emulator& Server::emulator() { return *state_->emulator; }
+
+}  // namespace mayfly

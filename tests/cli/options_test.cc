@@ -1,0 +1,161 @@
+// Every option, on the command line and in the environment: one table, held against what --help lists.
+#include "cli/options.h"
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <set>
+
+using namespace mayfly;
+using http::CommandLine;
+using http::ServeOptions;
+
+namespace {
+
+CommandLine parse(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "mayfly");
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  return http::parse_command_line(static_cast<int>(pointers.size()), pointers.data());
+}
+
+CommandLine parse_with(const std::string& variable, const std::string& value, const std::vector<std::string>& arguments) {
+  ::setenv(variable.c_str(), value.c_str(), 1);
+  CommandLine parsed = parse(arguments);
+  ::unsetenv(variable.c_str());
+  return parsed;
+}
+
+std::string help(const std::string& command) {
+  std::FILE* pipe = ::popen((std::string(MAYFLY_EXECUTABLE) + " " + command + " --help").c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  std::string text;
+  char piece[4096];
+  for (std::size_t got; (got = std::fread(piece, 1, sizeof piece, pipe)) > 0;) text.append(piece, got);
+  CHECK(::pclose(pipe) == 0);
+  return text;
+}
+
+// "--port" -> "MAYFLY_PORT"; without a variable: "".
+std::map<std::string, std::string> listed_options(const std::string& command) {
+  std::map<std::string, std::string> options;
+  const std::string text = help(command);
+  std::string last;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    at = end + 1;
+    const auto begin = line.find_first_not_of(' ');
+    if (begin != std::string::npos && line.compare(begin, 2, "--") == 0) {
+      last = line.substr(begin, line.find_first_of(" {,", begin) - begin);
+      options[last];
+    }
+    constexpr std::string_view mark = "Env:";
+    if (const auto env = line.find(mark); env != std::string::npos && !last.empty()) {
+      options[last] = line.substr(env + mark.size(), line.find(')', env) - env - mark.size());
+    }
+  }
+  return options;
+}
+
+struct Row {
+  std::string option, value;  // no value: a flag
+  std::function<bool(const ServeOptions&)> set;
+  std::string refused = "";   // a value that means nothing; none: every text means something
+};
+
+const std::vector<Row> rows = {
+    {"--host", "::1", [](const ServeOptions& o) { return o.server.host == "::1"; }},
+    {"--port", "1234", [](const ServeOptions& o) { return o.server.port == 1234; }, "70000"},
+    {"--port-file", "/x", [](const ServeOptions& o) { return o.port_file == "/x"; }},
+    {"--data", "/x", [](const ServeOptions& o) { return o.data_directory == "/x"; }},
+    {"--fsync", "", [](const ServeOptions& o) { return o.fsync; }},
+    {"--region", "eu-west-1", [](const ServeOptions& o) { return o.region == "eu-west-1"; }},
+    {"--threads", "3", [](const ServeOptions& o) { return o.server.threads == 3; }, "0"},
+    {"--table-delay-ms", "7", [](const ServeOptions& o) { return o.table_delay_ms == 7; }, "-1"},
+    {"--collection-bytes-max", "7", [](const ServeOptions& o) { return o.collection_bytes_max == 7; }, "x"},
+    {"--stream-shards", "2", [](const ServeOptions& o) { return o.stream_shards == 2; }, "0"},
+    {"--function", "a=http://x/,b=http://y/", [](const ServeOptions& o) { return o.functions == std::vector<std::string>{"a=http://x/", "b=http://y/"}; }},
+    {"--destination-dir", "/d", [](const ServeOptions& o) { return o.destination_directory == "/d"; }},
+    {"--kinesis-endpoint", "http://x/", [](const ServeOptions& o) { return o.kinesis_endpoint == "http://x/"; }},
+    {"--log-level", "error", [](const ServeOptions& o) { return o.log_level == http::log::Level::error; }, "loud"},
+    {"--waiting-max", "7", [](const ServeOptions& o) { return o.server.waiting_max == 7; }, "0"},
+    {"--unread-bytes-max", "40000000", [](const ServeOptions& o) { return o.server.unread_bytes_max == 40'000'000; }, "1"},
+    {"--no-control", "", [](const ServeOptions& o) { return !o.server.access.control; }},
+    {"--allowed-host", "a.test,b.test", [](const ServeOptions& o) { return o.server.access.hosts == std::vector<std::string>{"a.test", "b.test"}; }},
+    {"--cors-origin", "http://a,http://b", [](const ServeOptions& o) { return o.server.access.origins == std::vector<std::string>{"http://a", "http://b"}; }},
+    {"--clock", "frozen", [](const ServeOptions& o) { return o.clocks.setting.mode == engine::ClockSetting::Mode::frozen; }, "late"},
+    {"--now", "2031-01-01T00:00:00Z", [](const ServeOptions& o) { return o.clocks.now == 1'924'992'000'000; }, "soon"},
+    {"--ttl-mode", "manual", [](const ServeOptions& o) { return o.expiry.kind == engine::ExpiryMode::Kind::manual; }, "never"},
+    {"--ttl-delay-seconds", "1,2", [](const ServeOptions& o) { return o.expiry.delay_ms_min == 1000 && o.expiry.delay_ms_max == 2000; }, "2,1"},
+    {"--ttl-seed", "77", [](const ServeOptions& o) { return o.expiry.seed == 77; }, "x"},
+    {"--ttl-window-seconds", "7", [](const ServeOptions& o) { return o.ttl_window_seconds == 7; }, "0"},
+    {"--ttl-cooldown-seconds", "7", [](const ServeOptions& o) { return o.ttl_cooldown_seconds == 7; }, "-1"},
+};
+
+// "--no-control" -> "MAYFLY_NO_CONTROL"
+std::string variable_of(const std::string& option) {
+  std::string variable = "MAYFLY";
+  for (const char c : option.substr(1)) variable += c == '-' ? '_' : static_cast<char>(c - 'a' + 'A');
+  return variable;
+}
+
+}  // namespace
+
+TEST_CASE("every option of serve has a variable of its name, and a row in this test's table") {
+  std::map<std::string, std::string> expected;
+  for (const Row& row : rows) expected[row.option] = variable_of(row.option);
+  CHECK(listed_options("serve") == expected);
+}
+
+TEST_CASE("every option says the same on the command line and in the environment") {
+  for (const Row& row : rows) {
+    INFO(row.option);
+    CHECK_FALSE(row.set(*parse({"serve"}).serve));
+    const bool flag = row.value.empty();
+    CHECK(row.set(*parse(flag ? std::vector<std::string>{"serve", row.option} : std::vector<std::string>{"serve", row.option, row.value}).serve));
+    const auto by_variable = [&](const std::string& value) { return parse_with(variable_of(row.option), value, {"serve"}); };
+    CHECK_FALSE(row.set(*by_variable("").serve));
+    if (!flag) {
+      CHECK(row.set(*by_variable(row.value).serve));
+      if (row.refused.empty()) continue;
+      const CommandLine refused = by_variable(row.refused);
+      CHECK(!refused.serve);
+      CHECK(refused.exit_code != 0);
+      continue;
+    }
+    for (const char* value : {"1", "true", "on", "yes", "TRUE"}) {
+      INFO(value);
+      CHECK(row.set(*by_variable(value).serve));
+    }
+    for (const char* value : {"0", "false", "off", "no", "False"}) {
+      INFO(value);
+      CHECK_FALSE(row.set(*by_variable(value).serve));
+      // The command line has the last word.
+      CHECK(row.set(*parse_with(variable_of(row.option), value, {"serve", row.option}).serve));
+    }
+    for (const char* value : {"maybe", "x1", "yess"}) {
+      INFO(value);
+      CHECK(by_variable(value).exit_code != 0);
+    }
+  }
+}
+
+TEST_CASE("what may be repeated is a list either way") {
+  for (const auto& [option, values] : {std::pair{"--allowed-host", std::pair{"a.test", "b.test"}}, {"--cors-origin", {"http://a", "http://b"}},
+                                       {"--function", {"a=http://x/", "b=http://y/"}}}) {
+    const auto parsed = parse({"serve", option, values.first, option, values.second});
+    const auto row = std::find_if(rows.begin(), rows.end(), [&, &option = option](const Row& one) { return one.option == option; });
+    CHECK(row->set(*parsed.serve));
+  }
+}
+
+TEST_CASE("every command takes the server, the account and the region from the environment") {
+  const std::map<std::string, std::string> expected = {{"--url", "MAYFLY_URL"}, {"--account", "MAYFLY_ACCOUNT"}, {"--region", "MAYFLY_REGION"}};
+  for (const char* command : {"clock show", "ttl show", "snapshot take", "reset"}) CHECK(listed_options(command) == expected);
+  CHECK(parse_with("MAYFLY_URL", "http://127.0.0.1:1", {"clock", "show"}).control->url == "http://127.0.0.1:1");
+  CHECK(parse_with("MAYFLY_ACCOUNT", "000000000042", {"reset"}).control->account == "000000000042");
+  CHECK(parse_with("MAYFLY_REGION", "eu-west-1", {"ttl", "show"}).control->region == "eu-west-1");
+}

@@ -1,0 +1,34 @@
+#include "compat/wire/error.h"
+
+#include <catch2/catch.hpp>
+
+using namespace mayfly::compat;
+
+TEST_CASE("errors are spelled as the service spells them") {
+  CHECK(error_body(error::validation("a \"b\"").error) ==
+        R"({"__type":"com.amazon.coral.validate#ValidationException","message":"a \"b\""})");
+  CHECK(error_body(error::serialization("Unexpected field type").error) ==
+        R"({"__type":"com.amazon.coral.service#SerializationException","Message":"Unexpected field type"})");
+  CHECK(error_body(error::serialization("").error) ==
+        R"({"__type":"com.amazon.coral.service#SerializationException"})");
+  CHECK(error_body(error::unknown_operation().error) ==
+        R"({"__type":"com.amazon.coral.service#UnknownOperationException"})");
+  CHECK(error_body(error::resource_not_found("Requested resource not found").error) ==
+        R"({"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"Requested resource not found"})");
+  CHECK(error_body(error::conditional_check_failed(R"({"a":{"S":"x"}})").error) ==
+        R"({"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException",)"
+        R"("message":"The conditional request failed","Item":{"a":{"S":"x"}}})");
+  CHECK(error::conditional_check_failed().error.status == 400);
+  CHECK(error::internal_server_error().error.status == 500);
+}
+
+TEST_CASE("a message is cut off at its limit, between two characters") {
+  // In brackets, so that a failure does not print them.
+  const std::string fits(message_bytes_max, 'x');
+  CHECK((error::validation(fits).error.message == fits));
+  CHECK((error::validation(fits + "y").error.message == fits + "…"));
+  CHECK((error::serialization(std::string(10'000'000, 'x')).error.message == fits + "…"));
+  CHECK((error::resource_not_found(fits + "y").error.message == fits + "…"));
+  const std::string before(message_bytes_max - 1, 'x');
+  CHECK((error::validation(before + "é and more").error.message == before + "…"));
+}

@@ -1,0 +1,171 @@
+#include <catch2/catch.hpp>
+
+#include "compat/dispatch.h"
+#include "compat/wire/shape.h"
+#include "compat/wire/shapes_common.h"
+
+namespace mayfly::compat {
+namespace {
+
+// What the shape says of a request: "", or its error's message.
+std::string message_of(const Result<void>& result) { return result ? "" : result.error().message; }
+
+std::string types(const Shape& shape, std::string_view request) {
+  const auto document = json::parse(request);
+  REQUIRE(document != nullptr);
+  return message_of(check_types(shape, document->root()));
+}
+
+std::string constraints(const Shape& shape, std::string_view request) {
+  const auto document = json::parse(request);
+  REQUIRE(document != nullptr);
+  REQUIRE(types(shape, request) == "");
+  return message_of(check_constraints(shape, document->root()));
+}
+
+constexpr Shape texts = list_of(shapes::any_string, 1, 3);
+constexpr Shape text_map = map_of(shapes::any_string);
+constexpr Member inner_members[] = {{"Name", &shapes::any_string, required}, {"Count", &shapes::positive_integer}};
+constexpr Shape inner = structure("Inner", inner_members);
+constexpr Shape inners = list_of(inner);
+constexpr Shape inner_map = map_of(inner);
+constexpr Shape few_inners = list_of(inner, 1, 2);
+constexpr Shape inners_by_table = map_of(few_inners, &shapes::table_name, 1);
+constexpr Shape blob{.type = Shape::Type::blob};
+constexpr Member outer_members[] = {
+    {"TableName", &shapes::table_name},     {"Flag", &shapes::boolean},       {"Limit", &shapes::positive_integer},
+    {"Size", &shapes::any_long},            {"Data", &blob},                  {"Texts", &texts},
+    {"TextMap", &text_map},                 {"Inner", &inner},                {"Inners", &inners},
+    {"InnerMap", &inner_map},               {"Requests", &inners_by_table},   {"Value", &shapes::attribute_value},
+    {"Item", &shapes::attribute_map},       {"Keys", &shapes::attribute_names}, {"Select", &shapes::select},
+};
+constexpr Shape outer = structure("OuterInput", outer_members);
+
+constexpr const char* cast_error =
+    "class sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl cannot be cast to class java.lang.Class "
+    "(sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and java.lang.Class are in module java.base of "
+    "loader 'bootstrap')";
+
+TEST_CASE("a scalar of the wrong type is told as the service's reader tells it") {
+  CHECK(types(outer, R"({"TableName":23})") == "NUMBER_VALUE cannot be converted to String");
+  CHECK(types(outer, R"({"TableName":34.56})") == "DECIMAL_VALUE cannot be converted to String");
+  CHECK(types(outer, R"({"TableName":true})") == "TRUE_VALUE cannot be converted to String");
+  CHECK(types(outer, R"({"TableName":[]})") == "Unrecognized collection type class java.lang.String");
+  CHECK(types(outer, R"({"TableName":{}})") == "Start of structure or map found where not expected");
+  CHECK(types(outer, R"({"Flag":"23"})") == "Unexpected token received from parser");
+  CHECK(types(outer, R"({"Flag":0})") == "NUMBER_VALUE cannot be converted to Boolean");
+  CHECK(types(outer, R"({"Flag":"yes"})") == "");
+  CHECK(types(outer, R"({"Limit":"23"})") == "STRING_VALUE cannot be converted to Integer");
+  CHECK(types(outer, R"({"Limit":2147483648})") == "2147483648 cannot be converted to Integer");
+  CHECK(types(outer, R"({"Limit":1.5})") == "");
+  CHECK(types(outer, R"({"Size":false})") == "FALSE_VALUE cannot be converted to Long");
+  CHECK(types(outer, R"({"Size":2147483648})") == "");
+}
+
+TEST_CASE("a blob is base64, padded, with no bits left over") {
+  CHECK(types(outer, R"({"Data":"YWJj"})") == "");
+  CHECK(types(outer, R"({"Data":""})") == "");
+  CHECK(types(outer, R"({"Data":"YQ=="})") == "");
+  CHECK(types(outer, R"({"Data":true})") == "only base-64-encoded strings are convertible to bytes");
+  CHECK(types(outer, R"({"Data":[]})") == "Unrecognized collection type class java.nio.ByteBuffer");
+  CHECK(types(outer, R"({"Data":"23456"})") == "Base64 encoded length is expected a multiple of 4 bytes but found: 5");
+  CHECK(types(outer, R"({"Data":"=+/="})") == "Invalid last non-pad Base64 character dectected");
+  CHECK(types(outer, R"({"Data":"+/+="})") == "Invalid last non-pad Base64 character dectected");
+  CHECK(types(outer, R"({"Data":"YWJ?"})") == "Invalid last non-pad Base64 character dectected");
+}
+
+TEST_CASE("collections are told apart by where they stand") {
+  CHECK(types(outer, R"({"Texts":"a"})") == "Unexpected field type");
+  CHECK(types(outer, R"({"Texts":{}})") == "Start of structure or map found where not expected");
+  CHECK(types(outer, R"({"TextMap":1})") == "Unexpected field type");
+  CHECK(types(outer, R"({"TextMap":[]})") ==
+        "Unrecognized collection type java.util.Map<java.lang.String, java.lang.String>");
+  CHECK(types(outer, R"({"InnerMap":[]})") ==
+        "Unrecognized collection type java.util.Map<java.lang.String, com.amazonaws.dynamodb.v20120810.Inner>");
+  CHECK(types(outer, R"({"Requests":[]})") ==
+        "Unrecognized collection type java.util.Map<java.lang.String, "
+        "java.util.List<com.amazonaws.dynamodb.v20120810.Inner>>");
+  CHECK(types(outer, R"({"Inner":"a"})") == "Unexpected field type");
+  CHECK(types(outer, R"({"Inners":["a"]})") == "Unexpected value type in payload");
+  CHECK(types(outer, R"({"Inners":[[]]})") ==
+        "Unrecognized collection type class com.amazonaws.dynamodb.v20120810.Inner");
+  CHECK(types(outer, R"({"Requests":{"abc":"a"}})") == cast_error);
+  CHECK(types(outer, R"({"Requests":{"abc":{}}})") == "Start of structure or map found where not expected");
+}
+
+TEST_CASE("attribute values are checked at every depth") {
+  CHECK(types(outer, R"({"Value":"a"})") == "Unexpected field type");
+  CHECK(types(outer, R"({"Item":{"a":"a"}})") == "Unexpected value type in payload");
+  CHECK(types(outer, R"({"Item":{"a":{"S":1}}})") == "NUMBER_VALUE cannot be converted to String");
+  CHECK(types(outer, R"({"Item":{"a":{"NULL":"no way"}}})") == "Unexpected token received from parser");
+  CHECK(types(outer, R"({"Item":{"a":{"L":[{"M":{"b":{"BS":["a"]}}}]}}})") ==
+        "Base64 encoded length is expected a multiple of 4 bytes but found: 1");
+  CHECK(types(outer, R"({"Item":{"a":{"M":[]}}})") ==
+        "Unrecognized collection type java.util.Map<java.lang.String, "
+        "com.amazonaws.dynamodb.v20120810.AttributeValue>");
+  CHECK(types(outer, R"({"Item":{"a":{"dog":1}}})") == "");
+}
+
+TEST_CASE("null is absent, and what is not declared is ignored") {
+  CHECK(types(outer, R"({"TableName":null,"Limit":null,"Nonsense":[{}]})") == "");
+  CHECK(constraints(outer, R"({"TableName":null})") == "");
+  CHECK(types(outer, "[]") == "Unrecognized collection type class com.amazonaws.dynamodb.v20120810.OuterInput");
+}
+
+TEST_CASE("one broken constraint is told whole") {
+  CHECK(constraints(outer, R"({"Limit":0})") ==
+        "1 validation error detected: Value '0' at 'limit' failed to satisfy constraint: Member must have value "
+        "greater than or equal to 1");
+  CHECK(constraints(outer, R"({"Select":"ALL"})") ==
+        "1 validation error detected: Value 'ALL' at 'select' failed to satisfy constraint: Member must satisfy enum "
+        "value set: [SPECIFIC_ATTRIBUTES, COUNT, ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES]");
+  CHECK(constraints(outer, R"({"Texts":["a","b","c","d"]})") ==
+        "1 validation error detected: Value '[a, b, c, d]' at 'texts' failed to satisfy constraint: Member must have "
+        "length less than or equal to 3");
+  CHECK(constraints(outer, R"({"Inners":[{"Name":"a"},{"Count":1}]})") ==
+        "1 validation error detected: Value null at 'inners.2.member.name' failed to satisfy constraint: Member must "
+        "not be null");
+  CHECK(constraints(outer, R"({"InnerMap":{"x":{}}})") ==
+        "1 validation error detected: Value null at 'innerMap.x.member.name' failed to satisfy constraint: Member "
+        "must not be null");
+}
+
+TEST_CASE("several broken constraints come in the order of declaration, ten at most") {
+  CHECK(constraints(outer, R"({"Limit":0,"TableName":"a;"})") ==
+        "3 validation errors detected: Value 'a;' at 'tableName' failed to satisfy constraint: Member must satisfy "
+        "regular expression pattern: [a-zA-Z0-9_.-]+; Value 'a;' at 'tableName' failed to satisfy constraint: Member "
+        "must have length greater than or equal to 3; Value '0' at 'limit' failed to satisfy constraint: Member must "
+        "have value greater than or equal to 1");
+  std::string many = R"({"Inners":[)";
+  for (int i = 0; i < 12; ++i) many += i == 0 ? "{}" : ",{}";
+  CHECK(constraints(outer, many + "]}").substr(0, 31) == "10 validation errors detected: ");
+}
+
+TEST_CASE("a map tells of its keys and of its values' lengths once") {
+  CHECK(constraints(outer, R"({"Requests":{"a":[]}})") ==
+        "2 validation errors detected: Value '{a=[]}' at 'requests' failed to satisfy constraint: Map keys must "
+        "satisfy constraint: [Member must have length less than or equal to 255, Member must have length greater than "
+        "or equal to 3, Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+]; Value '{a=[]}' at 'requests' "
+        "failed to satisfy constraint: Map value must satisfy constraint: [Member must have length less than or equal "
+        "to 2, Member must have length greater than or equal to 1]");
+  CHECK(constraints(outer, R"({"Requests":{"abc":[{}]}})") ==
+        "1 validation error detected: Value null at 'requests.abc.member.1.member.name' failed to satisfy constraint: "
+        "Member must not be null");
+}
+
+TEST_CASE("a table's ARN stands where its name does") {
+  CHECK(constraints(outer, R"({"TableName":"arn:aws:dynamodb:us-east-1:000000000000:table/abc"})") == "");
+  CHECK(constraints(outer, R"({"Requests":{"arn:aws:dynamodb:us-east-1:000000000000:table/abc":[{"Name":"a"}]}})") ==
+        "");
+}
+
+TEST_CASE("lengths count UTF-16 units") {
+  // Two characters, three units: long enough for a name.
+  CHECK(constraints(outer, R"({"TableName":"\uD83D\uDE00a"})") ==
+        "1 validation error detected: Value '\xF0\x9F\x98\x80"
+        "a' at 'tableName' failed to satisfy constraint: Member must satisfy regular expression pattern: "
+        "[a-zA-Z0-9_.-]+");
+}
+
+}  // namespace
+}  // namespace mayfly::compat
