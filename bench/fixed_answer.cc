@@ -62,7 +62,8 @@ void serve_fixed_answer(std::uint16_t port, const std::string& body) {
       "Content-Type: application/x-amz-json-1.0\r\nContent-Length: " +
       std::to_string(body.size()) +
       "\r\nConnection: keep-alive\r\n"
-      "x-amzn-RequestId: ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFGHIJKLMNOPQRSTUVWXYZ\r\nx-amz-crc32: 1234567890\r\n\r\n" +
+      "x-amzn-RequestId: ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFGHIJKLMNOPQRSTUVWXYZ\r\nx-amz-crc32: "
+      "1234567890\r\n\r\n" +
       body;
   asio::io_context io(1);
   tcp::acceptor acceptor(io, {asio::ip::make_address("127.0.0.1"), port});

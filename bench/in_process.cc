@@ -1,10 +1,9 @@
 // Mayfly in process, by mayfly.h: JSON in, JSON out, no sockets; beside RocksDB alone with the same bytes.
-#include <benchmark/benchmark.h>
-#include <rocksdb/write_batch.h>
-
 #include <algorithm>
+#include <benchmark/benchmark.h>
 #include <chrono>
 #include <map>
+#include <rocksdb/write_batch.h>
 #include <string>
 #include <thread>
 #include <vector>
@@ -46,7 +45,8 @@ std::string put_request(int number, const std::string& rest = {}) {
 std::string execute(Emulator& emulator, std::string_view operation, std::string_view body) {
   Answer answer = emulator.execute(operation, body);
   if (answer.status != 200) {
-    std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(operation.size()), operation.data(), answer.body.c_str());
+    std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(operation.size()), operation.data(),
+                 answer.body.c_str());
     std::exit(1);
   }
   return std::move(answer.body);
@@ -57,14 +57,14 @@ void create_table(Emulator& emulator, bool full) {
   const std::string attributes =
       R"({"AttributeName":"p","AttributeType":"S"},{"AttributeName":"s","AttributeType":"S"})";
   const std::string rest =
-      !full ? ""
-            : R"(,"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_AND_OLD_IMAGES"},
+      !full ? "" : R"(,"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_AND_OLD_IMAGES"},
                 "GlobalSecondaryIndexes":[{"IndexName":"by_s","Projection":{"ProjectionType":"ALL"},
                   "KeySchema":[{"AttributeName":"s","KeyType":"HASH"}]}])";
-  execute(emulator, "CreateTable",
-          R"({"TableName":"bench","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[)" + attributes +
-              R"(],"KeySchema":[{"AttributeName":"p","KeyType":"HASH"},{"AttributeName":"s","KeyType":"RANGE"}])" +
-              rest + "}");
+  execute(
+      emulator, "CreateTable",
+      R"({"TableName":"bench","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[)" + attributes +
+          R"(],"KeySchema":[{"AttributeName":"p","KeyType":"HASH"},{"AttributeName":"s","KeyType":"RANGE"}])" +
+          rest + "}");
   if (full) {
     execute(emulator, "UpdateTimeToLive",
             R"({"TableName":"bench","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
@@ -187,7 +187,8 @@ void expiry(benchmark::State& state) {
               put_request(i, R"(,"ttl":{"N":")" + std::to_string(1658266080 + i % 60) + R"("})"));
     }
     const auto begin = std::chrono::steady_clock::now();
-    if (emulator.advance(std::chrono::minutes(2)).expired != expiry_count) state.SkipWithError("not all expired");
+    if (emulator.advance(std::chrono::minutes(2)).expired != expiry_count)
+      state.SkipWithError("not all expired");
     state.SetIterationTime(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() /
                            expiry_count);
   }
@@ -254,7 +255,8 @@ void report_lag() {
   create_table(emulator, true);
   const auto due = std::chrono::ceil<std::chrono::seconds>(system_clock::now() + milliseconds(500));
   const std::string ttl = std::to_string(due.time_since_epoch().count());
-  for (int i = 0; i < lag_count; ++i) execute(emulator, "PutItem", put_request(i, R"(,"ttl":{"N":")" + ttl + "\"}"));
+  for (int i = 0; i < lag_count; ++i)
+    execute(emulator, "PutItem", put_request(i, R"(,"ttl":{"N":")" + ttl + "\"}"));
 
   const auto text_after = [](const std::string& body, const std::string& name) {
     const auto begin = body.find("\"" + name + "\":\"") + name.size() + 4;
@@ -263,9 +265,10 @@ void report_lag() {
   const std::string streams = execute(emulator, "ListStreams", "{}");
   const std::string arn = R"({"StreamArn":")" + text_after(streams, "StreamArn") + "\"";
   const std::string shard = text_after(execute(emulator, "DescribeStream", arn + "}"), "ShardId");
-  std::string iterator = text_after(
-      execute(emulator, "GetShardIterator", arn + R"(,"ShardIteratorType":"LATEST","ShardId":")" + shard + "\"}"),
-      "ShardIterator");
+  std::string iterator =
+      text_after(execute(emulator, "GetShardIterator",
+                         arn + R"(,"ShardIteratorType":"LATEST","ShardId":")" + shard + "\"}"),
+                 "ShardIterator");
   std::vector<double> lags_ms;
   const auto deadline = due + std::chrono::seconds(20);
   std::this_thread::sleep_until(due);
@@ -274,7 +277,8 @@ void report_lag() {
     // An item is due one millisecond after its TTL, the first tick that is past it.
     const double lag = std::chrono::duration<double, std::milli>(system_clock::now() - due).count() - 1;
     constexpr std::string_view removed = R"("eventName":"REMOVE")";
-    for (auto at = page.find(removed); at != page.npos; at = page.find(removed, at + 1)) lags_ms.push_back(lag);
+    for (auto at = page.find(removed); at != page.npos; at = page.find(removed, at + 1))
+      lags_ms.push_back(lag);
     iterator = text_after(page, "NextShardIterator");
   }
   if (lags_ms.size() != lag_count) {
@@ -304,14 +308,17 @@ void report_lag() {
 int main(int argc, char** argv) {
   using namespace mayfly::bench;
   benchmark::Initialize(&argc, argv);
-  const std::vector<std::pair<std::string, std::pair<void (*)(benchmark::State&), void (*)(benchmark::State&)>>>
+  const std::vector<
+      std::pair<std::string, std::pair<void (*)(benchmark::State&), void (*)(benchmark::State&)>>>
       pairs = {{"GetItem of 1 KB", {get_item, get_item_ceiling}},
                {"PutItem of 1 KB, replacing", {put_item, put_item_ceiling}},
                {"PutItem with TTL, stream, index: 4 keys", {put_item_full, put_item_full_ceiling}},
                {"Query of 20 items", {query, query_ceiling}}};
   for (const auto& [name, functions] : pairs) {
     benchmark::RegisterBenchmark(name.c_str(), functions.first)->MinTime(0.3)->Repetitions(repetitions);
-    benchmark::RegisterBenchmark((name + " ceiling").c_str(), functions.second)->MinTime(0.3)->Repetitions(repetitions);
+    benchmark::RegisterBenchmark((name + " ceiling").c_str(), functions.second)
+        ->MinTime(0.3)
+        ->Repetitions(repetitions);
   }
   benchmark::RegisterBenchmark("expiry", expiry)->Iterations(1)->Repetitions(repetitions)->UseManualTime();
   benchmark::RegisterBenchmark("expiry ceiling", expiry_ceiling)

@@ -22,8 +22,8 @@ using SteadyClock = std::chrono::steady_clock;
 tcp::endpoint loopback(std::uint16_t port) { return {asio::ip::make_address("127.0.0.1"), port}; }
 
 [[noreturn]] void give_up(std::string_view why, std::string_view answer) {
-  std::fprintf(stderr, "%.*s: %.*s\n", static_cast<int>(why.size()), why.data(), static_cast<int>(answer.size()),
-               answer.data());
+  std::fprintf(stderr, "%.*s: %.*s\n", static_cast<int>(why.size()), why.data(),
+               static_cast<int>(answer.size()), answer.data());
   std::exit(1);
 }
 
@@ -52,10 +52,11 @@ class Connection {
     sent_ = SteadyClock::now();
     if (sent_ >= end_) return;
     received_ = 0;
-    asio::async_write(socket_, asio::buffer(requests_()), [this](boost::system::error_code error, std::size_t) {
-      if (error) give_up("could not send", error.message());
-      receive();
-    });
+    asio::async_write(socket_, asio::buffer(requests_()),
+                      [this](boost::system::error_code error, std::size_t) {
+                        if (error) give_up("could not send", error.message());
+                        receive();
+                      });
   }
 
  private:

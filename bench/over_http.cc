@@ -2,8 +2,6 @@
 //
 //   bench_over_http MAYFLY                     prints the tables
 //   bench_over_http fixed-answer PORT FILE     the ceiling, as a process of its own
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <unistd.h>
 
 #include "bench/fixed_answer.h"
 #include "bench/load.h"
@@ -45,7 +44,8 @@ std::string key(int number) {
 
 std::string query(int first) {
   return table(R"("KeyConditionExpression":"p = :p AND s >= :s","Limit":)" + std::to_string(query_items) +
-               R"(,"ExpressionAttributeValues":{":p":{"S":"partition"},":s":{"S":")" + sort_key(first) + R"("}})");
+               R"(,"ExpressionAttributeValues":{":p":{"S":"partition"},":s":{"S":")" + sort_key(first) +
+               R"("}})");
 }
 
 struct Row {
@@ -64,10 +64,12 @@ std::vector<Row> rows() {
 }
 
 void fill(std::uint16_t port) {
-  exchange(port, dynamodb_request("CreateTable", table(R"("BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[
+  exchange(port,
+           dynamodb_request("CreateTable", table(R"("BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[
       {"AttributeName":"p","AttributeType":"S"},{"AttributeName":"s","AttributeType":"S"}],"KeySchema":[
       {"AttributeName":"p","KeyType":"HASH"},{"AttributeName":"s","KeyType":"RANGE"}])")));
-  for (int i = 0; i < item_count; ++i) exchange(port, dynamodb_request("PutItem", table("\"Item\":" + item(i))));
+  for (int i = 0; i < item_count; ++i)
+    exchange(port, dynamodb_request("PutItem", table("\"Item\":" + item(i))));
 }
 
 // The ceiling's command: this program, with the answer in a file.
@@ -122,7 +124,8 @@ void requests_a_second(const std::string& self, const std::string& mayfly) {
         keep_best(best, b);
       }
       const std::string name = row.operation + (row.operation == "Query" ? " of 20 items" : "") + ", " +
-                               std::to_string(connections) + (connections == 1 ? " connection" : " connections");
+                               std::to_string(connections) +
+                               (connections == 1 ? " connection" : " connections");
       throughput.row(name, ours.requests_per_second, best.requests_per_second);
       median.row(name, ours.p50_us, best.p50_us, true);
       tail.row(name, ours.p99_us, best.p99_us, true);

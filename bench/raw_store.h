@@ -1,14 +1,13 @@
 // The ceiling of everything in process: RocksDB alone, in memory, given the same bytes.
 #pragma once
 
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
 #include <rocksdb/table.h>
-
-#include <cstdio>
-#include <cstdlib>
-#include <memory>
 #include <string>
 
 namespace mayfly::bench {

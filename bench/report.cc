@@ -5,7 +5,8 @@
 namespace mayfly::bench {
 
 void Report::row(std::string name, double figure, double ceiling, bool smaller_is_better) {
-  rows_.push_back({std::move(name), figure, ceiling, smaller_is_better ? ceiling / figure : figure / ceiling});
+  rows_.push_back(
+      {std::move(name), figure, ceiling, smaller_is_better ? ceiling / figure : figure / ceiling});
 }
 
 void Report::row(std::string name, double figure) { rows_.push_back({std::move(name), figure, 0, 0}); }

@@ -4,12 +4,11 @@
 //   generate_load(server.port(), …);
 #pragma once
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 #include <vector>
 
 namespace mayfly::bench {

@@ -3,14 +3,13 @@
 // index, TTL and stream.
 //
 //   bench_snapshots
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include "bench/report.h"
@@ -102,7 +101,8 @@ void restores(int items, int changed) {
     restore_ms.push_back(milliseconds_since(before_restore));
     if (round == 50) after_fifty = resident_mb();
   }
-  Report report(std::to_string(items) + " items, " + std::to_string(changed) + " changed before each restore", "");
+  Report report(std::to_string(items) + " items, " + std::to_string(changed) + " changed before each restore",
+                "");
   report.row("taking the snapshot, ms", take_ms);
   report.row("a restore, median, ms", median(restore_ms));
   report.row("a restore, the slowest of " + std::to_string(rounds) + ", ms",

@@ -3,13 +3,12 @@
 // and out.
 //
 //   bench_streams [records]
-#include <unistd.h>
-
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <unistd.h>
 
 #include "bench/report.h"
 #include "tests/support/stream_run.h"
@@ -34,14 +33,16 @@ int run(int records) {
   std::filesystem::remove_all(directory);
 
   Report report("a stream, in a directory", "records/s");
-  report.row("written and followed, to the kill", static_cast<double>(outcome.seen_before_kill) / outcome.seconds_before_kill,
-             records / alone);
+  report.row("written and followed, to the kill",
+             static_cast<double>(outcome.seen_before_kill) / outcome.seconds_before_kill, records / alone);
   report.row("written and followed, after it",
-             static_cast<double>(outcome.seen - outcome.seen_before_kill) / outcome.seconds_after_kill, records / alone);
+             static_cast<double>(outcome.seen - outcome.seen_before_kill) / outcome.seconds_after_kill,
+             records / alone);
   report.print();
   std::printf("%lld of %d records seen, %lld before the kill; %zu shards; opened again in %.0f ms\n",
-              static_cast<long long>(outcome.seen), records / 8 * 8, static_cast<long long>(outcome.seen_before_kill),
-              outcome.shards, outcome.seconds_to_open * 1000);
+              static_cast<long long>(outcome.seen), records / 8 * 8,
+              static_cast<long long>(outcome.seen_before_kill), outcome.shards,
+              outcome.seconds_to_open * 1000);
   std::printf("%s\n", outcome.wrong.empty() ? "each once, in order per item" : outcome.wrong.c_str());
   return outcome.wrong.empty() ? 0 : 1;
 }

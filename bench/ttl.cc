@@ -4,9 +4,6 @@
 //   bench_ttl --large   also a million due at once, a restart with a million overdue, ten million pending
 //
 // On the engine itself: the API above it is measured by the other two programs.
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -16,7 +13,9 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <sys/resource.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include "bench/raw_store.h"
@@ -146,7 +145,8 @@ class Load {
 void lag(std::size_t count, bool loaded) {
   auto database = open({});
   auto table = create_table(*database, "carts", true, true);
-  const Instant due = database->now(account) + 1000 + static_cast<Instant>(count / 50);  // when all are written
+  const Instant due =
+      database->now(account) + 1000 + static_cast<Instant>(count / 50);  // when all are written
   fill(*database, table, count, [&](std::size_t i) { return due + static_cast<Instant>(i % 1000); });
   const double late_s = static_cast<double>(database->now(account) - due) / 1000;
   if (late_s > 0) std::fprintf(stderr, "(written %.1f s too late: the lag contains that)\n", late_s);
@@ -162,7 +162,9 @@ void lag(std::size_t count, bool loaded) {
   report.row("deleted after due, p99", static_cast<double>(stats.lag_ms_at(0.99)));
   report.row("deleted after due, most", static_cast<double>(stats.lag_ms_max()));
   report.row("all gone", took_s * 1000);
-  if (loaded) report.row("requests a second meanwhile", static_cast<double>(load.requests() - requests_before) / took_s);
+  if (loaded)
+    report.row("requests a second meanwhile",
+               static_cast<double>(load.requests() - requests_before) / took_s);
   report.print();
 }
 
@@ -199,7 +201,8 @@ void deletions(std::size_t count) {
     auto database = open({.account_clocks = {{ClockSetting::Mode::frozen}, {}}, .reap = false});
     auto table = create_table(*database, "carts", true, true);
     const Instant start = database->now(account);
-    fill(*database, table, count, [&](std::size_t i) { return start + (spread ? static_cast<Instant>(i) : 0); });
+    fill(*database, table, count,
+         [&](std::size_t i) { return start + (spread ? static_cast<Instant>(i) : 0); });
     const auto begin = steady_clock::now();
     if (database->advance(account, start + hour_ms).expired != static_cast<std::int64_t>(count)) std::abort();
     report.row(spread ? "due at as many instants" : "due at one instant",
@@ -265,7 +268,8 @@ void idle(std::size_t count) {
     auto database = open({.directory = directory.path()});
     auto table = create_table(*database, "carts", true, false);
     const Instant start = database->now(account);
-    fill(*database, table, count, [&](std::size_t i) { return start + 1000 * hour_ms + static_cast<Instant>(i); });
+    fill(*database, table, count,
+         [&](std::size_t i) { return start + 1000 * hour_ms + static_cast<Instant>(i); });
   }
   const double before_mb = resident_mb();
   const auto begin = steady_clock::now();

@@ -1,14 +1,13 @@
 #include "cli/client.h"
 
 #include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <netinet/in.h>
 #include <optional>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "http/request.h"
 
@@ -38,13 +37,15 @@ struct Address {
 std::optional<Address> address_of(const Url& url) {
   const std::string host = url.host == "localhost" ? "127.0.0.1" : url.host;
   Address address;
-  if (auto* v4 = reinterpret_cast<sockaddr_in*>(&address.storage); ::inet_pton(AF_INET, host.c_str(), &v4->sin_addr) == 1) {
+  if (auto* v4 = reinterpret_cast<sockaddr_in*>(&address.storage);
+      ::inet_pton(AF_INET, host.c_str(), &v4->sin_addr) == 1) {
     v4->sin_family = AF_INET;
     v4->sin_port = htons(url.port);
     address.size = sizeof *v4;
     return address;
   }
-  if (auto* v6 = reinterpret_cast<sockaddr_in6*>(&address.storage); ::inet_pton(AF_INET6, host.c_str(), &v6->sin6_addr) == 1) {
+  if (auto* v6 = reinterpret_cast<sockaddr_in6*>(&address.storage);
+      ::inet_pton(AF_INET6, host.c_str(), &v6->sin6_addr) == 1) {
     v6->sin6_family = AF_INET6;
     v6->sin6_port = htons(url.port);
     address.size = sizeof *v6;
@@ -134,7 +135,9 @@ std::string Url::authority() const {
 }
 
 Expected<Url, std::string> parse_url(std::string_view text) {
-  const auto refuse = [&] { return Unexpected{"'" + std::string(text) + "' is no URL such as http://127.0.0.1:8000"}; };
+  const auto refuse = [&] {
+    return Unexpected{"'" + std::string(text) + "' is no URL such as http://127.0.0.1:8000"};
+  };
   constexpr std::string_view scheme = "http://";
   if (!text.starts_with(scheme)) return refuse();
   std::string_view rest = text.substr(scheme.size());
@@ -171,7 +174,8 @@ Expected<ClientAnswer, std::string> fetch(const Url& server, const ClientRequest
     return Unexpected{"cannot connect to " + server.authority() + ": " + std::strerror(errno)};
   }
   std::string bytes = request.method + " " + request.path + " HTTP/1.1\r\nHost: " + server.authority() +
-                      "\r\nConnection: close\r\nContent-Length: " + std::to_string(request.body.size()) + "\r\n";
+                      "\r\nConnection: close\r\nContent-Length: " + std::to_string(request.body.size()) +
+                      "\r\n";
   for (const auto& [name, value] : request.headers) bytes += name + ": " + value + "\r\n";
   bytes += "\r\n" + request.body;
 
@@ -197,7 +201,8 @@ Expected<ClientAnswer, std::string> fetch(const Url& server, const ClientRequest
     const auto size_text = reader.take_until("\r\n");
     std::size_t size = 0;
     if (!size_text ||
-        std::from_chars(size_text->data(), size_text->data() + size_text->size(), size, 16).ec != std::errc{}) {
+        std::from_chars(size_text->data(), size_text->data() + size_text->size(), size, 16).ec !=
+            std::errc{}) {
       return cut_short;
     }
     auto part = reader.take(size + 2);

@@ -20,7 +20,7 @@ namespace mayfly::http {
 struct Url {
   std::string host;  // "127.0.0.1", "::1"
   std::uint16_t port = 80;
-  std::string path;  // "/", or what follows the port
+  std::string path;                             // "/", or what follows the port
   [[nodiscard]] std::string authority() const;  // "[::1]:8000"
 };
 // http only. The error is a sentence for people.

@@ -1,14 +1,13 @@
 #include "cli/commands.h"
 
-#include <unistd.h>
-
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <unistd.h>
 
+#include "cli/client.h"
 #include "compat/wire/json.h"
 #include "engine/clock.h"
-#include "cli/client.h"
 #include "http/log.h"
 
 namespace mayfly::http {
@@ -61,7 +60,8 @@ std::string message_of(const ClientAnswer& answer) {
   const auto document = json::parse(answer.body);
   const Value* message = document ? document->root().member("message") : nullptr;
   if (message == nullptr && document) message = document->root().member("Message");
-  return message != nullptr ? log::printable(message->string()) : "HTTP status " + std::to_string(answer.status);
+  return message != nullptr ? log::printable(message->string())
+                            : "HTTP status " + std::to_string(answer.status);
 }
 
 // --- tail
@@ -157,8 +157,9 @@ int run_command(const ControlCommand& command) {
 
   const bool colour = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
   Tail tail(colour ? coloured : plain);
-  const auto answer = command.tail ? fetch(*url, request, [&](std::string_view piece) { return tail.take(piece); })
-                                   : fetch(*url, request);
+  const auto answer = command.tail
+                          ? fetch(*url, request, [&](std::string_view piece) { return tail.take(piece); })
+                          : fetch(*url, request);
   if (!answer) return fail(answer.error());
   if (answer->status != 200) return fail(message_of(*answer));
   if (command.tail) return 0;
@@ -207,7 +208,8 @@ std::string json_object(const std::vector<std::pair<std::string, std::string>>& 
   for (const auto& [name, value] : members) {
     if (value.empty()) continue;
     writer.key(name);
-    const bool stands = value[0] == '{' || value[0] == '[' || value == "true" || value.find_first_not_of("0123456789.") == std::string::npos;
+    const bool stands = value[0] == '{' || value[0] == '[' || value == "true" ||
+                        value.find_first_not_of("0123456789.") == std::string::npos;
     if (stands) {
       writer.raw(value);
     } else {

@@ -13,8 +13,8 @@ struct ControlCommand {
   std::string url = "http://127.0.0.1:8000";
   std::string account, region;  // empty: the server's defaults
   std::string method, path;
-  std::string body;             // JSON, or nothing
-  bool tail = false;            // follow /_mayfly/events and print what happens
+  std::string body;   // JSON, or nothing
+  bool tail = false;  // follow /_mayfly/events and print what happens
 };
 
 // Makes the call and prints its answer, indented. Returns the exit code: 0, or 1 with a sentence on stderr.

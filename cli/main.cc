@@ -1,21 +1,20 @@
 // The executable: builds everything, says where it listens, waits for SIGTERM or SIGINT.
-#include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <memory>
+#include <pthread.h>
+#include <signal.h>
 #include <string>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include "cli/options.h"
 #include "compat/emulator.h"
 #include "http/invoker.h"
 #include "http/log.h"
-#include "cli/options.h"
 #include "http/server.h"
 
 namespace mayfly::http {
@@ -66,7 +65,9 @@ int serve(const ServeOptions& options) {
   compat::EmulatorOptions emulator_options;
   emulator_options.database.directory = options.data_directory;
   emulator_options.database.fsync = options.fsync;
-  emulator_options.database.report = [](std::string_view sentence) { log::write(log::Level::error, sentence); };
+  emulator_options.database.report = [](std::string_view sentence) {
+    log::write(log::Level::error, sentence);
+  };
   emulator_options.database.account_clocks = options.clocks;
   emulator_options.database.expiry = options.expiry;
   emulator_options.database.expiry_window_ms = options.ttl_window_seconds * 1000;

@@ -15,8 +15,8 @@ namespace {
 // What the arguments of a command mean as a call: called when they are all read.
 using Meaning = std::function<void(ControlCommand& command)>;
 
-CLI::App* add_command(CLI::App& parent, ControlCommand& command, const std::string& name, const std::string& help,
-                      Meaning meaning) {
+CLI::App* add_command(CLI::App& parent, ControlCommand& command, const std::string& name,
+                      const std::string& help, Meaning meaning) {
   CLI::App* added = parent.add_subcommand(name, help);
   added->add_option("--url", command.url, "The server")->envname("MAYFLY_URL")->capture_default_str();
   added->add_option("--account", command.account, "Account of twelve digits")->envname("MAYFLY_ACCOUNT");
@@ -35,7 +35,8 @@ Meaning call(std::string method, std::string path) {
 // "48h" -> {"seconds":172800}, a time or "next-expiry" -> {"to":…}.
 std::string advance_body(const std::string& how_far, bool age_streams) {
   const auto seconds = seconds_of(how_far);
-  return json_object({{seconds ? "seconds" : "to", seconds.value_or(how_far)}, {"age_streams", age_streams ? "true" : ""}});
+  return json_object(
+      {{seconds ? "seconds" : "to", seconds.value_or(how_far)}, {"age_streams", age_streams ? "true" : ""}});
 }
 
 struct CommandArguments {
@@ -45,7 +46,8 @@ struct CommandArguments {
 };
 
 void add_clock_commands(CLI::App& app, ControlCommand& command, CommandArguments& given) {
-  CLI::App* clock = app.add_subcommand("clock", "The account's time on a running server")->require_subcommand(1);
+  CLI::App* clock =
+      app.add_subcommand("clock", "The account's time on a running server")->require_subcommand(1);
   add_command(*clock, command, "show", "Its mode and its now", call("GET", "/_mayfly/clock"));
   const auto put = [&given](std::string mode) {
     return [&given, mode = std::move(mode)](ControlCommand& filled) {
@@ -56,17 +58,20 @@ void add_clock_commands(CLI::App& app, ControlCommand& command, CommandArguments
   };
   add_command(*clock, command, "freeze", "Let it stand still, now or at a time", put("frozen"))
       ->add_option("time", given.time, "2031-01-01T00:00:00Z");
-  add_command(*clock, command, "set", "Move it to a time", put(""))->add_option("time", given.time, "2031-01-01T00:00:00Z")->required();
+  add_command(*clock, command, "set", "Move it to a time", put(""))
+      ->add_option("time", given.time, "2031-01-01T00:00:00Z")
+      ->required();
   add_command(*clock, command, "real", "The host's time", put("real"));
   add_command(*clock, command, "rate", "Let it run so many times as fast", put("rate"))
       ->add_option("rate", given.rate, "60: an hour a minute")
       ->required();
-  CLI::App* advance = add_command(*clock, command, "advance", "Move it forward; what falls due on the way is deleted",
-                                  [&given](ControlCommand& filled) {
-                                    filled.method = "POST";
-                                    filled.path = "/_mayfly/clock/advance";
-                                    filled.body = advance_body(given.time, given.age_streams);
-                                  });
+  CLI::App* advance =
+      add_command(*clock, command, "advance", "Move it forward; what falls due on the way is deleted",
+                  [&given](ControlCommand& filled) {
+                    filled.method = "POST";
+                    filled.path = "/_mayfly/clock/advance";
+                    filled.body = advance_body(given.time, given.age_streams);
+                  });
   advance->add_option("by", given.time, "90s, 15m, 48h, 2d; or a time; or next-expiry")->required();
   advance->add_flag("--age-streams", given.age_streams, "Stream records and iterators age by the jump");
 }
@@ -83,13 +88,15 @@ void add_ttl_commands(CLI::App& app, ControlCommand& command, CommandArguments& 
   };
   add_command(*ttl, command, "show", "Modes, counts, lags and windows", of_table("GET", ""))
       ->add_option("table", given.table, "Only of this table");
-  CLI::App* set = add_command(*ttl, command, "set", "When what is due is deleted", [&given](ControlCommand& filled) {
-    filled.method = "PUT";
-    filled.path = "/_mayfly/ttl/" + given.table;
-    filled.body = json_object({{"mode", given.mode},
-                               {"delay_seconds", given.delay.empty() ? "" : "[" + given.delay[0] + "," + given.delay[1] + "]"},
-                               {"seed", given.seed}});
-  });
+  CLI::App* set =
+      add_command(*ttl, command, "set", "When what is due is deleted", [&given](ControlCommand& filled) {
+        filled.method = "PUT";
+        filled.path = "/_mayfly/ttl/" + given.table;
+        filled.body = json_object(
+            {{"mode", given.mode},
+             {"delay_seconds", given.delay.empty() ? "" : "[" + given.delay[0] + "," + given.delay[1] + "]"},
+             {"seed", given.seed}});
+      });
   set->add_option("table", given.table, "Table")->required();
   set->add_option("mode", given.mode, "exact, aws or manual")->required();
   set->add_option("--delay", given.delay, "Of aws: least and most seconds after due")->expected(2);
@@ -97,17 +104,21 @@ void add_ttl_commands(CLI::App& app, ControlCommand& command, CommandArguments& 
   add_command(*ttl, command, "sweep", "Delete what is due, whatever the mode", of_table("POST", "/sweep"))
       ->add_option("table", given.table, "Table")
       ->required();
-  CLI::App* upcoming = add_command(*ttl, command, "upcoming", "What expires next", of_table("GET", "/upcoming"));
+  CLI::App* upcoming =
+      add_command(*ttl, command, "upcoming", "What expires next", of_table("GET", "/upcoming"));
   upcoming->add_option("table", given.table, "Table")->required();
   upcoming->add_option("--limit", given.limit, "Items at most");
-  CLI::App* explain = add_command(*ttl, command, "explain", "Why an item is still there", of_table("POST", "/explain"));
+  CLI::App* explain =
+      add_command(*ttl, command, "explain", "Why an item is still there", of_table("POST", "/explain"));
   explain->add_option("table", given.table, "Table")->required();
   explain->add_option("key", given.key, R"({"id":{"S":"1"}})")->required();
 }
 
 void add_world_commands(CLI::App& app, ControlCommand& command, CommandArguments& given) {
-  CLI::App* snapshot = app.add_subcommand("snapshot", "All of an account, kept and restored")->require_subcommand(1);
-  add_command(*snapshot, command, "take", "Keep the account as it is; prints an id", call("POST", "/_mayfly/snapshots"));
+  CLI::App* snapshot =
+      app.add_subcommand("snapshot", "All of an account, kept and restored")->require_subcommand(1);
+  add_command(*snapshot, command, "take", "Keep the account as it is; prints an id",
+              call("POST", "/_mayfly/snapshots"));
   const auto of_id = [&given](std::string method, std::string what) {
     return [&given, method = std::move(method), what = std::move(what)](ControlCommand& filled) {
       filled.method = method;
@@ -122,14 +133,15 @@ void add_world_commands(CLI::App& app, ControlCommand& command, CommandArguments
       ->required();
   add_command(app, command, "reset", "Empty the account: tables, streams, snapshots, faults, clock",
               call("POST", "/_mayfly/reset"));
-  CLI::App* tail = add_command(app, command, "tail", "Print changes as they commit", [&given](ControlCommand& filled) {
-    filled.method = "GET";
-    filled.path = "/_mayfly/events?";
-    if (!given.table.empty()) filled.path += "table=" + given.table + "&";
-    if (!given.event.empty()) filled.path += "event=" + given.event + "&";
-    if (!given.by.empty()) filled.path += "by=" + given.by;
-    filled.tail = true;
-  });
+  CLI::App* tail =
+      add_command(app, command, "tail", "Print changes as they commit", [&given](ControlCommand& filled) {
+        filled.method = "GET";
+        filled.path = "/_mayfly/events?";
+        if (!given.table.empty()) filled.path += "table=" + given.table + "&";
+        if (!given.event.empty()) filled.path += "event=" + given.event + "&";
+        if (!given.by.empty()) filled.path += "by=" + given.by;
+        filled.tail = true;
+      });
   tail->add_option("table", given.table, "Only of this table");
   tail->add_option("--event", given.event, "Only INSERT, MODIFY or REMOVE");
   tail->add_option("--by", given.by, "Only by the user, or by the service (expired items)");
@@ -147,59 +159,74 @@ std::string read_clock(const std::string& text, engine::ClockSetting& setting) {
   constexpr std::string_view rate = "rate=";
   if (text.starts_with(rate)) {
     setting.mode = Mode::rate;
-    const auto [end, failure] = std::from_chars(text.data() + rate.size(), text.data() + text.size(), setting.rate);
-    if (failure == std::errc{} && end == text.data() + text.size() && setting.rate >= 0.001 && setting.rate <= 1'000'000) return {};
+    const auto [end, failure] =
+        std::from_chars(text.data() + rate.size(), text.data() + text.size(), setting.rate);
+    if (failure == std::errc{} && end == text.data() + text.size() && setting.rate >= 0.001 &&
+        setting.rate <= 1'000'000)
+      return {};
   }
   return "must be real, frozen, offset or rate=60";
 }
 
 void add_time_options(CLI::App& serve, ServeOptions& options) {
-  serve.add_option_function<std::string>(
-           "--clock",
-           [&options](const std::string& text) {
-             if (std::string problem = read_clock(text, options.clocks.setting); !problem.empty()) {
-               throw CLI::ValidationError("--clock", problem);
-             }
-           },
-           "How an account's time goes at first: real, frozen, offset, rate=60")
+  serve
+      .add_option_function<std::string>(
+          "--clock",
+          [&options](const std::string& text) {
+            if (std::string problem = read_clock(text, options.clocks.setting); !problem.empty()) {
+              throw CLI::ValidationError("--clock", problem);
+            }
+          },
+          "How an account's time goes at first: real, frozen, offset, rate=60")
       ->envname("MAYFLY_CLOCK");
-  serve.add_option_function<std::string>(
-           "--now",
-           [&options](const std::string& text) {
-             options.clocks.now = compat::control::parse_time(text);
-             if (!options.clocks.now) throw CLI::ValidationError("--now", "must be a time such as 2031-01-01T00:00:00Z");
-           },
-           "What an account's clock says at first, if not the host's time")
+  serve
+      .add_option_function<std::string>(
+          "--now",
+          [&options](const std::string& text) {
+            options.clocks.now = compat::control::parse_time(text);
+            if (!options.clocks.now)
+              throw CLI::ValidationError("--now", "must be a time such as 2031-01-01T00:00:00Z");
+          },
+          "What an account's clock says at first, if not the host's time")
       ->envname("MAYFLY_NOW");
-  const std::map<std::string, engine::ExpiryMode::Kind> modes = {{"exact", engine::ExpiryMode::Kind::exact},
-                                                                 {"aws", engine::ExpiryMode::Kind::aws},
-                                                                 {"manual", engine::ExpiryMode::Kind::manual}};
-  serve.add_option("--ttl-mode", options.expiry.kind, "When what is due is deleted, in new tables: at once, late, when told")
+  const std::map<std::string, engine::ExpiryMode::Kind> modes = {
+      {"exact", engine::ExpiryMode::Kind::exact},
+      {"aws", engine::ExpiryMode::Kind::aws},
+      {"manual", engine::ExpiryMode::Kind::manual}};
+  serve
+      .add_option("--ttl-mode", options.expiry.kind,
+                  "When what is due is deleted, in new tables: at once, late, when told")
       ->envname("MAYFLY_TTL_MODE")
       ->transform(CLI::Transformer(modes, CLI::ignore_case).description("exact|aws|manual"))
       ->default_str("exact");
-  serve.add_option_function<std::vector<std::int64_t>>(
-           "--ttl-delay-seconds",
-           [&options](const std::vector<std::int64_t>& seconds) {
-             if (seconds[0] < 0 || seconds[0] > seconds[1] || seconds[1] > 30 * 24 * 3600) {
-               throw CLI::ValidationError("--ttl-delay-seconds", "must be the least and the most, at most 30 days");
-             }
-             options.expiry.delay_ms_min = seconds[0] * 1000;
-             options.expiry.delay_ms_max = seconds[1] * 1000;
-           },
-           "In the mode aws: how late, at least and at most (600,1680)")
+  serve
+      .add_option_function<std::vector<std::int64_t>>(
+          "--ttl-delay-seconds",
+          [&options](const std::vector<std::int64_t>& seconds) {
+            if (seconds[0] < 0 || seconds[0] > seconds[1] || seconds[1] > 30 * 24 * 3600) {
+              throw CLI::ValidationError("--ttl-delay-seconds",
+                                         "must be the least and the most, at most 30 days");
+            }
+            options.expiry.delay_ms_min = seconds[0] * 1000;
+            options.expiry.delay_ms_max = seconds[1] * 1000;
+          },
+          "In the mode aws: how late, at least and at most (600,1680)")
       ->envname("MAYFLY_TTL_DELAY_SECONDS")
       ->expected(2)
       ->delimiter(',');
   serve.add_option("--ttl-seed", options.expiry.seed, "In the mode aws: what the delays are drawn from")
       ->envname("MAYFLY_TTL_SEED")
       ->capture_default_str();
-  serve.add_option("--ttl-window-seconds", options.ttl_window_seconds, "Span of the windows that expiries are counted in")
+  serve
+      .add_option("--ttl-window-seconds", options.ttl_window_seconds,
+                  "Span of the windows that expiries are counted in")
       ->envname("MAYFLY_TTL_WINDOW_SECONDS")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{24 * 3600}))
       ->capture_default_str();
-  serve.add_option("--ttl-cooldown-seconds", options.ttl_cooldown_seconds,
-                   "How long UpdateTimeToLive refuses to change a table again, by the account's clock; AWS: 1800")
+  serve
+      .add_option(
+          "--ttl-cooldown-seconds", options.ttl_cooldown_seconds,
+          "How long UpdateTimeToLive refuses to change a table again, by the account's clock; AWS: 1800")
       ->envname("MAYFLY_TTL_COOLDOWN_SECONDS")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{24 * 3600}))
       ->capture_default_str();
@@ -213,7 +240,8 @@ CommandLine parse_command_line(int argc, char** argv) {
   ControlCommand command;
   CommandArguments arguments;
 
-  CLI::App app("Mayfly: DynamoDB for tests, whose items disappear at the instant their TTL passes.", "mayfly");
+  CLI::App app("Mayfly: DynamoDB for tests, whose items disappear at the instant their TTL passes.",
+               "mayfly");
   app.set_version_flag("--version", "mayfly " MAYFLY_VERSION);
   app.require_subcommand(1);
 
@@ -230,7 +258,8 @@ CommandLine parse_command_line(int argc, char** argv) {
   serve->add_option("--data", options.data_directory, "Directory to keep everything in; without it, memory")
       ->envname("MAYFLY_DATA")
       ->type_name("DIR");
-  serve->add_flag("--fsync", options.fsync, "Make an acknowledged write survive a power cut, not only kill -9")
+  serve
+      ->add_flag("--fsync", options.fsync, "Make an acknowledged write survive a power cut, not only kill -9")
       ->envname("MAYFLY_FSYNC");
   options.region = "us-east-1";
   serve->add_option("--region", options.region, "Region of requests that name none")
@@ -240,30 +269,36 @@ CommandLine parse_command_line(int argc, char** argv) {
       ->envname("MAYFLY_THREADS")
       ->check(CLI::Range(1u, 256u))
       ->capture_default_str();
-  serve->add_option("--table-delay-ms", options.table_delay_ms,
-                    "How long tables stay CREATING, UPDATING and DELETING, in real time")
+  serve
+      ->add_option("--table-delay-ms", options.table_delay_ms,
+                   "How long tables stay CREATING, UPDATING and DELETING, in real time")
       ->envname("MAYFLY_TABLE_DELAY_MS")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{3'600'000}))
       ->capture_default_str();
-  serve->add_option("--collection-bytes-max", options.collection_bytes_max,
-                    "How large the items of one partition of a table with local indexes may grow; AWS: 10 GB")
+  serve
+      ->add_option("--collection-bytes-max", options.collection_bytes_max,
+                   "How large the items of one partition of a table with local indexes may grow; AWS: 10 GB")
       ->envname("MAYFLY_COLLECTION_BYTES_MAX")
       ->type_name("BYTES");
   serve->add_option("--stream-shards", options.stream_shards, "Shards with which a new stream begins")
       ->envname("MAYFLY_STREAM_SHARDS")
       ->check(CLI::Range(1u, engine::first_shards_max))
       ->capture_default_str();
-  serve->add_option("--function", options.functions,
-                    "A function that event source mappings and Invoke can call; may be repeated")
+  serve
+      ->add_option("--function", options.functions,
+                   "A function that event source mappings and Invoke can call; may be repeated")
       ->envname("MAYFLY_FUNCTION")
       ->delimiter(',')
       ->type_name("NAME=URL");
-  serve->add_option("--destination-dir", options.destination_directory,
-                    "Directory below which event source mappings may write failed batches to files; without it, none may")
+  serve
+      ->add_option("--destination-dir", options.destination_directory,
+                   "Directory below which event source mappings may write failed batches to files; without "
+                   "it, none may")
       ->envname("MAYFLY_DESTINATION_DIR")
       ->type_name("DIR");
-  serve->add_option("--kinesis-endpoint", options.kinesis_endpoint,
-                    "Where the changes of tables with a Kinesis destination are put")
+  serve
+      ->add_option("--kinesis-endpoint", options.kinesis_endpoint,
+                   "Where the changes of tables with a Kinesis destination are put")
       ->envname("MAYFLY_KINESIS_ENDPOINT")
       ->type_name("URL");
   const std::map<std::string, log::Level> levels = {{"debug", log::Level::debug},
@@ -276,27 +311,36 @@ CommandLine parse_command_line(int argc, char** argv) {
       ->transform(CLI::Transformer(levels, CLI::ignore_case).description("debug|info|warning|error|off"))
       ->default_str("info");
 
-  serve->add_option("--waiting-max", options.server.waiting_max,
-                    "How many awaits, event streams, invocations and control calls may wait at once, of each kind")
+  serve
+      ->add_option(
+          "--waiting-max", options.server.waiting_max,
+          "How many awaits, event streams, invocations and control calls may wait at once, of each kind")
       ->envname("MAYFLY_WAITING_MAX")
       ->check(CLI::Range(std::size_t{1}, std::size_t{4096}))
       ->capture_default_str();
-  serve->add_option("--unread-bytes-max", options.server.unread_bytes_max,
-                    "How much all answers may hold that clients do not read; who took nothing for longest is closed")
+  serve
+      ->add_option(
+          "--unread-bytes-max", options.server.unread_bytes_max,
+          "How much all answers may hold that clients do not read; who took nothing for longest is closed")
       ->envname("MAYFLY_UNREAD_BYTES_MAX")
       ->check(CLI::Range(std::size_t{32} * 1024 * 1024, std::size_t{1} << 40))
       ->type_name("BYTES")
       ->capture_default_str();
   bool no_control = false;
-  serve->add_flag("--no-control", no_control, "Answer nothing under /_mayfly/ but health, change no event source mappings")
+  serve
+      ->add_flag("--no-control", no_control,
+                 "Answer nothing under /_mayfly/ but health, change no event source mappings")
       ->envname("MAYFLY_NO_CONTROL");
-  serve->add_option("--allowed-host", options.server.access.hosts,
-                    "A name with a dot that requests may have in Host; may be repeated")
+  serve
+      ->add_option("--allowed-host", options.server.access.hosts,
+                   "A name with a dot that requests may have in Host; may be repeated")
       ->envname("MAYFLY_ALLOWED_HOST")
       ->delimiter(',')
       ->type_name("NAME");
-  serve->add_option("--cors-origin", options.server.access.origins,
-                    "Whose pages may use the server from a browser (http://localhost:3000); * is all; may be repeated")
+  serve
+      ->add_option(
+          "--cors-origin", options.server.access.origins,
+          "Whose pages may use the server from a browser (http://localhost:3000); * is all; may be repeated")
       ->envname("MAYFLY_CORS_ORIGIN")
       ->delimiter(',')
       ->type_name("ORIGIN");

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "cli/commands.h"
 #include "engine/account.h"
 #include "engine/table.h"
-#include "cli/commands.h"
 #include "http/log.h"
 #include "http/server.h"
 

@@ -17,11 +17,11 @@ class Destinations;
 
 struct Context {
   engine::Database& database;
-  TableChanges& table_changes;  // tables/changes.h
+  TableChanges& table_changes;     // tables/changes.h
   kinesis::Destinations& kinesis;  // kinesis/destinations.h
   const engine::Scope& scope;
-  std::string_view host;  // as the client named us: "127.0.0.1:8000"; empty in process
-  std::size_t unprocessed = 0;  // items of a batch's end that shall be left undone: faults.h
+  std::string_view host;                      // as the client named us: "127.0.0.1:8000"; empty in process
+  std::size_t unprocessed = 0;                // items of a batch's end that shall be left undone: faults.h
   std::chrono::milliseconds ttl_cooldown{0};  // between two changes of a table's TimeToLive
   std::optional<std::size_t> collection_bytes_max;  // items/item_collections.h
   [[nodiscard]] engine::Instant now() const { return database.now(scope.account); }

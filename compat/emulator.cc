@@ -34,7 +34,8 @@ Emulator::Emulator(std::unique_ptr<engine::Database> database, EmulatorOptions o
       collection_bytes_max_(options.collection_bytes_max),
       region_(std::move(options.region)),
       kinesis_(std::make_unique<kinesis::Destinations>(*database_, std::move(options.kinesis))),
-      triggers_(std::make_unique<triggers::Triggers>(*database_, std::move(options.triggers), std::move(files))) {}
+      triggers_(
+          std::make_unique<triggers::Triggers>(*database_, std::move(options.triggers), std::move(files))) {}
 
 Emulator::~Emulator() = default;
 

@@ -10,8 +10,8 @@
 
 #include "compat/dispatch.h"
 #include "compat/faults.h"
-#include "compat/metrics.h"
 #include "compat/kinesis/kinesis_options.h"
+#include "compat/metrics.h"
 #include "compat/tables/changes.h"
 #include "compat/triggers/trigger_options.h"
 #include "engine/database.h"
@@ -21,7 +21,7 @@ namespace mayfly::compat {
 namespace triggers {
 class DestinationDirectory;
 class Triggers;
-}
+}  // namespace triggers
 
 struct EmulatorOptions {
   engine::DatabaseOptions database;
@@ -57,8 +57,8 @@ class Emulator {
   [[nodiscard]] const Metrics& metrics() const { return metrics_; }
 
  private:
-  Answer execute(const engine::Scope& scope, const Operation& operation, std::string_view body, std::string_view host,
-                 const std::stop_token& stop);
+  Answer execute(const engine::Scope& scope, const Operation& operation, std::string_view body,
+                 std::string_view host, const std::stop_token& stop);
   Emulator(std::unique_ptr<engine::Database> database, EmulatorOptions options,
            std::unique_ptr<triggers::DestinationDirectory> files);
 

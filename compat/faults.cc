@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "compat/dispatch.h"
-#include "compat/streams/arn_and_iterator.h"
 #include "compat/items/transact_items.h"
+#include "compat/streams/arn_and_iterator.h"
 #include "compat/tables/arn.h"
 
 namespace mayfly::compat {
@@ -28,12 +28,15 @@ bool is_about(const json::Value& request, std::string_view table) {
   if (const json::Value* name = request.member("TableName")) return names_table(name->string(), table);
   if (const json::Value* batch = request.member("RequestItems")) {
     const auto members = batch->members();
-    return std::any_of(members.begin(), members.end(), [&](const auto& member) { return names_table(member.name, table); });
+    return std::any_of(members.begin(), members.end(),
+                       [&](const auto& member) { return names_table(member.name, table); });
   }
   if (const json::Value* actions = request.member("TransactItems")) {
     for (const json::Value& action : actions->items())
       for (const json::Member& member : action.members())
-        if (const json::Value* name = member.value.member("TableName"); name && names_table(name->string(), table)) return true;
+        if (const json::Value* name = member.value.member("TableName");
+            name && names_table(name->string(), table))
+          return true;
     return false;
   }
   if (const json::Value* iterator = request.member("ShardIterator")) {
@@ -49,28 +52,43 @@ bool is_about(const json::Value& request, std::string_view table) {
 }
 
 bool is_data_operation(const Operation& operation) {
-  constexpr std::string_view names[] = {"GetItem",      "PutItem",       "UpdateItem",         "DeleteItem",
-                                        "Query",        "Scan",          "BatchGetItem",       "BatchWriteItem",
-                                        "GetRecords",   "TransactGetItems", "TransactWriteItems", "ExecuteStatement",
-                                        "BatchExecuteStatement", "ExecuteTransaction"};
+  constexpr std::string_view names[] = {"GetItem",
+                                        "PutItem",
+                                        "UpdateItem",
+                                        "DeleteItem",
+                                        "Query",
+                                        "Scan",
+                                        "BatchGetItem",
+                                        "BatchWriteItem",
+                                        "GetRecords",
+                                        "TransactGetItems",
+                                        "TransactWriteItems",
+                                        "ExecuteStatement",
+                                        "BatchExecuteStatement",
+                                        "ExecuteTransaction"};
   return std::find(std::begin(names), std::end(names), operation.name) != std::end(names);
 }
 
 Error throttled(const FaultRule& rule, const Operation& operation) {
   std::string name = rule.exception;
-  if (name.empty()) name = is_data_operation(operation) ? "ProvisionedThroughputExceededException" : "ThrottlingException";
+  if (name.empty())
+    name = is_data_operation(operation) ? "ProvisionedThroughputExceededException" : "ThrottlingException";
   if (name == "ThrottlingException") {
     return {.type = "com.amazon.coral.availability#ThrottlingException",
             .message = "Rate of requests exceeds the allowed throughput."};
   }
   if (name == "RequestLimitExceeded") {
-    return {.type = "com.amazonaws.dynamodb.v20120810#RequestLimitExceeded",
-            .message = "Throughput exceeds the current throughput limit for your account. Please contact AWS Support at "
-                       "https://aws.amazon.com/support to request a limit increase"};
+    return {
+        .type = "com.amazonaws.dynamodb.v20120810#RequestLimitExceeded",
+        .message =
+            "Throughput exceeds the current throughput limit for your account. Please contact AWS Support at "
+            "https://aws.amazon.com/support to request a limit increase"};
   }
-  return {.type = "com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException",
-          .message = "The level of configured provisioned throughput for the table was exceeded. Consider increasing "
-                     "your provisioning level with the UpdateTable API."};
+  return {
+      .type = "com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException",
+      .message =
+          "The level of configured provisioned throughput for the table was exceeded. Consider increasing "
+          "your provisioning level with the UpdateTable API."};
 }
 
 // The first action met another transaction.
@@ -103,7 +121,9 @@ Fault Faults::judge(const engine::Scope& scope, const Operation& operation, std:
       case FaultRule::Kind::latency: fault.delay += std::chrono::milliseconds(rule.milliseconds); continue;
       case FaultRule::Kind::unprocessed: fault.unprocessed = rule.items; continue;
       case FaultRule::Kind::throttle: fault.error = throttled(rule, operation); return fault;
-      case FaultRule::Kind::internal_server_error: fault.error = error::internal_server_error().error; return fault;
+      case FaultRule::Kind::internal_server_error:
+        fault.error = error::internal_server_error().error;
+        return fault;
       case FaultRule::Kind::transaction_conflict: fault.error = conflict(request); return fault;
     }
   }

@@ -16,7 +16,8 @@ namespace mayfly::compat {
 class Metrics {
  public:
   static constexpr std::array<std::int64_t, 15> bucket_ends_us = {
-      25, 50, 100, 250, 500, 1'000, 2'500, 5'000, 10'000, 25'000, 50'000, 100'000, 250'000, 1'000'000, 10'000'000};
+      25,     50,     100,    250,     500,     1'000,     2'500,     5'000,
+      10'000, 25'000, 50'000, 100'000, 250'000, 1'000'000, 10'000'000};
 
   // A histogram of durations; the last bucket is for what took longer than all ends.
   struct Of {
@@ -34,7 +35,8 @@ class Metrics {
     while (bucket < bucket_ends_us.size() && us >= bucket_ends_us[bucket]) ++bucket;
     of.buckets[bucket].fetch_add(1, std::memory_order_relaxed);
     of.nanoseconds.fetch_add(duration.count(), std::memory_order_relaxed);
-    if (status >= 400) (status < 500 ? of.client_errors : of.server_errors).fetch_add(1, std::memory_order_relaxed);
+    if (status >= 400)
+      (status < 500 ? of.client_errors : of.server_errors).fetch_add(1, std::memory_order_relaxed);
   }
   [[nodiscard]] const Of& of(std::size_t operation) const { return operations_[operation]; }
 

@@ -112,7 +112,8 @@ Advanced advanced_of(const Answer& answer) {
                     .tables = {},
                     .next_expiry = time_of(root.member("next_expiry"))};
   if (const json::Value* tables = root.member("tables"))
-    for (const json::Member& table : tables->members()) advanced.tables[std::string(table.name)] = integer_of(&table.value);
+    for (const json::Member& table : tables->members())
+      advanced.tables[std::string(table.name)] = integer_of(&table.value);
   return advanced;
 }
 
@@ -175,7 +176,8 @@ Advanced Emulator::advance_to_next_expiry(const Identity& identity) {
 }
 
 std::int64_t Emulator::sweep(std::string_view table, const Identity& identity) {
-  const auto document = succeeded(control("POST", "/_mayfly/ttl/" + std::string(table) + "/sweep", {}, identity));
+  const auto document =
+      succeeded(control("POST", "/_mayfly/ttl/" + std::string(table) + "/sweep", {}, identity));
   return integer_of(document->root().member("expired"));
 }
 
@@ -183,7 +185,8 @@ Explanation Emulator::explain(std::string_view table, std::string_view key_json,
   const auto document = succeeded(control("POST", "/_mayfly/ttl/" + std::string(table) + "/explain",
                                           R"({"key":)" + std::string(key_json) + "}", identity));
   const json::Value& root = document->root();
-  return {text_of(root.member("reason")), text_of(root.member("message")), time_of(root.member("expires_at"))};
+  return {text_of(root.member("reason")), text_of(root.member("message")),
+          time_of(root.member("expires_at"))};
 }
 
 std::string Emulator::take_snapshot(const Identity& identity) {

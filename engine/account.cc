@@ -122,7 +122,9 @@ void Accounts::stage_rewinding(Batch& batch, const Account& account, std::string
   batch.put(account_key(account.id()), bytes_of(anchor).append(bytes.substr(anchor_bytes)));
 }
 
-void Accounts::stage_forgetting(Batch& batch, const Account& account) const { batch.erase(account_key(account.id())); }
+void Accounts::stage_forgetting(Batch& batch, const Account& account) const {
+  batch.erase(account_key(account.id()));
+}
 
 void Accounts::save(const Account& account) {
   if (!storage_.durable()) return;

@@ -167,26 +167,23 @@ bool operator==(const Map& a, const Map& b) { return a.attributes_ == b.attribut
 std::partial_ordering compare_scalars(const AttributeValue& a, const AttributeValue& b) {
   if (a.type() != b.type()) return std::partial_ordering::unordered;
   switch (a.type()) {
-    case Type::string:
-      return *a.get_if<std::string>() <=> *b.get_if<std::string>();
-    case Type::number:
-      return *a.get_if<Number>() <=> *b.get_if<Number>();
-    case Type::binary:
-      return *a.get_if<Binary>() <=> *b.get_if<Binary>();
+    case Type::string: return *a.get_if<std::string>() <=> *b.get_if<std::string>();
+    case Type::number: return *a.get_if<Number>() <=> *b.get_if<Number>();
+    case Type::binary: return *a.get_if<Binary>() <=> *b.get_if<Binary>();
     case Type::boolean:
     case Type::null:
     case Type::string_set:
     case Type::number_set:
     case Type::binary_set:
     case Type::list:
-    case Type::map:
-      break;
+    case Type::map: break;
   }
   return std::partial_ordering::unordered;
 }
 
 std::string_view type_name(Type type) {
-  constexpr std::array<std::string_view, 10> names = {"S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M"};
+  constexpr std::array<std::string_view, 10> names = {"S",  "N",  "B",  "BOOL", "NULL",
+                                                      "SS", "NS", "BS", "L",    "M"};
   return names[static_cast<std::size_t>(type)];
 }
 

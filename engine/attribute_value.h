@@ -97,12 +97,22 @@ using Item = Map;
 
 // In the order of the variant's alternatives.
 enum class Type : unsigned char {
-  string, number, binary, boolean, null, string_set, number_set, binary_set, list, map
+  string,
+  number,
+  binary,
+  boolean,
+  null,
+  string_set,
+  number_set,
+  binary_set,
+  list,
+  map
 };
 
 class AttributeValue {
  public:
-  using Variant = std::variant<std::string, Number, Binary, bool, Null, StringSet, NumberSet, BinarySet, List, Map>;
+  using Variant =
+      std::variant<std::string, Number, Binary, bool, Null, StringSet, NumberSet, BinarySet, List, Map>;
 
   AttributeValue();
   AttributeValue(std::string value);
@@ -123,9 +133,13 @@ class AttributeValue {
 
   // The value as T, or nullptr if it is of another type: value.get_if<Number>().
   template <class T>
-  [[nodiscard]] const T* get_if() const { return std::get_if<T>(&value_); }
+  [[nodiscard]] const T* get_if() const {
+    return std::get_if<T>(&value_);
+  }
   template <class T>
-  [[nodiscard]] T* get_if() { return std::get_if<T>(&value_); }
+  [[nodiscard]] T* get_if() {
+    return std::get_if<T>(&value_);
+  }
 
   friend bool operator==(const AttributeValue& a, const AttributeValue& b) { return a.value_ == b.value_; }
 

@@ -29,7 +29,8 @@ bool is_kept(std::string_view key, const ImageKeeper& keeper) {
 
 }  // namespace
 
-void BeforeImages::put(Batch& batch, ImageLog log, std::string_view key, const std::optional<std::string_view>& value) {
+void BeforeImages::put(Batch& batch, ImageLog log, std::string_view key,
+                       const std::optional<std::string_view>& value) {
   if (in_memory_) {
     const std::lock_guard lock(mutex_);
     images_[log].try_emplace(std::string(key), value ? Value(std::string(*value)) : Value());

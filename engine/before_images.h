@@ -47,12 +47,13 @@ class BeforeImages {
   // visit(key, value), in the keys' order, while nobody writes to the account.
   using Visit = std::function<void(std::string_view key, const std::optional<std::string_view>& value)>;
   void each(ImageLog log, const Visit& visit) const;
-  [[nodiscard]] std::optional<Value> find(ImageLog log, std::string_view key) const;  // nothing: there is no image
+  [[nodiscard]] std::optional<Value> find(ImageLog log,
+                                          std::string_view key) const;  // nothing: there is no image
   void put(Batch& batch, ImageLog log, std::string_view key, const std::optional<std::string_view>& value);
 
   // Images that the batch makes useless. They stay until it is written: then who wrote it says so.
   struct Erasure {
-    std::vector<ImageLog> logs;                           // whole ones
+    std::vector<ImageLog> logs;  // whole ones
     std::vector<std::pair<ImageLog, std::string>> images;
   };
   void stage(Batch& batch, const Erasure& erasure) const;

@@ -40,8 +40,9 @@ void end_with_last_record(const Storage& storage, StreamId stream, Shard& shard)
   const std::string prefix = shard_prefix(stream, shard.number);
   Storage::Iterator iterator(storage, prefix, prefix_end(prefix));
   iterator.seek_to_last();
-  shard.last_sequence = iterator.valid() ? read_big_endian<std::uint64_t>(iterator.key().substr(prefix.size()))
-                                         : shard.oldest_sequence - 1;
+  shard.last_sequence = iterator.valid()
+                            ? read_big_endian<std::uint64_t>(iterator.key().substr(prefix.size()))
+                            : shard.oldest_sequence - 1;
 }
 
 void close_with_last_records(const Storage& storage, Stream& stream, Instant now, std::uint64_t published) {
@@ -55,14 +56,16 @@ void close_with_last_records(const Storage& storage, Stream& stream, Instant now
 }
 
 bool has_index(const Table& table, IndexId id) {
-  return std::any_of(table.indexes.begin(), table.indexes.end(), [&](const Index& index) { return index.id == id; });
+  return std::any_of(table.indexes.begin(), table.indexes.end(),
+                     [&](const Index& index) { return index.id == id; });
 }
 
 // Ids go round: what a removed index left is erased with it, and the longest time passes before its id comes
 // again.
 IndexId give_index_id(Table& table, const Table& before) {
   for (;;) {
-    const IndexId id = table.next_index_id <= last_index_id ? std::max(table.next_index_id, IndexId{1}) : IndexId{1};
+    const IndexId id =
+        table.next_index_id <= last_index_id ? std::max(table.next_index_id, IndexId{1}) : IndexId{1};
     table.next_index_id = static_cast<IndexId>(id + 1);
     if (!has_index(table, id) && !has_index(before, id)) return id;
   }
@@ -86,7 +89,10 @@ bool may_expire(const Table& table) { return table.ttl && table.expiry.kind != E
 }  // namespace
 
 LiveTable::LiveTable(std::shared_ptr<const Table> table, Account& account)
-    : id_(table->id), account_(account), description_(std::move(table)), expires_(may_expire(*description_)) {}
+    : id_(table->id),
+      account_(account),
+      description_(std::move(table)),
+      expires_(may_expire(*description_)) {}
 
 void LiveTable::describe(std::shared_ptr<const Table> description) {
   const std::lock_guard lock(mutex_);
@@ -156,7 +162,8 @@ std::shared_ptr<LiveTable> Catalog::find(TableId table) const {
   return found == by_id_.end() ? nullptr : found->second;
 }
 
-std::vector<std::string> Catalog::names(const Scope& scope, std::string_view start_after, std::size_t limit) const {
+std::vector<std::string> Catalog::names(const Scope& scope, std::string_view start_after,
+                                        std::size_t limit) const {
   std::vector<std::string> result;
   const std::shared_lock lock(mutex_);
   const auto names = tables_.find(scope);
@@ -193,7 +200,8 @@ std::shared_ptr<LiveTable> Catalog::create(Table table, const Committer& committ
   table.uuid = random_uuid();
   Account& account = accounts_.of(table.account);
   table.created = account.clock().now();
-  if (table.on_demand_since) table.on_demand_since = table.created;  // the same instant, not one a little earlier
+  if (table.on_demand_since)
+    table.on_demand_since = table.created;  // the same instant, not one a little earlier
   for (Index& index : table.indexes) index.id = give_index_id(table, table);
   StreamId next_stream = next_stream_;
   if (table.stream) {
@@ -369,7 +377,8 @@ void Catalog::replace(Account& account, const Committer& committer, const StageR
 
 // --- streams
 
-Stream Catalog::make_stream(const Table& table, StreamView view, StreamId id, const Committer& committer) const {
+Stream Catalog::make_stream(const Table& table, StreamView view, StreamId id,
+                            const Committer& committer) const {
   Stream stream;
   stream.id = id;
   stream.table = table.id;
@@ -438,15 +447,15 @@ std::optional<Shard> Catalog::find_shard(StreamId stream, ShardNumber number) co
   return shard ? std::optional<Shard>(*shard) : std::nullopt;
 }
 
-Expected<std::vector<Shard>, ReshardRefusal> Catalog::reshard(LiveTable& live, ShardNumber shard, Resharding how,
-                                                              const Committer& committer) {
+Expected<std::vector<Shard>, ReshardRefusal> Catalog::reshard(LiveTable& live, ShardNumber shard,
+                                                              Resharding how, const Committer& committer) {
   const std::lock_guard gate(live.gate_);
   const std::lock_guard changing(changes_);
   Table table = *live.description();
   if (live.dropped() || !table.stream) return Unexpected{ReshardRefusal::no_stream};
   table.stream = find_stream(table.stream->id);
-  TRY(std::vector<Shard> children, engine::reshard(*table.stream, shard, how, live.account().clock().now(),
-                                                   committer.published()));
+  TRY(std::vector<Shard> children,
+      engine::reshard(*table.stream, shard, how, live.account().clock().now(), committer.published()));
   for (Shard& parent : table.stream->shards)
     if (parent.number == shard) end_with_last_record(storage_, table.stream->id, parent);
 

@@ -75,12 +75,12 @@ class LiveTable {
   const TableId id_;
   Account& account_;
   mutable ExpiryStats expiry_stats_;
-  mutable Gate gate_;            // lock_table.h has the order
+  mutable Gate gate_;                 // lock_table.h has the order
   std::atomic<bool> dropped_{false};  // changes while the gate is held alone
   std::atomic<bool> kept_{false};     // likewise: a snapshot has the table (before_images.h)
-  mutable std::mutex mutex_;          // for a few instructions; the two below change while the gate is held alone
+  mutable std::mutex mutex_;  // for a few instructions; the two below change while the gate is held alone
   std::shared_ptr<const Table> description_ GUARDED_BY(mutex_);
-  std::atomic<bool> expires_;         // follows from the description
+  std::atomic<bool> expires_;  // follows from the description
   mutable std::map<IndexId, Counter> counters_ GUARDED_BY(mutex_);
 };
 
@@ -123,8 +123,8 @@ class Catalog {
   // While nobody writes: `stage` says what the account has from now on and adds the changes of their data,
   // counters included, to the batch that changes the descriptions; `settle` runs when that is written and
   // before anyone sees it.
-  using StageReplacement = std::function<Replacement(const Tables& old_tables, const std::vector<Stream>& old_streams,
-                                                     Batch& batch)>;
+  using StageReplacement = std::function<Replacement(const Tables& old_tables,
+                                                     const std::vector<Stream>& old_streams, Batch& batch)>;
   void replace(Account& account, const Committer& committer, const StageReplacement& stage,
                const std::function<void()>& settle);
   // Whether a snapshot of the account has the table: its changes are kept from now on. While nobody writes to

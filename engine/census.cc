@@ -4,6 +4,8 @@
 
 namespace mayfly::engine {
 
-std::vector<std::shared_ptr<LiveTable>> every_table(const Database& database) { return database.parts().catalog.tables(); }
+std::vector<std::shared_ptr<LiveTable>> every_table(const Database& database) {
+  return database.parts().catalog.tables();
+}
 
 }  // namespace mayfly::engine

@@ -25,13 +25,13 @@
 namespace mayfly::engine {
 
 struct Change {
-  const Table& table;                // as the write saw it
+  const Table& table;  // as the write saw it
   ChangeRecord::Kind kind;
   Cause cause;
-  Instant at;                        // by the account's clock
-  std::string_view key;              // key_codec's
+  Instant at;                           // by the account's clock
+  std::string_view key;                 // key_codec's
   std::string_view old_item, new_item;  // item_codec's bytes; empty: there is none
-  std::optional<Sequence> sequence;  // of the record in the table's stream, if it has one
+  std::optional<Sequence> sequence;     // of the record in the table's stream, if it has one
 };
 
 class ChangeFeed {

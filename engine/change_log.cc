@@ -55,7 +55,9 @@ std::string encode_record(Cause cause, StreamView view, const Item& keys, std::s
   return bytes;
 }
 
-void set_record_created(std::string& bytes, Instant created) { std::memcpy(bytes.data(), &created, sizeof created); }
+void set_record_created(std::string& bytes, Instant created) {
+  std::memcpy(bytes.data(), &created, sizeof created);
+}
 
 Instant record_created(std::string_view bytes) { return read_little_endian<Instant>(bytes); }
 
@@ -77,7 +79,8 @@ Sequence ChangeLog::last_sequence(const Storage& storage, const std::vector<Stre
   Sequence last = 0;
   for (const Stream& stream : streams) {
     for (const Shard& shard : stream.shards) {
-      last = std::max({last, shard.first_sequence - 1, shard.oldest_sequence - 1, shard.last_sequence.value_or(0)});
+      last = std::max(
+          {last, shard.first_sequence - 1, shard.oldest_sequence - 1, shard.last_sequence.value_or(0)});
       const std::string lower = shard_prefix(stream.id, shard.number);
       Storage::Iterator iterator(storage, lower, prefix_end(lower));
       iterator.seek_to_last();
@@ -85,7 +88,8 @@ Sequence ChangeLog::last_sequence(const Storage& storage, const std::vector<Stre
     }
   }
   // What streams that are forgotten by now have used: no number is given twice.
-  if (std::string value; storage.get(last_sequence_key, value)) last = std::max(last, read_little_endian<Sequence>(value));
+  if (std::string value; storage.get(last_sequence_key, value))
+    last = std::max(last, read_little_endian<Sequence>(value));
   return last;
 }
 
@@ -97,7 +101,8 @@ StreamPage ChangeLog::read(StreamId stream, ShardNumber number, Sequence from, s
   const Sequence last = shard->last_sequence.value_or(committer_.published());
   StreamPage page{{}, from, false};
   std::size_t bytes = 0;
-  Storage::Iterator iterator(storage_, record_key(stream, number, from), record_key(stream, number, last + 1));
+  Storage::Iterator iterator(storage_, record_key(stream, number, from),
+                             record_key(stream, number, last + 1));
   for (iterator.seek_to_first(); iterator.valid(); iterator.next()) {
     const std::string_view value = iterator.value();
     if (page.records.size() == limit || (bytes > 0 && bytes + value.size() > bytes_max)) return page;
@@ -146,7 +151,8 @@ void ChangeLog::trim(const Stream& stream, Instant instant, std::optional<Instan
       continue;
     }
     if (shard.closed) leave(*shard.closed);
-    Storage::Iterator iterator(storage_, lower, record_key(stream.id, shard.number, committer_.published() + 1));
+    Storage::Iterator iterator(storage_, lower,
+                               record_key(stream.id, shard.number, committer_.published() + 1));
     iterator.seek(record_key(stream.id, shard.number, shard.oldest_sequence));
     Sequence oldest = shard.oldest_sequence;
     for (; iterator.valid() && record_created(iterator.value()) < instant; iterator.next())

@@ -38,7 +38,7 @@ struct ChangeRecord {
   Item keys;
   std::optional<Item> old_image;  // stored as the stream's view asks
   std::optional<Item> new_image;
-  std::uint64_t size_bytes = 0;   // size(keys) + size(new image) + size(old image)
+  std::uint64_t size_bytes = 0;  // size(keys) + size(new image) + size(old image)
 };
 
 // A record's bytes but for its creation time. The images are item_codec's bytes, empty: there is none; the
@@ -52,9 +52,9 @@ ChangeRecord decode_record(Sequence sequence, std::string_view bytes);
 // Records of a shard, in order.
 struct StreamPage {
   std::vector<ChangeRecord> records;
-  Sequence next;        // where to go on
-  bool at_end;          // nothing more at the time of reading
-  bool ended = false;   // nor ever: the shard is closed, and its children begin
+  Sequence next;       // where to go on
+  bool at_end;         // nothing more at the time of reading
+  bool ended = false;  // nor ever: the shard is closed, and its children begin
 };
 
 class ChangeLog {

@@ -1,11 +1,11 @@
 #include "engine/clock.h"
 
-#include "engine/stopwatch.h"
-
 #include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <cstdio>
+
+#include "engine/stopwatch.h"
 
 namespace mayfly::engine {
 
@@ -17,8 +17,7 @@ Instant SystemClock::now() const {
   const Instant host =
       std::chrono::duration_cast<std::chrono::milliseconds>(host_time().time_since_epoch()).count();
   Instant latest = latest_.load(std::memory_order_relaxed);
-  while (latest < host && !latest_.compare_exchange_weak(latest, host)) {
-  }
+  while (latest < host && !latest_.compare_exchange_weak(latest, host)) {}
   return latest < host ? host : latest;
 }
 
@@ -80,7 +79,8 @@ std::optional<std::chrono::nanoseconds> AccountClock::real_time_until(Instant in
     case ClockSetting::Mode::rate: break;
   }
   const double rate = anchor_.setting.rate;
-  if (static_cast<double>(left) / rate > static_cast<double>(far_ms)) return std::chrono::milliseconds(far_ms);
+  if (static_cast<double>(left) / rate > static_cast<double>(far_ms))
+    return std::chrono::milliseconds(far_ms);
   const double since_anchor_ms = std::ceil(static_cast<double>(instant - anchor_.here) / rate);
   return host_.real_time_until(anchor_.host + static_cast<Instant>(since_anchor_ms));
 }

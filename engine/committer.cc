@@ -67,7 +67,8 @@ void Committer::commit_group(std::span<StagedWrite* const> group) {
         auto total = std::find_if(totals.begin(), totals.end(),
                                   [&](const auto& other) { return other.counter == count.counter; });
         if (total == totals.end()) {
-          totals.push_back({count.counter, count.table, count.index, count.counter->items, count.counter->bytes});
+          totals.push_back(
+              {count.counter, count.table, count.index, count.counter->items, count.counter->bytes});
           total = totals.end() - 1;
         }
         total->items += count.items;

@@ -33,8 +33,8 @@ struct StagedWrite {
   struct Record {
     StreamId stream;
     ShardNumber shard;
-    std::string bytes;       // change_log.h's; its creation time is filled in at commit
-    Sequence sequence = 0;   // likewise
+    std::string bytes;      // change_log.h's; its creation time is filled in at commit
+    Sequence sequence = 0;  // likewise
   };
   struct Count {
     Counter* counter;

@@ -55,8 +55,8 @@ struct Cursor::State {
   State(const Database& database, const LiveTable& live)
       : storage(database.parts().storage()), table(live.id()), departed(database, live) {}
 
-  bool step();         // to the next entry, or the first
-  bool read();         // the item that it is or points to; false: it has departed
+  bool step();  // to the next entry, or the first
+  bool read();  // the item that it is or points to; false: it has departed
 };
 
 Cursor::Cursor(const Database& database, const LiveTable& table, KeyRange range)
@@ -67,7 +67,8 @@ Cursor::Cursor(const Database& database, const LiveTable& table, KeyRange range)
   if (range.index != 0) state.snapshot.emplace(state.storage);
   const std::string prefix = item_key(state.table, range.index, {});
   const std::string upper = range.upper.empty() ? prefix_end(prefix) : prefix + range.upper;
-  state.iterator.emplace(state.storage, prefix + range.lower, upper, state.snapshot ? &*state.snapshot : nullptr);
+  state.iterator.emplace(state.storage, prefix + range.lower, upper,
+                         state.snapshot ? &*state.snapshot : nullptr);
 }
 
 Cursor::~Cursor() {

@@ -23,10 +23,10 @@ class StoredItem {
   StoredItem() = default;
   explicit StoredItem(std::string bytes) : bytes_(std::move(bytes)) {}
   [[nodiscard]] std::string_view bytes() const { return bytes_; }
-  [[nodiscard]] std::size_t size() const;    // DynamoDB's byte count
-  [[nodiscard]] const Item& item() const;    // decodes once
+  [[nodiscard]] std::size_t size() const;  // DynamoDB's byte count
+  [[nodiscard]] const Item& item() const;  // decodes once
   Item take() &&;
-  void assign(std::string_view bytes);       // reuses the buffer
+  void assign(std::string_view bytes);  // reuses the buffer
 
  private:
   std::string bytes_;
@@ -56,8 +56,8 @@ class Cursor {
   static constexpr std::size_t departed_max = 10'000;
   bool next();
   [[nodiscard]] bool paused() const;
-  [[nodiscard]] const StoredItem& item() const;    // the whole item, also when an index is read
-  [[nodiscard]] std::string_view key() const;      // encoded, without table and index; valid until next()
+  [[nodiscard]] const StoredItem& item() const;  // the whole item, also when an index is read
+  [[nodiscard]] std::string_view key() const;    // encoded, without table and index; valid until next()
 
  private:
   struct State;

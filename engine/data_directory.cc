@@ -1,16 +1,15 @@
 #include "engine/data_directory.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string_view>
+#include <sys/stat.h>
 #include <system_error>
+#include <unistd.h>
 
 namespace mayfly::engine {
 namespace {
@@ -29,7 +28,8 @@ Contents contents_of(const std::string& path, std::error_code& error) {
     if (name == mark_name) {
       std::ifstream file(entries->path());
       const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-      return text == mark || text.empty() ? Contents::marked : Contents::other_mark;  // empty: killed while writing it
+      return text == mark || text.empty() ? Contents::marked
+                                          : Contents::other_mark;  // empty: killed while writing it
     }
     if (name == "lost+found") continue;  // a file system's own, where a whole one is given to us
     any = true;
@@ -62,7 +62,8 @@ Expected<DataDirectory, std::string> claim_data_directory(const std::string& pat
     if (!directory.has_filename()) directory = directory.parent_path();  // "data/"
     if (directory.has_parent_path()) fs::create_directories(directory.parent_path(), error);
     if (error) return cannot("create", path, error.message());
-    if (::mkdir(path.c_str(), S_IRWXU) != 0 && errno != EEXIST) return cannot("create", path, std::strerror(errno));
+    if (::mkdir(path.c_str(), S_IRWXU) != 0 && errno != EEXIST)
+      return cannot("create", path, std::strerror(errno));
   } else if (!fs::is_directory(path, error)) {
     return cannot("create", path, std::strerror(ENOTDIR));
   }
@@ -71,7 +72,8 @@ Expected<DataDirectory, std::string> claim_data_directory(const std::string& pat
   switch (contents) {
     case Contents::strange: return Unexpected{not_ours(path)};
     case Contents::other_mark:
-      return Unexpected{"the data directory " + path + " was written by another version of Mayfly, whose format this "
+      return Unexpected{"the data directory " + path +
+                        " was written by another version of Mayfly, whose format this "
                         "one does not know"};
     case Contents::database: return DataDirectory::unmarked;
     case Contents::none:
@@ -95,7 +97,8 @@ Expected<void, std::string> mark_data_directory(const std::string& path) {
 }
 
 std::string not_ours(const std::string& path) {
-  return "the data directory " + path + " is not empty, and what it holds is not Mayfly's: name another one, or an "
+  return "the data directory " + path +
+         " is not empty, and what it holds is not Mayfly's: name another one, or an "
          "empty one";
 }
 

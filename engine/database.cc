@@ -15,7 +15,8 @@
 namespace mayfly::engine {
 namespace {
 
-constexpr std::string_view window_key = "Mexpiry-window";  // u64le ms: entries keep the span they were made with
+constexpr std::string_view window_key =
+    "Mexpiry-window";  // u64le ms: entries keep the span they were made with
 
 std::int64_t settled_window(Storage& storage, std::int64_t asked_ms) {
   if (std::string value; storage.get(window_key, value)) return read_little_endian<std::int64_t>(value);
@@ -86,13 +87,16 @@ Database::~Database() {
 
 Instant Database::now(std::string_view account) const { return parts_->accounts.of(account).clock().now(); }
 
-Instant Database::stream_now(std::string_view account) const { return parts_->accounts.of(account).stream_now(); }
+Instant Database::stream_now(std::string_view account) const {
+  return parts_->accounts.of(account).stream_now();
+}
 
 ClockSetting Database::clock_setting(std::string_view account) const {
   return parts_->accounts.of(account).clock().setting();
 }
 
-Advanced Database::advance(std::string_view account, Instant to, bool age_streams, const std::stop_token& stop) {
+Advanced Database::advance(std::string_view account, Instant to, bool age_streams,
+                           const std::stop_token& stop) {
   return parts_->time_travel->advance(parts_->accounts.of(account), to, age_streams, stop);
 }
 
@@ -101,7 +105,8 @@ Expected<Advanced, ClockRefusal> Database::advance_by(std::string_view account, 
   return parts_->time_travel->advance_by(parts_->accounts.of(account), by, age_streams, stop);
 }
 
-Advanced Database::advance_to_next_expiry(std::string_view account, bool age_streams, const std::stop_token& stop) {
+Advanced Database::advance_to_next_expiry(std::string_view account, bool age_streams,
+                                          const std::stop_token& stop) {
   return parts_->time_travel->advance_to_next_expiry(parts_->accounts.of(account), age_streams, stop);
 }
 
@@ -229,7 +234,9 @@ std::vector<std::optional<StoredItem>> Database::get_together(std::span<const It
 
 // --- streams
 
-std::vector<Stream> Database::list_streams(const Scope& scope) const { return parts_->catalog.streams(scope); }
+std::vector<Stream> Database::list_streams(const Scope& scope) const {
+  return parts_->catalog.streams(scope);
+}
 
 std::optional<Stream> Database::find_stream(const Scope& scope, std::string_view table_name,
                                             std::string_view label) const {

@@ -29,17 +29,17 @@
 namespace mayfly::engine {
 
 struct DatabaseOptions {
-  std::string directory;             // empty: in memory
-  bool fsync = false;                // an acknowledged write survives a power cut, not only kill -9
-  std::shared_ptr<Clock> clock;      // what accounts' clocks go by; empty: the host's
-  ClockDefaults account_clocks;      // how they begin
-  ExpiryMode expiry;                 // of new tables
+  std::string directory;         // empty: in memory
+  bool fsync = false;            // an acknowledged write survives a power cut, not only kill -9
+  std::shared_ptr<Clock> clock;  // what accounts' clocks go by; empty: the host's
+  ClockDefaults account_clocks;  // how they begin
+  ExpiryMode expiry;             // of new tables
   std::int64_t expiry_window_ms = 60'000;
-  std::uint32_t stream_shards = 1;   // of a new stream
-  bool reap = true;                  // false: nothing expires unless a clock is moved, or one asks for it
-  std::size_t backfill_at_once_max = 10'000;   // items that update_table fills in before it returns
+  std::uint32_t stream_shards = 1;  // of a new stream
+  bool reap = true;                 // false: nothing expires unless a clock is moved, or one asks for it
+  std::size_t backfill_at_once_max = 10'000;     // items that update_table fills in before it returns
   std::function<void(std::string_view)> report;  // told of storage that fails, and of its end: storage.h
-  std::function<bool()> write_fails;           // for tests: storage.h
+  std::function<bool()> write_fails;             // for tests: storage.h
 };
 
 using SnapshotId = std::uint32_t;  // never reused
@@ -74,7 +74,8 @@ class Database {
   [[nodiscard]] Instant stream_now(std::string_view account) const;
   [[nodiscard]] ClockSetting clock_setting(std::string_view account) const;
   // time_travel.h has what these promise.
-  Advanced advance(std::string_view account, Instant to, bool age_streams = false, const std::stop_token& stop = {});
+  Advanced advance(std::string_view account, Instant to, bool age_streams = false,
+                   const std::stop_token& stop = {});
   Expected<Advanced, ClockRefusal> advance_by(std::string_view account, std::chrono::milliseconds by,
                                               bool age_streams = false, const std::stop_token& stop = {});
   Advanced advance_to_next_expiry(std::string_view account, bool age_streams = false,
@@ -133,13 +134,13 @@ class Database {
   using StreamPage = engine::StreamPage;
   [[nodiscard]] StreamPage read_stream(StreamId stream, ShardNumber shard, Sequence from, std::size_t limit,
                                        std::size_t bytes_max) const;
-  [[nodiscard]] Sequence published() const;                     // the watermark: last sequence readable
+  [[nodiscard]] Sequence published() const;  // the watermark: last sequence readable
   // First not trimmed; of a shard that was forgotten the next that will be given.
   [[nodiscard]] Sequence oldest_sequence(StreamId stream, ShardNumber shard) const;
   // Closes an open shard of the table's stream, between two writes. One child goes on with its hashes, or two
   // with half of them each. Returns the children.
-  Expected<std::vector<Shard>, ReshardRefusal> reshard(const std::shared_ptr<LiveTable>& table, ShardNumber shard,
-                                                       Resharding how);
+  Expected<std::vector<Shard>, ReshardRefusal> reshard(const std::shared_ptr<LiveTable>& table,
+                                                       ShardNumber shard, Resharding how);
   // Every item write as it is committed, of tables with a stream and without: change_feed.h.
   [[nodiscard]] ChangeFeed::Subscription subscribe(ChangeFeed::Listener listener);
 

@@ -63,7 +63,8 @@ void Documents::write(const std::vector<DocumentName>& erased, const std::vector
 
 std::vector<Document> Documents::list(std::string_view kind) const { return read(storage_, "D", kind); }
 
-std::vector<Document> Documents::list(std::string_view account, std::string_view kind, std::string_view prefix) const {
+std::vector<Document> Documents::list(std::string_view account, std::string_view kind,
+                                      std::string_view prefix) const {
   return read(storage_, kind_prefix(account, kind).append(prefix), kind);
 }
 

@@ -28,27 +28,52 @@ class [[nodiscard]] Expected {
   using value_type = T;
 
   template <class U = T>
-    requires(std::is_constructible_v<T, U &&> && !std::is_same_v<std::remove_cvref_t<U>, Expected>)
-  Expected(U&& value) : state_(std::in_place_index<0>, std::forward<U>(value)) {}
+  requires(std::is_constructible_v<T, U&&> && !std::is_same_v<std::remove_cvref_t<U>, Expected>)
+      Expected(U&& value)
+      : state_(std::in_place_index<0>, std::forward<U>(value)) {}
   template <class F>
-    requires std::is_constructible_v<E, F&&>
-  Expected(Unexpected<F>&& unexpected) : state_(std::in_place_index<1>, std::move(unexpected.error)) {}
+  requires std::is_constructible_v<E, F&&> Expected(Unexpected<F>&& unexpected)
+      : state_(std::in_place_index<1>, std::move(unexpected.error)) {}
   template <class F>
-    requires std::is_constructible_v<E, const F&>
-  Expected(const Unexpected<F>& unexpected) : state_(std::in_place_index<1>, unexpected.error) {}
+  requires std::is_constructible_v<E, const F&> Expected(const Unexpected<F>& unexpected)
+      : state_(std::in_place_index<1>, unexpected.error) {}
 
   [[nodiscard]] bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
 
-  T& operator*() & { assert(has_value()); return *std::get_if<0>(&state_); }
-  const T& operator*() const& { assert(has_value()); return *std::get_if<0>(&state_); }
-  T&& operator*() && { assert(has_value()); return std::move(*std::get_if<0>(&state_)); }
-  T* operator->() { assert(has_value()); return std::get_if<0>(&state_); }
-  const T* operator->() const { assert(has_value()); return std::get_if<0>(&state_); }
+  T& operator*() & {
+    assert(has_value());
+    return *std::get_if<0>(&state_);
+  }
+  const T& operator*() const& {
+    assert(has_value());
+    return *std::get_if<0>(&state_);
+  }
+  T&& operator*() && {
+    assert(has_value());
+    return std::move(*std::get_if<0>(&state_));
+  }
+  T* operator->() {
+    assert(has_value());
+    return std::get_if<0>(&state_);
+  }
+  const T* operator->() const {
+    assert(has_value());
+    return std::get_if<0>(&state_);
+  }
 
-  E& error() & { assert(!has_value()); return *std::get_if<1>(&state_); }
-  const E& error() const& { assert(!has_value()); return *std::get_if<1>(&state_); }
-  E&& error() && { assert(!has_value()); return std::move(*std::get_if<1>(&state_)); }
+  E& error() & {
+    assert(!has_value());
+    return *std::get_if<1>(&state_);
+  }
+  const E& error() const& {
+    assert(!has_value());
+    return *std::get_if<1>(&state_);
+  }
+  E&& error() && {
+    assert(!has_value());
+    return std::move(*std::get_if<1>(&state_));
+  }
 
  private:
   std::variant<T, E> state_;
@@ -62,15 +87,24 @@ class [[nodiscard]] Expected<void, E> {
 
   Expected() = default;
   template <class F>
-    requires std::is_constructible_v<E, F&&>
-  Expected(Unexpected<F>&& unexpected) : state_(std::in_place_index<1>, std::move(unexpected.error)) {}
+  requires std::is_constructible_v<E, F&&> Expected(Unexpected<F>&& unexpected)
+      : state_(std::in_place_index<1>, std::move(unexpected.error)) {}
 
   [[nodiscard]] bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
 
-  E& error() & { assert(!has_value()); return *std::get_if<1>(&state_); }
-  const E& error() const& { assert(!has_value()); return *std::get_if<1>(&state_); }
-  E&& error() && { assert(!has_value()); return std::move(*std::get_if<1>(&state_)); }
+  E& error() & {
+    assert(!has_value());
+    return *std::get_if<1>(&state_);
+  }
+  const E& error() const& {
+    assert(!has_value());
+    return *std::get_if<1>(&state_);
+  }
+  E&& error() && {
+    assert(!has_value());
+    return std::move(*std::get_if<1>(&state_));
+  }
 
  private:
   std::variant<std::monostate, E> state_;
@@ -82,13 +116,13 @@ class [[nodiscard]] Expected<void, E> {
 #define MAYFLY_JOIN(a, b) MAYFLY_JOIN_TOKENS(a, b)
 
 // TRY(auto x, f()): defines x as f()'s value, or returns f()'s error from the enclosing function.
-#define TRY(declaration, ...)                                                                          \
-  auto MAYFLY_JOIN(try_result_, __LINE__) = (__VA_ARGS__);                                             \
-  if (!MAYFLY_JOIN(try_result_, __LINE__))                                                             \
-    return ::mayfly::Unexpected{std::move(MAYFLY_JOIN(try_result_, __LINE__)).error()};                \
+#define TRY(declaration, ...)                                                           \
+  auto MAYFLY_JOIN(try_result_, __LINE__) = (__VA_ARGS__);                              \
+  if (!MAYFLY_JOIN(try_result_, __LINE__))                                              \
+    return ::mayfly::Unexpected{std::move(MAYFLY_JOIN(try_result_, __LINE__)).error()}; \
   declaration = *std::move(MAYFLY_JOIN(try_result_, __LINE__))
 
 // CHECK_OK(f()): goes on, or returns f()'s error from the enclosing function.
-#define CHECK_OK(...)                                                                                  \
-  if (auto MAYFLY_JOIN(try_result_, __LINE__) = (__VA_ARGS__); !MAYFLY_JOIN(try_result_, __LINE__))    \
-  return ::mayfly::Unexpected{std::move(MAYFLY_JOIN(try_result_, __LINE__)).error()}
+#define CHECK_OK(...)                                                                               \
+  if (auto MAYFLY_JOIN(try_result_, __LINE__) = (__VA_ARGS__); !MAYFLY_JOIN(try_result_, __LINE__)) \
+    return ::mayfly::Unexpected { std::move(MAYFLY_JOIN(try_result_, __LINE__)).error() }

@@ -46,6 +46,8 @@ Instant ExpiryIndex::due_in(std::string_view entry_key) {
   return static_cast<Instant>(read_big_endian<std::uint64_t>(entry_key.substr(due_offset)));
 }
 
-std::string_view ExpiryIndex::item_key_in(std::string_view entry_key) { return entry_key.substr(item_key_offset); }
+std::string_view ExpiryIndex::item_key_in(std::string_view entry_key) {
+  return entry_key.substr(item_key_offset);
+}
 
 }  // namespace mayfly::engine

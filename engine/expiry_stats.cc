@@ -31,8 +31,7 @@ void ExpiryStats::record(Instant lag_ms) {
   deleted_.fetch_add(1, std::memory_order_relaxed);
   lag_ms_total_.fetch_add(lag_ms, std::memory_order_relaxed);
   Instant max = lag_ms_max_.load(std::memory_order_relaxed);
-  while (max < lag_ms && !lag_ms_max_.compare_exchange_weak(max, lag_ms)) {
-  }
+  while (max < lag_ms && !lag_ms_max_.compare_exchange_weak(max, lag_ms)) {}
 }
 
 Instant ExpiryStats::lag_ms_at(double share) const {

@@ -16,7 +16,8 @@ void walk(Database& database, const LiveTable& table, const Storage::Snapshot& a
   Database::Parts& parts = database.parts();
   const auto timer = table.account().timers().of(table.id());
   const std::string end = prefix_end(table_prefix('X', table.id()));
-  Storage::Iterator iterator(parts.storage(), parts.expiry.position(table.id(), timer ? timer->due : 0), end, &at);
+  Storage::Iterator iterator(parts.storage(), parts.expiry.position(table.id(), timer ? timer->due : 0), end,
+                             &at);
   for (iterator.seek_to_first(); iterator.valid(); iterator.next())
     if (!visit(ExpiryIndex::due_in(iterator.key()), ExpiryIndex::item_key_in(iterator.key()))) return;
 }
@@ -32,7 +33,8 @@ std::vector<UpcomingExpiry> upcoming_expiries(Database& database, const LiveTabl
   walk(database, table, at, [&](Instant due, std::string_view key) {
     if (upcoming.size() == limit) return false;
     if (storage.get(item_key(table.id(), 0, key), bytes, &at))
-      upcoming.push_back({key_attributes(description->keys, decode_item(bytes)), due, fires_at(*description, due)});
+      upcoming.push_back(
+          {key_attributes(description->keys, decode_item(bytes)), due, fires_at(*description, due)});
     return true;
   });
   return upcoming;

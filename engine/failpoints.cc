@@ -10,8 +10,9 @@ namespace mayfly::engine {
 
 void Failpoints::arm(std::shared_ptr<LiveTable> table, std::string key, Item keys) {
   const std::lock_guard lock(mutex_);
-  const bool known = std::any_of(points_.begin(), points_.end(),
-                                 [&](const Point& point) { return point.table == table && point.key == key; });
+  const bool known = std::any_of(points_.begin(), points_.end(), [&](const Point& point) {
+    return point.table == table && point.key == key;
+  });
   if (!known) points_.push_back({std::move(table), std::move(key), std::move(keys)});
   any_ = true;
 }

@@ -13,9 +13,9 @@
 namespace mayfly::engine {
 
 namespace {
-constexpr std::size_t batch_items_max = 64;      // locked together
-constexpr std::size_t background_items = 1024;   // between two looks whether to stop
-constexpr std::chrono::seconds fault_pause{1};   // before storage that failed is tried again
+constexpr std::size_t batch_items_max = 64;     // locked together
+constexpr std::size_t background_items = 1024;  // between two looks whether to stop
+constexpr std::chrono::seconds fault_pause{1};  // before storage that failed is tried again
 }  // namespace
 
 bool BackfillWalk::needed(const Table& description) {
@@ -25,7 +25,8 @@ bool BackfillWalk::needed(const Table& description) {
 }
 
 bool BackfillWalk::needed_since(const Table& before, const Table& after) {
-  if (after.ttl && after.ttl->backfilling && (!before.ttl || before.ttl->number != after.ttl->number)) return true;
+  if (after.ttl && after.ttl->backfilling && (!before.ttl || before.ttl->number != after.ttl->number))
+    return true;
   return std::any_of(after.indexes.begin(), after.indexes.end(), [&](const Index& index) {
     const bool is_old = std::any_of(before.indexes.begin(), before.indexes.end(),
                                     [&](const Index& other) { return other.id == index.id; });
@@ -46,7 +47,9 @@ bool BackfillWalk::fills(const Index& index) const {
 }
 
 // TTL that was switched off and on meanwhile has a walk of its own, which may be anywhere.
-bool BackfillWalk::fills(const std::optional<TimeToLive>& ttl) const { return ttl && ttl_number_ == ttl->number; }
+bool BackfillWalk::fills(const std::optional<TimeToLive>& ttl) const {
+  return ttl && ttl_number_ == ttl->number;
+}
 
 bool BackfillWalk::wanted() const {
   const std::shared_ptr<const Table> table = table_->description();

@@ -48,7 +48,7 @@ class BackfillWalk {
   std::shared_ptr<LiveTable> table_;
   std::vector<IndexId> indexes_;
   std::optional<std::uint32_t> ttl_number_;  // nothing: not ours
-  std::string next_key_;       // encoded item key to go on from
+  std::string next_key_;                     // encoded item key to go on from
 };
 
 class IndexBackfill {

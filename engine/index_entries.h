@@ -20,8 +20,8 @@ namespace mayfly::engine {
 
 struct IndexChange {
   const Index* index;
-  std::string old_key;  // the entry's key within the index; empty: there was no entry
-  std::string new_key;  // empty: there is none any more
+  std::string old_key;        // the entry's key within the index; empty: there was no entry
+  std::string new_key;        // empty: there is none any more
   std::size_t old_bytes = 0;  // what the entry projects, by DynamoDB's count
   std::size_t new_bytes = 0;
 

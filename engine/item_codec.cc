@@ -16,7 +16,8 @@ void store_u32(char* at, std::size_t value) {
 
 std::uint32_t load_u32(const char* at) {
   std::uint32_t value = 0;
-  for (int i = 0; i < 4; ++i) value |= static_cast<std::uint32_t>(static_cast<std::uint8_t>(at[i])) << (8 * i);
+  for (int i = 0; i < 4; ++i)
+    value |= static_cast<std::uint32_t>(static_cast<std::uint8_t>(at[i])) << (8 * i);
   return value;
 }
 
@@ -103,22 +104,14 @@ Map read_map(StoredReader& in, std::size_t count);
 
 AttributeValue read_value(StoredReader& in, StoredReader::Tag tag) {
   switch (tag.type) {
-    case Type::string:
-      return std::string(in.text());
-    case Type::number:
-      return in.number();
-    case Type::binary:
-      return Binary{std::string(in.text())};
-    case Type::boolean:
-      return AttributeValue(tag.boolean);
-    case Type::null:
-      return Null{};
-    case Type::string_set:
-      return read_set<std::string>(in, [&] { return std::string(in.text()); });
-    case Type::number_set:
-      return read_set<Number>(in, [&] { return in.number(); });
-    case Type::binary_set:
-      return read_set<Binary>(in, [&] { return Binary{std::string(in.text())}; });
+    case Type::string: return std::string(in.text());
+    case Type::number: return in.number();
+    case Type::binary: return Binary{std::string(in.text())};
+    case Type::boolean: return AttributeValue(tag.boolean);
+    case Type::null: return Null{};
+    case Type::string_set: return read_set<std::string>(in, [&] { return std::string(in.text()); });
+    case Type::number_set: return read_set<Number>(in, [&] { return in.number(); });
+    case Type::binary_set: return read_set<Binary>(in, [&] { return Binary{std::string(in.text())}; });
     case Type::list: {
       List list;
       std::size_t count = in.open();
@@ -126,8 +119,7 @@ AttributeValue read_value(StoredReader& in, StoredReader::Tag tag) {
       for (; count > 0; --count) list.push_back(read_value(in, in.tag()));
       return list;
     }
-    case Type::map:
-      return read_map(in, in.open());
+    case Type::map: return read_map(in, in.open());
   }
   assert(false && "no such tag");
   return Null{};
@@ -190,15 +182,12 @@ Number StoredReader::number() {
 void StoredReader::skip(Tag tag) {
   switch (tag.type) {
     case Type::string:
-    case Type::binary:
-      text();
-      return;
+    case Type::binary: text(); return;
     case Type::number:
       if (const std::uint8_t head = next(); head != 0) advance(1 + (head & ~negative_bit));
       return;
     case Type::boolean:
-    case Type::null:
-      return;
+    case Type::null: return;
     case Type::string_set:
     case Type::number_set:
     case Type::binary_set:

@@ -30,9 +30,9 @@
 
 namespace mayfly::engine {
 
-void encode_item(const Item& item, std::string& out);         // appends
-Item decode_item(std::string_view stored);                    // asserts that the bytes are encode_item's
-std::uint32_t stored_item_size(std::string_view stored);      // item_size without decoding
+void encode_item(const Item& item, std::string& out);     // appends
+Item decode_item(std::string_view stored);                // asserts that the bytes are encode_item's
+std::uint32_t stored_item_size(std::string_view stored);  // item_size without decoding
 
 // One top-level attribute; nothing else is decoded.
 std::optional<AttributeValue> stored_attribute(std::string_view stored, std::string_view name);

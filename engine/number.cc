@@ -12,7 +12,7 @@ namespace {
 
 using Wide = Number::Wide;
 
-constexpr int wide_digits_max = 39;  // of the largest Wide, 3.4e38
+constexpr int wide_digits_max = 39;               // of the largest Wide, 3.4e38
 constexpr int exponent_text_max = 1'000'000'000;  // larger written exponents mean the same: out of range
 
 constexpr std::array<Wide, wide_digits_max> make_powers() {
@@ -28,14 +28,15 @@ constexpr std::array<Wide, wide_digits_max> power_of_ten = make_powers();
 constexpr std::uint64_t ten_to_19 = 10'000'000'000'000'000'000u;
 
 constexpr char digit_pairs[] =
-    "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354"
+    "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051"
+    "525354"
     "555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
 
 int count_digits(Wide value) {
   if (value == 0) return 0;
   const auto high = static_cast<std::uint64_t>(value >> 64);
-  const int bits = high != 0 ? 128 - std::countl_zero(high)
-                             : 64 - std::countl_zero(static_cast<std::uint64_t>(value));
+  const int bits =
+      high != 0 ? 128 - std::countl_zero(high) : 64 - std::countl_zero(static_cast<std::uint64_t>(value));
   // log10(2) is 1233/4096, nearly: exact for up to 128 bits, or one too few.
   const int guess = (bits * 1233) >> 12;
   return guess + (guess < wide_digits_max && value >= power_of_ten[guess] ? 1 : 0);
@@ -269,7 +270,9 @@ std::strong_ordering operator<=>(const Number& a, const Number& b) {
     // Leading digits stand alike: fill the shorter one up with zeros, at most to 38 digits.
     const Wide x = a.significand() * power_of_ten[std::max(0, digits_b - digits_a)];
     const Wide y = b.significand() * power_of_ten[std::max(0, digits_a - digits_b)];
-    order = x < y ? std::strong_ordering::less : x > y ? std::strong_ordering::greater : std::strong_ordering::equal;
+    order = x < y   ? std::strong_ordering::less
+            : x > y ? std::strong_ordering::greater
+                    : std::strong_ordering::equal;
   }
   return sign_a > 0 ? order : 0 <=> order;
 }

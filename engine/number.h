@@ -31,7 +31,7 @@ class Number {
   __extension__ using Wide = unsigned __int128;
 
   static constexpr int digits_max = 38;
-  static constexpr int magnitude_max = 125;   // of the leading digit
+  static constexpr int magnitude_max = 125;  // of the leading digit
   static constexpr int magnitude_min = -130;
 
   Number() = default;

@@ -16,11 +16,11 @@
 namespace mayfly::engine {
 
 namespace {
-constexpr std::size_t batch_items_max = 64;      // locked together: below a millisecond
-constexpr std::size_t slice_items_max = 256;     // of one account, before the others have their turn
-constexpr std::chrono::seconds fault_pause{1};   // before storage that failed is tried again
+constexpr std::size_t batch_items_max = 64;     // locked together: below a millisecond
+constexpr std::size_t slice_items_max = 256;    // of one account, before the others have their turn
+constexpr std::chrono::seconds fault_pause{1};  // before storage that failed is tried again
 constexpr Instant retention_ms = 24 * 3600 * 1000;
-constexpr Instant trim_pause_ms = 60 * 1000;     // records are trimmed in lots, not one by one
+constexpr Instant trim_pause_ms = 60 * 1000;  // records are trimmed in lots, not one by one
 
 struct Entry {
   Instant due;
@@ -43,8 +43,8 @@ struct Reaper::Sweep {
   }
 };
 
-std::optional<Reaper::Sweep> Reaper::begin(const Account::Turn& turn, const TimerHeap::Look& look, Instant now,
-                                           Which which) {
+std::optional<Reaper::Sweep> Reaper::begin(const Account::Turn& turn, const TimerHeap::Look& look,
+                                           Instant now, Which which) {
   Database::Parts& parts = database_.parts();
   std::shared_ptr<LiveTable> table = parts.catalog.find(look.timer.table);
   if (!table) {
@@ -95,13 +95,13 @@ Reaper::Progress Reaper::step(Sweep& sweep, std::size_t items_max, Deletions& de
   return Progress::more;
 }
 
-void Reaper::sweep_account(const Account::Turn& turn, Instant now, Deletions& deletions, const std::stop_token& stop) {
+void Reaper::sweep_account(const Account::Turn& turn, Instant now, Deletions& deletions,
+                           const std::stop_token& stop) {
   while (!ends(stop)) {
     const std::optional<TimerHeap::Look> look = turn.account().timers().look_firing(now);
     if (!look) return;
     std::optional<Sweep> sweep = begin(turn, *look, now, Which::fires);
-    while (sweep && step(*sweep, slice_items_max, deletions) == Progress::more && !ends(stop)) {
-    }
+    while (sweep && step(*sweep, slice_items_max, deletions) == Progress::more && !ends(stop)) {}
   }
 }
 
@@ -145,7 +145,8 @@ std::optional<Instant> Reaper::next_expiry(const Account::Turn& turn) {
       next = {look->timer.table, due, fires_at(*sweep->description, due)};
     }
     timers.settle(*look, next);
-    if (next && next->fires <= look->timer.fires) return next->fires == never ? std::nullopt : std::optional(next->fires);
+    if (next && next->fires <= look->timer.fires)
+      return next->fires == never ? std::nullopt : std::optional(next->fires);
   }
   return std::nullopt;
 }

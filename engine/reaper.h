@@ -35,7 +35,8 @@ class Reaper {
   void start();  // the thread; without it only what follows reaps
 
   // Deletes what fires by now. Less if `stop` is requested, as in what follows.
-  void sweep_account(const Account::Turn& turn, Instant now, Deletions& deletions, const std::stop_token& stop = {});
+  void sweep_account(const Account::Turn& turn, Instant now, Deletions& deletions,
+                     const std::stop_token& stop = {});
   // Deletes what is due in the account's table, whatever its mode, and meanwhile what fires in the account's
   // others.
   void sweep_table(const Account::Turn& turn, const std::shared_ptr<LiveTable>& table, Instant now,
@@ -58,7 +59,8 @@ class Reaper {
 
   void run();
   // Nothing: the table is gone.
-  std::optional<Sweep> begin(const Account::Turn& turn, const TimerHeap::Look& look, Instant now, Which which);
+  std::optional<Sweep> begin(const Account::Turn& turn, const TimerHeap::Look& look, Instant now,
+                             Which which);
   // Deletes at most so many items more.
   Progress step(Sweep& sweep, std::size_t items_max, Deletions& deletions);
   [[nodiscard]] bool ends(const std::stop_token& stop) const { return stop_ || stop.stop_requested(); }

@@ -49,7 +49,8 @@ std::optional<std::string> RequestTokens::find(std::string_view name, Instant no
   Storage::Iterator iterator(storage_, prefix, prefix_end(prefix));
   iterator.seek_to_last();
   if (!iterator.valid()) return std::nullopt;
-  const auto used = static_cast<Instant>(read_big_endian<std::uint64_t>(iterator.key().substr(prefix.size())));
+  const auto used =
+      static_cast<Instant>(read_big_endian<std::uint64_t>(iterator.key().substr(prefix.size())));
   if (is_over(used, now)) return std::nullopt;
   return std::string(iterator.value());
 }
@@ -67,7 +68,8 @@ void RequestTokens::stage_use(Batch& batch, std::string_view name, std::string_v
   for (std::size_t i = 0; i < forgotten_at_once_max && iterator.valid(); ++i, iterator.next()) {
     const std::string_view rest = iterator.key().substr(prefix.size());
     batch.erase(iterator.key());
-    batch.erase(use_key(rest.substr(sizeof(std::uint64_t)), static_cast<Instant>(read_big_endian<std::uint64_t>(rest))));
+    batch.erase(use_key(rest.substr(sizeof(std::uint64_t)),
+                        static_cast<Instant>(read_big_endian<std::uint64_t>(rest))));
   }
   oldest = iterator.valid() ? std::string(iterator.key()) : ripe_end;
   batch.put(use_key(name, now), digest);

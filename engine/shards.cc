@@ -36,8 +36,8 @@ std::vector<Shard> first_shards(std::uint32_t count, Instant created, std::uint6
   return shards;
 }
 
-Expected<std::vector<Shard>, ReshardRefusal> reshard(Stream& stream, ShardNumber number, Resharding how, Instant now,
-                                                     std::uint64_t last_sequence) {
+Expected<std::vector<Shard>, ReshardRefusal> reshard(Stream& stream, ShardNumber number, Resharding how,
+                                                     Instant now, std::uint64_t last_sequence) {
   const auto parent = std::find_if(stream.shards.begin(), stream.shards.end(),
                                    [&](const Shard& shard) { return shard.number == number; });
   if (parent == stream.shards.end()) return Unexpected{ReshardRefusal::no_such_shard};
@@ -50,8 +50,8 @@ Expected<std::vector<Shard>, ReshardRefusal> reshard(Stream& stream, ShardNumber
   ShardNumber next_number = stream.shards.back().number + 1;
   std::vector<Shard> children;
   const auto add = [&](std::uint64_t first_hash, std::uint64_t last_hash) {
-    Shard& child = children.emplace_back(
-        new_shard(next_number++, std::max(now, parent->created + 1), last_sequence));
+    Shard& child =
+        children.emplace_back(new_shard(next_number++, std::max(now, parent->created + 1), last_sequence));
     child.parent = {parent->number, parent->created};
     child.first_hash = first_hash;
     child.last_hash = last_hash;

@@ -23,18 +23,18 @@ inline constexpr std::uint32_t first_shards_max = 1000;
 enum class Resharding : std::uint8_t { roll, split };  // one child with the same hashes, two with half each
 
 enum class ReshardRefusal : std::uint8_t {
-  no_stream,       // the table is gone, or its stream is not enabled
-  no_such_shard,   // or it was forgotten
+  no_stream,      // the table is gone, or its stream is not enabled
+  no_such_shard,  // or it was forgotten
   already_closed,
-  cannot_split,    // it has only one hash left
+  cannot_split,  // it has only one hash left
 };
 
 // `count` shards of a new stream, whose first record will come after `last`.
 std::vector<Shard> first_shards(std::uint32_t count, Instant created, std::uint64_t last_sequence);
 
 // Closes an open shard behind `last_sequence` and returns its children, which the stream has from now on.
-Expected<std::vector<Shard>, ReshardRefusal> reshard(Stream& stream, ShardNumber number, Resharding how, Instant now,
-                                                     std::uint64_t last_sequence);
+Expected<std::vector<Shard>, ReshardRefusal> reshard(Stream& stream, ShardNumber number, Resharding how,
+                                                     Instant now, std::uint64_t last_sequence);
 
 // Closes the stream and all its open shards.
 void close(Stream& stream, Instant now, std::uint64_t last_sequence);

@@ -16,7 +16,8 @@
 namespace mayfly::engine {
 namespace {
 
-constexpr std::string_view last_ids_key = "Msnapshots";  // snapshot:u32le log:u32le restore:u32le, the last given
+constexpr std::string_view last_ids_key =
+    "Msnapshots";  // snapshot:u32le log:u32le restore:u32le, the last given
 constexpr std::size_t account_bytes = 12;
 constexpr std::size_t head_bytes = account_bytes + sizeof(Sequence) + sizeof(ImageLog);
 constexpr std::string_view member_kinds = "HJKE";
@@ -76,14 +77,16 @@ template <class Visit>
 void each_member(const Storage& storage, char kind, SnapshotId id, Visit visit) {
   const std::string prefix = table_prefix(kind, id);
   Storage::Iterator members(storage, prefix, prefix_end(prefix));
-  for (members.seek_to_first(); members.valid(); members.next()) visit(member_name(members.key()), members.value());
+  for (members.seek_to_first(); members.valid(); members.next())
+    visit(member_name(members.key()), members.value());
 }
 
 // The numbers from `begin` on that records of the stream may have, as [from, to): all but those that were
 // taken back.
 std::vector<std::pair<Sequence, Sequence>> recorded_ranges(const Stream& stream, Sequence begin) {
   std::vector<Undoing> undone = stream.undone;
-  std::sort(undone.begin(), undone.end(), [](const Undoing& a, const Undoing& b) { return a.first < b.first; });
+  std::sort(undone.begin(), undone.end(),
+            [](const Undoing& a, const Undoing& b) { return a.first < b.first; });
   std::vector<std::pair<Sequence, Sequence>> ranges;
   for (const Undoing& undoing : undone) {
     if (undoing.first > begin) ranges.emplace_back(begin, undoing.first);
@@ -125,7 +128,7 @@ struct Snapshots::Kept {
 // In the order of the keys, so that a batch writes them in it.
 struct Snapshots::Changes {
   std::map<std::string, std::optional<std::string>, std::less<>> to;  // nothing: the key is not there
-  std::map<StreamId, Sequence> first_undone;                          // of streams that recorded something since
+  std::map<StreamId, Sequence> first_undone;  // of streams that recorded something since
 };
 
 Snapshots::Snapshots(Database& database) : database_(database) {
@@ -133,7 +136,8 @@ Snapshots::Snapshots(Database& database) : database_(database) {
   Storage::Iterator copies(storage, "Z", "[");  // where earlier versions kept copies of whole accounts
   copies.seek_to_first();
   if (copies.valid())
-    throw StorageFault("it has snapshots of an earlier Mayfly, which this one does not read: delete them with that one");
+    throw StorageFault(
+        "it has snapshots of an earlier Mayfly, which this one does not read: delete them with that one");
   Storage::Iterator heads(storage, "G", "H");
   for (heads.seek_to_first(); heads.valid(); heads.next()) {
     const std::string_view value = heads.value();
@@ -161,7 +165,8 @@ Snapshots::Heads Snapshots::heads_of(const Account& account) const {
 // While nobody writes to the account's tables: these snapshots' images are kept from now on.
 void Snapshots::set_heads(Account& account, Heads heads) {
   const auto latest = heads.rbegin();
-  account.keep_images(heads.empty() ? ImageKeeper{} : ImageKeeper{latest->second.log, latest->second.sequence});
+  account.keep_images(heads.empty() ? ImageKeeper{}
+                                    : ImageKeeper{latest->second.log, latest->second.sequence});
   for (const auto& table : database_.parts().catalog.tables(account.id()))
     Catalog::keep_images(*table, has(heads, table->id()));
   const std::lock_guard lock(mutex_);
@@ -169,7 +174,8 @@ void Snapshots::set_heads(Account& account, Heads heads) {
 }
 
 bool Snapshots::has(const Heads& heads, TableId table) {
-  return std::any_of(heads.begin(), heads.end(), [&](const auto& head) { return head.second.tables.count(table) > 0; });
+  return std::any_of(heads.begin(), heads.end(),
+                     [&](const auto& head) { return head.second.tables.count(table) > 0; });
 }
 
 std::vector<SnapshotId> Snapshots::list(const Account& account) const {
@@ -201,7 +207,8 @@ Snapshots::Kept Snapshots::read(const Account& account, SnapshotId id) const {
 
 // --- taking
 
-void Snapshots::stage_members(Batch& batch, SnapshotId id, const std::vector<std::shared_ptr<LiveTable>>& tables,
+void Snapshots::stage_members(Batch& batch, SnapshotId id,
+                              const std::vector<std::shared_ptr<LiveTable>>& tables,
                               const Account& account) const {
   Database::Parts& parts = database_.parts();
   for (const auto& live : tables) {
@@ -296,7 +303,8 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
   const Sequence sequence = heads.at(id).sequence;
 
   BeforeImages::Erasure erasure;
-  const auto stage = [&](const Catalog::Tables& old_tables, const std::vector<Stream>& old_streams, Batch& batch) {
+  const auto stage = [&](const Catalog::Tables& old_tables, const std::vector<Stream>& old_streams,
+                         Batch& batch) {
     const Storage& storage = parts.storage();
     Ids ids = Ids::last(storage);
     ++ids.restore;
@@ -344,7 +352,8 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
                                      [&](const Stream& other) { return other.id == stream.id; });
       const auto first = changes.first_undone.find(stream.id);
       std::optional<Undoing> now;
-      if (first != changes.first_undone.end()) now = {ids.restore, first->second, parts.committer.published()};
+      if (first != changes.first_undone.end())
+        now = {ids.restore, first->second, parts.committer.published()};
       stream.undone = undone_after(stream, live == old_streams.end() ? nullptr : &*live, sequence, now);
       for (Table& table : kept.tables)
         if (table.stream && table.stream->id == stream.id) table.stream = stream;
@@ -395,7 +404,8 @@ bool Snapshots::drop(Account& account, SnapshotId id) {
       const Head& before = std::prev(dropped)->second;
       const Heads earlier(heads.begin(), dropped);
       parts.before_images.each(head.log, [&](std::string_view key, const auto& value) {
-        const bool is_theirs = key.front() == 'S' ? record_sequence(key) <= before.sequence : has(earlier, id_in(key));
+        const bool is_theirs =
+            key.front() == 'S' ? record_sequence(key) <= before.sequence : has(earlier, id_in(key));
         if (is_theirs && !parts.before_images.find(before.log, key))
           parts.before_images.put(batch, before.log, key, value);
       });
@@ -405,7 +415,8 @@ bool Snapshots::drop(Account& account, SnapshotId id) {
     parts.before_images.stage(batch, erasure);
     heads.erase(dropped);
     for (const TableId table : head.tables) {
-      const bool lives = std::any_of(tables.begin(), tables.end(), [&](const auto& live) { return live->id() == table; });
+      const bool lives =
+          std::any_of(tables.begin(), tables.end(), [&](const auto& live) { return live->id() == table; });
       if (!lives && !has(heads, table)) parts.catalog.erase_data(batch, table);
     }
     parts.storage().write(batch);
@@ -422,7 +433,8 @@ void Snapshots::reset(Account& account) {
   const std::unique_lock alone(account.requests());
   BeforeImages::Erasure erasure;
   for (const auto& [id, head] : heads) erasure.logs.push_back(head.log);
-  const auto stage = [&](const Catalog::Tables& old_tables, const std::vector<Stream>& old_streams, Batch& batch) {
+  const auto stage = [&](const Catalog::Tables& old_tables, const std::vector<Stream>& old_streams,
+                         Batch& batch) {
     std::set<TableId> tables;
     for (const auto& live : old_tables) tables.insert(live->id());
     for (const auto& [id, head] : heads) {
@@ -431,7 +443,8 @@ void Snapshots::reset(Account& account) {
     }
     parts.before_images.stage(batch, erasure);
     for (const TableId table : tables) parts.catalog.erase_data(batch, table);
-    for (const Stream& stream : old_streams) erase_prefix(parts.storage(), batch, table_prefix('S', stream.id));
+    for (const Stream& stream : old_streams)
+      erase_prefix(parts.storage(), batch, table_prefix('S', stream.id));
     erase_prefix(parts.storage(), batch, Documents::state_prefix(account.id()));
     parts.tokens.stage_forgetting(batch, account.id());
     parts.accounts.stage_forgetting(batch, account);

@@ -77,7 +77,7 @@ class Snapshots {
   void adopt(const Account::Turn& turn);
 
   Database& database_;
-  mutable std::mutex mutex_;  // for a few instructions
+  mutable std::mutex mutex_;                                            // for a few instructions
   std::map<std::string, Heads, std::less<>> heads_ GUARDED_BY(mutex_);  // by account
 };
 

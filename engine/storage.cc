@@ -1,5 +1,11 @@
 #include "engine/storage.h"
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
@@ -10,13 +16,6 @@
 #include <rocksdb/slice.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
-
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <cstdlib>
-#include <cstring>
-#include <mutex>
 #include <shared_mutex>
 #include <utility>
 
@@ -87,7 +86,8 @@ rocksdb::Options memory_options(rocksdb::Env* env) {
 rocksdb::Options disk_options() {
   rocksdb::Options options = common_options();
   options.write_buffer_size = 16 << 20;
-  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kAbsoluteConsistency;  // write_ahead_log.h mends what may be
+  options.wal_recovery_mode =
+      rocksdb::WALRecoveryMode::kAbsoluteConsistency;  // write_ahead_log.h mends what may be
   rocksdb::BlockBasedTableOptions table = table_options();
   table.block_cache = rocksdb::NewLRUCache(32 << 20, /*num_shard_bits=*/2);
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
@@ -321,7 +321,8 @@ Expected<void, std::string> check_is_ours(rocksdb::Options options, const std::s
 }
 
 // While nobody else can write to it.
-Expected<void, std::string> look_over(const std::string& directory, DataDirectory found, const rocksdb::Options& options) {
+Expected<void, std::string> look_over(const std::string& directory, DataDirectory found,
+                                      const rocksdb::Options& options) {
   if (found == DataDirectory::unmarked) CHECK_OK(check_is_ours(options, directory));
   return mend_write_ahead_logs(directory);
 }

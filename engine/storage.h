@@ -81,7 +81,8 @@ class Batch {
   }
 
  private:
-  static constexpr std::uint64_t erased_bytes_of_key = 150;  // two of RocksDB's entries: what was put, and its erasure
+  static constexpr std::uint64_t erased_bytes_of_key =
+      150;  // two of RocksDB's entries: what was put, and its erasure
 
   void append(Kind kind, std::string_view first, std::string_view second);
   static Kind take(std::string_view& rest, std::string_view& first, std::string_view& second);
@@ -141,11 +142,11 @@ class Storage {
 
     void seek_to_first();
     void seek_to_last();
-    void seek(std::string_view key);           // to the first at or after `key`
+    void seek(std::string_view key);  // to the first at or after `key`
     void next();
     void prev();
-    [[nodiscard]] bool valid() const;          // throws if the walk ended in a fault
-    [[nodiscard]] std::string_view key() const;    // until the next move
+    [[nodiscard]] bool valid() const;            // throws if the walk ended in a fault
+    [[nodiscard]] std::string_view key() const;  // until the next move
     [[nodiscard]] std::string_view value() const;
 
    private:

@@ -1,13 +1,12 @@
 #include "engine/storage_files.h"
 
+#include <cerrno>
+#include <cstring>
 #include <fcntl.h>
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 namespace mayfly::engine {
@@ -91,7 +90,8 @@ class PrivateFiles final : public rocksdb::FileSystemWrapper {
     return passing(std::move(status));
   }
   IOStatus ReopenWritableFile(const std::string& path, const rocksdb::FileOptions& options,
-                              std::unique_ptr<rocksdb::FSWritableFile>* file, IODebugContext* context) override {
+                              std::unique_ptr<rocksdb::FSWritableFile>* file,
+                              IODebugContext* context) override {
     return passing(target()->ReopenWritableFile(path, options, file, context));
   }
   IOStatus NewRandomRWFile(const std::string& path, const rocksdb::FileOptions& options,

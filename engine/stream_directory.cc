@@ -7,7 +7,8 @@ namespace mayfly::engine {
 
 namespace {
 
-std::tuple<std::string_view, std::string_view, std::string_view, std::string_view> name_of(const Stream& stream) {
+std::tuple<std::string_view, std::string_view, std::string_view, std::string_view> name_of(
+    const Stream& stream) {
   return {stream.account, stream.region, stream.table_name, stream.label};
 }
 
@@ -33,8 +34,8 @@ const Stream* StreamDirectory::find(StreamId id) const {
   return found == by_id_.end() ? nullptr : &found->second;
 }
 
-const Stream* StreamDirectory::find(std::string_view account, std::string_view region, std::string_view table_name,
-                                    std::string_view label) const {
+const Stream* StreamDirectory::find(std::string_view account, std::string_view region,
+                                    std::string_view table_name, std::string_view label) const {
   const auto found = by_name_.find(std::tuple(account, region, table_name, label));
   return found == by_name_.end() ? nullptr : find(found->second);
 }
@@ -57,10 +58,12 @@ std::vector<Stream> StreamDirectory::all() const {
   return streams;
 }
 
-std::vector<Stream> StreamDirectory::of(std::string_view account, std::optional<std::string_view> region) const {
+std::vector<Stream> StreamDirectory::of(std::string_view account,
+                                        std::optional<std::string_view> region) const {
   std::vector<Stream> streams;
-  for (auto each = by_name_.lower_bound(std::tuple(account, region.value_or(""), std::string_view(), std::string_view())); each != by_name_.end();
-       ++each) {
+  for (auto each = by_name_.lower_bound(
+           std::tuple(account, region.value_or(""), std::string_view(), std::string_view()));
+       each != by_name_.end(); ++each) {
     const Stream& stream = *find(each->second);
     if (stream.account != account || (region && stream.region != *region)) break;
     streams.push_back(stream);

@@ -25,8 +25,8 @@ class StreamDirectory {
   void erase(StreamId id);
 
   [[nodiscard]] const Stream* find(StreamId id) const;
-  [[nodiscard]] const Stream* find(std::string_view account, std::string_view region, std::string_view table_name,
-                                   std::string_view label) const;
+  [[nodiscard]] const Stream* find(std::string_view account, std::string_view region,
+                                   std::string_view table_name, std::string_view label) const;
   // The last by label of a table's, or of the tables' that had its name; nullptr: there is none.
   [[nodiscard]] const Stream* last_of(std::string_view account, std::string_view region,
                                       std::string_view table_name) const;
@@ -36,7 +36,8 @@ class StreamDirectory {
                                        std::optional<std::string_view> region = std::nullopt) const;
 
  private:
-  using Name = std::tuple<std::string, std::string, std::string, std::string>;  // account, region, table, label
+  using Name =
+      std::tuple<std::string, std::string, std::string, std::string>;  // account, region, table, label
   using NameView = std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>;
   // std::less<> would compare the two tuples as they are, which Clang 14 cannot with libstdc++'s.
   struct IsBefore {

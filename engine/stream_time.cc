@@ -55,8 +55,8 @@ void StreamTime::append_to(std::string& out) const {
 StreamTime StreamTime::from_bytes(std::string_view bytes) {
   StreamTime time;
   for (; bytes.size() >= 2 * sizeof(Instant); bytes.remove_prefix(2 * sizeof(Instant)))
-    time.jumps_.push_back({read_little_endian<Instant>(bytes),
-                           read_little_endian<Instant>(bytes.substr(sizeof(Instant)))});
+    time.jumps_.push_back(
+        {read_little_endian<Instant>(bytes), read_little_endian<Instant>(bytes.substr(sizeof(Instant)))});
   return time;
 }
 

@@ -183,7 +183,9 @@ ContributorInsights insights(const Map& map) {
   return {flag(map, "enabled"), string_or_empty(map, "mode"), int_or(map, "changed", 0)};
 }
 
-ResourcePolicy policy(const Map& map) { return {string_or_empty(map, "document"), string_or_empty(map, "revision")}; }
+ResourcePolicy policy(const Map& map) {
+  return {string_or_empty(map, "document"), string_or_empty(map, "revision")};
+}
 
 Index index(const AttributeValue& value) {
   const Map& map = *value.get_if<Map>();
@@ -205,7 +207,8 @@ Index index(const AttributeValue& value) {
 
 Undoing undoing(const AttributeValue& value) {
   const Map& map = *value.get_if<Map>();
-  return {static_cast<std::uint32_t>(int_or(map, "number", 0)), static_cast<std::uint64_t>(int_or(map, "first", 0)),
+  return {static_cast<std::uint32_t>(int_or(map, "number", 0)),
+          static_cast<std::uint64_t>(int_or(map, "first", 0)),
           static_cast<std::uint64_t>(int_or(map, "last", 0))};
 }
 
@@ -266,7 +269,8 @@ const Shard* Stream::find_shard(ShardNumber number) const {
 const Shard& Stream::open_shard(std::uint64_t partition_hash) const {
   // From the youngest: shards that were closed stay listed for a day.
   const auto shard = std::find_if(shards.rbegin(), shards.rend(), [&](const Shard& candidate) {
-    return !candidate.closed && candidate.first_hash <= partition_hash && partition_hash <= candidate.last_hash;
+    return !candidate.closed && candidate.first_hash <= partition_hash &&
+           partition_hash <= candidate.last_hash;
   });
   assert(shard != shards.rend());
   return *shard;
@@ -388,13 +392,15 @@ Table table_from_item(const Item& item) {
     table.ttl = TimeToLive{string_or_empty(item, "ttl"), flag(item, "ttl_backfilling"),
                            static_cast<std::uint32_t>(int_or(item, "ttl_number", 0))};
   const ExpiryMode mode;
-  table.expiry = {static_cast<ExpiryMode::Kind>(int_or(item, "expiry", 0)),
-                  int_or(item, "expiry_delay_ms_min", mode.delay_ms_min),
-                  int_or(item, "expiry_delay_ms_max", mode.delay_ms_max),
-                  static_cast<std::uint64_t>(int_or(item, "expiry_seed", static_cast<std::int64_t>(mode.seed)))};
+  table.expiry = {
+      static_cast<ExpiryMode::Kind>(int_or(item, "expiry", 0)),
+      int_or(item, "expiry_delay_ms_min", mode.delay_ms_min),
+      int_or(item, "expiry_delay_ms_max", mode.delay_ms_max),
+      static_cast<std::uint64_t>(int_or(item, "expiry_seed", static_cast<std::int64_t>(mode.seed)))};
   table.ttl_changed = optional_int(item, "ttl_changed");
   if (const Map* found = submap(item, "stream")) table.stream = stream_from_item(*found);
-  if (flag(item, "latest_stream_label")) table.latest_stream_label = string_or_empty(item, "latest_stream_label");
+  if (flag(item, "latest_stream_label"))
+    table.latest_stream_label = string_or_empty(item, "latest_stream_label");
   table.deletion_protection = flag(item, "deletion_protection");
   table.table_class = string_or_empty(item, "table_class");
   table.table_class_changed = optional_int(item, "table_class_changed");

@@ -14,11 +14,12 @@
 
 namespace mayfly::engine {
 
-using TableId = std::uint32_t;   // unique across accounts, never reused
-using IndexId = std::uint16_t;   // unique among a table's indexes; 0 is the table itself
-inline constexpr IndexId last_index_id = 0xfffe;   // after it come those again that no index has any more
-inline constexpr IndexId expiry_entries = 0xffff;  // no index: the counter of a table's entries in the expiry index
-using StreamId = std::uint32_t;  // unique across accounts, never reused
+using TableId = std::uint32_t;                    // unique across accounts, never reused
+using IndexId = std::uint16_t;                    // unique among a table's indexes; 0 is the table itself
+inline constexpr IndexId last_index_id = 0xfffe;  // after it come those again that no index has any more
+inline constexpr IndexId expiry_entries =
+    0xffff;                         // no index: the counter of a table's entries in the expiry index
+using StreamId = std::uint32_t;     // unique across accounts, never reused
 using ShardNumber = std::uint32_t;  // unique within a stream, never reused
 
 enum class ScalarType : std::uint8_t { string, number, binary };
@@ -96,7 +97,8 @@ struct Index {
 struct TimeToLive {
   std::string attribute;
   bool backfilling = false;  // items from before it was enabled are still being indexed
-  std::uint32_t number = 0;  // each time it is enabled has its own, so that no backfill takes another's end for its own
+  std::uint32_t number =
+      0;  // each time it is enabled has its own, so that no backfill takes another's end for its own
 };
 
 // When an item that is due is deleted (expiry_mode.h).
@@ -133,7 +135,7 @@ struct Shard {
   };
   ShardNumber number = 0;
   std::optional<Parent> parent;
-  Instant created = 0;                         // later than its parent's, also on a frozen clock
+  Instant created = 0;  // later than its parent's, also on a frozen clock
   std::uint64_t first_hash = 0;
   std::uint64_t last_hash = ~std::uint64_t{0};
   std::uint64_t first_sequence = 0;            // first that a record of it may have
@@ -145,13 +147,14 @@ struct Shard {
 
 // A restore takes back the records that came after its snapshot. Their numbers are never given again.
 struct Undoing {
-  std::uint32_t number = 0;            // of the restore
-  std::uint64_t first = 0, last = 0;   // the records' numbers
+  std::uint32_t number = 0;           // of the restore
+  std::uint64_t first = 0, last = 0;  // the records' numbers
   friend bool operator==(const Undoing&, const Undoing&) = default;
 };
 
 struct Stream {
-  static constexpr std::size_t undone_max = 100;  // the oldest is forgotten: who stood there for so long reads on
+  static constexpr std::size_t undone_max =
+      100;  // the oldest is forgotten: who stood there for so long reads on
 
   StreamId id = 0;
   TableId table = 0;
@@ -161,9 +164,11 @@ struct Stream {
   KeySchema keys;
   Instant created = 0;
   std::optional<Instant> disabled;  // closed: readable for 24 h
-  std::uint32_t name = 0;  // what shards and events are named by; a restored stream keeps it, and gets another id
-  std::vector<Undoing> undone;  // by number: what restores took back of this stream, as far as it is not back again
-  std::vector<Shard> shards;        // by number; of an enabled stream the last one is open
+  std::uint32_t name =
+      0;  // what shards and events are named by; a restored stream keeps it, and gets another id
+  std::vector<Undoing>
+      undone;  // by number: what restores took back of this stream, as far as it is not back again
+  std::vector<Shard> shards;  // by number; of an enabled stream the last one is open
   std::optional<ResourcePolicy> policy;
 
   [[nodiscard]] const Shard* find_shard(ShardNumber number) const;
@@ -196,10 +201,10 @@ struct Table {
   OnDemandLimits on_demand_limits;
   std::optional<WarmThroughput> warm;
   std::optional<TimeToLive> ttl;
-  ExpiryMode expiry;           // whether TTL is on or not
+  ExpiryMode expiry;  // whether TTL is on or not
   std::optional<Instant> ttl_changed;
   std::optional<PointInTimeRecovery> recovery;
-  std::optional<Stream> stream;               // enabled one
+  std::optional<Stream> stream;  // enabled one
   std::optional<std::string> latest_stream_label;
   bool deletion_protection = false;
   std::string table_class;  // empty: never set

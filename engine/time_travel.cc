@@ -46,7 +46,9 @@ Advanced TimeTravel::go(const Account::Turn& turn, Instant to, ClockSetting arri
     clock.set(arrival.setting, from);
     TimerHeap& timers = account.timers();
     Failpoints& failpoints = database_.parts().failpoints;
-    const auto something_waited = [&] { return failpoints.any() && failpoints.wait_for_release(account.id(), stop); };
+    const auto something_waited = [&] {
+      return failpoints.any() && failpoints.wait_for_release(account.id(), stop);
+    };
     // Steps to an instant and deletes what fires there.
     const auto visit = [&](Instant instant) {
       if (!age_streams) account.jumped(arrival.now, instant);
@@ -58,7 +60,8 @@ Advanced TimeTravel::go(const Account::Turn& turn, Instant to, ClockSetting arri
       } while (something_waited());
     };
     std::int64_t stops_left = pending_entries(account) + stops_spare;
-    for (auto timer = timers.earliest(); timer && timer->fires <= to && stops_left > 0 && !stop.stop_requested();
+    for (auto timer = timers.earliest();
+         timer && timer->fires <= to && stops_left > 0 && !stop.stop_requested();
          timer = timers.earliest(), --stops_left) {
       visit(std::max(arrival.now, timer->fires));
     }
@@ -95,8 +98,9 @@ Advanced TimeTravel::advance_to_next_expiry(Account& account, bool age_streams, 
   return go(turn, *next, moved(account.clock().setting()), age_streams, stop);
 }
 
-Expected<Advanced, ClockRefusal> TimeTravel::set(Account& account, ClockSetting setting, std::optional<Instant> now,
-                                                 bool age_streams, const std::stop_token& stop) {
+Expected<Advanced, ClockRefusal> TimeTravel::set(Account& account, ClockSetting setting,
+                                                 std::optional<Instant> now, bool age_streams,
+                                                 const std::stop_token& stop) {
   Accounts& accounts = database_.parts().accounts;
   const Account::Turn turn = account.take_turn();
   const Instant before = account.clock().now();

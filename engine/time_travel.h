@@ -33,8 +33,8 @@ class TimeTravel {
   // To `to`, or nowhere if that is past: what fires now is deleted all the same. Real time becomes an offset.
   Advanced advance(Account& account, Instant to, bool age_streams, const std::stop_token& stop);
   // So much further than where the journey before ended.
-  Expected<Advanced, ClockRefusal> advance_by(Account& account, std::chrono::milliseconds by, bool age_streams,
-                                              const std::stop_token& stop);
+  Expected<Advanced, ClockRefusal> advance_by(Account& account, std::chrono::milliseconds by,
+                                              bool age_streams, const std::stop_token& stop);
   // To the next instant at which something fires, if there is one.
   Advanced advance_to_next_expiry(Account& account, bool age_streams, const std::stop_token& stop);
   // A later time is an advance; an earlier one is for accounts without tables. No `now`: as it is, or the

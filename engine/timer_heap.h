@@ -76,11 +76,11 @@ class TimerHeap {
  private:
   struct Entry {
     Timer timer;
-    std::uint64_t look = 0;        // the latest
-    std::optional<Timer> pushed;   // the earliest since it began
+    std::uint64_t look = 0;       // the latest
+    std::optional<Timer> pushed;  // the earliest since it began
   };
 
-  Look begin_look(Entry& entry);        // holds mutex_
+  Look begin_look(Entry& entry);               // holds mutex_
   bool set(Entry& entry, const Timer& timer);  // holds mutex_; true: it fires earlier than all others
 
   Bell& bell_;

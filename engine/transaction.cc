@@ -96,8 +96,8 @@ struct Transaction::State final : ChangeSource {
 
   // Whether the item, stored so, has fired and nothing keeps it.
   [[nodiscard]] bool has_departed(const OneItem& item, std::string_view stored) const;
-  void expire_met();      // items that are there, before anybody sees them
-  void expire_written();  // items that were due already when they were written
+  void expire_met();                                   // items that are there, before anybody sees them
+  void expire_written();                               // items that were due already when they were written
   void adopt(const OneItem& item, StoredItem stored);  // of a transaction that holds the locks: to be removed
 
   void write();  // stages and commits; the locks are held, by this or by whom items were adopted from
@@ -201,7 +201,8 @@ void Transaction::State::expire_met() {
 void Transaction::State::expire_written() {
   State expiry(parts, Cause::time_to_live);
   for (const OneItem& item : items)
-    if (item.write == Write::put && has_departed(item, item.new_bytes)) expiry.adopt(item, StoredItem(item.new_bytes));
+    if (item.write == Write::put && has_departed(item, item.new_bytes))
+      expiry.adopt(item, StoredItem(item.new_bytes));
   if (expiry.items.empty()) return;
   expiry.tables = tables;
   try {
@@ -282,7 +283,8 @@ void Transaction::State::write() {
   for (OneItem& item : items) stage(item);
   if (!token.empty()) parts.tokens.stage_use(staged.batch, token, digest, now());
   if (staged.batch.empty()) return;
-  if (std::any_of(tables.begin(), tables.end(), [](const OneTable& table) { return table.live->kept_.load(); }))
+  if (std::any_of(tables.begin(), tables.end(),
+                  [](const OneTable& table) { return table.live->kept_.load(); }))
     parts.before_images.stage(staged.batch, account().image_keeper());
   staged.clock = &account().clock();
   staged.source = this;
@@ -291,7 +293,8 @@ void Transaction::State::write() {
     for (const OneItem& item : items)
       if (item.write == Write::remove)
         tables[item.table].live->expiry_stats().record(
-            staged.at - due_of_stored(*tables[item.table].description, item.old_item.bytes()).value_or(staged.at));
+            staged.at -
+            due_of_stored(*tables[item.table].description, item.old_item.bytes()).value_or(staged.at));
   } else if (!timers.empty()) {
     expire_written();
   }
@@ -322,13 +325,14 @@ void Transaction::State::stage_item(OneItem& item, const Table& table, const Liv
                (puts ? std::int64_t{stored_item_size(item.new_bytes)} : 0) -
                    (item.exists ? static_cast<std::int64_t>(item.old_item.size()) : 0));
   if (!table.indexes.empty())
-    stage_indexes(item, table, live, item.exists ? &item.old_item.item() : nullptr, puts ? &item.new_item : nullptr);
+    stage_indexes(item, table, live, item.exists ? &item.old_item.item() : nullptr,
+                  puts ? &item.new_item : nullptr);
   if (table.ttl) stage_expiry(item, table, live);
   if (table.stream) stage_record(item, table);
 }
 
-void Transaction::State::stage_indexes(OneItem& item, const Table& table, const LiveTable& live, const Item* old_item,
-                                       const Item* new_item) {
+void Transaction::State::stage_indexes(OneItem& item, const Table& table, const LiveTable& live,
+                                       const Item* old_item, const Item* new_item) {
   for (const IndexChange& change : index_changes(table, old_item, new_item)) {
     const IndexId id = change.index->id;
     bool had_entry = !change.old_key.empty();
@@ -360,11 +364,13 @@ void Transaction::State::stage_expiry(const OneItem& item, const Table& table, c
   timers.push_back({table.id, *new_due, fires_at(table, *new_due)});
 }
 
-void Transaction::State::erase_expiry(const OneItem& item, const Table& table, const LiveTable& live, Instant due) {
+void Transaction::State::erase_expiry(const OneItem& item, const Table& table, const LiveTable& live,
+                                      Instant due) {
   const std::string entry = parts.expiry.entry_key(table.id, due, item.key);
   // A write that overtook the reaper has erased it, what was too old when it was written never had one, and
   // the backfill may not have come here yet.
-  const bool surely = item.write != Write::forget_expiry && !table.ttl->backfilling && !is_too_old(due, now());
+  const bool surely =
+      item.write != Write::forget_expiry && !table.ttl->backfilling && !is_too_old(due, now());
   if (std::string unused; !surely && !parts.storage().get(entry, unused)) return;
   staged.batch.erase(entry);
   staged.count(live, expiry_entries, -1, 0);
@@ -389,7 +395,8 @@ void Transaction::State::stage_missing_entries(OneItem& item, const Table& table
     const std::string stored_key = item_key(table.id, index.id, entry);
     if (std::string unused; parts.storage().get(stored_key, unused)) continue;
     staged.batch.put(stored_key, item.key);
-    staged.count(live, index.id, 1, static_cast<std::int64_t>(projected_size(table, index, item.old_item.item())));
+    staged.count(live, index.id, 1,
+                 static_cast<std::int64_t>(projected_size(table, index, item.old_item.item())));
   }
   if (!table.ttl || !table.ttl->backfilling) return;
   const std::optional<Instant> due = due_of_stored(table, item.old_item.bytes());
@@ -405,16 +412,17 @@ void Transaction::State::tell(ChangeFeed& feed, Instant at) const {
   for (const OneItem& item : items) {
     const bool puts = item.write == Write::put;
     if (!puts && item.write != Write::remove) continue;
-    feed.tell({.table = *tables[item.table].description,
-               .kind = !puts         ? ChangeRecord::Kind::remove
-                       : item.exists ? ChangeRecord::Kind::modify
-                                     : ChangeRecord::Kind::insert,
-               .cause = cause,
-               .at = at,
-               .key = item.key,
-               .old_item = item.exists ? item.old_item.bytes() : std::string_view{},
-               .new_item = puts ? std::string_view(item.new_bytes) : std::string_view{},
-               .sequence = item.record ? std::optional(staged.records[*item.record].sequence) : std::nullopt});
+    feed.tell(
+        {.table = *tables[item.table].description,
+         .kind = !puts         ? ChangeRecord::Kind::remove
+                 : item.exists ? ChangeRecord::Kind::modify
+                               : ChangeRecord::Kind::insert,
+         .cause = cause,
+         .at = at,
+         .key = item.key,
+         .old_item = item.exists ? item.old_item.bytes() : std::string_view{},
+         .new_item = puts ? std::string_view(item.new_bytes) : std::string_view{},
+         .sequence = item.record ? std::optional(staged.records[*item.record].sequence) : std::nullopt});
   }
 }
 

@@ -39,7 +39,7 @@ class Transaction {
     IndexId index;
     std::size_t old_entry_bytes;  // projected size before; 0: no entry
     std::size_t new_entry_bytes;
-    bool key_changed;             // the old entry was deleted and another inserted
+    bool key_changed;  // the old entry was deleted and another inserted
   };
 
   Transaction(Database& database, Cause cause);
@@ -57,8 +57,8 @@ class Transaction {
   // dropped.
   [[nodiscard]] bool lock();
 
-  [[nodiscard]] const Table& table(Slot slot) const;           // as it is while we hold its lock
-  [[nodiscard]] const StoredItem* old_item(Slot slot) const;   // nullptr: no such item, or it has just expired
+  [[nodiscard]] const Table& table(Slot slot) const;          // as it is while we hold its lock
+  [[nodiscard]] const StoredItem* old_item(Slot slot) const;  // nullptr: no such item, or it has just expired
   // After lock(): the digest that the token was used with in the last ten minutes. Who finds one does not
   // commit.
   [[nodiscard]] const std::optional<std::string>& digest_before() const;

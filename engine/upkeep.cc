@@ -12,8 +12,7 @@ void Upkeep::ring() noexcept {
   if (stop_ || thread_.joinable()) return;
   try {
     thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error&) {
-  }
+  } catch (const std::system_error&) {}
 }
 
 void Upkeep::run() {

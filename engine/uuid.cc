@@ -13,8 +13,8 @@ std::string random_uuid() {
   words[1] = (words[1] & 0xffff0fff) | 0x4000;      // version 4
   words[2] = (words[2] & 0x3fffffff) | 0x80000000;  // variant 1
   char text[37];
-  std::snprintf(text, sizeof text, "%08x-%04x-%04x-%04x-%04x%08x", words[0], words[1] >> 16, words[1] & 0xffff,
-                words[2] >> 16, words[2] & 0xffff, words[3]);
+  std::snprintf(text, sizeof text, "%08x-%04x-%04x-%04x-%04x%08x", words[0], words[1] >> 16,
+                words[1] & 0xffff, words[2] >> 16, words[2] & 0xffff, words[3]);
   return text;
 }
 

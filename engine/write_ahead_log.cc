@@ -70,7 +70,8 @@ struct Fragment {
 };
 
 // What stands at `offset` if it is a fragment as it was written, of the length that it says or of this one.
-std::optional<Fragment> intact_fragment(std::string_view log, std::size_t offset, std::optional<std::size_t> length = {}) {
+std::optional<Fragment> intact_fragment(std::string_view log, std::size_t offset,
+                                        std::optional<std::size_t> length = {}) {
   if (log.size() - offset < head_bytes || block_rest(offset) < head_bytes) return std::nullopt;
   std::uint32_t crc;
   std::uint16_t said;
@@ -148,7 +149,8 @@ LogCheck check_log(std::string_view log, bool is_last) {
       if (!within) record = at;
       // A log without a record is passed over by who opens it, and may stay beside the next one.
       const bool may_be_torn = (is_last || record == 0) && !record_follows(log, at);
-      if (may_be_torn && (is_cut(log, at) || has_unwritten_sector(log, at))) return {LogCheck::Result::torn, record};
+      if (may_be_torn && (is_cut(log, at) || has_unwritten_sector(log, at)))
+        return {LogCheck::Result::torn, record};
       return {LogCheck::Result::damaged, at};
     }
     if (!within) record = at;
@@ -178,8 +180,9 @@ Expected<void, std::string> mend_write_ahead_logs(const std::string& directory) 
     TRY(const std::string bytes, file_bytes(path));
     const LogCheck check = check_log(bytes, i + 1 == logs.size());
     if (check.result == LogCheck::Result::damaged) {
-      return Unexpected{"the data directory " + directory + " is damaged: what " + path + " holds from byte " +
-                        std::to_string(check.offset) + " on is not what was written there. It was not opened, because " +
+      return Unexpected{"the data directory " + directory + " is damaged: what " + path +
+                        " holds from byte " + std::to_string(check.offset) +
+                        " on is not what was written there. It was not opened, because " +
                         "acknowledged writes would be missing."};
     }
     if (check.result == LogCheck::Result::torn) torn.emplace_back(path, check.offset);

@@ -1,8 +1,7 @@
 #include "http/access.h"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
+#include <arpa/inet.h>
 #include <array>
 #include <charconv>
 #include <optional>
@@ -15,7 +14,7 @@ namespace mayfly::http {
 namespace {
 
 constexpr std::size_t name_bytes_max = 253, label_bytes_max = 63;  // DNS's
-constexpr std::size_t quoted_bytes_max = 100;                       // of a header, in a refusal
+constexpr std::size_t quoted_bytes_max = 100;                      // of a header, in a refusal
 constexpr unsigned port_max = 65'535;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -27,7 +26,8 @@ bool is_port(std::string_view text) {
   unsigned port = 0;
   const char* const end = text.data() + text.size();
   const auto [last, failure] = std::from_chars(text.data() + 1, end, port);
-  return text[0] == ':' && text.size() > 1 && is_digit(text[1]) && failure == std::errc{} && last == end && port <= port_max;
+  return text[0] == ':' && text.size() > 1 && is_digit(text[1]) && failure == std::errc{} && last == end &&
+         port <= port_max;
 }
 
 bool is_address(std::string_view text, int family) {
@@ -69,11 +69,12 @@ bool is_origin(std::string_view text) {
   const auto scheme = text.find("://");
   if (scheme == 0 || scheme == std::string_view::npos) return false;
   const std::string_view authority = text.substr(scheme + 3);
-  return std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(scheme),
-                     [](char c) { return is_letter(c) || is_digit(c) || c == '+' || c == '-' || c == '.'; }) &&
-         !authority.empty() &&
-         std::all_of(authority.begin(), authority.end(),
-                     [](char c) { return is_letter(c) || is_digit(c) || std::string_view("-._:[]").find(c) != std::string_view::npos; });
+  return std::all_of(
+             text.begin(), text.begin() + static_cast<std::ptrdiff_t>(scheme),
+             [](char c) { return is_letter(c) || is_digit(c) || c == '+' || c == '-' || c == '.'; }) &&
+         !authority.empty() && std::all_of(authority.begin(), authority.end(), [](char c) {
+           return is_letter(c) || is_digit(c) || std::string_view("-._:[]").find(c) != std::string_view::npos;
+         });
 }
 
 // The beginning of a header's value, for a sentence.
@@ -100,7 +101,8 @@ std::optional<Refusal> refuse_form(const Request& request) {
   return malformed("There is more than one " + std::string(twice) + " header.");
 }
 
-std::optional<Refusal> refuse_host(const Request& request, const AccessRules& rules, std::string& known_host) {
+std::optional<Refusal> refuse_host(const Request& request, const AccessRules& rules,
+                                   std::string& known_host) {
   if (!request.has(Header::host)) {
     // Probes and old scripts speak HTTP/1.0 without it; every browser sends it.
     if (request.is_http_1_0) return std::nullopt;
@@ -112,15 +114,18 @@ std::optional<Refusal> refuse_host(const Request& request, const AccessRules& ru
     known_host = host;
     return std::nullopt;
   }
-  return forbidden("This server is not called '" + quoted(host) +
-                   "': a Host header has an address, localhost, a name without a dot, or one that --allowed-host adds.");
+  return forbidden(
+      "This server is not called '" + quoted(host) +
+      "': a Host header has an address, localhost, a name without a dot, or one that --allowed-host adds.");
 }
 
 // Pages: whose is it? `allowed`: the origin that may read the answer.
-std::optional<Refusal> refuse_page(const Request& request, const AccessRules& rules, std::string_view& allowed) {
+std::optional<Refusal> refuse_page(const Request& request, const AccessRules& rules,
+                                   std::string_view& allowed) {
   const bool has_origin = request.has(Header::origin), has_site = request.has(Header::sec_fetch_site);
   if (!has_origin && !has_site) return std::nullopt;
-  const std::string_view origin = request.header(Header::origin), site = request.header(Header::sec_fetch_site);
+  const std::string_view origin = request.header(Header::origin),
+                         site = request.header(Header::sec_fetch_site);
   const bool same_site = !has_site || site == "same-origin";
 
   constexpr std::string_view scheme = "http://", everybody = "*";
@@ -137,7 +142,8 @@ std::optional<Refusal> refuse_page(const Request& request, const AccessRules& ru
       allowed = origin;
       return std::nullopt;
     }
-    return forbidden("Requests from pages of '" + quoted(origin) + "' are refused; --cors-origin allows an origin.");
+    return forbidden("Requests from pages of '" + quoted(origin) +
+                     "' are refused; --cors-origin allows an origin.");
   }
   // "none": nobody's page, a person typed the address.
   if (same_site || (site == "none" && reads(request.method))) return std::nullopt;
@@ -152,12 +158,15 @@ std::optional<Refusal> refuse_content_type(const Request& request) {
   if (path == "/" || reads(request.method) || request.method == "OPTIONS") return std::nullopt;
   std::string_view type = request.header(Header::content_type);
   type = trim(type.substr(0, type.find(';')));
-  if (equals_ignoring_case(type, "application/json") || equals_ignoring_case(type, "application/x-amz-json-1.0")) return std::nullopt;
+  if (equals_ignoring_case(type, "application/json") ||
+      equals_ignoring_case(type, "application/x-amz-json-1.0"))
+    return std::nullopt;
   // A signature in a header is not sent unasked either. An Invoke's payload is of any type, and a DELETE has
   // none.
   const bool any_type = request.body.empty() || compat::triggers::waits_for_function(request.method, path);
   if (request.has(Header::authorization) && any_type) return std::nullopt;
-  return Refusal{415, "mayfly#UnsupportedMediaType", "Calls that change something need Content-Type: application/json."};
+  return Refusal{415, "mayfly#UnsupportedMediaType",
+                 "Calls that change something need Content-Type: application/json."};
 }
 
 }  // namespace
@@ -165,14 +174,16 @@ std::optional<Refusal> refuse_content_type(const Request& request) {
 bool answers_to(std::string_view host, const std::vector<std::string>& hosts) {
   if (host.starts_with('[')) {
     const auto end = host.find(']');
-    return end != std::string_view::npos && is_port(host.substr(end + 1)) && is_address(host.substr(1, end - 1), AF_INET6);
+    return end != std::string_view::npos && is_port(host.substr(end + 1)) &&
+           is_address(host.substr(1, end - 1), AF_INET6);
   }
   const auto colon = std::min(host.find(':'), host.size());
   if (!is_port(host.substr(colon))) return false;
   host = host.substr(0, colon);
   if (!is_name(host)) return false;
-  return host.find('.') == std::string_view::npos || is_address(host, AF_INET) || ends_with_ignoring_case(host, ".localhost") ||
-         equals_ignoring_case(host, "host.docker.internal") || contains_ignoring_case(hosts, host);
+  return host.find('.') == std::string_view::npos || is_address(host, AF_INET) ||
+         ends_with_ignoring_case(host, ".localhost") || equals_ignoring_case(host, "host.docker.internal") ||
+         contains_ignoring_case(hosts, host);
 }
 
 std::string problem_of(const AccessRules& rules) {
@@ -181,7 +192,8 @@ std::string problem_of(const AccessRules& rules) {
   }
   for (const std::string& origin : rules.origins) {
     if (origin == "null") return "the origin null is that of every sandboxed page; * allows all";
-    if (origin != "*" && !is_origin(origin)) return "'" + origin + "' is no origin, as http://localhost:3000 is one";
+    if (origin != "*" && !is_origin(origin))
+      return "'" + origin + "' is no origin, as http://localhost:3000 is one";
   }
   return {};
 }

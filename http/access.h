@@ -29,8 +29,8 @@
 namespace mayfly::http {
 
 struct AccessRules {
-  bool control = true;               // answer /_mayfly/… beyond health, and changes of event source mappings
-  std::vector<std::string> hosts;    // names, besides those that cannot be rebound, that Host may have
+  bool control = true;             // answer /_mayfly/… beyond health, and changes of event source mappings
+  std::vector<std::string> hosts;  // names, besides those that cannot be rebound, that Host may have
   std::vector<std::string> origins;  // whose pages may ask: "http://localhost:3000"; "*": all
 };
 // What is wrong with them, a sentence for people; empty: nothing.
@@ -49,7 +49,8 @@ class Admitted {
   [[nodiscard]] std::string_view origin() const { return origin_; }
 
  private:
-  friend Expected<Admitted, Refusal> admit(Request& request, const AccessRules& rules, std::string& known_host);
+  friend Expected<Admitted, Refusal> admit(Request& request, const AccessRules& rules,
+                                           std::string& known_host);
   Admitted(Request& request, std::string_view origin) : request_(&request), origin_(origin) {}
   Request* request_;
   std::string_view origin_;

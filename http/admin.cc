@@ -18,7 +18,8 @@ Reply reply_of(compat::control::Answer answer) {
 }
 
 Reply refuse(int status, std::string_view type, std::string message) {
-  return reply_of(compat::control::refusal({.type = std::string(type), .message = std::move(message), .status = status}));
+  return reply_of(
+      compat::control::refusal({.type = std::string(type), .message = std::move(message), .status = status}));
 }
 
 class Events final : public BodySource {

@@ -1,11 +1,10 @@
 #include "http/compression.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <new>
+#include <zlib.h>
 
 #include "http/request.h"
 
@@ -83,7 +82,8 @@ Encoding choose_encoding(std::string_view accept_encoding) {
 
 std::string compress(std::string_view bytes, Encoding encoding) {
   z_stream stream{};
-  if (deflateInit2(&stream, compression_level, Z_DEFLATED, window_bits(encoding), 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+  if (deflateInit2(&stream, compression_level, Z_DEFLATED, window_bits(encoding), 8, Z_DEFAULT_STRATEGY) !=
+      Z_OK) {
     throw std::bad_alloc();  // zlib has no other reason
   }
   std::string out(deflateBound(&stream, bytes.size()), '\0');

@@ -1,7 +1,5 @@
 #include "http/invoker.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
@@ -20,6 +18,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <sys/resource.h>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -44,9 +43,10 @@ using Parser = beast::http::response_parser<beast::http::string_body>;
 constexpr std::uint64_t answer_bytes_max = 16 * 1024 * 1024;
 
 std::string head_of(const Invocation& invocation) {
-  std::string head = "POST " + invocation.url.target + " HTTP/1.1\r\nHost: " + invocation.url.authority +
-                     "\r\nUser-Agent: mayfly/" MAYFLY_VERSION "\r\nAccept: */*\r\nConnection: close\r\nContent-Type: " +
-                     invocation.content_type + "\r\nContent-Length: " + std::to_string(invocation.body.size()) + "\r\n";
+  std::string head =
+      "POST " + invocation.url.target + " HTTP/1.1\r\nHost: " + invocation.url.authority +
+      "\r\nUser-Agent: mayfly/" MAYFLY_VERSION "\r\nAccept: */*\r\nConnection: close\r\nContent-Type: " +
+      invocation.content_type + "\r\nContent-Length: " + std::to_string(invocation.body.size()) + "\r\n";
   for (const auto& [name, value] : invocation.headers) head += name + ": " + value + "\r\n";
   return head + "\r\n";
 }
@@ -88,18 +88,17 @@ class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
   }
 
   // While it stands in line it can be stopped, too.
-  void arrive() {
-    stops_.emplace(stop_, Stops{weak_from_this(), state_.io});
-  }
+  void arrive() { stops_.emplace(stop_, Stops{weak_from_this(), state_.io}); }
   void begin() {
     begun_ = true;
     timer_.expires_after(invocation_.time_max);
     timer_.async_wait([self = shared_from_this()](ErrorCode cancelled) {
       if (!cancelled) self->fail(InvocationFailure::Kind::timed_out, "did not answer in time");
     });
-    look_up(state_.io, invocation_.url.host, [self = shared_from_this()](const std::vector<asio::ip::address>& addresses) {
-      self->connect(addresses);
-    });
+    look_up(state_.io, invocation_.url.host,
+            [self = shared_from_this()](const std::vector<asio::ip::address>& addresses) {
+              self->connect(addresses);
+            });
   }
   [[nodiscard]] bool ended() const { return !done_; }
 
@@ -120,15 +119,17 @@ class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
 
   void connect(const std::vector<asio::ip::address>& addresses) {
     if (ended()) return;
-    if (addresses.empty()) return fail(InvocationFailure::Kind::unreachable, "names a host that cannot be found");
+    if (addresses.empty())
+      return fail(InvocationFailure::Kind::unreachable, "names a host that cannot be found");
     for (const auto& address : addresses) endpoints_.emplace_back(address, invocation_.url.port);
-    asio::async_connect(socket_, endpoints_, [self = shared_from_this()](ErrorCode failure, const tcp::endpoint&) {
-      if (!failure) return self->write();
-      const bool ours = failure == asio::error::no_descriptors || failure == asio::error::no_memory ||
-                        failure == boost::system::errc::too_many_files_open_in_system;
-      self->fail(ours ? InvocationFailure::Kind::unable : InvocationFailure::Kind::unreachable,
-                 "failed: " + failure.message());
-    });
+    asio::async_connect(
+        socket_, endpoints_, [self = shared_from_this()](ErrorCode failure, const tcp::endpoint&) {
+          if (!failure) return self->write();
+          const bool ours = failure == asio::error::no_descriptors || failure == asio::error::no_memory ||
+                            failure == boost::system::errc::too_many_files_open_in_system;
+          self->fail(ours ? InvocationFailure::Kind::unable : InvocationFailure::Kind::unreachable,
+                     "failed: " + failure.message());
+        });
   }
   void write() {
     if (ended()) return;
@@ -141,12 +142,13 @@ class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
   }
   void read() {
     if (ended()) return;
-    beast::http::async_read(socket_, buffer_, parser_, [self = shared_from_this()](ErrorCode failure, std::size_t) {
-      if (self->ended()) return;
-      if (!failure) return self->end(self->take_answer());
-      self->fail(InvocationFailure::Kind::no_answer,
-                 "failed: " + (self->write_failure_ ? self->write_failure_ : failure).message());
-    });
+    beast::http::async_read(
+        socket_, buffer_, parser_, [self = shared_from_this()](ErrorCode failure, std::size_t) {
+          if (self->ended()) return;
+          if (!failure) return self->end(self->take_answer());
+          self->fail(InvocationFailure::Kind::no_answer,
+                     "failed: " + (self->write_failure_ ? self->write_failure_ : failure).message());
+        });
   }
 
   void end(Answer answer) {

@@ -17,7 +17,8 @@ compat::triggers::RestAnswer refuse(compat::Error error) {
   return compat::triggers::rest_error(error);
 }
 
-compat::triggers::RestAnswer answer(const Request& request, compat::Emulator& emulator, std::stop_token stop) {
+compat::triggers::RestAnswer answer(const Request& request, compat::Emulator& emulator,
+                                    std::stop_token stop) {
   auto scope = authenticate(request, emulator.region(), SignedBy::header);
   if (!scope) return refuse(std::move(scope).error());
   return compat::triggers::answer_rest(emulator.triggers(),

@@ -1,11 +1,10 @@
 #include "http/log.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <string>
+#include <unistd.h>
 
 #include "engine/clock.h"
 
@@ -16,7 +15,9 @@ namespace {
 constexpr std::array<std::string_view, 5> names = {"debug", "info", "warning", "error", "off"};
 // How many bytes the printable character at the beginning of `text` has; 0: it is none.
 std::size_t printable_bytes(std::string_view text) {
-  const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u; };
+  const auto byte = [&](std::size_t at) {
+    return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u;
+  };
   const unsigned first = byte(0);
   if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
   const std::size_t bytes = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;

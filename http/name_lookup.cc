@@ -123,7 +123,11 @@ std::vector<address> addresses_in(std::string_view bytes, std::string_view asked
 class Asking : public std::enable_shared_from_this<Asking> {
  public:
   Asking(asio::io_context& io, std::vector<address> servers, std::vector<std::string> names, Found done)
-      : socket_(io), timer_(io), servers_(std::move(servers)), names_(std::move(names)), done_(std::move(done)) {}
+      : socket_(io),
+        timer_(io),
+        servers_(std::move(servers)),
+        names_(std::move(names)),
+        done_(std::move(done)) {}
 
   void next() {
     for (; name_ < names_.size(); ++name_, server_ = 0) {
@@ -150,13 +154,15 @@ class Asking : public std::enable_shared_from_this<Asking> {
       ErrorCode ignored;
       if (!cancelled) self->socket_.cancel(ignored);
     });
-    socket_.async_receive(asio::buffer(answer_), [self = shared_from_this()](ErrorCode error, std::size_t bytes) {
-      self->timer_.cancel();
-      if (auto found = addresses_in({self->answer_.data(), error ? 0 : bytes}, self->asked_); !found.empty()) {
-        return self->done_(std::move(found));
-      }
-      self->next();
-    });
+    socket_.async_receive(
+        asio::buffer(answer_), [self = shared_from_this()](ErrorCode error, std::size_t bytes) {
+          self->timer_.cancel();
+          if (auto found = addresses_in({self->answer_.data(), error ? 0 : bytes}, self->asked_);
+              !found.empty()) {
+            return self->done_(std::move(found));
+          }
+          self->next();
+        });
     return true;
   }
 
@@ -174,7 +180,8 @@ class Asking : public std::enable_shared_from_this<Asking> {
 std::vector<address> known(const std::string& host) {
   ErrorCode failure;
   if (const address parsed = asio::ip::make_address(host, failure); !failure) return {parsed};
-  if (equals_ignoring_case(host, "localhost")) return {asio::ip::address_v4::loopback(), asio::ip::address_v6::loopback()};
+  if (equals_ignoring_case(host, "localhost"))
+    return {asio::ip::address_v4::loopback(), asio::ip::address_v6::loopback()};
   return from_hosts_file(host);
 }
 
@@ -191,7 +198,8 @@ void look_up(asio::io_context& io, const std::string& host, Found done) {
     for (const std::string& domain : resolver.domains) names.push_back(host + "." + domain);
   }
   names.push_back(host);
-  const auto asking = std::make_shared<Asking>(io, std::move(resolver.servers), std::move(names), std::move(done));
+  const auto asking =
+      std::make_shared<Asking>(io, std::move(resolver.servers), std::move(names), std::move(done));
   asio::post(io, [asking] { asking->next(); });
 }
 

@@ -34,10 +34,10 @@ struct Reply {
   std::string_view content_type{};      // empty: no such header; of static storage
   std::string_view content_encoding{};  // likewise
   std::string body;
-  std::string extra_headers;  // whole lines, each with its CRLF
-  bool head_only = false;     // HEAD: the headers of the body, without the body
-  bool chunked = false;       // an empty body, sent as Transfer-Encoding: chunked
-  bool close = false;         // the connection ends with this answer
+  std::string extra_headers;             // whole lines, each with its CRLF
+  bool head_only = false;                // HEAD: the headers of the body, without the body
+  bool chunked = false;                  // an empty body, sent as Transfer-Encoding: chunked
+  bool close = false;                    // the connection ends with this answer
   std::shared_ptr<BodySource> source{};  // comes after the head, in chunks; `body` is empty
 };
 

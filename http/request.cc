@@ -36,7 +36,8 @@ constexpr std::size_t name_bytes_max = 32;
 constexpr auto names_of_length = [] {
   std::array<std::uint32_t, name_bytes_max> names{};
   static_assert(header_names.size() <= 32);
-  for (std::size_t i = 0; i < header_names.size(); ++i) names[header_names[i].size()] |= std::uint32_t{1} << i;
+  for (std::size_t i = 0; i < header_names.size(); ++i)
+    names[header_names[i].size()] |= std::uint32_t{1} << i;
   return names;
 }();
 

@@ -12,8 +12,8 @@
 
 namespace mayfly::http {
 
-inline constexpr std::size_t header_bytes_max = 16 * 1024;        // request line included, as DynamoDB's
-inline constexpr std::size_t body_bytes_max = 16 * 1024 * 1024;   // before and after decompression
+inline constexpr std::size_t header_bytes_max = 16 * 1024;       // request line included, as DynamoDB's
+inline constexpr std::size_t body_bytes_max = 16 * 1024 * 1024;  // before and after decompression
 
 enum class Header : unsigned char {
   accept_encoding,

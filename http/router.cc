@@ -4,8 +4,8 @@
 
 #include "compat/control/control.h"
 #include "compat/emulator.h"
-#include "compat/wire/json.h"
 #include "compat/triggers/rest.h"
+#include "compat/wire/json.h"
 #include "http/access.h"
 #include "http/admin.h"
 #include "http/compression.h"
@@ -119,9 +119,12 @@ Reply route_by_path(Request& request, compat::Emulator& emulator, bool control, 
   const std::string_view path = request.path();
   if (path.starts_with(admin_prefix)) return admin(request, emulator, control, stop);
   if (compat::triggers::is_rest_path(path)) {
-    const bool changes = request.method != "GET" && !compat::triggers::waits_for_function(request.method, path);
+    const bool changes =
+        request.method != "GET" && !compat::triggers::waits_for_function(request.method, path);
     if (changes && !control) {
-      return refused(request, {403, "mayfly#Forbidden", "Event source mappings can only be read while control is switched off (--no-control)."});
+      return refused(
+          request, {403, "mayfly#Forbidden",
+                    "Event source mappings can only be read while control is switched off (--no-control)."});
     }
     return lambda(request, emulator, stop);
   }
@@ -137,18 +140,21 @@ std::optional<Waiting> waits_as(const Request& request, const compat::Emulator& 
   const std::string_view path = request.path();
   const auto if_so = [](bool waits, Waiting kind) { return waits ? std::optional(kind) : std::nullopt; };
   if (path == "/") return if_so(emulator.faults().any(), Waiting::operations);
-  if (!path.starts_with(admin_prefix)) return if_so(compat::triggers::waits_for_function(request.method, path), Waiting::invocations);
+  if (!path.starts_with(admin_prefix))
+    return if_so(compat::triggers::waits_for_function(request.method, path), Waiting::invocations);
   if (path == "/_mayfly/events") return Waiting::events;
   if (path == "/_mayfly/await") return Waiting::awaits;
   const bool changes = request.method == "POST" || request.method == "PUT";
   return if_so(path != health_path, changes ? Waiting::changes : Waiting::calls);
 }
 
-Reply route(const Admitted& admitted, compat::Emulator& emulator, const AccessRules& access, const std::stop_token& stop) {
+Reply route(const Admitted& admitted, compat::Emulator& emulator, const AccessRules& access,
+            const std::stop_token& stop) {
   Request& request = admitted.request();
   const bool cross_origin = !admitted.origin().empty();
-  Reply reply = cross_origin && request.method == "OPTIONS" ? preflight(request)
-                                                         : route_by_path(request, emulator, access.control, stop);
+  Reply reply = cross_origin && request.method == "OPTIONS"
+                    ? preflight(request)
+                    : route_by_path(request, emulator, access.control, stop);
   if (cross_origin) {
     reply.extra_headers += "Access-Control-Allow-Origin: ";
     reply.extra_headers += admitted.origin();

@@ -23,7 +23,8 @@ struct AccessRules;
 struct Refusal;
 
 // Thread-safe. May decompress the request's body in place. `stop`: nobody waits for the answer any more.
-Reply route(const Admitted& admitted, compat::Emulator& emulator, const AccessRules& access, const std::stop_token& stop);
+Reply route(const Admitted& admitted, compat::Emulator& emulator, const AccessRules& access,
+            const std::stop_token& stop);
 // As what its answer may take time that is not its own; nothing: it takes none. Io threads have others to
 // serve.
 std::optional<Waiting> waits_as(const Request& request, const compat::Emulator& emulator);

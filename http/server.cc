@@ -1,14 +1,13 @@
 #include "http/server.h"
 
-#include <sys/socket.h>
-
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <algorithm>
 #include <exception>
+#include <sys/socket.h>
 #include <system_error>
 #include <thread>
 #include <unordered_set>
@@ -30,7 +29,8 @@ namespace asio = boost::asio;
 using boost::asio::ip::tcp;
 using ErrorCode = boost::system::error_code;
 using Acceptor = asio::basic_socket_acceptor<tcp, Executor>;
-using Timer = asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Executor>;
+using Timer = asio::basic_waitable_timer<std::chrono::steady_clock,
+                                         asio::wait_traits<std::chrono::steady_clock>, Executor>;
 using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
 
 // How long to wait before accepting again when the process has no file descriptor left.
@@ -43,13 +43,15 @@ class Lane {
       : service_(service),
         slow_lane_(slow_lane),
         settings_(settings),
-        unread_answers_(settings.unread_bytes_max / settings.threads, [this] { return close_oldest_writer(); }) {}
+        unread_answers_(settings.unread_bytes_max / settings.threads,
+                        [this] { return close_oldest_writer(); }) {}
   ~Lane() { stop(); }
 
   // `shared`: other lanes listen on the same port.
   ErrorCode listen(const tcp::endpoint& endpoint, bool shared) {
     ErrorCode failure;
-    (void)(acceptor_.open(endpoint.protocol(), failure) || acceptor_.set_option(Acceptor::reuse_address(true), failure) ||
+    (void)(acceptor_.open(endpoint.protocol(), failure) ||
+           acceptor_.set_option(Acceptor::reuse_address(true), failure) ||
            (shared && acceptor_.set_option(ReusePort(true), failure)) || acceptor_.bind(endpoint, failure) ||
            acceptor_.listen(Acceptor::max_listen_connections, failure));
     return failure;
@@ -85,10 +87,11 @@ class Lane {
   void begin(Socket socket) {
     ErrorCode ignored;
     socket.set_option(tcp::no_delay(true), ignored);
-    auto session = std::make_shared<Session>(std::move(socket), service_, slow_lane_, unread_answers_, [this](Session* closed) {
-      sessions_.erase(closed);
-      if (!accepting_ && !io_.stopped()) accept();
-    });
+    auto session = std::make_shared<Session>(std::move(socket), service_, slow_lane_, unread_answers_,
+                                             [this](Session* closed) {
+                                               sessions_.erase(closed);
+                                               if (!accepting_ && !io_.stopped()) accept();
+                                             });
     sessions_.insert(session.get());
     if (sessions_.size() == 1) tick();
     session->start();
@@ -102,7 +105,8 @@ class Lane {
       if (share.bytes > 0 && (oldest == nullptr || share.moved < oldest->unread().moved)) oldest = session;
     }
     if (oldest == nullptr) return false;
-    log::write(log::Level::warning, "a client was closed that does not read its answers (--unread-bytes-max)");
+    log::write(log::Level::warning,
+               "a client was closed that does not read its answers (--unread-bytes-max)");
     oldest->close();
     return true;
   }
@@ -112,7 +116,8 @@ class Lane {
     ticker_.expires_after(settings_.tick);
     ticker_.async_wait([this](ErrorCode failure) {
       if (failure || sessions_.empty()) return;
-      for (Session* session : sessions_) session->tick(settings_.tick, settings_.idle_max, settings_.stalled_max);
+      for (Session* session : sessions_)
+        session->tick(settings_.tick, settings_.idle_max, settings_.stalled_max);
       tick();
     });
   }
@@ -132,7 +137,8 @@ class Lane {
 // No name service: it would not survive static linking, and a test's endpoint is an address.
 Expected<tcp::endpoint, std::string> endpoint_of(const ServerSettings& settings) {
   ErrorCode failure;
-  const auto address = asio::ip::make_address(settings.host == "localhost" ? "127.0.0.1" : settings.host, failure);
+  const auto address =
+      asio::ip::make_address(settings.host == "localhost" ? "127.0.0.1" : settings.host, failure);
   if (failure) {
     return Unexpected{"host '" + settings.host + "' is neither an IP address nor localhost"};
   }
@@ -144,7 +150,9 @@ class EmulatorService final : public Service {
   EmulatorService(compat::Emulator& emulator, const ServerSettings& settings)
       : emulator_(emulator), access_(settings.access) {}
 
-  [[nodiscard]] std::optional<Waiting> waits_as(const Request& request) const override { return http::waits_as(request, emulator_); }
+  [[nodiscard]] std::optional<Waiting> waits_as(const Request& request) const override {
+    return http::waits_as(request, emulator_);
+  }
   Expected<Admitted, Reply> admit(Request& request, std::string& known_host) const override {
     auto admitted = http::admit(request, access_, known_host);
     if (admitted) return *admitted;
@@ -163,8 +171,8 @@ class EmulatorService final : public Service {
     if (log::enabled(log::Level::debug)) {
       log::write(log::Level::debug, request.method + " " + request.target + " " +
                                         std::string(request.header(Header::x_amz_target)) + " -> " +
-                                        std::to_string(reply.status) + ", " + std::to_string(reply.body.size()) +
-                                        " bytes");
+                                        std::to_string(reply.status) + ", " +
+                                        std::to_string(reply.body.size()) + " bytes");
     }
   }
   // The last resort: what throws is a bug of ours (or no memory), and costs one request, not everybody's
@@ -202,14 +210,17 @@ struct Server::State {
   std::vector<std::unique_ptr<Lane>> lanes;
 };
 
-Expected<std::unique_ptr<Server>, std::string> Server::start(compat::Emulator& emulator, ServerSettings settings) {
+Expected<std::unique_ptr<Server>, std::string> Server::start(compat::Emulator& emulator,
+                                                             ServerSettings settings) {
   settings.threads = std::max(1u, settings.threads);
-  if (std::string problem = problem_of(settings.access); !problem.empty()) return Unexpected{std::move(problem)};
+  if (std::string problem = problem_of(settings.access); !problem.empty())
+    return Unexpected{std::move(problem)};
   auto state = std::make_unique<State>(emulator, std::move(settings));
   TRY(tcp::endpoint endpoint, endpoint_of(state->settings));
 
   const auto cannot_listen = [&](const ErrorCode& failure) {
-    return Unexpected{"cannot listen on " + state->settings.host + ":" + std::to_string(endpoint.port()) + ": " +
+    return Unexpected{"cannot listen on " + state->settings.host + ":" + std::to_string(endpoint.port()) +
+                      ": " +
                       (failure == asio::error::address_in_use ? "the port is taken" : failure.message())};
   };
   const bool shared = state->settings.threads > 1;

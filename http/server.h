@@ -26,19 +26,21 @@ struct ServerSettings {
   std::string host = "127.0.0.1";  // an address, or "localhost"
   std::uint16_t port = 0;          // 0: a free one
   unsigned threads = 1;
-  std::size_t connections_max = 10'000;         // of a thread; more wait to be accepted
-  std::chrono::milliseconds idle_max{600'000};   // a connection without a request under way is closed
+  std::size_t connections_max = 10'000;           // of a thread; more wait to be accepted
+  std::chrono::milliseconds idle_max{600'000};    // a connection without a request under way is closed
   std::chrono::milliseconds stalled_max{60'000};  // one whose request or answer does not move
-  std::chrono::milliseconds tick{5'000};         // how often both are looked at
-  std::size_t waiting_max = 128;   // requests of each kind (slow_lane.h) that wait for something at once; more are refused
+  std::chrono::milliseconds tick{5'000};          // how often both are looked at
+  std::size_t waiting_max =
+      128;  // requests of each kind (slow_lane.h) that wait for something at once; more are refused
   std::size_t unread_bytes_max = 256 * 1024 * 1024;  // of all answers; who took nothing for longest is closed
-  AccessRules access;              // who may ask
+  AccessRules access;                                // who may ask
 };
 
 class Server {
  public:
   // The emulator must outlive the server.
-  static Expected<std::unique_ptr<Server>, std::string> start(compat::Emulator& emulator, ServerSettings settings);
+  static Expected<std::unique_ptr<Server>, std::string> start(compat::Emulator& emulator,
+                                                              ServerSettings settings);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

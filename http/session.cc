@@ -1,7 +1,5 @@
 #include "http/session.h"
 
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
@@ -9,6 +7,7 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/error.hpp>
 #include <cerrno>
+#include <sys/socket.h>
 #include <utility>
 
 #include "http/router.h"
@@ -35,7 +34,8 @@ constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
 
 }  // namespace
 
-Session::Session(Socket socket, Service& service, SlowLane& slow_lane, UnreadAnswers& unread_answers, Closed closed)
+Session::Session(Socket socket, Service& service, SlowLane& slow_lane, UnreadAnswers& unread_answers,
+                 Closed closed)
     : socket_(std::move(socket)),
       service_(service),
       slow_lane_(slow_lane),
@@ -71,8 +71,8 @@ void Session::tick(std::chrono::milliseconds since_last_tick, std::chrono::milli
 
 void Session::make_room() {
   if (in_begin_ == 0) return;
-  std::copy(in_.begin() + static_cast<std::ptrdiff_t>(in_begin_), in_.begin() + static_cast<std::ptrdiff_t>(in_end_),
-            in_.begin());
+  std::copy(in_.begin() + static_cast<std::ptrdiff_t>(in_begin_),
+            in_.begin() + static_cast<std::ptrdiff_t>(in_end_), in_.begin());
   in_end_ -= in_begin_;
   in_begin_ = 0;
 }
@@ -163,20 +163,21 @@ void Session::answer_later(const Admitted& admitted, Waiting kind) {
   waiting_ = true;
   stop_ = std::stop_source();
   // The lane never holds the last reference: a session ends on its io thread.
-  const bool taken = slow_lane_.run(stop_, [self = shared_from_this(), admitted, stop = stop_.get_token()]() mutable {
-    Reply reply = self->service_.answer(admitted, stop);
-    const auto executor = self->socket_.get_executor();
-    asio::post(executor, [self = std::move(self), reply = std::move(reply)]() mutable {
-      self->waiting_ = false;
-      if (self->writing_) {
-        self->late_ = std::move(reply);
-        self->hold();
-      } else {
-        self->send(std::move(reply));
-        self->proceed();
-      }
-    });
-  });
+  const bool taken =
+      slow_lane_.run(stop_, [self = shared_from_this(), admitted, stop = stop_.get_token()]() mutable {
+        Reply reply = self->service_.answer(admitted, stop);
+        const auto executor = self->socket_.get_executor();
+        asio::post(executor, [self = std::move(self), reply = std::move(reply)]() mutable {
+          self->waiting_ = false;
+          if (self->writing_) {
+            self->late_ = std::move(reply);
+            self->hold();
+          } else {
+            self->send(std::move(reply));
+            self->proceed();
+          }
+        });
+      });
   if (taken) return watch_client();
   waiting_ = false;
   send(too_many_wait(kind));
@@ -198,7 +199,8 @@ void Session::read_ahead() {
     stop_.request_stop();
     return;
   }
-  const ssize_t got = ::recv(socket_.native_handle(), in_.data() + in_end_, in_.size() - in_end_, MSG_DONTWAIT);
+  const ssize_t got =
+      ::recv(socket_.native_handle(), in_.data() + in_end_, in_.size() - in_end_, MSG_DONTWAIT);
   const bool nothing_yet = got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
   if (got > 0) in_end_ += static_cast<std::size_t>(got);
   if (got > 0 || nothing_yet) return watch_client();
@@ -208,13 +210,15 @@ void Session::read_ahead() {
 void Session::next_piece() {
   waiting_ = true;
   stop_ = std::stop_source();
-  const bool taken =
-      slow_lane_.run(stop_, [self = shared_from_this(), source = source_, stop = stop_.get_token()]() mutable {
+  const bool taken = slow_lane_.run(
+      stop_, [self = shared_from_this(), source = source_, stop = stop_.get_token()]() mutable {
         std::string piece;
         const bool more = source->next(piece, stop) && !stop.stop_requested();
         source.reset();
         const auto executor = self->socket_.get_executor();
-        asio::post(executor, [self = std::move(self), piece = std::move(piece), more] { self->piece_came(piece, more); });
+        asio::post(executor, [self = std::move(self), piece = std::move(piece), more] {
+          self->piece_came(piece, more);
+        });
       });
   if (taken) return watch_client();
   piece_came({}, false);
@@ -263,10 +267,12 @@ void Session::write() {
 
 void Session::read_and_discard() {
   in_.resize(body_input_bytes);
-  socket_.async_read_some(asio::buffer(in_), [self = shared_from_this()](ErrorCode failure, std::size_t bytes) {
-    self->discarded_bytes_ += bytes;
-    if (!failure && self->discarded_bytes_ < discarded_bytes_max) self->read_and_discard();
-  });
+  socket_.async_read_some(asio::buffer(in_),
+                          [self = shared_from_this()](ErrorCode failure, std::size_t bytes) {
+                            self->discarded_bytes_ += bytes;
+                            if (!failure && self->discarded_bytes_ < discarded_bytes_max)
+                              self->read_and_discard();
+                          });
 }
 
 }  // namespace mayfly::http

@@ -54,7 +54,8 @@ class Session : public std::enable_shared_from_this<Session> {
 
   void start() { read(); }
   // Called at intervals: closes the connection if nothing moved on it for too long.
-  void tick(std::chrono::milliseconds since_last_tick, std::chrono::milliseconds idle_max, std::chrono::milliseconds stalled_max);
+  void tick(std::chrono::milliseconds since_last_tick, std::chrono::milliseconds idle_max,
+            std::chrono::milliseconds stalled_max);
   void close();
   [[nodiscard]] const UnreadAnswers::Share& unread() const { return unread_; }
 
@@ -88,20 +89,20 @@ class Session : public std::enable_shared_from_this<Session> {
   std::size_t in_begin_ = 0, in_end_ = 0;
   Request request_;
   std::string known_host_;
-  std::optional<RequestParser> parser_;    // of the request under way
-  std::string out_;                        // answers to be sent
-  std::string out_body_;                   // of the last of them, if it is large
-  UnreadAnswers::Share unread_;            // both, and what came late
-  bool last_ = false;                      // nothing more is answered after what is in out_
-  bool unread_input_ = false;              // and the client may still be sending: let it, for a while
+  std::optional<RequestParser> parser_;  // of the request under way
+  std::string out_;                      // answers to be sent
+  std::string out_body_;                 // of the last of them, if it is large
+  UnreadAnswers::Share unread_;          // both, and what came late
+  bool last_ = false;                    // nothing more is answered after what is in out_
+  bool unread_input_ = false;            // and the client may still be sending: let it, for a while
   std::size_t discarded_bytes_ = 0;
-  bool waiting_ = false;                   // for the slow lane; `request_` is its
-  SlowLane::Place place_;                  // there; kept for all of a body that has a source
-  bool watching_ = false;                  // the client
-  bool writing_ = false;                   // `out_` is the socket's
+  bool waiting_ = false;                     // for the slow lane; `request_` is its
+  SlowLane::Place place_;                    // there; kept for all of a body that has a source
+  bool watching_ = false;                    // the client
+  bool writing_ = false;                     // `out_` is the socket's
   std::stop_source stop_{std::nostopstate};  // of what we wait for
-  std::optional<Reply> late_;              // it came while we were writing what was before
-  std::shared_ptr<BodySource> source_;     // the rest of the answer that is being sent
+  std::optional<Reply> late_;                // it came while we were writing what was before
+  std::shared_ptr<BodySource> source_;       // the rest of the answer that is being sent
   std::chrono::milliseconds quiet_{0};
 };
 

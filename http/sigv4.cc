@@ -18,7 +18,9 @@ constexpr std::size_t region_bytes_max = 64;
 
 Unexpected<compat::Error> missing_authentication_token() {
   return {{"com.amazon.coral.service#MissingAuthenticationTokenException",
-           "Request is missing Authentication Token", 400, {}}};
+           "Request is missing Authentication Token",
+           400,
+           {}}};
 }
 Unexpected<compat::Error> incomplete_signature(std::string message) {
   return {{"com.amazon.coral.service#IncompleteSignatureException", std::move(message), 400, {}}};
@@ -82,12 +84,14 @@ compat::Result<engine::Scope> scope_of(std::string_view algorithm, std::string_v
   }
   if (count != elements.size()) {
     return incomplete_signature(
-        "Credential must have exactly 5 slash-delimited elements, e.g. keyid/date/region/service/term, got '" +
+        "Credential must have exactly 5 slash-delimited elements, e.g. keyid/date/region/service/term, got "
+        "'" +
         std::string(credential) + "'");
   }
   const std::string_view region = elements[2].empty() ? default_region : elements[2];
   if (!is_region(region)) {
-    return invalid_signature("Credential should be scoped to a valid region, not '" + std::string(region) + "'. ");
+    return invalid_signature("Credential should be scoped to a valid region, not '" + std::string(region) +
+                             "'. ");
   }
   return engine::Scope{std::string(account_of(elements[0])), std::string(region)};
 }
@@ -95,18 +99,20 @@ compat::Result<engine::Scope> scope_of(std::string_view algorithm, std::string_v
 }  // namespace
 
 std::string_view account_of(std::string_view access_key_id) {
-  const bool is_account = access_key_id.size() == default_account.size() &&
-                          std::all_of(access_key_id.begin(), access_key_id.end(),
-                                      [](char c) { return c >= '0' && c <= '9'; });
+  const bool is_account =
+      access_key_id.size() == default_account.size() &&
+      std::all_of(access_key_id.begin(), access_key_id.end(), [](char c) { return c >= '0' && c <= '9'; });
   return is_account ? access_key_id : default_account;
 }
 
-compat::Result<engine::Scope> authenticate(const Request& request, std::string_view default_region, SignedBy by) {
+compat::Result<engine::Scope> authenticate(const Request& request, std::string_view default_region,
+                                           SignedBy by) {
   const std::string_view authorization = request.header(Header::authorization);
   const std::string_view query_text = by == SignedBy::header ? std::string_view{} : request.query();
   const Parameters query = split_parameters(query_text, "&", compat::decode_query);
-  const bool by_query = std::any_of(query.begin(), query.end(),
-                                    [](const Parameter& parameter) { return parameter.name == "X-Amz-Algorithm"; });
+  const bool by_query = std::any_of(query.begin(), query.end(), [](const Parameter& parameter) {
+    return parameter.name == "X-Amz-Algorithm";
+  });
 
   if (!authorization.empty() && by_query) {
     return invalid_signature(
@@ -126,10 +132,8 @@ compat::Result<engine::Scope> authenticate(const Request& request, std::string_v
 
   if (!authorization.starts_with("AWS4-")) return missing_authentication_token();
   const auto algorithm_end = std::min(authorization.find_first_of(", "), authorization.size());
-  const Parameters parameters =
-      split_parameters(authorization.substr(algorithm_end), ", ", [](std::string_view text) {
-        return std::string(text);
-      });
+  const Parameters parameters = split_parameters(authorization.substr(algorithm_end), ", ",
+                                                 [](std::string_view text) { return std::string(text); });
   std::string missing;
   for (const std::string_view name : {"Credential", "Signature", "SignedHeaders"}) {
     if (value_of(parameters, name).empty()) {

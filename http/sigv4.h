@@ -26,6 +26,7 @@ std::string_view account_of(std::string_view access_key_id);
 enum class SignedBy : unsigned char { header, header_or_query };
 
 // `default_region`: of a scope that names none.
-compat::Result<engine::Scope> authenticate(const Request& request, std::string_view default_region, SignedBy by);
+compat::Result<engine::Scope> authenticate(const Request& request, std::string_view default_region,
+                                           SignedBy by);
 
 }  // namespace mayfly::http

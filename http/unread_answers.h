@@ -30,8 +30,7 @@ class UnreadAnswers {
   void hold(Share& share, std::size_t bytes) {
     bytes_ += bytes - share.bytes;
     share = {bytes, ++steps_};
-    while (bytes_ > bytes_max_ && close_oldest_()) {
-    }
+    while (bytes_ > bytes_max_ && close_oldest_()) {}
   }
   void moved(Share& share) { share.moved = ++steps_; }
   void release(Share& share) {

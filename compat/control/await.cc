@@ -19,7 +19,7 @@ namespace {
 
 constexpr double timeout_seconds_default = 5;
 constexpr double timeout_seconds_max = 600;
-constexpr std::size_t records_max = 100;       // of an answer that time is up
+constexpr std::size_t records_max = 100;  // of an answer that time is up
 constexpr std::size_t stream_page_records = 1000;
 constexpr std::size_t stream_page_bytes = 1024 * 1024;
 
@@ -29,8 +29,10 @@ struct Wanted {
   std::optional<engine::ChangeRecord::Kind> kind;
   std::optional<engine::Cause> cause;
 
-  [[nodiscard]] bool is_of(const engine::Table& table, std::string_view other_key, const engine::Scope& scope) const {
-    return other_key == key && table.name == table_name && table.account == scope.account && table.region == scope.region;
+  [[nodiscard]] bool is_of(const engine::Table& table, std::string_view other_key,
+                           const engine::Scope& scope) const {
+    return other_key == key && table.name == table_name && table.account == scope.account &&
+           table.region == scope.region;
   }
   [[nodiscard]] bool fits(const engine::ChangeRecord& record) const {
     return (!kind || record.kind == *kind) && (!cause || record.cause == *cause);
@@ -75,7 +77,8 @@ Unexpected<Error> time_is_up(const std::deque<ToldChange>& happened, double seco
   out.begin_array();
   for (const ToldChange& change : happened) write_stream_record(out, change.stream, change.record);
   out.end_array();
-  std::string message = happened.empty() ? "Nothing happened to the item" : "Only other changes happened to the item";
+  std::string message =
+      happened.empty() ? "Nothing happened to the item" : "Only other changes happened to the item";
   char text[32];
   std::snprintf(text, sizeof text, "%g", seconds);
   message += std::string(" in ") + text + " seconds.";
@@ -92,15 +95,17 @@ void note(std::deque<ToldChange>& happened, ToldChange change) {
 
 // Reads what the stream has of the item from `since` on; the change that is waited for, if it is there.
 // `seen`: what was read of the item, and may be told as well.
-std::optional<ToldChange> look_back(Call& call, const engine::Table& table, const Wanted& wanted, engine::Instant since,
-                                    std::deque<ToldChange>& happened, std::set<engine::Sequence>& seen) {
+std::optional<ToldChange> look_back(Call& call, const engine::Table& table, const Wanted& wanted,
+                                    engine::Instant since, std::deque<ToldChange>& happened,
+                                    std::set<engine::Sequence>& seen) {
   engine::Database& database = call.database();
   const auto stream = database.find_stream(call.scope, table.name, table.stream->label);
   if (!stream) return std::nullopt;
   // An item's records are in one open shard at a time, and a child's number is higher than its parent's.
   for (const engine::Shard& shard : stream->shards) {
     for (engine::Sequence from = database.oldest_sequence(stream->id, shard.number);;) {
-      auto page = database.read_stream(stream->id, shard.number, from, stream_page_records, stream_page_bytes);
+      auto page =
+          database.read_stream(stream->id, shard.number, from, stream_page_records, stream_page_bytes);
       for (engine::ChangeRecord& record : page.records) {
         if (record.created < since || encode_key(table, record.keys) != wanted.key) continue;
         seen.insert(record.sequence);

@@ -5,9 +5,9 @@
 #include <chrono>
 #include <cmath>
 
-#include "compat/wire/attribute_value_json.h"
 #include "compat/items/keys.h"
 #include "compat/tables/lookup.h"
+#include "compat/wire/attribute_value_json.h"
 #include "engine/item_codec.h"
 #include "engine/item_size.h"
 
@@ -61,7 +61,8 @@ Result<std::optional<std::string>> Fields::string(std::string_view name) {
 
 Result<std::string> Fields::required_string(std::string_view name) {
   TRY(auto value, string(name));
-  if (!value || value->empty()) return error::validation("The body needs the member " + std::string(name) + ", a string.");
+  if (!value || value->empty())
+    return error::validation("The body needs the member " + std::string(name) + ", a string.");
   return *std::move(value);
 }
 
@@ -77,7 +78,8 @@ Result<std::optional<double>> Fields::number(std::string_view name, double least
   return std::optional(number);
 }
 
-Result<std::optional<std::int64_t>> Fields::integer(std::string_view name, std::int64_t least, std::int64_t most) {
+Result<std::optional<std::int64_t>> Fields::integer(std::string_view name, std::int64_t least,
+                                                    std::int64_t most) {
   TRY(const auto number, this->number(name, static_cast<double>(least), static_cast<double>(most)));
   if (!number) return std::optional<std::int64_t>();
   if (*number != std::floor(*number)) return wrong(name, "a whole number");
@@ -132,7 +134,8 @@ Result<std::shared_ptr<engine::LiveTable>> Call::table(std::string_view name) co
 }
 
 Unexpected<Error> Call::no_such_table(std::string_view name) const {
-  return not_found("There is no table " + std::string(name) + " in " + scope.region + " of account " + scope.account + ".");
+  return not_found("There is no table " + std::string(name) + " in " + scope.region + " of account " +
+                   scope.account + ".");
 }
 
 Result<std::string> Call::item_key(const engine::Table& table, const json::Value* key) {
@@ -152,7 +155,8 @@ Unexpected<Error> conflict(std::string message) {
 }
 
 Unexpected<Error> stopped() {
-  return Unexpected{Error{.type = "mayfly#Stopped", .message = "The server ends, or who asked has gone.", .status = 503}};
+  return Unexpected{
+      Error{.type = "mayfly#Stopped", .message = "The server ends, or who asked has gone.", .status = 503}};
 }
 
 // --- times
@@ -194,7 +198,8 @@ std::optional<engine::Instant> parse_time(std::string_view text) {
   }
   const year_month_day date{year(*y), month(static_cast<unsigned>(*m)), day(static_cast<unsigned>(*d))};
   if (!text.empty() || !date.ok() || *y < 1970) return std::nullopt;
-  const auto time = sys_days(date) + hours(*hour) + minutes(*minute) + seconds(second) + milliseconds(fraction) - offset;
+  const auto time =
+      sys_days(date) + hours(*hour) + minutes(*minute) + seconds(second) + milliseconds(fraction) - offset;
   const engine::Instant instant = duration_cast<milliseconds>(time.time_since_epoch()).count();
   return instant < 0 ? std::nullopt : std::optional(instant);
 }
@@ -234,7 +239,8 @@ ToldChange keep(const engine::Change& change) {
   record.created = change.at;
   record.kind = change.kind;
   record.cause = change.cause;
-  record.keys = key_attributes(table, engine::decode_item(change.new_item.empty() ? change.old_item : change.new_item));
+  record.keys =
+      key_attributes(table, engine::decode_item(change.new_item.empty() ? change.old_item : change.new_item));
   record.size_bytes = engine::item_size(record.keys);
   if (!change.old_item.empty() && wants(engine::StreamView::old_image)) {
     record.old_image = engine::decode_item(change.old_item);

@@ -54,14 +54,15 @@ struct Call {
   std::vector<std::string> parameters;  // what stood in the path for {…}
   std::string_view query;
   Fields body;
-  const json::Value* whole_body;        // nullptr: empty
+  const json::Value* whole_body;  // nullptr: empty
   const std::stop_token& stop;
-  Answer& answer;                       // `out` becomes its body
+  Answer& answer;  // `out` becomes its body
 
   [[nodiscard]] engine::Database& database() const { return emulator.database(); }
   // Of ?name=value; nothing: it is not there.
   [[nodiscard]] std::optional<std::string> query_value(std::string_view name) const;
-  Result<std::optional<std::int64_t>> query_integer(std::string_view name, std::int64_t least, std::int64_t most) const;
+  Result<std::optional<std::int64_t>> query_integer(std::string_view name, std::int64_t least,
+                                                    std::int64_t most) const;
   // 404 "There is no table carts in us-east-1 of account 000000000000."
   [[nodiscard]] Result<std::shared_ptr<engine::LiveTable>> table(std::string_view name) const;
   [[nodiscard]] Unexpected<Error> no_such_table(std::string_view name) const;
@@ -86,7 +87,7 @@ void write_time_or_null(json::Writer& out, std::optional<engine::Instant> instan
 // A change that was told, kept: what await and the live view need to show a record of it.
 struct ToldChange {
   std::string table_name;
-  engine::Stream stream;       // the table's; of a table without one, what a stream with both images would be
+  engine::Stream stream;  // the table's; of a table without one, what a stream with both images would be
   engine::ChangeRecord record;  // sequence 0: in no stream
 };
 ToldChange keep(const engine::Change& change);

@@ -56,7 +56,8 @@ Result<engine::ClockSetting> read_setting(Fields& body, engine::ClockSetting bef
   TRY(const auto rate, body.number("rate", 0.001, rate_max));
   engine::ClockSetting setting = before;
   if (name) {
-    const auto known = std::find_if(std::begin(modes), std::end(modes), [&](const auto& each) { return each.first == *name; });
+    const auto known = std::find_if(std::begin(modes), std::end(modes),
+                                    [&](const auto& each) { return each.first == *name; });
     if (known == std::end(modes)) return error::validation("mode must be real, frozen, offset or rate.");
     setting.mode = known->second;
   } else if (rate) {
@@ -78,8 +79,8 @@ Result<engine::ClockSetting> read_setting(Fields& body, engine::ClockSetting bef
 }
 
 Unexpected<Error> would_go_back(engine::Instant to, engine::Instant now) {
-  return conflict("Time moves forward while the account has tables: " + print_time(to) + " is before " + print_time(now) +
-                  ". A reset or a snapshot's restore can go back.");
+  return conflict("Time moves forward while the account has tables: " + print_time(to) + " is before " +
+                  print_time(now) + ". A reset or a snapshot's restore can go back.");
 }
 
 // Waits until what was written has reached functions and Kinesis, and says what has not.
@@ -126,7 +127,8 @@ Result<void> set_clock(Call& call, json::Writer& out) {
   TRY(const auto setting, read_setting(call.body, call.database().clock_setting(account), now.has_value()));
   TRY(const auto age_streams, call.body.boolean("age_streams"));
   CHECK_OK(call.body.nothing_else());
-  const auto advanced = call.database().set_clock(account, setting, now, age_streams.value_or(false), call.stop);
+  const auto advanced =
+      call.database().set_clock(account, setting, now, age_streams.value_or(false), call.stop);
   if (!advanced) {
     if (now) return would_go_back(*now, call.database().now(account));
     return conflict("Time moves forward while the account has tables, and the real time is before " +
@@ -151,7 +153,8 @@ Result<void> advance_clock(Call& call, json::Writer& out) {
   if (settle && settle != "triggers") return error::validation("settle can only be triggers.");
   if (settle_seconds && !settle) return error::validation("settle_seconds is for settle.");
   if (seconds.has_value() == to.has_value()) {
-    return error::validation("The body needs either seconds, or to: a time such as \"2026-11-20T00:00:00Z\", or \"next-expiry\".");
+    return error::validation(
+        "The body needs either seconds, or to: a time such as \"2026-11-20T00:00:00Z\", or \"next-expiry\".");
   }
   const bool ages = age_streams.value_or(false);
   engine::Advanced advanced;
@@ -162,12 +165,13 @@ Result<void> advance_clock(Call& call, json::Writer& out) {
     stayed = advanced.expired == 0 && !advanced.next_expiry && advanced.now <= before;
   } else if (to) {
     const auto time = parse_time(*to);
-    if (!time) return error::validation("to must be a time such as \"2026-11-20T00:00:00Z\", or \"next-expiry\".");
+    if (!time)
+      return error::validation("to must be a time such as \"2026-11-20T00:00:00Z\", or \"next-expiry\".");
     if (const engine::Instant now = database.now(account); *time < now) return would_go_back(*time, now);
     advanced = database.advance(account, *time, ages, call.stop);
   } else {
-    const auto arrived =
-        database.advance_by(account, std::chrono::milliseconds(std::llround(*seconds * 1000)), ages, call.stop);
+    const auto arrived = database.advance_by(
+        account, std::chrono::milliseconds(std::llround(*seconds * 1000)), ages, call.stop);
     if (!arrived) return past_the_end();
     advanced = *arrived;
   }

@@ -58,7 +58,8 @@ std::string_view take_segment(std::string_view& path) {
 
 bool matches(std::string_view pattern, std::string_view path, std::vector<std::string>& parameters) {
   parameters.clear();
-  if (std::count(pattern.begin(), pattern.end(), '/') != std::count(path.begin(), path.end(), '/')) return false;
+  if (std::count(pattern.begin(), pattern.end(), '/') != std::count(path.begin(), path.end(), '/'))
+    return false;
   while (!pattern.empty() || !path.empty()) {
     const std::string_view wanted = take_segment(pattern), given = take_segment(path);
     if (wanted.starts_with('{')) {
@@ -71,7 +72,8 @@ bool matches(std::string_view pattern, std::string_view path, std::vector<std::s
   return true;
 }
 
-Answer run(Emulator& emulator, const Request& request, const Route& route, std::vector<std::string> parameters) {
+Answer run(Emulator& emulator, const Request& request, const Route& route,
+           std::vector<std::string> parameters) {
   Answer answer;
   std::unique_ptr<json::Document> document;
   if (!request.body.empty()) {

@@ -30,7 +30,7 @@ struct Request {
   std::string_view query{};
   std::string_view body{};
   const engine::Scope& scope;
-  std::stop_token stop{};   // nobody waits for the answer any more
+  std::stop_token stop{};  // nobody waits for the answer any more
 };
 
 // What happens from now on, piece by piece.

@@ -71,7 +71,8 @@ class Changes final : public EventSource {
   };
 
   void note(const engine::Change& change) {
-    const std::size_t bytes = sizeof(Note) + 2 * (change.old_item.size() + change.new_item.size() + change.key.size());
+    const std::size_t bytes =
+        sizeof(Note) + 2 * (change.old_item.size() + change.new_item.size() + change.key.size());
     const std::lock_guard lock(mutex_);
     if (waiting_bytes_ + bytes > waiting_bytes_max) {
       if (waiting_.empty() || waiting_.back().change) waiting_.push_back({});
@@ -88,7 +89,8 @@ class Changes final : public EventSource {
       piece += "event: gap\ndata: {\"dropped\":" + std::to_string(note.dropped) + "}\n\n";
       return;
     }
-    if (note.change->record.sequence != 0) piece += "id: " + sequence_number(note.change->record.sequence) + "\n";
+    if (note.change->record.sequence != 0)
+      piece += "id: " + sequence_number(note.change->record.sequence) + "\n";
     piece += "event: ";
     piece += event_name(note.change->record.kind);
     piece += "\ndata: ";
@@ -114,8 +116,10 @@ class Changes final : public EventSource {
 }  // namespace
 
 Result<void> follow_events(Call& call, json::Writer&) {
-  Changes::Filter filter{.scope = call.scope, .table = call.query_value("table"), .event = call.query_value("event")};
-  if (const auto& event = filter.event; event && *event != "INSERT" && *event != "MODIFY" && *event != "REMOVE") {
+  Changes::Filter filter{
+      .scope = call.scope, .table = call.query_value("table"), .event = call.query_value("event")};
+  if (const auto& event = filter.event;
+      event && *event != "INSERT" && *event != "MODIFY" && *event != "REMOVE") {
     return error::validation("event must be INSERT, MODIFY or REMOVE.");
   }
   if (const auto by = call.query_value("by")) {

@@ -38,7 +38,8 @@ Explanation explain_number(const engine::Table& table, const engine::Item& item,
   const std::string text = attribute + " is " + value.to_string();
   const std::optional<engine::Instant> due = engine::due_of(table, item);
   if (value.negative() || (due && engine::is_too_old(*due, now))) {
-    return {"too_old", std::nullopt, text + ", more than five years ago: so old a time is taken for a mistake, and the item stays."};
+    return {"too_old", std::nullopt,
+            text + ", more than five years ago: so old a time is taken for a mistake, and the item stays."};
   }
   if (!due) {
     const auto seconds = value.floor_scaled(0);
@@ -51,34 +52,43 @@ Explanation explain_number(const engine::Table& table, const engine::Item& item,
   const engine::Instant fires = engine::fires_at(table, *due);
   if (*due > now) {
     if (fires == engine::never) {
-      return {"not_due", std::nullopt, text + "; from " + engine::iso8601(*due) + " on a sweep will delete the item (mode manual)."};
+      return {"not_due", std::nullopt,
+              text + "; from " + engine::iso8601(*due) + " on a sweep will delete the item (mode manual)."};
     }
-    return {"not_due", fires, text + "; the item will be deleted at " + engine::iso8601(fires) + ". It is " + print_time(now) + "."};
+    return {"not_due", fires,
+            text + "; the item will be deleted at " + engine::iso8601(fires) + ". It is " + print_time(now) +
+                "."};
   }
   if (fires == engine::never) {
     return {"due", *due, text + ", which has passed; the item waits for a sweep (mode manual)."};
   }
   if (fires > now) {
     return {"delayed", fires,
-            text + ", which has passed; as on AWS the item can be read until it is deleted, at " + engine::iso8601(fires) + "."};
+            text + ", which has passed; as on AWS the item can be read until it is deleted, at " +
+                engine::iso8601(fires) + "."};
   }
   return {"due", *due, text + ", which has passed; the item is about to be deleted."};
 }
 
-Explanation explain(const engine::Table& table, const std::optional<engine::StoredItem>& stored, engine::Instant now) {
+Explanation explain(const engine::Table& table, const std::optional<engine::StoredItem>& stored,
+                    engine::Instant now) {
   if (!table.ttl) {
-    return {"ttl_disabled", std::nullopt, "Time to live is not enabled on the table: UpdateTimeToLive names the attribute."};
+    return {"ttl_disabled", std::nullopt,
+            "Time to live is not enabled on the table: UpdateTimeToLive names the attribute."};
   }
   const std::string& attribute = table.ttl->attribute;
-  if (!stored) return {"no_item", std::nullopt, "There is no item with this key: it never was, or is deleted already."};
+  if (!stored)
+    return {"no_item", std::nullopt, "There is no item with this key: it never was, or is deleted already."};
   const engine::AttributeValue* value = stored->item().find(attribute);
   if (value == nullptr) {
-    return {"no_attribute", std::nullopt, "The item has no attribute " + attribute + ", and so never expires."};
+    return {"no_attribute", std::nullopt,
+            "The item has no attribute " + attribute + ", and so never expires."};
   }
   const engine::Number* number = value->get_if<engine::Number>();
   if (number == nullptr) {
     return {"not_a_number", std::nullopt,
-            attribute + " is " + std::string(type_word(value->type())) + "; only a number of epoch seconds makes an item expire."};
+            attribute + " is " + std::string(type_word(value->type())) +
+                "; only a number of epoch seconds makes an item expire."};
   }
   return explain_number(table, stored->item(), *number, now);
 }

@@ -3,8 +3,8 @@
 // PUT    {"table":"carts","key":{"id":{"S":"1"}}}  arms a point
 // GET    {"failpoints":[{"table":"carts","key":{…},"state":"waiting","due":"…Z"}]}
 // DELETE the same body: releases it; {}, or no body: all of the account
-#include "compat/wire/attribute_value_json.h"
 #include "compat/control/handlers.h"
+#include "compat/wire/attribute_value_json.h"
 #include "engine/failpoints.h"
 
 namespace mayfly::compat::control {

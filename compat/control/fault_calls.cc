@@ -29,18 +29,22 @@ Result<FaultRule> read_rule(const json::Value& value) {
   Fields fields(&value);
   FaultRule rule;
   TRY(auto operation, fields.string("operation"));
-  if (operation && !is_operation(*operation)) return error::validation("There is no operation " + *operation + ".");
+  if (operation && !is_operation(*operation))
+    return error::validation("There is no operation " + *operation + ".");
   TRY(auto table, fields.string("table"));
   TRY(const std::string kind, fields.required_string("fault"));
-  const auto known = std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& each) { return each.first == kind; });
+  const auto known =
+      std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& each) { return each.first == kind; });
   if (known == std::end(kinds)) {
-    return error::validation("fault must be throttle, internal_server_error, latency, unprocessed or transaction_conflict.");
+    return error::validation(
+        "fault must be throttle, internal_server_error, latency, unprocessed or transaction_conflict.");
   }
   TRY(auto exception, fields.string("exception"));
-  if (exception && *exception != "ProvisionedThroughputExceededException" && *exception != "ThrottlingException" &&
-      *exception != "RequestLimitExceeded") {
+  if (exception && *exception != "ProvisionedThroughputExceededException" &&
+      *exception != "ThrottlingException" && *exception != "RequestLimitExceeded") {
     return error::validation(
-        "exception must be ProvisionedThroughputExceededException, ThrottlingException or RequestLimitExceeded.");
+        "exception must be ProvisionedThroughputExceededException, ThrottlingException or "
+        "RequestLimitExceeded.");
   }
   TRY(const auto milliseconds, fields.integer("milliseconds", 1, milliseconds_max));
   TRY(const auto items, fields.integer("items", 1, 100));

@@ -70,12 +70,14 @@ void write_operations(Text& text, const Metrics& metrics) {
     std::int64_t count = 0;
     std::string buckets;
     std::vector<std::int64_t> cumulative;
-    for (const auto& bucket : of.buckets) cumulative.push_back(count += bucket.load(std::memory_order_relaxed));
+    for (const auto& bucket : of.buckets)
+      cumulative.push_back(count += bucket.load(std::memory_order_relaxed));
     if (count == 0) continue;
     for (std::size_t bucket = 0; bucket < Metrics::bucket_ends_us.size(); ++bucket) {
-      text.sample("mayfly_operation_duration_seconds_bucket",
-                  name + ',' + label("le", Text::number(static_cast<double>(Metrics::bucket_ends_us[bucket]) / 1e6)),
-                  cumulative[bucket]);
+      text.sample(
+          "mayfly_operation_duration_seconds_bucket",
+          name + ',' + label("le", Text::number(static_cast<double>(Metrics::bucket_ends_us[bucket]) / 1e6)),
+          cumulative[bucket]);
     }
     text.sample("mayfly_operation_duration_seconds_bucket", name + ",le=\"+Inf\"", count);
     text.sample("mayfly_operation_duration_seconds_sum", name,
@@ -127,23 +129,26 @@ Result<void> show_metrics(Call& call, json::Writer& out) {
   std::vector<TableLine> tables;
   for (const auto& table : live) {
     const auto description = table->description();
-    tables.push_back({label("account", description->account) + ',' + label("region", description->region) + ',' +
-                          label("TableName", description->name),
+    tables.push_back({label("account", description->account) + ',' + label("region", description->region) +
+                          ',' + label("TableName", description->name),
                       table.get()});
   }
   const auto each = [&](std::string_view name, std::string_view type, std::string_view help, auto value) {
     text.about(name, type, help);
     for (const auto& [labels, table] : tables) text.sample(name, labels, std::int64_t{value(*table)});
   };
-  each("mayfly_table_items", "gauge", "Items in the table.", [](const auto& table) { return table.counter(0).items.load(); });
+  each("mayfly_table_items", "gauge", "Items in the table.",
+       [](const auto& table) { return table.counter(0).items.load(); });
   each("mayfly_table_bytes", "gauge", "Bytes of the table's items.",
        [](const auto& table) { return table.counter(0).bytes.load(); });
   std::vector<engine::ExpiryTotals> totals;
   for (const auto& [labels, table] : tables) totals.push_back(engine::expiry_totals(database, *table));
   std::size_t at = 0;
-  each("mayfly_expiry_pending", "gauge", "Items that will expire.", [&](const auto&) { return totals[at++].pending; });
+  each("mayfly_expiry_pending", "gauge", "Items that will expire.",
+       [&](const auto&) { return totals[at++].pending; });
   at = 0;
-  each("mayfly_expiry_due", "gauge", "Items that are due and not yet deleted.", [&](const auto&) { return totals[at++].due; });
+  each("mayfly_expiry_due", "gauge", "Items that are due and not yet deleted.",
+       [&](const auto&) { return totals[at++].due; });
   each("TimeToLiveDeletedItemCount", "counter", "Items that expired, since the server started.",
        [](const auto& table) { return table.expiry_stats().deleted(); });
   write_lags(text, tables);

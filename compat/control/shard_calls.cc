@@ -47,7 +47,8 @@ Result<void> write_shards(const Call& call, const engine::LiveTable& table, json
 Unexpected<Error> refuse(engine::ReshardRefusal why, const std::string& table, const std::string& id) {
   switch (why) {
     case engine::ReshardRefusal::no_stream: return conflict("Table " + table + " has no enabled stream.");
-    case engine::ReshardRefusal::no_such_shard: return not_found("The stream of table " + table + " has no shard " + id + ".");
+    case engine::ReshardRefusal::no_such_shard:
+      return not_found("The stream of table " + table + " has no shard " + id + ".");
     case engine::ReshardRefusal::already_closed: return conflict("Shard " + id + " is closed already.");
     case engine::ReshardRefusal::cannot_split: break;
   }
@@ -78,7 +79,11 @@ Result<void> show_shards(Call& call, json::Writer& out) {
   return write_shards(call, *table, out);
 }
 
-Result<void> split_shards(Call& call, json::Writer& out) { return reshard(call, out, engine::Resharding::split); }
-Result<void> roll_shards(Call& call, json::Writer& out) { return reshard(call, out, engine::Resharding::roll); }
+Result<void> split_shards(Call& call, json::Writer& out) {
+  return reshard(call, out, engine::Resharding::split);
+}
+Result<void> roll_shards(Call& call, json::Writer& out) {
+  return reshard(call, out, engine::Resharding::roll);
+}
 
 }  // namespace mayfly::compat::control

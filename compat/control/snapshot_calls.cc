@@ -65,9 +65,8 @@ Result<void> restore_snapshot(Call& call, json::Writer& out) {
   call.database().failpoints().release_all(call.scope.account);
   bool restored = false;
   if (id) {
-    call.emulator.triggers().while_stopped(call.scope.account, [&] {
-      restored = call.database().restore_snapshot(call.scope.account, *id);
-    });
+    call.emulator.triggers().while_stopped(
+        call.scope.account, [&] { restored = call.database().restore_snapshot(call.scope.account, *id); });
   }
   if (!restored) return no_such_snapshot(call);
   call.emulator.table_changes().settle_all(call.scope.account);

@@ -1,15 +1,15 @@
 // /_mayfly/ttl/…: what is going to expire, when, and why an item is not.
 //
-// GET  /_mayfly/ttl                    
-// {"tables":{"carts":{"status":"ENABLED","mode":"exact","pending":2,…}}} GET  /_mayfly/ttl/{table}           
-//  the same of one table PUT  /_mayfly/ttl/{table}            
-// {"mode":"aws","delay_seconds":[600,1680],"seed":1} POST /_mayfly/ttl/{table}/sweep       {"expired":2} GET 
+// GET  /_mayfly/ttl
+// {"tables":{"carts":{"status":"ENABLED","mode":"exact","pending":2,…}}} GET  /_mayfly/ttl/{table}
+//  the same of one table PUT  /_mayfly/ttl/{table}
+// {"mode":"aws","delay_seconds":[600,1680],"seed":1} POST /_mayfly/ttl/{table}/sweep       {"expired":2} GET
 // /_mayfly/ttl/{table}/upcoming    {"items":[{"key":{…},"due":"…Z","expires_at":"…Z"}]}
 #include <algorithm>
 #include <charconv>
 
-#include "compat/wire/attribute_value_json.h"
 #include "compat/control/handlers.h"
+#include "compat/wire/attribute_value_json.h"
 #include "engine/expiry_mode.h"
 #include "engine/expiry_view.h"
 
@@ -99,7 +99,8 @@ Result<engine::ExpiryMode> read_mode(Fields& body) {
   TRY(const auto seed, body.integer("seed", 0, std::int64_t{1} << 53));
   CHECK_OK(body.nothing_else());
   engine::ExpiryMode mode;
-  const auto known = std::find_if(std::begin(modes), std::end(modes), [&](const auto& each) { return each.first == name; });
+  const auto known =
+      std::find_if(std::begin(modes), std::end(modes), [&](const auto& each) { return each.first == name; });
   if (known == std::end(modes)) return error::validation("mode must be exact, aws or manual.");
   mode.kind = known->second;
   if (mode.kind != Kind::aws && (delay != nullptr || seed)) {
@@ -179,8 +180,8 @@ Result<void> show_upcoming(Call& call, json::Writer& out) {
   out.begin_object();
   out.key("items");
   out.begin_array();
-  for (const engine::UpcomingExpiry& entry :
-       engine::upcoming_expiries(call.database(), *live, static_cast<std::size_t>(limit.value_or(upcoming_default)))) {
+  for (const engine::UpcomingExpiry& entry : engine::upcoming_expiries(
+           call.database(), *live, static_cast<std::size_t>(limit.value_or(upcoming_default)))) {
     out.begin_object();
     out.key("key");
     write_item_object(out, entry.key);

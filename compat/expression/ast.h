@@ -35,17 +35,42 @@ enum class Comparator : std::uint8_t { equal, not_equal, less, less_equal, great
 struct Condition;
 using ConditionPtr = std::unique_ptr<Condition>;
 
-struct Comparison { Comparator comparator; Operand left, right; };
-struct Between { Operand value, low, high; };
-struct In { Operand value; std::vector<Operand> candidates; };
-struct AttributeExists { Path path; };
-struct AttributeNotExists { Path path; };
-struct AttributeType { Operand path; engine::Type type; };
-struct BeginsWith { Operand value, prefix; };
-struct Contains { Operand container, element; };
-struct And { ConditionPtr left, right; };
-struct Or { ConditionPtr left, right; };
-struct Not { ConditionPtr operand; };
+struct Comparison {
+  Comparator comparator;
+  Operand left, right;
+};
+struct Between {
+  Operand value, low, high;
+};
+struct In {
+  Operand value;
+  std::vector<Operand> candidates;
+};
+struct AttributeExists {
+  Path path;
+};
+struct AttributeNotExists {
+  Path path;
+};
+struct AttributeType {
+  Operand path;
+  engine::Type type;
+};
+struct BeginsWith {
+  Operand value, prefix;
+};
+struct Contains {
+  Operand container, element;
+};
+struct And {
+  ConditionPtr left, right;
+};
+struct Or {
+  ConditionPtr left, right;
+};
+struct Not {
+  ConditionPtr operand;
+};
 
 struct Condition {
   std::variant<Comparison, Between, In, AttributeExists, AttributeNotExists, AttributeType, BeginsWith,
@@ -55,18 +80,41 @@ struct Condition {
 
 // SET's right-hand sides: operand, operand ± operand, if_not_exists(path, …), list_append(…, …).
 struct UpdateValue {
-  struct Constant { engine::AttributeValue value; };
-  struct Reference { Path path; };
-  struct IfNotExists { Path path; std::unique_ptr<UpdateValue> otherwise; };
-  struct ListAppend { std::unique_ptr<UpdateValue> first, second; };
-  struct Arithmetic { bool subtract; std::unique_ptr<UpdateValue> left, right; };
+  struct Constant {
+    engine::AttributeValue value;
+  };
+  struct Reference {
+    Path path;
+  };
+  struct IfNotExists {
+    Path path;
+    std::unique_ptr<UpdateValue> otherwise;
+  };
+  struct ListAppend {
+    std::unique_ptr<UpdateValue> first, second;
+  };
+  struct Arithmetic {
+    bool subtract;
+    std::unique_ptr<UpdateValue> left, right;
+  };
   std::variant<Constant, Reference, IfNotExists, ListAppend, Arithmetic> node;
 };
 
-struct SetAction { Path path; UpdateValue value; };
-struct RemoveAction { Path path; };
-struct AddAction { Path path; engine::AttributeValue value; };
-struct DeleteAction { Path path; engine::AttributeValue value; };
+struct SetAction {
+  Path path;
+  UpdateValue value;
+};
+struct RemoveAction {
+  Path path;
+};
+struct AddAction {
+  Path path;
+  engine::AttributeValue value;
+};
+struct DeleteAction {
+  Path path;
+  engine::AttributeValue value;
+};
 
 struct Update {
   std::vector<SetAction> sets;

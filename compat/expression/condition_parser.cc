@@ -13,10 +13,10 @@
 #include <optional>
 #include <utility>
 
-#include "compat/wire/base64.h"
 #include "compat/expression/parser.h"
 #include "compat/expression/path_set.h"
 #include "compat/expression/token_reader.h"
+#include "compat/wire/base64.h"
 
 namespace mayfly::compat::expression {
 namespace {
@@ -87,8 +87,8 @@ class ConditionParser : TokenReader {
     TRY(Node node, expression(Level::either));
     CHECK_OK(expect_end());
     TRY(ConditionPtr condition, as_condition(std::move(node)));
-    CHECK_OK(first_of({&redundant_parentheses_, &too_many_operators_, &unknown_function_,
-                       &misused_function_, &reserved_word_, &unusable_path_, &condition_}));
+    CHECK_OK(first_of({&redundant_parentheses_, &too_many_operators_, &unknown_function_, &misused_function_,
+                       &reserved_word_, &unusable_path_, &condition_}));
     return std::move(*condition);
   }
 
@@ -233,8 +233,9 @@ Parsed<Node> ConditionParser::function() {
   node.kind = Node::Kind::function;
   node.function_name = next().text;
   next();  // the '('
-  const bool known = std::any_of(functions.begin(), functions.end(),
-                                 [&](const Function& function) { return function.name == node.function_name; });
+  const bool known = std::any_of(functions.begin(), functions.end(), [&](const Function& function) {
+    return function.name == node.function_name;
+  });
   if (++depth_ > expression_depth_max) {
     if (!known) note(unknown_function_, unknown_function(node.function_name));
     if (known && parentheses_match()) {
@@ -341,7 +342,8 @@ void ConditionParser::check_function(Node& node, std::vector<Node>& operands) {
   } else if (name == "attribute_exists" || name == "attribute_not_exists") {
     const Path* path = operands[0].path();
     if (path == nullptr) {
-      return note(operand_type_, "Operator or function requires a document path; operator or function: " + name);
+      return note(operand_type_,
+                  "Operator or function requires a document path; operator or function: " + name);
     }
     if (name == "attribute_exists") {
       make(AttributeExists{*path});
@@ -379,8 +381,8 @@ void ConditionParser::check_attribute_type(const Node& type) {
   for (int i = 0; i <= static_cast<int>(Type::map); ++i) {
     if (engine::type_name(static_cast<Type>(i)) == name) return;
   }
-  note(operand_type_, "Invalid attribute type name found; type: " + name +
-                          ", valid types: {B,NULL,SS,BOOL,L,BS,N,NS,S,M}");
+  note(operand_type_,
+       "Invalid attribute type name found; type: " + name + ", valid types: {B,NULL,SS,BOOL,L,BS,N,NS,S,M}");
 }
 
 void ConditionParser::check_distinct(std::string_view name, const Node& first, const Node& second) {
@@ -388,7 +390,8 @@ void ConditionParser::check_distinct(std::string_view name, const Node& first, c
   const Path* two = second.path();
   if (one == nullptr || two == nullptr || *one != *two) return;
   note(distinct_,
-       "The first operand must be distinct from the remaining operands for this operator or function; operator: " +
+       "The first operand must be distinct from the remaining operands for this operator or function; "
+       "operator: " +
            std::string(name) + ", first operand: " + expression::describe(*one));
 }
 
@@ -430,7 +433,8 @@ void ConditionParser::finish_condition() {
 
 }  // namespace
 
-Result<Condition> parse_condition(std::string_view kind, std::string_view text, Substitutions& substitutions) {
+Result<Condition> parse_condition(std::string_view kind, std::string_view text,
+                                  Substitutions& substitutions) {
   CHECK_OK(check_expression_size(kind, text));
   auto condition = ConditionParser(text, substitutions).parse();
   if (!condition) return invalid_expression(kind, condition.error().message);

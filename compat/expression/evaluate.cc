@@ -144,13 +144,17 @@ struct Evaluate {
     return container && element && std::visit(ContainsElement{*element}, (*container).variant());
   }
   bool operator()(const And& both) const { return evaluate(*both.left, item) && evaluate(*both.right, item); }
-  bool operator()(const Or& either) const { return evaluate(*either.left, item) || evaluate(*either.right, item); }
+  bool operator()(const Or& either) const {
+    return evaluate(*either.left, item) || evaluate(*either.right, item);
+  }
   bool operator()(const Not& negation) const { return !evaluate(*negation.operand, item); }
 };
 
 }  // namespace
 
-bool evaluate(const Condition& condition, const Item& item) { return std::visit(Evaluate{item}, condition.node); }
+bool evaluate(const Condition& condition, const Item& item) {
+  return std::visit(Evaluate{item}, condition.node);
+}
 
 const AttributeValue* find(const Path& path, const Item& item) {
   return find_prefix(path, path.elements.size(), item);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-
 namespace mayfly::compat::expression {
 namespace {
 
@@ -17,7 +16,8 @@ using engine::Type;
 using Kind = KeyPredicate::Kind;
 
 constexpr std::string_view empty_key_value =
-    "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty ";
+    "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an "
+    "empty ";
 
 Unexpected<Error> invalid_operator(std::string_view name) {
   return error::validation("Invalid operator used in KeyConditionExpression: " + std::string(name));
@@ -109,7 +109,8 @@ struct Collect {
   Result<void> operator()(Between& between) const {
     if (!std::holds_alternative<Path>(between.value.value)) {
       return error::validation(
-          "Invalid condition in KeyConditionExpression: BETWEEN operator must have the key attribute as its first "
+          "Invalid condition in KeyConditionExpression: BETWEEN operator must have the key attribute as its "
+          "first "
           "operand");
     }
     Operands operands;
@@ -121,7 +122,8 @@ struct Collect {
   Result<void> operator()(BeginsWith& begins) const {
     if (!std::holds_alternative<Path>(begins.value.value)) {
       return error::validation(
-          "Invalid condition in KeyConditionExpression: begins_with operator must have the key attribute as its "
+          "Invalid condition in KeyConditionExpression: begins_with operator must have the key attribute as "
+          "its "
           "first operand");
     }
     Operands operands;
@@ -179,8 +181,9 @@ Result<void> check_not_empty(const KeyPredicate& predicate) {
 }
 
 KeyPredicate* find(std::vector<KeyPredicate>& predicates, std::string_view attribute) {
-  const auto found = std::find_if(predicates.begin(), predicates.end(),
-                                  [&](const KeyPredicate& predicate) { return predicate.attribute == attribute; });
+  const auto found = std::find_if(predicates.begin(), predicates.end(), [&](const KeyPredicate& predicate) {
+    return predicate.attribute == attribute;
+  });
   return found == predicates.end() ? nullptr : &*found;
 }
 
@@ -215,7 +218,8 @@ Result<void> check_multiple_keys(std::vector<KeyPredicate>& predicates, const Ke
     if (predicate != nullptr) CHECK_OK(check_type(*predicate, key.type));
     if (predicate == nullptr || predicate->kind != Kind::equal) {
       return error::validation(
-          "Query key condition not supported: each HASH key attribute must have an equality condition; attribute: " +
+          "Query key condition not supported: each HASH key attribute must have an equality condition; "
+          "attribute: " +
           key.name);
     }
     ++matched;
@@ -229,7 +233,8 @@ Result<void> check_multiple_keys(std::vector<KeyPredicate>& predicates, const Ke
     }
     if (ended) {
       return error::validation(
-          "Query key condition not supported: RANGE key attributes before the last one with a condition must have "
+          "Query key condition not supported: RANGE key attributes before the last one with a condition must "
+          "have "
           "equality conditions; attribute: " +
           key.name);
     }

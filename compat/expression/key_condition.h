@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "compat/wire/error.h"
 #include "compat/expression/ast.h"
 #include "compat/expression/resolve.h"
+#include "compat/wire/error.h"
 #include "engine/attribute_value.h"
 #include "engine/table.h"
 
@@ -18,7 +18,13 @@ namespace mayfly::compat::expression {
 // One condition on one key attribute.
 struct KeyPredicate {
   enum class Kind : std::uint8_t {
-    equal, less, less_equal, greater, greater_equal, between, begins_with,
+    equal,
+    less,
+    less_equal,
+    greater,
+    greater_equal,
+    between,
+    begins_with,
     not_indexable  // KeyConditions' NE, IN, NULL, …; match_key_schema refuses it
   };
   std::string attribute;

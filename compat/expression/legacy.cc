@@ -45,8 +45,8 @@ constexpr auto operators = std::to_array<Operator>({{"EQ", 1, 1, Takes::anything
                                                     {"NOT_NULL", 0, 0, Takes::anything, {}}});
 
 const Operator& find_operator(std::string_view name) {
-  const auto found =
-      std::find_if(operators.begin(), operators.end(), [&](const Operator& known) { return known.name == name; });
+  const auto found = std::find_if(operators.begin(), operators.end(),
+                                  [&](const Operator& known) { return known.name == name; });
   assert(found != operators.end());  // the shape knows the enum
   return found == operators.end() ? operators.front() : *found;
 }
@@ -183,10 +183,11 @@ Result<Condition> read_expectation(std::string_view attribute, const json::Value
   }
   if (comparison != nullptr) {
     const Operator& used = find_operator(comparison->string());
-    if (exists != nullptr) return invalid("Exists and ComparisonOperator cannot be used together" + for_attribute);
+    if (exists != nullptr)
+      return invalid("Exists and ComparisonOperator cannot be used together" + for_attribute);
     if (used.values_max > 0 && list == nullptr && value == nullptr) {
-      return invalid("Value or AttributeValueList must be used with ComparisonOperator: " + std::string(used.name) +
-                     for_attribute);
+      return invalid("Value or AttributeValueList must be used with ComparisonOperator: " +
+                     std::string(used.name) + for_attribute);
     }
     CHECK_OK(check_count(used, list != nullptr ? list->items().size() : value != nullptr ? 1 : 0));
     TRY(Values values, read_values(list));
@@ -197,13 +198,15 @@ Result<Condition> read_expectation(std::string_view attribute, const json::Value
     CHECK_OK(check_values(used, values));
     return lower(attribute, used, std::move(values));
   }
-  if (list != nullptr) return invalid("AttributeValueList can only be used with a ComparisonOperator" + for_attribute);
+  if (list != nullptr)
+    return invalid("AttributeValueList can only be used with a ComparisonOperator" + for_attribute);
   const bool must_exist = exists == nullptr || boolean_of(*exists);
   if (must_exist && value == nullptr) {
-    return invalid("Value must be provided when Exists is " + std::string(exists == nullptr ? "null" : "true") +
-                   for_attribute);
+    return invalid("Value must be provided when Exists is " +
+                   std::string(exists == nullptr ? "null" : "true") + for_attribute);
   }
-  if (!must_exist && value != nullptr) return invalid("Value cannot be used when Exists is false" + for_attribute);
+  if (!must_exist && value != nullptr)
+    return invalid("Value cannot be used when Exists is false" + for_attribute);
   if (!must_exist) return Condition{AttributeNotExists{path_of(attribute)}};
   TRY(AttributeValue wanted, read_attribute_value(*value));
   return compare(Comparator::equal, path_of(attribute), std::move(wanted));
@@ -258,7 +261,8 @@ Result<Update> read_attribute_updates(const json::Value& attribute_updates) {
     const json::Value* value_member = entry->value.member("Value");
     Path path = path_of(entry->name);
     if (value_member == nullptr) {
-      if (action != "DELETE") return invalid("Only DELETE action is allowed when no attribute value is specified");
+      if (action != "DELETE")
+        return invalid("Only DELETE action is allowed when no attribute value is specified");
       update.removes.push_back({std::move(path)});
       continue;
     }

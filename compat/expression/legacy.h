@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "compat/wire/error.h"
 #include "compat/expression/ast.h"
 #include "compat/expression/key_condition.h"
+#include "compat/wire/error.h"
 #include "compat/wire/json.h"
 
 namespace mayfly::compat::expression {

@@ -7,9 +7,9 @@
 
 #include <string_view>
 
-#include "compat/wire/error.h"
 #include "compat/expression/ast.h"
 #include "compat/expression/resolve.h"
+#include "compat/wire/error.h"
 
 namespace mayfly::compat::expression {
 

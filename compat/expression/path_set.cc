@@ -40,13 +40,15 @@ void PathSet::add(Path path) {
     if (clash == Clash::none) continue;
     if (clash == Clash::overlap) {
       overlap_ =
-          "Two document paths overlap with each other; must remove or rewrite one of these paths; path one: " +
+          "Two document paths overlap with each other; must remove or rewrite one of these paths; path "
+          "one: " +
           describe(earlier) + ", path two: " + describe(path);
       return;
     }
     if (conflict_.empty()) {
       conflict_ =
-          "Two document paths conflict with each other; must remove or rewrite one of these paths; path one: " +
+          "Two document paths conflict with each other; must remove or rewrite one of these paths; path "
+          "one: " +
           describe(earlier) + ", path two: " + describe(path);
     }
   }

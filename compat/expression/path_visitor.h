@@ -18,7 +18,9 @@ void for_each_path(const Condition& condition, const PathVisitor& visit);
 // Those that are changed and those that are read: SET's first, then REMOVE's, ADD's, DELETE's.
 void for_each_path(const Update& update, const PathVisitor& visit);
 
-inline const std::string& top_level_name(const Path& path) { return std::get<std::string>(path.elements.front()); }
+inline const std::string& top_level_name(const Path& path) {
+  return std::get<std::string>(path.elements.front());
+}
 inline bool is_nested(const Path& path) { return path.elements.size() > 1; }
 
 }  // namespace mayfly::compat::expression

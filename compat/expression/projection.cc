@@ -66,7 +66,8 @@ engine::Item project(const Projection& projection, const engine::Item& item) {
   std::vector<const Path*> paths;
   paths.reserve(projection.size());
   for (const Path& path : projection) paths.push_back(&path);
-  std::sort(paths.begin(), paths.end(), [](const Path* a, const Path* b) { return a->elements < b->elements; });
+  std::sort(paths.begin(), paths.end(),
+            [](const Path* a, const Path* b) { return a->elements < b->elements; });
   paths.erase(std::unique(paths.begin(), paths.end(), [](const Path* a, const Path* b) { return *a == *b; }),
               paths.end());
   auto selected = select_from_map(item, paths, 0);

@@ -19,7 +19,8 @@ class ProjectionParser : TokenReader {
       projection.push_back(std::move(found));
     } while (accept(','));
     CHECK_OK(expect_end());
-    CHECK_OK(first_of({&reserved_word_, &unusable_path_, &undefined_name_, &paths.overlap(), &paths.conflict()}));
+    CHECK_OK(
+        first_of({&reserved_word_, &unusable_path_, &undefined_name_, &paths.overlap(), &paths.conflict()}));
     return projection;
   }
 };

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <utility>
 
-#include "compat/wire/attribute_value_json.h"
 #include "compat/expression/lexer.h"
+#include "compat/wire/attribute_value_json.h"
 
 namespace mayfly::compat::expression {
 namespace {
@@ -90,8 +90,9 @@ Result<Substitutions> Substitutions::read(const json::Value& request, bool expre
     for (const json::Member& member : names->members()) {
       if (!member.value.is(json::Value::Kind::string)) continue;  // null: as good as absent
       if (member.value.string().empty()) {
-        return error::validation("ExpressionAttributeNames contains invalid value: Empty attribute name for key " +
-                                 std::string(member.name));
+        return error::validation(
+            "ExpressionAttributeNames contains invalid value: Empty attribute name for key " +
+            std::string(member.name));
       }
       out.define_name(std::string(member.name), std::string(member.value.string()));
     }
@@ -111,8 +112,8 @@ Result<Substitutions> Substitutions::read(const json::Value& request, bool expre
       if (member.value.is(json::Value::Kind::null)) continue;
       auto value = read_attribute_value(member.value);
       if (!value) {
-        return error::validation("ExpressionAttributeValues contains invalid value: " + value.error().message +
-                                 " for key " + std::string(member.name));
+        return error::validation("ExpressionAttributeValues contains invalid value: " +
+                                 value.error().message + " for key " + std::string(member.name));
       }
       out.define_value(std::string(member.name), *std::move(value));
     }
@@ -128,12 +129,12 @@ const engine::AttributeValue* Substitutions::value(std::string_view placeholder)
 
 Result<void> Substitutions::check_all_used() const {
   if (const std::string unused = names_.unused(); !unused.empty()) {
-    return error::validation("Value provided in ExpressionAttributeNames unused in expressions: keys: {" + unused +
-                             "}");
+    return error::validation("Value provided in ExpressionAttributeNames unused in expressions: keys: {" +
+                             unused + "}");
   }
   if (const std::string unused = values_.unused(); !unused.empty()) {
-    return error::validation("Value provided in ExpressionAttributeValues unused in expressions: keys: {" + unused +
-                             "}");
+    return error::validation("Value provided in ExpressionAttributeValues unused in expressions: keys: {" +
+                             unused + "}");
   }
   return {};
 }

@@ -32,7 +32,11 @@ class Substitutions {
 
  private:
   template <class T>
-  struct Definition { std::string placeholder; T replacement; bool used = false; };
+  struct Definition {
+    std::string placeholder;
+    T replacement;
+    bool used = false;
+  };
   // In the order of the request, for messages; `sorted` are positions in order of placeholders, for look-up,
   // made at the first look-up.
   template <class T>

@@ -30,8 +30,9 @@ Result<void> check_expression_size(std::string_view kind, std::string_view text)
     return invalid_expression(kind, "The expression can not be empty;");
   }
   if (text.size() > expression_bytes_max) {
-    return invalid_expression(kind, "Expression size has exceeded the maximum allowed size; expression size: " +
-                                        std::to_string(text.size()));
+    return invalid_expression(kind,
+                              "Expression size has exceeded the maximum allowed size; expression size: " +
+                                  std::to_string(text.size()));
   }
   return {};
 }
@@ -86,7 +87,8 @@ Parsed<void> TokenReader::path_name(Path& path) {
     return {};
   }
   if (is_reserved_word(token.text)) {
-    note(reserved_word_, "Attribute name is a reserved keyword; reserved keyword: " + std::string(token.text));
+    note(reserved_word_,
+         "Attribute name is a reserved keyword; reserved keyword: " + std::string(token.text));
   }
   path.elements.emplace_back(std::string(token.text));
   return {};
@@ -102,7 +104,8 @@ Parsed<void> TokenReader::path_tail(Path& path) {
       std::uint32_t index = 0;
       const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
       if (code != std::errc() || index > list_index_max) {
-        note(unusable_path_, "List index is not within the allowable range; index: [" + std::string(digits) + "]");
+        note(unusable_path_,
+             "List index is not within the allowable range; index: [" + std::string(digits) + "]");
       }
       CHECK_OK(expect(']'));
       path.elements.emplace_back(index);

@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "compat/wire/error.h"
 #include "compat/expression/ast.h"
 #include "compat/expression/lexer.h"
 #include "compat/expression/resolve.h"
+#include "compat/wire/error.h"
 
 namespace mayfly::compat::expression {
 

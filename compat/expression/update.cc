@@ -42,7 +42,8 @@ Result<AttributeValue> to_value(const Expected<Number, engine::NumberError>& num
         "Number underflow. Attempting to store a number with magnitude smaller than supported range");
   }
   // DynamoDB says the same of a sum that would need more than 38 digits.
-  return error::validation("Number overflow. Attempting to store a number with magnitude larger than supported range");
+  return error::validation(
+      "Number overflow. Attempting to store a number with magnitude larger than supported range");
 }
 
 struct Evaluate {
@@ -84,7 +85,8 @@ const AttributeValue* find_parent(const Path& path, const Item& item) {
   const AttributeValue* parent = find_prefix(path, path.elements.size() - 1, item);
   if (parent == nullptr) return nullptr;
   const bool named = std::holds_alternative<std::string>(path.elements.back());
-  const bool fits = named ? parent->get_if<engine::Map>() != nullptr : parent->get_if<engine::List>() != nullptr;
+  const bool fits =
+      named ? parent->get_if<engine::Map>() != nullptr : parent->get_if<engine::List>() != nullptr;
   return fits ? parent : nullptr;
 }
 
@@ -187,7 +189,8 @@ Result<std::vector<Change>> changes(const Update& update, const Item& item, bool
 }
 
 void put(const Path& path, AttributeValue value, Item& item) {
-  if (path.elements.size() == 1) return item.set(std::get<std::string>(path.elements.front()), std::move(value));
+  if (path.elements.size() == 1)
+    return item.set(std::get<std::string>(path.elements.front()), std::move(value));
   AttributeValue* parent = find_parent(path, item);
   if (const auto* name = std::get_if<std::string>(&path.elements.back())) {
     parent->get_if<engine::Map>()->set(*name, std::move(value));
@@ -261,7 +264,8 @@ Result<Item> apply(const Update& update, const Item& old_item, bool item_exists)
 
 std::vector<std::string> touched_attributes(const Update& update) {
   std::vector<std::string> names;
-  for_each_changed_path(update, [&](const Path& path) { names.push_back(std::get<std::string>(path.elements.front())); });
+  for_each_changed_path(
+      update, [&](const Path& path) { names.push_back(std::get<std::string>(path.elements.front())); });
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;

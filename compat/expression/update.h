@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "compat/wire/error.h"
 #include "compat/expression/ast.h"
+#include "compat/wire/error.h"
 #include "engine/attribute_value.h"
 
 namespace mayfly::compat::expression {

@@ -154,8 +154,9 @@ Parsed<AttributeValue> UpdateParser::action_operand(std::string_view action, boo
   const AttributeValue* found = value();
   if (found == nullptr) return AttributeValue();
   if (!is_set(found->type()) && !(takes_numbers && found->type() == Type::number)) {
-    note(action_operand_, "Incorrect operand type for operator or function; operator: " + std::string(action) +
-                              ", operand type: " + std::string(long_type_name(found->type())));
+    note(action_operand_,
+         "Incorrect operand type for operator or function; operator: " + std::string(action) +
+             ", operand type: " + std::string(long_type_name(found->type())));
   }
   return *found;
 }
@@ -265,7 +266,8 @@ void UpdateParser::check_function(Node& node, std::vector<Node>& operands) {
     return;
   }
   if (!operands[0].is_path) {
-    return note(function_operand_, "Operator or function requires a document path; operator or function: " + name);
+    return note(function_operand_,
+                "Operator or function requires a document path; operator or function: " + name);
   }
   node.value.node = UpdateValue::IfNotExists{
       std::move(std::get<UpdateValue::Reference>(operands[0].value.node).path), std::move(second)};
@@ -273,9 +275,9 @@ void UpdateParser::check_function(Node& node, std::vector<Node>& operands) {
 
 void UpdateParser::check_operand_type(std::string_view function, const Node& node, Type wanted) {
   if (!node.type || node.type == wanted) return;
-  note(function_operand_, "Incorrect operand type for operator or function; operator or function: " +
-                              std::string(function) +
-                              ", operand type: " + std::string(engine::type_name(*node.type)));
+  note(function_operand_,
+       "Incorrect operand type for operator or function; operator or function: " + std::string(function) +
+           ", operand type: " + std::string(engine::type_name(*node.type)));
 }
 
 }  // namespace

@@ -32,8 +32,9 @@ void ConsumedCapacity::add_write(const engine::Table& table, std::size_t old_byt
                                  const std::vector<engine::Transaction::IndexEffect>& index_effects) {
   add_table(compat::write_units(std::max(old_bytes, new_bytes)));
   for (const auto& effect : index_effects) {
-    const auto index = std::find_if(table.indexes.begin(), table.indexes.end(),
-                                    [&](const engine::Index& candidate) { return candidate.id == effect.index; });
+    const auto index =
+        std::find_if(table.indexes.begin(), table.indexes.end(),
+                     [&](const engine::Index& candidate) { return candidate.id == effect.index; });
     if (index == table.indexes.end()) continue;
     double units = 0;
     if (effect.key_changed) {  // one write deletes the old entry, another puts the new one

@@ -39,7 +39,8 @@ ReturnCapacity return_capacity(const json::Value& request);  // its ReturnConsum
 class ConsumedCapacity {
  public:
   enum class Of : std::uint8_t { request, transaction_reads, transaction_writes };
-  explicit ConsumedCapacity(std::string_view table_name, Of of = Of::request) : table_name_(table_name), of_(of) {}
+  explicit ConsumedCapacity(std::string_view table_name, Of of = Of::request)
+      : table_name_(table_name), of_(of) {}
 
   [[nodiscard]] const std::string& table_name() const { return table_name_; }
   void add_table(double units) { table_ += times() * units; }

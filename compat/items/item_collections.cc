@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "compat/wire/attribute_value_json.h"
 #include "compat/items/page.h"
+#include "compat/wire/attribute_value_json.h"
 #include "engine/item_size.h"
 #include "engine/key_codec.h"
 
@@ -15,10 +15,11 @@ using engine::Item;
 using engine::Table;
 
 bool is_indexed(const engine::Index& index, const Item& item) {
-  return std::all_of(index.keys.sort.begin(), index.keys.sort.end(), [&](const engine::KeyAttribute& attribute) {
-    const auto* value = item.find(attribute.name);
-    return value != nullptr && has_type(*value, attribute.type);
-  });
+  return std::all_of(index.keys.sort.begin(), index.keys.sort.end(),
+                     [&](const engine::KeyAttribute& attribute) {
+                       const auto* value = item.find(attribute.name);
+                       return value != nullptr && has_type(*value, attribute.type);
+                     });
 }
 
 // What an item takes of its collection.
@@ -72,7 +73,8 @@ Result<void> CollectionSizes::grow(const engine::LiveTable& live, const Table& t
   std::size_t& bytes = collection->second;
   if (first) {
     const std::string& prefix = collection->first.second;
-    engine::Cursor cursor(context_.database, live, {.index = 0, .lower = prefix, .upper = engine::prefix_end(prefix)});
+    engine::Cursor cursor(context_.database, live,
+                          {.index = 0, .lower = prefix, .upper = engine::prefix_end(prefix)});
     while (cursor.next() || cursor.paused())
       if (!cursor.paused()) bytes += share(table, cursor.item().item());
   }

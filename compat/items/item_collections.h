@@ -31,8 +31,8 @@ class CollectionSizes {
  public:
   explicit CollectionSizes(const Context& context) : context_(context) {}
   // A write that makes a collection no larger is never refused.
-  Result<void> grow(const engine::LiveTable& live, const engine::Table& table, const engine::StoredItem* old_item,
-                    const std::optional<engine::Item>& new_item);
+  Result<void> grow(const engine::LiveTable& live, const engine::Table& table,
+                    const engine::StoredItem* old_item, const std::optional<engine::Item>& new_item);
 
  private:
   const Context& context_;

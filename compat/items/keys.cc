@@ -29,12 +29,14 @@ std::string_view emptiness(ScalarType type) { return type == ScalarType::string 
 Result<void> check_key_size(const AttributeValue& value, bool partition) {
   if (partition && scalar_bytes(value) > partition_key_bytes_max) {
     return error::validation(
-        "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of2048 "
+        "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit "
+        "of2048 "
         "bytes");
   }
   if (!partition && scalar_bytes(value) > sort_key_bytes_max) {
     return error::validation(
-        "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit "
+        "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size "
+        "limit "
         "of 1024 bytes");
   }
   return {};
@@ -43,14 +45,17 @@ Result<void> check_key_size(const AttributeValue& value, bool partition) {
 Unexpected<Error> empty_item_key(const KeyAttribute& attribute) {
   return error::validation(
       "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an "
-      "empty " + std::string(emptiness(attribute.type)) + " value. Key: " + attribute.name);
+      "empty " +
+      std::string(emptiness(attribute.type)) + " value. Key: " + attribute.name);
 }
 
 Unexpected<Error> empty_index_key(const engine::Index& index, const KeyAttribute& attribute) {
   return error::validation(
-      "One or more parameter values are not valid. A value specified for a secondary index key is not supported. "
+      "One or more parameter values are not valid. A value specified for a secondary index key is not "
+      "supported. "
       "The AttributeValue for a key attribute cannot contain an empty " +
-      std::string(emptiness(attribute.type)) + " value. IndexName: " + index.name + ", IndexKey: " + attribute.name);
+      std::string(emptiness(attribute.type)) + " value. IndexName: " + index.name +
+      ", IndexKey: " + attribute.name);
 }
 
 Result<void> check_item_key_attribute(const Item& item, const KeyAttribute& attribute, bool partition) {
@@ -60,16 +65,16 @@ Result<void> check_item_key_attribute(const Item& item, const KeyAttribute& attr
                              " in the item");
   }
   if (!engine::has_type(*value, attribute.type)) {
-    return error::validation("One or more parameter values were invalid: Type mismatch for key " + attribute.name +
-                             " expected: " + std::string(engine::type_name(attribute.type)) +
+    return error::validation("One or more parameter values were invalid: Type mismatch for key " +
+                             attribute.name + " expected: " + std::string(engine::type_name(attribute.type)) +
                              " actual: " + std::string(engine::type_name(value->type())));
   }
   if (is_empty(*value)) return empty_item_key(attribute);
   return check_key_size(*value, partition);
 }
 
-Result<void> check_index_key_attribute(const Item& item, const engine::Index& index, const KeyAttribute& attribute,
-                                       bool partition, bool updated) {
+Result<void> check_index_key_attribute(const Item& item, const engine::Index& index,
+                                       const KeyAttribute& attribute, bool partition, bool updated) {
   const AttributeValue* value = item.find(attribute.name);
   if (value == nullptr) return {};
   if (!engine::has_type(*value, attribute.type)) {
@@ -80,8 +85,10 @@ Result<void> check_index_key_attribute(const Item& item, const engine::Index& in
   }
   if (is_empty(*value) && updated) {
     return error::validation(
-        "One or more parameter values are not valid. The update expression attempted to update a secondary index "
-        "key to a value that is not supported. The AttributeValue for a key attribute cannot contain an empty " +
+        "One or more parameter values are not valid. The update expression attempted to update a secondary "
+        "index "
+        "key to a value that is not supported. The AttributeValue for a key attribute cannot contain an "
+        "empty " +
         std::string(emptiness(attribute.type)) + " value.");
   }
   if (is_empty(*value)) return empty_index_key(index, attribute);
@@ -100,7 +107,8 @@ std::vector<const AttributeValue*> values_of(const std::vector<KeyAttribute>& at
 }  // namespace
 
 Result<std::string> item_key(const Table& table, const Item& item) {
-  for (const auto& attribute : table.keys.partition) CHECK_OK(check_item_key_attribute(item, attribute, true));
+  for (const auto& attribute : table.keys.partition)
+    CHECK_OK(check_item_key_attribute(item, attribute, true));
   for (const auto& attribute : table.keys.sort) CHECK_OK(check_item_key_attribute(item, attribute, false));
   return encode_key(table, item);
 }
@@ -132,7 +140,8 @@ Result<void> check_request_key_attribute(const Item& key, const KeyAttribute& at
   }
   if (is_empty(*value)) {
     return error::validation(
-        "One or more parameter values were invalid: The AttributeValue for a key attribute cannot contain an empty " +
+        "One or more parameter values were invalid: The AttributeValue for a key attribute cannot contain an "
+        "empty " +
         std::string(emptiness(attribute.type)) + " value. Key: " + attribute.name);
   }
   return check_key_size(*value, partition);
@@ -142,7 +151,8 @@ Result<std::string> request_key(const Table& table, const Item& key) {
   if (key.size() != table.keys.partition.size() + table.keys.sort.size()) {
     return error::validation("The provided key element does not match the schema");
   }
-  for (const auto& attribute : table.keys.partition) CHECK_OK(check_request_key_attribute(key, attribute, true));
+  for (const auto& attribute : table.keys.partition)
+    CHECK_OK(check_request_key_attribute(key, attribute, true));
   for (const auto& attribute : table.keys.sort) CHECK_OK(check_request_key_attribute(key, attribute, false));
   return encode_key(table, key);
 }

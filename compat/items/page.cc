@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "compat/wire/attribute_value_json.h"
-#include "compat/items/capacity.h"
 #include "compat/expression/evaluate.h"
 #include "compat/expression/projection.h"
+#include "compat/items/capacity.h"
+#include "compat/wire/attribute_value_json.h"
 #include "engine/index_entries.h"
 #include "engine/item_size.h"
 #include "engine/key_codec.h"
@@ -61,7 +61,7 @@ class Reader {
   // `end`: the key at which the page ended; empty: the range's end.
   void charge(std::string_view end, Page& page) const {
     const std::size_t first = partition_of(request_.range.lower);
-    const std::size_t last = !end.empty()                  ? partition_of(end)
+    const std::size_t last = !end.empty()                   ? partition_of(end)
                              : request_.range.upper.empty() ? request_.partitions - 1
                                                             : partition_before(request_.range.upper);
     double units = 0;
@@ -108,7 +108,7 @@ class Reader {
 
   const PageRequest& request_;
   json::Writer* items_;
-  bool partial_;  // the index does not project everything
+  bool partial_;                                     // the index does not project everything
   std::array<std::size_t, partitions_max> bytes_{};  // read, by partition
   double fetched_units_ = 0;  // of whole items that an index only points to: each is read by itself
 };

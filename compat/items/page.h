@@ -15,8 +15,8 @@
 #include <string>
 
 #include "compat/expression/ast.h"
-#include "compat/wire/json.h"
 #include "compat/items/read_target.h"
+#include "compat/wire/json.h"
 #include "engine/attribute_value.h"
 #include "engine/cursor.h"
 #include "engine/database.h"
@@ -33,7 +33,7 @@ struct PageRequest {
   std::optional<expression::Condition> filter;
   std::optional<expression::Projection> projection;
   bool flat_projection = false;  // as PartiQL's SELECT names what it projects: a.b as b
-  bool whole_items = false;  // of a local index: fetch what it does not project
+  bool whole_items = false;      // of a local index: fetch what it does not project
   std::optional<std::size_t> limit;
   std::size_t bytes_max = page_bytes_max;
   bool consistent = false;

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "compat/wire/attribute_value_json.h"
 #include "compat/items/keys.h"
 #include "compat/tables/lookup.h"
+#include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shape.h"
 #include "engine/index_entries.h"
 #include "engine/key_codec.h"
@@ -20,10 +20,11 @@ using engine::Item;
 using expression::KeyCondition;
 using expression::KeyPredicate;
 
-Result<void> check_start_attributes(const std::vector<engine::KeyAttribute>& attributes, const Item& start_key,
-                                    bool partition) {
+Result<void> check_start_attributes(const std::vector<engine::KeyAttribute>& attributes,
+                                    const Item& start_key, bool partition) {
   for (const auto& attribute : attributes) {
-    if (start_key.find(attribute.name) == nullptr) return error::validation("The provided starting key is invalid");
+    if (start_key.find(attribute.name) == nullptr)
+      return error::validation("The provided starting key is invalid");
     CHECK_OK(check_request_key_attribute(start_key, attribute, partition));
   }
   return {};
@@ -43,8 +44,8 @@ Result<std::optional<Item>> read_start_key(const json::Value& request) {
   if (!key) {
     // Measured: complaints about numbers come bare, and so does that about a number set's duplicates.
     const std::string& message = key.error().message;
-    constexpr std::string_view bare[] = {"contains duplicates", "number set", "numeric value", "significant digits",
-                                         "number with magnitude"};
+    constexpr std::string_view bare[] = {"contains duplicates", "number set", "numeric value",
+                                         "significant digits", "number with magnitude"};
     const bool is_bare = std::any_of(std::begin(bare), std::end(bare), [&](std::string_view part) {
       return message.find(part) != std::string::npos;
     });
@@ -89,7 +90,8 @@ std::size_t start_key_size(const ReadTarget& target) {
            std::none_of(table_keys.sort.begin(), table_keys.sort.end(), named);
   };
   const auto& index_keys = target.index->keys;
-  size += static_cast<std::size_t>(std::count_if(index_keys.partition.begin(), index_keys.partition.end(), is_new));
+  size += static_cast<std::size_t>(
+      std::count_if(index_keys.partition.begin(), index_keys.partition.end(), is_new));
   size += static_cast<std::size_t>(std::count_if(index_keys.sort.begin(), index_keys.sort.end(), is_new));
   return size;
 }
@@ -170,7 +172,8 @@ unsigned scanned_partitions(const engine::Table& table) {
 }
 
 std::string encode_position(const ReadTarget& target, const Item& item) {
-  return target.index ? engine::index_entry_key(*target.table, *target.index, item) : encode_key(*target.table, item);
+  return target.index ? engine::index_entry_key(*target.table, *target.index, item)
+                      : encode_key(*target.table, item);
 }
 
 void start_after(engine::KeyRange& range, std::string position) {

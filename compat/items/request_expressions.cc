@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "compat/wire/attribute_value_json.h"
 #include "compat/expression/parser.h"
 #include "compat/expression/path_visitor.h"
+#include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shape.h"
 
 namespace mayfly::compat {
@@ -57,7 +57,8 @@ Result<void> check_expression_parameters(const json::Value& request, ParameterNa
                                  [&](std::string_view name) { return request.member(name) != nullptr; });
     if (!with_values.empty() && !any) {
       return error::validation("ExpressionAttributeValues can only be specified when using expressions: " +
-                               join(with_values, " and ") + (with_values.size() > 1 ? " are" : " is") + " null");
+                               join(with_values, " and ") + (with_values.size() > 1 ? " are" : " is") +
+                               " null");
     }
   }
   return {};
@@ -103,8 +104,9 @@ Result<void> check_attributes_to_get(const json::Value& request) {
   for (const json::Value& name : names->items()) {
     if (name.string().empty()) return empty_attribute_name();
     if (!seen.insert(name.string()).second) {
-      return error::validation("One or more parameter values were invalid: Duplicate value in attribute name: " +
-                               std::string(name.string()));
+      return error::validation(
+          "One or more parameter values were invalid: Duplicate value in attribute name: " +
+          std::string(name.string()));
     }
   }
   return {};
@@ -134,12 +136,14 @@ std::vector<std::string> nested_names(const expression::Update& update) {
   return names;
 }
 
-Result<void> check_keys_are_scalars(const engine::Table& table, const std::vector<std::string>& nested_names) {
+Result<void> check_keys_are_scalars(const engine::Table& table,
+                                    const std::vector<std::string>& nested_names) {
   if (nested_names.empty()) return {};
   const auto check = [&](const engine::KeySchema& keys, const char* kind) -> Result<void> {
     for (const auto* part : {&keys.partition, &keys.sort}) {
       for (const auto& attribute : *part) {
-        if (std::find(nested_names.begin(), nested_names.end(), attribute.name) == nested_names.end()) continue;
+        if (std::find(nested_names.begin(), nested_names.end(), attribute.name) == nested_names.end())
+          continue;
         return error::validation(
             "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: " +
             std::string(kind) + ": " + attribute.name);

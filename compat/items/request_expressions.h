@@ -14,9 +14,9 @@
 #include <string_view>
 #include <vector>
 
-#include "compat/wire/error.h"
 #include "compat/expression/ast.h"
 #include "compat/expression/resolve.h"
+#include "compat/wire/error.h"
 #include "compat/wire/json.h"
 #include "engine/table.h"
 

@@ -53,7 +53,8 @@ Result<void> check_select(const json::Value& request, std::string_view message_p
         "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES");
   }
   if (attributes_to_get || projection) {
-    return refuse("Cannot specify the " + std::string(projection ? "ProjectionExpression" : "AttributesToGet") +
+    return refuse("Cannot specify the " +
+                  std::string(projection ? "ProjectionExpression" : "AttributesToGet") +
                   " when choosing to get " + (*select == "COUNT" ? "only the Count" : std::string(*select)));
   }
   if (*select == "ALL_PROJECTED_ATTRIBUTES" && request.member("IndexName") == nullptr) {
@@ -69,7 +70,8 @@ Result<void> check_all_attributes(const ReadTarget& target, const json::Value& r
     return {};
   }
   return error::validation(
-      "One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for global secondary "
+      "One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for global "
+      "secondary "
       "index " +
       target.index->name + " because its projection type is not ALL");
 }
@@ -95,7 +97,8 @@ Result<void> apply_index_projection(bool all_attributes, PageRequest& page) {
     Unprojected unprojected(target);
     expression::for_each_path(*page.filter, [&](const expression::Path& path) { unprojected.look_at(path); });
     if (!unprojected.empty()) {
-      return error::validation("One or more parameter values were invalid: Secondary index " + target.index->name +
+      return error::validation("One or more parameter values were invalid: Secondary index " +
+                               target.index->name +
                                " does not project one or more filter attributes: " + unprojected.list());
     }
   }
@@ -119,7 +122,8 @@ void answer_page(const Context& context, const json::Value& request, const PageR
   if (const auto mode = return_capacity(request); mode != ReturnCapacity::none) {
     ConsumedCapacity consumed(page_request.target.table->name);
     consumed.add_table(page.table_units);
-    if (page_request.target.index != nullptr) consumed.add_index(*page_request.target.index, page.index_units);
+    if (page_request.target.index != nullptr)
+      consumed.add_index(*page_request.target.index, page.index_units);
     out.key("ConsumedCapacity");
     consumed.write(out, mode);
   }

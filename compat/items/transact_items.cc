@@ -4,14 +4,14 @@
 #include <set>
 #include <utility>
 
-#include "compat/wire/attribute_value_json.h"
-#include "compat/items/capacity.h"
-#include "compat/wire/error_code.h"
 #include "compat/expression/projection.h"
-#include "compat/wire/hash.h"
+#include "compat/items/capacity.h"
 #include "compat/items/item_collections.h"
 #include "compat/items/keys.h"
 #include "compat/tables/lookup.h"
+#include "compat/wire/attribute_value_json.h"
+#include "compat/wire/error_code.h"
+#include "compat/wire/hash.h"
 #include "engine/item_size.h"
 
 namespace mayfly::compat {
@@ -80,8 +80,8 @@ Result<void> check_distinct(const std::vector<Action>& actions) {
 }
 
 // Every action is looked at, also after one that failed: the answer has all reasons.
-Result<std::vector<Written>> stage_all(const Context& context, Transaction& transaction, std::vector<ItemWrite>& writes,
-                                       bool with_metrics) {
+Result<std::vector<Written>> stage_all(const Context& context, Transaction& transaction,
+                                       std::vector<ItemWrite>& writes, bool with_metrics) {
   CollectionSizes sizes(context);
   std::vector<Written> all(writes.size());
   CancellationReasons reasons(writes.size());
@@ -117,7 +117,8 @@ void write_metrics(json::Writer& out, const Transaction& transaction, const std:
   for (Slot slot = 0; slot < all.size(); ++slot) {
     if (all[slot].collection_key.empty()) continue;
     const std::string_view name = transaction.table(slot).name;
-    auto found = std::find_if(tables.begin(), tables.end(), [&](const auto& table) { return table.first == name; });
+    auto found =
+        std::find_if(tables.begin(), tables.end(), [&](const auto& table) { return table.first == name; });
     if (found == tables.end()) found = tables.insert(tables.end(), {name, {}});
     found->second.push_back(slot);
   }
@@ -126,7 +127,8 @@ void write_metrics(json::Writer& out, const Transaction& transaction, const std:
   for (const auto& [name, slots] : tables) {
     out.key(name);
     out.begin_array();
-    for (const Slot slot : slots) write_collection_metrics(out, transaction.table(slot), all[slot].collection_key);
+    for (const Slot slot : slots)
+      write_collection_metrics(out, transaction.table(slot), all[slot].collection_key);
     out.end_array();
   }
   out.end_object();
@@ -178,7 +180,9 @@ Unexpected<Error> canceled_by(std::size_t action, std::size_t actions, Error err
 }
 
 // AWS's first words are not known for certain; measured is "size cannot exceed".
-Unexpected<Error> transaction_too_large() { return error::validation("Transaction payload size cannot exceed 4 MB"); }
+Unexpected<Error> transaction_too_large() {
+  return error::validation("Transaction payload size cannot exceed 4 MB");
+}
 
 std::string request_digest(const json::Value& value) {
   std::string text;
@@ -242,7 +246,8 @@ Result<void> read_transaction(const std::vector<ItemRead>& reads, ReturnCapacity
   out.begin_array();
   for (std::size_t i = 0; i < reads.size(); ++i) {
     const auto& item = items[i];
-    consumed.of_table(reads[i].table->description()->name).add_table(read_units(item ? item->size() : 0, true));
+    consumed.of_table(reads[i].table->description()->name)
+        .add_table(read_units(item ? item->size() : 0, true));
     out.begin_object();
     if (item) {
       out.key("Item");

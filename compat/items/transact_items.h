@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "compat/dispatch.h"
-#include "compat/wire/error.h"
 #include "compat/expression/ast.h"
-#include "compat/wire/json.h"
 #include "compat/items/write_item.h"
+#include "compat/wire/error.h"
+#include "compat/wire/json.h"
 
 namespace mayfly::compat {
 

@@ -2,17 +2,17 @@
 
 #include <algorithm>
 
-#include "compat/wire/attribute_value_json.h"
 #include "compat/expression/evaluate.h"
 #include "compat/expression/legacy.h"
 #include "compat/expression/parser.h"
 #include "compat/expression/path_visitor.h"
 #include "compat/expression/update.h"
 #include "compat/items/item_collections.h"
-#include "compat/items/request_expressions.h"
 #include "compat/items/keys.h"
-#include "compat/wire/shape.h"
+#include "compat/items/request_expressions.h"
 #include "compat/tables/lookup.h"
+#include "compat/wire/attribute_value_json.h"
+#include "compat/wire/shape.h"
 #include "engine/item_size.h"
 
 namespace mayfly::compat {
@@ -52,7 +52,8 @@ Result<void> for_each_index_key(const Table& table, const Visit& visit) {
 
 // Only what the update touched is looked at: an index may have come after a value that does not fit it, and
 // that item can still be updated elsewhere.
-Result<void> check_touched_index_keys(const Table& table, const expression::Update& update, const Item& item) {
+Result<void> check_touched_index_keys(const Table& table, const expression::Update& update,
+                                      const Item& item) {
   Item touched;
   for (const std::string& name : expression::touched_attributes(update)) {
     if (const AttributeValue* value = item.find(name)) touched.set(name, *value);
@@ -73,7 +74,8 @@ bool only_removes(const expression::Update& update) {
 }
 
 Result<Item> updated_item(const Table& table, const ItemWrite& write, const StoredItem* old_item) {
-  TRY(Item item, expression::apply(write.update, old_item ? old_item->item() : write.item, old_item != nullptr));
+  TRY(Item item,
+      expression::apply(write.update, old_item ? old_item->item() : write.item, old_item != nullptr));
   if (engine::item_size(item) > engine::item_bytes_max) {
     return error::validation("Item size to update has exceeded the maximum allowed size");
   }
@@ -96,7 +98,8 @@ std::optional<engine::Type> given_type(const expression::Update& update, const s
   for (const auto& action : update.sets) {
     if (!names_it(action.path)) continue;
     const auto& node = action.value.node;
-    if (const auto* constant = std::get_if<expression::UpdateValue::Constant>(&node)) return constant->value.type();
+    if (const auto* constant = std::get_if<expression::UpdateValue::Constant>(&node))
+      return constant->value.type();
     if (std::holds_alternative<expression::UpdateValue::Arithmetic>(node)) return engine::Type::number;
     if (std::holds_alternative<expression::UpdateValue::ListAppend>(node)) return engine::Type::list;
   }
@@ -153,16 +156,14 @@ Result<std::optional<Item>> next_item(const Table& table, ItemWrite& write, cons
     return error::conditional_check_failed(with_item ? item_json(*old_item) : std::string());
   }
   switch (write.kind) {
-    case ItemWrite::Kind::put:
-      return std::optional<Item>(std::move(write.item));
+    case ItemWrite::Kind::put: return std::optional<Item>(std::move(write.item));
     case ItemWrite::Kind::update: {
       if (old_item == nullptr && only_removes(write.update)) break;
       TRY(Item item, updated_item(table, write, old_item));
       return std::optional<Item>(std::move(item));
     }
     case ItemWrite::Kind::remove:
-    case ItemWrite::Kind::check:
-      break;
+    case ItemWrite::Kind::check: break;
   }
   return std::optional<Item>();
 }
@@ -197,8 +198,8 @@ Result<void> check_update(const Table& table, const expression::Update& update) 
         const std::string_view expected = type_name(attribute.type);
         if (!given || engine::type_name(*given) == expected) return {};
         return error::validation("One or more parameter values were invalid: Type mismatch for Index Key " +
-                                 attribute.name + " Expected: " + std::string(expected) +
-                                 " Actual: " + std::string(engine::type_name(*given)) + " IndexName: " + index.name);
+                                 attribute.name + " Expected: " + std::string(expected) + " Actual: " +
+                                 std::string(engine::type_name(*given)) + " IndexName: " + index.name);
       }));
   return check_keys_are_scalars(table, nested_names(update));
 }
@@ -216,7 +217,8 @@ Result<void> check_write(const Table& table, ItemWrite& write) {
 Result<void> read_current_expressions(const json::Value& request, ItemWrite& write) {
   write.item_on_failed_condition = string_member(request, "ReturnValuesOnConditionCheckFailure") == "ALL_OLD";
   TRY(auto substitutions, read_substitutions(request, {"UpdateExpression", "ConditionExpression"}));
-  if (const auto text = string_member(request, "UpdateExpression"); text && write.kind == ItemWrite::Kind::update) {
+  if (const auto text = string_member(request, "UpdateExpression");
+      text && write.kind == ItemWrite::Kind::update) {
     TRY(write.update, expression::parse_update(*text, substitutions));
   }
   TRY(write.condition, read_condition(request, "ConditionExpression", substitutions));
@@ -224,7 +226,8 @@ Result<void> read_current_expressions(const json::Value& request, ItemWrite& wri
 }
 
 Result<void> read_expressions(const json::Value& request, ItemWrite& write) {
-  if (const json::Value* updates = request.member("AttributeUpdates"); updates && write.kind == ItemWrite::Kind::update) {
+  if (const json::Value* updates = request.member("AttributeUpdates");
+      updates && write.kind == ItemWrite::Kind::update) {
     if (updates->member("") != nullptr) return empty_attribute_name();
     TRY(write.update, expression::read_attribute_updates(*updates));
   }
@@ -265,7 +268,8 @@ Result<WriteOutcome> perform(ItemWrite write, const WantedAnswer& wanted, Contex
     CHECK_OK(CollectionSizes(context).grow(*write.table, table, old_item, item));
   }
   const std::size_t old_bytes = old_item ? old_item->size() : 0;
-  const std::size_t new_bytes = item && wanted.capacity != ReturnCapacity::none ? engine::item_size(*item) : 0;
+  const std::size_t new_bytes =
+      item && wanted.capacity != ReturnCapacity::none ? engine::item_size(*item) : 0;
   outcome.item = returned_item(wanted.values, write.update, old_item, item);
 
   stage(transaction, slot, write.kind, std::move(item));

@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "compat/items/capacity.h"
 #include "compat/dispatch.h"
-#include "compat/wire/error.h"
 #include "compat/expression/ast.h"
+#include "compat/items/capacity.h"
+#include "compat/wire/error.h"
 #include "compat/wire/json.h"
 #include "engine/attribute_value.h"
 #include "engine/catalog.h"
@@ -32,7 +32,7 @@ struct ItemWrite {
   std::string key;    // as key_codec encodes it
   engine::Item item;  // of a put, what is put; else the key attributes
   std::optional<expression::Condition> condition;
-  expression::Update update;             // of an update
+  expression::Update update;              // of an update
   bool item_on_failed_condition = false;  // ReturnValuesOnConditionCheckFailure
   bool only_new = false;                  // of a put: DuplicateItemException if there is an item
 };
@@ -70,7 +70,7 @@ WantedAnswer wanted_answer(const json::Value& request);
 
 // What a write has to say, each part as JSON text and empty where there is nothing to say.
 struct WriteOutcome {
-  std::string item;                          // as WantedAnswer::values asked
+  std::string item;  // as WantedAnswer::values asked
   std::string collection_metrics;
   std::optional<ConsumedCapacity> consumed;  // nothing unless it was asked for
 };

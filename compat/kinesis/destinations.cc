@@ -3,20 +3,21 @@
 #include <algorithm>
 #include <system_error>
 
+#include "compat/kinesis/record.h"
 #include "compat/wire/base64.h"
 #include "compat/wire/json.h"
-#include "compat/kinesis/record.h"
 #include "compat/wire/shape.h"
 #include "engine/clock.h"
 
 namespace mayfly::compat::kinesis {
 namespace {
 
-using std::chrono::milliseconds;
 using outbound::Invocation;
+using std::chrono::milliseconds;
 
 constexpr std::string_view kind = "kinesis-destination";
-constexpr std::size_t records_max = 500, bytes_max = 4 * 1024 * 1024;  // of one PutRecords; Kinesis takes 5 MB
+constexpr std::size_t records_max = 500,
+                      bytes_max = 4 * 1024 * 1024;  // of one PutRecords; Kinesis takes 5 MB
 constexpr milliseconds retry_wait_min{100}, retry_wait_max{10'000};
 
 // "kinesis-destination" / "REGION/TABLE UUID/STREAM ARN"
@@ -44,29 +45,35 @@ engine::Document to_document(const engine::Scope& scope, const Destination& dest
 std::optional<Destination> from_document(const engine::Document& document) {
   const auto parsed = json::parse(document.bytes);
   if (parsed == nullptr) return std::nullopt;
-  const auto text = [&](std::string_view name) { return std::string(string_member(parsed->root(), name).value_or("")); };
+  const auto text = [&](std::string_view name) {
+    return std::string(string_member(parsed->root(), name).value_or(""));
+  };
   return Destination{text("table"), text("uuid"), text("stream"),
                      boolean_member(parsed->root(), "active").value_or(false),
                      boolean_member(parsed->root(), "microseconds").value_or(false)};
 }
 
 // Kinesis look-alikes want a signature, and look at its form only.
-std::vector<std::pair<std::string, std::string>> headers_for(std::string_view account, std::string_view region,
-                                                             engine::Instant now) {
+std::vector<std::pair<std::string, std::string>> headers_for(std::string_view account,
+                                                             std::string_view region, engine::Instant now) {
   std::string date = engine::iso8601(now).substr(0, 19);  // 2024-05-01T00:00:00 -> 20240501T000000Z
   std::erase_if(date, [](char c) { return c == '-' || c == ':'; });
-  return {{"X-Amz-Target", "Kinesis_20131202.PutRecords"},
-          {"X-Amz-Date", date + "Z"},
-          {"Authorization", "AWS4-HMAC-SHA256 Credential=" + std::string(account) + "/" + date.substr(0, 8) + "/" +
-                                std::string(region) +
-                                "/kinesis/aws4_request, SignedHeaders=host;x-amz-date;x-amz-target, Signature=" +
-                                std::string(64, '0')}};
+  return {
+      {"X-Amz-Target", "Kinesis_20131202.PutRecords"},
+      {"X-Amz-Date", date + "Z"},
+      {"Authorization", "AWS4-HMAC-SHA256 Credential=" + std::string(account) + "/" + date.substr(0, 8) +
+                            "/" + std::string(region) +
+                            "/kinesis/aws4_request, SignedHeaders=host;x-amz-date;x-amz-target, Signature=" +
+                            std::string(64, '0')}};
 }
 
 }  // namespace
 
 Destinations::Destinations(engine::Database& database, KinesisOptions options)
-    : database_(database), invoker_(std::move(options.invoker)), endpoint_(std::move(options.endpoint)), waiting_bytes_max_(options.waiting_bytes_max) {
+    : database_(database),
+      invoker_(std::move(options.invoker)),
+      endpoint_(std::move(options.endpoint)),
+      waiting_bytes_max_(options.waiting_bytes_max) {
   load();
 }
 
@@ -92,7 +99,8 @@ void Destinations::load() {
     const std::lock_guard lock(waiting_mutex_);
     by_table_ = std::move(by_table);
   }
-  if (active && !listen()) throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+  if (active && !listen())
+    throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
 }
 
 bool Destinations::listen() {
@@ -139,7 +147,8 @@ std::uint64_t Destinations::dropped() const {
 }
 
 std::size_t Destinations::Waiting::bytes() const {
-  return sizeof(Waiting) + stream_arn.size() + account.size() + region.size() + partition_key.size() + data.size();
+  return sizeof(Waiting) + stream_arn.size() + account.size() + region.size() + partition_key.size() +
+         data.size();
 }
 
 void Destinations::keep_within_bounds() {
@@ -157,8 +166,8 @@ void Destinations::take(const engine::Change& change) {
     if (found == by_table_.end()) return;
     for (const Destination& destination : found->second) {
       if (!destination.active) continue;
-      waiting_.push_back({destination.stream_arn, change.table.account, change.table.region, partition_key(change),
-                          record_json(change, destination.microseconds)});
+      waiting_.push_back({destination.stream_arn, change.table.account, change.table.region,
+                          partition_key(change), record_json(change, destination.microseconds)});
       waiting_bytes_ += waiting_.back().bytes();
     }
     keep_within_bounds();
@@ -206,8 +215,7 @@ void Destinations::run() {
       continue;
     }
     const auto deadline = engine::host_time() + wait;
-    while (!stop_.stop_requested() && came_.wait(came_.ticket(), deadline)) {
-    }
+    while (!stop_.stop_requested() && came_.wait(came_.ticket(), deadline)) {}
     wait = std::min(wait * 2, retry_wait_max);
   }
 }

@@ -67,8 +67,8 @@ class Destinations {
 
   void load();
   [[nodiscard]] bool listen();
-  void take(const engine::Change& change);       // on the committing thread
-  void keep_within_bounds();                     // holds waiting_mutex_
+  void take(const engine::Change& change);  // on the committing thread
+  void keep_within_bounds();                // holds waiting_mutex_
   void run();
   // Puts the first of what waits; false: none of it was taken.
   bool put(const std::vector<Waiting>& batch, std::vector<std::size_t>& refused);
@@ -86,7 +86,8 @@ class Destinations {
   std::thread thread_ GUARDED_BY(mutex_);  // from the first active destination on
 
   mutable std::mutex waiting_mutex_;  // for a few instructions, or the making of a record
-  std::map<std::string, std::vector<Destination>, std::less<>> by_table_ GUARDED_BY(waiting_mutex_);  // by its UUID
+  std::map<std::string, std::vector<Destination>, std::less<>> by_table_
+      GUARDED_BY(waiting_mutex_);  // by its UUID
   std::deque<Waiting> waiting_ GUARDED_BY(waiting_mutex_);
   std::size_t waiting_bytes_ GUARDED_BY(waiting_mutex_) = 0;
   std::uint64_t dropped_ GUARDED_BY(waiting_mutex_) = 0;

@@ -13,7 +13,8 @@ namespace mayfly::compat::kinesis {
 struct KinesisOptions {
   std::shared_ptr<outbound::Invoker> invoker;  // empty: nothing can be reached
   std::optional<outbound::Url> endpoint;       // empty: changes go nowhere
-  std::size_t waiting_bytes_max = std::size_t{64} << 20;  // of changes that were not taken yet; then the oldest go
+  std::size_t waiting_bytes_max = std::size_t{64}
+                                  << 20;  // of changes that were not taken yet; then the oldest go
 };
 
 }  // namespace mayfly::compat::kinesis

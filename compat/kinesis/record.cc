@@ -3,11 +3,11 @@
 #include <array>
 #include <cstdio>
 
+#include "compat/items/keys.h"
+#include "compat/streams/record.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/hash.h"
 #include "compat/wire/json.h"
-#include "compat/items/keys.h"
-#include "compat/streams/record.h"
 #include "engine/item_codec.h"
 #include "engine/item_size.h"
 #include "engine/uuid.h"
@@ -32,7 +32,8 @@ void write_change(json::Writer& out, const engine::Change& change, bool microsec
   out.key("Keys");
   write_item_object(out, keys);
   std::size_t bytes = engine::item_size(keys);
-  for (const auto& [name, image] : {std::pair("NewImage", change.new_item), std::pair("OldImage", change.old_item)}) {
+  for (const auto& [name, image] :
+       {std::pair("NewImage", change.new_item), std::pair("OldImage", change.old_item)}) {
     if (image.empty()) continue;
     out.key(name);
     write_stored_item(out, image);
@@ -80,7 +81,8 @@ std::string record_json(const engine::Change& change, bool microseconds) {
 
 std::string partition_key(const engine::Change& change) {
   std::array<char, 33> text{};
-  std::snprintf(text.data(), text.size(), "%016llX%016llX", static_cast<unsigned long long>(hash(change.key, 1)),
+  std::snprintf(text.data(), text.size(), "%016llX%016llX",
+                static_cast<unsigned long long>(hash(change.key, 1)),
                 static_cast<unsigned long long>(hash(change.key, 2)));
   return text.data();
 }

@@ -1,19 +1,18 @@
-#include "compat/operations/operations.h"
-
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "compat/items/capacity.h"
-#include "compat/wire/error_code.h"
-#include "compat/partiql/lower_write.h"
-#include "compat/partiql/lower_read.h"
-#include "compat/partiql/request.h"
 #include "compat/items/keys.h"
 #include "compat/items/transact_items.h"
 #include "compat/items/write_item.h"
+#include "compat/operations/operations.h"
+#include "compat/partiql/lower_read.h"
+#include "compat/partiql/lower_write.h"
+#include "compat/partiql/request.h"
 #include "compat/tables/lookup.h"
+#include "compat/wire/error_code.h"
 
 namespace mayfly::compat {
 namespace {
@@ -70,8 +69,8 @@ Result<void> write(Context& context, std::shared_ptr<engine::LiveTable> table, p
   return {};
 }
 
-Result<void> execute(Context& context, partiql::Statement parsed, const json::Value& request, ReturnCapacity mode,
-                     Response& response) {
+Result<void> execute(Context& context, partiql::Statement parsed, const json::Value& request,
+                     ReturnCapacity mode, Response& response) {
   if (std::holds_alternative<partiql::Exists>(parsed)) return partiql::exists_outside_transaction();
   TRY(auto table, find_table(context, partiql::table_name(parsed)));
   response.table_name = table->description()->name;
@@ -143,6 +142,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
 }  // namespace
 
-constinit const Operation operations::batch_execute_statement{dynamodb, "BatchExecuteStatement", &shape, &run};
+constinit const Operation operations::batch_execute_statement{dynamodb, "BatchExecuteStatement", &shape,
+                                                              &run};
 
 }  // namespace mayfly::compat

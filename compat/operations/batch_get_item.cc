@@ -1,5 +1,3 @@
-#include "compat/operations/operations.h"
-
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -7,13 +5,14 @@
 #include <unordered_set>
 #include <vector>
 
-#include "compat/wire/attribute_value_json.h"
-#include "compat/items/capacity.h"
 #include "compat/expression/projection.h"
-#include "compat/items/request_expressions.h"
+#include "compat/items/capacity.h"
 #include "compat/items/keys.h"
-#include "compat/wire/shapes_common.h"
+#include "compat/items/request_expressions.h"
+#include "compat/operations/operations.h"
 #include "compat/tables/lookup.h"
+#include "compat/wire/attribute_value_json.h"
+#include "compat/wire/shapes_common.h"
 #include "engine/item_codec.h"
 
 namespace mayfly::compat {
@@ -128,7 +127,8 @@ double read_table(const Context& context, TableReads& reads, std::size_t& keys_l
   for (std::size_t i = 0; i < reads.keys.size(); ++i) {
     if (keys_left == 0) bytes_left = 0;
     if (keys_left > 0) --keys_left;
-    const auto item = bytes_left > 0 ? context.database.get(*reads.table, reads.encoded_keys[i]) : std::nullopt;
+    const auto item =
+        bytes_left > 0 ? context.database.get(*reads.table, reads.encoded_keys[i]) : std::nullopt;
     const std::size_t bytes = item ? item->size() : 0;
     if (bytes_left == 0 || bytes > bytes_left) {
       bytes_left = 0;  // what comes after is left over too, as the answer's order suggests

@@ -1,5 +1,3 @@
-#include "compat/operations/operations.h"
-
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -8,13 +6,14 @@
 #include <utility>
 #include <vector>
 
-#include "compat/wire/attribute_value_json.h"
 #include "compat/items/capacity.h"
 #include "compat/items/item_collections.h"
 #include "compat/items/keys.h"
-#include "compat/wire/shapes_common.h"
 #include "compat/items/write_item.h"
+#include "compat/operations/operations.h"
 #include "compat/tables/lookup.h"
+#include "compat/wire/attribute_value_json.h"
+#include "compat/wire/shapes_common.h"
 #include "engine/item_size.h"
 #include "engine/transaction.h"
 
@@ -126,8 +125,8 @@ Result<void> check_distinct_tables(const std::vector<TableWrites>& tables) {
 }
 
 // One commit for all of them. AWS promises less: each item by itself.
-Result<void> write_all(const Context& context, engine::Transaction& transaction, std::vector<TableWrites>& tables,
-                       bool with_metrics) {
+Result<void> write_all(const Context& context, engine::Transaction& transaction,
+                       std::vector<TableWrites>& tables, bool with_metrics) {
   for (TableWrites& writes : tables) {
     for (Entry& entry : writes.entries) entry.slot = transaction.add(writes.table, entry.write.key);
   }
@@ -158,7 +157,8 @@ std::vector<TableWrites> take_unprocessed(std::vector<TableWrites>& tables, std:
     TableWrites& last = tables.back();
     const std::size_t stay = last.entries.size() - std::min(count, last.entries.size());
     TableWrites& there = taken.emplace_back(TableWrites{.name = last.name});
-    std::move(last.entries.begin() + static_cast<std::ptrdiff_t>(stay), last.entries.end(), std::back_inserter(there.entries));
+    std::move(last.entries.begin() + static_cast<std::ptrdiff_t>(stay), last.entries.end(),
+              std::back_inserter(there.entries));
     last.entries.resize(stay);
     count -= there.entries.size();
     if (stay == 0) tables.pop_back();

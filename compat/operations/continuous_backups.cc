@@ -1,10 +1,9 @@
-#include "compat/operations/operations.h"
-
 #include <algorithm>
 
-#include "compat/wire/shapes_common.h"
+#include "compat/operations/operations.h"
 #include "compat/tables/changes.h"
 #include "compat/tables/lookup.h"
+#include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat {
 namespace {
@@ -96,8 +95,8 @@ Result<void> describe(Context& context, const json::Value& request, json::Writer
 
 }  // namespace
 
-constinit const Operation operations::update_continuous_backups{dynamodb, "UpdateContinuousBackups", &update_shape,
-                                                                &update};
+constinit const Operation operations::update_continuous_backups{dynamodb, "UpdateContinuousBackups",
+                                                                &update_shape, &update};
 constinit const Operation operations::describe_continuous_backups{dynamodb, "DescribeContinuousBackups",
                                                                   &describe_shape, &describe};
 

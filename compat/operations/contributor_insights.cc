@@ -1,10 +1,9 @@
-#include "compat/operations/operations.h"
-
 #include <algorithm>
 
-#include "compat/wire/shapes_common.h"
+#include "compat/operations/operations.h"
 #include "compat/tables/changes.h"
 #include "compat/tables/lookup.h"
+#include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat {
 namespace {
@@ -95,11 +94,13 @@ Result<void> update(Context& context, const json::Value& request, json::Writer& 
   TRY(const auto table, find_named_table(context, target.table));
   if (context.table_changes.status(context.scope, target.table) == TableStatus::creating) {
     return error::validation(
-        "Table or Index is not in a valid state to update Key Access Insights: TableStatus must be ACTIVE to enable "
+        "Table or Index is not in a valid state to update Key Access Insights: TableStatus must be ACTIVE to "
+        "enable "
         "ContributorInsights.");
   }
   const bool enable = string_member(request, "ContributorInsightsAction") == "ENABLE";
-  const std::string wanted(string_member(request, "ContributorInsightsMode").value_or("ACCESSED_AND_THROTTLED_KEYS"));
+  const std::string wanted(
+      string_member(request, "ContributorInsightsMode").value_or("ACCESSED_AND_THROTTLED_KEYS"));
   const auto now = context.now();
   Result<void> changed;
   bool settled = true;  // nothing had to change
@@ -114,7 +115,8 @@ Result<void> update(Context& context, const json::Value& request, json::Writer& 
       }
       if (index->state == Index::State::creating) {
         changed = error::validation(
-            "Table or Index is not in a valid state to update Key Access Insights: IndexStatus must be ACTIVE to "
+            "Table or Index is not in a valid state to update Key Access Insights: IndexStatus must be "
+            "ACTIVE to "
             "enable ContributorInsights.");
         return;
       }
@@ -129,8 +131,8 @@ Result<void> update(Context& context, const json::Value& request, json::Writer& 
   CHECK_OK(std::move(changed));
   out.begin_object();
   write_target(out, target);
-  member(out, "ContributorInsightsStatus", settled ? (enable ? "ENABLED" : "DISABLED")
-                                                   : (enable ? "ENABLING" : "DISABLING"));
+  member(out, "ContributorInsightsStatus",
+         settled ? (enable ? "ENABLED" : "DISABLED") : (enable ? "ENABLING" : "DISABLING"));
   if (result) member(out, "ContributorInsightsMode", result->mode);
   out.end_object();
   return {};
@@ -170,12 +172,15 @@ struct Summary {
 
 // A table comes before its indexes; what is disabled is not listed.
 void append_summaries(const engine::Table& table, std::vector<Summary>& summaries) {
-  if (table.insights && table.insights->enabled) summaries.push_back({{table.name, ""}, table.insights->mode});
+  if (table.insights && table.insights->enabled)
+    summaries.push_back({{table.name, ""}, table.insights->mode});
   std::vector<Summary> indexes;
   for (const auto& index : table.indexes) {
-    if (index.insights && index.insights->enabled) indexes.push_back({{table.name, index.name}, index.insights->mode});
+    if (index.insights && index.insights->enabled)
+      indexes.push_back({{table.name, index.name}, index.insights->mode});
   }
-  std::sort(indexes.begin(), indexes.end(), [](const auto& a, const auto& b) { return a.token() < b.token(); });
+  std::sort(indexes.begin(), indexes.end(),
+            [](const auto& a, const auto& b) { return a.token() < b.token(); });
   summaries.insert(summaries.end(), indexes.begin(), indexes.end());
 }
 
@@ -195,9 +200,11 @@ Result<void> list(Context& context, const json::Value& request, json::Writer& ou
   // The token is where the last page ended: "table/", "table/index".
   auto from = summaries.begin();
   if (const auto token = string_member(request, "NextToken")) {
-    from = std::find_if(summaries.begin(), summaries.end(), [&](const Summary& each) { return each.token() > *token; });
+    from = std::find_if(summaries.begin(), summaries.end(),
+                        [&](const Summary& each) { return each.token() > *token; });
   }
-  const auto limit = std::clamp(integer_member(request, "MaxResults").value_or(results_max), std::int64_t{1}, results_max);
+  const auto limit =
+      std::clamp(integer_member(request, "MaxResults").value_or(results_max), std::int64_t{1}, results_max);
   const auto end = summaries.end() - from > limit ? from + limit : summaries.end();
   out.begin_object();
   out.key("ContributorInsightsSummaries");
@@ -217,10 +224,11 @@ Result<void> list(Context& context, const json::Value& request, json::Writer& ou
 
 }  // namespace
 
-constinit const Operation operations::update_contributor_insights{dynamodb, "UpdateContributorInsights", &update_shape,
-                                                                  &update};
+constinit const Operation operations::update_contributor_insights{dynamodb, "UpdateContributorInsights",
+                                                                  &update_shape, &update};
 constinit const Operation operations::describe_contributor_insights{dynamodb, "DescribeContributorInsights",
                                                                     &describe_shape, &describe};
-constinit const Operation operations::list_contributor_insights{dynamodb, "ListContributorInsights", &list_shape, &list};
+constinit const Operation operations::list_contributor_insights{dynamodb, "ListContributorInsights",
+                                                                &list_shape, &list};
 
 }  // namespace mayfly::compat

@@ -1,10 +1,9 @@
 #include "compat/operations/operations.h"
-
-#include "compat/wire/shapes_table.h"
 #include "compat/tables/description.h"
+#include "compat/tables/lookup.h"
 #include "compat/tables/schema.h"
 #include "compat/tables/tags.h"
-#include "compat/tables/lookup.h"
+#include "compat/wire/shapes_table.h"
 
 namespace mayfly::compat {
 namespace {
@@ -35,7 +34,8 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   TRY(auto description, read_new_table(context, request));
   const auto name = description.name;
   const auto status = context.table_changes.status(context.scope, name);
-  if (status == TableStatus::creating || status == TableStatus::deleting) CHECK_OK(check_settled(context, name));
+  if (status == TableStatus::creating || status == TableStatus::deleting)
+    CHECK_OK(check_settled(context, name));
   const auto table = context.database.create_table(std::move(description));
   if (table == nullptr) return error::resource_in_use("Table already exists: " + name);
   context.table_changes.begin(context.scope, {TableStatus::creating, table->description()});

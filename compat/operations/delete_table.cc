@@ -1,8 +1,7 @@
 #include "compat/operations/operations.h"
-
-#include "compat/wire/shapes_common.h"
 #include "compat/tables/description.h"
 #include "compat/tables/lookup.h"
+#include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat {
 namespace {
@@ -12,7 +11,8 @@ constexpr Member members[] = {
 };
 constexpr Shape shape = structure("DeleteTableInput", members);
 
-void write_answer(Context& context, const engine::Table& table, const engine::LiveTable* counters, json::Writer& out) {
+void write_answer(Context& context, const engine::Table& table, const engine::LiveTable* counters,
+                  json::Writer& out) {
   out.begin_object();
   out.key("TableDescription");
   write_table_description(out, table, counters, TableStatus::deleting, context.now());
@@ -35,7 +35,8 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   const auto description = table->description();
   if (description->deletion_protection) {
     return error::validation(
-        "Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection "
+        "Resource cannot be deleted as it is currently protected against deletion. Disable deletion "
+        "protection "
         "first.");
   }
   write_answer(context, *description, table.get(), out);  // counters go with the table

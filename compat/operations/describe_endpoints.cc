@@ -13,7 +13,8 @@ Result<void> run(Context& context, const json::Value&, json::Writer& out) {
   out.begin_array();
   out.begin_object();
   out.key("Address");
-  out.string(context.host.empty() ? "dynamodb." + context.scope.region + ".amazonaws.com" : std::string(context.host));
+  out.string(context.host.empty() ? "dynamodb." + context.scope.region + ".amazonaws.com"
+                                  : std::string(context.host));
   out.key("CachePeriodInMinutes");
   out.integer(cache_period_minutes);
   out.end_object();

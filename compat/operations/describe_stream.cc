@@ -6,15 +6,14 @@
 //   "TableName":"carts","KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],
 //   "Shards":[{"ShardId":"shardId-00000001731940604149-0000002a",
 //     "SequenceNumberRange":{"StartingSequenceNumber":"100000000000000000199"}}]}}
-#include "compat/operations/operations.h"
-
 #include <map>
 #include <string>
 
-#include "compat/wire/shapes_common.h"
+#include "compat/operations/operations.h"
 #include "compat/streams/arn_and_iterator.h"
 #include "compat/streams/lookup.h"
 #include "compat/tables/description.h"
+#include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat {
 namespace {

@@ -1,8 +1,7 @@
 #include "compat/operations/operations.h"
-
-#include "compat/wire/shapes_common.h"
 #include "compat/tables/description.h"
 #include "compat/tables/lookup.h"
+#include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat {
 namespace {
@@ -12,7 +11,8 @@ constexpr Member members[] = {
 };
 constexpr Shape shape = structure("DescribeTableInput", members);
 
-void write_answer(Context& context, const TableChange& change, const engine::LiveTable* counters, json::Writer& out) {
+void write_answer(Context& context, const TableChange& change, const engine::LiveTable* counters,
+                  json::Writer& out) {
   out.begin_object();
   out.key("Table");
   write_table_description(out, *change.shown, counters, change.status, context.now(), change.index_statuses);
@@ -27,7 +27,8 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
     return {};
   }
   TRY(const auto table, find_named_table(context, name));
-  write_answer(context, change.value_or(TableChange{TableStatus::active, table->description()}), table.get(), out);
+  write_answer(context, change.value_or(TableChange{TableStatus::active, table->description()}), table.get(),
+               out);
   return {};
 }
 

@@ -5,23 +5,22 @@
 //   request := a hash of the statement's text and its parameters; check := one of all that follows
 //   range   := which of the statement's look-ups goes on
 //   item    := after which key it does, as item_codec has it; an empty one: from its beginning
-#include "compat/operations/operations.h"
-
 #include <algorithm>
 #include <optional>
 #include <string>
 
+#include "compat/items/capacity.h"
+#include "compat/items/page.h"
+#include "compat/items/read_target.h"
+#include "compat/items/write_item.h"
+#include "compat/operations/operations.h"
+#include "compat/partiql/lower_read.h"
+#include "compat/partiql/lower_write.h"
+#include "compat/partiql/request.h"
+#include "compat/tables/lookup.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/base64.h"
-#include "compat/items/capacity.h"
 #include "compat/wire/hash.h"
-#include "compat/partiql/lower_write.h"
-#include "compat/partiql/lower_read.h"
-#include "compat/partiql/request.h"
-#include "compat/items/write_item.h"
-#include "compat/tables/lookup.h"
-#include "compat/items/read_target.h"
-#include "compat/items/page.h"
 #include "engine/item_codec.h"
 
 namespace mayfly::compat {
@@ -128,8 +127,8 @@ Pages read_pages(const Context& context, partiql::Read& read, const Position& fr
 
 Result<void> run_select(const Context& context, partiql::Select select, const json::Value& request,
                         json::Writer& out) {
-  TRY(partiql::Read read,
-      partiql::lower_read(context, std::move(select), boolean_member(request, "ConsistentRead").value_or(false)));
+  TRY(partiql::Read read, partiql::lower_read(context, std::move(select),
+                                              boolean_member(request, "ConsistentRead").value_or(false)));
   if (const auto limit = integer_member(request, "Limit")) read.page.limit = static_cast<std::size_t>(*limit);
   const std::uint64_t asked = request_hash(request);
   Position from;
@@ -163,7 +162,8 @@ Result<void> run_select(const Context& context, partiql::Select select, const js
 
 Result<void> run_write(Context& context, partiql::Statement statement, const json::Value& request,
                        json::Writer& out) {
-  const WantedAnswer wanted{.values = partiql::return_values(statement), .capacity = return_capacity(request)};
+  const WantedAnswer wanted{.values = partiql::return_values(statement),
+                            .capacity = return_capacity(request)};
   TRY(const auto table, find_table(context, partiql::table_name(statement)));
   TRY(ItemWrite write, partiql::lower_write(table, std::move(statement), false));
   CHECK_OK(check_write(*table->description(), write));

@@ -1,7 +1,5 @@
 // What is wrong with a statement refuses the request ("Validation failed in TransactStatements[2]: …"); what
 // is wrong with the item that it names cancels the transaction, with a reason for each statement.
-#include "compat/operations/operations.h"
-
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,13 +8,14 @@
 #include <vector>
 
 #include "compat/items/capacity.h"
-#include "compat/partiql/lower_write.h"
-#include "compat/partiql/lower_read.h"
-#include "compat/partiql/parser.h"
-#include "compat/partiql/request.h"
 #include "compat/items/keys.h"
 #include "compat/items/transact_items.h"
 #include "compat/items/write_item.h"
+#include "compat/operations/operations.h"
+#include "compat/partiql/lower_read.h"
+#include "compat/partiql/lower_write.h"
+#include "compat/partiql/parser.h"
+#include "compat/partiql/request.h"
 #include "compat/tables/lookup.h"
 #include "engine/item_size.h"
 
@@ -41,7 +40,8 @@ constexpr Member members[] = {
 constexpr Shape shape = structure("ExecuteTransactionInput", members);
 
 Unexpected<Error> failed_in(std::size_t statement, Error error) {
-  error.message = "Validation failed in TransactStatements[" + std::to_string(statement) + "]: " + error.message;
+  error.message =
+      "Validation failed in TransactStatements[" + std::to_string(statement) + "]: " + error.message;
   return Unexpected{std::move(error)};
 }
 
@@ -79,7 +79,8 @@ Tables find_tables(const Context& context, const std::vector<partiql::Statement>
   return tables;
 }
 
-Result<std::optional<ItemRead>> lower_read(std::shared_ptr<engine::LiveTable> table, partiql::Statement& parsed) {
+Result<std::optional<ItemRead>> lower_read(std::shared_ptr<engine::LiveTable> table,
+                                           partiql::Statement& parsed) {
   auto& select = std::get<partiql::Select>(parsed);
   if (table == nullptr) return std::optional<ItemRead>();
   if (select.index) return error::validation("Reads on indices are not supported within transactions.");
@@ -89,8 +90,8 @@ Result<std::optional<ItemRead>> lower_read(std::shared_ptr<engine::LiveTable> ta
   return std::optional<ItemRead>(std::move(read));
 }
 
-Result<std::optional<ItemWrite>> lower_write(std::shared_ptr<engine::LiveTable> table, partiql::Statement& parsed,
-                                             const json::Value& request) {
+Result<std::optional<ItemWrite>> lower_write(std::shared_ptr<engine::LiveTable> table,
+                                             partiql::Statement& parsed, const json::Value& request) {
   if (table == nullptr) return std::optional<ItemWrite>();
   if (partiql::return_values(parsed) != ReturnValues::none) {
     return error::validation("RETURNING clause is not supported in ExecuteTransaction.");
@@ -100,8 +101,8 @@ Result<std::optional<ItemWrite>> lower_write(std::shared_ptr<engine::LiveTable> 
   return std::optional<ItemWrite>(std::move(write));
 }
 
-Result<void> read_all(const Context& context, std::vector<partiql::Statement> parsed, const json::Value& request,
-                      json::Writer& out) {
+Result<void> read_all(const Context& context, std::vector<partiql::Statement> parsed,
+                      const json::Value& request, json::Writer& out) {
   CancellationReasons reasons(parsed.size());
   Tables tables = find_tables(context, parsed, reasons);
   std::vector<ItemRead> reads(parsed.size());
@@ -141,7 +142,8 @@ Result<void> write_all(Context& context, std::vector<partiql::Statement> parsed,
   if (reasons.any()) return reasons.canceled();
 
   std::optional<RequestToken> token;
-  if (const auto text = string_member(request, "ClientRequestToken")) token = {*text, request_digest(requests)};
+  if (const auto text = string_member(request, "ClientRequestToken"))
+    token = {*text, request_digest(requests)};
   out.key("Responses");
   out.begin_array();
   for (std::size_t i = 0; i < writes.size(); ++i) {
@@ -149,7 +151,8 @@ Result<void> write_all(Context& context, std::vector<partiql::Statement> parsed,
     out.end_object();
   }
   out.end_array();
-  return write_transaction(std::move(writes), std::move(token), {.capacity = return_capacity(request)}, context, out);
+  return write_transaction(std::move(writes), std::move(token), {.capacity = return_capacity(request)},
+                           context, out);
 }
 
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {

@@ -1,12 +1,11 @@
-#include "compat/operations/operations.h"
-
-#include "compat/wire/attribute_value_json.h"
-#include "compat/items/capacity.h"
 #include "compat/expression/projection.h"
-#include "compat/items/request_expressions.h"
+#include "compat/items/capacity.h"
 #include "compat/items/keys.h"
-#include "compat/wire/shapes_common.h"
+#include "compat/items/request_expressions.h"
+#include "compat/operations/operations.h"
 #include "compat/tables/lookup.h"
+#include "compat/wire/attribute_value_json.h"
+#include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat {
 namespace {

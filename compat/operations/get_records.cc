@@ -9,11 +9,10 @@
 //   "userIdentity":{"Type":"Service","PrincipalId":"dynamodb.amazonaws.com"}}],
 //  "NextShardIterator":"arn:…|1|…"}
 #include "compat/operations/operations.h"
-
-#include "compat/wire/shapes_common.h"
 #include "compat/streams/arn_and_iterator.h"
-#include "compat/streams/record.h"
 #include "compat/streams/lookup.h"
+#include "compat/streams/record.h"
+#include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat {
 namespace {

@@ -4,10 +4,9 @@
 //  "ShardIteratorType":"TRIM_HORIZON"} ->
 // {"ShardIterator":"arn:…|1|000000000000…"}
 #include "compat/operations/operations.h"
-
-#include "compat/wire/shapes_common.h"
 #include "compat/streams/arn_and_iterator.h"
 #include "compat/streams/lookup.h"
+#include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat {
 namespace {
@@ -26,7 +25,8 @@ constexpr Member members[] = {
 constexpr Shape shape = structure("GetShardIteratorInput", members);
 
 // The number's position, within what the shard may hold.
-Result<SequencePosition> position_in(const Context& context, const engine::Shard& shard, std::string_view text) {
+Result<SequencePosition> position_in(const Context& context, const engine::Shard& shard,
+                                     std::string_view text) {
   auto position = parse_sequence_number(text);
   if (!position) return error::validation("Invalid SequenceNumber");
   if (position->at < shard.first_sequence) return error::validation("Invalid SequenceNumber");

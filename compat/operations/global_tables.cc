@@ -1,10 +1,9 @@
-#include "compat/operations/operations.h"
-
 #include <algorithm>
 
+#include "compat/operations/operations.h"
+#include "compat/tables/lookup.h"
 #include "compat/wire/shapes_auto_scaling.h"
 #include "compat/wire/shapes_replica.h"
-#include "compat/tables/lookup.h"
 
 namespace mayfly::compat {
 namespace {
@@ -46,7 +45,8 @@ constexpr Member index_settings_members[] = {
     {"ProvisionedWriteCapacityUnits", &shapes::positive_long},
     {"ProvisionedWriteCapacityAutoScalingSettingsUpdate", &shapes::auto_scaling},
 };
-constexpr Shape index_settings = structure("GlobalTableGlobalSecondaryIndexSettingsUpdate", index_settings_members);
+constexpr Shape index_settings =
+    structure("GlobalTableGlobalSecondaryIndexSettingsUpdate", index_settings_members);
 constexpr Shape indexes_settings = list_of(index_settings, 1, 20);
 constexpr Member replica_index_members[] = {
     {"IndexName", &shapes::index_name, required},
@@ -84,11 +84,14 @@ constexpr Shape list_shape = structure("ListGlobalTablesInput", list_members);
 
 std::string name_of(const Value& request) { return std::string(*string_member(request, "GlobalTableName")); }
 
-std::string does_not_exist(const std::string& name) { return "Global table with name: '" + name + "' does not exist."; }
+std::string does_not_exist(const std::string& name) {
+  return "Global table with name: '" + name + "' does not exist.";
+}
 
 Unexpected<Error> version_not_supported() {
   return error::validation(
-      "One or more parameter values were invalid: DynamoDB global tables version 2017.11.29 is not supported. We "
+      "One or more parameter values were invalid: DynamoDB global tables version 2017.11.29 is not "
+      "supported. We "
       "recommend using DynamoDB global tables version 2019.11.21, instead of version 2017.11.29 (Legacy).");
 }
 
@@ -105,7 +108,8 @@ Result<void> use_settings(Context&, const Value& request, json::Writer&) {
 Result<void> update(Context&, const Value& request, json::Writer&) {
   const auto updates = request.member("ReplicaUpdates")->items();
   const auto has = [&](std::string_view action) {
-    return std::any_of(updates.begin(), updates.end(), [&](const Value& each) { return each.member(action) != nullptr; });
+    return std::any_of(updates.begin(), updates.end(),
+                       [&](const Value& each) { return each.member(action) != nullptr; });
   };
   if (has("Create")) return version_not_supported();
   if (!has("Delete")) return error::validation("One or more parameter values were invalid");
@@ -126,7 +130,8 @@ Result<void> list(Context&, const Value&, json::Writer& out) {
 constexpr Member auto_scaling_members[] = {
     {"TableName", &shapes::table_name, required},
 };
-constexpr Shape describe_auto_scaling_shape = structure("DescribeTableReplicaAutoScalingInput", auto_scaling_members);
+constexpr Shape describe_auto_scaling_shape =
+    structure("DescribeTableReplicaAutoScalingInput", auto_scaling_members);
 constexpr Member write_index_members[] = {
     {"IndexName", &shapes::index_name},
     {"ProvisionedWriteCapacityAutoScalingUpdate", &shapes::auto_scaling},
@@ -152,7 +157,8 @@ constexpr Member update_auto_scaling_members[] = {
     {"ProvisionedWriteCapacityAutoScalingUpdate", &shapes::auto_scaling},
     {"ReplicaUpdates", &replicas_auto_scaling},
 };
-constexpr Shape update_auto_scaling_shape = structure("UpdateTableReplicaAutoScalingInput", update_auto_scaling_members);
+constexpr Shape update_auto_scaling_shape =
+    structure("UpdateTableReplicaAutoScalingInput", update_auto_scaling_members);
 
 // A table without replicas is no global table.
 Result<void> use_auto_scaling(Context& context, const Value& request, json::Writer&) {
@@ -169,10 +175,10 @@ constinit const Operation describe_global_table_settings{dynamodb, "DescribeGlob
                                                          &describe_settings_shape, &use_settings};
 constinit const Operation list_global_tables{dynamodb, "ListGlobalTables", &list_shape, &list};
 constinit const Operation update_global_table{dynamodb, "UpdateGlobalTable", &update_shape, &update};
-constinit const Operation update_global_table_settings{dynamodb, "UpdateGlobalTableSettings", &update_settings_shape,
-                                                       &use_settings};
-constinit const Operation describe_table_replica_auto_scaling{dynamodb, "DescribeTableReplicaAutoScaling",
-                                                              &describe_auto_scaling_shape, &use_auto_scaling};
+constinit const Operation update_global_table_settings{dynamodb, "UpdateGlobalTableSettings",
+                                                       &update_settings_shape, &use_settings};
+constinit const Operation describe_table_replica_auto_scaling{
+    dynamodb, "DescribeTableReplicaAutoScaling", &describe_auto_scaling_shape, &use_auto_scaling};
 constinit const Operation update_table_replica_auto_scaling{dynamodb, "UpdateTableReplicaAutoScaling",
                                                             &update_auto_scaling_shape, &use_auto_scaling};
 }  // namespace operations

@@ -1,13 +1,12 @@
 // Enable-, Disable-, Update- and DescribeKinesisStreamingDestination. A change is in force when it is
 // answered; the answer says ENABLING, DISABLING or UPDATING as AWS's does, the next description ACTIVE or
 // DISABLED.
-#include "compat/operations/operations.h"
-
 #include <algorithm>
 
 #include "compat/kinesis/destinations.h"
-#include "compat/wire/shapes_common.h"
+#include "compat/operations/operations.h"
 #include "compat/tables/lookup.h"
+#include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat {
 namespace {
@@ -18,8 +17,10 @@ constexpr std::string_view precision_name = "ApproximateCreationDateTimePrecisio
 constexpr Shape stream_arn = string_shape(37, 1024);
 constexpr Shape precision = enum_shape(precisions);
 constexpr Member configuration_members[] = {{precision_name, &precision}};
-constexpr Shape enable_configuration = structure("EnableKinesisStreamingConfiguration", configuration_members);
-constexpr Shape update_configuration = structure("UpdateKinesisStreamingConfiguration", configuration_members);
+constexpr Shape enable_configuration =
+    structure("EnableKinesisStreamingConfiguration", configuration_members);
+constexpr Shape update_configuration =
+    structure("UpdateKinesisStreamingConfiguration", configuration_members);
 constexpr Member enable_members[] = {
     {"TableName", &shapes::table_name_first, required_first},
     {"StreamArn", &stream_arn, required},
@@ -44,7 +45,8 @@ std::optional<bool> wants_microseconds(const json::Value& request, std::string_v
 
 std::string_view name_of_precision(bool microseconds) { return precisions[microseconds ? 1 : 0]; }
 
-std::optional<kinesis::Destination> find(const Context& context, const engine::Table& table, std::string_view stream) {
+std::optional<kinesis::Destination> find(const Context& context, const engine::Table& table,
+                                         std::string_view stream) {
   const auto destinations = context.kinesis.list(table.uuid);
   const auto found = std::find_if(destinations.begin(), destinations.end(),
                                   [&](const kinesis::Destination& one) { return one.stream_arn == stream; });
@@ -76,12 +78,15 @@ Result<void> enable(Context& context, const json::Value& request, json::Writer& 
   const std::string stream(*string_member(request, "StreamArn"));
   if (const auto found = find(context, *description, stream); found && found->active) {
     return error::validation(
-        "Table is not in a valid state to enable Kinesis Streaming Destination: EnableKinesisStreamingDestination "
+        "Table is not in a valid state to enable Kinesis Streaming Destination: "
+        "EnableKinesisStreamingDestination "
         "must be DISABLED or ENABLE_FAILED to perform ENABLE operation.");
   }
   const auto microseconds = wants_microseconds(request, "EnableKinesisStreamingConfiguration");
-  const kinesis::Destination destination{description->name, description->uuid, stream, true, microseconds.value_or(false)};
-  if (!context.kinesis.set(context.scope, destination)) return error::internal_server_error();  // no thread is to be had
+  const kinesis::Destination destination{description->name, description->uuid, stream, true,
+                                         microseconds.value_or(false)};
+  if (!context.kinesis.set(context.scope, destination))
+    return error::internal_server_error();  // no thread is to be had
   write_answer(out, destination, "ENABLING", microseconds ? "EnableKinesisStreamingConfiguration" : "");
   return {};
 }
@@ -91,11 +96,13 @@ Result<void> disable(Context& context, const json::Value& request, json::Writer&
   auto found = find(context, *table->description(), *string_member(request, "StreamArn"));
   if (!found || !found->active) {
     return error::validation(
-        "Table is not in a valid state to disable Kinesis Streaming Destination: DisableKinesisStreamingDestination "
+        "Table is not in a valid state to disable Kinesis Streaming Destination: "
+        "DisableKinesisStreamingDestination "
         "must be ACTIVE to perform DISABLE operation.");
   }
   found->active = false;
-  if (!context.kinesis.set(context.scope, *found)) return error::internal_server_error();  // no thread is to be had
+  if (!context.kinesis.set(context.scope, *found))
+    return error::internal_server_error();  // no thread is to be had
   write_answer(out, *found, "DISABLING", "");
   return {};
 }
@@ -107,22 +114,26 @@ Result<void> update(Context& context, const json::Value& request, json::Writer& 
   const auto microseconds = wants_microseconds(request, "UpdateKinesisStreamingConfiguration");
   if (!microseconds) {
     return error::validation(
-        "Streaming destination cannot be updated with given parameters: UpdateKinesisStreamingConfiguration cannot be "
+        "Streaming destination cannot be updated with given parameters: UpdateKinesisStreamingConfiguration "
+        "cannot be "
         "null or contain only null values");
   }
   auto found = find(context, *description, stream);
   if (!found || !found->active) {
     return error::validation(
-        "Table is not in a valid state to enable Kinesis Streaming Destination: No streaming destination with "
-        "streamArn: " + stream + " found for table with tableName: " + description->name);
+        "Table is not in a valid state to enable Kinesis Streaming Destination: No streaming destination "
+        "with "
+        "streamArn: " +
+        stream + " found for table with tableName: " + description->name);
   }
   if (found->microseconds == *microseconds) {
     return error::validation("Invalid Request: Precision is already set to the desired value of " +
-                             std::string(name_of_precision(*microseconds)) + " for tableId: " + description->uuid +
-                             ", kdsArn: " + stream);
+                             std::string(name_of_precision(*microseconds)) +
+                             " for tableId: " + description->uuid + ", kdsArn: " + stream);
   }
   found->microseconds = *microseconds;
-  if (!context.kinesis.set(context.scope, *found)) return error::internal_server_error();  // no thread is to be had
+  if (!context.kinesis.set(context.scope, *found))
+    return error::internal_server_error();  // no thread is to be had
   write_answer(out, *found, "UPDATING", "UpdateKinesisStreamingConfiguration");
   return {};
 }

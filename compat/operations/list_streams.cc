@@ -4,13 +4,12 @@
 // {"Streams":[{"StreamArn":"arn:…/stream/2024-11-18T14:36:44.149","TableName":"carts",
 //   "StreamLabel":"2024-11-18T14:36:44.149"}],
 //  "LastEvaluatedStreamArn":"arn:…/stream/2024-11-18T14:36:44.149"}
-#include "compat/operations/operations.h"
-
 #include <tuple>
 
-#include "compat/wire/shapes_common.h"
+#include "compat/operations/operations.h"
 #include "compat/streams/arn_and_iterator.h"
 #include "compat/streams/lookup.h"
+#include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat {
 namespace {

@@ -1,9 +1,8 @@
-#include "compat/operations/operations.h"
-
 #include <algorithm>
 
-#include "compat/wire/shapes_common.h"
+#include "compat/operations/operations.h"
 #include "compat/tables/changes.h"
+#include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat {
 namespace {

@@ -8,11 +8,11 @@ namespace mayfly::compat::operations {
 extern const Operation batch_execute_statement;
 extern const Operation batch_get_item;
 extern const Operation batch_write_item;
-extern const Operation update_continuous_backups;  // continuous_backups.cc
-extern const Operation describe_continuous_backups;  // continuous_backups.cc
-extern const Operation update_contributor_insights;  // contributor_insights.cc
+extern const Operation update_continuous_backups;      // continuous_backups.cc
+extern const Operation describe_continuous_backups;    // continuous_backups.cc
+extern const Operation update_contributor_insights;    // contributor_insights.cc
 extern const Operation describe_contributor_insights;  // contributor_insights.cc
-extern const Operation list_contributor_insights;  // contributor_insights.cc
+extern const Operation list_contributor_insights;      // contributor_insights.cc
 extern const Operation create_table;
 extern const Operation delete_item;
 extern const Operation delete_table;
@@ -25,30 +25,30 @@ extern const Operation execute_transaction;
 extern const Operation get_item;
 extern const Operation get_records;
 extern const Operation get_shard_iterator;
-extern const Operation create_global_table;  // global_tables.cc
-extern const Operation describe_global_table;  // global_tables.cc
-extern const Operation describe_global_table_settings;  // global_tables.cc
-extern const Operation describe_table_replica_auto_scaling;  // global_tables.cc
-extern const Operation list_global_tables;  // global_tables.cc
-extern const Operation update_global_table;  // global_tables.cc
-extern const Operation update_global_table_settings;  // global_tables.cc
-extern const Operation update_table_replica_auto_scaling;  // global_tables.cc
+extern const Operation create_global_table;                     // global_tables.cc
+extern const Operation describe_global_table;                   // global_tables.cc
+extern const Operation describe_global_table_settings;          // global_tables.cc
+extern const Operation describe_table_replica_auto_scaling;     // global_tables.cc
+extern const Operation list_global_tables;                      // global_tables.cc
+extern const Operation update_global_table;                     // global_tables.cc
+extern const Operation update_global_table_settings;            // global_tables.cc
+extern const Operation update_table_replica_auto_scaling;       // global_tables.cc
 extern const Operation describe_kinesis_streaming_destination;  // kinesis_streaming_destination.cc
-extern const Operation disable_kinesis_streaming_destination;  // kinesis_streaming_destination.cc
-extern const Operation enable_kinesis_streaming_destination;  // kinesis_streaming_destination.cc
-extern const Operation update_kinesis_streaming_destination;  // kinesis_streaming_destination.cc
+extern const Operation disable_kinesis_streaming_destination;   // kinesis_streaming_destination.cc
+extern const Operation enable_kinesis_streaming_destination;    // kinesis_streaming_destination.cc
+extern const Operation update_kinesis_streaming_destination;    // kinesis_streaming_destination.cc
 extern const Operation list_streams;
 extern const Operation list_tables;
 extern const Operation put_item;
 extern const Operation query;
-extern const Operation put_resource_policy;  // resource_policy.cc
-extern const Operation get_resource_policy;  // resource_policy.cc
+extern const Operation put_resource_policy;     // resource_policy.cc
+extern const Operation get_resource_policy;     // resource_policy.cc
 extern const Operation delete_resource_policy;  // resource_policy.cc
 extern const Operation scan;
-extern const Operation tag_resource;  // tags.cc
-extern const Operation untag_resource;  // tags.cc
+extern const Operation tag_resource;           // tags.cc
+extern const Operation untag_resource;         // tags.cc
 extern const Operation list_tags_of_resource;  // tags.cc
-extern const Operation update_time_to_live;  // time_to_live.cc
+extern const Operation update_time_to_live;    // time_to_live.cc
 extern const Operation describe_time_to_live;  // time_to_live.cc
 extern const Operation transact_get_items;
 extern const Operation transact_write_items;

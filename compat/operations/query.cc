@@ -1,15 +1,14 @@
-#include "compat/operations/operations.h"
-
 #include <vector>
 
 #include "compat/expression/key_condition.h"
 #include "compat/expression/legacy.h"
 #include "compat/expression/path_visitor.h"
+#include "compat/items/page.h"
 #include "compat/items/read_target.h"
 #include "compat/items/request_expressions.h"
-#include "compat/wire/shapes_common.h"
 #include "compat/items/search.h"
-#include "compat/items/page.h"
+#include "compat/operations/operations.h"
+#include "compat/wire/shapes_common.h"
 #include "engine/key_codec.h"
 
 namespace mayfly::compat {
@@ -74,7 +73,8 @@ std::string printed(const Item& key) {
 }
 
 // That the start key lies where the query reads.
-Result<void> check_start_position(const ReadTarget& target, const KeyCondition& condition, const Item& start_key) {
+Result<void> check_start_position(const ReadTarget& target, const KeyCondition& condition,
+                                  const Item& start_key) {
   const engine::KeySchema& keys = target.keys();
   bool same_partition = true;
   for (std::size_t i = 0; i < keys.partition.size(); ++i) {
@@ -95,7 +95,8 @@ Result<void> check_start_position(const ReadTarget& target, const KeyCondition& 
   for (std::size_t i = 0; i < condition.sort_equal.size(); ++i) {
     matches &= *start_key.find(keys.sort[i].name) == condition.sort_equal[i];
   }
-  if (condition.sort_range) matches &= satisfies(*start_key.find(condition.sort_range->attribute), *condition.sort_range);
+  if (condition.sort_range)
+    matches &= satisfies(*start_key.find(condition.sort_range->attribute), *condition.sort_range);
   if (!matches) return error::validation("The provided starting key does not match the range key predicate");
   const bool one_row = target.index == nullptr && condition.sort_equal.size() == keys.sort.size();
   if (!same_partition || one_row) {
@@ -113,9 +114,9 @@ Result<void> check_filter_has_no_keys(const ReadTarget& target, const expression
         named |= expression::top_level_name(path) == attribute.name;
       });
       if (named) {
-        return error::validation(std::string(kind) +
-                                 " can only contain non-primary key attributes: Primary key attribute: " +
-                                 attribute.name);
+        return error::validation(
+            std::string(kind) +
+            " can only contain non-primary key attributes: Primary key attribute: " + attribute.name);
       }
     }
   }
@@ -123,8 +124,9 @@ Result<void> check_filter_has_no_keys(const ReadTarget& target, const expression
 }
 
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
-  CHECK_OK(check_expression_parameters(request, {"ProjectionExpression", "FilterExpression", "KeyConditionExpression"},
-                                       {"AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions"}));
+  CHECK_OK(check_expression_parameters(
+      request, {"ProjectionExpression", "FilterExpression", "KeyConditionExpression"},
+      {"AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions"}));
   TRY(auto legacy_filter, expression::read_filter(request, "QueryFilter"));
   CHECK_OK(check_attributes_to_get(request));
   TRY(const auto start_key, read_start_key(request));

@@ -1,13 +1,12 @@
-#include "compat/operations/operations.h"
-
 #include <algorithm>
 #include <charconv>
 
+#include "compat/operations/operations.h"
+#include "compat/tables/arn.h"
+#include "compat/tables/changes.h"
+#include "compat/tables/lookup.h"
 #include "compat/tables/policy.h"
 #include "compat/wire/shapes_common.h"
-#include "compat/tables/changes.h"
-#include "compat/tables/arn.h"
-#include "compat/tables/lookup.h"
 
 namespace mayfly::compat {
 namespace {
@@ -47,23 +46,26 @@ Result<Resource> read_resource(const Context& context, std::string_view arn) {
   // A table's ARN, and perhaps "/stream/…", "/index/…" behind it.
   const auto table_part = arn.find(":table/");
   const auto slash = table_part == std::string_view::npos ? table_part : arn.find('/', table_part + 7);
-  const auto partition_free = arn.starts_with("arn:aws:") ? std::string(arn.substr(0, slash))
-                                                          : "arn:aws" + std::string(arn.substr(0, slash).substr(
-                                                                            std::min(arn.size(), arn.find(':', 4))));
+  const auto partition_free =
+      arn.starts_with("arn:aws:")
+          ? std::string(arn.substr(0, slash))
+          : "arn:aws" + std::string(arn.substr(0, slash).substr(std::min(arn.size(), arn.find(':', 4))));
   const auto parsed = parse_table_arn(partition_free);
   const auto below = slash == std::string_view::npos ? std::string_view() : arn.substr(slash);
   if (!parsed || (!below.empty() && !below.starts_with("/stream/") && !below.starts_with("/index/"))) {
     return invalid("Provided Arn is not a DynamoDB resource arn: " + std::string(arn));
   }
   if (parsed->account != context.scope.account) {
-    return error::validation("This action is only supported by accounts that match the resource owner’s account.");
+    return error::validation(
+        "This action is only supported by accounts that match the resource owner’s account.");
   }
   if (parsed->region != context.scope.region || !arn.starts_with("arn:aws:")) {
     return invalid("Invalid resource Arn: " + std::string(arn));
   }
   if (below.starts_with("/index/")) {
-    return invalid("Invalid resource arn provided, only table or stream is accepted. Provided resource arn: " +
-                   std::string(arn));
+    return invalid(
+        "Invalid resource arn provided, only table or stream is accepted. Provided resource arn: " +
+        std::string(arn));
   }
   return Resource{std::string(parsed->name), below.empty() ? std::string() : std::string(below.substr(8))};
 }
@@ -97,11 +99,13 @@ Result<void> check_revision(const Resource& resource, const std::optional<Resour
   if (!expected) return {};
   if (*expected == "NO_POLICY") {
     if (!has_document(policy)) return {};
-    return policy_not_found("Requested policy update expecting none to be present for table " + resource.table +
-                            ", but a policy exists with revision id " + policy->revision + ".");
+    return policy_not_found("Requested policy update expecting none to be present for table " +
+                            resource.table + ", but a policy exists with revision id " + policy->revision +
+                            ".");
   }
   const std::string asked = "Requested update for policy with revision id " + std::string(*expected);
-  if (!policy) return policy_not_found(asked + ", but table " + resource.table + " has no associated policy.");
+  if (!policy)
+    return policy_not_found(asked + ", but table " + resource.table + " has no associated policy.");
   if (policy->revision == *expected && has_document(policy)) return {};
   return policy_not_found(asked + ", but the policy associated to target table " + resource.table +
                           " has revision id " + policy->revision + ".");
@@ -110,7 +114,8 @@ Result<void> check_revision(const Resource& resource, const std::optional<Resour
 // Milliseconds since 1970, and more than the last one also on a clock that stands still.
 std::string next_revision(const std::optional<ResourcePolicy>& policy, engine::Instant now) {
   engine::Instant last = 0;
-  if (policy) std::from_chars(policy->revision.data(), policy->revision.data() + policy->revision.size(), last);
+  if (policy)
+    std::from_chars(policy->revision.data(), policy->revision.data() + policy->revision.size(), last);
   return std::to_string(std::max(now, last + 1));
 }
 
@@ -147,7 +152,8 @@ Result<void> put(Context& context, const json::Value& request, json::Writer& out
   TRY(const auto revision,
       update(context, resource, [&](std::optional<ResourcePolicy>& policy) -> Result<std::string> {
         CHECK_OK(check_revision(resource, policy, expected));
-        if (!policy || policy->document != document) policy = ResourcePolicy{document, next_revision(policy, now)};
+        if (!policy || policy->document != document)
+          policy = ResourcePolicy{document, next_revision(policy, now)};
         return policy->revision;
       }));
   write_revision(out, revision);
@@ -191,6 +197,7 @@ Result<void> get(Context& context, const json::Value& request, json::Writer& out
 
 constinit const Operation operations::put_resource_policy{dynamodb, "PutResourcePolicy", &put_shape, &put};
 constinit const Operation operations::get_resource_policy{dynamodb, "GetResourcePolicy", &get_shape, &get};
-constinit const Operation operations::delete_resource_policy{dynamodb, "DeleteResourcePolicy", &delete_shape, &remove};
+constinit const Operation operations::delete_resource_policy{dynamodb, "DeleteResourcePolicy", &delete_shape,
+                                                             &remove};
 
 }  // namespace mayfly::compat

@@ -1,11 +1,10 @@
-#include "compat/operations/operations.h"
-
 #include "compat/expression/legacy.h"
+#include "compat/items/page.h"
 #include "compat/items/read_target.h"
 #include "compat/items/request_expressions.h"
-#include "compat/wire/shapes_common.h"
 #include "compat/items/search.h"
-#include "compat/items/page.h"
+#include "compat/operations/operations.h"
+#include "compat/wire/shapes_common.h"
 #include "engine/key_codec.h"
 
 namespace mayfly::compat {
@@ -64,13 +63,15 @@ Result<Segment> read_segment(const json::Value& request) {
   const auto total = integer_member(request, "TotalSegments");
   if (number && !total) {
     return error::validation(
-        "The TotalSegments parameter is required but was not present in the request when Segment parameter is "
+        "The TotalSegments parameter is required but was not present in the request when Segment parameter "
+        "is "
         "present");
   }
   if (!total) return Segment{};
   if (!number) {
     return error::validation(
-        "The Segment parameter is required but was not present in the request when parameter TotalSegments is "
+        "The Segment parameter is required but was not present in the request when parameter TotalSegments "
+        "is "
         "present");
   }
   if (*number >= *total) {
@@ -84,8 +85,9 @@ Result<Segment> read_segment(const json::Value& request) {
 Result<void> check_start_key(const ReadTarget& target, const engine::Item& start_key) {
   if (start_key.size() != start_key_size(target)) {
     return error::validation(
-        target.index ? "The provided starting key is invalid"
-                     : "The provided starting key is invalid: The provided key element does not match the schema");
+        target.index
+            ? "The provided starting key is invalid"
+            : "The provided starting key is invalid: The provided key element does not match the schema");
   }
   if (target.index == nullptr) return {};
   CHECK_OK(check_start_partition(target, start_key));
@@ -121,7 +123,8 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
     std::string position = encode_position(target, *start_key);
     if (!segment.contains(engine::partition_hash(position))) {
       return error::validation(
-          "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct "
+          "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey "
+          "with correct "
           "Segment. TotalSegments: " +
           std::to_string(segment.total) + " Segment: " + std::to_string(segment.number));
     }

@@ -1,9 +1,9 @@
-#include "compat/operations/operations.h"
-
-#include "compat/wire/shapes_common.h"
 #include "compat/tables/tags.h"
+
+#include "compat/operations/operations.h"
 #include "compat/tables/arn.h"
 #include "compat/tables/lookup.h"
+#include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat {
 namespace {
@@ -51,7 +51,8 @@ Result<std::string_view> read_arn(const Context& context, const Value& request, 
 
 Result<TableArn> read_table_arn(std::string_view arn) {
   const auto parsed = parse_table_arn(arn);
-  if (!parsed) return error::validation("Invalid TableArn: Invalid ResourceArn provided as input " + std::string(arn));
+  if (!parsed)
+    return error::validation("Invalid TableArn: Invalid ResourceArn provided as input " + std::string(arn));
   return *parsed;
 }
 
@@ -61,7 +62,8 @@ std::shared_ptr<engine::LiveTable> find(const Context& context, const TableArn& 
 }
 
 Unexpected<Error> resource_not_found(std::string_view arn) {
-  return error::resource_not_found("Requested resource not found: ResourcArn: " + std::string(arn) + " not found");
+  return error::resource_not_found("Requested resource not found: ResourcArn: " + std::string(arn) +
+                                   " not found");
 }
 
 Result<void> tag(Context& context, const Value& request, json::Writer&) {
@@ -69,7 +71,8 @@ Result<void> tag(Context& context, const Value& request, json::Writer&) {
   const Value* list = request.member("Tags");
   if (list == nullptr) {
     return error::validation(
-        "1 validation error detected: Value null at 'tags' failed to satisfy constraint: Member must not be null");
+        "1 validation error detected: Value null at 'tags' failed to satisfy constraint: Member must not be "
+        "null");
   }
   TRY(const auto table_arn, read_table_arn(arn));
   if (list->items().empty()) return error::validation("Atleast one Tag needs to be provided as Input.");
@@ -93,7 +96,8 @@ Result<void> untag(Context& context, const Value& request, json::Writer&) {
   const Value* list = request.member("TagKeys");
   if (list == nullptr) {
     return error::validation(
-        "1 validation error detected: Value null at 'tagKeys' failed to satisfy constraint: Member must not be null");
+        "1 validation error detected: Value null at 'tagKeys' failed to satisfy constraint: Member must not "
+        "be null");
   }
   TRY(const auto table_arn, read_table_arn(arn));
   if (list->items().empty()) return error::validation("Atleast one Tag Key needs to be provided as Input.");
@@ -132,6 +136,7 @@ Result<void> list(Context& context, const Value& request, json::Writer& out) {
 
 constinit const Operation operations::tag_resource{dynamodb, "TagResource", &tag_shape, &tag};
 constinit const Operation operations::untag_resource{dynamodb, "UntagResource", &untag_shape, &untag};
-constinit const Operation operations::list_tags_of_resource{dynamodb, "ListTagsOfResource", &list_shape, &list};
+constinit const Operation operations::list_tags_of_resource{dynamodb, "ListTagsOfResource", &list_shape,
+                                                            &list};
 
 }  // namespace mayfly::compat

@@ -1,8 +1,7 @@
 #include "compat/operations/operations.h"
-
-#include "compat/wire/shapes_common.h"
 #include "compat/tables/changes.h"
 #include "compat/tables/lookup.h"
+#include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat {
 namespace {
@@ -104,7 +103,9 @@ Result<void> describe(Context& context, const json::Value& request, json::Writer
 
 }  // namespace
 
-constinit const Operation operations::update_time_to_live{dynamodb, "UpdateTimeToLive", &update_shape, &update};
-constinit const Operation operations::describe_time_to_live{dynamodb, "DescribeTimeToLive", &describe_shape, &describe};
+constinit const Operation operations::update_time_to_live{dynamodb, "UpdateTimeToLive", &update_shape,
+                                                          &update};
+constinit const Operation operations::describe_time_to_live{dynamodb, "DescribeTimeToLive", &describe_shape,
+                                                            &describe};
 
 }  // namespace mayfly::compat

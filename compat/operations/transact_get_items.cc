@@ -1,15 +1,14 @@
-#include "compat/operations/operations.h"
-
 #include <utility>
 #include <vector>
 
-#include "compat/wire/attribute_value_json.h"
 #include "compat/items/capacity.h"
-#include "compat/items/request_expressions.h"
 #include "compat/items/keys.h"
-#include "compat/wire/shapes_common.h"
+#include "compat/items/request_expressions.h"
 #include "compat/items/transact_items.h"
+#include "compat/operations/operations.h"
 #include "compat/tables/lookup.h"
+#include "compat/wire/attribute_value_json.h"
+#include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat {
 namespace {

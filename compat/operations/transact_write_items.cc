@@ -1,17 +1,16 @@
-#include "compat/operations/operations.h"
-
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "compat/wire/attribute_value_json.h"
-#include "compat/items/request_expressions.h"
 #include "compat/items/keys.h"
-#include "compat/wire/shapes_common.h"
+#include "compat/items/request_expressions.h"
 #include "compat/items/transact_items.h"
 #include "compat/items/write_item.h"
+#include "compat/operations/operations.h"
 #include "compat/tables/lookup.h"
+#include "compat/wire/attribute_value_json.h"
+#include "compat/wire/shapes_common.h"
 #include "engine/item_size.h"
 
 namespace mayfly::compat {
@@ -79,17 +78,21 @@ struct Action {
 };
 
 Result<Action> read_action(const json::Value& item) {
-  constexpr std::pair<std::string_view, Kind> kinds[] = {
-      {"ConditionCheck", Kind::check}, {"Put", Kind::put}, {"Delete", Kind::remove}, {"Update", Kind::update}};
+  constexpr std::pair<std::string_view, Kind> kinds[] = {{"ConditionCheck", Kind::check},
+                                                         {"Put", Kind::put},
+                                                         {"Delete", Kind::remove},
+                                                         {"Update", Kind::update}};
   std::optional<Action> action;
   for (const auto& [name, kind] : kinds) {
     const json::Value* request = item.member(name);
     if (request == nullptr) continue;
-    if (action) return error::validation("TransactItems can only contain one of Check, Put, Update or Delete");
+    if (action)
+      return error::validation("TransactItems can only contain one of Check, Put, Update or Delete");
     action = Action{kind, request};
   }
   if (!action) {
-    return error::validation("Invalid Request: TransactWriteRequest should contain Delete or Put or Update request");
+    return error::validation(
+        "Invalid Request: TransactWriteRequest should contain Delete or Put or Update request");
   }
   return *action;
 }
@@ -125,7 +128,8 @@ Result<void> find_and_check(const Context& context, const std::vector<Action>& a
   for (std::size_t i = 0; i < writes.size(); ++i) {
     TRY(writes[i].table, find_table(context, actions[i].request->member("TableName")->string()));
   }
-  for (const ItemWrite& write : writes) CHECK_OK(check_no_empty_keys(*write.table->description(), write.item));
+  for (const ItemWrite& write : writes)
+    CHECK_OK(check_no_empty_keys(*write.table->description(), write.item));
   for (std::size_t i = 0; i < writes.size(); ++i) {
     // The rules that an action can break by itself: then only it is to blame.
     auto checked = check_write(*writes[i].table->description(), writes[i]);

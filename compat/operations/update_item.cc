@@ -1,11 +1,10 @@
-#include "compat/operations/operations.h"
-
-#include "compat/wire/attribute_value_json.h"
-#include "compat/items/request_expressions.h"
 #include "compat/items/keys.h"
-#include "compat/wire/shapes_common.h"
+#include "compat/items/request_expressions.h"
 #include "compat/items/write_item.h"
+#include "compat/operations/operations.h"
 #include "compat/tables/lookup.h"
+#include "compat/wire/attribute_value_json.h"
+#include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat {
 namespace {

@@ -1,16 +1,15 @@
-#include "compat/operations/operations.h"
-
 #include <algorithm>
 #include <functional>
 #include <vector>
 
-#include "compat/tables/encryption.h"
-#include "compat/wire/shapes_replica.h"
+#include "compat/operations/operations.h"
 #include "compat/tables/description.h"
+#include "compat/tables/encryption.h"
+#include "compat/tables/lookup.h"
 #include "compat/tables/schema.h"
 #include "compat/tables/throughput.h"
 #include "compat/tables/update_rules.h"
-#include "compat/tables/lookup.h"
+#include "compat/wire/shapes_replica.h"
 
 namespace mayfly::compat {
 namespace {
@@ -74,8 +73,9 @@ Result<Billing> read_billing(const Value& request, const Table& table) {
         "specified when BillingMode is PAY_PER_REQUEST");
   }
   if (const auto given = on_demand_limit_given(request.member("OnDemandThroughput")); given && !on_demand) {
-    return error::validation("One or more parameter values were invalid: " + std::string(*given) +
-                             " for OnDemandThroughput cannot be specified when the table BillingMode is PROVISIONED");
+    return error::validation(
+        "One or more parameter values were invalid: " + std::string(*given) +
+        " for OnDemandThroughput cannot be specified when the table BillingMode is PROVISIONED");
   }
   return Billing{on_demand, on_demand != table.on_demand};
 }
@@ -93,7 +93,8 @@ Result<void> check_indexes_provisioned(const Value& request, const Table& table)
   }
   if (missing.empty()) return {};
   return error::validation(
-      "One or more parameter values were invalid: ProvisionedThroughput must be specified for index: " + missing);
+      "One or more parameter values were invalid: ProvisionedThroughput must be specified for index: " +
+      missing);
 }
 
 void plan_on_demand(Plan& plan, engine::Instant done) {
@@ -102,13 +103,14 @@ void plan_on_demand(Plan& plan, engine::Instant done) {
     table.on_demand_since = done;
     table.throughput = changed_throughput(table.throughput, {}, done);
     for (auto& index : table.indexes) {
-      if (index.kind == Index::Kind::global) index.throughput = changed_throughput(index.throughput, {}, done);
+      if (index.kind == Index::Kind::global)
+        index.throughput = changed_throughput(index.throughput, {}, done);
     }
   });
 }
 
-Result<void> plan_throughput(const Value& request, const Table& table, const Billing& billing, engine::Instant done,
-                             Plan& plan) {
+Result<void> plan_throughput(const Value& request, const Table& table, const Billing& billing,
+                             engine::Instant done, Plan& plan) {
   if (billing.switched && billing.on_demand) plan_on_demand(plan, done);
   if (billing.switched && !billing.on_demand) {
     CHECK_OK(check_indexes_provisioned(request, table));
@@ -117,9 +119,8 @@ Result<void> plan_throughput(const Value& request, const Table& table, const Bil
   if (const Value* value = request.member("ProvisionedThroughput")) {
     const auto requested = read_throughput(*value);
     CHECK_OK(check_throughput_change(table.throughput, requested, {}, done));
-    plan.edits.push_back([=](Table& edited) {
-      edited.throughput = changed_throughput(edited.throughput, requested, done);
-    });
+    plan.edits.push_back(
+        [=](Table& edited) { edited.throughput = changed_throughput(edited.throughput, requested, done); });
   }
   return {};
 }
@@ -135,20 +136,23 @@ Unexpected<Error> one_index_at_a_time() {
 Result<void> check_is_global(const Table& table, const std::string& name, const char* verb) {
   if (find_global(table, name) != nullptr) return {};
   if (table.find_index(name) != nullptr) {
-    return error::validation("Cannot " + std::string(verb) + " an index that is not a GlobalSecondaryIndex: " + name);
+    return error::validation("Cannot " + std::string(verb) +
+                             " an index that is not a GlobalSecondaryIndex: " + name);
   }
-  return error::resource_not_found("Requested resource not found: Index " + name + " for table " + table.name);
+  return error::resource_not_found("Requested resource not found: Index " + name + " for table " +
+                                   table.name);
 }
 
-Result<void> plan_index_update(const Value& update, const Table& table, const Billing& billing, engine::Instant done,
-                               Plan& plan) {
+Result<void> plan_index_update(const Value& update, const Table& table, const Billing& billing,
+                               engine::Instant done, Plan& plan) {
   const std::string name(*string_member(update, "IndexName"));
   const Value* throughput = update.member("ProvisionedThroughput");
   if (throughput != nullptr) {
     const auto requested = read_throughput(*throughput);
     if (requested.read_units > capacity_units_max || requested.write_units > capacity_units_max) {
       return error::validation(
-          "This operation cannot be performed with given input values. Please contact DynamoDB service team for more "
+          "This operation cannot be performed with given input values. Please contact DynamoDB service team "
+          "for more "
           "info: Action Blocked: IndexUpdate");
     }
   }
@@ -206,9 +210,10 @@ Result<void> check_not_redefined(const Table& table, const Index& index) {
       for (const auto& known : table.attribute_definitions) {
         if (known.name != attribute.name || known.type == attribute.type) continue;
         return error::validation(
-            "One or more parameter values were invalid: Attributes cannot be redefined. Please check that your "
-            "attribute has the same type as previously defined. Existing schema: " + schema_text(known, key_type) +
-            " New schema: " + schema_text(attribute, key_type));
+            "One or more parameter values were invalid: Attributes cannot be redefined. Please check that "
+            "your "
+            "attribute has the same type as previously defined. Existing schema: " +
+            schema_text(known, key_type) + " New schema: " + schema_text(attribute, key_type));
       }
     }
   }
@@ -246,16 +251,19 @@ Result<void> plan_index_creation(const Value& request, const Value& create, cons
   }
   const Value* list = request.member("AttributeDefinitions");
   if (list == nullptr) {
-    return error::validation("One or more parameter values were invalid: AttributeDefinitions is not specified for index: " +
-                             std::string(*string_member(create, "IndexName")));
+    return error::validation(
+        "One or more parameter values were invalid: AttributeDefinitions is not specified for index: " +
+        std::string(*string_member(create, "IndexName")));
   }
   TRY(const auto definitions, read_attribute_definitions(*list));
   TRY(auto index, read_global_index(create, definitions, {billing.on_demand, false}));
   CHECK_OK(check_not_redefined(table, index));
   if (!billing.on_demand && create.member("ProvisionedThroughput") == nullptr) {
     return error::validation(
-        "One or more parameter values were invalid: Both ReadCapacityUnits and WriteCapacityUnits must be specified for "
-        "index: " + index.name);
+        "One or more parameter values were invalid: Both ReadCapacityUnits and WriteCapacityUnits must be "
+        "specified for "
+        "index: " +
+        index.name);
   }
   const auto globals = std::count_if(table.indexes.begin(), table.indexes.end(),
                                      [](const Index& each) { return each.kind == Index::Kind::global; });
@@ -286,8 +294,8 @@ Result<void> plan_index_deletion(const Value& remove, const Table& table, Plan& 
   return {};
 }
 
-Result<void> plan_indexes(const Value& request, const Table& table, const Billing& billing, engine::Instant done,
-                          Plan& plan) {
+Result<void> plan_indexes(const Value& request, const Table& table, const Billing& billing,
+                          engine::Instant done, Plan& plan) {
   const auto actions = index_updates(request);
   const auto online = std::count_if(actions.begin(), actions.end(),
                                     [](const IndexAction& action) { return action.update == nullptr; });
@@ -297,7 +305,8 @@ Result<void> plan_indexes(const Value& request, const Table& table, const Billin
   for (const auto& action : actions) {
     if (action.create != nullptr && busy) return one_index_at_a_time();
     if (action.update != nullptr) CHECK_OK(plan_index_update(*action.update, table, billing, done, plan));
-    if (action.create != nullptr) CHECK_OK(plan_index_creation(request, *action.create, table, billing, plan));
+    if (action.create != nullptr)
+      CHECK_OK(plan_index_creation(request, *action.create, table, billing, plan));
     if (action.remove != nullptr) CHECK_OK(plan_index_deletion(*action.remove, table, plan));
   }
   return {};
@@ -323,9 +332,10 @@ Result<void> plan_stream(const Value& specification, const Table& table, Plan& p
   return {};
 }
 
-Result<void> plan_settings(const Context& context, const Value& request, const Table& table, engine::Instant done,
-                           Plan& plan) {
-  if (const Value* stream = request.member("StreamSpecification")) CHECK_OK(plan_stream(*stream, table, plan));
+Result<void> plan_settings(const Context& context, const Value& request, const Table& table,
+                           engine::Instant done, Plan& plan) {
+  if (const Value* stream = request.member("StreamSpecification"))
+    CHECK_OK(plan_stream(*stream, table, plan));
   if (const Value* encryption = request.member("SSESpecification")) {
     TRY(const auto wanted, read_encryption(context, *encryption));
     CHECK_OK(check_encryption_change(table.encryption, wanted, *encryption));
@@ -350,20 +360,23 @@ Result<void> plan_settings(const Context& context, const Value& request, const T
     plan.edits.push_back([read = read](Table& edited) { edited.warm = read; });
   }
   if (const auto replication = string_member(request, "GlobalTableSettingsReplicationMode")) {
-    plan.edits.push_back([mode = std::string(*replication)](Table& edited) { edited.settings_replication = mode; });
+    plan.edits.push_back(
+        [mode = std::string(*replication)](Table& edited) { edited.settings_replication = mode; });
   }
   return {};
 }
 
 // The throughput that an answer shows: what was until the change is done, and that it has begun.
-Throughput announced(const Throughput& before, const Throughput& after, engine::Instant begun, engine::Instant done) {
+Throughput announced(const Throughput& before, const Throughput& after, engine::Instant begun,
+                     engine::Instant done) {
   Throughput shown = before;
   if (after.last_increase == done) shown.last_increase = begun;
   if (after.last_decrease == done) shown.last_decrease = begun;
   return shown;
 }
 
-Table announced(const Table& before, Table after, const Billing& billing, engine::Instant begun, engine::Instant done) {
+Table announced(const Table& before, Table after, const Billing& billing, engine::Instant begun,
+                engine::Instant done) {
   if (billing.switched) return after;
   after.throughput = announced(before.throughput, after.throughput, begun, done);
   for (const auto& index : before.indexes) {

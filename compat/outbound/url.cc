@@ -21,7 +21,8 @@ Expected<Url, std::string> Url::parse(std::string_view text) {
   Url url;
   url.text = text;
   url.authority = rest.substr(0, path);
-  if (path < rest.size()) url.target = rest[path] == '?' ? "/" + std::string(rest.substr(path)) : rest.substr(path);
+  if (path < rest.size())
+    url.target = rest[path] == '?' ? "/" + std::string(rest.substr(path)) : rest.substr(path);
 
   std::string_view host = url.authority;
   if (host.find('@') != host.npos) return refuse("it names a user");
@@ -30,7 +31,8 @@ Expected<Url, std::string> Url::parse(std::string_view text) {
   if (colon != host.npos && (bracket == host.npos || colon > bracket)) {
     const std::string_view digits = host.substr(colon + 1);
     const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), url.port);
-    if (failure != std::errc{} || end != digits.data() + digits.size() || url.port == 0) return refuse("its port is none");
+    if (failure != std::errc{} || end != digits.data() + digits.size() || url.port == 0)
+      return refuse("its port is none");
     host = host.substr(0, colon);
   }
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);

@@ -13,8 +13,8 @@
 namespace mayfly::compat::outbound {
 
 struct Url {
-  std::string text;       // as it was given
-  std::string host;       // an address or a name; an IPv6 address without its brackets
+  std::string text;  // as it was given
+  std::string host;  // an address or a name; an IPv6 address without its brackets
   std::uint16_t port = 80;
   std::string authority;  // what a Host header says: "127.0.0.1:9000"
   std::string target = "/";

@@ -24,12 +24,14 @@ using expression::UpdateValue;
 constexpr std::size_t in_operands_max = 100;
 
 constexpr std::pair<std::string_view, Comparator> comparators[] = {
-    {"=", Comparator::equal},       {"<>", Comparator::not_equal},  {"!=", Comparator::not_equal},
-    {"<", Comparator::less},        {"<=", Comparator::less_equal}, {">", Comparator::greater},
+    {"=", Comparator::equal},         {"<>", Comparator::not_equal},  {"!=", Comparator::not_equal},
+    {"<", Comparator::less},          {"<=", Comparator::less_equal}, {">", Comparator::greater},
     {">=", Comparator::greater_equal}};
 
 ConditionPtr boxed(Condition condition) { return std::make_unique<Condition>(std::move(condition)); }
-std::unique_ptr<UpdateValue> boxed(UpdateValue value) { return std::make_unique<UpdateValue>(std::move(value)); }
+std::unique_ptr<UpdateValue> boxed(UpdateValue value) {
+  return std::make_unique<UpdateValue>(std::move(value));
+}
 
 Condition negated_if(bool negated, Condition condition) {
   if (!negated) return condition;
@@ -63,8 +65,9 @@ const AttributeValue* constant(const UpdateValue& value) {
 }
 
 Unexpected<Error> wrong_operand(std::string_view function, const AttributeValue& value) {
-  return error::validation("Incorrect operand type for operator or function; operator or function: " +
-                           std::string(function) + ", operand type: " + std::string(engine::type_name(value.type())));
+  return error::validation(
+      "Incorrect operand type for operator or function; operator or function: " + std::string(function) +
+      ", operand type: " + std::string(engine::type_name(value.type())));
 }
 
 Result<void> check_term(std::string_view function, const UpdateValue& term, Type type) {
@@ -218,7 +221,8 @@ Result<Condition> ExpressionParser::in(Operand value) {
   }
   if (in.candidates.empty()) {
     return error::validation(
-        "IN operator must have a left hand argument of type Variable Reference and right hand argument of type Seq "
+        "IN operator must have a left hand argument of type Variable Reference and right hand argument of "
+        "type Seq "
         "with at least one member");
   }
   if (in.candidates.size() > in_operands_max) {
@@ -236,19 +240,22 @@ Result<Condition> ExpressionParser::is(Operand value) {
   const bool negated = accept_keyword("NOT");
   auto* of = std::get_if<Path>(&value.value);
   if (of == nullptr) {
-    return error::validation("The left hand side argument to IS must be a Variable Reference, Literal, or Path");
+    return error::validation(
+        "The left hand side argument to IS must be a Variable Reference, Literal, or Path");
   }
   if (accept_keyword("MISSING")) {
     if (negated) return Condition{expression::AttributeExists{std::move(*of)}};
     return Condition{expression::AttributeNotExists{std::move(*of)}};
   }
   for (const auto& [keyword, type] : types) {
-    if (accept_keyword(keyword)) return negated_if(negated, {expression::AttributeType{std::move(value), type}});
+    if (accept_keyword(keyword))
+      return negated_if(negated, {expression::AttributeType{std::move(value), type}});
   }
   if (peek().kind != Token::Kind::word) return unexpected("Unexpected term");
-  return error::validation("Unsupported data type for IS operator: " + peek().text +
-                           ". Supported data types are [MISSING, NULL, BOOLEAN, BLOB, STRING, NUMERIC, STRUCT, "
-                           "TUPLE, LIST]");
+  return error::validation(
+      "Unsupported data type for IS operator: " + peek().text +
+      ". Supported data types are [MISSING, NULL, BOOLEAN, BLOB, STRING, NUMERIC, STRUCT, "
+      "TUPLE, LIST]");
 }
 
 Result<Operand> ExpressionParser::operand() {

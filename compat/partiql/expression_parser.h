@@ -17,9 +17,9 @@
 #include <string_view>
 #include <vector>
 
-#include "compat/wire/error.h"
 #include "compat/expression/ast.h"
 #include "compat/partiql/value_parser.h"
+#include "compat/wire/error.h"
 
 namespace mayfly::compat::partiql {
 

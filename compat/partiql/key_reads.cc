@@ -24,7 +24,8 @@ using Alternatives = std::vector<Alternative>;
 // The name of a whole attribute, or nullptr.
 const std::string* attribute_of(const expression::Operand& operand) {
   const auto* path = std::get_if<expression::Path>(&operand.value);
-  return path != nullptr && path->elements.size() == 1 ? &std::get<std::string>(path->elements.front()) : nullptr;
+  return path != nullptr && path->elements.size() == 1 ? &std::get<std::string>(path->elements.front())
+                                                       : nullptr;
 }
 
 const AttributeValue* constant(const expression::Operand& operand) {
@@ -119,8 +120,9 @@ class Decomposition {
     };
     if (const auto* in = std::get_if<expression::In>(&condition.node)) {
       const std::string* attribute = attribute_of(in->value);
-      const bool constants = std::all_of(in->candidates.begin(), in->candidates.end(),
-                                         [](const auto& candidate) { return constant(candidate) != nullptr; });
+      const bool constants =
+          std::all_of(in->candidates.begin(), in->candidates.end(),
+                      [](const auto& candidate) { return constant(candidate) != nullptr; });
       if (attribute == nullptr || !is_key(*attribute) || !constants) return {{std::nullopt}};
       Alternatives all;
       for (const auto& candidate : in->candidates) {
@@ -138,17 +140,19 @@ class Decomposition {
 
 // Takes the attribute's predicate out: an equality, or with `or_range` the first that is there. What an
 // equality says twice is dropped, too.
-std::optional<KeyPredicate> take(Alternative& conditions, const KeyAttribute& attribute, bool or_range = false) {
+std::optional<KeyPredicate> take(Alternative& conditions, const KeyAttribute& attribute,
+                                 bool or_range = false) {
   const auto fits = [&](const std::optional<KeyPredicate>& condition) {
-    return condition && condition->attribute == attribute.name && (condition->kind == Kind::equal || or_range);
+    return condition && condition->attribute == attribute.name &&
+           (condition->kind == Kind::equal || or_range);
   };
   const auto found = std::find_if(conditions.begin(), conditions.end(), fits);
   if (found == conditions.end()) return std::nullopt;
   const KeyPredicate taken = *std::move(*found);
   conditions.erase(found);
   std::erase_if(conditions, [&](const std::optional<KeyPredicate>& other) {
-    return other && other->attribute == taken.attribute && other->kind == Kind::equal && taken.kind == Kind::equal &&
-           other->low == taken.low;
+    return other && other->attribute == taken.attribute && other->kind == Kind::equal &&
+           taken.kind == Kind::equal && other->low == taken.low;
   });
   return taken;
 }
@@ -188,7 +192,8 @@ std::optional<KeyPredicate> key_predicate(const Condition& condition) {
     if (attribute == nullptr || low == nullptr || high == nullptr) return std::nullopt;
     // Bounds that hold nothing, or that do not compare, are left to the filter: it finds nothing.
     const auto order = engine::compare_scalars(*low, *high);
-    if (order != std::partial_ordering::less && order != std::partial_ordering::equivalent) return std::nullopt;
+    if (order != std::partial_ordering::less && order != std::partial_ordering::equivalent)
+      return std::nullopt;
     return KeyPredicate{*attribute, Kind::between, *low, *high};
   }
   if (const auto* begins = std::get_if<expression::BeginsWith>(&condition.node)) {
@@ -202,9 +207,9 @@ std::optional<KeyPredicate> key_predicate(const Condition& condition) {
 
 Result<std::vector<KeyRead>> key_reads(const Condition& where, const KeySchema& keys) {
   const Decomposition decomposition(keys);
-  const bool keyed = std::all_of(keys.partition.begin(), keys.partition.end(), [&](const KeyAttribute& attribute) {
-    return decomposition.pins(where, attribute.name);
-  });
+  const bool keyed =
+      std::all_of(keys.partition.begin(), keys.partition.end(),
+                  [&](const KeyAttribute& attribute) { return decomposition.pins(where, attribute.name); });
   if (!keyed) return std::vector<KeyRead>();
   if (decomposition.count(where) > key_reads_max) {
     return error::validation("Too many decomposed read operations for a given query.");

@@ -9,9 +9,9 @@
 
 #include <vector>
 
-#include "compat/wire/error.h"
 #include "compat/expression/ast.h"
 #include "compat/expression/key_condition.h"
+#include "compat/wire/error.h"
 #include "engine/table.h"
 
 namespace mayfly::compat::partiql {

@@ -48,7 +48,9 @@ std::string upper(std::string_view word) {
 
 }  // namespace
 
-bool is_keyword(std::string_view word) { return std::binary_search(keywords.begin(), keywords.end(), upper(word)); }
+bool is_keyword(std::string_view word) {
+  return std::binary_search(keywords.begin(), keywords.end(), upper(word));
+}
 
 bool is_function_name(std::string_view word) {
   return std::binary_search(function_names.begin(), function_names.end(), upper(word));

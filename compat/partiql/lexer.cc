@@ -142,7 +142,8 @@ class Lexer {
 
 bool Token::is_keyword(std::string_view upper_case) const {
   return kind == Kind::word && text.size() == upper_case.size() &&
-         std::equal(text.begin(), text.end(), upper_case.begin(), [](char a, char b) { return upper(a) == b; });
+         std::equal(text.begin(), text.end(), upper_case.begin(),
+                    [](char a, char b) { return upper(a) == b; });
 }
 
 std::string Token::place() const {

@@ -4,11 +4,11 @@
 #include <compare>
 #include <utility>
 
+#include "compat/items/page.h"
 #include "compat/items/read_target.h"
 #include "compat/items/request_expressions.h"
-#include "compat/tables/lookup.h"
 #include "compat/items/search.h"
-#include "compat/items/page.h"
+#include "compat/tables/lookup.h"
 
 namespace mayfly::compat::partiql {
 namespace {
@@ -46,8 +46,8 @@ Result<void> check_types(const KeyRead& read, const KeySchema& keys) {
             (predicate.kind != Kind::between || has_type(predicate.high, attribute.type))) {
           continue;
         }
-        return error::validation("Key attribute's data type should match its data type in table's schema: Key " +
-                                 attribute.name);
+        return error::validation(
+            "Key attribute's data type should match its data type in table's schema: Key " + attribute.name);
       }
     }
   }
@@ -96,7 +96,8 @@ class Order {
 
   Result<void> check(bool has_where, const std::vector<KeyRead>& reads) const {
     if (terms_.empty()) return {};
-    if (!has_where) return error::validation("Must have WHERE clause in the statement when using ORDER BY clause.");
+    if (!has_where)
+      return error::validation("Must have WHERE clause in the statement when using ORDER BY clause.");
     for (const OrderBy& term : terms_) {
       if (!contains(keys_.partition, term.attribute) && !contains(keys_.sort, term.attribute)) {
         return error::validation("Attribute " + term.attribute +
@@ -105,14 +106,16 @@ class Order {
     }
     if (reads.empty()) {
       return error::validation(
-          "Must have at least one non-optional hash key condition in WHERE clause when using ORDER BY clause.");
+          "Must have at least one non-optional hash key condition in WHERE clause when using ORDER BY "
+          "clause.");
     }
     const bool several = std::any_of(reads.begin(), reads.end(), [&](const KeyRead& read) {
       return compare_partitions(read, reads.front(), keys_) != 0;
     });
     if (several && term_of(keys_.partition) == nullptr) {
       return error::validation(
-          "Must have hash key in ORDER BY clause when more than one hash key condition specified in WHERE clause.");
+          "Must have hash key in ORDER BY clause when more than one hash key condition specified in WHERE "
+          "clause.");
     }
     return {};
   }
@@ -196,7 +199,8 @@ Result<Read> lower_read(const Context& context, Select select, bool consistent) 
   return read;
 }
 
-Result<ItemRead> lower_item_read(std::shared_ptr<engine::LiveTable> live, Select select, std::string_view refusal) {
+Result<ItemRead> lower_item_read(std::shared_ptr<engine::LiveTable> live, Select select,
+                                 std::string_view refusal) {
   const auto table = live->description();
   const KeySchema& keys = table->keys;
   std::vector<KeyRead> reads;

@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "compat/dispatch.h"
-#include "compat/wire/error.h"
 #include "compat/items/page.h"
+#include "compat/items/transact_items.h"
 #include "compat/partiql/key_reads.h"
 #include "compat/partiql/statement.h"
-#include "compat/items/transact_items.h"
+#include "compat/wire/error.h"
 
 namespace mayfly::compat::partiql {
 
@@ -36,6 +36,7 @@ Result<Read> lower_read(const Context& context, Select select, bool consistent);
 
 // Of one item, by its whole key and nothing else: how batches and transactions read. `refusal` is what is
 // said of another one. The key is not encoded yet, and its types are not checked.
-Result<ItemRead> lower_item_read(std::shared_ptr<engine::LiveTable> table, Select select, std::string_view refusal);
+Result<ItemRead> lower_item_read(std::shared_ptr<engine::LiveTable> table, Select select,
+                                 std::string_view refusal);
 
 }  // namespace mayfly::compat::partiql

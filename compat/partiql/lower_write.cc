@@ -63,7 +63,8 @@ KeyAndRest take_key(const Table& table, std::optional<Condition> where) {
     auto predicate = key_predicate(condition);
     bool is_key = false;
     for (const auto* part : {&table.keys.partition, &table.keys.sort}) {
-      for (const KeyAttribute& attribute : *part) is_key |= predicate && predicate->attribute == attribute.name;
+      for (const KeyAttribute& attribute : *part)
+        is_key |= predicate && predicate->attribute == attribute.name;
     }
     if (!is_key || predicate->kind != KeyPredicate::Kind::equal) {
       result.rest.push_back(std::move(condition));
@@ -130,7 +131,8 @@ Result<void> lower(Delete remove, const Table& table, bool in_transaction, ItemW
 // the first one, and has not the second.
 Result<void> lower(Exists exists, const Table& table, bool, ItemWrite& write) {
   write.kind = ItemWrite::Kind::check;
-  if (exists.select.index) return error::validation("Operations on indices are not supported in transactions");
+  if (exists.select.index)
+    return error::validation("Operations on indices are not supported in transactions");
   KeyAndRest taken = take_key(table, std::move(exists.select.where));
   const bool whole = taken.key.size() == table.keys.partition.size() + table.keys.sort.size();
   if (!whole || taken.rest.empty()) {
@@ -149,10 +151,12 @@ Result<void> lower(Select, const Table&, bool, ItemWrite&) {
 
 }  // namespace
 
-Result<ItemWrite> lower_write(std::shared_ptr<engine::LiveTable> live, Statement statement, bool in_transaction) {
+Result<ItemWrite> lower_write(std::shared_ptr<engine::LiveTable> live, Statement statement,
+                              bool in_transaction) {
   const auto table = live->description();
   ItemWrite write{.table = std::move(live)};
-  CHECK_OK(std::visit([&](auto& each) { return lower(std::move(each), *table, in_transaction, write); }, statement));
+  CHECK_OK(std::visit([&](auto& each) { return lower(std::move(each), *table, in_transaction, write); },
+                      statement));
   return write;
 }
 

@@ -6,16 +6,17 @@
 
 #include <memory>
 
-#include "compat/wire/error.h"
-#include "compat/partiql/statement.h"
 #include "compat/items/write_item.h"
+#include "compat/partiql/statement.h"
+#include "compat/wire/error.h"
 
 namespace mayfly::compat::partiql {
 
 // What is still to do is check_write: the key is not encoded yet. With `in_transaction` a key that is not
 // whole is left to it, too; else it is "Where clause does not contain a mandatory equality on all key
 // attributes".
-Result<ItemWrite> lower_write(std::shared_ptr<engine::LiveTable> table, Statement statement, bool in_transaction);
+Result<ItemWrite> lower_write(std::shared_ptr<engine::LiveTable> table, Statement statement,
+                              bool in_transaction);
 
 // "EXISTS can only be used in ExecuteTransaction write requests."
 Unexpected<Error> exists_outside_transaction();

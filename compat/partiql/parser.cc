@@ -14,10 +14,10 @@
 #include <optional>
 #include <utility>
 
-#include "compat/wire/attribute_value_json.h"
 #include "compat/expression/path_set.h"
 #include "compat/expression/projection.h"
 #include "compat/partiql/expression_parser.h"
+#include "compat/wire/attribute_value_json.h"
 
 namespace mayfly::compat::partiql {
 namespace {
@@ -29,7 +29,8 @@ using expression::Path;
 using expression::UpdateValue;
 
 bool is_set(const AttributeValue& value) {
-  return value.type() == Type::string_set || value.type() == Type::number_set || value.type() == Type::binary_set;
+  return value.type() == Type::string_set || value.type() == Type::number_set ||
+         value.type() == Type::binary_set;
 }
 
 class Parser : ExpressionParser {
@@ -82,7 +83,8 @@ Result<Select> Parser::select() {
   TRY(select.table, name());
   if (accept(".")) {
     TRY(select.index, name());
-    if (peek().is(".")) return error::validation("A path may contain at most 2 components in the FROM clause");
+    if (peek().is("."))
+      return error::validation("A path may contain at most 2 components in the FROM clause");
   }
   if (peek().is(",")) return error::validation("Only select from a single table or index is supported.");
   TRY(select.where, where());
@@ -163,7 +165,8 @@ Result<Statement> Parser::insert() {
 Result<Statement> Parser::update() {
   Update update;
   TRY(update.table, changed_table());
-  if (!peek().is_keyword("SET") && !peek().is_keyword("REMOVE")) return malformed("Expected data manipulation");
+  if (!peek().is_keyword("SET") && !peek().is_keyword("REMOVE"))
+    return malformed("Expected data manipulation");
   for (;;) {
     if (accept_keyword("SET")) {
       CHECK_OK(set_clause(update.update));
@@ -244,10 +247,12 @@ Result<void> Parser::set_members(Path target, expression::Update& update) {
   TRY(AttributeValue members, value());
   CHECK_OK(expect(")"));
   if (of != target) {
-    return error::validation("The first argument to " + name + " must equal the assignment value" + function.place());
+    return error::validation("The first argument to " + name + " must equal the assignment value" +
+                             function.place());
   }
   if (!is_set(members)) {
-    return error::validation("The second argument to " + name + " must be a value with type SET" + first.place());
+    return error::validation("The second argument to " + name + " must be a value with type SET" +
+                             first.place());
   }
   if (add) {
     update.adds.push_back({std::move(target), std::move(members)});

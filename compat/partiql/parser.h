@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "compat/wire/error.h"
 #include "compat/partiql/statement.h"
+#include "compat/wire/error.h"
 
 namespace mayfly::compat::partiql {
 

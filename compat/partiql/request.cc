@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "compat/wire/attribute_value_json.h"
 #include "compat/partiql/parser.h"
+#include "compat/wire/attribute_value_json.h"
 
 namespace mayfly::compat::partiql {
 

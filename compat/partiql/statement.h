@@ -62,7 +62,9 @@ struct TableName {
     return statement.table;
   }
 };
-inline const std::string& table_name(const Statement& statement) { return std::visit(TableName(), statement); }
+inline const std::string& table_name(const Statement& statement) {
+  return std::visit(TableName(), statement);
+}
 
 inline bool is_read(const Statement& statement) { return std::holds_alternative<Select>(statement); }
 

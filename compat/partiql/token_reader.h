@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "compat/wire/error.h"
 #include "compat/partiql/lexer.h"
+#include "compat/wire/error.h"
 
 namespace mayfly::compat::partiql {
 
@@ -26,7 +26,9 @@ class TokenReader {
     return tokens_[std::min(at_ + ahead, tokens_.size() - 1)];
   }
   const Token& next() { return tokens_[std::min(at_++, tokens_.size() - 1)]; }
-  [[nodiscard]] const Token& previous() const { return tokens_[std::min(at_, tokens_.size()) - 1]; }  // that was read
+  [[nodiscard]] const Token& previous() const {
+    return tokens_[std::min(at_, tokens_.size()) - 1];
+  }  // that was read
   bool accept(std::string_view mark);
   bool accept_keyword(std::string_view upper_case);
   Result<void> expect(std::string_view mark);

@@ -57,12 +57,14 @@ Result<engine::Item> ValueParser::item() {
   if (!accept("{")) {
     if (accept("<<") || accept("[")) {
       return error::validation(
-          "Unsupported operation: Inserting multiple items in a single statement is not supported, use \"INSERT INTO "
+          "Unsupported operation: Inserting multiple items in a single statement is not supported, use "
+          "\"INSERT INTO "
           "tableName VALUE item\" instead");
     }
     if (peek().kind == Token::Kind::end || at_keyword()) return unexpected("Unexpected term");
     return error::validation(
-        "Unsupported format in item expression. Please use struct format {...} to express item values for insert "
+        "Unsupported format in item expression. Please use struct format {...} to express item values for "
+        "insert "
         "statement.");
   }
   return members("root", [&](const std::string&) { return value(); });
@@ -101,7 +103,8 @@ Result<AttributeValue> ValueParser::list(const Place& place) {
   engine::List list;
   if (accept("]")) return AttributeValue(std::move(list));
   do {
-    TRY(AttributeValue element, literal({place.path + "[" + std::to_string(list.size()) + "]", place.depth + 1}));
+    TRY(AttributeValue element,
+        literal({place.path + "[" + std::to_string(list.size()) + "]", place.depth + 1}));
     list.push_back(std::move(element));
   } while (accept(","));
   CHECK_OK(expect("]"));
@@ -121,7 +124,8 @@ Result<engine::Map> ValueParser::members(const std::string& path, Read read) {
   if (accept("}")) return engine::Map();
   do {
     const Token key = next();
-    if (key.kind != Token::Kind::string && key.kind != Token::Kind::quoted) return malformed("Unexpected term");
+    if (key.kind != Token::Kind::string && key.kind != Token::Kind::quoted)
+      return malformed("Unexpected term");
     CHECK_OK(expect(":"));
     if (accept_keyword("MISSING")) continue;  // as if it were not written
     TRY(AttributeValue member, read(key.text));
@@ -141,7 +145,8 @@ Result<AttributeValue> ValueParser::set(const Place& place) {
   do {
     if (!members.empty()) written += ", ";
     if (peek().is("-")) written += '-';
-    TRY(AttributeValue member, literal({place.path + "[" + std::to_string(members.size()) + "]", place.depth + 1}));
+    TRY(AttributeValue member,
+        literal({place.path + "[" + std::to_string(members.size()) + "]", place.depth + 1}));
     written += previous().text;
     members.push_back(std::move(member));
   } while (accept(","));

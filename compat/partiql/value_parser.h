@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "compat/wire/error.h"
 #include "compat/partiql/token_reader.h"
+#include "compat/wire/error.h"
 #include "engine/attribute_value.h"
 
 namespace mayfly::compat::partiql {

@@ -10,8 +10,8 @@
 #include <array>
 #include <cstdio>
 
-#include "compat/wire/hash.h"
 #include "compat/tables/arn.h"
+#include "compat/wire/hash.h"
 
 namespace mayfly::compat {
 namespace {
@@ -95,8 +95,8 @@ std::optional<StreamName> parse_stream_arn(std::string_view arn) {
   auto region = take_until(arn, ":");
   auto account = take_until(arn, ":table/");
   auto table_name = take_until(arn, "/stream/");
-  if (!region || region->empty() || !account || account->size() != 12 || !all_digits(*account) || !table_name ||
-      table_name->empty() || arn.empty() || arn.find('/') != arn.npos) {
+  if (!region || region->empty() || !account || account->size() != 12 || !all_digits(*account) ||
+      !table_name || table_name->empty() || arn.empty() || arn.find('/') != arn.npos) {
     return std::nullopt;
   }
   return StreamName{std::string(*region), std::string(*account), std::string(*table_name), std::string(arn)};
@@ -119,7 +119,9 @@ const engine::Shard* find_shard(const engine::Stream& stream, std::string_view i
 
 std::string sequence_number(engine::Sequence sequence) { return print_place(place_of(sequence)); }
 
-std::string starting_sequence_number(const engine::Shard& shard) { return print_place(starting_place(shard)); }
+std::string starting_sequence_number(const engine::Shard& shard) {
+  return print_place(starting_place(shard));
+}
 
 std::optional<std::string> ending_sequence_number(const engine::Shard& shard) {
   if (!shard.last_sequence) return std::nullopt;

@@ -54,7 +54,7 @@ std::optional<SequencePosition> parse_sequence_number(std::string_view text);
 struct ShardIterator {
   std::string stream_arn;
   engine::ShardNumber shard = 0;
-  engine::Sequence next = 0;     // the first sequence that it may return
+  engine::Sequence next = 0;  // the first sequence that it may return
   engine::Instant created = 0;
   std::uint32_t last_restore = 0;  // of the stream when the iterator was made: Stream::last_restore
 

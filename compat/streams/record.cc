@@ -1,8 +1,8 @@
 #include "compat/streams/record.h"
 
-#include "compat/wire/attribute_value_json.h"
 #include "compat/streams/arn_and_iterator.h"
 #include "compat/tables/description.h"
+#include "compat/wire/attribute_value_json.h"
 
 namespace mayfly::compat {
 namespace {

@@ -11,7 +11,9 @@ std::string table_arn(const engine::Scope& scope, std::string_view table_name) {
   return std::string(arn_prefix) + scope.region + ":" + scope.account + ":table/" + std::string(table_name);
 }
 
-std::string table_arn(const engine::Table& table) { return table_arn({table.account, table.region}, table.name); }
+std::string table_arn(const engine::Table& table) {
+  return table_arn({table.account, table.region}, table.name);
+}
 
 std::string index_arn(const engine::Table& table, std::string_view index_name) {
   return table_arn(table) + "/index/" + std::string(index_name);

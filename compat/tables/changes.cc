@@ -9,7 +9,8 @@ void TableChanges::begin(const engine::Scope& scope, TableChange change) {
   const HostTime now = engine::host_time();
   const std::lock_guard lock(mutex_);
   // Those that nobody asked for again go here, so that no more are kept than began within one delay.
-  for (auto& [each, tables] : pending_) std::erase_if(tables, [&](const auto& table) { return table.second.end <= now; });
+  for (auto& [each, tables] : pending_)
+    std::erase_if(tables, [&](const auto& table) { return table.second.end <= now; });
   std::string name = change.shown->name;
   pending_[scope].insert_or_assign(std::move(name), Pending{std::move(change), now + delay_});
 }
@@ -29,13 +30,15 @@ std::optional<TableChange> TableChanges::find(const engine::Scope& scope, std::s
   return found->second.change;
 }
 
-std::optional<TableStatus> TableChanges::status(const engine::Scope& scope, std::string_view table_name) const {
+std::optional<TableStatus> TableChanges::status(const engine::Scope& scope,
+                                                std::string_view table_name) const {
   const auto change = find(scope, table_name);
   if (!change) return std::nullopt;
   return change->status;
 }
 
-std::vector<std::string> TableChanges::deleting(const engine::Scope& scope, std::string_view start_after) const {
+std::vector<std::string> TableChanges::deleting(const engine::Scope& scope,
+                                                std::string_view start_after) const {
   std::vector<std::string> names;
   if (delay_.count() <= 0) return names;
   const HostTime now = engine::host_time();
@@ -43,7 +46,8 @@ std::vector<std::string> TableChanges::deleting(const engine::Scope& scope, std:
   const auto tables = pending_.find(scope);
   if (tables == pending_.end()) return names;
   for (auto table = tables->second.upper_bound(start_after); table != tables->second.end(); ++table) {
-    if (table->second.change.status == TableStatus::deleting && table->second.end > now) names.push_back(table->first);
+    if (table->second.change.status == TableStatus::deleting && table->second.end > now)
+      names.push_back(table->first);
   }
   return names;
 }

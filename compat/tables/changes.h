@@ -48,10 +48,13 @@ class TableChanges {
 
   void begin(const engine::Scope& scope, TableChange change);
   void settle_all(std::string_view account);  // its tables are others now
-  [[nodiscard]] std::optional<TableChange> find(const engine::Scope& scope, std::string_view table_name) const;
-  [[nodiscard]] std::optional<TableStatus> status(const engine::Scope& scope, std::string_view table_name) const;
+  [[nodiscard]] std::optional<TableChange> find(const engine::Scope& scope,
+                                                std::string_view table_name) const;
+  [[nodiscard]] std::optional<TableStatus> status(const engine::Scope& scope,
+                                                  std::string_view table_name) const;
   // Sorted names after `start_after`.
-  [[nodiscard]] std::vector<std::string> deleting(const engine::Scope& scope, std::string_view start_after) const;
+  [[nodiscard]] std::vector<std::string> deleting(const engine::Scope& scope,
+                                                  std::string_view start_after) const;
 
  private:
   using HostTime = std::chrono::system_clock::time_point;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "compat/tables/throughput.h"
 #include "compat/tables/arn.h"
+#include "compat/tables/throughput.h"
 
 namespace mayfly::compat {
 namespace {
@@ -43,7 +43,8 @@ std::string_view status_name(TableStatus status) {
 // Sorted by name, whatever the order in which they were given.
 void write_attribute_definitions(Writer& out, const Table& table) {
   auto definitions = table.attribute_definitions;
-  std::sort(definitions.begin(), definitions.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  std::sort(definitions.begin(), definitions.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
   out.key("AttributeDefinitions");
   out.begin_array();
   for (const auto& attribute : definitions) {
@@ -198,8 +199,8 @@ void write_table_class(Writer& out, const Table& table) {
 
 }  // namespace
 
-void write_table_description(Writer& out, const Table& table, const engine::LiveTable* counters, TableStatus status,
-                             engine::Instant now, const IndexStatuses& index_statuses) {
+void write_table_description(Writer& out, const Table& table, const engine::LiveTable* counters,
+                             TableStatus status, engine::Instant now, const IndexStatuses& index_statuses) {
   out.begin_object();
   // A table that is going says no more of its schema.
   if (status != TableStatus::deleting) {
@@ -229,7 +230,8 @@ void write_table_description(Writer& out, const Table& table, const engine::Live
     out.boolean(table.deletion_protection);
   }
   if (table.warm || status == TableStatus::active) {
-    write_warm_throughput(out, table.warm.value_or(default_warm_throughput(table.on_demand, table.throughput)), status);
+    write_warm_throughput(
+        out, table.warm.value_or(default_warm_throughput(table.on_demand, table.throughput)), status);
   }
   out.end_object();
 }

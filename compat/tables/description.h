@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-#include "compat/wire/json.h"
 #include "compat/tables/changes.h"
+#include "compat/wire/json.h"
 #include "engine/catalog.h"
 #include "engine/table.h"
 
@@ -12,7 +12,8 @@ namespace mayfly::compat {
 
 // Writes one object. `counters` is the living table, or nullptr: counts are zero.
 void write_table_description(json::Writer& out, const engine::Table& table, const engine::LiveTable* counters,
-                             TableStatus status, engine::Instant now, const IndexStatuses& index_statuses = {});
+                             TableStatus status, engine::Instant now,
+                             const IndexStatuses& index_statuses = {});
 
 // The member "KeySchema".
 void write_key_schema(json::Writer& out, const engine::KeySchema& keys);

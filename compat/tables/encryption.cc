@@ -38,7 +38,8 @@ Result<void> check_encryption_change(const std::optional<engine::ServerSideEncry
   if (current && wanted && current->kms_key_arn == wanted->kms_key_arn &&
       specification.member("KMSMasterKeyId") != nullptr) {
     return invalid(
-        "Table is already encrypted with given KMSMasterKeyId. Use KMSMasterKeyId parameter if you want to change "
+        "Table is already encrypted with given KMSMasterKeyId. Use KMSMasterKeyId parameter if you want to "
+        "change "
         "Master Key");
   }
   return {};

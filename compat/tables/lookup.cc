@@ -15,17 +15,20 @@ std::shared_ptr<engine::LiveTable> look_up(const Context& context, std::string_v
 Unexpected<Error> table_not_found() { return error::resource_not_found("Requested resource not found"); }
 
 Unexpected<Error> named_table_not_found(std::string_view table_name) {
-  return error::resource_not_found("Requested resource not found: Table: " + std::string(table_name) + " not found");
+  return error::resource_not_found("Requested resource not found: Table: " + std::string(table_name) +
+                                   " not found");
 }
 
 Result<std::string> resolve_table_name(const Context& context, std::string_view name_or_arn) {
   if (!name_or_arn.starts_with("arn:")) return std::string(name_or_arn);
   const auto arn = parse_table_arn(name_or_arn);
   if (!arn) {
-    return error::validation("Invalid TableArn: Invalid ResourceArn provided as input " + std::string(name_or_arn));
+    return error::validation("Invalid TableArn: Invalid ResourceArn provided as input " +
+                             std::string(name_or_arn));
   }
   if (arn->region != context.scope.region) {
-    return error::validation("1 validation error detected: Invalid AWS region in '" + std::string(name_or_arn) + "'");
+    return error::validation("1 validation error detected: Invalid AWS region in '" +
+                             std::string(name_or_arn) + "'");
   }
   if (arn->account != context.scope.account) return table_not_found();
   return std::string(arn->name);
@@ -40,7 +43,8 @@ Result<std::shared_ptr<engine::LiveTable>> find_table(const Context& context, st
   return table;
 }
 
-Result<std::shared_ptr<engine::LiveTable>> find_named_table(const Context& context, std::string_view name_or_arn) {
+Result<std::shared_ptr<engine::LiveTable>> find_named_table(const Context& context,
+                                                            std::string_view name_or_arn) {
   TRY(const auto name, resolve_table_name(context, name_or_arn));
   auto table = look_up(context, name);
   if (table == nullptr) return named_table_not_found(name);

@@ -26,7 +26,8 @@ Result<std::string> resolve_table_name(const Context& context, std::string_view 
 Result<std::shared_ptr<engine::LiveTable>> find_table(const Context& context, std::string_view name_or_arn);
 
 // For operations on tables: "Requested resource not found: Table: X not found".
-Result<std::shared_ptr<engine::LiveTable>> find_named_table(const Context& context, std::string_view name_or_arn);
+Result<std::shared_ptr<engine::LiveTable>> find_named_table(const Context& context,
+                                                            std::string_view name_or_arn);
 
 // For changes of tables: ResourceInUseException "Attempt to change a resource which is still in use: Table is
 // being created: X", or updated, or deleted.

@@ -22,11 +22,13 @@ Unexpected<Error> syntax_error(std::string_view text, std::size_t offset) {
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
   const auto line_start = before.rfind('\n');
   const auto column = 1 + offset - (line_start == std::string_view::npos ? 0 : line_start + 1);
-  return invalid_policy("Syntax error at position (" + std::to_string(line) + "," + std::to_string(column) + ")");
+  return invalid_policy("Syntax error at position (" + std::to_string(line) + "," + std::to_string(column) +
+                        ")");
 }
 
 bool is_account_id(std::string_view text) {
-  return text.size() == 12 && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return text.size() == 12 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 // A string, or a list of strings, as a list.
@@ -70,7 +72,8 @@ void write_principal(json::Writer& out, const Value& principal) {
   for (const json::Member& kind : principal.members()) {
     std::vector<std::string> texts;
     for (auto& each : texts_of(kind.value)) {
-      auto text = kind.name == "AWS" && is_account_id(each) ? "arn:aws:iam::" + each + ":root" : std::move(each);
+      auto text =
+          kind.name == "AWS" && is_account_id(each) ? "arn:aws:iam::" + each + ":root" : std::move(each);
       if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(std::move(text));
     }
     out.key(kind.name);
@@ -106,15 +109,18 @@ Result<void> check_statement(std::string_view text, const Value& statement) {
   }
   const Value* principal = either(statement, "Principal", "NotPrincipal");
   if (principal == nullptr) return invalid_policy("Missing required field Principal");
-  if (either(statement, "Action", "NotAction") == nullptr) return invalid_policy("Missing required field Action");
-  if (either(statement, "Resource", "NotResource") == nullptr) return invalid_policy("Missing required field Resource");
+  if (either(statement, "Action", "NotAction") == nullptr)
+    return invalid_policy("Missing required field Action");
+  if (either(statement, "Resource", "NotResource") == nullptr)
+    return invalid_policy("Missing required field Resource");
   if (!principal->is(Kind::object) && principal->string() != "*") {
     return syntax_error(text, std::min(text.size(), text.find(principal->string())));
   }
   if (is_allow(*effect) && statement.member("Principal") != nullptr && is_everybody(*principal) &&
       statement.member("Condition") == nullptr) {
     return error::validation(
-        "Resource-based policy grants unbounded access in one or more elements. Please revise the policy to ensure "
+        "Resource-based policy grants unbounded access in one or more elements. Please revise the policy to "
+        "ensure "
         "least-privilege form of access");
   }
   return {};
@@ -151,13 +157,15 @@ void write_statement(json::Writer& out, const Value& statement) {
 
 Result<std::string> read_policy(std::string_view text) {
   if (text.size() > policy_bytes_max) {
-    return error::validation("One or more parameter values were invalid: Maximum policy size of 20480 bytes exceeded");
+    return error::validation(
+        "One or more parameter values were invalid: Maximum policy size of 20480 bytes exceeded");
   }
   const auto document = json::parse(text);
   if (document != nullptr && document->root().is(Kind::null)) {
     return invalid_policy("This text appears not to be a policy");
   }
-  if (document == nullptr || !document->root().is(Kind::object)) return invalid_policy("This policy contains invalid Json");
+  if (document == nullptr || !document->root().is(Kind::object))
+    return invalid_policy("This policy contains invalid Json");
   const Value& policy = document->root();
   const Value* statement = policy.member("Statement");
   if (statement == nullptr) return syntax_error(text, text.size());

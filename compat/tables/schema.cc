@@ -4,11 +4,11 @@
 #include <unordered_set>
 
 #include "compat/tables/encryption.h"
-#include "compat/wire/java_string.h"
 #include "compat/tables/policy.h"
-#include "compat/wire/shape.h"
 #include "compat/tables/tags.h"
 #include "compat/tables/throughput.h"
+#include "compat/wire/java_string.h"
+#include "compat/wire/shape.h"
 
 namespace mayfly::compat {
 namespace {
@@ -63,15 +63,17 @@ std::vector<KeyElement> key_elements(const Value& key_schema) {
   return elements;
 }
 
-Result<void> check_defined(const std::vector<KeyElement>& keys, const std::vector<KeyAttribute>& definitions) {
+Result<void> check_defined(const std::vector<KeyElement>& keys,
+                           const std::vector<KeyAttribute>& definitions) {
   const bool all = std::all_of(keys.begin(), keys.end(), [&](const KeyElement& key) {
     return find_definition(definitions, key.name) != nullptr;
   });
   if (all) return {};
   return error::validation(
       "One or more parameter values were invalid: Some index key attributes are not defined in "
-      "AttributeDefinitions. Keys: [" + joined(keys, [](const KeyElement& key) { return key.name; }) +
-      "], AttributeDefinitions: [" + definition_names(definitions) + "]");
+      "AttributeDefinitions. Keys: [" +
+      joined(keys, [](const KeyElement& key) { return key.name; }) + "], AttributeDefinitions: [" +
+      definition_names(definitions) + "]");
 }
 
 Unexpected<Error> same_name() {
@@ -112,7 +114,8 @@ Result<void> check_global_keys(const std::vector<KeyElement>& keys, bool project
   // attributes, and such a request is wrong either way.
   if (!projected && keys.size() == 2 && keys[1].hash) return second_is_not_range();
   const auto hashes = std::count_if(keys.begin(), keys.end(), [](const KeyElement& key) { return key.hash; });
-  const auto first_range = std::find_if(keys.begin(), keys.end(), [](const KeyElement& key) { return !key.hash; });
+  const auto first_range =
+      std::find_if(keys.begin(), keys.end(), [](const KeyElement& key) { return !key.hash; });
   if (std::any_of(first_range, keys.end(), [](const KeyElement& key) { return key.hash; })) {
     return invalid("All HASH key attributes must precede RANGE key attributes in the KeySchema");
   }
@@ -125,7 +128,8 @@ Result<void> check_global_keys(const std::vector<KeyElement>& keys, bool project
   return {};
 }
 
-engine::KeySchema key_schema_of(const std::vector<KeyElement>& keys, const std::vector<KeyAttribute>& definitions) {
+engine::KeySchema key_schema_of(const std::vector<KeyElement>& keys,
+                                const std::vector<KeyAttribute>& definitions) {
   engine::KeySchema schema;
   for (const auto& key : keys) {
     (key.hash ? schema.partition : schema.sort).push_back(*find_definition(definitions, key.name));
@@ -135,7 +139,8 @@ engine::KeySchema key_schema_of(const std::vector<KeyElement>& keys, const std::
 
 Result<engine::Projection> read_projection(const Value& projection) {
   const auto type = string_member(projection, "ProjectionType");
-  if (!type) return error::validation("One or more parameter values were invalid: Unknown ProjectionType: null");
+  if (!type)
+    return error::validation("One or more parameter values were invalid: Unknown ProjectionType: null");
   engine::Projection result;
   const Value* attributes = projection.member("NonKeyAttributes");
   if (*type == "INCLUDE") {
@@ -148,16 +153,17 @@ Result<engine::Projection> read_projection(const Value& projection) {
     for (const Value& attribute : attributes->items()) {
       if (std::find(result.attributes.begin(), result.attributes.end(), attribute.string()) !=
           result.attributes.end()) {
-        return error::validation("One or more parameter values were invalid: Duplicate element in NonKeyAttributes: " +
-                                 std::string(attribute.string()));
+        return error::validation(
+            "One or more parameter values were invalid: Duplicate element in NonKeyAttributes: " +
+            std::string(attribute.string()));
       }
       result.attributes.emplace_back(attribute.string());
     }
     return result;
   }
   if (attributes != nullptr) {
-    return error::validation("One or more parameter values were invalid: ProjectionType is " + std::string(*type) +
-                             ", but NonKeyAttributes is specified");
+    return error::validation("One or more parameter values were invalid: ProjectionType is " +
+                             std::string(*type) + ", but NonKeyAttributes is specified");
   }
   result.kind = *type == "ALL" ? engine::Projection::Kind::all : engine::Projection::Kind::keys_only;
   return result;
@@ -177,8 +183,10 @@ Result<Index> read_local_index(const Value& value, const Table& table) {
   }
   if (keys[0].name != table.keys.partition[0].name) {
     return error::validation(
-        "One or more parameter values were invalid: Index KeySchema does not have the same leading hash key as "
-        "table KeySchema for index: " + index.name + ". index hash key: " + keys[0].name +
+        "One or more parameter values were invalid: Index KeySchema does not have the same leading hash key "
+        "as "
+        "table KeySchema for index: " +
+        index.name + ". index hash key: " + keys[0].name +
         ", table hash key: " + table.keys.partition[0].name);
   }
   TRY(index.projection, read_projection(*value.member("Projection")));
@@ -193,11 +201,13 @@ Result<void> check_new_name(const Table& table, const Index& index) {
 
 Result<void> read_local_indexes(const Value& list, Table& table) {
   if (list.items().empty()) {
-    return error::validation("One or more parameter values were invalid: List of LocalSecondaryIndexes is empty");
+    return error::validation(
+        "One or more parameter values were invalid: List of LocalSecondaryIndexes is empty");
   }
   if (table.keys.sort.empty()) {
     return error::validation(
-        "One or more parameter values were invalid: Table KeySchema does not have a range key, which is required "
+        "One or more parameter values were invalid: Table KeySchema does not have a range key, which is "
+        "required "
         "when specifying a LocalSecondaryIndex");
   }
   for (const Value& each : list.items()) {
@@ -207,14 +217,16 @@ Result<void> read_local_indexes(const Value& list, Table& table) {
   }
   if (list.items().size() > local_indexes_max) {
     return error::validation(
-        "One or more parameter values were invalid: Number of LocalSecondaryIndexes exceeds per-table limit of 5");
+        "One or more parameter values were invalid: Number of LocalSecondaryIndexes exceeds per-table limit "
+        "of 5");
   }
   return {};
 }
 
 Result<void> read_global_indexes(const Value& list, Table& table) {
   if (list.items().empty()) {
-    return error::validation("One or more parameter values were invalid: List of GlobalSecondaryIndexes is empty");
+    return error::validation(
+        "One or more parameter values were invalid: List of GlobalSecondaryIndexes is empty");
   }
   for (const Value& each : list.items()) {
     TRY(auto index, read_global_index(each, table.attribute_definitions, {table.on_demand, true}));
@@ -223,7 +235,8 @@ Result<void> read_global_indexes(const Value& list, Table& table) {
   }
   if (list.items().size() > global_indexes_max) {
     return error::validation(
-        "One or more parameter values were invalid: GlobalSecondaryIndex count exceeds the per-table limit of 20");
+        "One or more parameter values were invalid: GlobalSecondaryIndex count exceeds the per-table limit "
+        "of 20");
   }
   if (table.on_demand) return {};
   for (const Value& each : list.items()) {
@@ -241,7 +254,8 @@ Result<void> read_billing(const Context& context, const Value& request, Table& t
   if (table.on_demand) {
     if (throughput != nullptr) {
       return error::validation(
-          "One or more parameter values were invalid: Neither ReadCapacityUnits nor WriteCapacityUnits can be "
+          "One or more parameter values were invalid: Neither ReadCapacityUnits nor WriteCapacityUnits can "
+          "be "
           "specified when BillingMode is PAY_PER_REQUEST");
     }
     table.on_demand_since = context.now();
@@ -250,13 +264,15 @@ Result<void> read_billing(const Context& context, const Value& request, Table& t
   }
   if (throughput == nullptr) {
     return error::validation(
-        "One or more parameter values were invalid: ReadCapacityUnits and WriteCapacityUnits must both be specified "
+        "One or more parameter values were invalid: ReadCapacityUnits and WriteCapacityUnits must both be "
+        "specified "
         "when BillingMode is PROVISIONED");
   }
   CHECK_OK(check_throughput_bounds(*throughput));
   if (const auto given = on_demand_limit_given(request.member("OnDemandThroughput"))) {
-    return error::validation("One or more parameter values were invalid: " + std::string(*given) +
-                             " for OnDemandThroughput cannot be specified when table BillingMode is PROVISIONED.");
+    return error::validation(
+        "One or more parameter values were invalid: " + std::string(*given) +
+        " for OnDemandThroughput cannot be specified when table BillingMode is PROVISIONED.");
   }
   table.throughput = read_throughput(*throughput);
   return {};
@@ -274,7 +290,8 @@ Result<void> read_keys(const Value& request, Table& table) {
                        request.member("GlobalSecondaryIndexes") != nullptr;
   if (!indexed && keys.size() != definitions.size()) {
     return error::validation(
-        "One or more parameter values were invalid: Number of attributes in KeySchema does not exactly match number "
+        "One or more parameter values were invalid: Number of attributes in KeySchema does not exactly match "
+        "number "
         "of attributes defined in AttributeDefinitions");
   }
   table.keys = key_schema_of(keys, definitions);
@@ -299,8 +316,9 @@ Result<void> check_definitions_used(const Value& request) {
     if (list->items().empty()) return {};  // has words of its own
     for (const Value& index : list->items()) {
       const auto keys = key_elements(*index.member("KeySchema"));
-      const bool good = std::string_view(name).starts_with("Local") ? check_plain_keys(keys).has_value()
-                                                                    : check_global_keys(keys, true).has_value();
+      const bool good = std::string_view(name).starts_with("Local")
+                            ? check_plain_keys(keys).has_value()
+                            : check_global_keys(keys, true).has_value();
       if (!good) return {};
       add(*index.member("KeySchema"));
     }
@@ -311,7 +329,8 @@ Result<void> check_definitions_used(const Value& request) {
   if (!all_defined || used.size() == definitions.size()) return {};
   constexpr std::uint32_t buckets = 16;
   return error::validation(
-      "One or more parameter values were invalid: Some AttributeDefinitions are not used. AttributeDefinitions: [" +
+      "One or more parameter values were invalid: Some AttributeDefinitions are not used. "
+      "AttributeDefinitions: [" +
       definition_names(known) + "], keys used: [" + joined(in_java_order(std::move(used), buckets)) + "]");
 }
 
@@ -331,7 +350,8 @@ Result<void> read_settings(const Context& context, const Value& request, Table& 
     table.policy = engine::ResourcePolicy{std::move(document), std::to_string(context.now())};
   }
   table.deletion_protection = boolean_member(request, "DeletionProtectionEnabled").value_or(false);
-  TRY(table.warm, read_new_warm_throughput(request.member("WarmThroughput"), table.on_demand, table.throughput));
+  TRY(table.warm,
+      read_new_warm_throughput(request.member("WarmThroughput"), table.on_demand, table.throughput));
   return {};
 }
 
@@ -343,9 +363,10 @@ Result<Table> read_new_table(const Context& context, const Value& request) {
   table.region = context.scope.region;
   table.name = text(request, "TableName");
   if (table.name.starts_with("arn:")) {
-    return error::validation("1 validation error detected: Value '" + table.name +
-                             "' at 'tableName' failed to satisfy constraint: Member must satisfy regular expression "
-                             "pattern: [a-zA-Z0-9_.-]+");
+    return error::validation(
+        "1 validation error detected: Value '" + table.name +
+        "' at 'tableName' failed to satisfy constraint: Member must satisfy regular expression "
+        "pattern: [a-zA-Z0-9_.-]+");
   }
   if (const auto name = string_member(request, "TableClass")) {
     TRY(table.table_class, read_table_class(*name));
@@ -355,7 +376,8 @@ Result<Table> read_new_table(const Context& context, const Value& request) {
   CHECK_OK(read_keys(request, table));
   CHECK_OK(check_definitions_used(request));
   if (const Value* list = request.member("LocalSecondaryIndexes")) CHECK_OK(read_local_indexes(*list, table));
-  if (const Value* list = request.member("GlobalSecondaryIndexes")) CHECK_OK(read_global_indexes(*list, table));
+  if (const Value* list = request.member("GlobalSecondaryIndexes"))
+    CHECK_OK(read_global_indexes(*list, table));
   CHECK_OK(check_projected_attributes(table));
   CHECK_OK(read_settings(context, request, table));
   return table;
@@ -377,7 +399,8 @@ Result<std::vector<KeyAttribute>> read_attribute_definitions(const Value& list) 
   return definitions;
 }
 
-Result<Index> read_global_index(const Value& value, const std::vector<KeyAttribute>& definitions, IndexMode mode) {
+Result<Index> read_global_index(const Value& value, const std::vector<KeyAttribute>& definitions,
+                                IndexMode mode) {
   Index index;
   index.name = text(value, "IndexName");
   const auto keys = key_elements(*value.member("KeySchema"));
@@ -389,9 +412,9 @@ Result<Index> read_global_index(const Value& value, const std::vector<KeyAttribu
   if (mode.on_demand && throughput != nullptr) {
     return error::validation(
         "One or more parameter values were invalid: " +
-        (mode.creating_table ? "ProvisionedThroughput should not be specified for index: " + index.name
-                             : "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for index: " +
-                                   index.name) +
+        (mode.creating_table
+             ? "ProvisionedThroughput should not be specified for index: " + index.name
+             : "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for index: " + index.name) +
         " when BillingMode is PAY_PER_REQUEST");
   }
   if (throughput != nullptr) {
@@ -416,7 +439,8 @@ Result<void> check_projected_attributes(const Table& table) {
   for (const auto& index : table.indexes) count += index.projection.attributes.size();
   if (count <= projected_attributes_max) return {};
   return error::validation(
-      "One or more parameter values were invalid: The total number of projected attributes in all indexes exceeds "
+      "One or more parameter values were invalid: The total number of projected attributes in all indexes "
+      "exceeds "
       "the limit of 100");
 }
 

@@ -38,7 +38,6 @@ Result<engine::Index> read_global_index(const json::Value& index,
 // Of all indexes of a table together.
 Result<void> check_projected_attributes(const engine::Table& table);
 
-
 // StreamSpecification: nothing if it says that there is to be none. CreateTable has words of its own.
 Result<std::optional<engine::StreamView>> read_stream_view(const json::Value& specification, bool creating);
 // "Invalid table-class parameter provided. …"

@@ -23,7 +23,8 @@ char32_t next_character(std::string_view& text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   const std::size_t size = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
   char32_t character = size == 1 ? lead : lead & (0x7fU >> size);
-  for (std::size_t i = 1; i < size; ++i) character = character << 6 | (static_cast<unsigned char>(text[i]) & 0x3fU);
+  for (std::size_t i = 1; i < size; ++i)
+    character = character << 6 | (static_cast<unsigned char>(text[i]) & 0x3fU);
   text.remove_prefix(size);
   return character;
 }
@@ -56,7 +57,8 @@ Result<void> check_key(std::optional<std::string_view> key) {
 
 Result<void> check_value(std::optional<std::string_view> value) {
   if (!value || java_length(*value) > value_length_max || !is_tag_text(*value)) {
-    return error::validation("The Tag Value provided is invalid, Value: " + std::string(value.value_or("null")));
+    return error::validation("The Tag Value provided is invalid, Value: " +
+                             std::string(value.value_or("null")));
   }
   return {};
 }
@@ -74,7 +76,8 @@ Result<Tags> read_tags(const json::Value& list) {
     CHECK_OK(check_key(key));
     CHECK_OK(check_value(value));
     if (!tags.emplace(*key, *value).second) {
-      return error::validation("Duplicate Tag Keys provided as input: Duplicate Tag Key found " + std::string(*key));
+      return error::validation("Duplicate Tag Keys provided as input: Duplicate Tag Key found " +
+                               std::string(*key));
     }
   }
   if (tags.size() > tags_max) return too_many_tags();

@@ -15,7 +15,9 @@ constexpr engine::Instant hour_ms = 60 * 60 * 1000;
 constexpr engine::Instant day_ms = 24 * hour_ms;
 constexpr std::int64_t free_decreases_a_day = 4;
 
-std::string for_target(std::string_view index) { return index.empty() ? "table" : "index " + std::string(index); }
+std::string for_target(std::string_view index) {
+  return index.empty() ? "table" : "index " + std::string(index);
+}
 
 Unexpected<Error> invalid(const std::string& what) {
   return error::validation("One or more parameter values were invalid: " + what);
@@ -30,8 +32,8 @@ std::string spoken_time(engine::Instant instant) {
   std::strftime(day.data(), day.size(), "%A, %B ", &utc);
   std::strftime(time.data(), time.size(), ":%M:%S %p Coordinated Universal Time", &utc);
   const int hour = utc.tm_hour % 12 == 0 ? 12 : utc.tm_hour % 12;
-  return std::string(day.data()) + std::to_string(utc.tm_mday) + ", " + std::to_string(utc.tm_year + 1900) + " at " +
-         std::to_string(hour) + time.data();
+  return std::string(day.data()) + std::to_string(utc.tm_mday) + ", " + std::to_string(utc.tm_year + 1900) +
+         " at " + std::to_string(hour) + time.data();
 }
 
 std::int64_t decreases_today(const engine::Throughput& throughput, engine::Instant now) {
@@ -50,7 +52,8 @@ Result<std::optional<std::int64_t>> read_limit(const Value& limits, const char* 
   if (*units == -1 && !creating) return std::optional<std::int64_t>();
   if (*units < 1) {
     return invalid("Requested " + std::string(name) + " for OnDemandThroughput for " +
-                   (index.empty() ? "table" : "index : " + std::string(index)) + " is outside of valid range");
+                   (index.empty() ? "table" : "index : " + std::string(index)) +
+                   " is outside of valid range");
   }
   return units;
 }
@@ -91,31 +94,41 @@ Result<void> check_throughput_change(const engine::Throughput& current, const en
   if (current.read_units == requested.read_units && current.write_units == requested.write_units) {
     const auto target = for_target(index);
     const auto units = [](std::int64_t count) { return std::to_string(count); };
-    return error::validation(
-        "The provisioned throughput for the " + target +
-        " will not change. The requested value equals the current value. Current ReadCapacityUnits provisioned for "
-        "the " + target + ": " + units(current.read_units) +
-        ". Requested ReadCapacityUnits: " + units(requested.read_units) +
-        ". Current WriteCapacityUnits provisioned for the " + target + ": " + units(current.write_units) +
-        ". Requested WriteCapacityUnits: " + units(requested.write_units) +
-        ". Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits.");
+    return error::validation("The provisioned throughput for the " + target +
+                             " will not change. The requested value equals the current value. Current "
+                             "ReadCapacityUnits provisioned for "
+                             "the " +
+                             target + ": " + units(current.read_units) +
+                             ". Requested ReadCapacityUnits: " + units(requested.read_units) +
+                             ". Current WriteCapacityUnits provisioned for the " + target + ": " +
+                             units(current.write_units) +
+                             ". Requested WriteCapacityUnits: " + units(requested.write_units) +
+                             ". Refer to the Amazon DynamoDB Developer Guide for current limits and how to "
+                             "request higher limits.");
   }
   const auto today = decreases_today(current, now);
-  if (!decreases(current, requested) || today < free_decreases_a_day || now >= current.last_decrease + hour_ms) return {};
+  if (!decreases(current, requested) || today < free_decreases_a_day ||
+      now >= current.last_decrease + hour_ms)
+    return {};
   return error::limit_exceeded(
-      "Subscriber limit exceeded: Provisioned throughput decreases are limited within a given UTC day. After the first "
-      "4 decreases, each subsequent decrease in the same UTC day can be performed at most once every 3600 seconds. "
-      "Number of decreases today: " + std::to_string(today) + ". Last decrease at " +
-      spoken_time(current.last_decrease) + ". Next decrease can be made at " +
-      spoken_time(current.last_decrease + hour_ms));
+      "Subscriber limit exceeded: Provisioned throughput decreases are limited within a given UTC day. After "
+      "the first "
+      "4 decreases, each subsequent decrease in the same UTC day can be performed at most once every 3600 "
+      "seconds. "
+      "Number of decreases today: " +
+      std::to_string(today) + ". Last decrease at " + spoken_time(current.last_decrease) +
+      ". Next decrease can be made at " + spoken_time(current.last_decrease + hour_ms));
 }
 
-Result<engine::OnDemandLimits> read_on_demand_limits(const Value* limits, const engine::OnDemandLimits& current,
-                                                     bool creating, std::string_view index) {
+Result<engine::OnDemandLimits> read_on_demand_limits(const Value* limits,
+                                                     const engine::OnDemandLimits& current, bool creating,
+                                                     std::string_view index) {
   if (limits == nullptr) return current;
   engine::OnDemandLimits result;
-  TRY(result.read_units_max, read_limit(*limits, "MaxReadRequestUnits", current.read_units_max, creating, index));
-  TRY(result.write_units_max, read_limit(*limits, "MaxWriteRequestUnits", current.write_units_max, creating, index));
+  TRY(result.read_units_max,
+      read_limit(*limits, "MaxReadRequestUnits", current.read_units_max, creating, index));
+  TRY(result.write_units_max,
+      read_limit(*limits, "MaxWriteRequestUnits", current.write_units_max, creating, index));
   return result;
 }
 
@@ -137,28 +150,33 @@ Result<std::optional<engine::WarmThroughput>> read_new_warm_throughput(const Val
                                                                        std::string_view index) {
   if (warm == nullptr) return std::optional<engine::WarmThroughput>();
   const auto least = default_warm_throughput(on_demand, throughput);
-  const engine::WarmThroughput wanted{integer_member(*warm, "ReadUnitsPerSecond").value_or(least.read_units),
-                                      integer_member(*warm, "WriteUnitsPerSecond").value_or(least.write_units)};
+  const engine::WarmThroughput wanted{
+      integer_member(*warm, "ReadUnitsPerSecond").value_or(least.read_units),
+      integer_member(*warm, "WriteUnitsPerSecond").value_or(least.write_units)};
   for (const bool read : {true, false}) {
     if (read ? wanted.read_units >= least.read_units : wanted.write_units >= least.write_units) continue;
     const std::string what = read ? "Read" : "Write";
-    return invalid("Requested " + what + "UnitsPerSecond for WarmThroughput for " + for_target(index) +
-                   " is lower than " +
-                   (on_demand ? "initial throughput for OnDemand. See: https://docs.aws.amazon.com/amazondynamodb/latest/"
-                                "developerguide/on-demand-capacity-mode.html#on-demand-capacity-mode-initial"
-                              : what + "CapacityUnits of ProvisionedThroughput"));
+    return invalid(
+        "Requested " + what + "UnitsPerSecond for WarmThroughput for " + for_target(index) +
+        " is lower than " +
+        (on_demand
+             ? "initial throughput for OnDemand. See: https://docs.aws.amazon.com/amazondynamodb/latest/"
+               "developerguide/on-demand-capacity-mode.html#on-demand-capacity-mode-initial"
+             : what + "CapacityUnits of ProvisionedThroughput"));
   }
   return std::optional(wanted);
 }
 
 Result<engine::WarmThroughput> read_warm_throughput(const Value& warm, const engine::WarmThroughput& current,
                                                     std::string_view index) {
-  const engine::WarmThroughput wanted{integer_member(warm, "ReadUnitsPerSecond").value_or(current.read_units),
-                                      integer_member(warm, "WriteUnitsPerSecond").value_or(current.write_units)};
+  const engine::WarmThroughput wanted{
+      integer_member(warm, "ReadUnitsPerSecond").value_or(current.read_units),
+      integer_member(warm, "WriteUnitsPerSecond").value_or(current.write_units)};
   for (const bool read : {true, false}) {
     if (read ? wanted.read_units >= current.read_units : wanted.write_units >= current.write_units) continue;
-    return invalid("Requested " + std::string(read ? "Read" : "Write") + "UnitsPerSecond for WarmThroughput for " +
-                   for_target(index) + " is lower than current WarmThroughput, decreasing WarmThroughput is not supported");
+    return invalid("Requested " + std::string(read ? "Read" : "Write") +
+                   "UnitsPerSecond for WarmThroughput for " + for_target(index) +
+                   " is lower than current WarmThroughput, decreasing WarmThroughput is not supported");
   }
   return wanted;
 }

@@ -4,9 +4,9 @@
 #include <set>
 #include <string_view>
 
-#include "compat/wire/shape.h"
 #include "compat/tables/schema.h"
 #include "compat/tables/throughput.h"
+#include "compat/wire/shape.h"
 
 namespace mayfly::compat {
 namespace {
@@ -29,15 +29,24 @@ bool asks(const Value& request, std::string_view name) {
 }
 
 constexpr std::string_view changes[] = {
-    "ProvisionedThroughput",     "BillingMode",        "StreamSpecification",
-    "GlobalSecondaryIndexUpdates", "SSESpecification", "ReplicaUpdates",
-    "TableClass",                "DeletionProtectionEnabled", "MultiRegionConsistency",
-    "GlobalTableWitnessUpdates", "OnDemandThroughput", "WarmThroughput",
+    "ProvisionedThroughput",
+    "BillingMode",
+    "StreamSpecification",
+    "GlobalSecondaryIndexUpdates",
+    "SSESpecification",
+    "ReplicaUpdates",
+    "TableClass",
+    "DeletionProtectionEnabled",
+    "MultiRegionConsistency",
+    "GlobalTableWitnessUpdates",
+    "OnDemandThroughput",
+    "WarmThroughput",
     "GlobalTableSettingsReplicationMode",
 };
 
 std::ptrdiff_t count_of_changes(const Value& request) {
-  return std::count_if(std::begin(changes), std::end(changes), [&](std::string_view name) { return asks(request, name); });
+  return std::count_if(std::begin(changes), std::end(changes),
+                       [&](std::string_view name) { return asks(request, name); });
 }
 
 Result<void> check_alone(const Value& request) {
@@ -54,13 +63,14 @@ Result<void> check_alone(const Value& request) {
       {"WarmThroughput", "WarmThroughput"},
   };
   const auto actions = index_updates(request);
-  if (asks(request, "WarmThroughput") && std::any_of(actions.begin(), actions.end(), [](const IndexAction& action) {
-        return action.create != nullptr;
-      })) {
+  if (asks(request, "WarmThroughput") &&
+      std::any_of(actions.begin(), actions.end(),
+                  [](const IndexAction& action) { return action.create != nullptr; })) {
     return invalid("Create global secondary index cannot be specified when updating WarmThroughput");
   }
   for (const auto& each : lonely) {
-    if (asks(request, each.member)) return invalid(std::string(each.name) + " must be the only operation in the request");
+    if (asks(request, each.member))
+      return invalid(std::string(each.name) + " must be the only operation in the request");
   }
   const std::ptrdiff_t with_billing = asks(request, "BillingMode") ? 2 : 1;
   if (asks(request, "OnDemandThroughput") && count_of_changes(request) != with_billing) {
@@ -92,7 +102,8 @@ Result<void> check_index_actions(const Value& request) {
           "GlobalSecondaryIndexUpdate.Delete must not be null");
     }
     if (count > 1) {
-      return invalid("Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate object");
+      return invalid(
+          "Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate object");
     }
     if (!names.insert(action.name()).second) {
       return invalid("Only one global secondary index update per index is allowed simultaneously. Index: " +
@@ -101,7 +112,8 @@ Result<void> check_index_actions(const Value& request) {
     const Value* warm = action.update != nullptr ? action.update->member("WarmThroughput") : nullptr;
     if (warm != nullptr && is_empty_object(*warm)) {
       return invalid(
-          "WarmThroughput must have at least one of ReadUnitsPerSecond or WriteUnitsPerSecond specified for index: " +
+          "WarmThroughput must have at least one of ReadUnitsPerSecond or WriteUnitsPerSecond specified for "
+          "index: " +
           action.name());
     }
   }
@@ -128,10 +140,12 @@ std::vector<IndexAction> index_updates(const Value& request) {
 Result<void> check_table_update(const Value& request) {
   if (count_of_changes(request) == 0) {
     return error::validation(
-        "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or "
+        "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
+        "GlobalSecondaryIndexUpdates or "
         "SSESpecification or ReplicaUpdates is required");
   }
-  if (const Value* list = request.member("GlobalSecondaryIndexUpdates"); list != nullptr && list->items().empty()) {
+  if (const Value* list = request.member("GlobalSecondaryIndexUpdates");
+      list != nullptr && list->items().empty()) {
     return invalid("List of GlobalSecondaryIndexUpdates is empty");
   }
   if (const auto name = string_member(request, "TableClass")) {
@@ -144,7 +158,8 @@ Result<void> check_table_update(const Value& request) {
   if (throughput != nullptr) CHECK_OK(check_throughput_bounds(*throughput));
   if (string_member(request, "GlobalTableSettingsReplicationMode") == "ENABLED_WITH_OVERRIDES") {
     return error::validation(
-        "Value 'ENABLED_WITH_OVERRIDES' at 'GlobalTableSettingsReplicationMode' failed to satisfy constraint: Only "
+        "Value 'ENABLED_WITH_OVERRIDES' at 'GlobalTableSettingsReplicationMode' failed to satisfy "
+        "constraint: Only "
         "ENABLED and DISABLED settings replication are supported for a Regional Table.");
   }
   CHECK_OK(check_alone(request));

@@ -6,15 +6,15 @@ namespace {
 // Letters of one block that is laid out as pairs or as two rows.
 char32_t lower(char32_t c) {
   if (c >= U'A' && c <= U'Z') return c + 32;
-  if (c >= 0xC0 && c <= 0xDE && c != 0xD7) return c + 32;                   // À to Þ
-  if (c >= 0x100 && c <= 0x137 && c != 0x130 && c != 0x131) return c | 1;   // Ā ā, the even one is upper
-  if (c >= 0x139 && c <= 0x148) return c % 2 == 1 ? c + 1 : c;              // Ĺ ĺ, the odd one is upper
+  if (c >= 0xC0 && c <= 0xDE && c != 0xD7) return c + 32;                  // À to Þ
+  if (c >= 0x100 && c <= 0x137 && c != 0x130 && c != 0x131) return c | 1;  // Ā ā, the even one is upper
+  if (c >= 0x139 && c <= 0x148) return c % 2 == 1 ? c + 1 : c;             // Ĺ ĺ, the odd one is upper
   if (c >= 0x14A && c <= 0x177) return c | 1;
-  if (c == 0x178) return 0xFF;                                             // Ÿ
+  if (c == 0x178) return 0xFF;  // Ÿ
   if (c >= 0x179 && c <= 0x17E) return c % 2 == 1 ? c + 1 : c;
-  if (c >= 0x391 && c <= 0x3A9 && c != 0x3A2) return c + 32;                // Α to Ω
-  if (c >= 0x410 && c <= 0x42F) return c + 32;                              // А to Я
-  if (c >= 0x400 && c <= 0x40F) return c + 80;                              // Ѐ to Џ
+  if (c >= 0x391 && c <= 0x3A9 && c != 0x3A2) return c + 32;  // Α to Ω
+  if (c >= 0x410 && c <= 0x42F) return c + 32;                // А to Я
+  if (c >= 0x400 && c <= 0x40F) return c + 80;                // Ѐ to Џ
   return c;
 }
 

@@ -1,14 +1,13 @@
 #include "compat/triggers/destination_directory.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
+#include <sys/stat.h>
 #include <system_error>
+#include <unistd.h>
 
 namespace mayfly::compat::triggers {
 namespace {
@@ -41,17 +40,19 @@ std::string_view path_of(std::string_view destination) {
 
 // The file's status, if it is one that may be written to: a second name could be that of a file elsewhere.
 std::optional<struct stat> regular_file(int descriptor) {
-  struct stat status{};
-  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1) return std::nullopt;
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1)
+    return std::nullopt;
   return status;
 }
 
 }  // namespace
 
-Expected<std::unique_ptr<DestinationDirectory>, std::string> DestinationDirectory::open(const std::string& path,
-                                                                                        std::int64_t file_bytes_max) {
+Expected<std::unique_ptr<DestinationDirectory>, std::string> DestinationDirectory::open(
+    const std::string& path, std::int64_t file_bytes_max) {
   const auto made = [&](int descriptor, std::vector<std::string> names) {
-    return std::unique_ptr<DestinationDirectory>(new DestinationDirectory(descriptor, std::move(names), file_bytes_max));
+    return std::unique_ptr<DestinationDirectory>(
+        new DestinationDirectory(descriptor, std::move(names), file_bytes_max));
   };
   if (path.empty()) return made(-1, {});
   const int descriptor = ::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -60,7 +61,8 @@ Expected<std::unique_ptr<DestinationDirectory>, std::string> DestinationDirector
   }
   std::error_code ignored;
   std::vector<std::string> names;
-  for (const auto& name : {std::filesystem::absolute(path, ignored), std::filesystem::canonical(path, ignored)}) {
+  for (const auto& name :
+       {std::filesystem::absolute(path, ignored), std::filesystem::canonical(path, ignored)}) {
     std::string text = name.lexically_normal().string();
     if (!text.ends_with('/')) text += '/';
     names.push_back(std::move(text));
@@ -72,11 +74,15 @@ DestinationDirectory::~DestinationDirectory() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-bool DestinationDirectory::is_file(std::string_view destination) { return path_of(destination).starts_with('/'); }
+bool DestinationDirectory::is_file(std::string_view destination) {
+  return path_of(destination).starts_with('/');
+}
 
-Expected<std::vector<std::string>, std::string> DestinationDirectory::parts_of(std::string_view destination) const {
+Expected<std::vector<std::string>, std::string> DestinationDirectory::parts_of(
+    std::string_view destination) const {
   if (descriptor_ < 0) {
-    return Unexpected{std::string("Files are written only below the directory that --destination-dir names, and there is none")};
+    return Unexpected{std::string(
+        "Files are written only below the directory that --destination-dir names, and there is none")};
   }
   std::string_view rest = path_of(destination);
   for (const std::string& name : names_) {
@@ -88,7 +94,8 @@ Expected<std::vector<std::string>, std::string> DestinationDirectory::parts_of(s
       parts.emplace_back(rest.substr(start, end - start));
       const std::string& part = parts.back();
       if (part.empty() || part == "." || part == ".." || part.find('\0') != part.npos) {
-        return Unexpected{"A file below " + name + " has a name without a byte 0 and without parts that are empty, . or .."};
+        return Unexpected{"A file below " + name +
+                          " has a name without a byte 0 and without parts that are empty, . or .."};
       }
       start = end + 1;
     }
@@ -109,7 +116,8 @@ int DestinationDirectory::open_parent(const std::vector<std::string>& parts) con
 Expected<void, std::string> DestinationDirectory::check(std::string_view destination) const {
   TRY(const auto parts, parts_of(destination));
   const Descriptor parent(open_parent(parts));
-  if (!parent.is_open()) return Unexpected{std::string("The file's directory is not there, or is reached through a link")};
+  if (!parent.is_open())
+    return Unexpected{std::string("The file's directory is not there, or is reached through a link")};
   const Descriptor file(::openat(parent.number(), parts.back().c_str(), look_flags));
   if (!file.is_open() && errno == ENOENT) return {};
   if (!file.is_open() || !regular_file(file.number())) {
@@ -131,7 +139,8 @@ bool DestinationDirectory::append(std::string_view destination, std::string_view
   const auto bytes = static_cast<std::int64_t>(text.size());
   if (!status || status->st_size > file_bytes_max_ - bytes) return false;
   if (::write(file.number(), text.data(), text.size()) == bytes) return true;
-  [[maybe_unused]] const int cut = ::ftruncate(file.number(), status->st_size);  // no half line stays on a full disk
+  [[maybe_unused]] const int cut =
+      ::ftruncate(file.number(), status->st_size);  // no half line stays on a full disk
   return false;
 }
 

@@ -69,9 +69,10 @@ class EventCalls::Calls final : public Pool::Task, public std::enable_shared_fro
     std::optional<engine::RealTime> alarm;
     while (auto next = take(alarm)) {
       const auto called = std::make_shared<Waiting>(*std::move(next));
-      invoker_.start(called->invocation, stop_.get_token(), [weak = weak_from_this(), called](outbound::Invoker::Answer answer) {
-        if (const auto calls = weak.lock()) calls->answered(std::move(*called), answer);
-      });
+      invoker_.start(called->invocation, stop_.get_token(),
+                     [weak = weak_from_this(), called](outbound::Invoker::Answer answer) {
+                       if (const auto calls = weak.lock()) calls->answered(std::move(*called), answer);
+                     });
     }
     return alarm ? Next::at(*alarm) : Next::when_woken();
   }

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <memory>
 
-#include "compat/wire/error.h"
 #include "compat/outbound/invoker.h"
 #include "compat/triggers/pool.h"
+#include "compat/wire/error.h"
 
 namespace mayfly::compat::triggers {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "compat/wire/shapes_common.h"
 #include "compat/triggers/failure_destination.h"
 #include "compat/triggers/lambda_error.h"
+#include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat::triggers {
 namespace {
@@ -110,7 +110,8 @@ Result<void> read_filters(const json::Value& request, EventSourceMapping& mappin
   const json::Value* list = wanted->member("Filters");
   if (list == nullptr) return {};
   if (list->items().size() > filters_max) {
-    return lambda_error::invalid_parameter("FilterCriteria has more than " + std::to_string(filters_max) + " filters.");
+    return lambda_error::invalid_parameter("FilterCriteria has more than " + std::to_string(filters_max) +
+                                           " filters.");
   }
   for (const json::Value& one : list->items()) {
     auto parsed = FilterPattern::parse(string_member(one, "Pattern").value_or(""));
@@ -226,8 +227,8 @@ std::string EventSourceMapping::arn() const {
 }
 
 bool EventSourceMapping::passes(const json::Value& record, FilterWork& work) const {
-  return filters.empty() ||
-         std::any_of(filters.begin(), filters.end(), [&](const FilterPattern& one) { return one.matches(record, work); });
+  return filters.empty() || std::any_of(filters.begin(), filters.end(),
+                                        [&](const FilterPattern& one) { return one.matches(record, work); });
 }
 
 Result<void> read_creation(const json::Value& request, EventSourceMapping& mapping) {
@@ -242,11 +243,13 @@ Result<void> read_creation(const json::Value& request, EventSourceMapping& mappi
   }
   if (!position_name) {
     return lambda_error::invalid_parameter(
-        "1 validation error detected: Value null at 'startingPosition' failed to satisfy constraint: Member must not "
+        "1 validation error detected: Value null at 'startingPosition' failed to satisfy constraint: Member "
+        "must not "
         "be null.");
   }
   if (*position_name == "AT_TIMESTAMP") {
-    return lambda_error::invalid_parameter("Unsupported starting position for arn type: " + std::string(*source));
+    return lambda_error::invalid_parameter("Unsupported starting position for arn type: " +
+                                           std::string(*source));
   }
   mapping.event_source_arn = *source;
   mapping.starting_position = *position_name;
@@ -282,8 +285,8 @@ void write_configuration(json::Writer& out, const EventSourceMapping& mapping, s
 
 // {"FunctionName":arn,"Enabled":true,"Tags":{…},"LastModifiedMs":1700000000000, and the settings}
 engine::Document to_document(const EventSourceMapping& mapping) {
-  engine::Document document{{mapping.scope.account, std::string(mapping_kind), mapping.scope.region + "/" + mapping.uuid},
-                            {}};
+  engine::Document document{
+      {mapping.scope.account, std::string(mapping_kind), mapping.scope.region + "/" + mapping.uuid}, {}};
   json::Writer out(document.bytes);
   out.begin_object();
   out.key("FunctionName");

@@ -14,17 +14,17 @@
 #include <string_view>
 #include <vector>
 
-#include "compat/wire/error.h"
-#include "compat/wire/json.h"
 #include "compat/triggers/filter_pattern.h"
 #include "compat/triggers/function_name.h"
+#include "compat/wire/error.h"
+#include "compat/wire/json.h"
 #include "engine/catalog.h"
 #include "engine/clock.h"
 #include "engine/documents.h"
 
 namespace mayfly::compat::triggers {
 
-inline constexpr std::size_t filters_max = 10;               // Lambda's raised quota; 5 unless asked for
+inline constexpr std::size_t filters_max = 10;  // Lambda's raised quota; 5 unless asked for
 inline constexpr std::int64_t pattern_characters_max = 4096;
 
 struct EventSourceMapping {
@@ -41,10 +41,10 @@ struct EventSourceMapping {
   std::int64_t retries_max = -1;             // -1: without end
   std::int64_t tumbling_window_seconds = 0;  // 0: none
   bool bisect = false;
-  bool reports_failures = false;             // ReportBatchItemFailures
-  std::string on_failure;                    // empty: none
-  std::vector<std::string> patterns;         // as they were given; none: everything passes
-  std::vector<FilterPattern> filters;        // the same, parsed
+  bool reports_failures = false;       // ReportBatchItemFailures
+  std::string on_failure;              // empty: none
+  std::vector<std::string> patterns;   // as they were given; none: everything passes
+  std::vector<FilterPattern> filters;  // the same, parsed
   std::map<std::string, std::string> tags;
   engine::Instant last_modified = 0;
 

@@ -12,8 +12,8 @@ Expected<void, std::string> check_destination(std::string_view text) {
   return {};
 }
 
-std::optional<outbound::Invocation> call_of(std::string_view destination, std::string_view account, std::string body,
-                                  const Functions& functions) {
+std::optional<outbound::Invocation> call_of(std::string_view destination, std::string_view account,
+                                            std::string body, const Functions& functions) {
   outbound::Invocation invocation;
   if (destination.starts_with("arn:")) {
     const auto function = functions.find(account, destination.substr(destination.rfind(':') + 1));

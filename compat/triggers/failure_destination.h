@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "compat/triggers/functions.h"
 #include "compat/outbound/invoker.h"
+#include "compat/triggers/functions.h"
 #include "engine/expected.h"
 
 namespace mayfly::compat::triggers {
@@ -18,7 +18,7 @@ namespace mayfly::compat::triggers {
 // DestinationDirectory says.
 Expected<void, std::string> check_destination(std::string_view text);
 // The call that sends `body` to a destination that is no file; nothing: it cannot be found.
-std::optional<outbound::Invocation> call_of(std::string_view destination, std::string_view account, std::string body,
-                                  const Functions& functions);
+std::optional<outbound::Invocation> call_of(std::string_view destination, std::string_view account,
+                                            std::string body, const Functions& functions);
 
 }  // namespace mayfly::compat::triggers

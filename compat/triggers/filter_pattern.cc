@@ -256,13 +256,33 @@ std::optional<Matcher> parse_matcher(const json::Value& value) {
 }
 
 // Operators, and names that the pattern language keeps for more of them: no fields inside "$or".
-constexpr std::array<std::string_view, 24> reserved_in_or = {
-    "exactly", "equals-ignore-case", "prefix", "suffix", "anything-but", "exists", "wildcard", "numeric", "cidr",
-    "=", "<", "<=", ">", ">=", "regex", "not-wildcard", "not-equals-ignore-case", "date-after",
-    "date-on-or-after", "date-before", "date-on-or-before", "in-date-range", "ip-address-in-range",
-    "ip-address-not-in-range"};
+constexpr std::array<std::string_view, 24> reserved_in_or = {"exactly",
+                                                             "equals-ignore-case",
+                                                             "prefix",
+                                                             "suffix",
+                                                             "anything-but",
+                                                             "exists",
+                                                             "wildcard",
+                                                             "numeric",
+                                                             "cidr",
+                                                             "=",
+                                                             "<",
+                                                             "<=",
+                                                             ">",
+                                                             ">=",
+                                                             "regex",
+                                                             "not-wildcard",
+                                                             "not-equals-ignore-case",
+                                                             "date-after",
+                                                             "date-on-or-after",
+                                                             "date-before",
+                                                             "date-on-or-before",
+                                                             "in-date-range",
+                                                             "ip-address-in-range",
+                                                             "ip-address-not-in-range"};
 
-std::optional<Object> parse_object(const json::Value& value, const std::vector<std::string>& path, bool in_or);
+std::optional<Object> parse_object(const json::Value& value, const std::vector<std::string>& path,
+                                   bool in_or);
 
 std::optional<std::vector<Object>> parse_or(const json::Value& value, const std::vector<std::string>& path) {
   std::vector<Object> alternatives;
@@ -275,7 +295,8 @@ std::optional<std::vector<Object>> parse_or(const json::Value& value, const std:
   return alternatives;
 }
 
-std::optional<Object> parse_object(const json::Value& value, const std::vector<std::string>& path, bool in_or) {
+std::optional<Object> parse_object(const json::Value& value, const std::vector<std::string>& path,
+                                   bool in_or) {
   Object object;
   if (value.members().empty()) return std::nullopt;  // no object, or an empty one
   for (std::size_t i = 0; i < value.members().size(); ++i) {
@@ -362,7 +383,9 @@ struct LeafMatches {
     });
   }
   bool operator()(const Exists& exists) const { return exists.present; }
-  bool operator()(const AddressRange& range) const { return leaf.is(Kind::string) && contains(range, leaf.string()); }
+  bool operator()(const AddressRange& range) const {
+    return leaf.is(Kind::string) && contains(range, leaf.string());
+  }
 };
 
 // A pattern beside a record.
@@ -418,8 +441,10 @@ class Match {
 
   bool field(const Object::Field& field, const json::Value* value) {
     return std::any_of(field.any_of.begin(), field.any_of.end(), [&](const Matcher& matcher) {
-      if (const auto* exists = std::get_if<Exists>(&matcher); exists && !exists->present) return absent(*exists, field);
-      return value != nullptr && any_leaf(*value, [&](const json::Value& leaf) { return leaf_matches(leaf, matcher); });
+      if (const auto* exists = std::get_if<Exists>(&matcher); exists && !exists->present)
+        return absent(*exists, field);
+      return value != nullptr &&
+             any_leaf(*value, [&](const json::Value& leaf) { return leaf_matches(leaf, matcher); });
     });
   }
 
@@ -434,7 +459,8 @@ class Match {
     std::vector<const json::Value*> objects;
     if (value != nullptr) collect_objects(*value, objects);
     if (objects.empty()) return object(pattern, nullptr);
-    return std::any_of(objects.begin(), objects.end(), [&](const json::Value* one) { return object(pattern, one); });
+    return std::any_of(objects.begin(), objects.end(),
+                       [&](const json::Value* one) { return object(pattern, one); });
   }
 
   bool object(const Object& pattern, const json::Value* value) {

@@ -33,12 +33,15 @@ struct Function {
 class Functions {
  public:
   // `everybodys`: of all accounts. `changed` is called after each change, by whoever made it.
-  Functions(engine::Documents& documents, std::map<std::string, Function> everybodys, std::function<void()> changed);
+  Functions(engine::Documents& documents, std::map<std::string, Function> everybodys,
+            std::function<void()> changed);
 
   [[nodiscard]] std::optional<Function> find(std::string_view account, std::string_view name) const;
   void set(std::string_view account, std::string_view name, const Function& function);
-  bool remove(std::string_view account, std::string_view name);  // false: it was not registered by this account
-  [[nodiscard]] std::vector<std::pair<std::string, Function>> list(std::string_view account) const;  // by name
+  bool remove(std::string_view account,
+              std::string_view name);  // false: it was not registered by this account
+  [[nodiscard]] std::vector<std::pair<std::string, Function>> list(
+      std::string_view account) const;  // by name
   // Reads what is stored anew, after somebody else changed it.
   void reload();
 

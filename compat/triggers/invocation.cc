@@ -1,10 +1,10 @@
 #include "compat/triggers/invocation.h"
 
-#include "compat/wire/json.h"
-#include "compat/wire/percent_encoding.h"
 #include "compat/triggers/lambda_error.h"
 #include "compat/triggers/outcome.h"
 #include "compat/triggers/triggers.h"
+#include "compat/wire/json.h"
+#include "compat/wire/percent_encoding.h"
 
 namespace mayfly::compat::triggers {
 namespace {
@@ -27,7 +27,8 @@ std::string timed_out_body(const Function& function) {
   return body;
 }
 
-Result<RestAnswer> call(Triggers& triggers, const Function& function, outbound::Invocation invocation, const RestRequest& request) {
+Result<RestAnswer> call(Triggers& triggers, const Function& function, outbound::Invocation invocation,
+                        const RestRequest& request) {
   auto answer = triggers.invoker().post(invocation, request.stop);
   RestAnswer out;
   if (!answer) {
@@ -50,19 +51,22 @@ Result<RestAnswer> call(Triggers& triggers, const Function& function, outbound::
 
 Result<RestAnswer> answer_invocation(Triggers& triggers, const RestRequest& request, std::string_view name) {
   const auto function_name = FunctionName::parse(name, request.scope);
-  if (!function_name) return lambda_error::invalid_parameter("'" + std::string(name) + "' is no function's name");
+  if (!function_name)
+    return lambda_error::invalid_parameter("'" + std::string(name) + "' is no function's name");
   const bool event = request.invocation_type == "Event", dry = request.invocation_type == "DryRun";
   if (!event && !dry && !request.invocation_type.empty() && request.invocation_type != "RequestResponse") {
-    return lambda_error::validation(
-        "1 validation error detected: Value '" + std::string(request.invocation_type) +
-        "' at 'invocationType' failed to satisfy constraint: Member must satisfy enum value set: [RequestResponse, "
-        "Event, DryRun]");
+    return lambda_error::validation("1 validation error detected: Value '" +
+                                    std::string(request.invocation_type) +
+                                    "' at 'invocationType' failed to satisfy constraint: Member must satisfy "
+                                    "enum value set: [RequestResponse, "
+                                    "Event, DryRun]");
   }
   const std::size_t bytes_max = event ? event_bytes_max : request_bytes_max;
   if (request.body.size() > bytes_max) {
-    return lambda_error::request_too_large(std::to_string(request.body.size()) +
-                                           " byte payload is too large for the " + (event ? "Event" : "RequestResponse") +
-                                           " invocation type (limit " + std::to_string(bytes_max) + " bytes)");
+    return lambda_error::request_too_large(
+        std::to_string(request.body.size()) + " byte payload is too large for the " +
+        (event ? "Event" : "RequestResponse") + " invocation type (limit " + std::to_string(bytes_max) +
+        " bytes)");
   }
   if (!request.body.empty() && json::parse(request.body) == nullptr) {
     return lambda_error::invalid_request_content(
@@ -73,8 +77,8 @@ Result<RestAnswer> answer_invocation(Triggers& triggers, const RestRequest& requ
   if (dry) return RestAnswer{.status = 204, .headers = {{"X-Amz-Executed-Version", "$LATEST"}}};
 
   outbound::Invocation invocation{.url = function->url,
-                        .body = request.body.empty() ? "{}" : std::string(request.body),
-                        .time_max = function->time_max};
+                                  .body = request.body.empty() ? "{}" : std::string(request.body),
+                                  .time_max = function->time_max};
   if (!request.client_context.empty()) {
     invocation.headers.emplace_back("X-Amz-Client-Context", request.client_context);
   }

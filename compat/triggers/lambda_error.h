@@ -12,15 +12,15 @@
 namespace mayfly::compat::triggers {
 
 namespace lambda_error {
-Unexpected<Error> invalid_parameter(std::string message);     // 400
-Unexpected<Error> validation(std::string message);            // 400, broken constraints
+Unexpected<Error> invalid_parameter(std::string message);        // 400
+Unexpected<Error> validation(std::string message);               // 400, broken constraints
 Unexpected<Error> invalid_request_content(std::string message);  // 400, no JSON
-Unexpected<Error> not_found(std::string message);             // 404
-Unexpected<Error> conflict(std::string message);              // 409
-Unexpected<Error> request_too_large(std::string message);     // 413
-Unexpected<Error> too_many_requests(std::string message);     // 429
-Unexpected<Error> unavailable(std::string message);           // 500
-Unexpected<Error> bad_gateway(std::string message);           // 502
+Unexpected<Error> not_found(std::string message);                // 404
+Unexpected<Error> conflict(std::string message);                 // 409
+Unexpected<Error> request_too_large(std::string message);        // 413
+Unexpected<Error> too_many_requests(std::string message);        // 429
+Unexpected<Error> unavailable(std::string message);              // 500
+Unexpected<Error> bad_gateway(std::string message);              // 502
 }  // namespace lambda_error
 
 // {"Type":"User","message":…}; some exceptions spell it "Message", some have no Type.

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "compat/wire/json.h"
 #include "compat/streams/arn_and_iterator.h"
 #include "compat/streams/record.h"
+#include "compat/wire/json.h"
 
 namespace mayfly::compat::triggers {
 namespace {
@@ -19,9 +19,13 @@ void member(json::Writer& out, std::string_view name, std::string_view value) {
 
 }  // namespace
 
-Record make_record(const engine::Stream& stream, const engine::ChangeRecord& change, engine::Instant stream_now) {
-  Record record{change.sequence, sequence_number(change.sequence), change.created,
-                std::min(change.created, stream_now), {}};
+Record make_record(const engine::Stream& stream, const engine::ChangeRecord& change,
+                   engine::Instant stream_now) {
+  Record record{change.sequence,
+                sequence_number(change.sequence),
+                change.created,
+                std::min(change.created, stream_now),
+                {}};
   json::Writer out(record.json);
   write_stream_record(out, stream, change, IdentitySpelling::lower_case);
   record.json.pop_back();
@@ -31,8 +35,8 @@ Record make_record(const engine::Stream& stream, const engine::ChangeRecord& cha
   return record;
 }
 
-std::string event_body(std::span<const Record> records, const engine::Stream& stream, std::string_view shard_id,
-                       const std::optional<WindowEvent>& window) {
+std::string event_body(std::span<const Record> records, const engine::Stream& stream,
+                       std::string_view shard_id, const std::optional<WindowEvent>& window) {
   std::size_t bytes = 16;
   for (const Record& record : records) bytes += record.json.size() + 1;
   std::string body;

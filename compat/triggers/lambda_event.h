@@ -19,12 +19,13 @@ namespace mayfly::compat::triggers {
 // eventSourceARN.
 struct Record {
   engine::Sequence sequence = 0;
-  std::string number;            // as the record spells it
+  std::string number;  // as the record spells it
   engine::Instant created = 0;
-  engine::Instant arrived = 0;   // in the stream's time: what its age is counted from
+  engine::Instant arrived = 0;  // in the stream's time: what its age is counted from
   std::string json;
 };
-Record make_record(const engine::Stream& stream, const engine::ChangeRecord& change, engine::Instant stream_now);
+Record make_record(const engine::Stream& stream, const engine::ChangeRecord& change,
+                   engine::Instant stream_now);
 
 // A tumbling window that is open.
 struct Window {
@@ -41,8 +42,8 @@ struct WindowEvent {
 };
 
 // `window` of a mapping with tumbling windows, whose events say more.
-std::string event_body(std::span<const Record> records, const engine::Stream& stream, std::string_view shard_id,
-                       const std::optional<WindowEvent>& window = std::nullopt);
+std::string event_body(std::span<const Record> records, const engine::Stream& stream,
+                       std::string_view shard_id, const std::optional<WindowEvent>& window = std::nullopt);
 
 struct FailedBatch {
   std::string_view request_id;

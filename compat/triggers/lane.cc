@@ -5,10 +5,10 @@
 #include <mutex>
 #include <utility>
 
-#include "compat/wire/attribute_value_json.h"
-#include "compat/wire/hash.h"
 #include "compat/streams/arn_and_iterator.h"
 #include "compat/triggers/failure_destination.h"
+#include "compat/wire/attribute_value_json.h"
+#include "compat/wire/hash.h"
 #include "engine/clock.h"
 #include "engine/storage.h"
 #include "engine/uuid.h"
@@ -51,8 +51,8 @@ struct Lane::Slot {
   }
 };
 
-Lane::Lane(const std::shared_ptr<Poller>& poller, const LaneName& name, std::string shard_id, Position position,
-           std::shared_ptr<const std::vector<StoredPosition>> others)
+Lane::Lane(const std::shared_ptr<Poller>& poller, const LaneName& name, std::string shard_id,
+           Position position, std::shared_ptr<const std::vector<StoredPosition>> others)
     : keeper_(poller),
       poller_(*poller),
       name_(name),
@@ -108,7 +108,8 @@ Pool::Task::Next Lane::leave() {
     if (*answer) answered(*poller_.mapping(), what, *answer);  // it came all the same
   }
   // What was discarded since the last batch need not be read again.
-  if (work_.empty() && !closing_ && !sending_ && first_not_done() > stored_next_) done_up_to(first_not_done());
+  if (work_.empty() && !closing_ && !sending_ && first_not_done() > stored_next_)
+    done_up_to(first_not_done());
   poller_.lane_left(name_);
   return Next::when_woken();
 }
@@ -144,8 +145,9 @@ Pool::Task::Next Lane::look(const EventSourceMapping& mapping) {
   }
   if (!ahead_.empty()) {
     idle_ = false;
-    const bool due = mapping.batching_window_seconds == 0 || poller_.flushing() || ended || batch_is_full(mapping) ||
-                     now >= *batch_deadline_ || (window_deadline_ && now >= *window_deadline_);
+    const bool due = mapping.batching_window_seconds == 0 || poller_.flushing() || ended ||
+                     batch_is_full(mapping) || now >= *batch_deadline_ ||
+                     (window_deadline_ && now >= *window_deadline_);
     if (!due) return Next::at(std::min(*batch_deadline_, window_deadline_.value_or(*batch_deadline_)));
     work_.push_back(take_batch(mapping));
     return Next::at_once();
@@ -210,7 +212,8 @@ Lane::ReadOn Lane::read_page(const EventSourceMapping& mapping) {
   return page.ended ? ReadOn::ended : page.at_end ? ReadOn::at_end : ReadOn::more;
 }
 
-std::optional<engine::Instant> Lane::window_start(const EventSourceMapping& mapping, const Record& record) const {
+std::optional<engine::Instant> Lane::window_start(const EventSourceMapping& mapping,
+                                                  const Record& record) const {
   if (mapping.tumbling_window_seconds == 0) return std::nullopt;
   const engine::Instant window_ms = mapping.tumbling_window_seconds * 1000;
   return record.created - record.created % window_ms;
@@ -282,7 +285,8 @@ Pool::Task::Next Lane::invoke(const EventSourceMapping& mapping, Call::For what,
   return Next::when_woken();
 }
 
-void Lane::answered(const EventSourceMapping& mapping, Call::For what, const outbound::Invoker::Answer& answer) {
+void Lane::answered(const EventSourceMapping& mapping, Call::For what,
+                    const outbound::Invoker::Answer& answer) {
   using Kind = outbound::InvocationFailure::Kind;
   if (!answer && (answer.error().kind == Kind::stopped || answer.error().kind == Kind::unable)) {
     // The function is not to blame: the same call again, a little later.
@@ -313,7 +317,8 @@ void Lane::batch_answered(const EventSourceMapping& mapping, Outcome outcome) {
   if (outcome.kind == Outcome::Kind::success) {
     if (position_.window) position_.window->state = std::move(outcome.state);
     batch_done();
-    if (position_.window && position_.window->state.size() > state_bytes_max) closing_.emplace(Closing{{}, true});
+    if (position_.window && position_.window->state.size() > state_bytes_max)
+      closing_.emplace(Closing{{}, true});
     return;
   }
   if (outcome.kind == Outcome::Kind::partial && outcome.first_failed > 0) {
@@ -325,12 +330,15 @@ void Lane::batch_answered(const EventSourceMapping& mapping, Outcome outcome) {
   } else if (mapping.bisect && batch.records.size() > 1) {
     const auto middle = batch.records.begin() + static_cast<std::ptrdiff_t>(batch.records.size() / 2);
     Batch second{{std::make_move_iterator(middle), std::make_move_iterator(batch.records.end())},
-                 batch.invocations, batch.retries, batch.last};
+                 batch.invocations,
+                 batch.retries,
+                 batch.last};
     batch.records.erase(middle, batch.records.end());
     work_.insert(work_.begin() + 1, std::move(second));
     return;
   }
-  if (mapping.retries_max < 0 || batch.retries < mapping.retries_max) return rest_before_retry(batch.retries++);
+  if (mapping.retries_max < 0 || batch.retries < mapping.retries_max)
+    return rest_before_retry(batch.retries++);
   if (!give_up(mapping, batch, "RetryAttemptsExhausted", true)) batch_done();
 }
 
@@ -381,7 +389,8 @@ void Lane::drop_aged(const EventSourceMapping& mapping, Batch& batch) {
   batch.records.erase(batch.records.begin(), young);
 }
 
-bool Lane::give_up(const EventSourceMapping& mapping, const Batch& batch, std::string_view condition, bool ends_batch) {
+bool Lane::give_up(const EventSourceMapping& mapping, const Batch& batch, std::string_view condition,
+                   bool ends_batch) {
   if (mapping.on_failure.empty()) return false;
   const std::string request_id = engine::random_uuid(), function_arn = mapping.function.arn();
   const std::string arn = stream_arn(poller_.stream());
@@ -403,10 +412,12 @@ bool Lane::give_up(const EventSourceMapping& mapping, const Batch& batch, std::s
 Pool::Task::Next Lane::send(const EventSourceMapping& mapping) {
   const Surroundings& surroundings = poller_.surroundings();
   if (mapping.on_failure.empty() || DestinationDirectory::is_file(mapping.on_failure)) {
-    sent(mapping, mapping.on_failure.empty() || surroundings.files.append(mapping.on_failure, sending_->body));
+    sent(mapping,
+         mapping.on_failure.empty() || surroundings.files.append(mapping.on_failure, sending_->body));
     return Next::at_once();
   }
-  auto invocation = call_of(mapping.on_failure, mapping.scope.account, sending_->body, surroundings.functions);
+  auto invocation =
+      call_of(mapping.on_failure, mapping.scope.account, sending_->body, surroundings.functions);
   if (!invocation) {
     sent(mapping, false);
     return Next::at_once();
@@ -418,7 +429,8 @@ Pool::Task::Next Lane::send(const EventSourceMapping& mapping) {
 void Lane::sent(const EventSourceMapping& mapping, bool taken) {
   if (!taken && ++sending_->tries < sends_max) return rest_before_retry(sending_->tries - 1);
   if (!taken) {
-    poller_.set_last_result("PROBLEM: The destination " + mapping.on_failure + " did not take a failed batch");
+    poller_.set_last_result("PROBLEM: The destination " + mapping.on_failure +
+                            " did not take a failed batch");
   }
   const bool ends_batch = sending_->ends_batch;
   sending_.reset();

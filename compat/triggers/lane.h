@@ -64,7 +64,8 @@ class Lane final : public Pool::Task, public std::enable_shared_from_this<Lane> 
   Next leave();
   Next look(const EventSourceMapping& mapping);     // for what to do, when nothing is under way
   Next attempt(const EventSourceMapping& mapping);  // the first batch of work_
-  Next invoke(const EventSourceMapping& mapping, Call::For what, std::vector<Record>& records, bool terminated_early);
+  Next invoke(const EventSourceMapping& mapping, Call::For what, std::vector<Record>& records,
+              bool terminated_early);
   Next send(const EventSourceMapping& mapping);
   void start_over(std::string_view problem);
 
@@ -73,7 +74,8 @@ class Lane final : public Pool::Task, public std::enable_shared_from_this<Lane> 
   ReadOn read_page(const EventSourceMapping& mapping);
   [[nodiscard]] bool is_left(const engine::ChangeRecord& record) const;  // for this lane to do
   [[nodiscard]] bool batch_is_full(const EventSourceMapping& mapping) const;
-  [[nodiscard]] std::optional<engine::Instant> window_start(const EventSourceMapping& mapping, const Record& record) const;
+  [[nodiscard]] std::optional<engine::Instant> window_start(const EventSourceMapping& mapping,
+                                                            const Record& record) const;
   [[nodiscard]] bool window_is_over(const EventSourceMapping& mapping, bool shard_ended) const;
   Batch take_batch(const EventSourceMapping& mapping);
 
@@ -86,7 +88,8 @@ class Lane final : public Pool::Task, public std::enable_shared_from_this<Lane> 
   void batch_done();
   void drop_aged(const EventSourceMapping& mapping, Batch& batch);
   // False: there is no destination.
-  bool give_up(const EventSourceMapping& mapping, const Batch& batch, std::string_view condition, bool ends_batch);
+  bool give_up(const EventSourceMapping& mapping, const Batch& batch, std::string_view condition,
+               bool ends_batch);
   void rest(std::chrono::milliseconds time);
   void rest_before_retry(int retries);  // a flush ends it
   [[nodiscard]] engine::Sequence first_not_done() const;
@@ -104,10 +107,10 @@ class Lane final : public Pool::Task, public std::enable_shared_from_this<Lane> 
   std::size_t ahead_bytes_ = 0;
   std::optional<engine::RealTime> batch_deadline_;   // of what is in ahead_
   std::optional<engine::RealTime> window_deadline_;  // of position_.window
-  std::deque<Batch> work_;                   // to be delivered
+  std::deque<Batch> work_;                           // to be delivered
   std::optional<Closing> closing_;
   std::optional<Sending> sending_;
-  std::optional<Call> call_;                 // under way
+  std::optional<Call> call_;  // under way
   std::optional<engine::RealTime> rest_until_;
   bool flush_ends_rest_ = false;
   std::atomic<bool> idle_{false}, stuck_{false};

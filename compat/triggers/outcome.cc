@@ -39,9 +39,8 @@ std::size_t first_failed(const json::Value& body, std::span<const Record> batch)
   for (const json::Value& failure : failures->items()) {
     const json::Value* identifier = failure.member("itemIdentifier");
     if (identifier == nullptr) return 0;
-    const auto record = std::find_if(batch.begin(), batch.end(), [&](const Record& one) {
-      return one.number == identifier->string();
-    });
+    const auto record = std::find_if(batch.begin(), batch.end(),
+                                     [&](const Record& one) { return one.number == identifier->string(); });
     if (record == batch.end()) return 0;
     first = std::min(first, static_cast<std::size_t>(record - batch.begin()));
   }
@@ -56,18 +55,19 @@ std::optional<std::string> function_error(const outbound::InvocationAnswer& answ
   const auto body = json::parse(answer.body);
   const auto says = [&](std::string_view name) {
     const auto members = body->root().members();
-    return std::any_of(members.begin(), members.end(), [&](const auto& member) { return member.name == name; });
+    return std::any_of(members.begin(), members.end(),
+                       [&](const auto& member) { return member.name == name; });
   };
   if (body != nullptr && (says("errorType") || says("errorMessage"))) return "Unhandled";
   return std::nullopt;
 }
 
-Outcome judge(const Expected<outbound::InvocationAnswer, outbound::InvocationFailure>& answer, std::span<const Record> batch,
-              bool reports_failures) {
+Outcome judge(const Expected<outbound::InvocationAnswer, outbound::InvocationFailure>& answer,
+              std::span<const Record> batch, bool reports_failures) {
   Outcome outcome;
   if (!answer) {
     outcome.kind = answer.error().kind == outbound::InvocationFailure::Kind::stopped ? Outcome::Kind::stopped
-                                                                           : Outcome::Kind::failure;
+                                                                                     : Outcome::Kind::failure;
     outcome.function_error = "Unhandled";
     return outcome;
   }

@@ -25,11 +25,11 @@ struct Outcome {
   std::size_t first_failed = 0;  // partial: its place in the batch, 0 included
   int status = 200;
   std::string executed_version, function_error;  // of a failure: "Unhandled" where the function says nothing
-  std::string state = "{}";      // of a success with tumbling windows: JSON
+  std::string state = "{}";                      // of a success with tumbling windows: JSON
 };
 
-Outcome judge(const Expected<outbound::InvocationAnswer, outbound::InvocationFailure>& answer, std::span<const Record> batch,
-              bool reports_failures);
+Outcome judge(const Expected<outbound::InvocationAnswer, outbound::InvocationFailure>& answer,
+              std::span<const Record> batch, bool reports_failures);
 
 // The error that an answer tells of: the header, or "Unhandled"; nothing: none.
 std::optional<std::string> function_error(const outbound::InvocationAnswer& answer);

@@ -93,7 +93,8 @@ Pool::Task::Next Poller::step() noexcept {
 }
 
 std::optional<engine::Stream> Poller::present_stream() const {
-  return surroundings_.database.find_stream({stream_.account, stream_.region}, stream_.table_name, stream_.label);
+  return surroundings_.database.find_stream({stream_.account, stream_.region}, stream_.table_name,
+                                            stream_.label);
 }
 
 void Poller::begin() {
@@ -129,9 +130,11 @@ void Poller::begin_lanes(const engine::Stream& stream) {
     return present.contains(parent) && !shard_done(parent);
   };
   for (const ShardView& shard : shards) {
-    if (std::any_of(shard.parents.begin(), shard.parents.end(), waits_for) || shard_done(shard.number)) continue;
+    if (std::any_of(shard.parents.begin(), shard.parents.end(), waits_for) || shard_done(shard.number))
+      continue;
     const LaneName first{shard.number, 0, lanes_per_shard_};
-    if (const auto running = running_.lower_bound(first); running != running_.end() && running->first.shard == shard.number) {
+    if (const auto running = running_.lower_bound(first);
+        running != running_.end() && running->first.shard == shard.number) {
       continue;
     }
     ShardStart start = shard_start(stored_[shard.number], lanes_per_shard_, shard.closed);
@@ -143,7 +146,8 @@ void Poller::begin_lanes(const engine::Stream& stream) {
         done_.insert(name);
       } else if (!done_.contains(name)) {
         position.next = std::max(position.next, shard.oldest);
-        running_[name] = std::make_shared<Lane>(shared_from_this(), name, shard.id, std::move(position), others);
+        running_[name] =
+            std::make_shared<Lane>(shared_from_this(), name, shard.id, std::move(position), others);
         surroundings_.pool->wake(running_[name]);
       }
     }

@@ -21,10 +21,10 @@
 #include <string>
 #include <vector>
 
+#include "compat/outbound/invoker.h"
 #include "compat/triggers/destination_directory.h"
 #include "compat/triggers/event_source_mapping.h"
 #include "compat/triggers/functions.h"
-#include "compat/outbound/invoker.h"
 #include "compat/triggers/pool.h"
 #include "compat/triggers/position.h"
 #include "compat/triggers/shard_view.h"
@@ -120,10 +120,12 @@ class Poller final : public Pool::Task, public std::enable_shared_from_this<Poll
   mutable std::mutex mutex_;
   std::shared_ptr<const EventSourceMapping> mapping_ GUARDED_BY(mutex_);
   std::string last_result_ GUARDED_BY(mutex_) = "No records processed";
-  bool may_begin_ GUARDED_BY(mutex_) = false, begun_ GUARDED_BY(mutex_) = false, ended_ GUARDED_BY(mutex_) = false;
+  bool may_begin_ GUARDED_BY(mutex_) = false, begun_ GUARDED_BY(mutex_) = false,
+                  ended_ GUARDED_BY(mutex_) = false;
   std::shared_ptr<Poller> predecessor_ GUARDED_BY(mutex_);  // until it has nothing under way
   std::weak_ptr<Poller> successor_ GUARDED_BY(mutex_);
-  std::map<std::uint32_t, std::vector<StoredPosition>> stored_ GUARDED_BY(mutex_);  // by shard: where lanes begin
+  std::map<std::uint32_t, std::vector<StoredPosition>> stored_
+      GUARDED_BY(mutex_);  // by shard: where lanes begin
   std::set<LaneName> done_ GUARDED_BY(mutex_);
   std::map<LaneName, std::shared_ptr<Lane>> running_ GUARDED_BY(mutex_);
   std::size_t calls_ GUARDED_BY(mutex_) = 0;

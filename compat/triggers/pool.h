@@ -54,7 +54,7 @@ class Pool {
    private:
     friend class Pool;
     enum class State : std::uint8_t { resting, queued, running, running_again };
-    State state_ = State::resting;             // guarded by the pool's mutex, as the alarm is
+    State state_ = State::resting;  // guarded by the pool's mutex, as the alarm is
     std::optional<Alarms::iterator> alarm_;
   };
 

@@ -12,7 +12,9 @@ namespace {
 
 constexpr std::string_view kind = "@trigger-position";
 
-std::string prefix_of(const EventSourceMapping& mapping) { return mapping.scope.region + "/" + mapping.uuid + "/"; }
+std::string prefix_of(const EventSourceMapping& mapping) {
+  return mapping.scope.region + "/" + mapping.uuid + "/";
+}
 
 // "SHARD/LANE-LANES"
 std::optional<LaneName> parse_lane(std::string_view text) {
@@ -29,10 +31,11 @@ std::optional<LaneName> parse_lane(std::string_view text) {
 
 }  // namespace
 
-engine::Document to_document(const EventSourceMapping& mapping, const LaneName& lane, const Position& position) {
+engine::Document to_document(const EventSourceMapping& mapping, const LaneName& lane,
+                             const Position& position) {
   engine::Document document{{mapping.scope.account, std::string(kind),
-                             prefix_of(mapping) + std::to_string(lane.shard) + "/" + std::to_string(lane.lane) + "-" +
-                                 std::to_string(lane.lanes)},
+                             prefix_of(mapping) + std::to_string(lane.shard) + "/" +
+                                 std::to_string(lane.lane) + "-" + std::to_string(lane.lanes)},
                             {}};
   json::Writer out(document.bytes);
   out.begin_object();
@@ -53,7 +56,8 @@ engine::Document to_document(const EventSourceMapping& mapping, const LaneName& 
   return document;
 }
 
-std::vector<StoredPosition> stored_positions(const engine::Documents& documents, const EventSourceMapping& mapping) {
+std::vector<StoredPosition> stored_positions(const engine::Documents& documents,
+                                             const EventSourceMapping& mapping) {
   std::vector<StoredPosition> positions;
   const std::string prefix = prefix_of(mapping);
   for (const engine::Document& stored : documents.list(mapping.scope.account, kind, prefix)) {
@@ -71,7 +75,8 @@ std::vector<StoredPosition> stored_positions(const engine::Documents& documents,
   return positions;
 }
 
-std::vector<engine::DocumentName> position_names(const engine::Documents& documents, const EventSourceMapping& mapping,
+std::vector<engine::DocumentName> position_names(const engine::Documents& documents,
+                                                 const EventSourceMapping& mapping,
                                                  std::optional<std::uint32_t> shard) {
   std::vector<engine::DocumentName> names;
   const std::string prefix = prefix_of(mapping) + (shard ? std::to_string(*shard) + "/" : std::string());
@@ -94,7 +99,8 @@ std::vector<std::pair<engine::DocumentName, std::string>> position_owners(const 
 }
 
 ShardStart shard_start(const std::vector<StoredPosition>& stored, std::uint32_t lanes, bool closed) {
-  std::map<std::uint32_t, std::vector<Position>> by_number;  // of lanes; what nobody stored is at the beginning
+  std::map<std::uint32_t, std::vector<Position>>
+      by_number;  // of lanes; what nobody stored is at the beginning
   for (const StoredPosition& one : stored) {
     auto& positions = by_number.try_emplace(one.lane.lanes, one.lane.lanes).first->second;
     if (one.lane.lane < positions.size()) positions[one.lane.lane] = one.position;
@@ -102,8 +108,9 @@ ShardStart shard_start(const std::vector<StoredPosition>& stored, std::uint32_t 
   ShardStart start;
   engine::Sequence low = 0;  // everything before it is done with
   for (const auto& [number, positions] : by_number) {
-    const auto behind = std::min_element(positions.begin(), positions.end(),
-                                         [](const Position& a, const Position& b) { return a.next < b.next; });
+    const auto behind =
+        std::min_element(positions.begin(), positions.end(),
+                         [](const Position& a, const Position& b) { return a.next < b.next; });
     low = std::max(low, behind->next);
     start.done = start.done || (closed && std::all_of(positions.begin(), positions.end(),
                                                       [](const Position& one) { return one.done; }));
@@ -122,7 +129,8 @@ ShardStart shard_start(const std::vector<StoredPosition>& stored, std::uint32_t 
   return start;
 }
 
-bool passed(const std::vector<StoredPosition>& positions, std::uint64_t keys_hash, engine::Sequence sequence) {
+bool passed(const std::vector<StoredPosition>& positions, std::uint64_t keys_hash,
+            engine::Sequence sequence) {
   return std::any_of(positions.begin(), positions.end(), [&](const StoredPosition& one) {
     return sequence < one.position.next && keys_hash % one.lane.lanes == one.lane.lane;
   });

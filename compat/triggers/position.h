@@ -53,10 +53,13 @@ ShardStart shard_start(const std::vector<StoredPosition>& stored, std::uint32_t 
 // Whether one of them has passed a record whose keys have this hash.
 bool passed(const std::vector<StoredPosition>& positions, std::uint64_t keys_hash, engine::Sequence sequence);
 
-engine::Document to_document(const EventSourceMapping& mapping, const LaneName& lane, const Position& position);
-std::vector<StoredPosition> stored_positions(const engine::Documents& documents, const EventSourceMapping& mapping);
+engine::Document to_document(const EventSourceMapping& mapping, const LaneName& lane,
+                             const Position& position);
+std::vector<StoredPosition> stored_positions(const engine::Documents& documents,
+                                             const EventSourceMapping& mapping);
 // The names of all that is stored of a mapping's positions; of one shard's.
-std::vector<engine::DocumentName> position_names(const engine::Documents& documents, const EventSourceMapping& mapping,
+std::vector<engine::DocumentName> position_names(const engine::Documents& documents,
+                                                 const EventSourceMapping& mapping,
                                                  std::optional<std::uint32_t> shard = std::nullopt);
 // All that is stored of an account's, with the UUIDs of the mappings.
 std::vector<std::pair<engine::DocumentName, std::string>> position_owners(const engine::Documents& documents,

@@ -4,12 +4,12 @@
 #include <charconv>
 #include <exception>
 
-#include "compat/wire/json.h"
-#include "compat/wire/percent_encoding.h"
-#include "compat/wire/shape.h"
 #include "compat/triggers/invocation.h"
 #include "compat/triggers/lambda_error.h"
 #include "compat/triggers/triggers.h"
+#include "compat/wire/json.h"
+#include "compat/wire/percent_encoding.h"
+#include "compat/wire/shape.h"
 
 namespace mayfly::compat::triggers {
 namespace {
@@ -27,7 +27,9 @@ RestAnswer answer_view(int status, const Triggers::View& view) {
   return answer;
 }
 
-Unexpected<Error> no_such_resource() { return lambda_error::not_found("The resource you requested does not exist."); }
+Unexpected<Error> no_such_resource() {
+  return lambda_error::not_found("The resource you requested does not exist.");
+}
 
 Result<std::unique_ptr<json::Document>> parse_body(std::string_view body) {
   auto document = json::parse(body.empty() ? "{}" : body);
@@ -50,9 +52,11 @@ Result<RestAnswer> list_mappings(Triggers& triggers, const RestRequest& request)
   std::int64_t items_max = list_items_default;
   if (const auto text = query_value(request.query, "MaxItems")) {
     const auto [end, failure] = std::from_chars(text->data(), text->data() + text->size(), items_max);
-    if (failure != std::errc{} || end != text->data() + text->size() || items_max < 1 || items_max > list_items_max) {
+    if (failure != std::errc{} || end != text->data() + text->size() || items_max < 1 ||
+        items_max > list_items_max) {
       return lambda_error::validation(
-          "1 validation error detected: Value '" + *text + "' at 'maxItems' failed to satisfy constraint: Member must have value " +
+          "1 validation error detected: Value '" + *text +
+          "' at 'maxItems' failed to satisfy constraint: Member must have value " +
           (items_max > list_items_max ? "less than or equal to 10000" : "greater than or equal to 1"));
     }
     items_max = std::min(items_max, list_items_default);  // Lambda's pages have 100 at most
@@ -73,7 +77,8 @@ Result<RestAnswer> list_mappings(Triggers& triggers, const RestRequest& request)
   bool more = false;
   for (const Triggers::View& view : triggers.list(request.scope)) {
     const EventSourceMapping& mapping = view.mapping;
-    if ((source && mapping.event_source_arn != *source) || (function && mapping.function != *function)) continue;
+    if ((source && mapping.event_source_arn != *source) || (function && mapping.function != *function))
+      continue;
     if (marker && mapping.uuid <= *marker) continue;
     if ((more = items_max-- == 0)) break;
     write_configuration(out, mapping, view.state, view.last_result);
@@ -91,8 +96,8 @@ Result<RestAnswer> list_mappings(Triggers& triggers, const RestRequest& request)
 Result<RestAnswer> update_mapping(Triggers& triggers, const RestRequest& request, std::string_view uuid) {
   TRY(const auto document, parse_body(request.body));
   TRY(const Triggers::View view, triggers.update(request.scope, uuid, [&](EventSourceMapping& mapping) {
-        return read_update(document->root(), mapping);
-      }));
+    return read_update(document->root(), mapping);
+  }));
   return answer_view(202, view);
 }
 
@@ -126,7 +131,8 @@ RestAnswer print_tags(const EventSourceMapping& mapping) {
 }
 
 Result<RestAnswer> answer_tags(Triggers& triggers, const RestRequest& request, const std::string& arn) {
-  const std::string prefix = "arn:aws:lambda:" + request.scope.region + ":" + request.scope.account + ":event-source-mapping:";
+  const std::string prefix =
+      "arn:aws:lambda:" + request.scope.region + ":" + request.scope.account + ":event-source-mapping:";
   if (!arn.starts_with(prefix)) return no_such_resource();
   const std::string uuid = arn.substr(prefix.size());
   if (request.method == "GET") {
@@ -140,7 +146,8 @@ Result<RestAnswer> answer_tags(Triggers& triggers, const RestRequest& request, c
       const json::Value* tags = document->root().member("Tags");
       if (tags == nullptr) {
         return lambda_error::validation(
-            "1 validation error detected: Value null at 'tags' failed to satisfy constraint: Member must not be null");
+            "1 validation error detected: Value null at 'tags' failed to satisfy constraint: Member must not "
+            "be null");
       }
       for (const auto& [name, value] : tags->members()) mapping.tags[std::string(name)] = value.string();
       return {};
@@ -159,7 +166,8 @@ Result<RestAnswer> answer_tags(Triggers& triggers, const RestRequest& request, c
 
 Result<RestAnswer> answer(Triggers& triggers, const RestRequest& request) {
   std::string_view path = request.path;
-  if (path.starts_with(tags_path)) return answer_tags(triggers, request, decode_path(path.substr(tags_path.size())));
+  if (path.starts_with(tags_path))
+    return answer_tags(triggers, request, decode_path(path.substr(tags_path.size())));
   while (path.ends_with('/')) path.remove_suffix(1);
   if (path == mappings_path) return answer_mappings(triggers, request);
   if (path.starts_with(mappings_path) && path[mappings_path.size()] == '/') {
@@ -185,7 +193,9 @@ bool waits_for_function(std::string_view method, std::string_view path) {
 }
 
 RestAnswer rest_error(const Error& error) {
-  return {.status = error.status, .body = lambda_error_body(error), .headers = {{"x-amzn-ErrorType", error.type}}};
+  return {.status = error.status,
+          .body = lambda_error_body(error),
+          .headers = {{"x-amzn-ErrorType", error.type}}};
 }
 
 RestAnswer answer_rest(Triggers& triggers, const RestRequest& request) {

@@ -5,15 +5,15 @@
 #include <memory>
 #include <string>
 
-#include "compat/triggers/functions.h"
 #include "compat/outbound/invoker.h"
+#include "compat/triggers/functions.h"
 
 namespace mayfly::compat::triggers {
 
 struct TriggerOptions {
-  std::shared_ptr<outbound::Invoker> invoker;           // empty: no function can be reached
-  std::map<std::string, Function> functions;  // of every account
-  std::string destination_directory;          // below it failed batches may go to files; empty: nowhere
+  std::shared_ptr<outbound::Invoker> invoker;  // empty: no function can be reached
+  std::map<std::string, Function> functions;   // of every account
+  std::string destination_directory;           // below it failed batches may go to files; empty: nowhere
 };
 
 }  // namespace mayfly::compat::triggers

@@ -14,7 +14,8 @@ namespace {
 
 class NoInvoker final : public outbound::Invoker {
   void start(outbound::Invocation, std::stop_token, Done done) override {
-    done(Unexpected{outbound::InvocationFailure{outbound::InvocationFailure::Kind::unreachable, "nothing here can reach functions"}});
+    done(Unexpected{outbound::InvocationFailure{outbound::InvocationFailure::Kind::unreachable,
+                                                "nothing here can reach functions"}});
   }
 };
 
@@ -40,11 +41,14 @@ std::vector<engine::Document> first_positions(const EventSourceMapping& mapping,
   return documents;
 }
 
-Unexpected<Error> no_such_mapping() { return lambda_error::not_found("The resource you requested does not exist."); }
+Unexpected<Error> no_such_mapping() {
+  return lambda_error::not_found("The resource you requested does not exist.");
+}
 
 }  // namespace
 
-Triggers::Triggers(engine::Database& database, TriggerOptions options, std::unique_ptr<DestinationDirectory> files)
+Triggers::Triggers(engine::Database& database, TriggerOptions options,
+                   std::unique_ptr<DestinationDirectory> files)
     : database_(database),
       invoker_(options.invoker ? std::move(options.invoker) : std::make_shared<NoInvoker>()),
       files_(std::move(files)),
@@ -229,9 +233,9 @@ Result<void> Triggers::check_threads() {
 }
 
 Triggers::View Triggers::view(const Entry& entry) {
-  std::string result = entry.poller               ? entry.poller->last_result()
-                       : !entry.mapping.enabled   ? "No records processed"
-                                                  : "PROBLEM: Stream not found";
+  std::string result = entry.poller             ? entry.poller->last_result()
+                       : !entry.mapping.enabled ? "No records processed"
+                                                : "PROBLEM: Stream not found";
   return {entry.mapping, entry.mapping.enabled ? "Enabled" : "Disabled", std::move(result)};
 }
 
@@ -247,10 +251,12 @@ Result<Triggers::View> Triggers::create(EventSourceMapping mapping) {
   for (const auto& [name, other] : entries_) {
     if (other.mapping.scope == mapping.scope && other.mapping.event_source_arn == mapping.event_source_arn &&
         other.mapping.function == mapping.function) {
-      return lambda_error::conflict("The event source arn (\" " + mapping.event_source_arn + " \") and function (\" " +
-                                    mapping.function.name +
-                                    " \") provided mapping already exists. Please update or delete the existing "
-                                    "mapping with UUID " + other.mapping.uuid);
+      return lambda_error::conflict(
+          "The event source arn (\" " + mapping.event_source_arn + " \") and function (\" " +
+          mapping.function.name +
+          " \") provided mapping already exists. Please update or delete the existing "
+          "mapping with UUID " +
+          other.mapping.uuid);
     }
   }
   mapping.uuid = engine::random_uuid();
@@ -293,8 +299,9 @@ Result<Triggers::View> Triggers::update(const engine::Scope& scope, std::string_
   const engine::Document document = to_document(changed);
   database_.documents().put(document.name, document.bytes);
   const bool stays = changed.enabled && changed.parallelization == entry.mapping.parallelization;
-  const std::string_view state =
-      changed.enabled == entry.mapping.enabled ? "Updating" : changed.enabled ? "Enabling" : "Disabling";
+  const std::string_view state = changed.enabled == entry.mapping.enabled ? "Updating"
+                                 : changed.enabled                        ? "Enabling"
+                                                                          : "Disabling";
   if (!stays) stop(entry);
   entry.mapping = std::move(changed);
   if (entry.poller) entry.poller->change(entry.mapping);
@@ -318,7 +325,8 @@ Result<Triggers::View> Triggers::remove(const engine::Scope& scope, std::string_
   return answer;
 }
 
-std::vector<Triggers::Unfinished> Triggers::settle(std::string_view account, std::chrono::milliseconds time_max,
+std::vector<Triggers::Unfinished> Triggers::settle(std::string_view account,
+                                                   std::chrono::milliseconds time_max,
                                                    const std::stop_token& stop) {
   const engine::Sequence target = database_.published();
   std::set<std::shared_ptr<Poller>> flushed;
@@ -339,8 +347,8 @@ std::vector<Triggers::Unfinished> Triggers::settle(std::string_view account, std
   while (in_time && !stop.stop_requested()) {
     const auto ticket = progress_.ticket();
     const bool nothing_moves = look() && std::all_of(present.begin(), present.end(), [&](const auto& poller) {
-      return poller->settled(target) || poller->stuck(target);
-    });
+                                 return poller->settled(target) || poller->stuck(target);
+                               });
     if (nothing_moves) break;
     in_time = progress_.wait(ticket, deadline);
   }
@@ -349,7 +357,8 @@ std::vector<Triggers::Unfinished> Triggers::settle(std::string_view account, std
   for (const auto& poller : present) {
     if (poller->settled(target)) continue;
     const auto mapping = poller->mapping();
-    unfinished.push_back({mapping->uuid, mapping->function.arn(), mapping->event_source_arn, poller->last_result()});
+    unfinished.push_back(
+        {mapping->uuid, mapping->function.arn(), mapping->event_source_arn, poller->last_result()});
   }
   return unfinished;
 }

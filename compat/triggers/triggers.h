@@ -23,16 +23,16 @@
 #include <utility>
 #include <vector>
 
-#include "compat/wire/error.h"
+#include "compat/outbound/invoker.h"
 #include "compat/triggers/destination_directory.h"
 #include "compat/triggers/event_calls.h"
 #include "compat/triggers/event_source_mapping.h"
 #include "compat/triggers/functions.h"
-#include "compat/outbound/invoker.h"
 #include "compat/triggers/poller.h"
 #include "compat/triggers/pool.h"
-#include "engine/bell.h"
 #include "compat/triggers/trigger_options.h"
+#include "compat/wire/error.h"
+#include "engine/bell.h"
 #include "engine/change_feed.h"
 #include "engine/database.h"
 #include "engine/guarded_by.h"
@@ -78,7 +78,8 @@ class Triggers {
   struct Unfinished {
     std::string uuid, function_arn, event_source_arn, reason;
   };
-  std::vector<Unfinished> settle(std::string_view account, std::chrono::milliseconds time_max = settle_time_default,
+  std::vector<Unfinished> settle(std::string_view account,
+                                 std::chrono::milliseconds time_max = settle_time_default,
                                  const std::stop_token& stop = {});
 
   // `replace` puts others of the same names in place of the account's streams and positions: a snapshot's.
@@ -99,18 +100,18 @@ class Triggers {
   };
   class Hold;
 
-  void load();                  // holds mutex_; so do the others
-  void start(Entry& entry);     // makes the poller if there should be one
+  void load();               // holds mutex_; so do the others
+  void start(Entry& entry);  // makes the poller if there should be one
   void stop(Entry& entry);
   static void close_gate(Entry& entry);  // nothing is stored by pollers that there were
-  void erase(const Entry& entry);  // what is stored of it
+  void erase(const Entry& entry);        // what is stored of it
   // Positions of a mapping that a snapshot does not know; positions that it has of mappings which are no
   // more.
   void carry_over(const EventSourceMapping& mapping, const std::vector<StoredPosition>& positions);
   void forget_strangers(std::string_view account);
   Result<void> check_destination(const EventSourceMapping& mapping) const;
   Result<void> check_threads();  // whether lanes can be at work
-  void listen();                // tells pollers of commits to their tables
+  void listen();                 // tells pollers of commits to their tables
   static View view(const Entry& entry);
 
   engine::Database& database_;

@@ -33,7 +33,7 @@ using json::Value;
 
 // The order in which DynamoDB judges a value that has several types.
 constexpr std::array<Type, 10> order_of_checks = {
-    Type::string, Type::number,     Type::binary,     Type::boolean, Type::null,
+    Type::string,     Type::number,     Type::binary,     Type::boolean, Type::null,
     Type::binary_set, Type::number_set, Type::string_set, Type::list,    Type::map};
 
 std::optional<Type> type_named(std::string_view name) {
@@ -46,7 +46,8 @@ std::optional<Type> type_named(std::string_view name) {
 Result<AttributeValue> read_value(const Value& value, int level);
 
 Unexpected<Error> empty_value() {
-  return error::validation("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
+  return error::validation(
+      "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
 }
 
 Result<Binary> read_binary(std::string_view text) {
@@ -141,8 +142,7 @@ Result<Map> read_map(const Value& object, int level) {
 // `level` is that of the value itself: 1 for an item's attribute.
 Result<AttributeValue> read_typed(Type type, const Value& value, int level) {
   switch (type) {
-    case Type::string:
-      return AttributeValue(std::string(value.string()));
+    case Type::string: return AttributeValue(std::string(value.string()));
     case Type::number: {
       TRY(auto number, read_number(value.string()));
       return AttributeValue(number);
@@ -151,22 +151,18 @@ Result<AttributeValue> read_typed(Type type, const Value& value, int level) {
       TRY(auto binary, read_binary(value.string()));
       return AttributeValue(std::move(binary));
     }
-    case Type::boolean:
-      return AttributeValue(boolean_of(value));
+    case Type::boolean: return AttributeValue(boolean_of(value));
     case Type::null:
       if (!boolean_of(value)) {
         return error::validation(
-            "One or more parameter values were invalid: Null attribute value types must have the value of true");
+            "One or more parameter values were invalid: Null attribute value types must have the value of "
+            "true");
       }
       return AttributeValue(Null{});
-    case Type::string_set:
-      return read_string_set(value);
-    case Type::number_set:
-      return read_number_set(value);
-    case Type::binary_set:
-      return read_binary_set(value);
-    case Type::list:
-      return read_list(value, level + 1);
+    case Type::string_set: return read_string_set(value);
+    case Type::number_set: return read_number_set(value);
+    case Type::binary_set: return read_binary_set(value);
+    case Type::list: return read_list(value, level + 1);
     case Type::map: {
       TRY(auto map, read_map(value, level + 1));
       return AttributeValue(std::move(map));
@@ -211,8 +207,7 @@ Result<engine::Number> read_number(std::string_view text) {
   auto number = Number::parse(text);
   if (number) return *number;
   switch (number.error()) {
-    case NumberError::not_a_number:
-      break;
+    case NumberError::not_a_number: break;
     case NumberError::too_many_digits:
       return error::validation("Attempting to store more than 38 significant digits in a Number");
     case NumberError::overflow:
@@ -316,21 +311,11 @@ void append_stored_value(std::string& out, StoredReader& in) {
   const StoredReader::Tag tag = in.tag();
   append_open(out, tag.type);
   switch (tag.type) {
-    case Type::string:
-      append_text(out, in.text());
-      break;
-    case Type::number:
-      append_text(out, in.number());
-      break;
-    case Type::binary:
-      append_base64_text(out, in.text());
-      break;
-    case Type::boolean:
-      out += tag.boolean ? "true" : "false";
-      break;
-    case Type::null:
-      out += "true";
-      break;
+    case Type::string: append_text(out, in.text()); break;
+    case Type::number: append_text(out, in.number()); break;
+    case Type::binary: append_base64_text(out, in.text()); break;
+    case Type::boolean: out += tag.boolean ? "true" : "false"; break;
+    case Type::null: out += "true"; break;
     case Type::string_set:
       append_elements(out, in.open(), '[', ']', [&](std::size_t) { append_text(out, in.text()); });
       break;
@@ -343,9 +328,7 @@ void append_stored_value(std::string& out, StoredReader& in) {
     case Type::list:
       append_elements(out, in.open(), '[', ']', [&](std::size_t) { append_stored_value(out, in); });
       break;
-    case Type::map:
-      append_stored_map(out, in, in.open());
-      break;
+    case Type::map: append_stored_map(out, in, in.open()); break;
   }
   out += '}';
 }

@@ -71,7 +71,8 @@ Unexpected<Error> transaction_canceled(std::string message, const std::string& r
 }
 
 Unexpected<Error> idempotent_parameter_mismatch(std::string message) {
-  return Unexpected{Error{.type = std::string(idempotent_parameter_mismatch_type), .message = cut(std::move(message))}};
+  return Unexpected{
+      Error{.type = std::string(idempotent_parameter_mismatch_type), .message = cut(std::move(message))}};
 }
 
 Unexpected<Error> table_not_found(std::string message) {

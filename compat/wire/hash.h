@@ -18,7 +18,8 @@ constexpr std::uint64_t mix(std::uint64_t value) {
 
 constexpr std::uint64_t hash(std::string_view bytes, std::uint64_t seed) {
   std::uint64_t state = mix(seed + 0x9e3779b97f4a7c15u);
-  for (const char byte : bytes) state = (state ^ static_cast<unsigned char>(byte)) * 0x100000001b3u;  // FNV-1a
+  for (const char byte : bytes)
+    state = (state ^ static_cast<unsigned char>(byte)) * 0x100000001b3u;  // FNV-1a
   return mix(state);
 }
 

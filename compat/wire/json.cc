@@ -221,8 +221,8 @@ void Writer::integer(std::int64_t value) {
 
 void Writer::seconds(std::int64_t milliseconds) {
   separate();
-  const std::uint64_t magnitude =
-      milliseconds < 0 ? 0 - static_cast<std::uint64_t>(milliseconds) : static_cast<std::uint64_t>(milliseconds);
+  const std::uint64_t magnitude = milliseconds < 0 ? 0 - static_cast<std::uint64_t>(milliseconds)
+                                                   : static_cast<std::uint64_t>(milliseconds);
   if (milliseconds < 0) out_ += '-';
   char digits[20];
   out_.append(digits, std::to_chars(std::begin(digits), std::end(digits), magnitude / 1000).ptr);

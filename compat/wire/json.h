@@ -31,7 +31,7 @@ class Value {
   [[nodiscard]] bool is(Kind kind) const { return kind_ == kind; }
   // Each is empty (or false) if the value is of another kind.
   [[nodiscard]] bool boolean() const { return boolean_; }
-  [[nodiscard]] std::string_view string() const { return text_of(Kind::string); }      // unescaped
+  [[nodiscard]] std::string_view string() const { return text_of(Kind::string); }       // unescaped
   [[nodiscard]] std::string_view number_text() const { return text_of(Kind::number); }  // as it was written
   [[nodiscard]] std::span<const Value> items() const {
     return is(Kind::array) ? std::span<const Value>(items_, size_) : std::span<const Value>();
@@ -85,17 +85,31 @@ std::unique_ptr<Document> parse(std::string_view text);
 class Writer {
  public:
   explicit Writer(std::string& out) : out_(out) {}
-  void begin_object() { separate(); out_ += '{'; first_ = true; }
-  void end_object() { out_ += '}'; first_ = false; }
-  void begin_array() { separate(); out_ += '['; first_ = true; }
-  void end_array() { out_ += ']'; first_ = false; }
+  void begin_object() {
+    separate();
+    out_ += '{';
+    first_ = true;
+  }
+  void end_object() {
+    out_ += '}';
+    first_ = false;
+  }
+  void begin_array() {
+    separate();
+    out_ += '[';
+    first_ = true;
+  }
+  void end_array() {
+    out_ += ']';
+    first_ = false;
+  }
   void key(std::string_view name);
-  void string(std::string_view value);   // escapes
+  void string(std::string_view value);  // escapes
   void integer(std::int64_t value);
   void seconds(std::int64_t milliseconds);  // 1700000000.123; whole ones without a fraction
   void decimal(double value);               // capacity units: 0.5, 1.0
   void boolean(bool value);
-  void raw(std::string_view json);          // a whole value
+  void raw(std::string_view json);  // a whole value
   [[nodiscard]] std::string& out() { return out_; }
 
  private:

@@ -17,6 +17,7 @@ std::string decode_path(std::string_view text);
 std::string decode_query(std::string_view text);
 
 std::vector<std::string> query_values(std::string_view query, std::string_view name);
-std::optional<std::string> query_value(std::string_view query, std::string_view name);  // the first; nothing: none
+std::optional<std::string> query_value(std::string_view query,
+                                       std::string_view name);  // the first; nothing: none
 
 }  // namespace mayfly::compat

@@ -44,7 +44,9 @@ std::string java_type(const Shape& shape) {
   return std::string(java_package) + std::string(shape.java_name);
 }
 
-bool is_integral(std::string_view number_text) { return number_text.find_first_of(".eE") == std::string_view::npos; }
+bool is_integral(std::string_view number_text) {
+  return number_text.find_first_of(".eE") == std::string_view::npos;
+}
 
 // "NUMBER_VALUE", the name of the token that the reader found.
 std::string_view token_name(const Value& value) {
@@ -65,8 +67,10 @@ Unexpected<Error> cannot_convert(const Value& value, std::string_view to) {
 
 // An array or an object where a scalar belongs.
 Result<void> check_not_nested(const Shape& shape, const Value& value) {
-  if (value.is(Kind::array)) return error::serialization("Unrecognized collection type class " + java_type(shape));
-  if (value.is(Kind::object)) return error::serialization("Start of structure or map found where not expected");
+  if (value.is(Kind::array))
+    return error::serialization("Unrecognized collection type class " + java_type(shape));
+  if (value.is(Kind::object))
+    return error::serialization("Start of structure or map found where not expected");
   return {};
 }
 
@@ -78,16 +82,18 @@ Result<void> check_number(const Shape& shape, const Value& value, std::string_vi
   std::int64_t number = 0;
   const auto text = value.number_text();
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool fits = parsed.ec == std::errc{} &&
-                    (shape.type == Type::long_integer || (number >= std::numeric_limits<std::int32_t>::min() &&
-                                                          number <= std::numeric_limits<std::int32_t>::max()));
-  if (!fits) return error::serialization(std::string(text) + " cannot be converted to " + std::string(java_name));
+  const bool fits = parsed.ec == std::errc{} && (shape.type == Type::long_integer ||
+                                                 (number >= std::numeric_limits<std::int32_t>::min() &&
+                                                  number <= std::numeric_limits<std::int32_t>::max()));
+  if (!fits)
+    return error::serialization(std::string(text) + " cannot be converted to " + std::string(java_name));
   return {};
 }
 
 std::optional<bool> boolean_from_text(std::string_view text) {
   std::string upper(text);
-  std::transform(upper.begin(), upper.end(), upper.begin(), [](char c) { return c >= 'a' && c <= 'z' ? c - 32 : c; });
+  std::transform(upper.begin(), upper.end(), upper.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? c - 32 : c; });
   if (upper == "TRUE" || upper == "1" || upper == "YES") return true;
   if (upper == "FALSE" || upper == "0" || upper == "NO") return false;
   return std::nullopt;
@@ -112,7 +118,8 @@ Result<void> check_type(const Shape& shape, const Value& value, Place place);
 Result<void> check_members(std::span<const Member> members, const Value& object) {
   for (const Member& member : members) {
     if (member.presence == Presence::unsupported) continue;
-    if (const Value* value = object.member(member.name)) CHECK_OK(check_type(*member.shape, *value, Place::member));
+    if (const Value* value = object.member(member.name))
+      CHECK_OK(check_type(*member.shape, *value, Place::member));
   }
   return {};
 }
@@ -124,14 +131,16 @@ Unexpected<Error> unexpected_scalar(const Shape& shape, Place place) {
   if (shape.type == Type::list || shape.type == Type::map) {
     return error::serialization(
         "class sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl cannot be cast to class "
-        "java.lang.Class (sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and java.lang.Class are in "
+        "java.lang.Class (sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and java.lang.Class "
+        "are in "
         "module java.base of loader 'bootstrap')");
   }
   return error::serialization("Unexpected value type in payload");
 }
 
 Result<void> check_list(const Shape& shape, const Value& value, Place place) {
-  if (value.is(Kind::object)) return error::serialization("Start of structure or map found where not expected");
+  if (value.is(Kind::object))
+    return error::serialization("Start of structure or map found where not expected");
   if (!value.is(Kind::array)) return unexpected_scalar(shape, place);
   for (const Value& element : value.items()) {
     if (!element.is(Kind::null)) CHECK_OK(check_type(*shape.element, element, Place::element));
@@ -149,7 +158,8 @@ Result<void> check_map(const Shape& shape, const Value& value, Place place) {
 }
 
 Result<void> check_structure(const Shape& shape, const Value& value, Place place) {
-  if (value.is(Kind::array)) return error::serialization("Unrecognized collection type class " + java_type(shape));
+  if (value.is(Kind::array))
+    return error::serialization("Unrecognized collection type class " + java_type(shape));
   if (!value.is(Kind::object)) return unexpected_scalar(shape, place);
   return check_members(shape.members, value);
 }
@@ -164,13 +174,15 @@ constexpr Shape value_blobs{.type = Type::list, .element = &value_blob};
 constexpr Shape value_list{.type = Type::list, .element = &value_nested};
 constexpr Shape value_map{.type = Type::map, .element = &value_nested};
 constexpr Member attribute_value_members[] = {
-    {"S", &value_text},   {"N", &value_text},   {"B", &value_blob},   {"BOOL", &value_boolean}, {"NULL", &value_boolean},
-    {"SS", &value_texts}, {"NS", &value_texts}, {"BS", &value_blobs}, {"L", &value_list},       {"M", &value_map},
+    {"S", &value_text},       {"N", &value_text},   {"B", &value_blob},   {"BOOL", &value_boolean},
+    {"NULL", &value_boolean}, {"SS", &value_texts}, {"NS", &value_texts}, {"BS", &value_blobs},
+    {"L", &value_list},       {"M", &value_map},
 };
 
 // Walks what is there rather than looking for all ten members: most values have one.
 Result<void> check_attribute_value(const Shape& shape, const Value& value, Place place) {
-  if (value.is(Kind::array)) return error::serialization("Unrecognized collection type class " + java_type(shape));
+  if (value.is(Kind::array))
+    return error::serialization("Unrecognized collection type class " + java_type(shape));
   if (!value.is(Kind::object)) return unexpected_scalar(shape, place);
   for (const json::Member& present : value.members()) {
     if (present.value.is(Kind::null)) continue;
@@ -215,7 +227,8 @@ constexpr std::int64_t nested_name_length_max = 65535;
 
 bool matches_pattern(std::string_view pattern, std::string_view text) {
   if (pattern == print_pattern) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+    return !text.empty() &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
   }
   if (pattern == text_pattern) {
     return std::all_of(text.begin(), text.end(), [](char c) {
@@ -224,7 +237,8 @@ bool matches_pattern(std::string_view pattern, std::string_view text) {
   }
   assert(pattern == name_pattern);
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '-';
   });
 }
 
@@ -309,19 +323,21 @@ class Constraints {
 
   [[nodiscard]] Result<void> result() const {
     if (errors_.empty() && !unsupported_.empty()) {
-      return error::validation("Mayfly does not support this member of DynamoDB's yet, and refuses requests that have it: '" +
-                               unsupported_ + "'");
+      return error::validation(
+          "Mayfly does not support this member of DynamoDB's yet, and refuses requests that have it: '" +
+          unsupported_ + "'");
     }
     if (errors_.empty()) return {};
-    std::string message = std::to_string(errors_.size()) + " validation error" + (errors_.size() > 1 ? "s" : "") +
-                          " detected: ";
+    std::string message = std::to_string(errors_.size()) + " validation error" +
+                          (errors_.size() > 1 ? "s" : "") + " detected: ";
     for (std::size_t i = 0; i < errors_.size(); ++i) message += (i > 0 ? "; " : "") + errors_[i];
     return error::validation(std::move(message));
   }
 
  private:
   static bool is_required(std::span<const Member> members, const Value& object, Presence presence) {
-    if (presence != Presence::required_alone) return presence != Presence::optional && presence != Presence::unsupported;
+    if (presence != Presence::required_alone)
+      return presence != Presence::optional && presence != Presence::unsupported;
     return std::none_of(members.begin(), members.end(), [&](const Member& member) {
       return member.presence == Presence::optional && object.member(member.name) != nullptr;
     });
@@ -347,7 +363,8 @@ class Constraints {
   }
 
   void check(const Shape& shape, const Value* value, const Path& path) {
-    if (value == nullptr || value->is(Kind::null)) return report(shape, value, path, "Member must not be null");
+    if (value == nullptr || value->is(Kind::null))
+      return report(shape, value, path, "Member must not be null");
     switch (shape.type) {
       case Type::string: return check_string(shape, *value, path);
       case Type::integer:
@@ -377,7 +394,8 @@ class Constraints {
         const Path map{.parent = &path, .name = present.name};
         const auto entries = present.value.members();
         if (std::any_of(entries.begin(), entries.end(), [](const json::Member& entry) {
-              return entry.name.size() > nested_name_length_max && java_length(entry.name) > nested_name_length_max;
+              return entry.name.size() > nested_name_length_max &&
+                     java_length(entry.name) > nested_name_length_max;
             })) {
           report(value_map, &present.value, map,
                  "Map keys must satisfy constraint: [Member must have length less than or equal to 65535]");
@@ -392,14 +410,17 @@ class Constraints {
   void check_string(const Shape& shape, const Value& value, const Path& path) {
     const auto text = value.string();
     if (shape.table_name && text.starts_with("arn:")) {
-      if (java_length(text) > 1024) report(shape, &value, path, "Member must have length less than or equal to 1024");
+      if (java_length(text) > 1024)
+        report(shape, &value, path, "Member must have length less than or equal to 1024");
       return;
     }
     if (!shape.pattern.empty() && !matches_pattern(shape.pattern, text)) {
-      report(shape, &value, path, "Member must satisfy regular expression pattern: " + std::string(shape.pattern));
+      report(shape, &value, path,
+             "Member must satisfy regular expression pattern: " + std::string(shape.pattern));
     }
     if (!shape.length_first) check_length(shape, value, java_length(text), path);
-    if (!shape.values.empty() && std::find(shape.values.begin(), shape.values.end(), text) == shape.values.end()) {
+    if (!shape.values.empty() &&
+        std::find(shape.values.begin(), shape.values.end(), text) == shape.values.end()) {
       std::string set;
       for (const auto& each : shape.values) set += (set.empty() ? "" : ", ") + std::string(each);
       report(shape, &value, path, "Member must satisfy enum value set: [" + set + "]");
@@ -408,20 +429,24 @@ class Constraints {
 
   void check_length(const Shape& shape, const Value& value, std::int64_t length, const Path& path) {
     if (shape.min && length < *shape.min) {
-      report(shape, &value, path, "Member must have length greater than or equal to " + std::to_string(*shape.min));
+      report(shape, &value, path,
+             "Member must have length greater than or equal to " + std::to_string(*shape.min));
     }
     if (shape.max && length > *shape.max) {
-      report(shape, &value, path, "Member must have length less than or equal to " + std::to_string(*shape.max));
+      report(shape, &value, path,
+             "Member must have length less than or equal to " + std::to_string(*shape.max));
     }
   }
 
   void check_range(const Shape& shape, const Value& value, const Path& path) {
     const std::int64_t number = integer_of(value);
     if (shape.min && number < *shape.min) {
-      report(shape, &value, path, "Member must have value greater than or equal to " + std::to_string(*shape.min));
+      report(shape, &value, path,
+             "Member must have value greater than or equal to " + std::to_string(*shape.min));
     }
     if (shape.max && number > *shape.max) {
-      report(shape, &value, path, "Member must have value less than or equal to " + std::to_string(*shape.max));
+      report(shape, &value, path,
+             "Member must have value less than or equal to " + std::to_string(*shape.max));
     }
   }
 
@@ -485,7 +510,9 @@ class Constraints {
 
   static std::string constraints_of(const Shape& shape) {
     std::string result;
-    const auto add = [&](const std::string& constraint) { result += (result.empty() ? "" : ", ") + constraint; };
+    const auto add = [&](const std::string& constraint) {
+      result += (result.empty() ? "" : ", ") + constraint;
+    };
     if (shape.max) add("Member must have length less than or equal to " + std::to_string(*shape.max));
     if (shape.min) add("Member must have length greater than or equal to " + std::to_string(*shape.min));
     if (!shape.pattern.empty()) {
@@ -505,7 +532,9 @@ Result<void> check_first(const Shape& shape, const Value& request) {
       return error::validation("The parameter '" + std::string(member.name) +
                                "' is required but was not present in the request");
     }
-    if (member.shape == nullptr || !member.shape->length_first || value == nullptr || value->string().starts_with("arn:")) continue;
+    if (member.shape == nullptr || !member.shape->length_first || value == nullptr ||
+        value->string().starts_with("arn:"))
+      continue;
     const auto length = java_length(value->string());
     if (length < *member.shape->min || length > *member.shape->max) {
       // A global table's name, too, is called a TableName.

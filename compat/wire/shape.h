@@ -48,23 +48,33 @@ struct Member {
 
 struct Shape {
   enum class Type : std::uint8_t {
-    string, integer, long_integer, decimal, boolean, blob, timestamp, list, map, structure, attribute_value
+    string,
+    integer,
+    long_integer,
+    decimal,
+    boolean,
+    blob,
+    timestamp,
+    list,
+    map,
+    structure,
+    attribute_value
   };
   Type type = Type::string;
-  std::string_view java_name{};              // of a structure, without its package: "KeySchemaElement"
-  std::span<const Member> members{};         // of a structure, in AWS's order of checks
-  const Shape* element = nullptr;            // of a list; values of a map
-  const Shape* key = nullptr;                // of a map; constraints only
-  std::optional<std::int64_t> min{}, max{};  // length of strings, lists, maps; value of numbers
-  std::string_view pattern{};                // one of those below
+  std::string_view java_name{};                // of a structure, without its package: "KeySchemaElement"
+  std::span<const Member> members{};           // of a structure, in AWS's order of checks
+  const Shape* element = nullptr;              // of a list; values of a map
+  const Shape* key = nullptr;                  // of a map; constraints only
+  std::optional<std::int64_t> min{}, max{};    // length of strings, lists, maps; value of numbers
+  std::string_view pattern{};                  // one of those below
   std::span<const std::string_view> values{};  // an enum's, in the order in which AWS prints them
-  bool table_name = false;                   // an ARN is exempt from length and pattern
-  bool length_first = false;                 // "TableName must be at least 3 characters long and …"
+  bool table_name = false;                     // an ARN is exempt from length and pattern
+  bool length_first = false;                   // "TableName must be at least 3 characters long and …"
 };
 
 inline constexpr std::string_view name_pattern = "[a-zA-Z0-9_.-]+";
 inline constexpr std::string_view print_pattern = "\\p{Print}+";  // ASCII's printable characters
-inline constexpr std::string_view text_pattern =                   // no control characters but these three
+inline constexpr std::string_view text_pattern =                  // no control characters but these three
     "[\\u0020-\\uD7FF\\uE000-\\uFFFD\\uD800\\uDC00-\\uDBFF\\uDFFF\\r\\n\\t]*";
 
 constexpr Shape structure(std::string_view java_name, std::span<const Member> members) {

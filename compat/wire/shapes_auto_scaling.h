@@ -23,10 +23,8 @@ inline constexpr Member scaling_policy_members[] = {
 };
 inline constexpr Shape scaling_policy = structure("AutoScalingPolicyUpdate", scaling_policy_members);
 inline constexpr Member auto_scaling_members[] = {
-    {"MinimumUnits", &positive_long},
-    {"MaximumUnits", &positive_long},
-    {"AutoScalingDisabled", &boolean},
-    {"AutoScalingRoleArn", &role_arn},
+    {"MinimumUnits", &positive_long},         {"MaximumUnits", &positive_long},
+    {"AutoScalingDisabled", &boolean},        {"AutoScalingRoleArn", &role_arn},
     {"ScalingPolicyUpdate", &scaling_policy},
 };
 inline constexpr Shape auto_scaling = structure("AutoScalingSettingsUpdate", auto_scaling_members);

@@ -22,14 +22,15 @@ inline constexpr Shape table_name_first = {
     .min = 3, .max = 255, .pattern = name_pattern, .table_name = true, .length_first = true};
 inline constexpr Shape index_name = string_shape(3, 255, name_pattern);
 inline constexpr Shape attribute_name = string_shape({}, 65535);
-inline constexpr Shape attribute_names = list_of(attribute_name, 1);      // AttributesToGet
-inline constexpr Shape expression_names = map_of(attribute_name);         // ExpressionAttributeNames
+inline constexpr Shape attribute_names = list_of(attribute_name, 1);  // AttributesToGet
+inline constexpr Shape expression_names = map_of(attribute_name);     // ExpressionAttributeNames
 
 // --- attribute values
-inline constexpr Shape attribute_value = {.type = Shape::Type::attribute_value, .java_name = "AttributeValue"};
-inline constexpr Shape attribute_values = list_of(attribute_value);                        // AttributeValueList
-inline constexpr Shape attribute_map = map_of(attribute_value, &attribute_name);           // Item, Key
-inline constexpr Shape expression_values = map_of(attribute_value);                        // ExpressionAttributeValues
+inline constexpr Shape attribute_value = {.type = Shape::Type::attribute_value,
+                                          .java_name = "AttributeValue"};
+inline constexpr Shape attribute_values = list_of(attribute_value);               // AttributeValueList
+inline constexpr Shape attribute_map = map_of(attribute_value, &attribute_name);  // Item, Key
+inline constexpr Shape expression_values = map_of(attribute_value);               // ExpressionAttributeValues
 
 // --- what to return
 inline constexpr std::string_view return_consumed_capacity_values[] = {"INDEXES", "TOTAL", "NONE"};
@@ -49,8 +50,8 @@ inline constexpr Shape select = enum_shape(select_values);
 inline constexpr std::string_view conditional_operator_values[] = {"OR", "AND"};
 inline constexpr Shape conditional_operator = enum_shape(conditional_operator_values);
 inline constexpr std::string_view comparison_operator_values[] = {
-    "IN", "NULL", "BETWEEN", "LT", "NOT_CONTAINS", "EQ", "GT", "NOT_NULL", "NE", "LE", "BEGINS_WITH", "GE",
-    "CONTAINS"};
+    "IN",       "NULL", "BETWEEN", "LT",          "NOT_CONTAINS", "EQ",      "GT",
+    "NOT_NULL", "NE",   "LE",      "BEGINS_WITH", "GE",           "CONTAINS"};
 inline constexpr Shape comparison_operator = enum_shape(comparison_operator_values);
 inline constexpr Member expected_attribute_value_members[] = {
     {"AttributeValueList", &attribute_values},
@@ -66,14 +67,16 @@ inline constexpr Member condition_members[] = {
     {"ComparisonOperator", &comparison_operator, required},
 };
 inline constexpr Shape condition = structure("Condition", condition_members);
-inline constexpr Shape conditions = map_of(condition, &attribute_name);  // KeyConditions, QueryFilter, ScanFilter
+inline constexpr Shape conditions =
+    map_of(condition, &attribute_name);  // KeyConditions, QueryFilter, ScanFilter
 inline constexpr std::string_view attribute_action_values[] = {"ADD", "PUT", "DELETE"};
 inline constexpr Shape attribute_action = enum_shape(attribute_action_values);
 inline constexpr Member attribute_value_update_members[] = {
     {"Value", &attribute_value},
     {"Action", &attribute_action},
 };
-inline constexpr Shape attribute_value_update = structure("AttributeValueUpdate", attribute_value_update_members);
+inline constexpr Shape attribute_value_update =
+    structure("AttributeValueUpdate", attribute_value_update_members);
 inline constexpr Shape attribute_updates = map_of(attribute_value_update, &attribute_name);
 
 }  // namespace mayfly::compat::shapes

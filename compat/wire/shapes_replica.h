@@ -8,7 +8,8 @@ namespace mayfly::compat::shapes {
 inline constexpr Member read_override_members[] = {{"ReadCapacityUnits", &positive_long}};
 inline constexpr Shape read_override = structure("ProvisionedThroughputOverride", read_override_members);
 inline constexpr Member on_demand_override_members[] = {{"MaxReadRequestUnits", &any_long}};
-inline constexpr Shape on_demand_override = structure("OnDemandThroughputOverride", on_demand_override_members);
+inline constexpr Shape on_demand_override =
+    structure("OnDemandThroughputOverride", on_demand_override_members);
 inline constexpr Member replica_index_members[] = {
     {"IndexName", &index_name, required},
     {"ProvisionedThroughputOverride", &read_override},
@@ -36,8 +37,10 @@ inline constexpr Member replica_update_members[] = {
 };
 inline constexpr Shape replica_update = structure("ReplicationGroupUpdate", replica_update_members);
 inline constexpr Shape replica_updates = list_of(replica_update, 1);
-inline constexpr Shape witness_creation = structure("CreateGlobalTableWitnessGroupMemberAction", region_members);
-inline constexpr Shape witness_deletion = structure("DeleteGlobalTableWitnessGroupMemberAction", region_members);
+inline constexpr Shape witness_creation =
+    structure("CreateGlobalTableWitnessGroupMemberAction", region_members);
+inline constexpr Shape witness_deletion =
+    structure("DeleteGlobalTableWitnessGroupMemberAction", region_members);
 inline constexpr Member witness_update_members[] = {
     {"Create", &witness_creation},
     {"Delete", &witness_deletion},

@@ -22,7 +22,7 @@ inline constexpr Member key_schema_element_members[] = {
     {"KeyType", &key_type, required},
 };
 inline constexpr Shape key_schema_element = structure("KeySchemaElement", key_schema_element_members);
-inline constexpr Shape key_schema = list_of(key_schema_element, 1, 2);        // a table's, a local index's
+inline constexpr Shape key_schema = list_of(key_schema_element, 1, 2);         // a table's, a local index's
 inline constexpr Shape global_key_schema = list_of(key_schema_element, 1, 8);  // up to 4 + 4 attributes
 
 // --- throughput
@@ -30,7 +30,8 @@ inline constexpr Member provisioned_throughput_members[] = {
     {"WriteCapacityUnits", &positive_long, required},
     {"ReadCapacityUnits", &positive_long, required},
 };
-inline constexpr Shape provisioned_throughput = structure("ProvisionedThroughput", provisioned_throughput_members);
+inline constexpr Shape provisioned_throughput =
+    structure("ProvisionedThroughput", provisioned_throughput_members);
 inline constexpr Member on_demand_throughput_members[] = {
     {"MaxReadRequestUnits", &any_long},
     {"MaxWriteRequestUnits", &any_long},
@@ -62,12 +63,9 @@ inline constexpr Member local_index_members[] = {
 inline constexpr Shape local_index = structure("LocalSecondaryIndex", local_index_members);
 inline constexpr Shape local_indexes = list_of(local_index);
 inline constexpr Member global_index_members[] = {
-    {"IndexName", &index_name, required},
-    {"KeySchema", &global_key_schema, required},
-    {"Projection", &projection, required},
-    {"ProvisionedThroughput", &provisioned_throughput},
-    {"OnDemandThroughput", &on_demand_throughput},
-    {"WarmThroughput", &warm_throughput},
+    {"IndexName", &index_name, required},          {"KeySchema", &global_key_schema, required},
+    {"Projection", &projection, required},         {"ProvisionedThroughput", &provisioned_throughput},
+    {"OnDemandThroughput", &on_demand_throughput}, {"WarmThroughput", &warm_throughput},
 };
 inline constexpr Shape global_index = structure("GlobalSecondaryIndex", global_index_members);
 inline constexpr Shape global_indexes = list_of(global_index);
@@ -89,11 +87,13 @@ inline constexpr Member global_index_update_members[] = {
     {"Create", &index_creation},
     {"Delete", &index_deletion},
 };
-inline constexpr Shape global_index_update = structure("GlobalSecondaryIndexUpdate", global_index_update_members);
+inline constexpr Shape global_index_update =
+    structure("GlobalSecondaryIndexUpdate", global_index_update_members);
 inline constexpr Shape global_index_updates = list_of(global_index_update);
 
 // --- the rest
-inline constexpr std::string_view stream_view_values[] = {"OLD_IMAGE", "KEYS_ONLY", "NEW_AND_OLD_IMAGES", "NEW_IMAGE"};
+inline constexpr std::string_view stream_view_values[] = {"OLD_IMAGE", "KEYS_ONLY", "NEW_AND_OLD_IMAGES",
+                                                          "NEW_IMAGE"};
 inline constexpr Shape stream_view = enum_shape(stream_view_values);
 inline constexpr Member stream_specification_members[] = {
     {"StreamEnabled", &boolean, required},
@@ -111,7 +111,8 @@ inline constexpr Member encryption_members[] = {
 inline constexpr Shape encryption = structure("SSESpecification", encryption_members);
 inline constexpr std::string_view table_class_values[] = {"STANDARD", "STANDARD_INFREQUENT_ACCESS"};
 inline constexpr Shape table_class = enum_shape(table_class_values);
-inline constexpr std::string_view settings_replication_values[] = {"ENABLED", "DISABLED", "ENABLED_WITH_OVERRIDES"};
+inline constexpr std::string_view settings_replication_values[] = {"ENABLED", "DISABLED",
+                                                                   "ENABLED_WITH_OVERRIDES"};
 inline constexpr Shape settings_replication = enum_shape(settings_replication_values);
 inline constexpr Shape table_source_arn = string_shape(1, 1024);
 

@@ -31,16 +31,16 @@ class Failure : public std::runtime_error {
 using TimePoint = std::chrono::sys_time<std::chrono::milliseconds>;
 
 struct Options {
-  std::string data_directory;           // empty: everything in memory
-  std::string region = "us-east-1";     // of requests that name none
-  std::string destination_directory;    // triggers write failed batches to files below it alone; empty: to none
+  std::string data_directory;         // empty: everything in memory
+  std::string region = "us-east-1";   // of requests that name none
+  std::string destination_directory;  // triggers write failed batches to files below it alone; empty: to none
   // Set: every account's time begins there, and stands still until it is moved. Not set: the host's time.
   std::optional<TimePoint> frozen_at;
 };
 
 struct Answer {
-  int status = 200;   // HTTP's: 200, 400, 500
-  std::string body;   // JSON, as DynamoDB's
+  int status = 200;  // HTTP's: 200, 400, 500
+  std::string body;  // JSON, as DynamoDB's
 };
 
 // Whose tables: an account of twelve digits and a region. Empty: 000000000000, and the emulator's region.
@@ -105,7 +105,8 @@ class Emulator {
   // read in streams. Frozen time stays frozen, the host's goes on from there.
   Advanced advance(std::chrono::milliseconds by, const Identity& identity = {});
   Advanced advance_to(TimePoint instant, const Identity& identity = {});
-  Advanced advance_to_next_expiry(const Identity& identity = {});  // if nothing is going to expire, nothing changes
+  Advanced advance_to_next_expiry(
+      const Identity& identity = {});  // if nothing is going to expire, nothing changes
 
   // --- time to live
   std::int64_t sweep(std::string_view table, const Identity& identity = {});  // deletes what is due; how many
@@ -125,9 +126,9 @@ class Emulator {
 
 struct ServerOptions {
   std::string host = "127.0.0.1";
-  std::uint16_t port = 0;    // 0: a free one
+  std::uint16_t port = 0;  // 0: a free one
   unsigned threads = 1;
-  bool control = true;                    // /_mayfly/… by HTTP beyond health, and changes of event source mappings
+  bool control = true;  // /_mayfly/… by HTTP beyond health, and changes of event source mappings
   std::vector<std::string> allowed_hosts{};  // names with a dot that requests may have in Host
   std::vector<std::string> cors_origins{};   // whose pages may use it from a browser; "*": all
 };

@@ -1,17 +1,16 @@
 // The executable from outside: its options, its first line, its port file, its end.
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <signal.h>
+#include <spawn.h>
 #include <string>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include "tests/support/http_client.h"
@@ -66,7 +65,8 @@ class Process {
   std::string errors() {  // all, once it has ended
     std::string text;
     char piece[4096];
-    for (ssize_t got; (got = ::read(err_, piece, sizeof piece)) > 0;) text.append(piece, static_cast<std::size_t>(got));
+    for (ssize_t got; (got = ::read(err_, piece, sizeof piece)) > 0;)
+      text.append(piece, static_cast<std::size_t>(got));
     return text;
   }
   // The exit code, or minus the signal.
@@ -142,7 +142,8 @@ TEST_CASE("requests are answered when the first line is out, and the port file i
 TEST_CASE("a port file that cannot be written is an error") {
   Process mayfly({"serve", "--port", "0", "--port-file", "/nonexistent/port"});
   CHECK(mayfly.wait() == 1);
-  CHECK(mayfly.errors() == "mayfly: cannot write the port file /nonexistent/port: No such file or directory\n");
+  CHECK(mayfly.errors() ==
+        "mayfly: cannot write the port file /nonexistent/port: No such file or directory\n");
 }
 
 TEST_CASE("every option can be given in the environment") {
@@ -162,9 +163,13 @@ TEST_CASE("every option can be given in the environment") {
 }
 
 TEST_CASE("options that mean nothing are refused") {
-  for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{}, {"sing"}, {"serve", "--port", "70000"}, {"serve", "--port", "x"},
-        {"serve", "--threads", "0"}, {"serve", "--log-level", "loud"}, {"serve", "--nonsense"}}) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{},
+                                                    {"sing"},
+                                                    {"serve", "--port", "70000"},
+                                                    {"serve", "--port", "x"},
+                                                    {"serve", "--threads", "0"},
+                                                    {"serve", "--log-level", "loud"},
+                                                    {"serve", "--nonsense"}}) {
     Process mayfly(arguments);
     CHECK(mayfly.wait() > 0);
     CHECK(!mayfly.errors().empty());
@@ -223,16 +228,18 @@ void execute(std::uint16_t port, std::string_view operation, std::string_view bo
 }  // namespace
 
 TEST_CASE("commands ask a running server, and say its refusals") {
-  Process server({"serve", "--port", "0", "--clock", "frozen", "--now", "2031-01-01T00:00:00Z", "--ttl-mode", "manual"});
+  Process server(
+      {"serve", "--port", "0", "--clock", "frozen", "--now", "2031-01-01T00:00:00Z", "--ttl-mode", "manual"});
   const std::string url = url_of(server.port());
   CHECK(printed({"clock", "show", "--url", url}) ==
         "{\n  \"mode\": \"frozen\",\n  \"now\": \"2031-01-01T00:00:00Z\"\n}\n");
   CHECK(printed({"clock", "advance", "1d12h", "--url", url, "--account", "000000000042"}) ==
-        "{\n  \"now\": \"2031-01-02T12:00:00Z\",\n  \"expired\": 0,\n  \"tables\": {},\n  \"next_expiry\": null\n}\n");
+        "{\n  \"now\": \"2031-01-02T12:00:00Z\",\n  \"expired\": 0,\n  \"tables\": {},\n  \"next_expiry\": "
+        "null\n}\n");
   CHECK(printed({"clock", "show", "--url", url}).find("2031-01-01T00:00:00Z") != std::string::npos);
-  for (const auto& [arguments, sentence] :
-       std::vector<std::pair<std::vector<std::string>, std::string>>{
-           {{"clock", "advance", "soon"}, R"(mayfly: to must be a time such as "2026-11-20T00:00:00Z", or "next-expiry".)"},
+  for (const auto& [arguments, sentence] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"clock", "advance", "soon"},
+            R"(mayfly: to must be a time such as "2026-11-20T00:00:00Z", or "next-expiry".)"},
            {{"ttl", "explain", "carts", R"({"id":{"S":"1"}})"},
             "mayfly: There is no table carts in us-east-1 of account 000000000000."},
            {{"ttl", "explain", "carts", "{"}, "mayfly: The body must be a JSON object."},
@@ -263,7 +270,8 @@ TEST_CASE("tail prints what happens, without colour where nobody sees it, and en
   std::thread writing([&] {
     for (int n = 0; !heard; ++n)
       execute(port, "PutItem",
-              R"({"TableName":"carts","Item":{"id":{"S":"1"},"n":{"N":")" + std::to_string(n) + R"("},"ttl":{"N":"1924992060"}}})");
+              R"({"TableName":"carts","Item":{"id":{"S":"1"},"n":{"N":")" + std::to_string(n) +
+                  R"("},"ttl":{"N":"1924992060"}}})");
   });
   const std::string first = tail.line();
   heard = true;

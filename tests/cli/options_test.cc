@@ -21,7 +21,8 @@ CommandLine parse(std::vector<std::string> arguments) {
   return http::parse_command_line(static_cast<int>(pointers.size()), pointers.data());
 }
 
-CommandLine parse_with(const std::string& variable, const std::string& value, const std::vector<std::string>& arguments) {
+CommandLine parse_with(const std::string& variable, const std::string& value,
+                       const std::vector<std::string>& arguments) {
   ::setenv(variable.c_str(), value.c_str(), 1);
   CommandLine parsed = parse(arguments);
   ::unsetenv(variable.c_str());
@@ -63,7 +64,7 @@ std::map<std::string, std::string> listed_options(const std::string& command) {
 struct Row {
   std::string option, value;  // no value: a flag
   std::function<bool(const ServeOptions&)> set;
-  std::string refused = "";   // a value that means nothing; none: every text means something
+  std::string refused = "";  // a value that means nothing; none: every text means something
 };
 
 const std::vector<Row> rows = {
@@ -77,19 +78,37 @@ const std::vector<Row> rows = {
     {"--table-delay-ms", "7", [](const ServeOptions& o) { return o.table_delay_ms == 7; }, "-1"},
     {"--collection-bytes-max", "7", [](const ServeOptions& o) { return o.collection_bytes_max == 7; }, "x"},
     {"--stream-shards", "2", [](const ServeOptions& o) { return o.stream_shards == 2; }, "0"},
-    {"--function", "a=http://x/,b=http://y/", [](const ServeOptions& o) { return o.functions == std::vector<std::string>{"a=http://x/", "b=http://y/"}; }},
+    {"--function", "a=http://x/,b=http://y/",
+     [](const ServeOptions& o) {
+       return o.functions == std::vector<std::string>{"a=http://x/", "b=http://y/"};
+     }},
     {"--destination-dir", "/d", [](const ServeOptions& o) { return o.destination_directory == "/d"; }},
-    {"--kinesis-endpoint", "http://x/", [](const ServeOptions& o) { return o.kinesis_endpoint == "http://x/"; }},
-    {"--log-level", "error", [](const ServeOptions& o) { return o.log_level == http::log::Level::error; }, "loud"},
+    {"--kinesis-endpoint", "http://x/",
+     [](const ServeOptions& o) { return o.kinesis_endpoint == "http://x/"; }},
+    {"--log-level", "error", [](const ServeOptions& o) { return o.log_level == http::log::Level::error; },
+     "loud"},
     {"--waiting-max", "7", [](const ServeOptions& o) { return o.server.waiting_max == 7; }, "0"},
-    {"--unread-bytes-max", "40000000", [](const ServeOptions& o) { return o.server.unread_bytes_max == 40'000'000; }, "1"},
+    {"--unread-bytes-max", "40000000",
+     [](const ServeOptions& o) { return o.server.unread_bytes_max == 40'000'000; }, "1"},
     {"--no-control", "", [](const ServeOptions& o) { return !o.server.access.control; }},
-    {"--allowed-host", "a.test,b.test", [](const ServeOptions& o) { return o.server.access.hosts == std::vector<std::string>{"a.test", "b.test"}; }},
-    {"--cors-origin", "http://a,http://b", [](const ServeOptions& o) { return o.server.access.origins == std::vector<std::string>{"http://a", "http://b"}; }},
-    {"--clock", "frozen", [](const ServeOptions& o) { return o.clocks.setting.mode == engine::ClockSetting::Mode::frozen; }, "late"},
-    {"--now", "2031-01-01T00:00:00Z", [](const ServeOptions& o) { return o.clocks.now == 1'924'992'000'000; }, "soon"},
-    {"--ttl-mode", "manual", [](const ServeOptions& o) { return o.expiry.kind == engine::ExpiryMode::Kind::manual; }, "never"},
-    {"--ttl-delay-seconds", "1,2", [](const ServeOptions& o) { return o.expiry.delay_ms_min == 1000 && o.expiry.delay_ms_max == 2000; }, "2,1"},
+    {"--allowed-host", "a.test,b.test",
+     [](const ServeOptions& o) {
+       return o.server.access.hosts == std::vector<std::string>{"a.test", "b.test"};
+     }},
+    {"--cors-origin", "http://a,http://b",
+     [](const ServeOptions& o) {
+       return o.server.access.origins == std::vector<std::string>{"http://a", "http://b"};
+     }},
+    {"--clock", "frozen",
+     [](const ServeOptions& o) { return o.clocks.setting.mode == engine::ClockSetting::Mode::frozen; },
+     "late"},
+    {"--now", "2031-01-01T00:00:00Z", [](const ServeOptions& o) { return o.clocks.now == 1'924'992'000'000; },
+     "soon"},
+    {"--ttl-mode", "manual",
+     [](const ServeOptions& o) { return o.expiry.kind == engine::ExpiryMode::Kind::manual; }, "never"},
+    {"--ttl-delay-seconds", "1,2",
+     [](const ServeOptions& o) { return o.expiry.delay_ms_min == 1000 && o.expiry.delay_ms_max == 2000; },
+     "2,1"},
     {"--ttl-seed", "77", [](const ServeOptions& o) { return o.expiry.seed == 77; }, "x"},
     {"--ttl-window-seconds", "7", [](const ServeOptions& o) { return o.ttl_window_seconds == 7; }, "0"},
     {"--ttl-cooldown-seconds", "7", [](const ServeOptions& o) { return o.ttl_cooldown_seconds == 7; }, "-1"},
@@ -115,8 +134,12 @@ TEST_CASE("every option says the same on the command line and in the environment
     INFO(row.option);
     CHECK_FALSE(row.set(*parse({"serve"}).serve));
     const bool flag = row.value.empty();
-    CHECK(row.set(*parse(flag ? std::vector<std::string>{"serve", row.option} : std::vector<std::string>{"serve", row.option, row.value}).serve));
-    const auto by_variable = [&](const std::string& value) { return parse_with(variable_of(row.option), value, {"serve"}); };
+    CHECK(row.set(*parse(flag ? std::vector<std::string>{"serve", row.option}
+                              : std::vector<std::string>{"serve", row.option, row.value})
+                       .serve));
+    const auto by_variable = [&](const std::string& value) {
+      return parse_with(variable_of(row.option), value, {"serve"});
+    };
     CHECK_FALSE(row.set(*by_variable("").serve));
     if (!flag) {
       CHECK(row.set(*by_variable(row.value).serve));
@@ -144,18 +167,23 @@ TEST_CASE("every option says the same on the command line and in the environment
 }
 
 TEST_CASE("what may be repeated is a list either way") {
-  for (const auto& [option, values] : {std::pair{"--allowed-host", std::pair{"a.test", "b.test"}}, {"--cors-origin", {"http://a", "http://b"}},
+  for (const auto& [option, values] : {std::pair{"--allowed-host", std::pair{"a.test", "b.test"}},
+                                       {"--cors-origin", {"http://a", "http://b"}},
                                        {"--function", {"a=http://x/", "b=http://y/"}}}) {
     const auto parsed = parse({"serve", option, values.first, option, values.second});
-    const auto row = std::find_if(rows.begin(), rows.end(), [&, &option = option](const Row& one) { return one.option == option; });
+    const auto row = std::find_if(rows.begin(), rows.end(),
+                                  [&, &option = option](const Row& one) { return one.option == option; });
     CHECK(row->set(*parsed.serve));
   }
 }
 
 TEST_CASE("every command takes the server, the account and the region from the environment") {
-  const std::map<std::string, std::string> expected = {{"--url", "MAYFLY_URL"}, {"--account", "MAYFLY_ACCOUNT"}, {"--region", "MAYFLY_REGION"}};
-  for (const char* command : {"clock show", "ttl show", "snapshot take", "reset"}) CHECK(listed_options(command) == expected);
-  CHECK(parse_with("MAYFLY_URL", "http://127.0.0.1:1", {"clock", "show"}).control->url == "http://127.0.0.1:1");
+  const std::map<std::string, std::string> expected = {
+      {"--url", "MAYFLY_URL"}, {"--account", "MAYFLY_ACCOUNT"}, {"--region", "MAYFLY_REGION"}};
+  for (const char* command : {"clock show", "ttl show", "snapshot take", "reset"})
+    CHECK(listed_options(command) == expected);
+  CHECK(parse_with("MAYFLY_URL", "http://127.0.0.1:1", {"clock", "show"}).control->url ==
+        "http://127.0.0.1:1");
   CHECK(parse_with("MAYFLY_ACCOUNT", "000000000042", {"reset"}).control->account == "000000000042");
   CHECK(parse_with("MAYFLY_REGION", "eu-west-1", {"ttl", "show"}).control->region == "eu-west-1");
 }

@@ -10,14 +10,16 @@ namespace {
 
 std::unique_ptr<compat::control::EventSource> follow(TestEmulator& emulator, std::string_view query) {
   auto answer = compat::control::answer(
-      emulator.emulator(), {.method = "GET", .path = "/_mayfly/events", .query = query, .scope = emulator.scope});
+      emulator.emulator(),
+      {.method = "GET", .path = "/_mayfly/events", .query = query, .scope = emulator.scope});
   REQUIRE(answer.status == 200);
   REQUIRE(answer.events);
   return std::move(answer.events);
 }
 
 void put(TestEmulator& emulator, const std::string& id, std::size_t bytes) {
-  emulator.ok("PutItem", {{"TableName", "carts"}, {"Item", {{"id", {{"S", id}}}, {"text", {{"S", std::string(bytes, 'x')}}}}}});
+  emulator.ok("PutItem", {{"TableName", "carts"},
+                          {"Item", {{"id", {{"S", id}}}, {"text", {{"S", std::string(bytes, 'x')}}}}}});
 }
 
 std::size_t count(const std::string& text, std::string_view part) {
@@ -64,7 +66,8 @@ TEST_CASE("events of another account, region or kind are not told") {
   std::string text;
   REQUIRE(events->next(text, {}));
   const engine::Scope own = emulator.scope;
-  for (const engine::Scope& other : {engine::Scope{"000000000042", own.region}, engine::Scope{own.account, "eu-west-1"}}) {
+  for (const engine::Scope& other :
+       {engine::Scope{"000000000042", own.region}, engine::Scope{own.account, "eu-west-1"}}) {
     emulator.scope = other;
     emulator.ok("CreateTable", table);
     put(emulator, "theirs", 1);

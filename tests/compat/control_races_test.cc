@@ -1,8 +1,7 @@
 // Every call of the control API beside every other, and beside requests: none crashes, hangs, or answers what
 // no order of the calls could.
-#include <catch2/catch.hpp>
-
 #include <atomic>
+#include <catch2/catch.hpp>
 #include <functional>
 #include <string>
 #include <thread>
@@ -77,8 +76,9 @@ constexpr std::string_view create_carts =
 
 }  // namespace
 
-TEST_CASE("every control call beside every other, and beside writers, answers and leaves a server that serves",
-          "[control][races]") {
+TEST_CASE(
+    "every control call beside every other, and beside writers, answers and leaves a server that serves",
+    "[control][races]") {
   compat::EmulatorOptions options;
   options.database.reap = true;
   TestEmulator emulator(std::move(options));
@@ -104,7 +104,9 @@ TEST_CASE("every control call beside every other, and beside writers, answers an
     switch (i % 8) {
       case 0: emulator.execute("CreateTable", create_carts); break;
       case 1:
-        emulator.execute("UpdateTimeToLive", R"({"TableName":"carts","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
+        emulator.execute(
+            "UpdateTimeToLive",
+            R"({"TableName":"carts","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
         break;
       case 7:
         if (i % 64 == 63) emulator.execute("DeleteTable", R"({"TableName":"carts"})");
@@ -114,8 +116,9 @@ TEST_CASE("every control call beside every other, and beside writers, answers an
   });
   repeat([&](unsigned i) {
     const std::string ttl = std::to_string(TestEmulator::start / 1000 + static_cast<std::int64_t>(i % 40));
-    const compat::Answer answer = emulator.execute(
-        "PutItem", R"({"TableName":"carts","Item":{"id":{"S":")" + std::to_string(i % 50) + R"("},"ttl":{"N":")" + ttl + R"("}}})");
+    const compat::Answer answer =
+        emulator.execute("PutItem", R"({"TableName":"carts","Item":{"id":{"S":")" + std::to_string(i % 50) +
+                                        R"("},"ttl":{"N":")" + ttl + R"("}}})");
     unexpected += answer.status == 500;
   });
   repeat([&](unsigned) {
@@ -132,5 +135,6 @@ TEST_CASE("every control call beside every other, and beside writers, answers an
   CHECK(emulator.run("ListTables", "{}") == R"(200 {"TableNames":[]})");
   CHECK(emulator.execute("CreateTable", create_carts).status == 200);
   CHECK(emulator.execute("PutItem", R"({"TableName":"carts","Item":{"id":{"S":"a"}}})").status == 200);
-  CHECK(emulator.run("GetItem", R"({"TableName":"carts","Key":{"id":{"S":"a"}}})") == R"(200 {"Item":{"id":{"S":"a"}}})");
+  CHECK(emulator.run("GetItem", R"({"TableName":"carts","Key":{"id":{"S":"a"}}})") ==
+        R"(200 {"Item":{"id":{"S":"a"}}})");
 }

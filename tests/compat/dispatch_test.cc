@@ -1,5 +1,4 @@
 #include <catch2/catch.hpp>
-
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,9 +23,10 @@ TEST_CASE("a body that is no JSON object is a serialization error") {
   CHECK(emulator.run("ListTables", "{") == nothing_more);
   CHECK(emulator.run("ListTables", "null") == nothing_more);
   CHECK(emulator.run("ListTables", "{\"Limit\":1,\"x\":\"\xff\"}") == nothing_more);
-  CHECK(emulator.run("ListTables", "[]") ==
-        R"(400 {"__type":"com.amazon.coral.service#SerializationException",)"
-        R"("Message":"Unrecognized collection type class com.amazonaws.dynamodb.v20120810.ListTablesInput"})");
+  CHECK(
+      emulator.run("ListTables", "[]") ==
+      R"(400 {"__type":"com.amazon.coral.service#SerializationException",)"
+      R"("Message":"Unrecognized collection type class com.amazonaws.dynamodb.v20120810.ListTablesInput"})");
 }
 
 TEST_CASE("types are checked before constraints, constraints before rules") {
@@ -34,10 +34,11 @@ TEST_CASE("types are checked before constraints, constraints before rules") {
   CHECK(emulator.run("ListTables", R"({"ExclusiveStartTableName":"a","Limit":"1"})") ==
         R"(400 {"__type":"com.amazon.coral.service#SerializationException",)"
         R"("Message":"STRING_VALUE cannot be converted to Integer"})");
-  CHECK(emulator.run("ListTables", R"({"ExclusiveStartTableName":"a","Limit":1})") ==
-        R"(400 {"__type":"com.amazon.coral.validate#ValidationException","message":"1 validation error detected: )"
-        R"(Value 'a' at 'exclusiveStartTableName' failed to satisfy constraint: Member must have length greater than )"
-        R"(or equal to 3"})");
+  CHECK(
+      emulator.run("ListTables", R"({"ExclusiveStartTableName":"a","Limit":1})") ==
+      R"(400 {"__type":"com.amazon.coral.validate#ValidationException","message":"1 validation error detected: )"
+      R"(Value 'a' at 'exclusiveStartTableName' failed to satisfy constraint: Member must have length greater than )"
+      R"(or equal to 3"})");
 }
 
 TEST_CASE("tables are listed page by page, in order") {
@@ -51,7 +52,8 @@ TEST_CASE("tables are listed page by page, in order") {
   CHECK(emulator.run("ListTables", "{}") == R"(200 {"TableNames":["aaa","bbb","ccc"]})");
   CHECK(emulator.run("ListTables", R"({"Limit":2})") ==
         R"(200 {"TableNames":["aaa","bbb"],"LastEvaluatedTableName":"bbb"})");
-  CHECK(emulator.run("ListTables", R"({"Limit":2,"ExclusiveStartTableName":"bbb"})") == R"(200 {"TableNames":["ccc"]})");
+  CHECK(emulator.run("ListTables", R"({"Limit":2,"ExclusiveStartTableName":"bbb"})") ==
+        R"(200 {"TableNames":["ccc"]})");
   CHECK(emulator.run("ListTables", R"({"Limit":3})") == R"(200 {"TableNames":["aaa","bbb","ccc"]})");
 }
 
@@ -83,8 +85,9 @@ TEST_CASE("limits are a new account's, the endpoint is where the client is") {
         R"("TableMaxReadCapacityUnits":40000,"TableMaxWriteCapacityUnits":40000})");
   CHECK(emulator.run("DescribeEndpoints", "{}") ==
         R"(200 {"Endpoints":[{"Address":"dynamodb.us-east-1.amazonaws.com","CachePeriodInMinutes":1440}]})");
-  CHECK(emulator.emulator().execute(emulator.scope, "DynamoDB_20120810.DescribeEndpoints", "{}", "localhost:8000").body ==
-        R"({"Endpoints":[{"Address":"localhost:8000","CachePeriodInMinutes":1440}]})");
+  CHECK(emulator.emulator()
+            .execute(emulator.scope, "DynamoDB_20120810.DescribeEndpoints", "{}", "localhost:8000")
+            .body == R"({"Endpoints":[{"Address":"localhost:8000","CachePeriodInMinutes":1440}]})");
 }
 
 }  // namespace

@@ -1,13 +1,12 @@
 // What a request costs grows as it does: each is sent once and twice as large, and steps are counted, not
 // time.
 #include <catch2/catch.hpp>
-
 #include <functional>
 #include <map>
 #include <string>
 
-#include "compat/wire/json.h"
 #include "compat/items/transact_items.h"
+#include "compat/wire/json.h"
 #include "support/test_emulator.h"
 
 namespace mayfly::testing {
@@ -37,40 +36,57 @@ TEST_CASE("twice as large a request looks up its members in twice as many steps"
   using Make = std::function<std::string(std::size_t)>;
   const std::map<std::string, std::pair<std::string, Make>> requests = {
       {"a wide item of a transaction with a token",
-       {"TransactWriteItems", [](std::size_t n) {
+       {"TransactWriteItems",
+        [](std::size_t n) {
           return R"({"ClientRequestToken":"t)" + std::to_string(n) +
                  R"(","TransactItems":[{"Put":{"TableName":"carts","Item":{"id":{"S":"a"},)" +
                  members(n, R"({"S":"v"})") + "}}}]}";
         }}},
       {"a transaction with a token and members that nobody declared",
-       {"TransactWriteItems", [](std::size_t n) {
+       {"TransactWriteItems",
+        [](std::size_t n) {
           return R"({"ClientRequestToken":"u)" + std::to_string(n) +
-                 R"(","TransactItems":[{"Put":{"TableName":"carts","Item":{"id":{"S":"a"}},"More":{)" + members(n, "null") +
-                 "}}}]}";
+                 R"(","TransactItems":[{"Put":{"TableName":"carts","Item":{"id":{"S":"a"}},"More":{)" +
+                 members(n, "null") + "}}}]}";
         }}},
-      {"an item with a wide map", {"PutItem", [](std::size_t n) {
-          return R"({"TableName":"carts","Item":{"id":{"S":"a"},"m":{"M":{)" + members(n, R"({"N":"1"})") + "}}}}";
+      {"an item with a wide map",
+       {"PutItem",
+        [](std::size_t n) {
+          return R"({"TableName":"carts","Item":{"id":{"S":"a"},"m":{"M":{)" + members(n, R"({"N":"1"})") +
+                 "}}}}";
         }}},
-      {"a value with many types", {"PutItem", [](std::size_t n) {
+      {"a value with many types",
+       {"PutItem",
+        [](std::size_t n) {
           return R"({"TableName":"carts","Item":{"id":{"S":"a"},"m":{)" + members(n, R"("x")") + "}}}";
         }}},
-      {"members that nobody declared", {"Scan", [](std::size_t n) {
-          return R"({"TableName":"carts",)" + members(n, "{}") + "}";
-        }}},
-      {"names that no expression uses", {"Scan", [](std::size_t n) {
+      {"members that nobody declared",
+       {"Scan", [](std::size_t n) { return R"({"TableName":"carts",)" + members(n, "{}") + "}"; }}},
+      {"names that no expression uses",
+       {"Scan",
+        [](std::size_t n) {
           std::string names;
-          for (std::size_t i = 0; i < n; ++i) names += (i ? ",\"#m" : "\"#m") + std::to_string(i) + "\":\"a\"";
+          for (std::size_t i = 0; i < n; ++i)
+            names += (i ? ",\"#m" : "\"#m") + std::to_string(i) + "\":\"a\"";
           return R"({"TableName":"carts","FilterExpression":"a = :v","ExpressionAttributeValues":{":v":{"S":"x"}},)"
-                 R"("ExpressionAttributeNames":{)" + names + "}}";
+                 R"("ExpressionAttributeNames":{)" +
+                 names + "}}";
         }}},
-      {"a legacy filter", {"Scan", [](std::size_t n) {
-          return R"({"TableName":"carts","ScanFilter":{)" + members(n, R"({"ComparisonOperator":"NULL"})") + "}}";
+      {"a legacy filter",
+       {"Scan",
+        [](std::size_t n) {
+          return R"({"TableName":"carts","ScanFilter":{)" + members(n, R"({"ComparisonOperator":"NULL"})") +
+                 "}}";
         }}},
-      {"a legacy update", {"UpdateItem", [](std::size_t n) {
+      {"a legacy update",
+       {"UpdateItem",
+        [](std::size_t n) {
           return R"({"TableName":"carts","Key":{"id":{"S":"a"}},"AttributeUpdates":{)" +
                  members(n, R"({"Value":{"N":"1"}})") + "}}";
         }}},
-      {"many definitions of attributes", {"CreateTable", [](std::size_t n) {
+      {"many definitions of attributes",
+       {"CreateTable",
+        [](std::size_t n) {
           return R"({"TableName":"other","KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"AttributeDefinitions":[)" +
                  elements(n, R"({"AttributeName":"id","AttributeType":"S"})") + "]}";
         }}},
@@ -89,7 +105,9 @@ TEST_CASE("twice as large a request looks up its members in twice as many steps"
   }
 }
 
-TEST_CASE("the digest of a request takes no notice of the order of members, of null, or of all but the last of a name") {
+TEST_CASE(
+    "the digest of a request takes no notice of the order of members, of null, or of all but the last of a "
+    "name") {
   const auto digest = [](std::string_view text) { return compat::request_digest(json::parse(text)->root()); };
   const std::string one = digest(R"([{"a":1,"b":{"c":"x","d":[true,null]}}])");
   CHECK(digest(R"([{"b":{"d":[true,null],"c":"x"},"a":1}])") == one);

@@ -1,7 +1,6 @@
 // The limits that requests meet, each with a request that just fits and one that does not.
-#include <catch2/catch.hpp>
-
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <string>
 #include <utility>
 
@@ -44,15 +43,23 @@ TEST_CASE("a partition key has up to 2048 bytes, a sort key 1024") {
   Music music;
   music.ok("PutItem", Music::put(std::string(2048, 'a'), std::string(1024, 's')));
   CHECK(music.refused("PutItem", Music::put(std::string(2049, 'a'), "s")) ==
-        "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of2048 bytes");
+        "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit "
+        "of2048 bytes");
   CHECK(music.refused("PutItem", Music::put("a", std::string(1025, 's'))) ==
-        "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of "
+        "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size "
+        "limit of "
         "1024 bytes");
 }
 
 TEST_CASE("an item has up to 400 KB, names included") {
   Music music;
-  const std::size_t rest = 400 * 1024 - std::string("artist" "a" "song" "s" "t").size();
+  const std::size_t rest = 400 * 1024 - std::string(
+                                            "artist"
+                                            "a"
+                                            "song"
+                                            "s"
+                                            "t")
+                                            .size();
   music.ok("PutItem", Music::put("a", "s", {{"t", text(std::string(rest, 'x'))}}));
   CHECK(music.refused("PutItem", Music::put("a", "s", {{"t", text(std::string(rest + 1, 'x'))}})) ==
         "Item size has exceeded the maximum allowed size");
@@ -67,7 +74,8 @@ TEST_CASE("a value is nested up to 32 levels deep, and so is a path") {
   Music music;
   music.ok("PutItem", Music::put("a", "s", {{"t", nested(31)}}));
   CHECK(music.refused("PutItem", Music::put("a", "s", {{"t", nested(32)}})) ==
-        "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported "
+        "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond "
+        "supported "
         "limit");
   const json get = {{"TableName", "music"}, {"Key", {{"artist", text("a")}, {"song", text("s")}}}};
   json deep = get;
@@ -85,8 +93,10 @@ TEST_CASE("an expression has up to 4096 bytes, 300 operators and lists of 100 op
   music.ok("Scan", scan);
   scan["FilterExpression"] = "a = :v" + std::string(4091, ' ');
   CHECK(music.refused("Scan", scan) ==
-        "Invalid FilterExpression: Expression size has exceeded the maximum allowed size; expression size: 4097");
-  scan["FilterExpression"] = "NOT " + joined(150, "a = :v", " OR ");  // 150 comparisons, 149 times OR, one NOT
+        "Invalid FilterExpression: Expression size has exceeded the maximum allowed size; expression size: "
+        "4097");
+  scan["FilterExpression"] =
+      "NOT " + joined(150, "a = :v", " OR ");  // 150 comparisons, 149 times OR, one NOT
   music.ok("Scan", scan);
   scan["FilterExpression"] = "NOT NOT " + joined(150, "a = :v", " OR ");
   CHECK(music.refused("Scan", scan) ==
@@ -95,7 +105,8 @@ TEST_CASE("an expression has up to 4096 bytes, 300 operators and lists of 100 op
   music.ok("Scan", scan);
   scan["FilterExpression"] = "a IN (" + joined(101, ":v", ",") + ")";
   CHECK(music.refused("Scan", scan) ==
-        "Invalid FilterExpression: The IN operator is provided with too many operands; number of operands: 101");
+        "Invalid FilterExpression: The IN operator is provided with too many operands; number of operands: "
+        "101");
 }
 
 TEST_CASE("a batch reads up to 100 items and answers up to 16 MB") {
@@ -110,8 +121,9 @@ TEST_CASE("a batch reads up to 100 items and answers up to 16 MB") {
   CHECK(answer["UnprocessedKeys"]["music"]["Keys"].size() == 4);
   for (int i = 45; i < 101; ++i) keys.push_back({{"artist", text("a")}, {"song", text(std::to_string(i))}});
   const json many = {{"RequestItems", {{"music", {{"Keys", keys}}}}}};
-  CHECK(music.refused("BatchGetItem", many).ends_with("at 'requestItems.music.member.keys' failed to satisfy constraint: "
-                                                      "Member must have length less than or equal to 100"));
+  CHECK(music.refused("BatchGetItem", many)
+            .ends_with("at 'requestItems.music.member.keys' failed to satisfy constraint: "
+                       "Member must have length less than or equal to 100"));
 }
 
 TEST_CASE("a page has up to 1 MB: the item that crosses the line belongs to it") {
@@ -128,7 +140,8 @@ TEST_CASE("a transaction has up to 4 MB") {
   Music music;
   json actions = json::array();
   for (int i = 0; i < 11; ++i) {
-    actions.push_back({{"Put", Music::put("a", std::to_string(i), {{"t", text(std::string(400'000, 'x'))}})}});
+    actions.push_back(
+        {{"Put", Music::put("a", std::to_string(i), {{"t", text(std::string(400'000, 'x'))}})}});
   }
   CHECK(music.refused("TransactWriteItems", {{"TransactItems", actions}}) ==
         "Transaction payload size cannot exceed 4 MB");
@@ -142,7 +155,8 @@ TEST_CASE("a table has up to 20 global and 5 local indexes, which project up to 
     json table = json::parse(R"({"TableName":"many","BillingMode":"PAY_PER_REQUEST",
         "AttributeDefinitions":[{"AttributeName":"a","AttributeType":"S"},{"AttributeName":"b","AttributeType":"S"}],
         "KeySchema":[{"AttributeName":"a","KeyType":"HASH"},{"AttributeName":"b","KeyType":"RANGE"}]})");
-    for (const auto& [list, count] : {std::pair("GlobalSecondaryIndexes", global), {"LocalSecondaryIndexes", local}}) {
+    for (const auto& [list, count] :
+         {std::pair("GlobalSecondaryIndexes", global), {"LocalSecondaryIndexes", local}}) {
       for (int i = 0; i < count; ++i) {
         json index = {{"IndexName", std::string(list).substr(0, 1) + "index" + std::to_string(i)},
                       {"KeySchema", table["KeySchema"]},
@@ -151,7 +165,8 @@ TEST_CASE("a table has up to 20 global and 5 local indexes, which project up to 
         projected -= names;
         if (names > 0) {
           index["Projection"] = {{"ProjectionType", "INCLUDE"}, {"NonKeyAttributes", json::array()}};
-          for (int n = 0; n < names; ++n) index["Projection"]["NonKeyAttributes"].push_back("n" + std::to_string(n));
+          for (int n = 0; n < names; ++n)
+            index["Projection"]["NonKeyAttributes"].push_back("n" + std::to_string(n));
         }
         table[list].push_back(index);
       }
@@ -160,20 +175,24 @@ TEST_CASE("a table has up to 20 global and 5 local indexes, which project up to 
   };
   music.ok("CreateTable", create(20, 5, 100));
   CHECK(music.refused("CreateTable", create(21, 0, 0)) ==
-        "One or more parameter values were invalid: GlobalSecondaryIndex count exceeds the per-table limit of 20");
+        "One or more parameter values were invalid: GlobalSecondaryIndex count exceeds the per-table limit "
+        "of 20");
   CHECK(music.refused("CreateTable", create(0, 6, 0)) ==
-        "One or more parameter values were invalid: Number of LocalSecondaryIndexes exceeds per-table limit of 5");
+        "One or more parameter values were invalid: Number of LocalSecondaryIndexes exceeds per-table limit "
+        "of 5");
   CHECK(music.refused("CreateTable", create(20, 0, 101)) ==
-        "One or more parameter values were invalid: The total number of projected attributes in all indexes exceeds "
+        "One or more parameter values were invalid: The total number of projected attributes in all indexes "
+        "exceeds "
         "the limit of 100");
-  CHECK(music.refused("UpdateTable",
-                      {{"TableName", "many"},
-                       {"AttributeDefinitions", json::array({{{"AttributeName", "a"}, {"AttributeType", "S"}}})},
-                       {"GlobalSecondaryIndexUpdates",
-                        json::array({{{"Create",
-                                       {{"IndexName", "one-more"},
-                                        {"KeySchema", json::array({{{"AttributeName", "a"}, {"KeyType", "HASH"}}})},
-                                        {"Projection", {{"ProjectionType", "ALL"}}}}}}})}}) ==
+  CHECK(music.refused(
+            "UpdateTable",
+            {{"TableName", "many"},
+             {"AttributeDefinitions", json::array({{{"AttributeName", "a"}, {"AttributeType", "S"}}})},
+             {"GlobalSecondaryIndexUpdates",
+              json::array({{{"Create",
+                             {{"IndexName", "one-more"},
+                              {"KeySchema", json::array({{{"AttributeName", "a"}, {"KeyType", "HASH"}}})},
+                              {"Projection", {{"ProjectionType", "ALL"}}}}}}})}}) ==
         "Subscriber limit exceeded: Number of global secondary indexes exceeds per-table limit of 20");
 }
 
@@ -190,11 +209,12 @@ TEST_CASE("an answer repeats of a large request only what a message holds") {
   for (const auto& [operation, body] : std::initializer_list<std::pair<const char*, std::string>>{
            {"PutItem", R"({"TableName":"music","ReturnValues":)" + quoted + R"(,"Item":{}})"},
            {"GetItem", R"({"TableName":)" + quoted + R"(,"Key":{}})"},
-           {"Scan", R"({"TableName":"music","Select":)" + quoted + R"(,"ReturnConsumedCapacity":)" + quoted + "}"},
+           {"Scan",
+            R"({"TableName":"music","Select":)" + quoted + R"(,"ReturnConsumedCapacity":)" + quoted + "}"},
            {"PutItem", R"({"TableName":"music","Item":{"artist":{"N":)" + quoted + "}}}"},
            {"PutItem", R"({"TableName":"music","Item":{"artist":{"SS":[)" + quoted + "," + quoted + "]}}}"},
-           {"Scan", R"({"TableName":"music","FilterExpression":"a = :b","ExpressionAttributeValues":{":)" + large +
-                        R"(":{"S":"x"}}})"},
+           {"Scan", R"({"TableName":"music","FilterExpression":"a = :b","ExpressionAttributeValues":{":)" +
+                        large + R"(":{"S":"x"}}})"},
            {"Scan", R"({"TableName":"music","FilterExpression":"a = b","ExpressionAttributeNames":{"#)" +
                         large + R"(":"x"}})"},
            {"BatchGetItem", R"({"RequestItems":{)" + quoted + R"(:{"Keys":[{"a":{"S":"x"}}]}}})"},
@@ -210,7 +230,8 @@ TEST_CASE("an answer repeats of a large request only what a message holds") {
 
 TEST_CASE("what AWS has and we do not is refused by name; what AWS does not have is ignored, as AWS does") {
   Music music;
-  const std::string no = "Mayfly does not support this member of DynamoDB's yet, and refuses requests that have it: ";
+  const std::string no =
+      "Mayfly does not support this member of DynamoDB's yet, and refuses requests that have it: ";
   json table = json::parse(R"({"TableName":"others","BillingMode":"PAY_PER_REQUEST",
       "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
       "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}]})");
@@ -223,12 +244,13 @@ TEST_CASE("what AWS has and we do not is refused by name; what AWS does not have
         no + "'vectorIndexUpdates'");
   CHECK(music.refused("UpdateTable", {{"TableName", "music"}, {"DisassociationProtectionEnabled", true}}) ==
         no + "'disassociationProtectionEnabled'");
-  CHECK(music.refused("UpdateTable", {{"TableName", "music"},
-                                      {"ReplicaUpdates", {{{"Disassociate", {{"RegionName", "eu-west-1"}}}}}}}) ==
+  CHECK(music.refused("UpdateTable",
+                      {{"TableName", "music"},
+                       {"ReplicaUpdates", {{{"Disassociate", {{"RegionName", "eu-west-1"}}}}}}}) ==
         no + "'replicaUpdates.1.member.disassociate'");
   // Its other mistakes come first.
-  CHECK(music.refused("GetShardIterator", {{"StreamArn", std::string(40, 'a')}, {"Timestamp", 1}}).find("shardId") !=
-        std::string::npos);
+  CHECK(music.refused("GetShardIterator", {{"StreamArn", std::string(40, 'a')}, {"Timestamp", 1}})
+            .find("shardId") != std::string::npos);
 }
 
 }  // namespace mayfly::testing

@@ -17,9 +17,8 @@
 //   @ as 000000000042 eu-west-1    whose requests follow
 //
 // Each script has an emulator of its own. `< 200` alone means an empty body.
-#include <catch2/catch.hpp>
-
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <sstream>

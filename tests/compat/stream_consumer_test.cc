@@ -11,9 +11,10 @@ TEST_CASE("writers and a consumer that are killed", "[.victim]") { play_first_ha
 TEST_CASE("a consumer sees each of 20,000 records once, in order per item, through splits and kill -9",
           "[streams][holds]") {
   const engine::test::Directory directory;
-  const StreamOutcome outcome = run_stream({.directory = directory.path() + "/data",
-                                            .kill_after = 9000,
-                                            .first_half = {"compat_tests", "writers and a consumer that are killed"}});
+  const StreamOutcome outcome =
+      run_stream({.directory = directory.path() + "/data",
+                  .kill_after = 9000,
+                  .first_half = {"compat_tests", "writers and a consumer that are killed"}});
   CHECK(outcome.wrong == "");
   CHECK(outcome.seen == 20'000);
   CHECK(outcome.acknowledged_before_kill >= 9000);

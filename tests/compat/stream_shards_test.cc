@@ -1,7 +1,6 @@
 // Streams of several shards: how they are listed, followed over splits and roll-overs, and forgotten.
-#include <catch2/catch.hpp>
-
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <chrono>
 #include <set>
 #include <string>
@@ -29,9 +28,11 @@ class Streamed : public TestEmulator {
         "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
         "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],
         "StreamSpecification":{"StreamEnabled":true,"StreamViewType":"KEYS_ONLY"}})"))["TableDescription"]
-             ["LatestStreamArn"];
+                                                                                      ["LatestStreamArn"];
   }
-  void put(const std::string& id) { ok("PutItem", {{"TableName", "carts"}, {"Item", {{"id", {{"S", id}}}}}}); }
+  void put(const std::string& id) {
+    ok("PutItem", {{"TableName", "carts"}, {"Item", {{"id", {{"S", id}}}}}});
+  }
   void reshard(engine::ShardNumber shard, engine::Resharding how) {
     REQUIRE(emulator().database().reshard(emulator().database().find_table(scope, "carts"), shard, how));
   }
@@ -49,14 +50,16 @@ class Streamed : public TestEmulator {
   std::string iterator(const std::string& shard, const std::string& type, const std::string& number = {}) {
     return ok("GetShardIterator", request(shard, type, number))["ShardIterator"];
   }
-  std::string refused_iterator(const std::string& shard, const std::string& type, const std::string& number = {}) {
+  std::string refused_iterator(const std::string& shard, const std::string& type,
+                               const std::string& number = {}) {
     return refused("GetShardIterator", request(shard, type, number));
   }
   // "abc." are the ids of the page's records; the dot: the shard ends with it.
   std::string page(const std::string& iterator) {
     const json answer = ok("GetRecords", {{"ShardIterator", iterator}});
     std::string seen;
-    for (const json& record : answer["Records"]) seen += record["dynamodb"]["Keys"]["id"]["S"].get<std::string>();
+    for (const json& record : answer["Records"])
+      seen += record["dynamodb"]["Keys"]["id"]["S"].get<std::string>();
     return seen + (answer.contains("NextShardIterator") ? "" : ".");
   }
 
@@ -95,8 +98,9 @@ TEST_CASE("a stream's shards are listed by id, in pages that repeat and skip non
     CHECK(std::set<std::string>(all.begin(), all.end()).size() == 250);
   }
   // A last page that is full says that it is the last.
-  const json last = world.describe({{"ExclusiveStartShardId", Streamed::ids(world.describe(
-                                        {{"ExclusiveStartShardId", first[49]}})).back()}});
+  const json last =
+      world.describe({{"ExclusiveStartShardId",
+                       Streamed::ids(world.describe({{"ExclusiveStartShardId", first[49]}})).back()}});
   CHECK(last["Shards"].size() == 100);
   CHECK_FALSE(last.contains("LastEvaluatedShardId"));
 }
@@ -114,16 +118,17 @@ TEST_CASE("a split shard ends; its two children name it, and begin after it", "[
   REQUIRE(shards.size() == 3);
   const std::string parent = shards[0]["ShardId"];
   const std::string ending = shards[0]["SequenceNumberRange"]["EndingSequenceNumber"];
-  CHECK(shards == json::array({{{"ShardId", parent},
-                                {"SequenceNumberRange",
-                                 {{"StartingSequenceNumber", "100000000000000000199"},
-                                  {"EndingSequenceNumber", "100000000000000000300"}}}},
-                               {{"ShardId", shards[1]["ShardId"]},
-                                {"SequenceNumberRange", {{"StartingSequenceNumber", "100000000000000000399"}}},
-                                {"ParentShardId", parent}},
-                               {{"ShardId", shards[2]["ShardId"]},
-                                {"SequenceNumberRange", {{"StartingSequenceNumber", "100000000000000000399"}}},
-                                {"ParentShardId", parent}}}));
+  CHECK(shards ==
+        json::array({{{"ShardId", parent},
+                      {"SequenceNumberRange",
+                       {{"StartingSequenceNumber", "100000000000000000199"},
+                        {"EndingSequenceNumber", "100000000000000000300"}}}},
+                     {{"ShardId", shards[1]["ShardId"]},
+                      {"SequenceNumberRange", {{"StartingSequenceNumber", "100000000000000000399"}}},
+                      {"ParentShardId", parent}},
+                     {{"ShardId", shards[2]["ShardId"]},
+                      {"SequenceNumberRange", {{"StartingSequenceNumber", "100000000000000000399"}}},
+                      {"ParentShardId", parent}}}));
   CHECK(parent == "shardId-00000001700000000000-00000001");
   CHECK(shards[1]["ShardId"].get<std::string>().starts_with("shardId-00000001700000000001-"));
 
@@ -205,7 +210,8 @@ TEST_CASE("a closed shard ends with its own last record, whatever others had sin
     const json answer = world.ok("GetRecords", {{"ShardIterator", world.iterator(shard, "TRIM_HORIZON")}});
     REQUIRE(answer["Records"].size() > 0);
     const json listed = world.describe()["Shards"];
-    const auto found = std::find_if(listed.begin(), listed.end(), [&](const json& each) { return each["ShardId"] == shard; });
+    const auto found = std::find_if(listed.begin(), listed.end(),
+                                    [&](const json& each) { return each["ShardId"] == shard; });
     CHECK((*found)["SequenceNumberRange"]["EndingSequenceNumber"] ==
           answer["Records"].back()["dynamodb"]["SequenceNumber"]);
     endings.insert((*found)["SequenceNumberRange"]["EndingSequenceNumber"]);
@@ -222,7 +228,8 @@ TEST_CASE("a shard that never had a record ends where it begins", "[streams]") {
   const json& range = shards[0]["SequenceNumberRange"];
   CHECK(range["StartingSequenceNumber"] == range["EndingSequenceNumber"]);
   CHECK(world.page(world.iterator(shards[0]["ShardId"], "TRIM_HORIZON")) == ".");
-  CHECK(world.page(world.iterator(shards[0]["ShardId"], "AT_SEQUENCE_NUMBER", range["EndingSequenceNumber"])) == ".");
+  CHECK(world.page(world.iterator(shards[0]["ShardId"], "AT_SEQUENCE_NUMBER",
+                                  range["EndingSequenceNumber"])) == ".");
   world.put("a");
   CHECK(world.page(world.iterator(shards[1]["ShardId"], "TRIM_HORIZON")) == "a");
 }
@@ -246,8 +253,9 @@ TEST_CASE("disabling a stream ends every open shard, and leaves the others' ends
   CHECK(description["Shards"][0]["SequenceNumberRange"]["EndingSequenceNumber"] == ended);
   CHECK((seen == "a.b.." || seen == "a..b."));
   // The next stream begins with one shard again.
-  world.ok("UpdateTable", {{"TableName", "carts"},
-                           {"StreamSpecification", {{"StreamEnabled", true}, {"StreamViewType", "KEYS_ONLY"}}}});
+  world.ok("UpdateTable",
+           {{"TableName", "carts"},
+            {"StreamSpecification", {{"StreamEnabled", true}, {"StreamViewType", "KEYS_ONLY"}}}});
   const std::string old_arn = world.arn;
   world.arn = world.ok("DescribeTable", {{"TableName", "carts"}})["Table"]["LatestStreamArn"];
   CHECK(world.arn != old_arn);
@@ -263,14 +271,16 @@ TEST_CASE("a shard that is closed for a day is forgotten, and who stands in it i
   const std::vector<std::string> shards = world.shards();
   const auto age = [&](std::chrono::milliseconds by) {
     engine::Database& database = world.emulator().database();
-    database.advance(world.scope.account, database.now(world.scope.account) + by.count(), /*age_streams=*/true);
+    database.advance(world.scope.account, database.now(world.scope.account) + by.count(),
+                     /*age_streams=*/true);
   };
   age(24h - 1min);
   const std::string standing = world.iterator(shards[0], "TRIM_HORIZON");
   age(2min);
   CHECK(world.shards() == std::vector{shards[1]});
   CHECK(world.describe()["Shards"][0]["ParentShardId"] == shards[0]);
-  CHECK(world.refused_iterator(shards[0], "TRIM_HORIZON") == "Requested resource not found: Shard does not exist");
+  CHECK(world.refused_iterator(shards[0], "TRIM_HORIZON") ==
+        "Requested resource not found: Shard does not exist");
   CHECK(world.refused("GetRecords", {{"ShardIterator", standing}}) ==
         "The data you are trying to access has been trimmed.");
   CHECK(world.page(world.iterator(shards[1], "TRIM_HORIZON")).empty());
@@ -283,7 +293,8 @@ TEST_CASE("the control API shows shards, splits them and rolls them over", "[str
   world.create();
   const auto control = [&](const std::string& method, const std::string& path, const std::string& body = {}) {
     const auto answer = compat::control::answer(
-        world.emulator(), {.method = method, .path = "/_mayfly/streams/" + path, .body = body, .scope = world.scope});
+        world.emulator(),
+        {.method = method, .path = "/_mayfly/streams/" + path, .body = body, .scope = world.scope});
     return std::to_string(answer.status) + " " + answer.body;
   };
   const std::string first = "shardId-00000001700000000000-00000001";

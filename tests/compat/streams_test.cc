@@ -22,10 +22,11 @@ class World {
   }
 
   Answer answer(const std::string& operation, const std::string& body) {
-    const bool streams = operation.find("Stream") != operation.npos || operation.find("Shard") != operation.npos ||
-                         operation == "GetRecords";
+    const bool streams = operation.find("Stream") != operation.npos ||
+                         operation.find("Shard") != operation.npos || operation == "GetRecords";
     return emulator_->execute({"000000000000", "us-east-1"},
-                              (streams ? "DynamoDBStreams_20120810." : "DynamoDB_20120810.") + operation, body);
+                              (streams ? "DynamoDBStreams_20120810." : "DynamoDB_20120810.") + operation,
+                              body);
   }
   std::string call(const std::string& operation, const std::string& body) {
     Answer done = answer(operation, body);
@@ -45,7 +46,8 @@ class World {
     call("CreateTable", R"({"TableName":")" + name + R"(","BillingMode":"PAY_PER_REQUEST",
         "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
         "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],
-        "StreamSpecification":{"StreamEnabled":true,"StreamViewType":")" + view + R"("}})");
+        "StreamSpecification":{"StreamEnabled":true,"StreamViewType":")" +
+                            view + R"("}})");
   }
   void put(const std::string& item) { call("PutItem", R"({"TableName":"carts","Item":)" + item + "}"); }
   void disable_stream() {
@@ -53,8 +55,9 @@ class World {
   }
 
   std::string iterator(const std::string& type, const std::string& rest = {}) {
-    const std::string body = call("GetShardIterator", R"({"StreamArn":")" + arn + R"(","ShardId":")" + shard +
-                                                          R"(","ShardIteratorType":")" + type + "\"" + rest + "}");
+    const std::string body =
+        call("GetShardIterator", R"({"StreamArn":")" + arn + R"(","ShardId":")" + shard +
+                                     R"(","ShardIteratorType":")" + type + "\"" + rest + "}");
     return value_of(body, "ShardIterator");
   }
   std::string at(const std::string& type, const std::string& number) {
@@ -75,7 +78,8 @@ class World {
   static std::string ids(const std::string& body) {
     std::string out;
     constexpr std::string_view keys = R"("Keys":{"id":{"S":")";
-    for (auto at = body.find(keys); at != body.npos; at = body.find(keys, at + 1)) out += body[at + keys.size()];
+    for (auto at = body.find(keys); at != body.npos; at = body.find(keys, at + 1))
+      out += body[at + keys.size()];
     return out;
   }
 
@@ -125,22 +129,42 @@ TEST_CASE("records show who wrote, what there was, and what there is") {
     if (i > 0) CHECK(numbers[i] > numbers[i - 1]);
   }
   const std::string view = R"("StreamViewType":"NEW_AND_OLD_IMAGES"})";
-  CHECK(body ==
-        R"({"Records":[)"
-        R"({"eventID":")" + ids[0] + R"(","eventName":"INSERT)" + head + R"(1714521600,"Keys":{"id":{"S":"a"}},)"
-        R"("NewImage":{"id":{"S":"a"},"n":{"N":"1"}},"SequenceNumber":")" + numbers[0] +
-        R"(","SizeBytes":9,)" + view + "},"
-        R"({"eventID":")" + ids[1] + R"(","eventName":"MODIFY)" + head + R"(1714521600,"Keys":{"id":{"S":"a"}},)"
-        R"("NewImage":{"id":{"S":"a"},"ttl":{"N":"1714521610"}},"OldImage":{"id":{"S":"a"},"n":{"N":"1"}},)"
-        R"("SequenceNumber":")" + numbers[1] + R"(","SizeBytes":21,)" + view + "},"
-        R"({"eventID":")" + ids[2] + R"(","eventName":"INSERT)" + head + R"(1714521600,"Keys":{"id":{"S":"b"}},)"
-        R"("NewImage":{"id":{"S":"b"}},"SequenceNumber":")" + numbers[2] + R"(","SizeBytes":6,)" + view + "},"
-        R"({"eventID":")" + ids[3] + R"(","eventName":"REMOVE)" + head + R"(1714521600,"Keys":{"id":{"S":"b"}},)"
-        R"("OldImage":{"id":{"S":"b"}},"SequenceNumber":")" + numbers[3] + R"(","SizeBytes":6,)" + view + "},"
-        R"({"eventID":")" + ids[4] + R"(","eventName":"REMOVE)" + head + R"(1714521610,"Keys":{"id":{"S":"a"}},)"
-        R"("OldImage":{"id":{"S":"a"},"ttl":{"N":"1714521610"}},"SequenceNumber":")" + numbers[4] +
-        R"(","SizeBytes":15,)" + view + R"(,"userIdentity":{"Type":"Service","PrincipalId":"dynamodb.amazonaws.com"}}],)"
-        R"("NextShardIterator":")" + World::value_of(body, "NextShardIterator") + "\"}");
+  CHECK(
+      body ==
+      R"({"Records":[)"
+      R"({"eventID":")" +
+          ids[0] + R"(","eventName":"INSERT)" + head +
+          R"(1714521600,"Keys":{"id":{"S":"a"}},)"
+          R"("NewImage":{"id":{"S":"a"},"n":{"N":"1"}},"SequenceNumber":")" +
+          numbers[0] + R"(","SizeBytes":9,)" + view +
+          "},"
+          R"({"eventID":")" +
+          ids[1] + R"(","eventName":"MODIFY)" + head +
+          R"(1714521600,"Keys":{"id":{"S":"a"}},)"
+          R"("NewImage":{"id":{"S":"a"},"ttl":{"N":"1714521610"}},"OldImage":{"id":{"S":"a"},"n":{"N":"1"}},)"
+          R"("SequenceNumber":")" +
+          numbers[1] + R"(","SizeBytes":21,)" + view +
+          "},"
+          R"({"eventID":")" +
+          ids[2] + R"(","eventName":"INSERT)" + head +
+          R"(1714521600,"Keys":{"id":{"S":"b"}},)"
+          R"("NewImage":{"id":{"S":"b"}},"SequenceNumber":")" +
+          numbers[2] + R"(","SizeBytes":6,)" + view +
+          "},"
+          R"({"eventID":")" +
+          ids[3] + R"(","eventName":"REMOVE)" + head +
+          R"(1714521600,"Keys":{"id":{"S":"b"}},)"
+          R"("OldImage":{"id":{"S":"b"}},"SequenceNumber":")" +
+          numbers[3] + R"(","SizeBytes":6,)" + view +
+          "},"
+          R"({"eventID":")" +
+          ids[4] + R"(","eventName":"REMOVE)" + head +
+          R"(1714521610,"Keys":{"id":{"S":"a"}},)"
+          R"("OldImage":{"id":{"S":"a"},"ttl":{"N":"1714521610"}},"SequenceNumber":")" +
+          numbers[4] + R"(","SizeBytes":15,)" + view +
+          R"(,"userIdentity":{"Type":"Service","PrincipalId":"dynamodb.amazonaws.com"}}],)"
+          R"("NextShardIterator":")" +
+          World::value_of(body, "NextShardIterator") + "\"}");
   // Whoever reads again sees the same.
   CHECK(world.records(iterator) == body);
   // Who goes on sees nothing more.
@@ -203,7 +227,8 @@ TEST_CASE("a page has at most a megabyte") {
   World world;
   world.create("carts");
   for (char id = 'a'; id <= 'g'; ++id) {
-    world.put(R"({"id":{"S":")" + std::string(1, id) + R"("},"x":{"S":")" + std::string(300'000, 'x') + "\"}}");
+    world.put(R"({"id":{"S":")" + std::string(1, id) + R"("},"x":{"S":")" + std::string(300'000, 'x') +
+              "\"}}");
   }
   const std::string first = world.records(world.iterator("TRIM_HORIZON"));
   CHECK(World::ids(first) == "abc");
@@ -218,11 +243,12 @@ TEST_CASE("DescribeStream shows an open shard, with where it begins") {
   CHECK(body == R"({"StreamDescription":{"StreamArn":")" + arn + R"(","StreamLabel":")" + label +
                     R"(","StreamStatus":"ENABLED","StreamViewType":"KEYS_ONLY",)"
                     R"("CreationRequestDateTime":1714521600.123,"TableName":"carts",)"
-                    R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"Shards":[{"ShardId":")" + shard +
-                    R"(","SequenceNumberRange":{"StartingSequenceNumber":")" + number + "\"}}]}}");
+                    R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"Shards":[{"ShardId":")" +
+                    shard + R"(","SequenceNumberRange":{"StartingSequenceNumber":")" + number + "\"}}]}}");
   CHECK(number.size() == 21);
   // Both ways to begin there see the first record.
-  const std::string at = world.at("AT_SEQUENCE_NUMBER", number), after = world.at("AFTER_SEQUENCE_NUMBER", number);
+  const std::string at = world.at("AT_SEQUENCE_NUMBER", number),
+                    after = world.at("AFTER_SEQUENCE_NUMBER", number);
   world.put(R"({"id":{"S":"a"}})");
   CHECK(World::ids(world.records(at)) == "a");
   CHECK(World::ids(world.records(after)) == "a");
@@ -241,8 +267,9 @@ TEST_CASE("DescribeStream pages past the last shard, and an open shard has no ch
   CHECK(shards(R"(,"Limit":1)").find(shard) != std::string::npos);
   CHECK(world.refuse("DescribeStream",
                      R"({"StreamArn":")" + arn + R"(","ShardFilter":{"Type":"CHILD_SHARDS"}})") ==
-        validation("1 validation error detected: Value null at 'shardFilter.shardId' failed to satisfy constraint: "
-                   "Member must not be null"));
+        validation(
+            "1 validation error detected: Value null at 'shardFilter.shardId' failed to satisfy constraint: "
+            "Member must not be null"));
 }
 
 TEST_CASE("a disabled stream stays listed and readable, and its shard ends") {
@@ -296,16 +323,20 @@ TEST_CASE("ListStreams pages by table and label, and goes on from a stream whose
     return "arn:aws:dynamodb:us-east-1:000000000000:table/" + name + "/stream/" + label;
   };
   const auto entry = [&](const std::string& name) {
-    return R"({"StreamArn":")" + stream(name) + R"(","TableName":")" + name + R"(","StreamLabel":")" + label + "\"}";
+    return R"({"StreamArn":")" + stream(name) + R"(","TableName":")" + name + R"(","StreamLabel":")" + label +
+           "\"}";
   };
-  CHECK(world.call("ListStreams", R"({"Limit":2})") == R"({"Streams":[)" + entry("alpha") + "," + entry("beta") +
-                                                         R"(],"LastEvaluatedStreamArn":")" + stream("beta") + "\"}");
+  CHECK(world.call("ListStreams", R"({"Limit":2})") == R"({"Streams":[)" + entry("alpha") + "," +
+                                                           entry("beta") + R"(],"LastEvaluatedStreamArn":")" +
+                                                           stream("beta") + "\"}");
   world.call("DeleteTable", R"({"TableName":"beta"})");
   CHECK(world.call("ListStreams", R"({"Limit":2,"ExclusiveStartStreamArn":")" + stream("beta") + "\"}") ==
         R"({"Streams":[)" + entry("carts") + "]}");
-  CHECK(world.call("ListStreams", R"({"TableName":"carts","Limit":1})") == R"({"Streams":[)" + entry("carts") + "]}");
+  CHECK(world.call("ListStreams", R"({"TableName":"carts","Limit":1})") ==
+        R"({"Streams":[)" + entry("carts") + "]}");
   CHECK(world.call("ListStreams", R"({"TableName":"nowhere"})") == R"({"Streams":[]})");
-  CHECK(world.refuse("ListStreams", R"({"ExclusiveStartStreamArn":"kossaapaaasdafsdaasdasdasdasasdasfadfadfasdasdas"})") ==
+  CHECK(world.refuse("ListStreams",
+                     R"({"ExclusiveStartStreamArn":"kossaapaaasdafsdaasdasdasdasasdasfadfadfasdasdas"})") ==
         validation("Invalid StreamArn"));
 }
 
@@ -339,7 +370,8 @@ TEST_CASE("a malformed stream ARN is invalid; one that names nothing is not foun
     CHECK(world.refuse(operation, R"({"StreamArn":"fake-stream)" + rest) == validation("Invalid StreamArn"));
     for (const std::string& other : {nowhere, elsewhere}) {
       CHECK(world.refuse(operation, R"({"StreamArn":")" + other + rest) ==
-            failure("ResourceNotFoundException", "Requested resource not found: Stream: " + other + " not found"));
+            failure("ResourceNotFoundException",
+                    "Requested resource not found: Stream: " + other + " not found"));
     }
   }
 }
@@ -357,7 +389,8 @@ TEST_CASE("GetShardIterator refuses what does not fit together") {
   for (const std::string type : {"AT_SEQUENCE_NUMBER", "AFTER_SEQUENCE_NUMBER"}) {
     CHECK(refuse(shard, type, "") == validation("SequenceNumber is required for ShardIteratorType " + type));
     CHECK(refuse(shard, type, "sdfsafglldfngjdafnasdf") == validation("Invalid SequenceNumber"));
-    CHECK(refuse(shard, type, "100000000000000000099") == validation("Invalid SequenceNumber"));  // before the shard
+    CHECK(refuse(shard, type, "100000000000000000099") ==
+          validation("Invalid SequenceNumber"));  // before the shard
     CHECK(refuse(shard, type, "100000000000000999900") == validation("Invalid SequenceNumber"));  // not yet
   }
   for (const std::string type : {"TRIM_HORIZON", "LATEST"}) {
@@ -367,9 +400,10 @@ TEST_CASE("GetShardIterator refuses what does not fit together") {
   CHECK(refuse("semprinidfaasdasfsdvacsdcfsdsvsdvsdvsdvsdvsdv", "LATEST", "") ==
         failure("ResourceNotFoundException", "Requested resource not found: Shard does not exist"));
   CHECK(refuse(shard, "bulle", number) ==
-        validation("1 validation error detected: Value 'bulle' at 'shardIteratorType' failed to satisfy constraint: "
-                   "Member must satisfy enum value set: [AFTER_SEQUENCE_NUMBER, LATEST, AT_SEQUENCE_NUMBER, "
-                   "TRIM_HORIZON]"));
+        validation(
+            "1 validation error detected: Value 'bulle' at 'shardIteratorType' failed to satisfy constraint: "
+            "Member must satisfy enum value set: [AFTER_SEQUENCE_NUMBER, LATEST, AT_SEQUENCE_NUMBER, "
+            "TRIM_HORIZON]"));
 }
 
 TEST_CASE("an iterator that was not given out is invalid") {
@@ -411,9 +445,10 @@ TEST_CASE("records older than a day are trimmed, and who stands before them is t
   world.advance(start + 25 * 60 * minute_ms, /*age_streams=*/true);
   world.put(R"({"id":{"S":"b"}})");
   CHECK(World::ids(world.records(world.iterator("TRIM_HORIZON"))) == "b");
-  CHECK(world.refuse("GetShardIterator", R"({"StreamArn":")" + arn + R"(","ShardId":")" + shard +
-                                             R"(","ShardIteratorType":"AT_SEQUENCE_NUMBER","SequenceNumber":")" +
-                                             number + "\"}") ==
+  CHECK(world.refuse("GetShardIterator",
+                     R"({"StreamArn":")" + arn + R"(","ShardId":")" + shard +
+                         R"(","ShardIteratorType":"AT_SEQUENCE_NUMBER","SequenceNumber":")" + number +
+                         "\"}") ==
         failure("TrimmedDataAccessException", "The data you are trying to access has been trimmed."));
   CHECK(World::ids(world.records(world.at("AFTER_SEQUENCE_NUMBER", number))) == "b");
 }

@@ -1,7 +1,6 @@
 // Transactions that meet: no reader sees half of one, none is lost, and a token is used once.
-#include <catch2/catch.hpp>
-
 #include <atomic>
+#include <catch2/catch.hpp>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,7 +14,8 @@ using nlohmann::json;
 
 // TestEmulator checks what it is told in the thread of the test; other threads call the emulator itself.
 compat::Answer call(TestEmulator& emulator, const std::string& operation, const json& body) {
-  return emulator.emulator().execute({"000000000000", "us-east-1"}, "DynamoDB_20120810." + operation, body.dump());
+  return emulator.emulator().execute({"000000000000", "us-east-1"}, "DynamoDB_20120810." + operation,
+                                     body.dump());
 }
 
 void create_table(TestEmulator& emulator, const std::string& name) {
@@ -79,7 +79,8 @@ TEST_CASE("no reader sees half of a transaction, and none is lost") {
   }
   CHECK(refused == 0);
   CHECK(halves == 0);
-  const json after = emulator.ok("TransactGetItems", {{"TransactItems", {get("here", "a"), get("there", "b")}}});
+  const json after =
+      emulator.ok("TransactGetItems", {{"TransactItems", {get("here", "a"), get("there", "b")}}});
   CHECK(held(after["Responses"][0]) == total - transfers);
   CHECK(held(after["Responses"][1]) == transfers);
 }
@@ -122,8 +123,9 @@ TEST_CASE("a transaction has at most a hundred actions and four megabytes, whate
 
   deletes.push_back({{"Delete", {{"TableName", "here"}, {"Key", key("100")}}}});
   const std::string message = emulator.refused("TransactWriteItems", {{"TransactItems", deletes}});
-  CHECK(message.find("at 'transactItems' failed to satisfy constraint: Member must have length less than or equal "
-                     "to 100") != std::string::npos);
+  CHECK(message.find(
+            "at 'transactItems' failed to satisfy constraint: Member must have length less than or equal "
+            "to 100") != std::string::npos);
 }
 
 }  // namespace mayfly::testing

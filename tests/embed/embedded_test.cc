@@ -1,7 +1,6 @@
 // mayfly/mayfly.h: the control calls by name, in the test's own process.
-#include <mayfly/mayfly.h>
-
 #include <catch2/catch.hpp>
+#include <mayfly/mayfly.h>
 
 using namespace std::chrono_literals;
 using mayfly::TimePoint;
@@ -12,24 +11,31 @@ constexpr TimePoint new_year_2031{1'924'992'000s};
 
 mayfly::Emulator with_carts(const mayfly::Identity& identity = {}) {
   mayfly::Emulator emulator({.frozen_at = new_year_2031});
+  REQUIRE(
+      emulator
+          .execute(
+              "CreateTable",
+              R"({"TableName":"carts","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
+              R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"})",
+              identity)
+          .status == 200);
   REQUIRE(emulator
-              .execute("CreateTable",
-                       R"({"TableName":"carts","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
-                       R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"})",
-                       identity)
-              .status == 200);
-  REQUIRE(emulator
-              .execute("UpdateTimeToLive",
-                       R"({"TableName":"carts","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})", identity)
+              .execute(
+                  "UpdateTimeToLive",
+                  R"({"TableName":"carts","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})",
+                  identity)
               .status == 200);
   return emulator;
 }
 
-void put(mayfly::Emulator& emulator, const std::string& id, std::chrono::seconds after, const mayfly::Identity& identity = {}) {
-  const auto ttl = std::chrono::duration_cast<std::chrono::seconds>(new_year_2031.time_since_epoch() + after).count();
+void put(mayfly::Emulator& emulator, const std::string& id, std::chrono::seconds after,
+         const mayfly::Identity& identity = {}) {
+  const auto ttl =
+      std::chrono::duration_cast<std::chrono::seconds>(new_year_2031.time_since_epoch() + after).count();
   REQUIRE(emulator
               .execute("PutItem",
-                       R"({"TableName":"carts","Item":{"id":{"S":")" + id + R"("},"ttl":{"N":")" + std::to_string(ttl) + R"("}}})",
+                       R"({"TableName":"carts","Item":{"id":{"S":")" + id + R"("},"ttl":{"N":")" +
+                           std::to_string(ttl) + R"("}}})",
                        identity)
               .status == 200);
 }
@@ -57,7 +63,8 @@ TEST_CASE("an embedded clock is frozen, moved and let go by name") {
   CHECK(emulator.run_at(60).expired == 0);
   CHECK(emulator.clock().mode == mayfly::Clock::Mode::rate);
   CHECK(emulator.clock().rate == 60);
-  CHECK_THROWS_WITH(emulator.run_real(), Catch::StartsWith("mayfly: Time moves forward while the account has tables"));
+  CHECK_THROWS_WITH(emulator.run_real(),
+                    Catch::StartsWith("mayfly: Time moves forward while the account has tables"));
   CHECK_THROWS_WITH(emulator.advance(-1ms), "mayfly: time moves forward only");
 }
 
@@ -73,16 +80,21 @@ TEST_CASE("an embedded account is kept, brought back and emptied") {
   CHECK(emulator.explain("carts", R"({"id":{"S":"a"}})", world).expires_at == new_year_2031 + 1min + 1ms);
   CHECK(emulator.sweep("carts", world) == 0);
   emulator.delete_snapshot(id, world);
-  CHECK_THROWS_WITH(emulator.restore_snapshot(id, world), "mayfly: Account 000000000042 has no snapshot " + id + ".");
+  CHECK_THROWS_WITH(emulator.restore_snapshot(id, world),
+                    "mayfly: Account 000000000042 has no snapshot " + id + ".");
   emulator.reset(world);
   CHECK(emulator.execute("ListTables", "{}", world).body == R"({"TableNames":[]})");
 }
 
 TEST_CASE("every control call can be made as HTTP has it") {
   mayfly::Emulator emulator = with_carts();
-  CHECK(emulator.control("GET", "/_mayfly/clock").body == R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
+  CHECK(emulator.control("GET", "/_mayfly/clock").body ==
+        R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
   CHECK(emulator.control("GET", "/_mayfly/ttl/carts/upcoming?limit=1").body == R"({"items":[]})");
-  CHECK(emulator.control("POST", "/_mayfly/await", R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":0})").status == 408);
+  CHECK(emulator
+            .control("POST", "/_mayfly/await",
+                     R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":0})")
+            .status == 408);
   CHECK(emulator.control("GET", "/_mayfly/events").status == 406);
   CHECK(emulator.control("GET", "/nothing").status == 404);
 }

@@ -1,7 +1,6 @@
 #include "engine/attribute_value.h"
 
 #include <catch2/catch.hpp>
-
 #include <map>
 #include <random>
 #include <set>
@@ -59,7 +58,8 @@ TEST_CASE("a map is sorted by the bytes of its names, and equality takes no noti
   map.set("b", Number(4));
   CHECK(names(map) == "a b \xc3\xa9 ");
   CHECK(map == Map{{"\xc3\xa9", Number(2)}, {"a", Number(3)}, {"b", Number(4)}});
-  CHECK(map == Map::from_unsorted({{"b", Number(1)}, {"a", Number(3)}, {"\xc3\xa9", Number(2)}, {"b", Number(4)}}));
+  CHECK(map ==
+        Map::from_unsorted({{"b", Number(1)}, {"a", Number(3)}, {"\xc3\xa9", Number(2)}, {"b", Number(4)}}));
   CHECK(*map.find("b") == AttributeValue(Number(4)));
   CHECK(map.find("c") == nullptr);
   CHECK(map.find("") == nullptr);
@@ -107,8 +107,9 @@ TEST_CASE("values of different types are never equal, and only scalars of one ty
 }
 
 TEST_CASE("types have the names that JSON gives them") {
-  const AttributeValue values[] = {"",          Number(),    Binary{},    AttributeValue(true), Null{},
-                                   StringSet{}, NumberSet{}, BinarySet{}, List{},               Map{}};
+  const AttributeValue values[] = {"",     Number(),    Binary{},    AttributeValue(true),
+                                   Null{}, StringSet{}, NumberSet{}, BinarySet{},
+                                   List{}, Map{}};
   std::string out;
   for (const AttributeValue& value : values) out += std::string(type_name(value.type())) + " ";
   CHECK(out == "S N B BOOL NULL SS NS BS L M ");

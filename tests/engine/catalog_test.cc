@@ -1,8 +1,7 @@
 #include "engine/catalog.h"
 
-#include <catch2/catch.hpp>
-
 #include <algorithm>
+#include <catch2/catch.hpp>
 
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
@@ -113,7 +112,8 @@ TEST_CASE("a dropped table leaves nothing, and a new one of its name starts empt
   CHECK_FALSE(world.database().drop_table(carts));
   CHECK_FALSE(world.find("carts"));
   CHECK(carts->dropped());
-  for (const char kind : {'I', 'X', 'N', 'T'}) CHECK(stored_keys(world.database(), table_prefix(kind, carts->id())) == 0);
+  for (const char kind : {'I', 'X', 'N', 'T'})
+    CHECK(stored_keys(world.database(), table_prefix(kind, carts->id())) == 0);
 
   auto again = world.create(description);
   CHECK(again->id() != carts->id());
@@ -201,8 +201,9 @@ TEST_CASE("tables, counters and streams are there after a reopening", "[catalog]
   CHECK(world.create(simple_table("orders"))->id() != carts->id());
 }
 
-TEST_CASE("the ids of a table's indexes go round, and an id that comes again finds nothing of its predecessor",
-          "[catalog]") {
+TEST_CASE(
+    "the ids of a table's indexes go round, and an id that comes again finds nothing of its predecessor",
+    "[catalog]") {
   const Directory directory;
   World world({.directory = directory.path(), .reap = false});
   Table description = simple_table("carts");
@@ -231,7 +232,8 @@ TEST_CASE("the ids of a table's indexes go round, and an id that comes again fin
   CHECK(add("b", "day") == last_index_id);
   CHECK(add("c", "user") == 2);  // 1 is the first index's
   drop("first");
-  world.database().update_table(carts, [](Table& table) { table.next_index_id = last_index_id + 1; });  // as older versions left it
+  world.database().update_table(
+      carts, [](Table& table) { table.next_index_id = last_index_id + 1; });  // as older versions left it
   CHECK(add("d", "day") == 1);
   CHECK(carts->counter(expiry_entries).items == 0);
   CHECK(world.inconsistency(carts) == "");
@@ -287,7 +289,8 @@ TEST_CASE("streams are found by their names and listed in order, also those of d
   CHECK(world.database().list_streams({"000000000000", "eu-west-1"}).size() == 1);
 }
 
-TEST_CASE("a stream in the place of another of its name is found, and stays when that one goes", "[catalog]") {
+TEST_CASE("a stream in the place of another of its name is found, and stays when that one goes",
+          "[catalog]") {
   Stream stream = stream_of(StreamView::keys_only);
   stream.account = "000000000000";
   stream.region = "us-east-1";

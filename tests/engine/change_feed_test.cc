@@ -21,8 +21,11 @@ struct Heard {
 };
 
 Heard note_of(const Change& change) {
-  const auto item = [](std::string_view bytes) { return bytes.empty() ? std::nullopt : std::optional(decode_item(bytes)); };
-  return {change.table.name, change.kind, change.cause, item(change.old_item), item(change.new_item), change.sequence};
+  const auto item = [](std::string_view bytes) {
+    return bytes.empty() ? std::nullopt : std::optional(decode_item(bytes));
+  };
+  return {change.table.name,     change.kind,           change.cause,
+          item(change.old_item), item(change.new_item), change.sequence};
 }
 
 }  // namespace
@@ -81,7 +84,8 @@ TEST_CASE("subscribers that come and go while others write hear records without 
   std::vector<std::thread> writers;
   for (int writer = 0; writer < 3; ++writer) {
     writers.emplace_back([&, writer] {
-      for (int i = 0; !done; ++i) world.put(orders, {{"id", std::to_string(writer) + "-" + std::to_string(i)}});
+      for (int i = 0; !done; ++i)
+        world.put(orders, {{"id", std::to_string(writer) + "-" + std::to_string(i)}});
     });
   }
   for (int round = 0; round < 200; ++round) {

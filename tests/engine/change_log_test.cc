@@ -1,8 +1,7 @@
 #include "engine/change_log.h"
 
-#include <catch2/catch.hpp>
-
 #include <atomic>
+#include <catch2/catch.hpp>
 #include <map>
 #include <thread>
 
@@ -33,7 +32,8 @@ std::string stored(const Item& item) {
 TEST_CASE("a record keeps the images that the stream's view asks for", "[change_log]") {
   const Item before{{"id", "a"}, {"n", number(1)}}, after{{"id", "a"}, {"n", number(22)}};
   const auto record = [&](StreamView view) {
-    std::string bytes = encode_record(Cause::time_to_live, view, {{"id", "a"}}, stored(before), stored(after));
+    std::string bytes =
+        encode_record(Cause::time_to_live, view, {{"id", "a"}}, stored(before), stored(after));
     set_record_created(bytes, 17);
     return decode_record(5, bytes);
   };
@@ -146,7 +146,8 @@ TEST_CASE("a jump of the clock does not lose the records that it brings about", 
   CHECK(world.records(stream).size() == 2);
 }
 
-TEST_CASE("whoever follows a stream sees each record once, in order per item, and skips none", "[change_log][holds]") {
+TEST_CASE("whoever follows a stream sees each record once, in order per item, and skips none",
+          "[change_log][holds]") {
   const Directory directory;
   const bool syncs = GENERATE(false, true);
   World world({.directory = syncs ? directory.path() : "", .fsync = syncs, .reap = false});

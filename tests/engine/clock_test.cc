@@ -1,7 +1,6 @@
 #include "engine/clock.h"
 
 #include <catch2/catch.hpp>
-
 #include <limits>
 
 using namespace mayfly::engine;

@@ -1,13 +1,11 @@
 // All of a write or none of it, whatever breaks; and an acknowledged write survives kill -9.
 #include <catch2/catch.hpp>
-
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstdlib>
+#include <fcntl.h>
 #include <map>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 #include "engine/expiry_index.h"
 #include "engine/parts.h"
@@ -34,12 +32,15 @@ std::string stream_difference(World& world, const std::shared_ptr<LiveTable>& ta
     if (record.old_image ? before == followed.end() || !(before->second == *record.old_image)
                          : before != followed.end())
       return "record " + std::to_string(record.sequence) + " of " + id + " does not follow the one before";
-    if (record.new_image) followed[id] = *record.new_image;
-    else followed.erase(id);
+    if (record.new_image)
+      followed[id] = *record.new_image;
+    else
+      followed.erase(id);
   }
   for (const Item& item : world.all(table)) {
     const std::string id = *item.find("id")->get_if<std::string>();
-    if (followed.count(id) == 0 || !(followed[id] == item)) return "item " + id + " is not as the stream says";
+    if (followed.count(id) == 0 || !(followed[id] == item))
+      return "item " + id + " is not as the stream says";
     followed.erase(id);
   }
   // What is due is gone for readers, though its deletion may have failed.
@@ -68,7 +69,8 @@ void play(World& world, const std::shared_ptr<LiveTable>& carts, int step) {
 
 }  // namespace
 
-TEST_CASE("whichever write fails, all of it is undone: item, indexes, expiry entry, record, counters", "[crash][holds]") {
+TEST_CASE("whichever write fails, all of it is undone: item, indexes, expiry entry, record, counters",
+          "[crash][holds]") {
   const Directory directory;
   const bool on_disk = GENERATE(false, true);
   constexpr int steps = 16;
@@ -129,7 +131,8 @@ TEST_CASE("a process that writes until it is killed", "[.victim]") {
         if (!transaction.lock()) return;
         // Counts on from what an earlier process left.
         const StoredItem* old = transaction.old_item(slot);
-        const std::int64_t count = old ? *old->item().find("count")->get_if<Number>()->floor_scaled(0) + 1 : 1;
+        const std::int64_t count =
+            old ? *old->item().find("count")->get_if<Number>()->floor_scaled(0) + 1 : 1;
         transaction.put(slot, {{"id", id},
                                {"count", number(count)},
                                {"user", "u" + std::to_string(n % 7)},

@@ -21,7 +21,8 @@ std::vector<std::string> walk(Cursor cursor, const char* attribute) {
   std::vector<std::string> found;
   while (cursor.next()) {
     const AttributeValue* value = cursor.item().item().find(attribute);
-    found.push_back(value->get_if<Number>() ? value->get_if<Number>()->to_string() : *value->get_if<std::string>());
+    found.push_back(value->get_if<Number>() ? value->get_if<Number>()->to_string()
+                                            : *value->get_if<std::string>());
   }
   return found;
 }

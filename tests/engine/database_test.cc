@@ -1,7 +1,6 @@
 #include "engine/database.h"
 
 #include <catch2/catch.hpp>
-
 #include <thread>
 
 #include "tests/support/engine_world.h"
@@ -37,7 +36,8 @@ TEST_CASE("the windows of a directory keep the span that they were made with", "
   const Directory directory;
   auto clock = std::make_shared<ManualClock>(start_ms);
   for (const std::int64_t window_ms : {60'000, 1'000}) {
-    World world({.directory = directory.path(), .clock = clock, .expiry_window_ms = window_ms, .reap = false});
+    World world(
+        {.directory = directory.path(), .clock = clock, .expiry_window_ms = window_ms, .reap = false});
     auto carts = world.find("carts");
     if (!carts) {
       carts = world.create(simple_table("carts"));
@@ -59,7 +59,8 @@ TEST_CASE("a description is changed while nobody is in the middle of a write", "
   REQUIRE(transaction.lock());
   CHECK(transaction.table(slot).indexes.empty());
   std::thread changing([&] {
-    world.database().update_table(carts, [](Table& table) { table.indexes.push_back(global_index("g", "user")); });
+    world.database().update_table(carts,
+                                  [](Table& table) { table.indexes.push_back(global_index("g", "user")); });
   });
   // Whatever the other thread does: the write sees one set of indexes until it is over.
   transaction.put(slot, {{"id", "a"}, {"user", "u"}});

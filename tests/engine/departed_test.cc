@@ -1,8 +1,7 @@
 #include "engine/departed.h"
 
-#include <catch2/catch.hpp>
-
 #include <atomic>
+#include <catch2/catch.hpp>
 #include <thread>
 
 #include "engine/failpoints.h"
@@ -32,8 +31,8 @@ std::vector<std::string> history(World& world, const std::shared_ptr<LiveTable>&
   std::vector<std::string> result;
   for (const ChangeRecord& record : world.records(table->description()->stream->id)) {
     constexpr const char* kinds[] = {"INSERT ", "MODIFY ", "REMOVE "};
-    result.push_back(kinds[static_cast<int>(record.kind)] + *record.keys.find("id")->get_if<std::string>() + "@" +
-                     std::to_string(record.created - start_ms) +
+    result.push_back(kinds[static_cast<int>(record.kind)] + *record.keys.find("id")->get_if<std::string>() +
+                     "@" + std::to_string(record.created - start_ms) +
                      (record.cause == Cause::time_to_live ? " ttl" : ""));
   }
   return result;
@@ -59,7 +58,8 @@ TEST_CASE("nobody sees an item from the instant on at which it is due, whether i
   CHECK_FALSE(world.get(carts, {{"id", "a"}}));
   const Database::ItemName names[] = {{carts.get(), key}};
   CHECK_FALSE(world.database().get_together(names)[0]);
-  for (const IndexId index : {0, 1, 2}) CHECK(world.all(carts, index) == std::vector<Item>{cart("stays", 600)});
+  for (const IndexId index : {0, 1, 2})
+    CHECK(world.all(carts, index) == std::vector<Item>{cart("stays", 600)});
   Cursor backward(world.database(), *carts, {.forward = false});
   REQUIRE(backward.next());
   CHECK(backward.item().item() == cart("stays", 600));
@@ -72,7 +72,8 @@ TEST_CASE("nobody sees an item from the instant on at which it is due, whether i
   CHECK(history(world, carts).back() == "REMOVE a@60001 ttl");
 }
 
-TEST_CASE("whoever writes to an item that has fallen due deletes it first, in the service's name", "[departed][holds]") {
+TEST_CASE("whoever writes to an item that has fallen due deletes it first, in the service's name",
+          "[departed][holds]") {
   World world;
   auto carts = carts_of(world);
   world.put(carts, cart("a", 60));
@@ -88,15 +89,16 @@ TEST_CASE("whoever writes to an item that has fallen due deletes it first, in th
   CHECK(history(world, carts).back() == "REMOVE a@61000 ttl");
   world.put(carts, cart("b", 600));
   world.remove(carts, {{"id", "a"}});
-  CHECK(history(world, carts) == Strings{"INSERT a@0", "INSERT b@0", "REMOVE a@61000 ttl", "REMOVE b@61000 ttl",
-                                         "INSERT b@61000"});
+  CHECK(history(world, carts) ==
+        Strings{"INSERT a@0", "INSERT b@0", "REMOVE a@61000 ttl", "REMOVE b@61000 ttl", "INSERT b@61000"});
   CHECK(world.inconsistency(carts).empty());
   CHECK(carts->expiry_stats().deleted() == 2);
   CHECK(carts->expiry_stats().lag_ms_max() == 999);
   CHECK(world.database().reap_due() == 0);
 }
 
-TEST_CASE("what is written when it is due already is never seen, on a frozen clock either", "[departed][holds]") {
+TEST_CASE("what is written when it is due already is never seen, on a frozen clock either",
+          "[departed][holds]") {
   World world({.reap = true});
   auto carts = carts_of(world);
   REQUIRE(world.database().set_clock(account, {ClockSetting::Mode::frozen}, std::nullopt));
@@ -111,7 +113,8 @@ TEST_CASE("what is written when it is due already is never seen, on a frozen clo
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("a write that is due already stands if storage fails to delete it, and the reaper comes", "[departed]") {
+TEST_CASE("a write that is due already stands if storage fails to delete it, and the reaper comes",
+          "[departed]") {
   int writes_left = 1 << 20;
   World world({.reap = false, .write_fails = [&] { return --writes_left < 0; }});
   auto carts = carts_of(world);
@@ -181,7 +184,8 @@ TEST_CASE("readers never meet a due item while its reaper is behind", "[departed
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("a read pauses after passing over many that have departed, and goes on where it was", "[departed]") {
+TEST_CASE("a read pauses after passing over many that have departed, and goes on where it was",
+          "[departed]") {
   World world;
   auto carts = carts_of(world);
   constexpr std::size_t count = 3 * Cursor::departed_max;

@@ -9,7 +9,8 @@ namespace {
 
 std::vector<std::string> names(const std::vector<Document>& documents) {
   std::vector<std::string> out;
-  for (const Document& one : documents) out.push_back(one.name.account + "/" + one.name.name + "=" + one.bytes);
+  for (const Document& one : documents)
+    out.push_back(one.name.account + "/" + one.name.name + "=" + one.bytes);
   return out;
 }
 
@@ -26,17 +27,21 @@ TEST_CASE("documents are found by name, by kind and by account") {
   CHECK(documents.get({"000000000002", "function", "b"}) == std::nullopt);
   CHECK(names(documents.list("function")) ==
         std::vector<std::string>{"000000000001/a=1", "000000000001/b=2", "000000000002/a=4"});
-  CHECK(names(documents.list("000000000001", "function")) == std::vector<std::string>{"000000000001/a=1", "000000000001/b=2"});
-  CHECK(names(documents.list("000000000001", "function", "b")) == std::vector<std::string>{"000000000001/b=2"});
+  CHECK(names(documents.list("000000000001", "function")) ==
+        std::vector<std::string>{"000000000001/a=1", "000000000001/b=2"});
+  CHECK(names(documents.list("000000000001", "function", "b")) ==
+        std::vector<std::string>{"000000000001/b=2"});
 }
 
 TEST_CASE("documents are written together, and survive a reopening") {
   test::Directory directory;
   test::World world({.directory = directory.path()});
   world.database().documents().put({"000000000001", "position", "old"}, "1");
-  world.database().documents().write({{"000000000001", "position", "old"}}, {{{"000000000001", "position", "new"}, "2"}});
+  world.database().documents().write({{"000000000001", "position", "old"}},
+                                     {{{"000000000001", "position", "new"}, "2"}});
   world.reopen();
-  CHECK(names(world.database().documents().list("position")) == std::vector<std::string>{"000000000001/new=2"});
+  CHECK(names(world.database().documents().list("position")) ==
+        std::vector<std::string>{"000000000001/new=2"});
 }
 
 }  // namespace mayfly::engine

@@ -1,7 +1,6 @@
 #include "engine/expiry_mode.h"
 
 #include <catch2/catch.hpp>
-
 #include <set>
 
 #include "tests/support/engine_world.h"
@@ -52,7 +51,8 @@ TEST_CASE("AWS's delay lies within its bounds, and who is due first goes first",
   }
 }
 
-TEST_CASE("AWS's delays are drawn from the seed and the table's name, and from nothing else", "[expiry_mode]") {
+TEST_CASE("AWS's delays are drawn from the seed and the table's name, and from nothing else",
+          "[expiry_mode]") {
   const Table table = table_in(aws(7));
   CHECK(fires_at(table, start_ms) == fires_at(table_in(aws(7)), start_ms));
   CHECK(fires_at(table, start_ms) != fires_at(table_in(aws(8)), start_ms));

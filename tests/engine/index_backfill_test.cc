@@ -1,7 +1,6 @@
 #include "engine/index_backfill.h"
 
 #include <catch2/catch.hpp>
-
 #include <thread>
 
 #include "engine/parts.h"
@@ -55,8 +54,10 @@ TEST_CASE("a large table is filled in the background, while it is written to", "
   for (int i = 0; i < 3000; i += 2) {
     // Items on both sides of the walk are changed, removed, and given another key.
     const std::string id = std::to_string(i);
-    if (i % 4 == 0) world.remove(carts, {{"id", id}});
-    else world.put(carts, {{"id", id}, {"user", "other"}, {"ttl", number(start_seconds + 7)}});
+    if (i % 4 == 0)
+      world.remove(carts, {{"id", id}});
+    else
+      world.put(carts, {{"id", id}, {"user", "other"}, {"ttl", number(start_seconds + 7)}});
     world.put(carts, {{"id", "new" + id}, {"user", "new"}});
   }
   wait_until_filled(carts);
@@ -66,8 +67,9 @@ TEST_CASE("a large table is filled in the background, while it is written to", "
 TEST_CASE("a walk goes on after a fault and after a restart", "[backfill]") {
   const Directory directory;
   bool fails = false;
-  World world({.directory = directory.path(), .reap = false, .backfill_at_once_max = 64,
-               .write_fails = [&] { return fails; }});
+  World world({.directory = directory.path(), .reap = false, .backfill_at_once_max = 64, .write_fails = [&] {
+                 return fails;
+               }});
   auto carts = world.create(simple_table("carts"));
   fill(world, carts, 500);
   // A description as a crash in the middle would leave it: the index is there, and some of its entries.

@@ -44,7 +44,13 @@ Item all_types() {
 
 TEST_CASE("an item is stored as drawn") {
   const std::string stored = encoded({{"id", "a"}, {"n", number("-50")}});
-  CHECK(stored == std::string("\x07\0\0\0" "\x02" "\x02" "id\0\x01" "a" "\x01n\x01\x81\x83\x05", 17));
+  CHECK(stored == std::string("\x07\0\0\0"
+                              "\x02"
+                              "\x02"
+                              "id\0\x01"
+                              "a"
+                              "\x01n\x01\x81\x83\x05",
+                              17));
 }
 
 TEST_CASE("every type comes back as it was stored, with its size in front") {

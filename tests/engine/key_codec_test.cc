@@ -86,7 +86,8 @@ TEST_CASE("sorting encoded scalars is sorting values") {
   for (int i = 0; i < 2000; ++i) {
     std::string text = random() % 2 ? "-" : "";
     const int digits = 1 + static_cast<int>(random() % 38);
-    for (int d = 0; d < digits; ++d) text += static_cast<char>('0' + (random() % 3 ? random() % 10 : 9 * (random() % 2)));
+    for (int d = 0; d < digits; ++d)
+      text += static_cast<char>('0' + (random() % 3 ? random() % 10 : 9 * (random() % 2)));
     const int exponents[] = {0, 0, -digits, static_cast<int>(random() % 200) - 120, -1, 1};
     text += "e" + std::to_string(exponents[random() % 6]);
     if (auto parsed = Number::parse(text)) numbers.push_back(*parsed);
@@ -110,7 +111,10 @@ TEST_CASE("a key is its partition and then its sort values; segments are told by
   const AttributeValue* sorts[] = {&sort};
   std::string key;
   append_key(key, partitions, sorts);
-  CHECK(hex(key) == "f6558e516275dee2" "610001" "c0823300");
+  CHECK(hex(key) ==
+        "f6558e516275dee2"
+        "610001"
+        "c0823300");
   CHECK(partition_hash(key) == 0xf6558e516275dee2);
 }
 

@@ -1,9 +1,8 @@
 #include "engine/request_tokens.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <rocksdb/perf_context.h>
-
-#include <algorithm>
 
 #include "engine/key_codec.h"
 #include "engine/parts.h"
@@ -80,7 +79,8 @@ TEST_CASE("old tokens are forgotten as new ones are used", "[request_tokens]") {
   CHECK(stored_keys(world, 'U') == 3);
 }
 
-TEST_CASE("what a token costs does not grow with the tokens of an instant that are over, on a frozen clock", "[request_tokens]") {
+TEST_CASE("what a token costs does not grow with the tokens of an instant that are over, on a frozen clock",
+          "[request_tokens]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
   for (int i = 0; i < 2000; ++i) REQUIRE(put_once(world, carts, "old" + std::to_string(i), {{"id", "a"}}));
@@ -119,7 +119,8 @@ TEST_CASE("items read together are as they were at one instant", "[database]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
   world.put(carts, {{"id", "a"}, {"n", "1"}});
-  const std::string a = key_of(*carts->description(), {{"id", "a"}}), b = key_of(*carts->description(), {{"id", "b"}});
+  const std::string a = key_of(*carts->description(), {{"id", "a"}}),
+                    b = key_of(*carts->description(), {{"id", "b"}});
   const Database::ItemName names[] = {{carts.get(), b}, {carts.get(), a}};
   const auto items = world.database().get_together(names);
   REQUIRE(items.size() == 2);

@@ -1,8 +1,7 @@
 #include "engine/shards.h"
 
-#include <catch2/catch.hpp>
-
 #include <atomic>
+#include <catch2/catch.hpp>
 #include <map>
 #include <set>
 #include <string>
@@ -154,7 +153,8 @@ TEST_CASE("a shard that is closed, unknown, or one hash wide is not split", "[sh
   CHECK(divide_all_hashes(stream.shards));
 }
 
-TEST_CASE("a table's records go to the shards of their partitions, also after a split and a restart", "[shards]") {
+TEST_CASE("a table's records go to the shards of their partitions, also after a split and a restart",
+          "[shards]") {
   const Directory directory;
   World world({.directory = directory.path(), .stream_shards = 4, .reap = false});
   auto carts = world.create(streamed("carts"));
@@ -212,7 +212,8 @@ TEST_CASE("a closed shard is forgotten with its records a day after it was close
   world.advance(start_ms + day_ms + 1, true);
   auto shards = world.database().parts().catalog.find_stream(stream)->shards;
   REQUIRE(shards.size() == 2);
-  CHECK(world.database().oldest_sequence(stream, 0) == 2);  // its record is gone, and the shard is still listed
+  CHECK(world.database().oldest_sequence(stream, 0) ==
+        2);  // its record is gone, and the shard is still listed
   CHECK(world.database().read_stream(stream, 0, 2, 10, 1 << 20).ended);
 
   world.advance(start_ms + day_ms + 1001, true);
@@ -235,7 +236,8 @@ TEST_CASE("while eight writers write and shards split, each record lies in one s
           "[shards][holds]") {
   const Directory directory;
   const bool syncs = GENERATE(false, true);
-  World world({.directory = syncs ? directory.path() : "", .fsync = syncs, .stream_shards = 2, .reap = false});
+  World world(
+      {.directory = syncs ? directory.path() : "", .fsync = syncs, .stream_shards = 2, .reap = false});
   auto carts = world.create(streamed("carts"));
   const StreamId stream = carts->description()->stream->id;
   constexpr int writers = 8, partitions = 97;
@@ -246,7 +248,8 @@ TEST_CASE("while eight writers write and shards split, each record lies in one s
   for (int writer = 0; writer < writers; ++writer) {
     threads.emplace_back([&, writer] {
       for (int i = 0; i < writes; ++i)
-        world.put(carts, {{"id", std::to_string(i % partitions)}, {"writer", number(writer)}, {"i", number(i)}});
+        world.put(carts,
+                  {{"id", std::to_string(i % partitions)}, {"writer", number(writer)}, {"i", number(i)}});
       --writing;
     });
   }
@@ -257,7 +260,8 @@ TEST_CASE("while eight writers write and shards split, each record lies in one s
       const std::vector<Shard> shards = carts->description()->stream->shards;
       const Shard& shard = shards[static_cast<std::size_t>(round) % shards.size()];
       if (shard.closed) continue;
-      REQUIRE(world.database().reshard(carts, shard.number, round % 3 == 0 ? Resharding::split : Resharding::roll));
+      REQUIRE(world.database().reshard(carts, shard.number,
+                                       round % 3 == 0 ? Resharding::split : Resharding::roll));
       ++resharded;
     }
   });

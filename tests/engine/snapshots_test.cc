@@ -1,9 +1,8 @@
 #include "engine/snapshots.h"
 
-#include <catch2/catch.hpp>
-
 #include <array>
 #include <atomic>
+#include <catch2/catch.hpp>
 #include <iterator>
 #include <map>
 #include <random>
@@ -41,7 +40,8 @@ Item cart(const std::string& id, std::int64_t in_seconds) {
 
 std::vector<Sequence> sequences(World& world, const std::shared_ptr<LiveTable>& table) {
   std::vector<Sequence> result;
-  for (const ChangeRecord& record : world.records(table->description()->stream->id)) result.push_back(record.sequence);
+  for (const ChangeRecord& record : world.records(table->description()->stream->id))
+    result.push_back(record.sequence);
   return result;
 }
 
@@ -109,7 +109,8 @@ TEST_CASE("a snapshot can be restored any number of times", "[snapshots]") {
     CHECK(keys_after[kind] == (keys.count(kind) ? keys.at(kind) : 0));
 }
 
-TEST_CASE("sequence numbers never come again, and what was recorded after a snapshot is undone", "[snapshots]") {
+TEST_CASE("sequence numbers never come again, and what was recorded after a snapshot is undone",
+          "[snapshots]") {
   World world;
   auto carts = make_carts(world);
   world.put(carts, {{"id", "a"}});
@@ -137,7 +138,8 @@ TEST_CASE("sequence numbers never come again, and what was recorded after a snap
   CHECK_FALSE(stream.has_lost(undone + 2, stream.last_restore()));
 }
 
-TEST_CASE("who stood in what any of several restores took back has lost it, and who stood before has not", "[snapshots]") {
+TEST_CASE("who stood in what any of several restores took back has lost it, and who stood before has not",
+          "[snapshots]") {
   World world;
   auto carts = make_carts(world);
   const auto put = [&](const std::string& id) { world.put(world.find("carts"), {{"id", id}}); };
@@ -220,11 +222,14 @@ TEST_CASE("a reset leaves nothing of an account", "[snapshots]") {
   CHECK(keys_after == keys_before);
 }
 
-TEST_CASE("documents of the account's state are kept and brought back with it, others stay as they are", "[snapshots]") {
+TEST_CASE("documents of the account's state are kept and brought back with it, others stay as they are",
+          "[snapshots]") {
   World world;
   Documents& documents = world.database().documents();
-  const DocumentName state{std::string(account), "@position", "a"}, later{std::string(account), "@position", "b"};
-  const DocumentName outside{std::string(account), "function", "f"}, others{std::string(other_account), "@position", "a"};
+  const DocumentName state{std::string(account), "@position", "a"},
+      later{std::string(account), "@position", "b"};
+  const DocumentName outside{std::string(account), "function", "f"},
+      others{std::string(other_account), "@position", "a"};
   for (const auto& name : {state, outside, others}) documents.put(name, "before");
   const SnapshotId id = world.database().take_snapshot(account);
   for (const auto& name : {state, later, outside, others}) documents.put(name, "after");
@@ -264,7 +269,8 @@ TEST_CASE("a dropped snapshot is gone, with its keys", "[snapshots]") {
   CHECK(world.database().take_snapshot(account) > id);
 }
 
-TEST_CASE("a directory with snapshots as earlier versions kept them is refused with a sentence", "[snapshots]") {
+TEST_CASE("a directory with snapshots as earlier versions kept them is refused with a sentence",
+          "[snapshots]") {
   const Directory directory;
   {
     World world({.directory = directory.path(), .reap = false});
@@ -275,7 +281,8 @@ TEST_CASE("a directory with snapshots as earlier versions kept them is refused w
   const auto opened = Database::open({.directory = directory.path()});
   REQUIRE_FALSE(opened);
   CHECK(opened.error() ==
-        "cannot read the data directory: it has snapshots of an earlier Mayfly, which this one does not read: delete them "
+        "cannot read the data directory: it has snapshots of an earlier Mayfly, which this one does not "
+        "read: delete them "
         "with that one");
 }
 
@@ -304,7 +311,8 @@ TEST_CASE("snapshots survive a restart", "[snapshots]") {
 TEST_CASE("a restore that fails at any write leaves the old state or the new", "[snapshots][holds]") {
   const Directory directory;
   int writes_left = 1 << 20;
-  World world({.directory = directory.path(), .reap = false, .write_fails = [&] { return --writes_left < 0; }});
+  World world(
+      {.directory = directory.path(), .reap = false, .write_fails = [&] { return --writes_left < 0; }});
   auto carts = make_carts(world);
   for (int i = 0; i < 10; ++i) world.put(carts, cart(std::to_string(i), 100));
   const SnapshotId id = world.database().take_snapshot(account);
@@ -353,7 +361,8 @@ TEST_CASE("a snapshot copies no items, and a restore writes what was changed", "
   CHECK(world.inconsistency(world.find("carts")).empty());
 }
 
-TEST_CASE("restoring an older snapshot again and again keeps no more than what differs from the later", "[snapshots]") {
+TEST_CASE("restoring an older snapshot again and again keeps no more than what differs from the later",
+          "[snapshots]") {
   World world;
   make_carts(world);
   const SnapshotId empty = world.database().take_snapshot(account);
@@ -361,7 +370,8 @@ TEST_CASE("restoring an older snapshot again and again keeps no more than what d
   const SnapshotId full = world.database().take_snapshot(account);
   int kept = 0;
   for (int round = 0; round < 20; ++round) {
-    for (int i = 0; i < 10; ++i) world.put(world.find("carts"), cart("of round " + std::to_string(round * 10 + i), 500));
+    for (int i = 0; i < 10; ++i)
+      world.put(world.find("carts"), cart("of round " + std::to_string(round * 10 + i), 500));
     REQUIRE(world.database().restore_snapshot(account, empty));
     CHECK(world.all(world.find("carts")).empty());
     if (round == 0) kept = keys_by_kind(world)['B'];
@@ -372,7 +382,8 @@ TEST_CASE("restoring an older snapshot again and again keeps no more than what d
   CHECK(world.inconsistency(world.find("carts")).empty());
 }
 
-TEST_CASE("a table that was dropped comes back with its items, and goes when no snapshot has it any more", "[snapshots]") {
+TEST_CASE("a table that was dropped comes back with its items, and goes when no snapshot has it any more",
+          "[snapshots]") {
   World world;
   auto carts = make_carts(world);
   for (int i = 0; i < 10; ++i) world.put(carts, cart(std::to_string(i), 100 + i));
@@ -397,7 +408,7 @@ struct State {
   std::map<std::string, std::map<std::string, Item>> tables;  // items by id, by table
   std::map<std::string, std::vector<std::string>> indexes;    // names of their indexes
   std::map<std::string, bool> ttl;
-  std::map<std::string, std::size_t> records;                 // how many a table's stream has
+  std::map<std::string, std::size_t> records;  // how many a table's stream has
   Instant now = 0;
 };
 
@@ -427,7 +438,8 @@ State state_of(World& world) {
     }
     for (const Index& index : table->description()->indexes) {
       state.indexes[name].push_back(index.name);
-      REQUIRE(world.all(table, index.id).size() == state.tables[name].size());  // every item has both attributes
+      REQUIRE(world.all(table, index.id).size() ==
+              state.tables[name].size());  // every item has both attributes
     }
     state.ttl[name] = table->description()->ttl.has_value();
     state.records[name] = world.records(table->description()->stream->id).size();
@@ -438,7 +450,8 @@ State state_of(World& world) {
 
 }  // namespace
 
-TEST_CASE("whatever happens between them, each snapshot brings back what it was taken of", "[snapshots][holds]") {
+TEST_CASE("whatever happens between them, each snapshot brings back what it was taken of",
+          "[snapshots][holds]") {
   const bool on_disk = GENERATE(false, true);
   const auto seed = GENERATE(range(1u, 21u));
   INFO("seed " << seed << (on_disk ? " on disk" : " in memory"));
@@ -492,8 +505,10 @@ TEST_CASE("whatever happens between them, each snapshot brings back what it was 
       case 6: {
         const bool has = table->description()->find_index("by_user") != nullptr;
         world.database().update_table(table, [&](Table& edited) {
-          if (has) std::erase_if(edited.indexes, [](const Index& index) { return index.name == "by_user"; });
-          else edited.indexes.push_back(global_index("by_user", "user"));
+          if (has)
+            std::erase_if(edited.indexes, [](const Index& index) { return index.name == "by_user"; });
+          else
+            edited.indexes.push_back(global_index("by_user", "user"));
         });
         break;
       }
@@ -607,7 +622,8 @@ TEST_CASE("takes, restores, drops, resets, advances and writes of one account at
     CHECK(database.drop_snapshot(account, id));
   }
   database.reset(account);
-  for (const char kind : {'I', 'X', 'S', 'T', 'R', 'N', 'G', 'H', 'J', 'K', 'B'}) CHECK(keys_by_kind(world)[kind] == 0);
+  for (const char kind : {'I', 'X', 'S', 'T', 'R', 'N', 'G', 'H', 'J', 'K', 'B'})
+    CHECK(keys_by_kind(world)[kind] == 0);
 }
 
 TEST_CASE("a restore is one instant for every request", "[snapshots][holds]") {
@@ -658,7 +674,8 @@ TEST_CASE("a restore is one instant for every request", "[snapshots][holds]") {
   CHECK(refused == 0);
 }
 
-TEST_CASE("in memory, too, a restore or a drop that storage refuses changes nothing and can be tried again", "[snapshots]") {
+TEST_CASE("in memory, too, a restore or a drop that storage refuses changes nothing and can be tried again",
+          "[snapshots]") {
   int writes_left = 1 << 20;
   World world({.reap = false, .write_fails = [&] { return --writes_left < 0; }});
   auto carts = make_carts(world);

@@ -1,8 +1,7 @@
 #include "engine/time_travel.h"
 
-#include <catch2/catch.hpp>
-
 #include <atomic>
+#include <catch2/catch.hpp>
 #include <thread>
 
 #include "engine/expiry_view.h"
@@ -65,7 +64,8 @@ TEST_CASE("the clock's settings are what they say", "[time_travel]") {
   REQUIRE(database.set_clock(account, {Mode::rate, 60}, std::nullopt));
   world.clock().set(start_ms + 2500);
   CHECK(world.now() == start_ms + 510 + 60'000);
-  CHECK(world.database().parts().accounts.of(account).clock().real_time_until(world.now() + 1) == std::nullopt);
+  CHECK(world.database().parts().accounts.of(account).clock().real_time_until(world.now() + 1) ==
+        std::nullopt);
 
   // It has no tables: so it may go back, to real time too.
   REQUIRE(database.set_clock(account, {Mode::real}, std::nullopt));
@@ -126,7 +126,8 @@ TEST_CASE("to the next expiry is one instant, and nowhere if nothing is to come"
   CHECK(last.expired == 0);
 }
 
-TEST_CASE("who reads the clock during an advance sees each instant at which something went", "[time_travel]") {
+TEST_CASE("who reads the clock during an advance sees each instant at which something went",
+          "[time_travel]") {
   World world;
   auto carts = carts_of(world, account);
   for (int i = 0; i < 200; ++i) world.put(carts, expiring(std::to_string(i), i));
@@ -195,12 +196,15 @@ TEST_CASE("accounts travel side by side", "[time_travel]") {
     travellers.emplace_back([&, i] {
       const std::string& owner = tables[i]->account().id();
       for (int step = 1; step <= 10; ++step)
-        expired[i] += world.database().advance(owner, start_ms + step * (60'000 + 1000 * static_cast<Instant>(i))).expired;
+        expired[i] += world.database()
+                          .advance(owner, start_ms + step * (60'000 + 1000 * static_cast<Instant>(i)))
+                          .expired;
     });
   for (std::thread& traveller : travellers) traveller.join();
   for (std::size_t i = 0; i < 8; ++i) {
     CHECK(expired[i] == 50);
-    CHECK(world.database().now(tables[i]->account().id()) == start_ms + 10 * (60'000 + 1000 * static_cast<Instant>(i)));
+    CHECK(world.database().now(tables[i]->account().id()) ==
+          start_ms + 10 * (60'000 + 1000 * static_cast<Instant>(i)));
     CHECK(world.all(tables[i]).empty());
   }
 }
@@ -230,8 +234,10 @@ TEST_CASE("an advance ends though writers go on adding what falls due on its way
   std::thread writer([&] {
     for (int i = 0; !stop; ++i, ++written) {
       const Instant due = world.now() + 2;
-      world.put(carts, {{"id", std::to_string(i % 1000)},
-                        {"ttl", number(std::to_string(due / 1000) + "." + std::to_string(1000 + due % 1000).substr(1))}});
+      world.put(
+          carts,
+          {{"id", std::to_string(i % 1000)},
+           {"ttl", number(std::to_string(due / 1000) + "." + std::to_string(1000 + due % 1000).substr(1))}});
     }
   });
   while (written < 100) std::this_thread::yield();
@@ -245,7 +251,8 @@ TEST_CASE("an advance ends though writers go on adding what falls due on its way
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("a journey that is told to stop ends where it is, and another goes on from there", "[time_travel]") {
+TEST_CASE("a journey that is told to stop ends where it is, and another goes on from there",
+          "[time_travel]") {
   World world;
   auto carts = carts_of(world, account);
   REQUIRE(world.database().set_clock(account, {Mode::frozen}, std::nullopt));
@@ -263,8 +270,9 @@ TEST_CASE("a journey that is told to stop ends where it is, and another goes on 
   CHECK(world.advance(start_ms + hour_ms) == 90);
 }
 
-TEST_CASE("an advance does not wait at a failpoint of a table that is dropped, nor of one that was restored away",
-          "[time_travel][failpoints]") {
+TEST_CASE(
+    "an advance does not wait at a failpoint of a table that is dropped, nor of one that was restored away",
+    "[time_travel][failpoints]") {
   World world;
   for (const bool drops : {true, false}) {
     auto carts = carts_of(world, account);

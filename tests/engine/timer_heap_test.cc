@@ -1,7 +1,6 @@
 #include "engine/timer_heap.h"
 
 #include <catch2/catch.hpp>
-
 #include <thread>
 
 #include "engine/expiry_mode.h"

@@ -41,7 +41,8 @@ TEST_CASE("a transaction that is not committed changes nothing", "[transaction]"
   CHECK(world.get(carts, {{"id", "a"}}) == Item{{"id", "a"}});
 }
 
-TEST_CASE("a transaction over two tables commits both items with records next to each other", "[transaction]") {
+TEST_CASE("a transaction over two tables commits both items with records next to each other",
+          "[transaction]") {
   World world;
   Table description = simple_table("carts");
   description.stream = stream_of(StreamView::new_and_old_images);

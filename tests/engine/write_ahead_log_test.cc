@@ -1,7 +1,6 @@
 #include "engine/write_ahead_log.h"
 
 #include <catch2/catch.hpp>
-
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -41,7 +40,9 @@ void write_file(const fs::path& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
 }
 
-std::string value_of(std::size_t i, std::size_t bytes) { return std::string(bytes, static_cast<char>('a' + i % 26)); }
+std::string value_of(std::size_t i, std::size_t bytes) {
+  return std::string(bytes, static_cast<char>('a' + i % 26));
+}
 
 // Writes that many values of that size, closes, and gives the log that holds them.
 fs::path write_log(const std::string& directory, std::size_t values, std::size_t value_bytes) {
@@ -98,7 +99,8 @@ TEST_CASE("records that span blocks are told apart in the same way", "[wal][hold
   }
 }
 
-TEST_CASE("a sector that was never written is a torn tail in the last record, and damage before it", "[wal][holds]") {
+TEST_CASE("a sector that was never written is a torn tail in the last record, and damage before it",
+          "[wal][holds]") {
   const Directory directory;
   std::string log = read_file(write_log(directory.path(), 5, 3000));
   const auto without_sector = [&](std::size_t sector) {
@@ -113,8 +115,9 @@ TEST_CASE("a sector that was never written is a torn tail in the last record, an
   CHECK(check_log(without_sector(2), true).result == Result::damaged);
 }
 
-TEST_CASE("a directory whose log was changed in the middle is refused, and one whose log was cut off is opened",
-          "[wal][holds]") {
+TEST_CASE(
+    "a directory whose log was changed in the middle is refused, and one whose log was cut off is opened",
+    "[wal][holds]") {
   constexpr std::size_t values = 12, value_bytes = 60;
   const Directory directory;
   const std::string path = directory.path() + "/data";
@@ -138,8 +141,9 @@ TEST_CASE("a directory whose log was changed in the middle is refused, and one w
     REQUIRE_FALSE(opened);
     REQUIRE(opened.error().starts_with("the data directory " + path + " is damaged: what " + log.string() +
                                        " holds from byte "));
-    REQUIRE(opened.error().ends_with(" on is not what was written there. It was not opened, because acknowledged "
-                                     "writes would be missing."));
+    REQUIRE(
+        opened.error().ends_with(" on is not what was written there. It was not opened, because acknowledged "
+                                 "writes would be missing."));
     REQUIRE(read_file(log) == changed);  // nothing was made worse
   }
 
@@ -157,7 +161,8 @@ TEST_CASE("a directory whose log was changed in the middle is refused, and one w
         ++found;
       }
       REQUIRE(found >= length * values / bytes.size());  // all that was there whole
-      for (std::size_t i = found; i < values; ++i) REQUIRE_FALSE((*opened)->get("k" + std::to_string(i), value));
+      for (std::size_t i = found; i < values; ++i)
+        REQUIRE_FALSE((*opened)->get("k" + std::to_string(i), value));
       put(**opened, "after", "x");
     }
     const auto again = Storage::open({.directory = path});

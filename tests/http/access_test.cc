@@ -35,13 +35,17 @@ struct Running {
     client.send(request + "\r\n" + body);
     return client.receive(line.starts_with("HEAD"));
   }
-  std::size_t tables() { return emulator->execute({"000000000000", "us-east-1"}, "DynamoDB_20120810.ListTables", "{}").body.size(); }
+  std::size_t tables() {
+    return emulator->execute({"000000000000", "us-east-1"}, "DynamoDB_20120810.ListTables", "{}").body.size();
+  }
 };
 
 const std::string is_json = "application/json";
 const std::string authorization =
-    "AWS4-HMAC-SHA256 Credential=test/20240101/us-east-1/lambda/aws4_request, SignedHeaders=host;x-amz-date, Signature=0";
-const Headers signature = {{"Host", "localhost"}, {"X-Amz-Date", "20240101T000000Z"}, {"Authorization", authorization}};
+    "AWS4-HMAC-SHA256 Credential=test/20240101/us-east-1/lambda/aws4_request, SignedHeaders=host;x-amz-date, "
+    "Signature=0";
+const Headers signature = {
+    {"Host", "localhost"}, {"X-Amz-Date", "20240101T000000Z"}, {"Authorization", authorization}};
 const std::string mappings = "/2015-03-31/event-source-mappings/";
 
 Headers with(Headers headers, const Headers& more) {
@@ -59,7 +63,10 @@ struct Route {
 const std::vector<Route> routes = {
     {"GET /", {}, "", 200},
     {"HEAD /", {}, "", 200},
-    {"POST /", with({signature.begin() + 1, signature.end()}, {{"Content-Type", is_json}, {"X-Amz-Target", "DynamoDB_20120810.ListTables"}}), "{}", 200},
+    {"POST /",
+     with({signature.begin() + 1, signature.end()},
+          {{"Content-Type", is_json}, {"X-Amz-Target", "DynamoDB_20120810.ListTables"}}),
+     "{}", 200},
     {"GET /nothing", {}, "", 404},
     {"GET /_mayfly/health", {}, "", 200},
     {"GET /_mayfly/clock", {}, "", 200},
@@ -73,28 +80,71 @@ void check_refused(const HttpAnswer& answer, int status, const std::string& mess
   CHECK(answer.status == status);
   CHECK(answer.headers.count("access-control-allow-origin") == 0);
   CHECK(answer.headers.at("content-type") == is_json);
-  CHECK(answer.headers.at("x-amzn-errortype") == (status == 403 ? "Forbidden" : status == 400 ? "BadRequest" : "UnsupportedMediaType"));
+  CHECK(answer.headers.at("x-amzn-errortype") == (status == 403   ? "Forbidden"
+                                                  : status == 400 ? "BadRequest"
+                                                                  : "UnsupportedMediaType"));
   if (!head) CHECK(Json::parse(answer.body)["message"] == message);
 }
 
 }  // namespace
 
 TEST_CASE("a host is an address, localhost, a name without a dot or one that was added, strictly read") {
-  for (const char* host : {"127.0.0.1", "127.0.0.1:8000", "10.1.2.3:65535", "0.0.0.0:1", "[::1]", "[::1]:8000", "[fd00::1]",
-                           "[::ffff:127.0.0.1]:80", "localhost", "LOCALHOST:8000", "test.localhost", "a.b.localhost:8000",
-                           "host.docker.internal", "Host.Docker.Internal:8000", "mayfly", "mayfly:8000", "dynamodb-local_1",
-                           "mayfly.test:8000", "MAYFLY.test"}) {
+  for (const char* host :
+       {"127.0.0.1", "127.0.0.1:8000", "10.1.2.3:65535", "0.0.0.0:1", "[::1]", "[::1]:8000", "[fd00::1]",
+        "[::ffff:127.0.0.1]:80", "localhost", "LOCALHOST:8000", "test.localhost", "a.b.localhost:8000",
+        "host.docker.internal", "Host.Docker.Internal:8000", "mayfly", "mayfly:8000", "dynamodb-local_1",
+        "mayfly.test:8000", "MAYFLY.test"}) {
     INFO(host);
     CHECK(http::answers_to(host, {"mayfly.test"}));
   }
-  for (const char* host :
-       {"", ":8000", "evil.example", "evil.example:8000", "localhost.evil.example", "127.0.0.1.evil.example",
-        "[::1].evil.example", "[::1].evil.example:8000", "[::1]evil", "[::1", "::1", "[]", "[localhost]", "[127.0.0.1]",
-        "[::1%25eth0]", "[::1%lo]", "localhost:", "localhost:x", "localhost:-1", "localhost:+1", "localhost:65536", "localhost:8000:80",
-        "localhost:80 ", "localhost:0x50", "user@localhost", "localhost@evil.example", "localhost.", "evil.example.",
-        ".localhost", "..localhost", "a..localhost", "localhost/", "local host", "localhost,evil.example", "127.1", "127.0.0.01",
-        "256.0.0.1", "0x7f.0.0.1", "1.2.3.4.5", "docker.internal", "x.host.docker.internal", "mayfly.test.evil.example",
-        "x.mayfly.test", "mayfly.test.", "evil.example#.localhost", "evil.example\\.localhost", "l\xc3\xb6" "calhost"}) {
+  for (const char* host : {"",
+                           ":8000",
+                           "evil.example",
+                           "evil.example:8000",
+                           "localhost.evil.example",
+                           "127.0.0.1.evil.example",
+                           "[::1].evil.example",
+                           "[::1].evil.example:8000",
+                           "[::1]evil",
+                           "[::1",
+                           "::1",
+                           "[]",
+                           "[localhost]",
+                           "[127.0.0.1]",
+                           "[::1%25eth0]",
+                           "[::1%lo]",
+                           "localhost:",
+                           "localhost:x",
+                           "localhost:-1",
+                           "localhost:+1",
+                           "localhost:65536",
+                           "localhost:8000:80",
+                           "localhost:80 ",
+                           "localhost:0x50",
+                           "user@localhost",
+                           "localhost@evil.example",
+                           "localhost.",
+                           "evil.example.",
+                           ".localhost",
+                           "..localhost",
+                           "a..localhost",
+                           "localhost/",
+                           "local host",
+                           "localhost,evil.example",
+                           "127.1",
+                           "127.0.0.01",
+                           "256.0.0.1",
+                           "0x7f.0.0.1",
+                           "1.2.3.4.5",
+                           "docker.internal",
+                           "x.host.docker.internal",
+                           "mayfly.test.evil.example",
+                           "x.mayfly.test",
+                           "mayfly.test.",
+                           "evil.example#.localhost",
+                           "evil.example\\.localhost",
+                           "l\xc3\xb6"
+                           "calhost"}) {
     INFO(host);
     CHECK_FALSE(http::answers_to(host, {"mayfly.test"}));
   }
@@ -104,11 +154,15 @@ TEST_CASE("a host is an address, localhost, a name without a dot or one that was
 
 TEST_CASE("rules that mean nothing are said in a sentence") {
   const auto problem = [](AccessRules rules) { return http::problem_of(rules); };
-  CHECK(problem({.hosts = {"mayfly.test"}, .origins = {"http://localhost:3000", "https://app.example", "capacitor://localhost", "*"}}).empty());
+  CHECK(problem({.hosts = {"mayfly.test"},
+                 .origins = {"http://localhost:3000", "https://app.example", "capacitor://localhost", "*"}})
+            .empty());
   CHECK(problem({.hosts = {"mayfly.test:8000"}}) == "the allowed host 'mayfly.test:8000' is no host's name");
   CHECK(problem({.hosts = {"*"}}) == "the allowed host '*' is no host's name");
-  for (const char* origin : {"localhost:3000", "http://localhost:3000/", "http://", "://x", "", "http://a,b"}) {
-    CHECK(problem({.origins = {origin}}) == "'" + std::string(origin) + "' is no origin, as http://localhost:3000 is one");
+  for (const char* origin :
+       {"localhost:3000", "http://localhost:3000/", "http://", "://x", "", "http://a,b"}) {
+    CHECK(problem({.origins = {origin}}) ==
+          "'" + std::string(origin) + "' is no origin, as http://localhost:3000 is one");
   }
   CHECK(problem({.origins = {"null"}}) == "the origin null is that of every sandboxed page; * allows all");
 }
@@ -118,26 +172,37 @@ TEST_CASE("every path refuses a foreign Host") {
   for (const Route& route : routes) {
     INFO(route.line);
     for (const char* host : {"localhost", "127.0.0.1:8000", "[::1]:8000", "mayfly.test", "dynamodb:8000"}) {
-      CHECK(running.ask(route.line, with({{"Host", host}}, route.headers), route.body).status == route.status);
+      CHECK(running.ask(route.line, with({{"Host", host}}, route.headers), route.body).status ==
+            route.status);
     }
     const bool head = route.line.starts_with("HEAD");
     for (const std::string host : {"evil.example", "[::1].evil.example", "localhost.", ""}) {
       check_refused(running.ask(route.line, with({{"Host", host}}, route.headers), route.body), 403,
                     "This server is not called '" + host +
-                        "': a Host header has an address, localhost, a name without a dot, or one that --allowed-host adds.",
+                        "': a Host header has an address, localhost, a name without a dot, or one that "
+                        "--allowed-host adds.",
                     head);
     }
-    check_refused(running.ask(route.line, with({{"Host", "localhost"}, {"Host", "evil.example"}}, route.headers), route.body), 400,
-                  "There is more than one Host header.", head);
-    check_refused(running.ask(route.line, route.headers, route.body), 400, "A request of HTTP/1.1 needs a Host header.", head);
+    check_refused(
+        running.ask(route.line, with({{"Host", "localhost"}, {"Host", "evil.example"}}, route.headers),
+                    route.body),
+        400, "There is more than one Host header.", head);
+    check_refused(running.ask(route.line, route.headers, route.body), 400,
+                  "A request of HTTP/1.1 needs a Host header.", head);
   }
 }
 
 TEST_CASE("a connection's Host is looked at again when it changes") {
   Running running;
   HttpClient client(running.server->port());
-  for (const auto& [host, status] : {std::pair{"localhost:1", 200}, {"localhost:1", 200}, {"evil.example", 403}, {"localhost:1", 200},
-                                     {"localhost:11", 200}, {"", 403}, {"localhost:1.evil.example", 403}, {"[::1]", 200}}) {
+  for (const auto& [host, status] : {std::pair{"localhost:1", 200},
+                                     {"localhost:1", 200},
+                                     {"evil.example", 403},
+                                     {"localhost:1", 200},
+                                     {"localhost:11", 200},
+                                     {"", 403},
+                                     {"localhost:1.evil.example", 403},
+                                     {"[::1]", 200}}) {
     client.send("GET / HTTP/1.1\r\nHost: " + std::string(host) + "\r\n\r\n");
     CHECK(client.receive().status == status);
   }
@@ -145,7 +210,8 @@ TEST_CASE("a connection's Host is looked at again when it changes") {
 
 TEST_CASE("a target with another authority is refused, whatever Host says") {
   Running running;
-  for (const char* target : {"http://evil.example/", "http://localhost/_mayfly/clock", "evil.example:80", "?", "_mayfly/clock"}) {
+  for (const char* target :
+       {"http://evil.example/", "http://localhost/_mayfly/clock", "evil.example:80", "?", "_mayfly/clock"}) {
     check_refused(running.ask("GET " + std::string(target), {{"Host", "localhost"}}), 400,
                   "The request's target must begin with a slash.", false);
   }
@@ -153,7 +219,8 @@ TEST_CASE("a target with another authority is refused, whatever Host says") {
 
 TEST_CASE("HTTP/1.0 may do without a Host, and if it has one it is looked at") {
   Running running;
-  for (const auto& [request, status] : {std::pair{"GET / HTTP/1.0\r\n\r\n", 200}, {"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n", 200},
+  for (const auto& [request, status] : {std::pair{"GET / HTTP/1.0\r\n\r\n", 200},
+                                        {"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n", 200},
                                         {"GET / HTTP/1.0\r\nHost: evil.example\r\n\r\n", 403},
                                         {"GET / HTTP/1.0\r\nOrigin: http://\r\n\r\n", 403}}) {
     HttpClient client(running.server->port());
@@ -168,24 +235,32 @@ TEST_CASE("every path refuses pages of other origins and other sites") {
     INFO(route.line);
     const bool head = route.line.starts_with("HEAD"), reads = head || route.line.starts_with("GET");
     const auto ask = [&](const Headers& headers) {
-      return running.ask(route.line, with(with({{"Host", "localhost:8000"}}, headers), route.headers), route.body);
+      return running.ask(route.line, with(with({{"Host", "localhost:8000"}}, headers), route.headers),
+                         route.body);
     };
-    for (const std::string origin : {"http://evil.example", "http://localhost:3000", "http://localhost", "https://localhost:8000",
-                                     "null", "", "http://localhost:8000.evil.example", "http://127.0.0.1:8000", "file://"}) {
+    for (const std::string origin :
+         {"http://evil.example", "http://localhost:3000", "http://localhost", "https://localhost:8000",
+          "null", "", "http://localhost:8000.evil.example", "http://127.0.0.1:8000", "file://"}) {
       check_refused(ask({{"Origin", origin}}), 403,
-                    "Requests from pages of '" + origin + "' are refused; --cors-origin allows an origin.", head);
+                    "Requests from pages of '" + origin + "' are refused; --cors-origin allows an origin.",
+                    head);
     }
     for (const std::string site : {"cross-site", "same-site", "", "none ,same-origin"}) {
       check_refused(ask({{"Sec-Fetch-Site", site}}), 403,
-                    "Requests from other sites' pages are refused (Sec-Fetch-Site: " + site + "); --cors-origin allows an origin.", head);
-      check_refused(ask({{"Origin", "http://localhost:8000"}, {"Sec-Fetch-Site", site}}), 403,
-                    "Requests from pages of 'http://localhost:8000' are refused; --cors-origin allows an origin.", head);
+                    "Requests from other sites' pages are refused (Sec-Fetch-Site: " + site +
+                        "); --cors-origin allows an origin.",
+                    head);
+      check_refused(
+          ask({{"Origin", "http://localhost:8000"}, {"Sec-Fetch-Site", site}}), 403,
+          "Requests from pages of 'http://localhost:8000' are refused; --cors-origin allows an origin.",
+          head);
     }
     check_refused(ask({{"Origin", "http://localhost:8000"}, {"Origin", "http://localhost:8000"}}), 400,
                   "There is more than one Origin header.", head);
     // Its own pages, and what a person types.
     CHECK(ask({{"Origin", "http://localhost:8000"}}).status == route.status);
-    CHECK(ask({{"Origin", "http://localhost:8000"}, {"Sec-Fetch-Site", "same-origin"}}).status == route.status);
+    CHECK(ask({{"Origin", "http://localhost:8000"}, {"Sec-Fetch-Site", "same-origin"}}).status ==
+          route.status);
     CHECK(ask({{"Sec-Fetch-Site", "same-origin"}}).status == route.status);
     CHECK(ask({{"Sec-Fetch-Site", "none"}}).status == (reads ? route.status : 403));
   }
@@ -203,12 +278,17 @@ TEST_CASE("pages of an origin that was allowed may use every path, and read the 
     Running running({.origins = {"https://other.example", rule}});
     for (const Route& route : routes) {
       INFO(rule << " " << route.line);
-      HttpAnswer answer = running.ask(
-          route.line, with({{"Host", "localhost:8000"}, {"Origin", "http://localhost:3000"}, {"Sec-Fetch-Site", "same-site"}}, route.headers), route.body);
+      HttpAnswer answer = running.ask(route.line,
+                                      with({{"Host", "localhost:8000"},
+                                            {"Origin", "http://localhost:3000"},
+                                            {"Sec-Fetch-Site", "same-site"}},
+                                           route.headers),
+                                      route.body);
       CHECK(answer.status == route.status);
       CHECK(answer.headers.at("access-control-allow-origin") == rule);
       CHECK(answer.headers.at("vary") == "Origin");
-      CHECK(answer.headers.at("access-control-expose-headers") == "x-amzn-RequestId, x-amzn-ErrorType, x-amz-crc32, Date");
+      CHECK(answer.headers.at("access-control-expose-headers") ==
+            "x-amzn-RequestId, x-amzn-ErrorType, x-amz-crc32, Date");
       CHECK(answer.headers.count("access-control-max-age") == 0);
       // A page's preflight.
       answer = running.ask("OPTIONS " + route.line.substr(route.line.find(' ') + 1),
@@ -223,11 +303,19 @@ TEST_CASE("pages of an origin that was allowed may use every path, and read the 
       CHECK(answer.headers.at("access-control-max-age") == "172800");
       CHECK(answer.headers.at("content-length") == "0");
       // Nobody else's.
-      CHECK(running.ask(route.line, with({{"Host", "localhost:8000"}, {"Origin", "http://evil.example"}}, route.headers), route.body).status ==
-            (rule == "*" ? route.status : 403));
-      CHECK(running.ask(route.line, with({{"Host", "evil.example"}, {"Origin", "http://localhost:3000"}}, route.headers), route.body).status == 403);
+      CHECK(running
+                .ask(route.line,
+                     with({{"Host", "localhost:8000"}, {"Origin", "http://evil.example"}}, route.headers),
+                     route.body)
+                .status == (rule == "*" ? route.status : 403));
+      CHECK(running
+                .ask(route.line,
+                     with({{"Host", "evil.example"}, {"Origin", "http://localhost:3000"}}, route.headers),
+                     route.body)
+                .status == 403);
       // Without CORS nothing is said about it.
-      CHECK(running.ask(route.line, with({{"Host", "localhost:8000"}}, route.headers), route.body).headers.count("access-control-allow-origin") == 0);
+      CHECK(running.ask(route.line, with({{"Host", "localhost:8000"}}, route.headers), route.body)
+                .headers.count("access-control-allow-origin") == 0);
     }
   }
 }
@@ -235,9 +323,10 @@ TEST_CASE("pages of an origin that was allowed may use every path, and read the 
 TEST_CASE("a preflight of a page that is not allowed gets nothing") {
   Running running({.origins = {"http://localhost:3000"}});
   for (const char* path : {"/", "/_mayfly/faults", "/2015-03-31/event-source-mappings/"}) {
-    const HttpAnswer answer = running.ask("OPTIONS " + std::string(path), {{"Host", "localhost"},
-                                                                          {"Origin", "http://localhost:3001"},
-                                                                          {"Access-Control-Request-Method", "PUT"}});
+    const HttpAnswer answer =
+        running.ask("OPTIONS " + std::string(path), {{"Host", "localhost"},
+                                                     {"Origin", "http://localhost:3001"},
+                                                     {"Access-Control-Request-Method", "PUT"}});
     CHECK(answer.status == 403);
     for (const char* header : {"origin", "methods", "headers"}) {
       CHECK(answer.headers.count("access-control-allow-" + std::string(header)) == 0);
@@ -247,16 +336,22 @@ TEST_CASE("a preflight of a page that is not allowed gets nothing") {
 
 TEST_CASE("what a form can send without asking changes nothing, on any path") {
   Running running;
-  const std::string mapping = R"({"EventSourceArn":"arn:aws:dynamodb:us-east-1:000000000000:table/t/stream/s","FunctionName":"f"})";
-  const std::string presigned = "?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=test%2F20240101%2Fus-east-1%2Flambda%2Faws4_request"
-                                "&X-Amz-Date=20240101T000000Z&X-Amz-SignedHeaders=host&X-Amz-Signature=0";
-  for (const char* type : {"", "text/plain", "text/plain;charset=UTF-8", "text/plain; application/json",
-                           "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonx"}) {
-    const Headers headers = *type ? Headers{{"Host", "localhost"}, {"Content-Type", type}} : Headers{{"Host", "localhost"}};
-    for (const std::string& path : {mappings, mappings + presigned, std::string("/2015-03-31/functions/f/invocations") + presigned,
-                                    "/2017-03-31/tags/arn" + presigned, std::string("/_mayfly/reset"), std::string("/nothing")}) {
+  const std::string mapping =
+      R"({"EventSourceArn":"arn:aws:dynamodb:us-east-1:000000000000:table/t/stream/s","FunctionName":"f"})";
+  const std::string presigned =
+      "?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=test%2F20240101%2Fus-east-1%2Flambda%2Faws4_request"
+      "&X-Amz-Date=20240101T000000Z&X-Amz-SignedHeaders=host&X-Amz-Signature=0";
+  for (const char* type :
+       {"", "text/plain", "text/plain;charset=UTF-8", "text/plain; application/json",
+        "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonx"}) {
+    const Headers headers =
+        *type ? Headers{{"Host", "localhost"}, {"Content-Type", type}} : Headers{{"Host", "localhost"}};
+    for (const std::string& path :
+         {mappings, mappings + presigned, std::string("/2015-03-31/functions/f/invocations") + presigned,
+          "/2017-03-31/tags/arn" + presigned, std::string("/_mayfly/reset"), std::string("/nothing")}) {
       INFO(path << " " << type);
-      check_refused(running.ask("POST " + path, headers, mapping), 415, "Calls that change something need Content-Type: application/json.", false);
+      check_refused(running.ask("POST " + path, headers, mapping), 415,
+                    "Calls that change something need Content-Type: application/json.", false);
       CHECK(running.ask("POST " + path, headers).status == 415);
     }
     CHECK(running.ask("POST /" + presigned, headers, "{}").body == "<UnknownOperationException/>\n");
@@ -264,23 +359,28 @@ TEST_CASE("what a form can send without asking changes nothing, on any path") {
   }
 }
 
-TEST_CASE("Lambda's routes take a body as JSON, a payload of any type, and a signature from the header alone") {
+TEST_CASE(
+    "Lambda's routes take a body as JSON, a payload of any type, and a signature from the header alone") {
   Running running;
   const auto ask = [&](const std::string& line, const Headers& more, const std::string& body = "") {
     return running.ask(line, with(signature, more), body);
   };
   CHECK(ask("POST " + mappings, {{"Content-Type", "text/plain"}}, "{}").status == 415);
   CHECK(ask("POST " + mappings, {}, "{}").status == 415);
-  CHECK(ask("POST " + mappings, {{"Content-Type", "application/json; charset=UTF-8"}}, "{}").status == 400);  // read, and incomplete
+  CHECK(ask("POST " + mappings, {{"Content-Type", "application/json; charset=UTF-8"}}, "{}").status ==
+        400);  // read, and incomplete
   CHECK(ask("DELETE " + mappings + "1", {}).status == 404);
   // botocore sends no type with a payload, other SDKs this one.
-  for (const Headers& type : {Headers{}, Headers{{"Content-Type", "application/octet-stream"}}, Headers{{"Content-Type", "text/plain"}}}) {
+  for (const Headers& type : {Headers{}, Headers{{"Content-Type", "application/octet-stream"}},
+                              Headers{{"Content-Type", "text/plain"}}}) {
     CHECK(ask("POST /2015-03-31/functions/f/invocations", type, "{}").status == 404);
   }
-  const HttpAnswer presigned = running.ask(
-      "GET " + mappings + "?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=test%2F20240101%2Fus-east-1%2Flambda%2Faws4_request"
-                          "&X-Amz-Date=20240101T000000Z&X-Amz-SignedHeaders=host&X-Amz-Signature=0",
-      {{"Host", "localhost"}});
+  const HttpAnswer presigned =
+      running.ask("GET " + mappings +
+                      "?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=test%2F20240101%2Fus-east-1%"
+                      "2Flambda%2Faws4_request"
+                      "&X-Amz-Date=20240101T000000Z&X-Amz-SignedHeaders=host&X-Amz-Signature=0",
+                  {{"Host", "localhost"}});
   CHECK(presigned.status == 403);
   CHECK(presigned.headers.at("x-amzn-errortype") == "MissingAuthenticationTokenException");
 }
@@ -292,11 +392,13 @@ TEST_CASE("with control switched off, event source mappings can be read and not 
   };
   CHECK(ask("GET " + mappings).status == 200);
   CHECK(ask("POST /2015-03-31/functions/f/invocations", "{}").status == 404);
-  for (const std::string& line : {"POST " + mappings, "PUT " + mappings + "1", "DELETE " + mappings + "1",
-                                  std::string("POST /2017-03-31/tags/arn"), std::string("DELETE /2017-03-31/tags/arn")}) {
+  for (const std::string& line :
+       {"POST " + mappings, "PUT " + mappings + "1", "DELETE " + mappings + "1",
+        std::string("POST /2017-03-31/tags/arn"), std::string("DELETE /2017-03-31/tags/arn")}) {
     const HttpAnswer answer = ask(line, "{}");
     CHECK(answer.status == 403);
-    CHECK(Json::parse(answer.body)["message"] == "Event source mappings can only be read while control is switched off (--no-control).");
+    CHECK(Json::parse(answer.body)["message"] ==
+          "Event source mappings can only be read while control is switched off (--no-control).");
   }
   CHECK(ask("GET /_mayfly/health").status == 200);
   CHECK(ask("GET /_mayfly/clock").status == 404);

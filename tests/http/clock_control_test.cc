@@ -17,19 +17,27 @@ std::string ttl(std::int64_t seconds) { return R"(,"ttl":{"N":")" + std::to_stri
 
 }  // namespace
 
-TEST_CASE("a frozen clock is moved through what falls due, in order, and another account's stays where it is") {
+TEST_CASE(
+    "a frozen clock is moved through what falls due, in order, and another account's stays where it is") {
   ControlServer server;
   CHECK(server.ok("GET", "/_mayfly/clock")["mode"] == "real");
   CHECK(server.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})") ==
-        Json::parse(R"({"mode":"frozen","now":"2031-01-01T00:00:00Z","expired":0,"tables":{},"next_expiry":null})"));
+        Json::parse(
+            R"({"mode":"frozen","now":"2031-01-01T00:00:00Z","expired":0,"tables":{},"next_expiry":null})"));
   server.create_table("carts", true);
-  for (const int hours : {30, 10, 20, 72}) server.put("carts", std::to_string(hours), ttl(new_year_2031 + hours * 3600));
+  for (const int hours : {30, 10, 20, 72})
+    server.put("carts", std::to_string(hours), ttl(new_year_2031 + hours * 3600));
 
-  CHECK(server.ok("POST", "/_mayfly/clock/advance", R"({"to":"next-expiry"})") ==
-        Json::parse(R"({"now":"2031-01-01T10:00:00.001Z","expired":1,"tables":{"carts":1},"next_expiry":"2031-01-01T20:00:00.001Z"})"));
-  CHECK(server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":136799.999})") ==
-        Json::parse(R"({"now":"2031-01-03T00:00:00Z","expired":2,"tables":{"carts":2},"next_expiry":"2031-01-04T00:00:00.001Z"})"));
-  CHECK(server.ok("GET", "/_mayfly/clock") == Json::parse(R"({"mode":"frozen","now":"2031-01-03T00:00:00Z"})"));
+  CHECK(
+      server.ok("POST", "/_mayfly/clock/advance", R"({"to":"next-expiry"})") ==
+      Json::parse(
+          R"({"now":"2031-01-01T10:00:00.001Z","expired":1,"tables":{"carts":1},"next_expiry":"2031-01-01T20:00:00.001Z"})"));
+  CHECK(
+      server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":136799.999})") ==
+      Json::parse(
+          R"({"now":"2031-01-03T00:00:00Z","expired":2,"tables":{"carts":2},"next_expiry":"2031-01-04T00:00:00.001Z"})"));
+  CHECK(server.ok("GET", "/_mayfly/clock") ==
+        Json::parse(R"({"mode":"frozen","now":"2031-01-03T00:00:00Z"})"));
   CHECK(server.removed("carts") == Json::parse(R"([["10",36000],["20",72000],["30",108000]])"));
 
   server.account = "000000000042";
@@ -47,13 +55,15 @@ TEST_CASE("next-expiry with nothing pending changes nothing and says so") {
 TEST_CASE("time goes back only while an account has no tables") {
   ControlServer server;
   server.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
-  CHECK(server.ok("PUT", "/_mayfly/clock", R"({"now":"2020-01-01T00:00:00Z"})")["now"] == "2020-01-01T00:00:00Z");
+  CHECK(server.ok("PUT", "/_mayfly/clock", R"({"now":"2020-01-01T00:00:00Z"})")["now"] ==
+        "2020-01-01T00:00:00Z");
   server.create_table("carts", false);
   const HttpAnswer back = server.call("PUT", "/_mayfly/clock", R"({"now":"2019-01-01T00:00:00Z"})");
   CHECK(back.status == 409);
   CHECK(Json::parse(back.body)["__type"] == "mayfly#Conflict");
   CHECK(Json::parse(back.body)["message"] ==
-        "Time moves forward while the account has tables: 2019-01-01T00:00:00Z is before 2020-01-01T00:00:00Z. A reset or a "
+        "Time moves forward while the account has tables: 2019-01-01T00:00:00Z is before "
+        "2020-01-01T00:00:00Z. A reset or a "
         "snapshot's restore can go back.");
   CHECK(server.call("POST", "/_mayfly/clock/advance", R"({"to":"2019-01-01T00:00:00Z"})").status == 409);
 }
@@ -77,22 +87,26 @@ TEST_CASE("what means no time is refused") {
     CHECK(answer.status == 400);
     return Json::parse(answer.body)["message"].get<std::string>();
   };
-  CHECK(refused("PUT", "/_mayfly/clock", R"({"mode":"fast"})") == "mode must be real, frozen, offset or rate.");
+  CHECK(refused("PUT", "/_mayfly/clock", R"({"mode":"fast"})") ==
+        "mode must be real, frozen, offset or rate.");
   CHECK(refused("PUT", "/_mayfly/clock", R"({"mode":"rate"})") == "The mode rate needs the member rate.");
   CHECK(refused("PUT", "/_mayfly/clock", R"({"mode":"frozen","rate":2})") == "rate is for the mode rate.");
   CHECK(refused("PUT", "/_mayfly/clock", R"({"mode":"real","now":"2031-01-01T00:00:00Z"})") ==
         "In the mode real the time is the host's: now is for the other modes.");
   CHECK(refused("PUT", "/_mayfly/clock", R"({"rate":0})") == "rate must be from 0.001 to 1e+06.");
-  for (const char* text : {"2031-13-01T00:00:00Z", "2031-02-29T00:00:00Z", "2031-01-01T24:00:00Z", "2031-01-01", "1969-12-31T23:59:59Z",
-                           "2031-01-01T00:00:00", "2031-01-01T00:00:00Zz", ""})
+  for (const char* text :
+       {"2031-13-01T00:00:00Z", "2031-02-29T00:00:00Z", "2031-01-01T24:00:00Z", "2031-01-01",
+        "1969-12-31T23:59:59Z", "2031-01-01T00:00:00", "2031-01-01T00:00:00Zz", ""})
     CHECK(refused("PUT", "/_mayfly/clock", R"({"now":")" + std::string(text) + R"("})") ==
           R"(now must be a time such as "2026-11-20T00:00:00Z".)");
   const std::string either =
       R"(The body needs either seconds, or to: a time such as "2026-11-20T00:00:00Z", or "next-expiry".)";
   CHECK(refused("POST", "/_mayfly/clock/advance", "{}") == either);
   CHECK(refused("POST", "/_mayfly/clock/advance", R"({"seconds":1,"to":"next-expiry"})") == either);
-  CHECK(refused("POST", "/_mayfly/clock/advance", R"({"seconds":-1})") == "seconds must be from 0 to 253402300799.");
-  CHECK(refused("POST", "/_mayfly/clock/advance", R"({"seconds":253402300799})") == "The clock ends with the year 9999.");
+  CHECK(refused("POST", "/_mayfly/clock/advance", R"({"seconds":-1})") ==
+        "seconds must be from 0 to 253402300799.");
+  CHECK(refused("POST", "/_mayfly/clock/advance", R"({"seconds":253402300799})") ==
+        "The clock ends with the year 9999.");
   CHECK(refused("POST", "/_mayfly/clock/advance", R"({"to":"tomorrow"})") ==
         R"(to must be a time such as "2026-11-20T00:00:00Z", or "next-expiry".)");
 }
@@ -114,14 +128,15 @@ TEST_CASE("an item that is renewed between due and delete stays") {
   server.create_table("carts", true);
   for (const char* id : {"renewed", "left"}) server.put("carts", id, ttl(new_year_2031 + 60));
   const std::string renewed = R"({"table":"carts","key":{"id":{"S":"renewed"}}})";
-  CHECK(server.ok("PUT", "/_mayfly/failpoints", renewed) ==
-        Json::parse(R"({"failpoints":[{"region":"us-east-1","table":"carts","key":{"id":{"S":"renewed"}},"state":"armed"}]})"));
+  CHECK(
+      server.ok("PUT", "/_mayfly/failpoints", renewed) ==
+      Json::parse(
+          R"({"failpoints":[{"region":"us-east-1","table":"carts","key":{"id":{"S":"renewed"}},"state":"armed"}]})"));
   server.ok("PUT", "/_mayfly/failpoints", R"({"table":"carts","key":{"id":{"S":"left"}}})");
 
   test::HttpClient advancing(server.port());
   advancing.send(server.request("POST", "/_mayfly/clock/advance", R"({"seconds":3600})"));
-  while (server.count_waiting() < 2) {
-  }
+  while (server.count_waiting() < 2) {}
   // Both are due, and there; another account's time moves on, and so do writes.
   CHECK(server.ok("GET", "/_mayfly/clock")["now"] == "2031-01-01T00:01:00.001Z");
   server.put("carts", "renewed", ttl(new_year_2031 + 86400));
@@ -132,7 +147,10 @@ TEST_CASE("an item that is renewed between due and delete stays") {
   server.ok("DELETE", "/_mayfly/failpoints", renewed);
   CHECK(server.count_waiting() == 1);
   CHECK(server.ok("DELETE", "/_mayfly/failpoints") == Json::parse(R"({"failpoints":[]})"));
-  CHECK(Json::parse(advancing.receive().body) == Json::parse(R"({"now":"2031-01-01T01:00:00Z","expired":1,"tables":{"carts":1},"next_expiry":"2031-01-02T00:00:00.001Z"})"));
+  CHECK(
+      Json::parse(advancing.receive().body) ==
+      Json::parse(
+          R"({"now":"2031-01-01T01:00:00Z","expired":1,"tables":{"carts":1},"next_expiry":"2031-01-02T00:00:00.001Z"})"));
   CHECK(server.removed("carts") == Json::parse(R"([["left",60]])"));
   CHECK(server.call("DELETE", "/_mayfly/failpoints", renewed).status == 404);
 }
@@ -145,8 +163,7 @@ TEST_CASE("a server ends while an expiry stops at a failpoint") {
   server.ok("PUT", "/_mayfly/failpoints", R"({"table":"carts","key":{"id":{"S":"1"}}})");
   test::HttpClient client(server.port());
   client.send(server.request("POST", "/_mayfly/clock/advance", R"({"seconds":3600})"));
-  while (server.count_waiting() < 1) {
-  }
+  while (server.count_waiting() < 1) {}
   server.stop();
 }
 
@@ -167,27 +184,34 @@ TEST_CASE("explain says why an item is still there") {
     return server.ok("POST", "/_mayfly/ttl/" + table + "/explain", R"({"key":{"id":{"S":")" + id + R"("}}})");
   };
   const auto answer = [](const char* expires_at, const char* reason, const char* message) {
-    return Json{{"expires_at", expires_at ? Json(expires_at) : Json()}, {"reason", reason}, {"message", message}};
+    return Json{
+        {"expires_at", expires_at ? Json(expires_at) : Json()}, {"reason", reason}, {"message", message}};
   };
-  CHECK(explain("plain", "1") == answer(nullptr, "ttl_disabled",
-                                        "Time to live is not enabled on the table: UpdateTimeToLive names the attribute."));
+  CHECK(explain("plain", "1") ==
+        answer(nullptr, "ttl_disabled",
+               "Time to live is not enabled on the table: UpdateTimeToLive names the attribute."));
   CHECK(explain("carts", "missing") ==
         answer(nullptr, "no_item", "There is no item with this key: it never was, or is deleted already."));
-  CHECK(explain("carts", "none") == answer(nullptr, "no_attribute", "The item has no attribute ttl, and so never expires."));
+  CHECK(explain("carts", "none") ==
+        answer(nullptr, "no_attribute", "The item has no attribute ttl, and so never expires."));
   CHECK(explain("carts", "text") ==
-        answer(nullptr, "not_a_number", "ttl is a string; only a number of epoch seconds makes an item expire."));
-  CHECK(explain("carts", "ms") ==
+        answer(nullptr, "not_a_number",
+               "ttl is a string; only a number of epoch seconds makes an item expire."));
+  CHECK(
+      explain("carts", "ms") ==
+      answer(
+          nullptr, "milliseconds",
+          "ttl is 1924992000000, which as epoch seconds is after the year 9999. It looks like milliseconds: "
+          "2031-01-01T00:00:00.000Z. TTL wants seconds."));
+  CHECK(explain("carts", "us") ==
         answer(nullptr, "milliseconds",
-               "ttl is 1924992000000, which as epoch seconds is after the year 9999. It looks like milliseconds: "
-               "2031-01-01T00:00:00.000Z. TTL wants seconds."));
-  CHECK(explain("carts", "us") == answer(nullptr, "milliseconds",
-                                         "ttl is 1924992000000000, which as epoch seconds is after the year 9999."));
-  CHECK(explain("carts", "old") ==
-        answer(nullptr, "too_old",
-               "ttl is 1767207239, more than five years ago: so old a time is taken for a mistake, and the item stays."));
+               "ttl is 1924992000000000, which as epoch seconds is after the year 9999."));
+  CHECK(explain("carts", "old") == answer(nullptr, "too_old",
+                                          "ttl is 1767207239, more than five years ago: so old a time is "
+                                          "taken for a mistake, and the item stays."));
   CHECK(explain("carts", "negative")["reason"] == "too_old");
-  CHECK(explain("carts", "later") ==
-        answer("2031-01-01T00:01:00.001Z", "not_due",
-               "ttl is 1924992060; the item will be deleted at 2031-01-01T00:01:00.001Z. It is 2031-01-01T00:00:00Z."));
+  CHECK(explain("carts", "later") == answer("2031-01-01T00:01:00.001Z", "not_due",
+                                            "ttl is 1924992060; the item will be deleted at "
+                                            "2031-01-01T00:01:00.001Z. It is 2031-01-01T00:00:00Z."));
   CHECK(server.call("POST", "/_mayfly/ttl/none/explain", R"({"key":{"id":{"S":"1"}}})").status == 404);
 }

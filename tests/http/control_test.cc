@@ -32,7 +32,8 @@ struct Running {
   }
   // A control call that must be answered with 200.
   Json ok(std::string_view method, std::string_view target, std::string_view body = {}) {
-    const HttpAnswer answer = ask(http_request(method, target, method == "GET" ? Headers{} : json_body, body));
+    const HttpAnswer answer =
+        ask(http_request(method, target, method == "GET" ? Headers{} : json_body, body));
     INFO(answer.body);
     REQUIRE(answer.status == 200);
     return Json::parse(answer.body);
@@ -44,11 +45,13 @@ struct Running {
     return Json::parse(answer.body);
   }
   void create_table(const std::string& name, bool stream) {
-    execute("CreateTable",
-            R"({"TableName":")" + name +
-                R"(","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
-                R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST")" +
-                (stream ? R"(,"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"})" : "") + "}");
+    execute(
+        "CreateTable",
+        R"({"TableName":")" + name +
+            R"(","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
+            R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST")" +
+            (stream ? R"(,"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"})" : "") +
+            "}");
   }
   void put(const std::string& table, const std::string& id, const std::string& more = "") {
     execute("PutItem", R"({"TableName":")" + table + R"(","Item":{"id":{"S":")" + id + R"("})" + more + "}}");
@@ -71,14 +74,16 @@ TEST_CASE("health is there where control is switched off") {
   CHECK(Json::parse(answer.body)["status"] == "ok");
   const HttpAnswer refused = running.ask(http_request("GET", "/_mayfly/faults"));
   CHECK(refused.status == 404);
-  CHECK(error_of(refused) == Json{{"__type", "mayfly#NotFound"}, {"message", "The control API is switched off (--no-control)."}});
+  CHECK(error_of(refused) ==
+        Json{{"__type", "mayfly#NotFound"}, {"message", "The control API is switched off (--no-control)."}});
 }
 
 TEST_CASE("what is no call of the control API gets 404, and another method 405 with those that there are") {
   Running running;
   const HttpAnswer missing = running.ask(http_request("GET", "/_mayfly/nothing"));
   CHECK(missing.status == 404);
-  CHECK(error_of(missing) == Json{{"__type", "mayfly#NotFound"}, {"message", "There is no /_mayfly/nothing."}});
+  CHECK(error_of(missing) ==
+        Json{{"__type", "mayfly#NotFound"}, {"message", "There is no /_mayfly/nothing."}});
   const HttpAnswer wrong = running.ask(http_request("POST", "/_mayfly/faults", json_body, "{}"));
   CHECK(wrong.status == 405);
   CHECK(wrong.headers.at("allow") == "GET, PUT, DELETE");
@@ -87,20 +92,25 @@ TEST_CASE("what is no call of the control API gets 404, and another method 405 w
 
 TEST_CASE("a call that changes something must say that it is JSON, and be it") {
   Running running;
-  for (const char* content_type : {"", "text/plain", "application/x-www-form-urlencoded", "application/jsonx"}) {
-    const HttpAnswer answer = running.ask(http_request(
-        "PUT", "/_mayfly/faults", *content_type ? Headers{{"Content-Type", content_type}} : Headers{}, R"({"rules":[]})"));
+  for (const char* content_type :
+       {"", "text/plain", "application/x-www-form-urlencoded", "application/jsonx"}) {
+    const HttpAnswer answer = running.ask(
+        http_request("PUT", "/_mayfly/faults",
+                     *content_type ? Headers{{"Content-Type", content_type}} : Headers{}, R"({"rules":[]})"));
     CHECK(answer.status == 415);
     CHECK(error_of(answer)["__type"] == "mayfly#UnsupportedMediaType");
   }
-  CHECK(running.ask(http_request("PUT", "/_mayfly/faults", {{"Content-Type", "application/json; charset=utf-8"}}, R"({"rules":[]})"))
+  CHECK(running
+            .ask(http_request("PUT", "/_mayfly/faults", {{"Content-Type", "application/json; charset=utf-8"}},
+                              R"({"rules":[]})"))
             .status == 200);
   for (const char* body : {"[]", "{", "1"}) {
     const HttpAnswer answer = running.ask(http_request("PUT", "/_mayfly/faults", json_body, body));
     CHECK(answer.status == 400);
     CHECK(error_of(answer)["message"] == "The body must be a JSON object.");
   }
-  const HttpAnswer typo = running.ask(http_request("PUT", "/_mayfly/faults", json_body, R"({"rules":[],"rulez":[]})"));
+  const HttpAnswer typo =
+      running.ask(http_request("PUT", "/_mayfly/faults", json_body, R"({"rules":[],"rulez":[]})"));
   CHECK(typo.status == 400);
   CHECK(error_of(typo)["message"] == "This call has no member rulez; it has rules.");
 }
@@ -117,8 +127,9 @@ TEST_CASE("an await is answered by the change it waits for, while others are ser
     Running running;
     running.create_table("carts", stream);
     HttpClient waiting(running.port());
-    waiting.send(http_request("POST", "/_mayfly/await", json_body,
-                              R"({"table":"carts","key":{"id":{"S":"1"}},"event":"MODIFY","by":"user","timeout_seconds":60})"));
+    waiting.send(http_request(
+        "POST", "/_mayfly/await", json_body,
+        R"({"table":"carts","key":{"id":{"S":"1"}},"event":"MODIFY","by":"user","timeout_seconds":60})"));
     // Until it listens nothing is told: go on until it has seen one.
     running.put("carts", "2");
     for (int n = 0; n < 2000; ++n) running.put("carts", "1", R"(,"n":{"N":")" + std::to_string(n) + R"("})");
@@ -138,15 +149,16 @@ TEST_CASE("an await that nothing answers says what did happen") {
   Running running;
   running.create_table("carts", true);
   running.put("carts", "1");
-  const HttpAnswer nothing = running.ask(http_request("POST", "/_mayfly/await", json_body,
-                                                      R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":0})"));
+  const HttpAnswer nothing =
+      running.ask(http_request("POST", "/_mayfly/await", json_body,
+                               R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":0})"));
   CHECK(nothing.status == 408);
   CHECK(error_of(nothing) == Json{{"__type", "mayfly#TimedOut"},
                                   {"message", "Nothing happened to the item in 0 seconds."},
                                   {"records", Json::array()}});
-  const HttpAnswer other = running.ask(
-      http_request("POST", "/_mayfly/await", json_body,
-                   R"({"table":"carts","key":{"id":{"S":"1"}},"event":"REMOVE","since":"2020-01-01T00:00:00Z","timeout_seconds":0})"));
+  const HttpAnswer other = running.ask(http_request(
+      "POST", "/_mayfly/await", json_body,
+      R"({"table":"carts","key":{"id":{"S":"1"}},"event":"REMOVE","since":"2020-01-01T00:00:00Z","timeout_seconds":0})"));
   CHECK(other.status == 408);
   CHECK(error_of(other)["message"] == "Only other changes happened to the item in 0 seconds.");
   CHECK(error_of(other)["records"][0]["eventName"] == "INSERT");
@@ -157,8 +169,9 @@ TEST_CASE("an await since a time finds what the stream has") {
   running.create_table("carts", true);
   running.put("carts", "2");
   running.put("carts", "1");
-  const Json found = running.ok("POST", "/_mayfly/await",
-                                R"({"table":"carts","key":{"id":{"S":"1"}},"event":"INSERT","since":"2020-01-01T00:00:00Z"})");
+  const Json found = running.ok(
+      "POST", "/_mayfly/await",
+      R"({"table":"carts","key":{"id":{"S":"1"}},"event":"INSERT","since":"2020-01-01T00:00:00Z"})");
   CHECK(found["record"]["dynamodb"]["NewImage"] == Json{{"id", {{"S", "1"}}}});
 }
 
@@ -172,12 +185,18 @@ TEST_CASE("an await refuses what it cannot wait for") {
   };
   CHECK(refused("{}", 400) == "The body needs the member table, a string.");
   CHECK(refused(R"({"table":"carts"})", 400) == R"(The body needs the member key, as {"id":{"S":"1"}}.)");
-  CHECK(refused(R"({"table":"none","key":{"id":{"S":"1"}}})", 404) == "There is no table none in us-east-1 of account 000000000000.");
-  CHECK(refused(R"({"table":"carts","key":{"x":{"S":"1"}}})", 400) == "The provided key element does not match the schema");
-  CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"event":"DELETE"})", 400) == "event must be INSERT, MODIFY or REMOVE.");
-  CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"by":"me"})", 400) == "by must be user or service.");
-  CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":"5"})", 400) == "timeout_seconds must be a number.");
-  CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":1e9})", 400) == "timeout_seconds must be from 0 to 600.");
+  CHECK(refused(R"({"table":"none","key":{"id":{"S":"1"}}})", 404) ==
+        "There is no table none in us-east-1 of account 000000000000.");
+  CHECK(refused(R"({"table":"carts","key":{"x":{"S":"1"}}})", 400) ==
+        "The provided key element does not match the schema");
+  CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"event":"DELETE"})", 400) ==
+        "event must be INSERT, MODIFY or REMOVE.");
+  CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"by":"me"})", 400) ==
+        "by must be user or service.");
+  CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":"5"})", 400) ==
+        "timeout_seconds must be a number.");
+  CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":1e9})", 400) ==
+        "timeout_seconds must be from 0 to 600.");
   CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"since":"yesterday"})", 400) ==
         R"(since must be a time such as "2026-11-20T00:00:00Z".)");
   CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"since":"2020-01-01T00:00:00Z"})", 400) ==
@@ -187,7 +206,7 @@ TEST_CASE("an await refuses what it cannot wait for") {
 namespace {
 constexpr std::string_view long_await = R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":600})";
 constexpr std::string_view no_await = R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":0.001})";
-}
+}  // namespace
 
 TEST_CASE("no more requests of a kind wait than may, and those of other kinds are served") {
   Running running({.waiting_max = 2});
@@ -203,9 +222,12 @@ TEST_CASE("no more requests of a kind wait than may, and those of other kinds ar
   for (const auto& [request, kind] : {std::pair{await, "awaits"}, {events, "event streams"}}) {
     for (int i = 0; i < 2; ++i) begin(request);
     HttpAnswer refused;
-    while (refused.status != 503) refused = running.ask(request + http_request("GET", "/", {{"Connection", "close"}}));
-    CHECK(error_of(refused) == Json{{"__type", "mayfly#TooManyWaiting"},
-                                    {"message", "As many " + std::string(kind) + " as may are waiting already; --waiting-max says how many."}});
+    while (refused.status != 503)
+      refused = running.ask(request + http_request("GET", "/", {{"Connection", "close"}}));
+    CHECK(error_of(refused) ==
+          Json{{"__type", "mayfly#TooManyWaiting"},
+               {"message", "As many " + std::string(kind) +
+                               " as may are waiting already; --waiting-max says how many."}});
   }
   running.ok("GET", "/_mayfly/faults");
   running.ok("PUT", "/_mayfly/clock", R"({"mode":"real"})");
@@ -217,14 +239,16 @@ TEST_CASE("advances that wait at a failpoint leave the call that releases them a
   Running running({.waiting_max = 1});
   running.create_table("carts", true);
   running.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
-  running.execute("UpdateTimeToLive", R"({"TableName":"carts","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
+  running.execute(
+      "UpdateTimeToLive",
+      R"({"TableName":"carts","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
   running.put("carts", "1", R"(,"ttl":{"N":"1924992001"})");
   running.ok("PUT", "/_mayfly/failpoints", R"({"table":"carts","key":{"id":{"S":"1"}}})");
   HttpClient advance(running.port());
   advance.send(http_request("POST", "/_mayfly/clock/advance", json_body, R"({"seconds":60})"));
-  while (running.ok("GET", "/_mayfly/failpoints")["failpoints"][0]["state"] != "waiting") {
-  }
-  CHECK(running.ask(http_request("POST", "/_mayfly/clock/advance", json_body, R"({"seconds":60})")).status == 503);
+  while (running.ok("GET", "/_mayfly/failpoints")["failpoints"][0]["state"] != "waiting") {}
+  CHECK(running.ask(http_request("POST", "/_mayfly/clock/advance", json_body, R"({"seconds":60})")).status ==
+        503);
   running.ok("DELETE", "/_mayfly/failpoints");
   CHECK(advance.receive().status == 200);
   running.ok("POST", "/_mayfly/clock/advance", R"({"seconds":60})");
@@ -269,13 +293,11 @@ TEST_CASE("who waits no longer gives the place to others, whatever was sent mean
         HttpClient gone(running.port());
         gone.send(http_request("POST", "/_mayfly/await", json_body, long_await) + (apart ? "" : more));
         if (bytes < 100'000 || apart) {
-          while (running.ask(http_request("POST", "/_mayfly/await", json_body, no_await)).status != 503) {
-          }
+          while (running.ask(http_request("POST", "/_mayfly/await", json_body, no_await)).status != 503) {}
         }
         if (apart) gone.send(more);
         gone.finish_sending();
-        while (running.ask(http_request("POST", "/_mayfly/await", json_body, no_await)).status != 408) {
-        }
+        while (running.ask(http_request("POST", "/_mayfly/await", json_body, no_await)).status != 408) {}
       }
     }
   }
@@ -285,7 +307,8 @@ TEST_CASE("what was sent while an answer was waited for is answered after it") {
   Running running;
   running.create_table("carts", false);
   HttpClient client(running.port());
-  client.send(http_request("POST", "/_mayfly/await", json_body, R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":20})"));
+  client.send(http_request("POST", "/_mayfly/await", json_body,
+                           R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":20})"));
   const std::string request = operation_request("ListTables", "{}");
   for (int i = 0; i < 100; ++i) {
     for (const char byte : request.substr(0, 5)) client.send(std::string_view(&byte, 1));
@@ -302,7 +325,8 @@ TEST_CASE("requests behind one that waits are answered after it, in order") {
   running.create_table("carts", false);
   HttpClient client(running.port());
   client.send(operation_request("ListTables", "{}") +
-              http_request("POST", "/_mayfly/await", json_body, R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":0.05})") +
+              http_request("POST", "/_mayfly/await", json_body,
+                           R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":0.05})") +
               http_request("GET", "/_mayfly/faults") + http_request("GET", "/"));
   CHECK(client.receive().body == R"({"TableNames":["carts"]})");
   CHECK(client.receive().status == 408);
@@ -340,14 +364,17 @@ TEST_CASE("a rule makes an operation fail as often as it says") {
   for (int i = 0; i < 2; ++i) {
     const HttpAnswer answer = running.ask(put);
     CHECK(answer.status == 400);
-    CHECK(answer.body ==
-          R"({"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException","message":"The level of )"
-          R"(configured provisioned throughput for the table was exceeded. Consider increasing your provisioning level )"
-          R"(with the UpdateTable API."})");
+    CHECK(
+        answer.body ==
+        R"({"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException","message":"The level of )"
+        R"(configured provisioned throughput for the table was exceeded. Consider increasing your provisioning level )"
+        R"(with the UpdateTable API."})");
   }
   CHECK(running.ask(put).status == 200);
-  CHECK(running.ok("GET", "/_mayfly/faults") ==
-        Json::parse(R"({"rules":[{"operation":"PutItem","table":"carts","fault":"throttle","count":2,"asked":2,"struck":2}]})"));
+  CHECK(
+      running.ok("GET", "/_mayfly/faults") ==
+      Json::parse(
+          R"({"rules":[{"operation":"PutItem","table":"carts","fault":"throttle","count":2,"asked":2,"struck":2}]})"));
   CHECK(running.ok("DELETE", "/_mayfly/faults") == Json::parse(R"({"rules":[]})"));
 }
 
@@ -355,7 +382,8 @@ TEST_CASE("a rule's probability has a seed, and another account's rules are its 
   const auto failures = [](std::int64_t seed) {
     Running running;
     running.ok("PUT", "/_mayfly/faults",
-               R"({"rules":[{"fault":"internal_server_error","probability":0.5,"seed":)" + std::to_string(seed) + "}]}");
+               R"({"rules":[{"fault":"internal_server_error","probability":0.5,"seed":)" +
+                   std::to_string(seed) + "}]}");
     std::string pattern;
     for (int i = 0; i < 32; ++i)
       pattern += running.ask(operation_request("ListTables", "{}")).status == 500 ? 'x' : '.';
@@ -368,9 +396,10 @@ TEST_CASE("a rule's probability has a seed, and another account's rules are its 
   CHECK(failures(2) != once);
 
   Running running;
-  CHECK(running.ask(http_request("PUT", "/_mayfly/faults",
-                                 {{"Content-Type", "application/json"}, {"X-Mayfly-Account", "000000000042"}},
-                                 R"({"rules":[{"fault":"throttle"}]})"))
+  CHECK(running
+            .ask(http_request("PUT", "/_mayfly/faults",
+                              {{"Content-Type", "application/json"}, {"X-Mayfly-Account", "000000000042"}},
+                              R"({"rules":[{"fault":"throttle"}]})"))
             .status == 200);
   CHECK(running.ask(operation_request("ListTables", "{}")).status == 200);
   CHECK(running.ok("GET", "/_mayfly/faults") == Json::parse(R"({"rules":[]})"));
@@ -379,28 +408,36 @@ TEST_CASE("a rule's probability has a seed, and another account's rules are its 
 TEST_CASE("a batch leaves its end undone, and transactions meet others, if a rule says so") {
   Running running;
   running.create_table("carts", false);
-  running.ok("PUT", "/_mayfly/faults",
-             R"({"rules":[{"fault":"unprocessed","items":1},{"operation":"TransactWriteItems","fault":"transaction_conflict"}]})");
+  running.ok(
+      "PUT", "/_mayfly/faults",
+      R"({"rules":[{"fault":"unprocessed","items":1},{"operation":"TransactWriteItems","fault":"transaction_conflict"}]})");
   const Json written = running.execute(
       "BatchWriteItem",
       R"({"RequestItems":{"carts":[{"PutRequest":{"Item":{"id":{"S":"1"}}}},{"DeleteRequest":{"Key":{"id":{"S":"2"}}}}]}})");
-  CHECK(written == Json::parse(R"({"UnprocessedItems":{"carts":[{"DeleteRequest":{"Key":{"id":{"S":"2"}}}}]}})"));
-  const Json read = running.execute("BatchGetItem", R"({"RequestItems":{"carts":{"Keys":[{"id":{"S":"1"}},{"id":{"S":"2"}}]}}})");
-  CHECK(read == Json::parse(R"({"Responses":{"carts":[{"id":{"S":"1"}}]},"UnprocessedKeys":{"carts":{"Keys":[{"id":{"S":"2"}}]}}})"));
+  CHECK(written ==
+        Json::parse(R"({"UnprocessedItems":{"carts":[{"DeleteRequest":{"Key":{"id":{"S":"2"}}}}]}})"));
+  const Json read = running.execute(
+      "BatchGetItem", R"({"RequestItems":{"carts":{"Keys":[{"id":{"S":"1"}},{"id":{"S":"2"}}]}}})");
+  CHECK(
+      read ==
+      Json::parse(
+          R"({"Responses":{"carts":[{"id":{"S":"1"}}]},"UnprocessedKeys":{"carts":{"Keys":[{"id":{"S":"2"}}]}}})"));
   const HttpAnswer conflict = running.ask(operation_request(
       "TransactWriteItems",
       R"({"TransactItems":[{"Put":{"TableName":"carts","Item":{"id":{"S":"7"}}}},{"Put":{"TableName":"carts","Item":{"id":{"S":"8"}}}}]})"));
   CHECK(conflict.status == 400);
-  CHECK(conflict.body ==
-        R"({"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":"Transaction cancelled, please )"
-        R"(refer cancellation reasons for specific reasons [TransactionConflict, None]","CancellationReasons":[{"Code":)"
-        R"("TransactionConflict","Message":"Transaction is ongoing for the item"},{"Code":"None"}]})");
+  CHECK(
+      conflict.body ==
+      R"({"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":"Transaction cancelled, please )"
+      R"(refer cancellation reasons for specific reasons [TransactionConflict, None]","CancellationReasons":[{"Code":)"
+      R"("TransactionConflict","Message":"Transaction is ongoing for the item"},{"Code":"None"}]})");
 }
 
 TEST_CASE("a slow operation holds nobody else up") {
   Running running;
   running.create_table("carts", false);
-  running.ok("PUT", "/_mayfly/faults", R"({"rules":[{"operation":"ListTables","fault":"latency","milliseconds":600000}]})");
+  running.ok("PUT", "/_mayfly/faults",
+             R"({"rules":[{"operation":"ListTables","fault":"latency","milliseconds":600000}]})");
   HttpClient slow(running.port());
   slow.send(operation_request("ListTables", "{}"));
   running.put("carts", "1");
@@ -410,7 +447,8 @@ TEST_CASE("a slow operation holds nobody else up") {
 TEST_CASE("rules that mean nothing are refused") {
   Running running;
   const auto refused = [&](const std::string& rule) {
-    const HttpAnswer answer = running.ask(http_request("PUT", "/_mayfly/faults", json_body, R"({"rules":[)" + rule + "]}"));
+    const HttpAnswer answer =
+        running.ask(http_request("PUT", "/_mayfly/faults", json_body, R"({"rules":[)" + rule + "]}"));
     CHECK(answer.status == 400);
     return error_of(answer)["message"].get<std::string>();
   };

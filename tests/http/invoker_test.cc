@@ -2,12 +2,11 @@
 #include "http/invoker.h"
 
 #include <arpa/inet.h>
+#include <catch2/catch.hpp>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <unistd.h>
-
-#include <catch2/catch.hpp>
 #include <thread>
+#include <unistd.h>
 
 #include "http/name_lookup.h"
 
@@ -47,8 +46,7 @@ class OneAnswer {
       if (!answer.empty()) {
         ::send(connection, answer.data(), answer.size(), MSG_NOSIGNAL);
       } else {
-        while (::recv(connection, buffer, sizeof buffer, 0) > 0) {
-        }
+        while (::recv(connection, buffer, sizeof buffer, 0) > 0) {}
       }
       ::close(connection);
     });
@@ -57,7 +55,9 @@ class OneAnswer {
     take_request();
     ::close(socket_);
   }
-  std::string url(const std::string& target = "/") const { return "http://127.0.0.1:" + std::to_string(port_) + target; }
+  std::string url(const std::string& target = "/") const {
+    return "http://127.0.0.1:" + std::to_string(port_) + target;
+  }
 
   // Once it is answered.
   std::string take_request() {
@@ -73,15 +73,17 @@ class OneAnswer {
   std::thread thread_;
 };
 
-Invocation invocation(const std::string& url, std::string body) { return {.url = *Url::parse(url), .body = std::move(body)}; }
+Invocation invocation(const std::string& url, std::string body) {
+  return {.url = *Url::parse(url), .body = std::move(body)};
+}
 
 }  // namespace
 
 TEST_CASE("an URL is posted as it was given, with Content-Length") {
   OneAnswer function("HTTP/1.1 200 OK\r\nContent-Length: 4\r\nX-Amz-Function-Error: Handled\r\n\r\nnull");
   HttpInvoker invoker;
-  const auto answer =
-      invoker.post(invocation(function.url("/2015-03-31/functions/function/invocations?a=%20b"), "{\"a\":1}"), {});
+  const auto answer = invoker.post(
+      invocation(function.url("/2015-03-31/functions/function/invocations?a=%20b"), "{\"a\":1}"), {});
   REQUIRE(answer);
   CHECK(answer->status == 200);
   CHECK(answer->body == "null");
@@ -89,7 +91,8 @@ TEST_CASE("an URL is posted as it was given, with Content-Length") {
   std::string host = function.url("").substr(7);
   CHECK(function.take_request() ==
         "POST /2015-03-31/functions/function/invocations?a=%20b HTTP/1.1\r\nHost: " + host +
-            "\r\nUser-Agent: mayfly/" MAYFLY_VERSION "\r\nAccept: */*\r\nConnection: close\r\n"
+            "\r\nUser-Agent: mayfly/" MAYFLY_VERSION
+            "\r\nAccept: */*\r\nConnection: close\r\n"
             "Content-Type: application/json\r\nContent-Length: 7\r\n\r\n{\"a\":1}");
 }
 
@@ -127,7 +130,8 @@ TEST_CASE("a call that is under way can be ended") {
   OneAnswer silent("");
   std::stop_source stop;
   std::thread ends([&] { stop.request_stop(); });
-  CHECK(invoker.post(invocation(silent.url(), "{}"), stop.get_token()).error().kind == InvocationFailure::Kind::stopped);
+  CHECK(invoker.post(invocation(silent.url(), "{}"), stop.get_token()).error().kind ==
+        InvocationFailure::Kind::stopped);
   ends.join();
 }
 

@@ -12,14 +12,18 @@ TEST_CASE("what clients sent is printable on one line, letters of any language s
       {"\x1b[31m", "\\x1b[31m"},
       {"\x7f", "\\x7f"},
       {std::string("\0", 1), "\\x00"},
-      {"\x9b" "31m", "\\x9b31m"},             // CSI in one byte
-      {"\xc2\x9b" "31m", "\\xc2\\x9b31m"},    // and as UTF-8
+      {"\x9b"
+       "31m",
+       "\\x9b31m"},  // CSI in one byte
+      {"\xc2\x9b"
+       "31m",
+       "\\xc2\\x9b31m"},  // and as UTF-8
       {"\xc2\xa0", "\xc2\xa0"},
-      {"\xc0\x9b", "\\xc0\\x9b"},             // longer than needed
+      {"\xc0\x9b", "\\xc0\\x9b"},  // longer than needed
       {"\xe0\x82\x9b", "\\xe0\\x82\\x9b"},
-      {"\xed\xa0\x80", "\\xed\\xa0\\x80"},   // a surrogate
+      {"\xed\xa0\x80", "\\xed\\xa0\\x80"},  // a surrogate
       {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"},
-      {"\xe6\x97", "\\xe6\\x97"},             // cut short
+      {"\xe6\x97", "\\xe6\\x97"},  // cut short
       {"\xe6\x97x", "\\xe6\\x97x"},
   };
   for (const auto& [text, shown] : cases) CHECK(printable(text) == shown);

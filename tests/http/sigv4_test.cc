@@ -48,9 +48,9 @@ engine::Scope scope_of(const http::Request& request) {
 }  // namespace
 
 TEST_CASE("the region is the credential scope's and the account 000000000000") {
-  const auto scope = scope_of(signed_by_header(
-      "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20240101/eu-west-1/dynamodb/aws4_request, "
-      "SignedHeaders=host;x-amz-date, Signature=abc"));
+  const auto scope = scope_of(
+      signed_by_header("AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20240101/eu-west-1/dynamodb/aws4_request, "
+                       "SignedHeaders=host;x-amz-date, Signature=abc"));
   CHECK(scope.account == "000000000000");
   CHECK(scope.region == "eu-west-1");
 }
@@ -78,17 +78,18 @@ TEST_CASE("commas without spaces, and spaces without commas, part the Authorizat
 TEST_CASE("a presigned query names account and region, percent-encoded or not") {
   for (const std::string_view credential : {"000000000042%2F20240101%2Fap-south-1%2Fdynamodb%2Faws4_request",
                                             "000000000042/20240101/ap-south-1/dynamodb/aws4_request"}) {
-    const auto scope = scope_of(signed_by_query("/?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=" +
-                                                std::string(credential) +
-                                                "&X-Amz-Date=20240101T000000Z&X-Amz-SignedHeaders=host"
-                                                "&X-Amz-Signature=0"));
+    const auto scope = scope_of(
+        signed_by_query("/?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=" + std::string(credential) +
+                        "&X-Amz-Date=20240101T000000Z&X-Amz-SignedHeaders=host"
+                        "&X-Amz-Signature=0"));
     CHECK(scope.account == "000000000042");
     CHECK(scope.region == "ap-south-1");
   }
 }
 
 TEST_CASE("a scope without a region means the server's region") {
-  CHECK(scope_of(signed_by_header("AWS4-HMAC-SHA256 Credential=a/b//dynamodb/aws4_request,SignedHeaders=h,Signature=0"))
+  CHECK(scope_of(signed_by_header(
+                     "AWS4-HMAC-SHA256 Credential=a/b//dynamodb/aws4_request,SignedHeaders=h,Signature=0"))
             .region == "us-east-1");
 }
 
@@ -97,8 +98,9 @@ TEST_CASE("no Authorization, or one that is no AWS4-, is a missing token") {
     CHECK(type_of(signed_by_header(authorization)) == "MissingAuthenticationTokenException");
     CHECK(message_of(signed_by_header(authorization)) == "Request is missing Authentication Token");
   }
-  CHECK(type_of(signed_by_query("/?X-Amz-Credential=a&X-Amz-Signature=b&X-Amz-SignedHeaders=c&X-Amz-Date=d")) ==
-        "MissingAuthenticationTokenException");
+  CHECK(
+      type_of(signed_by_query("/?X-Amz-Credential=a&X-Amz-Signature=b&X-Amz-SignedHeaders=c&X-Amz-Date=d")) ==
+      "MissingAuthenticationTokenException");
 }
 
 TEST_CASE("header and query together are refused") {
@@ -118,7 +120,8 @@ TEST_CASE("every missing part of an Authorization header is named, and the heade
         "Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. "
         "Authorization=AWS4-");
   CHECK(message_of(signed_by_header("AWS4- Signature=b, Credential=a")) ==
-        "Authorization header requires 'SignedHeaders' parameter. Authorization=AWS4- Signature=b, Credential=a");
+        "Authorization header requires 'SignedHeaders' parameter. Authorization=AWS4- Signature=b, "
+        "Credential=a");
 }
 
 TEST_CASE("every missing part of a presigned query is named") {
@@ -130,20 +133,25 @@ TEST_CASE("every missing part of a presigned query is named") {
         "AWS query-string parameters must include 'X-Amz-SignedHeaders'. "
         "AWS query-string parameters must include 'X-Amz-Date'. "
         "Re-examine the query-string parameters.");
-  CHECK(message_of(signed_by_query("/?X-Amz-Algorithm=a&X-Amz-Credential=b&X-Amz-Signature=c&X-Amz-Date=d")) ==
-        "AWS query-string parameters must include 'X-Amz-SignedHeaders'. Re-examine the query-string parameters.");
+  CHECK(
+      message_of(signed_by_query("/?X-Amz-Algorithm=a&X-Amz-Credential=b&X-Amz-Signature=c&X-Amz-Date=d")) ==
+      "AWS query-string parameters must include 'X-Amz-SignedHeaders'. Re-examine the query-string "
+      "parameters.");
 }
 
 TEST_CASE("algorithm, number of credential elements and region must be well-formed") {
   const auto algorithm = signed_by_header("AWS4-HMAC-SHA25 Credential=a/b/c/d/e,SignedHeaders=h,Signature=0");
   CHECK(type_of(algorithm) == "IncompleteSignatureException");
-  CHECK(message_of(algorithm) == "Unsupported AWS 'algorithm': 'AWS4-HMAC-SHA25' (only AWS4-HMAC-SHA256 for now). ");
+  CHECK(message_of(algorithm) ==
+        "Unsupported AWS 'algorithm': 'AWS4-HMAC-SHA25' (only AWS4-HMAC-SHA256 for now). ");
 
   const auto credential = signed_by_header("AWS4-HMAC-SHA256 Credential=a/b/c/d,SignedHeaders=h,Signature=0");
   CHECK(type_of(credential) == "IncompleteSignatureException");
   CHECK(message_of(credential) ==
-        "Credential must have exactly 5 slash-delimited elements, e.g. keyid/date/region/service/term, got 'a/b/c/d'");
-  CHECK(scope_of(signed_by_header("AWS4-HMAC-SHA256 Credential=a/b/c/d/e/,SignedHeaders=h,Signature=0")).region == "c");
+        "Credential must have exactly 5 slash-delimited elements, e.g. keyid/date/region/service/term, got "
+        "'a/b/c/d'");
+  CHECK(scope_of(signed_by_header("AWS4-HMAC-SHA256 Credential=a/b/c/d/e/,SignedHeaders=h,Signature=0"))
+            .region == "c");
 
   const auto region = signed_by_header("AWS4-HMAC-SHA256 Credential=a/b/\"c/d/e,SignedHeaders=h,Signature=0");
   CHECK(type_of(region) == "InvalidSignatureException");
@@ -151,12 +159,17 @@ TEST_CASE("algorithm, number of credential elements and region must be well-form
 }
 
 TEST_CASE("where only a header may sign, a presigned query is not looked at") {
-  const std::string query = "?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=000000000042%2F20240101%2Feu-west-1%2Flambda%2Faws4_request"
-                            "&X-Amz-Date=20240101T000000Z&X-Amz-SignedHeaders=host&X-Amz-Signature=abc";
+  const std::string query =
+      "?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=000000000042%2F20240101%2Feu-west-1%2Flambda%"
+      "2Faws4_request"
+      "&X-Amz-Date=20240101T000000Z&X-Amz-SignedHeaders=host&X-Amz-Signature=abc";
   http::Request request = signed_by_query("/2015-03-31/event-source-mappings/" + query);
   CHECK(http::authenticate(request, "us-east-1", http::SignedBy::header_or_query)->account == "000000000042");
-  CHECK(http::authenticate(request, "us-east-1", http::SignedBy::header).error().type == "com.amazon.coral.service#MissingAuthenticationTokenException");
+  CHECK(http::authenticate(request, "us-east-1", http::SignedBy::header).error().type ==
+        "com.amazon.coral.service#MissingAuthenticationTokenException");
   request.set(Header::x_amz_date, "20240101T000000Z");
-  request.set(Header::authorization, "AWS4-HMAC-SHA256 Credential=000000000043/20240101/us-east-1/lambda/aws4_request, SignedHeaders=host, Signature=0");
+  request.set(Header::authorization,
+              "AWS4-HMAC-SHA256 Credential=000000000043/20240101/us-east-1/lambda/aws4_request, "
+              "SignedHeaders=host, Signature=0");
   CHECK(http::authenticate(request, "us-east-1", http::SignedBy::header)->account == "000000000043");
 }

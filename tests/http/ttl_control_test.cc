@@ -22,7 +22,8 @@ struct NewYear : ControlServer {
     create_table("carts", true);
   }
   std::size_t count(const std::string& table) {
-    return execute("Scan", R"({"TableName":")" + table + R"(","Select":"COUNT"})")["Count"].get<std::size_t>();
+    return execute("Scan", R"({"TableName":")" + table + R"(","Select":"COUNT"})")["Count"]
+        .get<std::size_t>();
   }
 };
 
@@ -47,8 +48,10 @@ TEST_CASE("TTL shows what is pending and due, and the windows that hold it") {
   CHECK(carts["pending"] == 1);
   CHECK(carts["expired"] == 2);
   CHECK(carts["next_due"] == "2031-01-01T01:00:00.001Z");
-  CHECK(server.ok("GET", "/_mayfly/ttl/carts/upcoming?limit=1") ==
-        Json::parse(R"({"items":[{"key":{"id":{"S":"c"}},"due":"2031-01-01T01:00:00.001Z","expires_at":"2031-01-01T01:00:00.001Z"}]})"));
+  CHECK(
+      server.ok("GET", "/_mayfly/ttl/carts/upcoming?limit=1") ==
+      Json::parse(
+          R"({"items":[{"key":{"id":{"S":"c"}},"due":"2031-01-01T01:00:00.001Z","expires_at":"2031-01-01T01:00:00.001Z"}]})"));
 }
 
 TEST_CASE("in the mode manual what is due goes when a sweep says so") {
@@ -70,7 +73,8 @@ TEST_CASE("in the mode manual what is due goes when a sweep says so") {
 TEST_CASE("in the mode aws an item can be read until its seeded delay is over") {
   const auto gone_at = [](int seed) {
     NewYear server;
-    server.ok("PUT", "/_mayfly/ttl/carts", R"({"mode":"aws","delay_seconds":[600,1680],"seed":)" + std::to_string(seed) + "}");
+    server.ok("PUT", "/_mayfly/ttl/carts",
+              R"({"mode":"aws","delay_seconds":[600,1680],"seed":)" + std::to_string(seed) + "}");
     server.put("carts", "a", ttl(new_year_2031 + 30));
     CHECK(server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":630})")["expired"] == 0);
     CHECK(server.count("carts") == 1);
@@ -108,12 +112,14 @@ TEST_CASE("a mode that means nothing is refused") {
 
 TEST_CASE("TimeToLive is changed again after its cooldown, by the account's clock") {
   NewYear server({.ttl_cooldown = std::chrono::minutes(30)});
-  const std::string off = R"({"TableName":"carts","TimeToLiveSpecification":{"Enabled":false,"AttributeName":"ttl"}})";
+  const std::string off =
+      R"({"TableName":"carts","TimeToLiveSpecification":{"Enabled":false,"AttributeName":"ttl"}})";
   test::HttpClient client(server.port());
   client.send(test::operation_request("UpdateTimeToLive", off));
-  CHECK(client.receive().body ==
-        R"({"__type":"com.amazon.coral.validate#ValidationException","message":"Time to live has been modified multiple )"
-        R"(times within a fixed interval"})");
+  CHECK(
+      client.receive().body ==
+      R"({"__type":"com.amazon.coral.validate#ValidationException","message":"Time to live has been modified multiple )"
+      R"(times within a fixed interval"})");
   server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":1800})");
   server.execute("UpdateTimeToLive", off);
 }
@@ -127,7 +133,8 @@ TEST_CASE("a snapshot brings back an account's items, pending expiries and clock
   for (int round = 0; round < 2; ++round) {
     CHECK(server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":3600})")["expired"] == 1);
     server.execute("DeleteTable", R"({"TableName":"carts"})");
-    CHECK(server.ok("POST", "/_mayfly/snapshots/" + id + "/restore") == Json{{"now", "2031-01-01T00:00:00Z"}});
+    CHECK(server.ok("POST", "/_mayfly/snapshots/" + id + "/restore") ==
+          Json{{"now", "2031-01-01T00:00:00Z"}});
     CHECK(server.count("carts") == 2);
     CHECK(server.ok("GET", "/_mayfly/ttl/carts")["pending"] == 1);
   }
@@ -177,15 +184,17 @@ TEST_CASE("metrics count operations, items and expiries") {
   CHECK(metrics.status == 200);
   CHECK(metrics.headers.at("content-type") == "text/plain; version=0.0.4");
   const std::string labels = R"({account="000000000000",region="us-east-1",TableName="carts"})";
-  for (const std::string& line :
-       {std::string("# TYPE mayfly_operation_duration_seconds histogram"),
-        std::string(R"(mayfly_operation_duration_seconds_bucket{operation="PutItem",le="+Inf"} 2)"),
-        std::string(R"(mayfly_operation_duration_seconds_count{operation="PutItem"} 2)"),
-        std::string(R"(mayfly_operation_errors_total{operation="GetItem",by="client"} 1)"),
-        "mayfly_table_items" + labels + " 1", "mayfly_expiry_pending" + labels + " 1", "mayfly_expiry_due" + labels + " 0",
-        "TimeToLiveDeletedItemCount" + labels + " 1",
-        std::string(R"(mayfly_expiry_lag_seconds_count{account="000000000000",region="us-east-1",TableName="carts"} 1)"),
-        std::string("mayfly_stream_records_total 3")}) {
+  for (
+      const std::string& line :
+      {std::string("# TYPE mayfly_operation_duration_seconds histogram"),
+       std::string(R"(mayfly_operation_duration_seconds_bucket{operation="PutItem",le="+Inf"} 2)"),
+       std::string(R"(mayfly_operation_duration_seconds_count{operation="PutItem"} 2)"),
+       std::string(R"(mayfly_operation_errors_total{operation="GetItem",by="client"} 1)"),
+       "mayfly_table_items" + labels + " 1", "mayfly_expiry_pending" + labels + " 1",
+       "mayfly_expiry_due" + labels + " 0", "TimeToLiveDeletedItemCount" + labels + " 1",
+       std::string(
+           R"(mayfly_expiry_lag_seconds_count{account="000000000000",region="us-east-1",TableName="carts"} 1)"),
+       std::string("mayfly_stream_records_total 3")}) {
     INFO(line);
     CHECK(("\n" + metrics.body).find("\n" + line + "\n") != std::string::npos);
   }

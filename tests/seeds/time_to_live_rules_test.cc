@@ -39,7 +39,8 @@ class Sessions {
   }
 
   std::string call(std::string_view operation, std::string_view body) {
-    auto answer = emulator_->execute({"000000000000", "us-east-1"}, "DynamoDB_20120810." + std::string(operation), body);
+    auto answer = emulator_->execute({"000000000000", "us-east-1"},
+                                     "DynamoDB_20120810." + std::string(operation), body);
     INFO(operation << " " << body << " -> " << answer.body);
     REQUIRE(answer.status == 200);
     return answer.body;
@@ -56,7 +57,9 @@ class Sessions {
     call("UpdateItem", R"({"TableName":"SessionData",)" + key(user) + "," + std::string(rest) + "}");
   }
 
-  bool has(std::string_view user) { return call("GetItem", R"({"TableName":"SessionData",)" + key(user) + "}") != "{}"; }
+  bool has(std::string_view user) {
+    return call("GetItem", R"({"TableName":"SessionData",)" + key(user) + "}") != "{}";
+  }
 
   // "of_user", "of_all", or empty for the table.
   std::string count(std::string_view index) {
@@ -81,7 +84,7 @@ class Sessions {
   std::unique_ptr<compat::Emulator> emulator_;
 };
 
-constexpr engine::Instant noon = 1461931200'000;     // April 29, 2016, 12:00:00
+constexpr engine::Instant noon = 1461931200'000;  // April 29, 2016, 12:00:00
 constexpr engine::Instant two_oclock = 1461938400'000;
 
 TEST_CASE("the guide's sessions expire one by one, user4's first and user1's last") {

@@ -10,8 +10,10 @@ ControlServer::ControlServer(compat::EmulatorOptions options, http::ServerSettin
     : emulator_(*compat::Emulator::open(std::move(options))),
       server_(*http::Server::start(*emulator_, std::move(settings))) {}
 
-std::string ControlServer::request(std::string_view method, std::string_view target, std::string_view body) const {
-  return http_request(method, target, {{"Content-Type", "application/json"}, {"X-Mayfly-Account", account}}, body);
+std::string ControlServer::request(std::string_view method, std::string_view target,
+                                   std::string_view body) const {
+  return http_request(method, target, {{"Content-Type", "application/json"}, {"X-Mayfly-Account", account}},
+                      body);
 }
 
 HttpAnswer ControlServer::call(std::string_view method, std::string_view target, std::string_view body) {
@@ -44,11 +46,13 @@ void ControlServer::create_table(const std::string& name, bool stream, bool ttl)
                 {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
                 {"KeySchema", {{{"AttributeName", "id"}, {"KeyType", "HASH"}}}},
                 {"BillingMode", "PAY_PER_REQUEST"}};
-  if (stream) table["StreamSpecification"] = {{"StreamEnabled", true}, {"StreamViewType", "NEW_AND_OLD_IMAGES"}};
+  if (stream)
+    table["StreamSpecification"] = {{"StreamEnabled", true}, {"StreamViewType", "NEW_AND_OLD_IMAGES"}};
   execute("CreateTable", table.dump());
   if (!ttl) return;
-  execute("UpdateTimeToLive",
-          json{{"TableName", name}, {"TimeToLiveSpecification", {{"Enabled", true}, {"AttributeName", "ttl"}}}}.dump());
+  execute("UpdateTimeToLive", json{{"TableName", name},
+                                   {"TimeToLiveSpecification", {{"Enabled", true}, {"AttributeName", "ttl"}}}}
+                                  .dump());
 }
 
 void ControlServer::put(const std::string& table, const std::string& id, const std::string& more) {
@@ -60,10 +64,10 @@ json ControlServer::removed(const std::string& table) {
   const json stream = execute("DescribeStream", json{{"StreamArn", arn}}.dump())["StreamDescription"];
   json found = json::array();
   for (const json& shard : stream["Shards"]) {
-    const json iterator = execute("GetShardIterator", json{{"StreamArn", arn},
-                                                           {"ShardId", shard["ShardId"]},
-                                                           {"ShardIteratorType", "TRIM_HORIZON"}}
-                                                          .dump())["ShardIterator"];
+    const json iterator =
+        execute("GetShardIterator",
+                json{{"StreamArn", arn}, {"ShardId", shard["ShardId"]}, {"ShardIteratorType", "TRIM_HORIZON"}}
+                    .dump())["ShardIterator"];
     const json page = execute("GetRecords", json{{"ShardIterator", iterator}}.dump());
     for (const json& record : page["Records"]) {
       if (record["eventName"] != "REMOVE" || !record.contains("userIdentity")) continue;

@@ -23,7 +23,9 @@ class ControlServer {
   std::string account = "000000000000";
   // For a while another account.
   struct As {
-    As(ControlServer& server, std::string account) : server(server), before(server.account) { server.account = std::move(account); }
+    As(ControlServer& server, std::string account) : server(server), before(server.account) {
+      server.account = std::move(account);
+    }
     ~As() { server.account = before; }
     ControlServer& server;
     std::string before;
@@ -32,7 +34,8 @@ class ControlServer {
   [[nodiscard]] std::uint16_t port() const { return server_->port(); }
   void stop() { server_.reset(); }
 
-  [[nodiscard]] std::string request(std::string_view method, std::string_view target, std::string_view body = {}) const;
+  [[nodiscard]] std::string request(std::string_view method, std::string_view target,
+                                    std::string_view body = {}) const;
   HttpAnswer call(std::string_view method, std::string_view target, std::string_view body = {});
   // Fails the test unless the answer is 200.
   nlohmann::json ok(std::string_view method, std::string_view target, std::string_view body = {});

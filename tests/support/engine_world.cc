@@ -200,9 +200,9 @@ std::string World::inconsistency(const std::shared_ptr<LiveTable>& table) {
   for (const auto& [index, total] : totals) {
     const Counter& counter = table->counter(index);
     if (counter.items != total.items || counter.bytes != total.bytes)
-      return "counter of index " + std::to_string(index) + " says " + std::to_string(counter.items) + " items, " +
-             std::to_string(counter.bytes) + " bytes; there are " + std::to_string(total.items) + ", " +
-             std::to_string(total.bytes);
+      return "counter of index " + std::to_string(index) + " says " + std::to_string(counter.items) +
+             " items, " + std::to_string(counter.bytes) + " bytes; there are " + std::to_string(total.items) +
+             ", " + std::to_string(total.bytes);
   }
   return {};
 }

@@ -1,15 +1,14 @@
 #include "tests/support/http_client.h"
 
 #include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <netinet/in.h>
 #include <stdexcept>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
 
 namespace mayfly::test {
 
@@ -24,7 +23,8 @@ std::string lower(std::string text) {
 
 }  // namespace
 
-HttpClient::HttpClient(std::uint16_t port, int receive_bytes) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+HttpClient::HttpClient(std::uint16_t port, int receive_bytes)
+    : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
@@ -59,7 +59,8 @@ void HttpClient::reset() {
 bool HttpClient::fill() {
   char piece[16 * 1024];
   const auto got = ::recv(socket_, piece, sizeof piece, 0);
-  if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) throw std::runtime_error("the server says nothing");
+  if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+    throw std::runtime_error("the server says nothing");
   if (got <= 0) return false;
   in_.append(piece, static_cast<std::size_t>(got));
   return true;
@@ -95,7 +96,8 @@ HttpAnswer HttpClient::receive(bool to_head) {
   for (std::size_t at = head.find("\r\n") + 2; at < head.size();) {
     const auto end = head.find("\r\n", at);
     const auto colon = head.find(": ", at);
-    if (colon == std::string::npos || colon > end) throw std::runtime_error("no header: " + head.substr(at, end - at));
+    if (colon == std::string::npos || colon > end)
+      throw std::runtime_error("no header: " + head.substr(at, end - at));
     answer.headers[lower(head.substr(at, colon - at))] = head.substr(colon + 2, end - colon - 2);
     at = end + 2;
   }
@@ -140,8 +142,8 @@ std::string http_request(std::string_view method, std::string_view target, const
 }
 
 std::string operation_request(std::string_view operation, std::string_view body, const Headers& headers) {
-  const std::string service = operation.find("Stream") != std::string_view::npos || operation == "GetRecords" ||
-                                      operation == "GetShardIterator"
+  const std::string service = operation.find("Stream") != std::string_view::npos ||
+                                      operation == "GetRecords" || operation == "GetShardIterator"
                                   ? "DynamoDBStreams_20120810."
                                   : "DynamoDB_20120810.";
   Headers all = {{"Content-Type", "application/x-amz-json-1.0"},

@@ -29,13 +29,13 @@ class HttpClient {
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  void send(std::string_view bytes);  // whole; what a closed connection does not take is dropped
-  void finish_sending();              // nothing more will come: shutdown(SHUT_WR)
-  HttpAnswer receive(bool to_head = false);  // a HEAD's answer has no body, whatever its length says
+  void send(std::string_view bytes);             // whole; what a closed connection does not take is dropped
+  void finish_sending();                         // nothing more will come: shutdown(SHUT_WR)
+  HttpAnswer receive(bool to_head = false);      // a HEAD's answer has no body, whatever its length says
   std::string read_until(std::string_view end);  // raw bytes, up to and with `end`
-  std::size_t drain();                // reads to the end of the connection, however it ends; how many bytes that were
-  bool closed_by_server();            // waits until something comes or the connection ends
-  void reset();                       // close it the rude way
+  std::size_t drain();      // reads to the end of the connection, however it ends; how many bytes that were
+  bool closed_by_server();  // waits until something comes or the connection ends
+  void reset();             // close it the rude way
 
  private:
   bool fill();

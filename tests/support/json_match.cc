@@ -8,14 +8,18 @@ using nlohmann::json;
 constexpr const char* further_members = "...";
 
 bool is_variable(const json& value) {
-  return value.is_string() && value.get_ref<const std::string&>().size() > 1 && value.get_ref<const std::string&>()[0] == '$';
+  return value.is_string() && value.get_ref<const std::string&>().size() > 1 &&
+         value.get_ref<const std::string&>()[0] == '$';
 }
 
-std::string at(const std::string& path, const std::string& what) { return (path.empty() ? "/" : path) + ": " + what; }
+std::string at(const std::string& path, const std::string& what) {
+  return (path.empty() ? "/" : path) + ": " + what;
+}
 
 std::string compare(const json& expected, const json& actual, Variables& variables, const std::string& path);
 
-std::string compare_objects(const json& expected, const json& actual, Variables& variables, const std::string& path) {
+std::string compare_objects(const json& expected, const json& actual, Variables& variables,
+                            const std::string& path) {
   for (const auto& [name, value] : expected.items()) {
     if (name == further_members) continue;
     if (!actual.contains(name)) return at(path, "no member " + name);
@@ -28,9 +32,11 @@ std::string compare_objects(const json& expected, const json& actual, Variables&
   return {};
 }
 
-std::string compare_arrays(const json& expected, const json& actual, Variables& variables, const std::string& path) {
+std::string compare_arrays(const json& expected, const json& actual, Variables& variables,
+                           const std::string& path) {
   for (std::size_t i = 0; i < std::min(expected.size(), actual.size()); ++i) {
-    if (auto found = compare(expected[i], actual[i], variables, path + "/" + std::to_string(i)); !found.empty()) {
+    if (auto found = compare(expected[i], actual[i], variables, path + "/" + std::to_string(i));
+        !found.empty()) {
       return found;
     }
   }

@@ -1,20 +1,19 @@
 #include "tests/support/stream_run.h"
 
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 
 #include "engine/shards.h"
@@ -57,19 +56,20 @@ std::string put_body(const StreamRun& run, int writer, int n) {
          std::to_string(n % run.items) + R"("},"n":{"N":")" + std::to_string(n) + R"("}}})";
 }
 
-std::vector<std::jthread> start_writers(const StreamRun& run, compat::Emulator& emulator, const std::vector<int>& begin,
+std::vector<std::jthread> start_writers(const StreamRun& run, compat::Emulator& emulator,
+                                        const std::vector<int>& begin,
                                         const std::function<void(int writer)>& acknowledged,
                                         const std::function<void()>& ended) {
   std::vector<std::jthread> threads;
   for (int writer = 0; writer < run.writers; ++writer) {
-    threads.emplace_back([&run, &emulator, &acknowledged, &ended, writer,
-                          first = begin[static_cast<std::size_t>(writer)]] {
-      for (int n = first; n < run.writes; ++n) {
-        must(emulator, "DynamoDB_20120810.PutItem", put_body(run, writer, n));
-        acknowledged(writer);
-      }
-      ended();
-    });
+    threads.emplace_back(
+        [&run, &emulator, &acknowledged, &ended, writer, first = begin[static_cast<std::size_t>(writer)]] {
+          for (int n = first; n < run.writes; ++n) {
+            must(emulator, "DynamoDB_20120810.PutItem", put_body(run, writer, n));
+            acknowledged(writer);
+          }
+          ended();
+        });
   }
   return threads;
 }
@@ -116,7 +116,8 @@ class Judge {
  public:
   Judge(const StreamRun& run, StreamOutcome& outcome) : run_(run), outcome_(outcome) {}
 
-  void page(const std::string& shard, const std::string& next, const std::vector<StreamConsumer::Record>& records) {
+  void page(const std::string& shard, const std::string& next,
+            const std::vector<StreamConsumer::Record>& records) {
     places[shard] = next;
     for (const auto& [id, before, n] : records) {
       ++outcome_.seen;
@@ -155,8 +156,8 @@ constexpr const char* run_variable = "MAYFLY_STREAM_RUN";
 
 void describe_to_first_half(const StreamRun& run) {
   std::ostringstream words;
-  words << run.writers << ' ' << run.writes << ' ' << run.items << ' ' << run.first_shards << ' ' << run.reshards << ' '
-        << run.page_records << ' ' << run.directory;
+  words << run.writers << ' ' << run.writes << ' ' << run.items << ' ' << run.first_shards << ' '
+        << run.reshards << ' ' << run.page_records << ' ' << run.directory;
   setenv(run_variable, words.str().c_str(), 1);
 }
 
@@ -244,8 +245,9 @@ void StreamConsumer::find_shards(const std::string& parent) {
                                       [&](const json& other) { return other["ShardId"] == its_parent; });
       if (!ended && (listed || place != places_.end())) continue;
     }
-    const json answer = json::parse(call("GetShardIterator", R"({"StreamArn":")" + arn_ + R"(","ShardId":")" + id +
-                                                                 R"(","ShardIteratorType":"TRIM_HORIZON"})"));
+    const json answer =
+        json::parse(call("GetShardIterator", R"({"StreamArn":")" + arn_ + R"(","ShardId":")" + id +
+                                                 R"(","ShardIteratorType":"TRIM_HORIZON"})"));
     places_[id] = answer["ShardIterator"];
   }
 }
@@ -261,7 +263,8 @@ bool StreamConsumer::turn() {
     for (const json& record : answer["Records"]) {
       const json& change = record["dynamodb"];
       const auto number = [](const json& image) { return std::stoll(image["n"]["N"].get<std::string>()); };
-      records.push_back({change["Keys"]["id"]["S"], change.contains("OldImage") ? number(change["OldImage"]) : -1,
+      records.push_back({change["Keys"]["id"]["S"],
+                         change.contains("OldImage") ? number(change["OldImage"]) : -1,
                          number(change["NewImage"])});
     }
     const std::string next = answer.value("NextShardIterator", "");
@@ -323,7 +326,8 @@ StreamOutcome run_stream(const StreamRun& run) {
     std::string shard, next;
     std::vector<StreamConsumer::Record> records;
     words >> shard >> next;
-    for (StreamConsumer::Record record; words >> record.id >> record.before >> record.n;) records.push_back(record);
+    for (StreamConsumer::Record record; words >> record.id >> record.before >> record.n;)
+      records.push_back(record);
     judge.page(shard, next == "-" ? "" : next, records);
   }
   std::free(line);
@@ -341,11 +345,12 @@ StreamOutcome run_stream(const StreamRun& run) {
   const auto emulator = open(run);
   outcome.seconds_to_open = Seconds(std::chrono::steady_clock::now() - start).count();
   start = std::chrono::steady_clock::now();
-  StreamConsumer consumer(*emulator, arn, run.page_records,
-                          [&](const std::string& shard, const std::string& next, const auto& records) {
-                            judge.page(shard, next, records);
-                          },
-                          judge.places);
+  StreamConsumer consumer(
+      *emulator, arn, run.page_records,
+      [&](const std::string& shard, const std::string& next, const auto& records) {
+        judge.page(shard, next, records);
+      },
+      judge.places);
   // What was written and not acknowledged is written again: it changes nothing, and makes no record.
   write_and_consume(run, *emulator, consumer, acknowledged, [](int) {});
   outcome.seconds_after_kill = Seconds(std::chrono::steady_clock::now() - start).count();
@@ -359,7 +364,9 @@ double write_alone(const StreamRun& run) {
   const auto start = std::chrono::steady_clock::now();
   const std::function<void(int)> acknowledged = [](int) {};
   const std::function<void()> ended = [] {};
-  start_writers(run, *emulator, std::vector<int>(static_cast<std::size_t>(run.writers), 0), acknowledged, ended).clear();
+  start_writers(run, *emulator, std::vector<int>(static_cast<std::size_t>(run.writers), 0), acknowledged,
+                ended)
+      .clear();
   return Seconds(std::chrono::steady_clock::now() - start).count();
 }
 

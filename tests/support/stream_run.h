@@ -6,7 +6,7 @@
 //   ...
 //   const StreamOutcome outcome = run_stream({.directory = directory.path(),
 //                                             .kill_after = 1000,
-//                                             .first_half = {"compat_tests", 
+//                                             .first_half = {"compat_tests",
 //                                                            "the writers that are killed"}});
 //   CHECK(outcome.wrong == "");
 #pragma once
@@ -58,23 +58,23 @@ class StreamConsumer {
 struct StreamRun {
   std::string directory;
   int writers = 8;
-  int writes = 2500;             // by each writer
-  int items = 37;                // of each writer, which it writes in turn
+  int writes = 2500;  // by each writer
+  int items = 37;     // of each writer, which it writes in turn
   std::uint32_t first_shards = 2;
-  int reshards = 30;             // splits and roll-overs, spread over the writes
-  std::int64_t kill_after;       // acknowledged writes
+  int reshards = 30;        // splits and roll-overs, spread over the writes
+  std::int64_t kill_after;  // acknowledged writes
   std::size_t page_records = 1000;
   std::vector<std::string> first_half;  // how this executable is called for what is killed
 };
 
 struct StreamOutcome {
-  std::string wrong;             // the first thing; empty: each record was seen once, in order per item
+  std::string wrong;  // the first thing; empty: each record was seen once, in order per item
   std::int64_t acknowledged_before_kill = 0;
   std::int64_t seen_before_kill = 0;
   std::int64_t seen = 0;
-  std::size_t shards = 0;        // that were read
+  std::size_t shards = 0;  // that were read
   double seconds_before_kill = 0;
-  double seconds_to_open = 0;    // to open the directory again
+  double seconds_to_open = 0;  // to open the directory again
   double seconds_after_kill = 0;
 };
 

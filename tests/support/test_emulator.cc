@@ -15,10 +15,13 @@ std::string target_of(std::string_view operation) {
 
 }  // namespace
 
-TestEmulator::TestEmulator(std::chrono::milliseconds table_delay, std::optional<std::size_t> collection_bytes_max)
-    : TestEmulator(compat::EmulatorOptions{.table_delay = table_delay, .collection_bytes_max = collection_bytes_max}) {}
+TestEmulator::TestEmulator(std::chrono::milliseconds table_delay,
+                           std::optional<std::size_t> collection_bytes_max)
+    : TestEmulator(compat::EmulatorOptions{.table_delay = table_delay,
+                                           .collection_bytes_max = collection_bytes_max}) {}
 
-TestEmulator::TestEmulator(compat::EmulatorOptions options) : clock_(std::make_shared<engine::ManualClock>(start)) {
+TestEmulator::TestEmulator(compat::EmulatorOptions options)
+    : clock_(std::make_shared<engine::ManualClock>(start)) {
   options.database.clock = clock_;
   auto opened = compat::Emulator::open(std::move(options));
   REQUIRE(opened);

@@ -57,7 +57,8 @@ class TriggerWorld::Invoker final : public compat::outbound::Invoker {
       calls_[name].push_back(event);
       handler = handlers_[name];
     }
-    if (!handler) return Unexpected{InvocationFailure{InvocationFailure::Kind::unreachable, "nobody is there"}};
+    if (!handler)
+      return Unexpected{InvocationFailure{InvocationFailure::Kind::unreachable, "nobody is there"}};
     return handler(event);
   }
 
@@ -82,18 +83,24 @@ TriggerWorld::TriggerWorld(std::string directory, std::string destination_direct
 
 TriggerWorld::~TriggerWorld() = default;
 
-void TriggerWorld::endpoint(const std::string& name, Handler handler) { invoker_->set(name, std::move(handler)); }
+void TriggerWorld::endpoint(const std::string& name, Handler handler) {
+  invoker_->set(name, std::move(handler));
+}
 
 void TriggerWorld::function(const std::string& name, Handler handler) {
   endpoint(name, std::move(handler));
-  triggers().functions().set(scope.account, name, {*compat::outbound::Url::parse("http://functions/" + name)});
+  triggers().functions().set(scope.account, name,
+                             {*compat::outbound::Url::parse("http://functions/" + name)});
 }
 
-std::vector<nlohmann::json> TriggerWorld::calls(const std::string& name) const { return invoker_->calls(name); }
+std::vector<nlohmann::json> TriggerWorld::calls(const std::string& name) const {
+  return invoker_->calls(name);
+}
 
 std::string TriggerWorld::sizes(const std::string& name) const {
   std::string out;
-  for (const json& event : calls(name)) out += (out.empty() ? "" : " ") + std::to_string(event["Records"].size());
+  for (const json& event : calls(name))
+    out += (out.empty() ? "" : " ") + std::to_string(event["Records"].size());
   return out;
 }
 
@@ -115,7 +122,8 @@ nlohmann::json TriggerWorld::operation(const std::string& name, const std::strin
 }
 
 std::string TriggerWorld::create_table(const std::string& name) {
-  const json table = operation("CreateTable", R"({"TableName":")" + name + R"(","BillingMode":"PAY_PER_REQUEST",
+  const json table =
+      operation("CreateTable", R"({"TableName":")" + name + R"(","BillingMode":"PAY_PER_REQUEST",
       "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
       "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],
       "StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_AND_OLD_IMAGES"}})");
@@ -132,7 +140,8 @@ void TriggerWorld::remove(const std::string& table, const std::string& id) {
   operation("DeleteItem", R"({"TableName":")" + table + R"(","Key":{"id":{"S":")" + id + "\"}}}");
 }
 
-std::string TriggerWorld::rest(const std::string& target, const std::string& body, const std::string& invocation_type) {
+std::string TriggerWorld::rest(const std::string& target, const std::string& body,
+                               const std::string& invocation_type) {
   const auto space = target.find(' ');
   const std::string method = target.substr(0, space), whole = target.substr(space + 1);
   const auto mark = std::min(whole.find('?'), whole.size());
@@ -148,13 +157,14 @@ std::string TriggerWorld::rest(const std::string& target, const std::string& bod
   return answer.body.empty() ? out : out + " " + answer.body;
 }
 
-std::string TriggerWorld::map(const std::string& arn, const std::string& function, const std::string& settings) {
+std::string TriggerWorld::map(const std::string& arn, const std::string& function,
+                              const std::string& settings) {
   const std::string answer =
-      rest("POST /2015-03-31/event-source-mappings", R"({"EventSourceArn":")" + arn + R"(","FunctionName":")" + function +
-                                                         (settings.find("StartingPosition") == settings.npos
-                                                              ? R"(","StartingPosition":"TRIM_HORIZON")"
-                                                              : "\"") +
-                                                         (settings.empty() ? "" : "," + settings) + "}");
+      rest("POST /2015-03-31/event-source-mappings",
+           R"({"EventSourceArn":")" + arn + R"(","FunctionName":")" + function +
+               (settings.find("StartingPosition") == settings.npos ? R"(","StartingPosition":"TRIM_HORIZON")"
+                                                                   : "\"") +
+               (settings.empty() ? "" : "," + settings) + "}");
   INFO(answer);
   REQUIRE(answer.starts_with("202 "));
   return json::parse(answer.substr(4))["UUID"];

@@ -36,7 +36,8 @@ class TriggerWorld {
   ~TriggerWorld();
 
   // Registers http://functions/NAME. Handlers may run on several threads at once.
-  void function(const std::string& name, Handler handler = [](const json&) { return Answer{.body = "null"}; });
+  void function(
+      const std::string& name, Handler handler = [](const json&) { return Answer{.body = "null"}; });
   // Only answers, as the destination http://functions/NAME.
   void endpoint(const std::string& name, Handler handler);
   std::vector<json> calls(const std::string& name) const;
@@ -51,14 +52,16 @@ class TriggerWorld {
   json operation(const std::string& name, const std::string& body);
 
   // "202 {…}"; `target` is "POST /2015-03-31/event-source-mappings".
-  std::string rest(const std::string& target, const std::string& body = {}, const std::string& invocation_type = {});
+  std::string rest(const std::string& target, const std::string& body = {},
+                   const std::string& invocation_type = {});
   // A call under /_mayfly/ that must succeed: "POST /_mayfly/snapshots".
   json control(const std::string& target, const std::string& body = {});
   // Creates a mapping from the horizon; its UUID.
   std::string map(const std::string& arn, const std::string& function, const std::string& settings = {});
   json mapping(const std::string& uuid);
 
-  std::vector<compat::triggers::Triggers::Unfinished> settle(std::chrono::milliseconds time_max = std::chrono::seconds(20));
+  std::vector<compat::triggers::Triggers::Unfinished> settle(
+      std::chrono::milliseconds time_max = std::chrono::seconds(20));
   void advance(std::chrono::milliseconds by, bool age_streams = false);
   compat::triggers::Triggers& triggers() { return emulator_->triggers(); }
   compat::Emulator& emulator() { return *emulator_; }

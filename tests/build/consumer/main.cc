@@ -1,8 +1,7 @@
 // What a C++ test of somebody else's does: items in process, and an endpoint for an SDK.
-#include <mayfly/mayfly.h>
-
 #include <cstdio>
 #include <cstdlib>
+#include <mayfly/mayfly.h>
 #include <string_view>
 
 namespace {
@@ -17,14 +16,17 @@ void expect(const mayfly::Answer& answer, std::string_view body) {
 
 int main() {
   mayfly::Emulator emulator({.frozen_at = mayfly::TimePoint(std::chrono::milliseconds(1'700'000'000'000))});
-  const mayfly::Answer created = emulator.execute("CreateTable", R"({"TableName":"carts","BillingMode":"PAY_PER_REQUEST",
+  const mayfly::Answer created =
+      emulator.execute("CreateTable", R"({"TableName":"carts","BillingMode":"PAY_PER_REQUEST",
       "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
       "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}]})");
   if (created.status != 200) expect(created, {});
   expect(emulator.execute("UpdateTimeToLive", R"({"TableName":"carts",
       "TimeToLiveSpecification":{"AttributeName":"ttl","Enabled":true}})"),
          R"({"TimeToLiveSpecification":{"AttributeName":"ttl","Enabled":true}})");
-  expect(emulator.execute("PutItem", R"({"TableName":"carts","Item":{"id":{"S":"1"},"ttl":{"N":"1700000060"}}})"), "{}");
+  expect(emulator.execute("PutItem",
+                          R"({"TableName":"carts","Item":{"id":{"S":"1"},"ttl":{"N":"1700000060"}}})"),
+         "{}");
   const char* get = R"({"TableName":"carts","Key":{"id":{"S":"1"}}})";
 
   // Still there at its TTL, gone at the first instant after it.

@@ -15,22 +15,50 @@ std::string condition_error(std::string_view text) {
 void check_all(std::initializer_list<Wrong> table, std::string_view prefix = "") {
   for (const Wrong& row : table) {
     INFO(row.expression);
-    CHECK(condition_error(row.expression) == "Invalid FilterExpression: " + std::string(prefix) + std::string(row.message));
+    CHECK(condition_error(row.expression) ==
+          "Invalid FilterExpression: " + std::string(prefix) + std::string(row.message));
   }
 }
 
 }  // namespace
 
 TEST_CASE("conditions may be written in many ways") {
-  for (const char* text :
-       {"a = b", "a=:s", "a>=b", "#a <> :n", "a.b[1].#c < :n", "(a) = (b)", "(a = b)", "((a = b) AND c = d)",
-        "a = b AND c = d OR NOT b = a", "NOT NOT NOT NOT a = b", "not (a = b)", "a between :n and :m",
-        "(a)between(b.c.d)and(:n)", "a in (b)", "a In (:n, (b), size(c))", "attribute_exists(a)",
-        "(attribute_exists(a))", "attribute_not_exists(#a.b[3])", "attribute_type(a, :type_n)",
-        "attribute_type(:s, :type_n)", "begins_with(a, :s)", "begins_with(:s, a)", "begins_with(a, :b)",
-        "contains(a, :n)", "contains(:s, a)", "size(a) > :n", "(size(a)) = :n", "((size(b)) = :n) AND c = :n",
-        "size(:s) = :n", ":n = :n", ":s > :s", "a = :list", "a <> :null", "size(a) between :n and :m",
-        "((b.c).d) = :n", "a[ 1 ] . b = :n"}) {
+  for (const char* text : {"a = b",
+                           "a=:s",
+                           "a>=b",
+                           "#a <> :n",
+                           "a.b[1].#c < :n",
+                           "(a) = (b)",
+                           "(a = b)",
+                           "((a = b) AND c = d)",
+                           "a = b AND c = d OR NOT b = a",
+                           "NOT NOT NOT NOT a = b",
+                           "not (a = b)",
+                           "a between :n and :m",
+                           "(a)between(b.c.d)and(:n)",
+                           "a in (b)",
+                           "a In (:n, (b), size(c))",
+                           "attribute_exists(a)",
+                           "(attribute_exists(a))",
+                           "attribute_not_exists(#a.b[3])",
+                           "attribute_type(a, :type_n)",
+                           "attribute_type(:s, :type_n)",
+                           "begins_with(a, :s)",
+                           "begins_with(:s, a)",
+                           "begins_with(a, :b)",
+                           "contains(a, :n)",
+                           "contains(:s, a)",
+                           "size(a) > :n",
+                           "(size(a)) = :n",
+                           "((size(b)) = :n) AND c = :n",
+                           "size(:s) = :n",
+                           ":n = :n",
+                           ":s > :s",
+                           "a = :list",
+                           "a <> :null",
+                           "size(a) between :n and :m",
+                           "((b.c).d) = :n",
+                           "a[ 1 ] . b = :n"}) {
     INFO(text);
     CHECK(condition_error(text).empty());
   }
@@ -85,13 +113,14 @@ TEST_CASE("an empty expression, and one of more than 4 KB, are not looked at") {
   const std::string name(4090, 'x');
   CHECK(condition_error(name + "x = :n").empty());
   CHECK(condition_error(name + "xx = :n") ==
-        "Invalid FilterExpression: Expression size has exceeded the maximum allowed size; expression size: 4097");
+        "Invalid FilterExpression: Expression size has exceeded the maximum allowed size; expression size: "
+        "4097");
 }
 
 TEST_CASE("a pair of parentheses may not enclose another one and nothing else") {
-  for (const char* text :
-       {"a=b and a > ((views))", "(a)between(((b.c)).d)and(c)", "a > whatever((:things), ((a)))", "((a = b))",
-        "a=a AND ((a=a AND a=a)) AND a=a", "a=a OR ((a=a OR a=a)) OR a=a", "a=a AND ((a=a AND (a=a AND a=a)))"}) {
+  for (const char* text : {"a=b and a > ((views))", "(a)between(((b.c)).d)and(c)",
+                           "a > whatever((:things), ((a)))", "((a = b))", "a=a AND ((a=a AND a=a)) AND a=a",
+                           "a=a OR ((a=a OR a=a)) OR a=a", "a=a AND ((a=a AND (a=a AND a=a)))"}) {
     INFO(text);
     CHECK(condition_error(text) == "Invalid FilterExpression: The expression has redundant parentheses;");
   }
@@ -120,10 +149,11 @@ TEST_CASE("then come functions that do not exist, and those in a place where the
 TEST_CASE("then come reserved words, and paths that are too deep or have impossible indexes") {
   check_all({{"attribute_exists(views, #a)", "views"}, {":a < abOrT", "abOrT"}, {"a.b.Size = :n", "Size"}},
             "Attribute name is a reserved keyword; reserved keyword: ");
-  check_all({{"a[99999999999999] = :n", "List index is not within the allowable range; index: [99999999999999]"},
-             {"a[2147483648] = :n", "List index is not within the allowable range; index: [2147483648]"},
-             {"a.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b = :n",
-              "The document path has too many nesting levels; nesting levels: 33"}});
+  check_all(
+      {{"a[99999999999999] = :n", "List index is not within the allowable range; index: [99999999999999]"},
+       {"a[2147483648] = :n", "List index is not within the allowable range; index: [2147483648]"},
+       {"a.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b = :n",
+        "The document path has too many nesting levels; nesting levels: 33"}});
 }
 
 TEST_CASE("the first comparison with an error counts, and in it undefined placeholders come first") {
@@ -154,7 +184,8 @@ TEST_CASE("what is compared must differ") {
              {"contains(ab.bc[1].a, ab.bc[1].#a)", "contains, first operand: [ab, bc, [1], a]"},
              {"attribute_type(ab.bc[1].#a, ab.bc[1].a)", "attribute_type, first operand: [ab, bc, [1], a]"},
              {"begins_with(ab.bc[1].a, ab.bc[1].#a)", "begins_with, first operand: [ab, bc, [1], a]"}},
-            "The first operand must be distinct from the remaining operands for this operator or function; operator: ");
+            "The first operand must be distinct from the remaining operands for this operator or function; "
+            "operator: ");
 }
 
 TEST_CASE("operands whose type is known must be of a type that fits") {
@@ -180,14 +211,15 @@ TEST_CASE("operands whose type is known must be of a type that fits") {
   check_all({{"attribute_exists(:s) and a=a", "attribute_exists"},
              {"attribute_not_exists(size(:s))", "attribute_not_exists"}},
             "Operator or function requires a document path; operator or function: ");
-  check_all({{"attribute_type(a, :s)",
-              "Invalid attribute type name found; type: s, valid types: {B,NULL,SS,BOOL,L,BS,N,NS,S,M}"},
-             {"a between :n and :s",
-              "The BETWEEN operator requires same data type for lower and upper bounds; lower bound operand: "
-              "AttributeValue: {N:1}, upper bound operand: AttributeValue: {S:s}"},
-             {"a between :t and :s",
-              "The BETWEEN operator requires upper bound to be greater than or equal to lower bound; lower bound "
-              "operand: AttributeValue: {S:t}, upper bound operand: AttributeValue: {S:s}"}});
+  check_all(
+      {{"attribute_type(a, :s)",
+        "Invalid attribute type name found; type: s, valid types: {B,NULL,SS,BOOL,L,BS,N,NS,S,M}"},
+       {"a between :n and :s",
+        "The BETWEEN operator requires same data type for lower and upper bounds; lower bound operand: "
+        "AttributeValue: {N:1}, upper bound operand: AttributeValue: {S:s}"},
+       {"a between :t and :s",
+        "The BETWEEN operator requires upper bound to be greater than or equal to lower bound; lower bound "
+        "operand: AttributeValue: {S:t}, upper bound operand: AttributeValue: {S:s}"}});
 }
 
 TEST_CASE("an expression has at most 300 operators, and IN at most 100 candidates") {
@@ -208,7 +240,8 @@ TEST_CASE("an expression has at most 300 operators, and IN at most 100 candidate
   };
   CHECK(condition_error(in(100)).empty());
   CHECK(condition_error(in(101)) ==
-        "Invalid FilterExpression: The IN operator is provided with too many operands; number of operands: 101");
+        "Invalid FilterExpression: The IN operator is provided with too many operands; number of operands: "
+        "101");
 }
 
 TEST_CASE("deep nesting ends in DynamoDB's error, not in the stack's") {
@@ -220,7 +253,8 @@ TEST_CASE("deep nesting ends in DynamoDB's error, not in the stack's") {
   CHECK(condition_error("a<b " + repeat("or (a<b ", 149) + repeat(")", 149)).empty());
   CHECK(condition_error("a<b " + repeat("or (a<b ", 300) + repeat(")", 300)) ==
         "Invalid FilterExpression: The expression contains too many operators; operator count: 301");
-  CHECK(condition_error(repeat("(", 4096)) == R"x(Invalid FilterExpression: Syntax error; token: "<EOF>", near: "(")x");
+  CHECK(condition_error(repeat("(", 4096)) ==
+        R"x(Invalid FilterExpression: Syntax error; token: "<EOF>", near: "(")x");
   CHECK(condition_error(repeat("(", 2046) + "a<b" + repeat(")", 2046)) ==
         "Invalid FilterExpression: The expression has redundant parentheses;");
   CHECK(condition_error(repeat("not ", 1000) + "a<b") ==
@@ -228,6 +262,7 @@ TEST_CASE("deep nesting ends in DynamoDB's error, not in the stack's") {
   CHECK(condition_error("a < " + repeat("f(", 1300) + "b" + repeat(")", 1300)) ==
         "Invalid FilterExpression: Invalid function name; function: f");
   CHECK(condition_error("a < " + repeat("size(", 600) + "b" + repeat(")", 600)) ==
-        "Invalid FilterExpression: Incorrect operand type for operator or function; operator or function: size, "
+        "Invalid FilterExpression: Incorrect operand type for operator or function; operator or function: "
+        "size, "
         "operand type: N");
 }

@@ -31,35 +31,75 @@ bool holds(std::string_view text) {
 
 TEST_CASE("conditions that hold") {
   for (const char* text :
-       {"n = :n5", "n = :n05", "n = same_n", "n <> :n7", "n < :n7", "n < more", "n <= :n5", "more > n", "n >= :n5",
-        "s = :hello", "s > :he", "s < :z", "bin = :ff", "bin > :7f", "yes = :true", "nothing = :null", "ss = :ab",
-        "l[2] = :m", "l[1] = :n5", "m.k <> :n5", "m.l[0] = :n3", "n between :n5 and :n7", "s between :a and :z",
-        "n in (:a, :n3, :n5)", "s in (s, :z) or n = :n5", "attribute_exists(m.l[0])", "attribute_not_exists(m.l[1])",
-        "attribute_not_exists(n.x)", "attribute_exists(nothing)", "attribute_type(n, :N)", "attribute_type(l, :L)",
-        "attribute_type(m, :M)", "attribute_type(yes, :BOOL)", "attribute_type(:he, :S)", "begins_with(s, :he)",
-        "begins_with(s, :empty)", "begins_with(:hello, s)", "contains(s, :ell)", "contains(ss, :a)", "contains(ns, :n5)",
-        "contains(bs, :bin_a)", "contains(bin, :ff)", "contains(l, :x)", "contains(l, :n05)", "contains(l, :m)",
-        "size(s) = :n5", "size(ss) = :n2", "size(ns) = :n2", "size(l) = :n3", "size(m) = :n2", "size(bin) = :n1",
-        "size(:hello) = n", "size(s) between :n1 and n", "NOT n = :n7", "n = :n7 OR s = :hello",
-        "NOT (n = :n7 AND s = :hello)", "n = :n5 OR n = :n7 AND s = :z", "NOT n = :n7 AND s = :hello",
+       {"n = :n5", "n = :n05", "n = same_n", "n <> :n7", "n < :n7", "n < more", "n <= :n5", "more > n",
+        "n >= :n5", "s = :hello", "s > :he", "s < :z", "bin = :ff", "bin > :7f", "yes = :true",
+        "nothing = :null", "ss = :ab", "l[2] = :m", "l[1] = :n5", "m.k <> :n5", "m.l[0] = :n3",
+        "n between :n5 and :n7", "s between :a and :z", "n in (:a, :n3, :n5)", "s in (s, :z) or n = :n5",
+        "attribute_exists(m.l[0])", "attribute_not_exists(m.l[1])", "attribute_not_exists(n.x)",
+        "attribute_exists(nothing)", "attribute_type(n, :N)", "attribute_type(l, :L)",
+        "attribute_type(m, :M)", "attribute_type(yes, :BOOL)", "attribute_type(:he, :S)",
+        "begins_with(s, :he)", "begins_with(s, :empty)", "begins_with(:hello, s)", "contains(s, :ell)",
+        "contains(ss, :a)", "contains(ns, :n5)", "contains(bs, :bin_a)", "contains(bin, :ff)",
+        "contains(l, :x)", "contains(l, :n05)", "contains(l, :m)", "size(s) = :n5", "size(ss) = :n2",
+        "size(ns) = :n2", "size(l) = :n3", "size(m) = :n2", "size(bin) = :n1", "size(:hello) = n",
+        "size(s) between :n1 and n", "NOT n = :n7", "n = :n7 OR s = :hello", "NOT (n = :n7 AND s = :hello)",
+        "n = :n5 OR n = :n7 AND s = :z", "NOT n = :n7 AND s = :hello",
         // What is not there differs from everything.
-        "gone <> :n5", "gone <> gone_too", ":n5 <> gone", "NOT gone = :n5", "NOT gone < :n5", "size(gone) <> :n5"}) {
+        "gone <> :n5", "gone <> gone_too", ":n5 <> gone", "NOT gone = :n5", "NOT gone < :n5",
+        "size(gone) <> :n5"}) {
     INFO(text);
     CHECK(holds(text));
   }
 }
 
 TEST_CASE("conditions that do not hold") {
-  for (const char* text :
-       {"n = :n7", "n = :hello", "n <> :n05", "n < :n5", "n < :hello", "n > :n5", "s < :n5", "ss <> :ab", "yes <> :true",
-        "l < :n5", ":n5 < l", "ss > :n5", "gone = :n5", "gone = gone_too", "gone < :n5", ":n5 < gone", "gone >= gone_too",
-        "gone between :n5 and :n7", "n between :n7 and gone", "n between l and m", "s between :n5 and :n7",
-        "n in (:a, s)", "gone in (gone_too, :n5)", "attribute_exists(m.l[1])", "attribute_exists(l.x)",
-        "attribute_exists(m[0])", "attribute_not_exists(n)", "attribute_type(n, :S)", "attribute_type(gone, :S)",
-        "begins_with(s, :ell)", "begins_with(n, :he)", "begins_with(gone, :he)", "begins_with(s, :ff)",
-        "contains(s, :z)", "contains(n, :n5)", "contains(m, :x)", "contains(ss, :n5)", "contains(s, :n5)",
-        "contains(gone, :a)", "contains(ss, gone)", "size(s) = :hello", "size(n) = :n1", "size(gone) = :n1",
-        "size(yes) <> :n1 AND n = :n7", "NOT n = :n5", "NOT NOT n = :n7", "(n = :n5 OR n = :n7) AND s = :z"}) {
+  for (const char* text : {"n = :n7",
+                           "n = :hello",
+                           "n <> :n05",
+                           "n < :n5",
+                           "n < :hello",
+                           "n > :n5",
+                           "s < :n5",
+                           "ss <> :ab",
+                           "yes <> :true",
+                           "l < :n5",
+                           ":n5 < l",
+                           "ss > :n5",
+                           "gone = :n5",
+                           "gone = gone_too",
+                           "gone < :n5",
+                           ":n5 < gone",
+                           "gone >= gone_too",
+                           "gone between :n5 and :n7",
+                           "n between :n7 and gone",
+                           "n between l and m",
+                           "s between :n5 and :n7",
+                           "n in (:a, s)",
+                           "gone in (gone_too, :n5)",
+                           "attribute_exists(m.l[1])",
+                           "attribute_exists(l.x)",
+                           "attribute_exists(m[0])",
+                           "attribute_not_exists(n)",
+                           "attribute_type(n, :S)",
+                           "attribute_type(gone, :S)",
+                           "begins_with(s, :ell)",
+                           "begins_with(n, :he)",
+                           "begins_with(gone, :he)",
+                           "begins_with(s, :ff)",
+                           "contains(s, :z)",
+                           "contains(n, :n5)",
+                           "contains(m, :x)",
+                           "contains(ss, :n5)",
+                           "contains(s, :n5)",
+                           "contains(gone, :a)",
+                           "contains(ss, gone)",
+                           "size(s) = :hello",
+                           "size(n) = :n1",
+                           "size(gone) = :n1",
+                           "size(yes) <> :n1 AND n = :n7",
+                           "NOT n = :n5",
+                           "NOT NOT n = :n7",
+                           "(n = :n5 OR n = :n7) AND s = :z"}) {
     INFO(text);
     CHECK_FALSE(holds(text));
   }

@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "compat/wire/attribute_value_json.h"
 #include "compat/expression/evaluate.h"
 #include "compat/expression/parser.h"
 #include "compat/expression/resolve.h"
+#include "compat/wire/attribute_value_json.h"
 
 namespace mayfly::compat::expression::test {
 

@@ -34,7 +34,8 @@ std::string matched(std::string_view text, const KeySchema& schema) {
   const auto condition = match_key_schema(*std::move(predicates), schema);
   if (!condition) return condition.error().message;
   std::string out;
-  const auto append = [&](std::string_view attribute, std::string_view comparator, const engine::AttributeValue& value) {
+  const auto append = [&](std::string_view attribute, std::string_view comparator,
+                          const engine::AttributeValue& value) {
     if (!out.empty()) out += ' ';
     out += attribute;
     out += comparator;
@@ -43,8 +44,10 @@ std::string matched(std::string_view text, const KeySchema& schema) {
     compat::write_attribute_value(writer, value);
     out += text_of_value;
   };
-  for (std::size_t i = 0; i < condition->partition.size(); ++i) append(schema.partition[i].name, "=", condition->partition[i]);
-  for (std::size_t i = 0; i < condition->sort_equal.size(); ++i) append(schema.sort[i].name, "=", condition->sort_equal[i]);
+  for (std::size_t i = 0; i < condition->partition.size(); ++i)
+    append(schema.partition[i].name, "=", condition->partition[i]);
+  for (std::size_t i = 0; i < condition->sort_equal.size(); ++i)
+    append(schema.sort[i].name, "=", condition->sort_equal[i]);
   if (condition->sort_range) {
     constexpr const char* names[] = {"=", "<", "<=", ">", ">=", " between ", " begins_with "};
     const KeyPredicate& range = *condition->sort_range;
@@ -64,7 +67,8 @@ TEST_CASE("a key condition names the partition and may narrow the sort key") {
   CHECK(matched("p = :s and c < :n", with_sort) == R"(p={"S":"s"} c<{"N":"1"})");
   CHECK(matched("p = :s and :n < c", with_sort) == R"(p={"S":"s"} c>{"N":"1"})");
   CHECK(matched("p = :s and :n >= c", with_sort) == R"(p={"S":"s"} c<={"N":"1"})");
-  CHECK(matched("p = :s AnD c BeTwEeN :n aNd :m", with_sort) == R"(p={"S":"s"} c between {"N":"1"} and {"N":"2"})");
+  CHECK(matched("p = :s AnD c BeTwEeN :n aNd :m", with_sort) ==
+        R"(p={"S":"s"} c between {"N":"1"} and {"N":"2"})");
   CHECK(matched("p = :s and begins_with(c, :b)", binary_sort) == R"(p={"S":"s"} c begins_with {"B":"YQ=="})");
 }
 
@@ -79,32 +83,42 @@ TEST_CASE("what no Query can do with a condition") {
       {"not a > b", "Invalid operator used in KeyConditionExpression: NOT"},
       {"a <> b", "Invalid operator used in KeyConditionExpression: <>"},
       {":s between size(b) and size(a) and b > :b",
-       "Invalid condition in KeyConditionExpression: BETWEEN operator must have the key attribute as its first "
+       "Invalid condition in KeyConditionExpression: BETWEEN operator must have the key attribute as its "
+       "first "
        "operand"},
       {"begins_with(:s, b) and a > :b",
-       "Invalid condition in KeyConditionExpression: begins_with operator must have the key attribute as its first "
+       "Invalid condition in KeyConditionExpression: begins_with operator must have the key attribute as its "
+       "first "
        "operand"},
       {"size(b) > a AND a.b > b AND b > c", "KeyConditionExpressions cannot contain nested operations"},
       {"a > size(b.d)", "KeyConditionExpressions cannot contain nested operations"},
       {"a between size(b) and size(a)", "KeyConditionExpressions cannot contain nested operations"},
-      {"b > a.b", "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition"},
-      {"b between c[1] and d", "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition"},
+      {"b > a.b",
+       "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition"},
+      {"b between c[1] and d",
+       "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition"},
       {"a between b and size(a)",
        "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition"},
-      {"begins_with(a, b)", "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition"},
+      {"begins_with(a, b)",
+       "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition"},
       {"b.d > a AND c.d > e.f", "KeyConditionExpressions cannot have conditions on nested attributes"},
       {"b[0] > a", "KeyConditionExpressions cannot have conditions on nested attributes"},
       {":m > :n AND a < :m", "Invalid condition in KeyConditionExpression: No key attribute specified"},
-      {"b > :n AND b < :n and c = :n and d = :n", "KeyConditionExpressions must only contain one condition per key"},
-      {"(a > :n and b > :n) and (b > :n and c > :n)", "KeyConditionExpressions must only contain one condition per key"},
+      {"b > :n AND b < :n and c = :n and d = :n",
+       "KeyConditionExpressions must only contain one condition per key"},
+      {"(a > :n and b > :n) and (b > :n and c > :n)",
+       "KeyConditionExpressions must only contain one condition per key"},
       {"a between :t and :s",
-       "Invalid KeyConditionExpression: The BETWEEN operator requires upper bound to be greater than or equal to lower "
+       "Invalid KeyConditionExpression: The BETWEEN operator requires upper bound to be greater than or "
+       "equal to lower "
        "bound; lower bound operand: AttributeValue: {S:t}, upper bound operand: AttributeValue: {S:s}"},
       {"", "Invalid KeyConditionExpression: The expression can not be empty;"},
       {"p", R"x(Invalid KeyConditionExpression: Syntax error; token: "<EOF>", near: "p")x"},
-      {"p=:s AND BEGINS_WITH(c,:s)", "Invalid KeyConditionExpression: Invalid function name; function: BEGINS_WITH"},
+      {"p=:s AND BEGINS_WITH(c,:s)",
+       "Invalid KeyConditionExpression: Invalid function name; function: BEGINS_WITH"},
       {"p=:s AND begins_with(c, :n)",
-       "Invalid KeyConditionExpression: Incorrect operand type for operator or function; operator or function: "
+       "Invalid KeyConditionExpression: Incorrect operand type for operator or function; operator or "
+       "function: "
        "begins_with, operand type: N"},
   };
   for (const Wrong& row : table) {
@@ -125,31 +139,37 @@ TEST_CASE("a key condition must fit the key schema") {
   CHECK(matched("p = :s and c = :s", with_sort) == wrong_type);
   CHECK(matched("p = :bool", with_sort) == wrong_type);
   CHECK(matched("p = :empty", with_sort) ==
-        "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty "
+        "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain "
+        "an empty "
         "string value. Key: p");
   CHECK(matched("p = :s and c = :empty_b", binary_sort) ==
-        "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty "
+        "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain "
+        "an empty "
         "binary value. Key: c");
 }
 
-TEST_CASE("of a key of several attributes every partition attribute is equal, sort attributes from the left") {
+TEST_CASE(
+    "of a key of several attributes every partition attribute is equal, sort attributes from the left") {
   CHECK(matched("q = :n and p = :s", multiple) == R"(p={"S":"s"} q={"N":"1"})");
   CHECK(matched("p = :s and q = :n and x = :s", multiple) == R"(p={"S":"s"} q={"N":"1"} x={"S":"s"})");
   CHECK(matched("p = :s and q = :n and y > :n and x = :t", multiple) ==
         R"(p={"S":"s"} q={"N":"1"} x={"S":"t"} y>{"N":"1"})");
   CHECK(matched("p = :s and q = :n and x = :s and y = :m and begins_with(z, :t)", multiple) ==
         R"(p={"S":"s"} q={"N":"1"} x={"S":"s"} y={"N":"2"} z begins_with {"S":"t"})");
-  for (const char* text : {"p = :s", "p = :s and q > :n", "p = :s and q between :n and :m", "x = :s and y = :n"}) {
+  for (const char* text :
+       {"p = :s", "p = :s and q > :n", "p = :s and q between :n and :m", "x = :s and y = :n"}) {
     INFO(text);
-    CHECK_THAT(matched(text, multiple), Catch::StartsWith("Query key condition not supported: each HASH key attribute "
-                                                          "must have an equality condition; attribute: "));
+    CHECK_THAT(matched(text, multiple),
+               Catch::StartsWith("Query key condition not supported: each HASH key attribute "
+                                 "must have an equality condition; attribute: "));
   }
   for (const char* text : {"p = :s and q = :n and y = :n", "p = :s and q = :n and x > :s and y = :n",
                            "p = :s and q = :n and x = :s and z = :s"}) {
     INFO(text);
     CHECK_THAT(matched(text, multiple),
-               Catch::StartsWith("Query key condition not supported: RANGE key attributes before the last one with a "
-                                 "condition must have equality conditions; attribute: "));
+               Catch::StartsWith(
+                   "Query key condition not supported: RANGE key attributes before the last one with a "
+                   "condition must have equality conditions; attribute: "));
   }
   CHECK(matched("p = :s and q = :n and elsewhere = :n", multiple) == "Query key condition not supported");
   CHECK(matched("p = :n and q = :n", multiple) ==

@@ -11,7 +11,8 @@ using namespace mayfly::compat::expression::test;
 
 namespace {
 
-const char* const document = R"({"n":{"N":"5"},"s":{"S":"hello"},"ns":{"NS":["2","4"]},"l":{"L":[{"N":"4"}]}})";
+const char* const document =
+    R"({"n":{"N":"5"},"s":{"S":"hello"},"ns":{"NS":["2","4"]},"l":{"L":[{"N":"4"}]}})";
 
 // "true" or "false" of the document above; or the error.
 std::string outcome(const compat::Result<std::optional<Condition>>& condition) {
@@ -34,8 +35,8 @@ std::string filter(std::string_view members) {
 
 // Of one condition, with a list of values.
 std::string compared(std::string_view attribute, std::string_view comparison, std::string_view values) {
-  return filter("\"ScanFilter\":{\"" + std::string(attribute) + "\":{\"ComparisonOperator\":\"" + std::string(comparison) +
-                "\",\"AttributeValueList\":[" + std::string(values) + "]}}");
+  return filter("\"ScanFilter\":{\"" + std::string(attribute) + "\":{\"ComparisonOperator\":\"" +
+                std::string(comparison) + "\",\"AttributeValueList\":[" + std::string(values) + "]}}");
 }
 
 std::string key_conditions(std::string_view json, const engine::KeySchema& schema) {
@@ -112,7 +113,8 @@ TEST_CASE("what does not go together in Expected") {
   };
   for (const Wrong& row : table) {
     INFO(row.expression);
-    CHECK(expected("\"Expected\":{\"a\":" + std::string(row.expression) + "}") == invalid + std::string(row.message));
+    CHECK(expected("\"Expected\":{\"a\":" + std::string(row.expression) + "}") ==
+          invalid + std::string(row.message));
   }
 }
 
@@ -160,11 +162,14 @@ TEST_CASE("very many conditions make no deep tree") {
 TEST_CASE("KeyConditions must fit the key schema") {
   const engine::KeySchema schema{{{"p", engine::ScalarType::string}}, {{"c", engine::ScalarType::number}}};
   const std::string p = R"({"p":{"ComparisonOperator":"EQ","AttributeValueList":[{"S":"x"}]})";
-  const auto with = [&](std::string_view more) { return key_conditions(p + std::string(more) + "}", schema); };
+  const auto with = [&](std::string_view more) {
+    return key_conditions(p + std::string(more) + "}", schema);
+  };
   CHECK(with("") == "ok");
   CHECK(with(R"(,"c":{"ComparisonOperator":"BETWEEN","AttributeValueList":[{"N":"1"},{"N":"2"}]})") == "ok");
   for (const char* name : {"NE", "CONTAINS", "NOT_CONTAINS", "IN"}) {
-    CHECK(with(R"(,"c":{"ComparisonOperator":")" + std::string(name) + R"(","AttributeValueList":[{"N":"1"}]})") ==
+    CHECK(with(R"(,"c":{"ComparisonOperator":")" + std::string(name) +
+               R"(","AttributeValueList":[{"N":"1"}]})") ==
           "Attempted conditional constraint is not an indexable operation");
   }
   CHECK(with(R"(,"c":{"ComparisonOperator":"NULL"})") ==
@@ -173,7 +178,8 @@ TEST_CASE("KeyConditions must fit the key schema") {
         invalid + "Condition parameter type does not match schema type");
   CHECK(with(R"(,"a":{"ComparisonOperator":"EQ","AttributeValueList":[{"S":"1"}]})") ==
         "Query condition missed key schema element: c");
-  CHECK(key_conditions(R"({"z":{"ComparisonOperator":"NULL"}})", schema) == "Query condition missed key schema element: p");
+  CHECK(key_conditions(R"({"z":{"ComparisonOperator":"NULL"}})", schema) ==
+        "Query condition missed key schema element: p");
   CHECK(key_conditions(R"({"p":{"ComparisonOperator":"LE","AttributeValueList":[{"S":"x"}]}})", schema) ==
         "Query key condition not supported");
   CHECK(key_conditions(R"({"p":{"ComparisonOperator":"EQ","AttributeValueList":[]}})", schema) ==
@@ -182,8 +188,8 @@ TEST_CASE("KeyConditions must fit the key schema") {
 }
 
 TEST_CASE("AttributeUpdates put, add and delete") {
-  CHECK(updated(R"({"a":{"Value":{"S":"x"}},"b":{"Action":"PUT","Value":{"N":"1"}}})", R"({"a":{"N":"0"}})") ==
-        R"({"a":{"S":"x"},"b":{"N":"1"}})");
+  CHECK(updated(R"({"a":{"Value":{"S":"x"}},"b":{"Action":"PUT","Value":{"N":"1"}}})",
+                R"({"a":{"N":"0"}})") == R"({"a":{"S":"x"},"b":{"N":"1"}})");
   CHECK(updated(R"({"a":{"Action":"DELETE"},"gone":{"Action":"DELETE"}})", R"({"a":{"N":"0"}})") == "{}");
   CHECK(updated(R"({"a":{"Action":"DELETE","Value":{"NS":["1"]}}})", R"({"a":{"NS":["1","2"]}})") ==
         R"({"a":{"NS":["2"]}})");
@@ -199,9 +205,10 @@ TEST_CASE("AttributeUpdates put, add and delete") {
 TEST_CASE("what AttributeUpdates cannot do") {
   const char* const old_item = R"({"b":{"SS":["1"]},"c":{"N":"1"},"d":{"NS":["1"]},"e":{"L":[]}})";
   for (const char* updates :
-       {R"({"b":{"Action":"DELETE","Value":{"NS":["1"]}}})", R"({"c":{"Action":"DELETE","Value":{"NS":["1"]}}})",
-        R"({"b":{"Action":"ADD","Value":{"NS":["1"]}}})", R"({"d":{"Action":"ADD","Value":{"N":"1"}}})",
-        R"({"b":{"Action":"ADD","Value":{"L":[]}}})", R"({"e":{"Action":"ADD","Value":{"SS":["1"]}}})"}) {
+       {R"({"b":{"Action":"DELETE","Value":{"NS":["1"]}}})",
+        R"({"c":{"Action":"DELETE","Value":{"NS":["1"]}}})", R"({"b":{"Action":"ADD","Value":{"NS":["1"]}}})",
+        R"({"d":{"Action":"ADD","Value":{"N":"1"}}})", R"({"b":{"Action":"ADD","Value":{"L":[]}}})",
+        R"({"e":{"Action":"ADD","Value":{"SS":["1"]}}})"}) {
     INFO(updates);
     CHECK(updated(updates, old_item) == "Type mismatch for attribute to update");
   }

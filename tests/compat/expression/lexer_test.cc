@@ -41,7 +41,8 @@ TEST_CASE("a syntax error shows the token between its neighbours, as they were w
 }
 
 TEST_CASE("573 words are reserved, in any case") {
-  for (const char* word : {"ABORT", "abort", "Size", "ttl", "ZONE", "name", "CLUSTERING", "SUBPARTITION", "localtimestamp"}) {
+  for (const char* word :
+       {"ABORT", "abort", "Size", "ttl", "ZONE", "name", "CLUSTERING", "SUBPARTITION", "localtimestamp"}) {
     INFO(word);
     CHECK(is_reserved_word(word));
   }

@@ -1,7 +1,6 @@
 #include "compat/expression/part_search.h"
 
 #include <catch2/catch.hpp>
-
 #include <random>
 #include <string>
 #include <vector>
@@ -43,7 +42,8 @@ TEST_CASE("a part is found where a plain search finds it") {
   CHECK(has_part(std::string("a\0b", 3), std::string("\0b", 2)));
 }
 
-TEST_CASE("looking for a part takes twice as many comparisons in twice the text, also where much almost matches") {
+TEST_CASE(
+    "looking for a part takes twice as many comparisons in twice the text, also where much almost matches") {
   const auto cost = [](std::size_t length, const std::string& unit) {
     std::string whole, part;
     while (whole.size() < length) whole += unit;

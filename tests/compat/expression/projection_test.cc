@@ -38,7 +38,8 @@ TEST_CASE("a projection returns the parts that it names, and lists without gaps"
 }
 
 TEST_CASE("what is not there leaves nothing behind") {
-  for (const char* text : {"gone", "a.x", "a.x.y", "a[0]", "a.c.x", "a.c[99]", "b.x", "b[0]", "d[0]", "gone.x, a.c[2].x"}) {
+  for (const char* text :
+       {"gone", "a.x", "a.x.y", "a[0]", "a.c.x", "a.c[99]", "b.x", "b[0]", "d[0]", "gone.x, a.c[2].x"}) {
     INFO(text);
     CHECK(projected(text) == "{}");
   }
@@ -62,16 +63,20 @@ TEST_CASE("a projection's errors") {
       {"a,b,a,#e",
        "An expression attribute name used in the document path is not defined; attribute name: #e"},
       {"b[1], b.a, #a.b, a",
-       "Two document paths overlap with each other; must remove or rewrite one of these paths; path one: [a, b], path "
+       "Two document paths overlap with each other; must remove or rewrite one of these paths; path one: [a, "
+       "b], path "
        "two: [a]"},
       {"a, #a[1]",
-       "Two document paths overlap with each other; must remove or rewrite one of these paths; path one: [a], path "
+       "Two document paths overlap with each other; must remove or rewrite one of these paths; path one: "
+       "[a], path "
        "two: [a, [1]]"},
       {"a.b, #a[1], #three",
-       "Two document paths conflict with each other; must remove or rewrite one of these paths; path one: [a, b], path "
+       "Two document paths conflict with each other; must remove or rewrite one of these paths; path one: "
+       "[a, b], path "
        "two: [a, [1]]"},
       {"a[3].b, #a.#three.b",
-       "Two document paths conflict with each other; must remove or rewrite one of these paths; path one: [a, [3], b], "
+       "Two document paths conflict with each other; must remove or rewrite one of these paths; path one: "
+       "[a, [3], b], "
        "path two: [a, [3], b]"},
   };
   for (const Wrong& row : table) {

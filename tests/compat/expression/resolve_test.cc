@@ -18,7 +18,8 @@ compat::Result<Substitutions> read(std::string_view request) {
 
 TEST_CASE("placeholders are checked before any expression is looked at") {
   const std::initializer_list<Wrong> table = {
-      {R"({"ExpressionAttributeNames":{},"ExpressionAttributeValues":{}})", "ExpressionAttributeNames must not be empty"},
+      {R"({"ExpressionAttributeNames":{},"ExpressionAttributeValues":{}})",
+       "ExpressionAttributeNames must not be empty"},
       {R"({"ExpressionAttributeNames":{"a":"a"},"ExpressionAttributeValues":{}})",
        R"(ExpressionAttributeNames contains invalid key: Syntax error; key: "a")"},
       {R"({"ExpressionAttributeNames":{"#":"a"}})",
@@ -31,13 +32,16 @@ TEST_CASE("placeholders are checked before any expression is looked at") {
       {R"({"ExpressionAttributeValues":{":b":{"a":""},"b":{"S":"a"}}})",
        R"(ExpressionAttributeValues contains invalid key: Syntax error; key: "b")"},
       {R"({"ExpressionAttributeValues":{":b":{"SS":[]}}})",
-       "ExpressionAttributeValues contains invalid value: One or more parameter values were invalid: An string set  may "
+       "ExpressionAttributeValues contains invalid value: One or more parameter values were invalid: An "
+       "string set  may "
        "not be empty for key :b"},
       {R"({"ExpressionAttributeValues":{":b":{"S":"a","N":"1"}}})",
-       "ExpressionAttributeValues contains invalid value: Supplied AttributeValue has more than one datatypes set, must "
+       "ExpressionAttributeValues contains invalid value: Supplied AttributeValue has more than one "
+       "datatypes set, must "
        "contain exactly one of the supported datatypes for key :b"},
       {R"({"ExpressionAttributeValues":{":b":{"N":"b"}}})",
-       "ExpressionAttributeValues contains invalid value: The parameter cannot be converted to a numeric value: b for "
+       "ExpressionAttributeValues contains invalid value: The parameter cannot be converted to a numeric "
+       "value: b for "
        "key :b"},
   };
   for (const Wrong& row : table) {

@@ -41,19 +41,22 @@ std::string updated(std::string_view text, std::string_view old_item, bool item_
   return result ? text_of(*result) : result.error().message;
 }
 
-const char* const no_attribute = "The provided expression refers to an attribute that does not exist in the item";
+const char* const no_attribute =
+    "The provided expression refers to an attribute that does not exist in the item";
 const char* const wrong_type = "An operand in the update expression has an incorrect data type";
 const char* const wrong_path = "The document path provided in the update expression is invalid for update";
-const char* const overflow = "Number overflow. Attempting to store a number with magnitude larger than supported range";
+const char* const overflow =
+    "Number overflow. Attempting to store a number with magnitude larger than supported range";
 
 }  // namespace
 
 TEST_CASE("updates may be written in many ways") {
   for (const char* text :
-       {"set a = b", "SET a=:s,b=:t remove c add d :n delete e :ss", "  sEt  #a = #b ", "set a = b + c", "set a = (b + c)",
-        "set a = (b) - (:n)", "set a = if_not_exists(a, b) + :n", "set a = if_not_exists(a, if_not_exists(b, :n))",
-        "set a = list_append(if_not_exists(a, :list), :list)", "set a[1] = b.c", "set a.b = c[0]", "remove a[1], b.#c",
-        "add a.b :n, c :ss", "delete a[3] :bs", "set a = :n - :m"}) {
+       {"set a = b", "SET a=:s,b=:t remove c add d :n delete e :ss", "  sEt  #a = #b ", "set a = b + c",
+        "set a = (b + c)", "set a = (b) - (:n)", "set a = if_not_exists(a, b) + :n",
+        "set a = if_not_exists(a, if_not_exists(b, :n))",
+        "set a = list_append(if_not_exists(a, :list), :list)", "set a[1] = b.c", "set a.b = c[0]",
+        "remove a[1], b.#c", "add a.b :n, c :ss", "delete a[3] :bs", "set a = :n - :m"}) {
     INFO(text);
     CHECK(update_error(text).empty());
   }
@@ -93,43 +96,49 @@ TEST_CASE("an update's syntax errors") {
 }
 
 TEST_CASE("an update's other errors, one kind after the other") {
-  check_all({{"", "The expression can not be empty;"},
-             {"set a = ((b))", "The expression has redundant parentheses;"},
-             {" set #c = :c set abOrt = true ", "Attribute name is a reserved keyword; reserved keyword: abOrt"},
-             {" remove Absolute ", "Attribute name is a reserved keyword; reserved keyword: Absolute"},
-             {"set #e = if_not_exist(:c) set c = d", "Invalid function name; function: if_not_exist"},
-             {"set a = size(b)", "Invalid function name; function: size"},
-             {"set a = list_append(list_append(:list, :list), :list)",
-              "The function is not allowed to be used this way in an expression; function: list_append"},
-             {"set a = #e set c = :d", "The \"SET\" section can only be used once in an update expression;"},
-             {"remove #e set a = b remove e", "The \"REMOVE\" section can only be used once in an update expression;"},
-             {"add #e :e set a = b add e :f", "The \"ADD\" section can only be used once in an update expression;"},
-             {"delete #e :e set a = b delete #e :f",
-              "The \"DELETE\" section can only be used once in an update expression;"},
-             {"SET #e = if_not_exists(:c)",
-              "An expression attribute name used in the document path is not defined; attribute name: #e"},
-             {"SET #a = if_not_exists(:c)",
-              "An expression attribute value used in expression is not defined; attribute value: :c"},
-             {"set d[1] = a, d.b = a, c[1].a = a, #c = if_not_exists(a)",
-              "Two document paths overlap with each other; must remove or rewrite one of these paths; path one: [c, "
-              "[1], a], path two: [c]"},
-             {"set #c[3].#three = a, #c[3] = a",
-              "Two document paths overlap with each other; must remove or rewrite one of these paths; path one: [c, "
-              "[3], [3]], path two: [c, [3]]"},
-             {"SET a = :s REMOVE a",
-              "Two document paths overlap with each other; must remove or rewrite one of these paths; path one: [a], "
-              "path two: [a]"},
-             {"set #c[3].#three = a, #c.#three[3] = if_not_exists(a)",
-              "Two document paths conflict with each other; must remove or rewrite one of these paths; path one: [c, "
-              "[3], [3]], path two: [c, [3], [3]]"},
-             {"remove a.#c set a[1] = #three",
-              "Two document paths conflict with each other; must remove or rewrite one of these paths; path one: [a, "
-              "c], path two: [a, [1]]"}});
+  check_all(
+      {{"", "The expression can not be empty;"},
+       {"set a = ((b))", "The expression has redundant parentheses;"},
+       {" set #c = :c set abOrt = true ", "Attribute name is a reserved keyword; reserved keyword: abOrt"},
+       {" remove Absolute ", "Attribute name is a reserved keyword; reserved keyword: Absolute"},
+       {"set #e = if_not_exist(:c) set c = d", "Invalid function name; function: if_not_exist"},
+       {"set a = size(b)", "Invalid function name; function: size"},
+       {"set a = list_append(list_append(:list, :list), :list)",
+        "The function is not allowed to be used this way in an expression; function: list_append"},
+       {"set a = #e set c = :d", "The \"SET\" section can only be used once in an update expression;"},
+       {"remove #e set a = b remove e",
+        "The \"REMOVE\" section can only be used once in an update expression;"},
+       {"add #e :e set a = b add e :f", "The \"ADD\" section can only be used once in an update expression;"},
+       {"delete #e :e set a = b delete #e :f",
+        "The \"DELETE\" section can only be used once in an update expression;"},
+       {"SET #e = if_not_exists(:c)",
+        "An expression attribute name used in the document path is not defined; attribute name: #e"},
+       {"SET #a = if_not_exists(:c)",
+        "An expression attribute value used in expression is not defined; attribute value: :c"},
+       {"set d[1] = a, d.b = a, c[1].a = a, #c = if_not_exists(a)",
+        "Two document paths overlap with each other; must remove or rewrite one of these paths; path one: "
+        "[c, "
+        "[1], a], path two: [c]"},
+       {"set #c[3].#three = a, #c[3] = a",
+        "Two document paths overlap with each other; must remove or rewrite one of these paths; path one: "
+        "[c, "
+        "[3], [3]], path two: [c, [3]]"},
+       {"SET a = :s REMOVE a",
+        "Two document paths overlap with each other; must remove or rewrite one of these paths; path one: "
+        "[a], "
+        "path two: [a]"},
+       {"set #c[3].#three = a, #c.#three[3] = if_not_exists(a)",
+        "Two document paths conflict with each other; must remove or rewrite one of these paths; path one: "
+        "[c, "
+        "[3], [3]], path two: [c, [3], [3]]"},
+       {"remove a.#c set a[1] = #three",
+        "Two document paths conflict with each other; must remove or rewrite one of these paths; path one: "
+        "[a, "
+        "c], path two: [a, [1]]"}});
 }
 
 TEST_CASE("operands of an update whose type is known must be of a type that fits") {
-  check_all({{"set b = list_append(:s, a), c = if_not_exists(a) add a.b :s",
-              "ADD, operand type: STRING"},
+  check_all({{"set b = list_append(:s, a), c = if_not_exists(a) add a.b :s", "ADD, operand type: STRING"},
              {"add a.b :null", "ADD, operand type: NULL"},
              {"add a.b :bool", "ADD, operand type: BOOLEAN"},
              {"add a.b :b", "ADD, operand type: BINARY"},
@@ -147,26 +156,31 @@ TEST_CASE("operands of an update whose type is known must be of a type that fits
              {"set a = a - :list", "-, operand type: L"},
              {"set a = :bool - a", "-, operand type: BOOL"}},
             "Incorrect operand type for operator or function; operator or function: ");
-  check_all({{"set a = if_not_exists(c)",
-              "Incorrect number of operands for operator or function; operator or function: if_not_exists, number of "
-              "operands: 1"},
-             {"set a = list_append(c, d, e)",
-              "Incorrect number of operands for operator or function; operator or function: list_append, number of "
-              "operands: 3"},
-             {"set a = if_not_exists(:n, c)",
-              "Operator or function requires a document path; operator or function: if_not_exists"},
-             {"set a = if_not_exists(if_not_exists(a, b), c)",
-              "Operator or function requires a document path; operator or function: if_not_exists"}});
+  check_all(
+      {{"set a = if_not_exists(c)",
+        "Incorrect number of operands for operator or function; operator or function: if_not_exists, number "
+        "of "
+        "operands: 1"},
+       {"set a = list_append(c, d, e)",
+        "Incorrect number of operands for operator or function; operator or function: list_append, number of "
+        "operands: 3"},
+       {"set a = if_not_exists(:n, c)",
+        "Operator or function requires a document path; operator or function: if_not_exists"},
+       {"set a = if_not_exists(if_not_exists(a, b), c)",
+        "Operator or function requires a document path; operator or function: if_not_exists"}});
 }
 
 TEST_CASE("SET sets attributes and elements, and sees the item as it was") {
   CHECK(updated("SET a = :1, b = :s", R"({"b":{"N":"9"}})") == R"({"a":{"N":"1"},"b":{"S":"s"}})");
-  CHECK(updated("SET a = b, b = a", R"({"a":{"N":"1"},"b":{"N":"2"}})") == R"({"a":{"N":"2"},"b":{"N":"1"}})");
+  CHECK(updated("SET a = b, b = a", R"({"a":{"N":"1"},"b":{"N":"2"}})") ==
+        R"({"a":{"N":"2"},"b":{"N":"1"}})");
   CHECK(updated("REMOVE a SET b = a", R"({"a":{"S":"hello"}})") == R"({"b":{"S":"hello"}})");
   CHECK(updated("SET x = :s, y = x", "{}") == no_attribute);
   CHECK(updated("SET a = b.c[1]", R"({"b":{"M":{"c":{"L":[{"N":"1"}]}}}})") == no_attribute);
-  CHECK(updated("SET a.b.c = :s", R"({"a":{"M":{"b":{"M":{}}}}})") == R"({"a":{"M":{"b":{"M":{"c":{"S":"s"}}}}}})");
-  CHECK(updated("SET a[1] = :s", R"({"a":{"L":[{"N":"0"},{"N":"1"}]}})") == R"({"a":{"L":[{"N":"0"},{"S":"s"}]}})");
+  CHECK(updated("SET a.b.c = :s", R"({"a":{"M":{"b":{"M":{}}}}})") ==
+        R"({"a":{"M":{"b":{"M":{"c":{"S":"s"}}}}}})");
+  CHECK(updated("SET a[1] = :s", R"({"a":{"L":[{"N":"0"},{"N":"1"}]}})") ==
+        R"({"a":{"L":[{"N":"0"},{"S":"s"}]}})");
   CHECK(updated("SET a[0].b[0] = :s", R"({"a":{"L":[{"M":{"b":{"L":[]}}}]}})") ==
         R"({"a":{"L":[{"M":{"b":{"L":[{"S":"s"}]}}}]}})");
 }
@@ -186,7 +200,8 @@ TEST_CASE("sums, if_not_exists and list_append") {
         R"({"a":{"M":{"y":{"S":"y"}}},"b":{"S":"y"}})");
   CHECK(updated("SET a = list_append(a, :list)", R"({"a":{"L":[{"N":"1"}]}})") ==
         R"({"a":{"L":[{"N":"1"},{"S":"s"}]}})");
-  CHECK(updated("SET a = list_append(:list, if_not_exists(a, :list))", "{}") == R"({"a":{"L":[{"S":"s"},{"S":"s"}]}})");
+  CHECK(updated("SET a = list_append(:list, if_not_exists(a, :list))", "{}") ==
+        R"({"a":{"L":[{"S":"s"},{"S":"s"}]}})");
   CHECK(updated("SET a = a + :1", "{}") == no_attribute);
   CHECK(updated("SET a = list_append(a, :list)", "{}") == no_attribute);
   CHECK(updated("SET e = a + :1", R"({"a":{"S":"x"}})") == wrong_type);
@@ -213,7 +228,8 @@ TEST_CASE("REMOVE takes attributes and elements away; indexes mean the list as i
   CHECK(updated("REMOVE a[0], a[10], a[5], a[2]", six) == R"({"a":{"L":[{"N":"3"},{"N":"5"},{"N":"6"}]}})");
   CHECK(updated("REMOVE a[6] SET a[9] = :s", six) ==
         R"({"a":{"L":[{"N":"2"},{"N":"3"},{"N":"4"},{"N":"5"},{"N":"6"},{"N":"7"},{"S":"s"}]}})");
-  CHECK(updated("REMOVE a[0], a[1].b[0]", R"({"a":{"L":[{"N":"0"},{"M":{"b":{"L":[{"N":"1"},{"N":"2"}]}}}]}})") ==
+  CHECK(updated("REMOVE a[0], a[1].b[0]",
+                R"({"a":{"L":[{"N":"0"},{"M":{"b":{"L":[{"N":"1"},{"N":"2"}]}}}]}})") ==
         R"({"a":{"L":[{"M":{"b":{"L":[{"N":"2"}]}}}]}})");
 }
 
@@ -221,7 +237,8 @@ TEST_CASE("ADD adds to numbers and sets, and makes them") {
   CHECK(updated("ADD a :1", R"({"a":{"N":"41"}})") == R"({"a":{"N":"42"}})");
   CHECK(updated("ADD a :1, b :ss", "{}") == R"({"a":{"N":"1"},"b":{"SS":["x","y"]}})");
   CHECK(updated("ADD a :ss", R"({"a":{"SS":["a","x"]}})") == R"({"a":{"SS":["a","x","y"]}})");
-  CHECK(updated("ADD a.b :ns", R"({"a":{"M":{"b":{"NS":["2"]}}}})") == R"({"a":{"M":{"b":{"NS":["2","1"]}}}})");
+  CHECK(updated("ADD a.b :ns", R"({"a":{"M":{"b":{"NS":["2"]}}}})") ==
+        R"({"a":{"M":{"b":{"NS":["2","1"]}}}})");
   CHECK(updated("ADD a :ns", R"({"a":{"M":{}}})") == wrong_type);
   CHECK(updated("ADD a :1", R"({"a":{"NS":["1"]}})") == wrong_type);
   CHECK(updated("ADD a :ns", R"({"a":{"L":[]}})") == wrong_type);
@@ -238,8 +255,7 @@ TEST_CASE("DELETE takes members from sets; an emptied set is gone") {
 }
 
 TEST_CASE("a path must lead somewhere") {
-  const char* const old_item =
-      R"({"b":{"S":"s"},"c":{"M":{"1":{"S":"a"}}},"d":{"L":[{"S":"a"},{"S":"b"}]}})";
+  const char* const old_item = R"({"b":{"S":"s"},"c":{"M":{"1":{"S":"a"}}},"d":{"L":[{"S":"a"},{"S":"b"}]}})";
   for (const char* text : {"b.a", "b[1]", "y.a", "y[1]", "c[1]", "d.x", "c.x.y", "d[2].x"}) {
     INFO(text);
     CHECK(updated("SET " + std::string(text) + " = :s", old_item) == wrong_path);
@@ -256,9 +272,11 @@ TEST_CASE("UPDATED_OLD and UPDATED_NEW return the parts at the update's paths, w
   const auto parts = [](std::string_view text, std::string_view json) {
     return text_of(updated_parts(parsed(text), item(json)));
   };
-  const char* const document = R"({"p":{"S":"p"},"a":{"M":{"b":{"S":"dog"},"c":{"L":[{"N":"1"},{"N":"2"},{"N":"3"}]}}}})";
+  const char* const document =
+      R"({"p":{"S":"p"},"a":{"M":{"b":{"S":"dog"},"c":{"L":[{"N":"1"},{"N":"2"},{"N":"3"}]}}}})";
   CHECK(parts("SET a.b = :s", document) == R"({"a":{"M":{"b":{"S":"dog"}}}})");
-  CHECK(parts("SET a.c[1] = :1, a.b = :s", document) == R"({"a":{"M":{"b":{"S":"dog"},"c":{"L":[{"N":"2"}]}}}})");
+  CHECK(parts("SET a.c[1] = :1, a.b = :s", document) ==
+        R"({"a":{"M":{"b":{"S":"dog"},"c":{"L":[{"N":"2"}]}}}})");
   CHECK(parts("REMOVE a.c[1], a.c[3]", document) == R"({"a":{"M":{"c":{"L":[{"N":"2"}]}}}})");
   CHECK(parts("SET a.c[100] = :1", document) == "{}");
   CHECK(parts("SET a.x = :1", document) == "{}");

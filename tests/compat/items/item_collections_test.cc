@@ -1,6 +1,5 @@
 // How large the items of one partition may grow, with their entries in local indexes.
 #include <catch2/catch.hpp>
-
 #include <string>
 
 #include "support/test_emulator.h"
@@ -44,7 +43,8 @@ TEST_CASE("a collection grows to its limit and no further; making it smaller is 
   emulator.ok("PutItem", put(song("B", "c", 900)));  // another collection
   emulator.ok("PutItem", put(song("N", "b", 400)));
   emulator.ok("PutItem", put(song("N", "c", 60)));
-  emulator.ok("DeleteItem", {{"TableName", "music"}, {"Key", {{"artist", {{"S", "N"}}}, {"song", {{"S", "a"}}}}}});
+  emulator.ok("DeleteItem",
+              {{"TableName", "music"}, {"Key", {{"artist", {{"S", "N"}}}, {"song", {{"S", "a"}}}}}});
   emulator.ok("PutItem", put(song("N", "c", 500)));
 }
 
@@ -63,15 +63,18 @@ TEST_CASE("the writes of one request grow a collection together") {
   TestEmulator emulator({}, collection_bytes_max);
   emulator.ok("CreateTable", with_local_index());
   const json one = song("N", "a", 600), two = song("N", "b", 600);
-  const json batch = {{"RequestItems", {{"music", {{{"PutRequest", {{"Item", one}}}}, {{"PutRequest", {{"Item", two}}}}}}}}};
+  const json batch = {
+      {"RequestItems", {{"music", {{{"PutRequest", {{"Item", one}}}}, {{"PutRequest", {{"Item", two}}}}}}}}};
   CHECK(emulator.run("BatchWriteItem", batch.dump()) == too_large);
   const json transaction = {{"TransactItems", {{{"Put", put(one)}}, {{"Put", put(two)}}}}};
-  CHECK(emulator.run("TransactWriteItems", transaction.dump()) ==
-        R"(400 {"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":"Transaction )"
-        R"(cancelled, please refer cancellation reasons for specific reasons [None, ItemCollectionSizeLimitExceeded]",)"
-        R"("CancellationReasons":[{"Code":"None"},{"Code":"ItemCollectionSizeLimitExceeded",)"
-        R"("Message":"Collection size exceeded."}]})");
-  CHECK(emulator.run("Scan", R"({"TableName":"music","Select":"COUNT"})") == R"(200 {"Count":0,"ScannedCount":0})");
+  CHECK(
+      emulator.run("TransactWriteItems", transaction.dump()) ==
+      R"(400 {"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":"Transaction )"
+      R"(cancelled, please refer cancellation reasons for specific reasons [None, ItemCollectionSizeLimitExceeded]",)"
+      R"("CancellationReasons":[{"Code":"None"},{"Code":"ItemCollectionSizeLimitExceeded",)"
+      R"("Message":"Collection size exceeded."}]})");
+  CHECK(emulator.run("Scan", R"({"TableName":"music","Select":"COUNT"})") ==
+        R"(200 {"Count":0,"ScannedCount":0})");
 }
 
 TEST_CASE("a table without local indexes has no collections") {

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "compat/wire/base64.h"
 #include "compat/emulator.h"
+#include "compat/wire/base64.h"
 #include "engine/clock.h"
 #include "support/engine_world.h"
 
@@ -35,7 +35,8 @@ class Kinesis final : public compat::outbound::Invoker {
     json answer = {{"FailedRecordCount", 0}, {"Records", json::array()}};
     for (const json& record : request["Records"]) {
       if (refuse) {
-        answer["Records"].push_back({{"ErrorCode", "ProvisionedThroughputExceededException"}, {"ErrorMessage", "slow"}});
+        answer["Records"].push_back(
+            {{"ErrorCode", "ProvisionedThroughputExceededException"}, {"ErrorMessage", "slow"}});
         continue;
       }
       answer["Records"].push_back({{"SequenceNumber", "1"}, {"ShardId", "shardId-0"}});
@@ -59,7 +60,8 @@ class Kinesis final : public compat::outbound::Invoker {
 
 class World {
  public:
-  explicit World(const std::string& directory = {}, compat::kinesis::KinesisOptions kinesis_options = {}) : clock_(std::make_shared<engine::ManualClock>(1'700'000'000'123)) {
+  explicit World(const std::string& directory = {}, compat::kinesis::KinesisOptions kinesis_options = {})
+      : clock_(std::make_shared<engine::ManualClock>(1'700'000'000'123)) {
     compat::EmulatorOptions options;
     options.database.clock = clock_;
     options.database.directory = directory;
@@ -69,17 +71,20 @@ class World {
     emulator_ = std::move(*compat::Emulator::open(std::move(options)));
   }
   std::string run(const std::string& operation, const std::string& body) {
-    const auto answer = emulator_->execute({"000000000000", "us-east-1"}, "DynamoDB_20120810." + operation, body);
+    const auto answer =
+        emulator_->execute({"000000000000", "us-east-1"}, "DynamoDB_20120810." + operation, body);
     return std::to_string(answer.status) + " " + answer.body;
   }
   void create() {
     run("CreateTable", R"({"TableName":"carts","BillingMode":"PAY_PER_REQUEST",
         "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
         "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}]})");
-    run("UpdateTimeToLive", R"({"TableName":"carts","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
+    run("UpdateTimeToLive",
+        R"({"TableName":"carts","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
   }
   std::string change(const std::string& verb, const std::string& more = {}) {
-    return run(verb + "KinesisStreamingDestination", R"({"TableName":"carts","StreamArn":")" + stream + "\"" + more + "}");
+    return run(verb + "KinesisStreamingDestination",
+               R"({"TableName":"carts","StreamArn":")" + stream + "\"" + more + "}");
   }
   std::uint64_t dropped() { return emulator_->kinesis().dropped(); }
   bool settle() { return emulator_->kinesis().settle(engine::host_time() + 100s); }
@@ -110,17 +115,22 @@ TEST_CASE("a Kinesis destination is enabled, described, changed and disabled") {
   CHECK(world.change("Enable") == "200 " + named + R"("ENABLING"})");
   CHECK(world.run("DescribeKinesisStreamingDestination", describe) ==
         described(one + R"("ACTIVE","ApproximateCreationDateTimePrecision":"MILLISECOND"})"));
-  CHECK(world.change("Enable").find("EnableKinesisStreamingDestination must be DISABLED or ENABLE_FAILED to perform ENABLE operation.") !=
-        std::string::npos);
-  const std::string micro = R"(,"UpdateKinesisStreamingConfiguration":{"ApproximateCreationDateTimePrecision":"MICROSECOND"})";
-  CHECK(world.change("Update", micro) == "200 " + named +
-            R"("UPDATING","UpdateKinesisStreamingConfiguration":{"ApproximateCreationDateTimePrecision":"MICROSECOND"}})");
-  CHECK(world.change("Update", micro).find("Invalid Request: Precision is already set to the desired value of MICROSECOND") !=
+  CHECK(world.change("Enable").find("EnableKinesisStreamingDestination must be DISABLED or ENABLE_FAILED to "
+                                    "perform ENABLE operation.") != std::string::npos);
+  const std::string micro =
+      R"(,"UpdateKinesisStreamingConfiguration":{"ApproximateCreationDateTimePrecision":"MICROSECOND"})";
+  CHECK(
+      world.change("Update", micro) ==
+      "200 " + named +
+          R"("UPDATING","UpdateKinesisStreamingConfiguration":{"ApproximateCreationDateTimePrecision":"MICROSECOND"}})");
+  CHECK(world.change("Update", micro)
+            .find("Invalid Request: Precision is already set to the desired value of MICROSECOND") !=
         std::string::npos);
   CHECK(world.change("Disable") == "200 " + named + R"("DISABLING"})");
   CHECK(world.run("DescribeKinesisStreamingDestination", describe) ==
         described(one + R"("DISABLED","ApproximateCreationDateTimePrecision":"MICROSECOND"})"));
-  CHECK(world.change("Disable").find("DisableKinesisStreamingDestination must be ACTIVE to perform DISABLE operation.") !=
+  CHECK(world.change("Disable").find(
+            "DisableKinesisStreamingDestination must be ACTIVE to perform DISABLE operation.") !=
         std::string::npos);
 }
 
@@ -139,14 +149,16 @@ TEST_CASE("changes reach Kinesis in order, a user's with no identity and the ser
     CHECK(record["eventID"].get<std::string>().size() == 36);
     record.erase("eventID");
   }
-  const std::string common = R"("awsRegion":"us-east-1","recordFormat":"application/json","tableName":"carts","eventSource":"aws:dynamodb",)";
+  const std::string common =
+      R"("awsRegion":"us-east-1","recordFormat":"application/json","tableName":"carts","eventSource":"aws:dynamodb",)";
   CHECK(records[0] == json::parse("{" + common + R"("eventName":"INSERT","userIdentity":null,"dynamodb":{
       "ApproximateCreationDateTime":1700000000123,"Keys":{"id":{"S":"a"}},
       "NewImage":{"id":{"S":"a"},"ttl":{"N":"1700000001"}},"SizeBytes":15}})"));
   CHECK(records[1]["eventName"] == "MODIFY");
   CHECK(records[1]["dynamodb"]["OldImage"] == json::parse(R"({"id":{"S":"a"},"ttl":{"N":"1700000001"}})"));
   CHECK(records[2]["eventName"] == "REMOVE");
-  CHECK(records[2]["userIdentity"] == json::parse(R"({"type":"Service","principalId":"dynamodb.amazonaws.com"})"));
+  CHECK(records[2]["userIdentity"] ==
+        json::parse(R"({"type":"Service","principalId":"dynamodb.amazonaws.com"})"));
   CHECK(!records[2]["dynamodb"].contains("NewImage"));
 }
 
@@ -154,15 +166,19 @@ TEST_CASE("what Kinesis refuses is put again, in order; microseconds are asked f
   World world;
   world.create();
   world.kinesis->refusals = 1;
-  world.change("Enable", R"(,"EnableKinesisStreamingConfiguration":{"ApproximateCreationDateTimePrecision":"MICROSECOND"})");
-  for (const char* id : {"a", "b"}) world.run("PutItem", R"({"TableName":"carts","Item":{"id":{"S":")" + std::string(id) + "\"}}}");
+  world.change(
+      "Enable",
+      R"(,"EnableKinesisStreamingConfiguration":{"ApproximateCreationDateTimePrecision":"MICROSECOND"})");
+  for (const char* id : {"a", "b"})
+    world.run("PutItem", R"({"TableName":"carts","Item":{"id":{"S":")" + std::string(id) + "\"}}}");
   REQUIRE(world.settle());
   REQUIRE(world.kinesis->records.size() == 2);
   CHECK(world.kinesis->records[0]["dynamodb"]["Keys"]["id"]["S"] == "a");
   CHECK(world.kinesis->records[0]["dynamodb"]["ApproximateCreationDateTime"] == 1700000000123000);
   CHECK(world.kinesis->records[0]["dynamodb"]["ApproximateCreationDateTimePrecision"] == "MICROSECOND");
   CHECK(world.kinesis->requests.size() >= 2);
-  CHECK(world.kinesis->requests[0].headers[0] == std::pair<std::string, std::string>("X-Amz-Target", "Kinesis_20131202.PutRecords"));
+  CHECK(world.kinesis->requests[0].headers[0] ==
+        std::pair<std::string, std::string>("X-Amz-Target", "Kinesis_20131202.PutRecords"));
   CHECK(json::parse(world.kinesis->requests[0].body)["StreamARN"] == stream);
 }
 
@@ -187,7 +203,8 @@ TEST_CASE("changes that Kinesis does not take are kept up to so many bytes; then
   world.change("Enable");
   const std::string large(9'000, 'x');
   const auto put = [&](std::size_t n) {
-    world.run("PutItem", R"({"TableName":"carts","Item":{"id":{"S":")" + std::to_string(n) + R"("},"large":{"S":")" + large + "\"}}}");
+    world.run("PutItem", R"({"TableName":"carts","Item":{"id":{"S":")" + std::to_string(n) +
+                             R"("},"large":{"S":")" + large + "\"}}}");
   };
   for (std::size_t n = 0; n < fit + 50; ++n) put(n);
   while (world.dropped() < 30) std::this_thread::yield();  // some may be under way, to be refused
@@ -207,7 +224,8 @@ TEST_CASE("a record that is larger than a request may be goes alone, and the oth
   std::string controls;
   for (int i = 0; i < 380'000; ++i) controls += "\\u0001";
   for (const char* const id : {"a", "b"}) {
-    world.run("PutItem", R"({"TableName":"carts","Item":{"id":{"S":"large"},"v":{"S":")" + std::string(id) + controls + "\"}}}");
+    world.run("PutItem", R"({"TableName":"carts","Item":{"id":{"S":"large"},"v":{"S":")" + std::string(id) +
+                             controls + "\"}}}");
   }
   world.run("PutItem", R"({"TableName":"carts","Item":{"id":{"S":"small"}}})");
   CHECK(world.settle());

@@ -34,7 +34,8 @@ int run(TestEmulator& emulator, const std::string& statement) {
   int taken = 0;
   const auto check = [&](std::string_view operation, const json& request) {
     INFO(operation << " " << statement);
-    const auto answer = emulator.execute(operation, request.dump(-1, ' ', false, json::error_handler_t::replace));
+    const auto answer =
+        emulator.execute(operation, request.dump(-1, ' ', false, json::error_handler_t::replace));
     CHECK((answer.status == 200 || answer.status == 400));
     if (answer.status == 200) ++taken;
   };
@@ -51,8 +52,9 @@ int run(TestEmulator& emulator, const std::string& statement) {
 TestEmulator& with_items(TestEmulator& emulator) {
   emulator.ok("CreateTable", json::parse(table));
   for (const char* year : {"1964", "1966"}) {
-    emulator.ok("ExecuteStatement", {{"Statement", std::string("INSERT INTO music VALUE {'artist':'Nina','year':") +
-                                                       year + ",'tags':<<'a'>>,'l':[1,{'b':[2]}],'plays':1}"}});
+    emulator.ok("ExecuteStatement",
+                {{"Statement", std::string("INSERT INTO music VALUE {'artist':'Nina','year':") + year +
+                                   ",'tags':<<'a'>>,'l':[1,{'b':[2]}],'plays':1}"}});
   }
   return emulator;
 }
@@ -121,19 +123,23 @@ TEST_CASE("a statement has at most 8192 characters, a transaction a hundred stat
   CHECK(emulator.ok("ExecuteStatement", {{"Statement", longest}})["Items"].size() == 1);
   CHECK(emulator.refused("ExecuteStatement", {{"Statement", longest + " "}}) ==
         "1 validation error detected: Value '" + longest +
-            " ' at 'statement' failed to satisfy constraint: Member must have length less than or equal to 8192");
+            " ' at 'statement' failed to satisfy constraint: Member must have length less than or equal to "
+            "8192");
   json statements = json::array();
   for (int year = 0; year < 100; ++year) {
-    statements.push_back({{"Statement", "INSERT INTO music VALUE {'artist':'Ella','year':" + std::to_string(year) + "}"}});
+    statements.push_back(
+        {{"Statement", "INSERT INTO music VALUE {'artist':'Ella','year':" + std::to_string(year) + "}"}});
   }
   CHECK(emulator.ok("ExecuteTransaction", {{"TransactStatements", statements}})["Responses"].size() == 100);
   statements.push_back({{"Statement", "INSERT INTO music VALUE {'artist':'Ella','year':100}"}});
   CHECK(emulator.refused("ExecuteTransaction", {{"TransactStatements", statements}})
-            .ends_with("at 'transactStatements' failed to satisfy constraint: Member must have length less than or equal "
+            .ends_with("at 'transactStatements' failed to satisfy constraint: Member must have length less "
+                       "than or equal "
                        "to 100"));
   statements.erase(statements.begin(), statements.begin() + 75);
   CHECK(emulator.refused("BatchExecuteStatement", {{"Statements", statements}})
-            .ends_with("at 'statements' failed to satisfy constraint: Member must have length less than or equal to 25"));
+            .ends_with("at 'statements' failed to satisfy constraint: Member must have length less than or "
+                       "equal to 25"));
 }
 
 TEST_CASE("no soup of words crashes a statement, and no random bytes do") {
@@ -141,28 +147,93 @@ TEST_CASE("no soup of words crashes a statement, and no random bytes do") {
   INFO("seed " << seed);
   std::mt19937 random(seed);
   const auto below = [&](std::size_t size) { return random() % size; };
-  const std::vector<std::string> words = {
-      "SELECT", "*", "FROM", "music", "\"music\".\"by_year\"", "WHERE", "AND", "OR", "NOT", "(", ")", "[", "]", "{", "}",
-      "<<", ">>", ",", ".", ":", ";", "=", "<>", "<", ">=", "+", "-", "?", "'Nina'", "1964", "1e400", "-0", "'", "\"",
-      "artist", "year", "plays", "tags", "l[1].b", "IN", "BETWEEN", "IS", "MISSING", "NULL", "TRUE", "INSERT", "INTO",
-      "VALUE", "UPDATE", "SET", "REMOVE", "DELETE", "RETURNING", "ALL", "OLD", "NEW", "MODIFIED", "ORDER", "BY", "DESC",
-      "EXISTS", "begins_with", "contains", "size", "attribute_type", "attribute_exists", "list_append", "set_add", "LIMIT"};
+  const std::vector<std::string> words = {"SELECT",
+                                          "*",
+                                          "FROM",
+                                          "music",
+                                          "\"music\".\"by_year\"",
+                                          "WHERE",
+                                          "AND",
+                                          "OR",
+                                          "NOT",
+                                          "(",
+                                          ")",
+                                          "[",
+                                          "]",
+                                          "{",
+                                          "}",
+                                          "<<",
+                                          ">>",
+                                          ",",
+                                          ".",
+                                          ":",
+                                          ";",
+                                          "=",
+                                          "<>",
+                                          "<",
+                                          ">=",
+                                          "+",
+                                          "-",
+                                          "?",
+                                          "'Nina'",
+                                          "1964",
+                                          "1e400",
+                                          "-0",
+                                          "'",
+                                          "\"",
+                                          "artist",
+                                          "year",
+                                          "plays",
+                                          "tags",
+                                          "l[1].b",
+                                          "IN",
+                                          "BETWEEN",
+                                          "IS",
+                                          "MISSING",
+                                          "NULL",
+                                          "TRUE",
+                                          "INSERT",
+                                          "INTO",
+                                          "VALUE",
+                                          "UPDATE",
+                                          "SET",
+                                          "REMOVE",
+                                          "DELETE",
+                                          "RETURNING",
+                                          "ALL",
+                                          "OLD",
+                                          "NEW",
+                                          "MODIFIED",
+                                          "ORDER",
+                                          "BY",
+                                          "DESC",
+                                          "EXISTS",
+                                          "begins_with",
+                                          "contains",
+                                          "size",
+                                          "attribute_type",
+                                          "attribute_exists",
+                                          "list_append",
+                                          "set_add",
+                                          "LIMIT"};
   // Whole statements, in which a few words are changed: these get further.
   const std::vector<std::vector<std::string>> sound = {
-      {"SELECT", "*", "FROM", "music", "WHERE", "artist", "=", "?", "AND", "year", "IN", "[", "1964", ",", "?", "]",
-       "ORDER", "BY", "artist", "DESC"},
-      {"SELECT", "plays", ",", "tags", "FROM", "music", "WHERE", "(", "artist", "=", "'Nina'", "OR", "artist", "=", "?",
-       ")", "AND", "(", "year", "=", "?", "OR", "year", ">", "1965", ")", "AND", "NOT", "plays", "IS", "MISSING"},
+      {"SELECT", "*", "FROM", "music", "WHERE", "artist", "=",     "?",  "AND",    "year",
+       "IN",     "[", "1964", ",",     "?",     "]",      "ORDER", "BY", "artist", "DESC"},
+      {"SELECT", "plays",  ",",    "tags", "FROM", "music", "WHERE", "(",    "artist", "=", "'Nina'",
+       "OR",     "artist", "=",    "?",    ")",    "AND",   "(",     "year", "=",      "?", "OR",
+       "year",   ">",      "1965", ")",    "AND",  "NOT",   "plays", "IS",   "MISSING"},
       {"SELECT", "*", "FROM", "\"music\".\"by_year\"", "WHERE", "year", "BETWEEN", "?", "AND", "1966"},
-      {"INSERT", "INTO", "music", "VALUE", "{", "'artist'", ":", "?", ",", "'year'", ":", "?", ",", "'m'", ":", "{",
-       "'k'", ":", "[", "1", ",", "<<", "1", ",", "2", ">>", "]", "}", "}"},
-      {"UPDATE", "music", "SET", "plays", "=", "plays", "+", "1", ",", "tags", "=", "set_add", "(", "tags", ",", "<<",
-       "'x'", ">>", ")", "REMOVE", "l[1].b", "WHERE", "artist", "=", "?", "AND", "year", "=", "?", "RETURNING", "ALL",
-       "NEW", "*"},
-      {"DELETE", "FROM", "music", "WHERE", "artist", "=", "?", "AND", "year", "=", "?", "AND", "size", "(", "tags", ")",
-       ">", "0", "RETURNING", "ALL", "OLD", "*"},
-      {"EXISTS", "(", "SELECT", "*", "FROM", "music", "WHERE", "artist", "=", "?", "AND", "year", "=", "?", "AND",
-       "contains", "(", "tags", ",", "'a'", ")", ")"}};
+      {"INSERT", "INTO", "music", "VALUE", "{", "'artist'", ":",   "?", ",", "'year'",
+       ":",      "?",    ",",     "'m'",   ":", "{",        "'k'", ":", "[", "1",
+       ",",      "<<",   "1",     ",",     "2", ">>",       "]",   "}", "}"},
+      {"UPDATE",  "music", "SET",  "plays", "=",    "plays", "+",  "1",         ",",      "tags",   "=",
+       "set_add", "(",     "tags", ",",     "<<",   "'x'",   ">>", ")",         "REMOVE", "l[1].b", "WHERE",
+       "artist",  "=",     "?",    "AND",   "year", "=",     "?",  "RETURNING", "ALL",    "NEW",    "*"},
+      {"DELETE", "FROM", "music", "WHERE", "artist", "=", "?", "AND",       "year", "=",   "?",
+       "AND",    "size", "(",     "tags",  ")",      ">", "0", "RETURNING", "ALL",  "OLD", "*"},
+      {"EXISTS", "(", "SELECT", "*",   "FROM",     "music", "WHERE", "artist", "=",   "?", "AND",
+       "year",   "=", "?",      "AND", "contains", "(",     "tags",  ",",      "'a'", ")", ")"}};
   TestEmulator emulator;
   with_items(emulator);
   int taken = 0;

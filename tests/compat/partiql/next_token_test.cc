@@ -26,8 +26,8 @@ TEST_CASE("pages of a statement, followed by NextToken, hold every item once") {
   TestEmulator emulator;
   emulator.ok("CreateTable", json::parse(table));
   for (int i = 0; i < 5; ++i) {
-    emulator.ok("ExecuteStatement",
-                statement("INSERT INTO music VALUE {'artist':?}", {{"Parameters", {{{"S", std::to_string(i)}}}}}));
+    emulator.ok("ExecuteStatement", statement("INSERT INTO music VALUE {'artist':?}",
+                                              {{"Parameters", {{{"S", std::to_string(i)}}}}}));
   }
   std::multiset<std::string> seen;
   json request = statement("SELECT * FROM music", {{"Limit", 2}});
@@ -54,8 +54,8 @@ TEST_CASE("pages of several look-ups hold every item once, in order, whatever th
     artists += std::string(artists.empty() ? "'" : ",'") + artist + "'";
     if (artist == 'c') continue;  // a look-up that finds nothing
     for (const char* year : {"1", "2", "3"}) {
-      emulator.ok("ExecuteStatement",
-                  statement("INSERT INTO music VALUE {'artist':'" + std::string(1, artist) + "','year':" + year + "}"));
+      emulator.ok("ExecuteStatement", statement("INSERT INTO music VALUE {'artist':'" +
+                                                std::string(1, artist) + "','year':" + year + "}"));
       expected.push_back(artist + std::string(year));
     }
   }
@@ -134,7 +134,8 @@ TEST_CASE("a NextToken is good for its statement and its parameters, with any li
   CHECK(emulator.refused("ExecuteStatement", request) == "Invalid NextToken");
   request["NextToken"] = "";
   CHECK(emulator.refused("ExecuteStatement", request) ==
-        "1 validation error detected: Value '' at 'nextToken' failed to satisfy constraint: Member must have length "
+        "1 validation error detected: Value '' at 'nextToken' failed to satisfy constraint: Member must have "
+        "length "
         "greater than or equal to 1");
 }
 

@@ -1,10 +1,11 @@
 // What is cut and parsed; what statements do is in tests/scripts/execute_statement.
+#include "compat/partiql/parser.h"
+
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
 #include "compat/partiql/lexer.h"
-#include "compat/partiql/parser.h"
 
 namespace mayfly::compat::partiql {
 namespace {
@@ -22,7 +23,8 @@ std::string refusal(const std::string& text) {
 
 TEST_CASE("tokens keep what quotes protect, and comments are none") {
   std::string joined;
-  for (const Token& token : tokenize("SELECT \"a \"\"b\" -- to the end\nFROM t WHERE x<>'it''s' AND y>=-1.5e3")) {
+  for (const Token& token :
+       tokenize("SELECT \"a \"\"b\" -- to the end\nFROM t WHERE x<>'it''s' AND y>=-1.5e3")) {
     joined += token.text + "|";
   }
   CHECK(joined == "SELECT|a \"b|FROM|t|WHERE|x|<>|it's|AND|y|>=|-|1.5e3||");
@@ -47,7 +49,8 @@ TEST_CASE("a message says where: line, column and length") {
         "The first argument to SET_ADD must equal the assignment value at 2:10:7");
   CHECK(refusal("UPDATE t\n SET a = set_delete(\"a\", [1])") ==
         "The second argument to SET_DELETE must be a value with type SET at 2:21:3");
-  CHECK(refusal("SELECT l[-1] FROM t") == "List index is not within the allowable range; index: [-1] at 1:11:1");
+  CHECK(refusal("SELECT l[-1] FROM t") ==
+        "List index is not within the allowable range; index: [-1] at 1:11:1");
   CHECK(refusal("SELECT l[2147483648] FROM t") ==
         "List index is not within the allowable range; index: [2147483648] at 1:10:10");
   CHECK(refusal("SELECT l[-0], l[2147483647] FROM t").empty());
@@ -58,7 +61,8 @@ TEST_CASE("a message says where: line, column and length") {
 }
 
 TEST_CASE("keywords are no names unless they are quoted") {
-  CHECK(refusal("SELECT order FROM t") == "Statement wasn't well formed, can't be processed: Unexpected keyword");
+  CHECK(refusal("SELECT order FROM t") ==
+        "Statement wasn't well formed, can't be processed: Unexpected keyword");
   CHECK(refusal("SELECT \"order\" FROM t").empty());
 }
 
@@ -88,12 +92,12 @@ TEST_CASE("statements nested without end are refused, not followed") {
 TEST_CASE("sets are of one type, and not empty") {
   CHECK(refusal("INSERT INTO t VALUE {'a':<<1,'b'>>}") ==
         "Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags");
-  CHECK(refusal("INSERT INTO t VALUE {'a':<<1,1.0>>}") ==
-        "One or more parameter values were invalid: Input collection [1, 1.0] contains duplicates! under root");
+  CHECK(
+      refusal("INSERT INTO t VALUE {'a':<<1,1.0>>}") ==
+      "One or more parameter values were invalid: Input collection [1, 1.0] contains duplicates! under root");
   CHECK(refusal("INSERT INTO t VALUE {'a':[<<'x','x'>>]}") ==
         "One or more parameter values were invalid: Input collection [x, x] contains duplicates.");
-  CHECK(refusal("INSERT INTO t VALUE {'a':<<>>}") ==
-        "Empty bags are not supported");
+  CHECK(refusal("INSERT INTO t VALUE {'a':<<>>}") == "Empty bags are not supported");
 }
 
 TEST_CASE("numbers have DynamoDB's limits") {

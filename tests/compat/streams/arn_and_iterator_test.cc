@@ -30,7 +30,8 @@ TEST_CASE("a stream's ARN names region, account, table and label") {
 TEST_CASE("a malformed stream ARN does not parse") {
   CHECK(!parse_stream_arn(""));
   CHECK(!parse_stream_arn("sdfadfsdfnlfkajakfgjalksfgklasjklasdjfklasdfasdfgasf"));
-  CHECK(!parse_stream_arn("xarn:aws:dynamodb:eu-west-1:000000000042:table/carts/stream/2024-11-18T14:36:44.149"));
+  CHECK(!parse_stream_arn(
+      "xarn:aws:dynamodb:eu-west-1:000000000042:table/carts/stream/2024-11-18T14:36:44.149"));
   CHECK(!parse_stream_arn("arn:aws:dynamodb:eu-west-1:000000000042:table/carts"));
   CHECK(!parse_stream_arn("arn:aws:dynamodb:eu-west-1:000000000042:table/carts/stream/"));
   CHECK(!parse_stream_arn("arn:aws:dynamodb:eu-west-1:42:table/carts/stream/2024-11-18T14:36:44.149"));
@@ -46,7 +47,8 @@ TEST_CASE("shard ids are a stream's own, sort children after parents, and are fo
   engine::Stream stream = carts();
   stream.shards = engine::first_shards(engine::first_shards_max, stream.created, 6);
   REQUIRE(engine::reshard(stream, 3, engine::Resharding::split, stream.created, 9));
-  REQUIRE(engine::reshard(stream, engine::first_shards_max, engine::Resharding::roll, stream.created - 5000, 9));
+  REQUIRE(
+      engine::reshard(stream, engine::first_shards_max, engine::Resharding::roll, stream.created - 5000, 9));
   std::set<std::string> ids;
   for (const engine::Shard& shard : stream.shards) {
     const std::string id = shard_id(stream, shard);
@@ -103,17 +105,18 @@ TEST_CASE("text that is no sequence number does not parse") {
   CHECK(!parse_sequence_number("sdfsafglldfngjdafnasdflgnaldklkafdsgklna"));
   CHECK(!parse_sequence_number("-00000000000000004200"));
   CHECK(!parse_sequence_number("000000000000000000000"));
-  CHECK(!parse_sequence_number("100000000000000000000"));          // before any
-  CHECK(!parse_sequence_number("200000000000000004200"));          // not one of ours
-  CHECK(!parse_sequence_number("1000000000000000042001"));         // 22 digits
-  CHECK(!parse_sequence_number("199999999999999999999"));          // past 64 bits
-  CHECK(parse_sequence_number("0000100000000000000004200"));       // leading zeros mean nothing
+  CHECK(!parse_sequence_number("100000000000000000000"));     // before any
+  CHECK(!parse_sequence_number("200000000000000004200"));     // not one of ours
+  CHECK(!parse_sequence_number("1000000000000000042001"));    // 22 digits
+  CHECK(!parse_sequence_number("199999999999999999999"));     // past 64 bits
+  CHECK(parse_sequence_number("0000100000000000000004200"));  // leading zeros mean nothing
 }
 
 TEST_CASE("an iterator parses to what was printed, and begins with its stream's ARN") {
   ShardIterator iterator{stream_arn(carts()), 0, 42, 1731940604149};
   std::string text = iterator.print();
-  CHECK(text.starts_with("arn:aws:dynamodb:eu-west-1:000000000042:table/carts/stream/2024-11-18T14:36:44.149|1|"));
+  CHECK(text.starts_with(
+      "arn:aws:dynamodb:eu-west-1:000000000042:table/carts/stream/2024-11-18T14:36:44.149|1|"));
   CHECK(ShardIterator::parse(text) == iterator);
 }
 

@@ -1,5 +1,4 @@
 #include <catch2/catch.hpp>
-
 #include <chrono>
 #include <string>
 #include <thread>
@@ -47,10 +46,12 @@ TEST_CASE("a table that is being created is described, has no items and cannot b
   CHECK(emulator.run("GetItem", R"({"TableName":"carts","Key":{"id":{"S":"1"}}})") ==
         R"(400 {"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException",)"
         R"("message":"Requested resource not found"})");
-  const std::string in_use = "Attempt to change a resource which is still in use: Table is being created: carts";
+  const std::string in_use =
+      "Attempt to change a resource which is still in use: Table is being created: carts";
   CHECK(emulator.refused("CreateTable", create_carts()) == in_use);
   CHECK(emulator.refused("DeleteTable", carts) == in_use);
-  CHECK(emulator.refused("UpdateTable", {{"TableName", "carts"}, {"DeletionProtectionEnabled", true}}) == in_use);
+  CHECK(emulator.refused("UpdateTable", {{"TableName", "carts"}, {"DeletionProtectionEnabled", true}}) ==
+        in_use);
   CHECK(emulator.refused("UpdateTimeToLive",
                          {{"TableName", "carts"},
                           {"TimeToLiveSpecification", {{"Enabled", true}, {"AttributeName", "ttl"}}}}) ==
@@ -58,8 +59,10 @@ TEST_CASE("a table that is being created is described, has no items and cannot b
   CHECK(emulator.refused("DescribeTimeToLive", carts) ==
         "Cannot describe time to live while table is in CREATING state: Current table state is CREATING");
   CHECK(emulator.refused("DescribeContinuousBackups", carts) == "Table not found: carts");
-  CHECK(emulator.refused("UpdateContributorInsights", {{"TableName", "carts"}, {"ContributorInsightsAction", "ENABLE"}}) ==
-        "Table or Index is not in a valid state to update Key Access Insights: TableStatus must be ACTIVE to enable "
+  CHECK(emulator.refused("UpdateContributorInsights",
+                         {{"TableName", "carts"}, {"ContributorInsightsAction", "ENABLE"}}) ==
+        "Table or Index is not in a valid state to update Key Access Insights: TableStatus must be ACTIVE to "
+        "enable "
         "ContributorInsights.");
 
   emulator.scope.region = "eu-west-1";
@@ -71,8 +74,10 @@ TEST_CASE("a table's changes end after the delay") {
   emulator.ok("CreateTable", create_carts());
   wait_until_settled(emulator);
   emulator.ok("PutItem", {{"TableName", "carts"}, {"Item", {{"id", {{"S", "1"}}}}}});
-  CHECK(emulator.ok("UpdateTable", {{"TableName", "carts"}, {"TableClass", "STANDARD_INFREQUENT_ACCESS"}})
-            ["TableDescription"]["TableStatus"] == "UPDATING");
+  CHECK(emulator.ok("UpdateTable",
+                    {{"TableName", "carts"},
+                     {"TableClass", "STANDARD_INFREQUENT_ACCESS"}})["TableDescription"]["TableStatus"] ==
+        "UPDATING");
   wait_until_settled(emulator);
   emulator.ok("DeleteTable", carts);
   wait_until_settled(emulator);
@@ -95,8 +100,8 @@ void make_settled_carts(TestEmulator& emulator) {
 TEST_CASE("a table that is being changed is used as before and cannot be changed again") {
   TestEmulator emulator(for_ever);
   make_settled_carts(emulator);
-  const json announced =
-      emulator.ok("UpdateTable", {{"TableName", "carts"}, {"DeletionProtectionEnabled", true}})["TableDescription"];
+  const json announced = emulator.ok(
+      "UpdateTable", {{"TableName", "carts"}, {"DeletionProtectionEnabled", true}})["TableDescription"];
   CHECK(emulator.ok("DescribeTable", carts)["Table"] == announced);
   CHECK(emulator.ok("DescribeTable", carts)["Table"]["TableStatus"] == "UPDATING");
   emulator.ok("PutItem", {{"TableName", "carts"}, {"Item", {{"id", {{"S", "1"}}}}}});
@@ -114,9 +119,11 @@ TEST_CASE("a table that is being deleted is listed and described, and its name i
   CHECK(emulator.ok("DeleteTable", carts)["TableDescription"] == going);
   CHECK(emulator.refused("PutItem", {{"TableName", "carts"}, {"Item", {{"id", {{"S", "1"}}}}}}) ==
         "Requested resource not found");
-  const std::string in_use = "Attempt to change a resource which is still in use: Table is being deleted: carts";
+  const std::string in_use =
+      "Attempt to change a resource which is still in use: Table is being deleted: carts";
   CHECK(emulator.refused("CreateTable", create_carts()) == in_use);
-  CHECK(emulator.refused("UpdateTable", {{"TableName", "carts"}, {"DeletionProtectionEnabled", true}}) == in_use);
+  CHECK(emulator.refused("UpdateTable", {{"TableName", "carts"}, {"DeletionProtectionEnabled", true}}) ==
+        in_use);
 }
 
 TEST_CASE("an account whose tables are replaced has nothing under way, and others' changes go on") {

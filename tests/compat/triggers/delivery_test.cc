@@ -27,7 +27,8 @@ Answer fail(const json&) { return {.body = R"({"errorMessage":"no","errorType":"
 std::string id_of(const json& record) { return record["dynamodb"]["Keys"]["id"]["S"]; }
 std::string number_of(const json& record) { return record["dynamodb"]["SequenceNumber"]; }
 bool has(const json& event, const std::string& id) {
-  return std::any_of(event["Records"].begin(), event["Records"].end(), [&](const json& one) { return id_of(one) == id; });
+  return std::any_of(event["Records"].begin(), event["Records"].end(),
+                     [&](const json& one) { return id_of(one) == id; });
 }
 
 }  // namespace
@@ -66,7 +67,8 @@ TEST_CASE("an event is Lambda's: the service's identity in lower case, and the s
   expired.erase("eventID");
   expired["dynamodb"].erase("SequenceNumber");
   CHECK(expired == json::parse(R"({"eventName":"REMOVE","eventVersion":"1.1","eventSource":"aws:dynamodb",
-      "awsRegion":"us-east-1","eventSourceARN":")" + arn + R"(",
+      "awsRegion":"us-east-1","eventSourceARN":")" +
+                               arn + R"(",
       "userIdentity":{"type":"Service","principalId":"dynamodb.amazonaws.com"},
       "dynamodb":{"ApproximateCreationDateTime":1700000000,"Keys":{"id":{"S":"a"}},
         "OldImage":{"id":{"S":"a"},"ttl":{"N":"1700000000"}},"SizeBytes":11,"StreamViewType":"NEW_AND_OLD_IMAGES"}})"));
@@ -116,9 +118,11 @@ TEST_CASE("a batch that fails is tried again as often as is configured, then goe
       "responseContext":{"statusCode":200,"executedVersion":"$LATEST","functionError":"Unhandled"},
       "version":"1.0","timestamp":"2023-11-14T22:13:20.000Z",
       "DDBStreamBatchInfo":{"shardId":"shardId-00000001700000000000-00000001",
-        "startSequenceNumber":")" + number + R"(","endSequenceNumber":")" + number + R"(",
+        "startSequenceNumber":")" +
+                            number + R"(","endSequenceNumber":")" + number + R"(",
         "approximateArrivalOfFirstRecord":"2023-11-14T22:13:20Z",
-        "approximateArrivalOfLastRecord":"2023-11-14T22:13:20Z","batchSize":1,"streamArn":")" + arn + "\"}}"));
+        "approximateArrivalOfLastRecord":"2023-11-14T22:13:20Z","batchSize":1,"streamArn":")" +
+                            arn + "\"}}"));
   CHECK(world.mapping(uuid)["LastProcessingResult"] == "PROBLEM: Function call failed");
   // What was given up does not come again.
   world.endpoint("f", succeed);
@@ -182,8 +186,10 @@ TEST_CASE("a function that reports failures is sent what is left from the lowest
   std::atomic<int> calls{0};
   world.function("f", [&](const json& event) {
     if (++calls > 1) return succeed(event);
-    return Answer{.body = json{{"batchItemFailures", {{{"itemIdentifier", number_of(event["Records"][3])}},
-                                                      {{"itemIdentifier", number_of(event["Records"][2])}}}}}.dump()};
+    return Answer{.body = json{{"batchItemFailures",
+                                {{{"itemIdentifier", number_of(event["Records"][3])}},
+                                 {{"itemIdentifier", number_of(event["Records"][2])}}}}}
+                              .dump()};
   });
   const std::string arn = world.create_table("carts");
   for (const char* id : {"a", "b", "c", "d"}) world.put("carts", id);
@@ -203,15 +209,15 @@ TEST_CASE("which answers of a function that reports failures are success, and wh
     return world.sizes("f");
   };
   const std::string reports = R"(["ReportBatchItemFailures"])";
-  for (const char* body : {"[]", "null", "{}", "", R"({"batchItemFailures":[]})", R"({"batchItemFailures":null})",
-                           R"("done")", R"({"other":1})"}) {
+  for (const char* body : {"[]", "null", "{}", "", R"({"batchItemFailures":[]})",
+                           R"({"batchItemFailures":null})", R"("done")", R"({"other":1})"}) {
     INFO(body);
     CHECK(sizes_for(body, reports) == "2");
   }
-  for (const char* body :
-       {R"({"batchItemFailures":[{"itemIdentifier":"123"}]})", R"({"batchItemFailures":[{"itemIdentifier":""}]})",
-        R"({"batchItemFailures":[{"itemIdentifier":null}]})", R"({"batchItemFailures":[{}]})",
-        R"({"batchItemFailures":[{"other":"1"}]})"}) {
+  for (const char* body : {R"({"batchItemFailures":[{"itemIdentifier":"123"}]})",
+                           R"({"batchItemFailures":[{"itemIdentifier":""}]})",
+                           R"({"batchItemFailures":[{"itemIdentifier":null}]})",
+                           R"({"batchItemFailures":[{}]})", R"({"batchItemFailures":[{"other":"1"}]})"}) {
     INFO(body);
     CHECK(sizes_for(body, reports) == "2 2");
     CHECK(sizes_for(body, "[]") == "2");  // nobody asked for reports
@@ -242,7 +248,9 @@ TEST_CASE("a destination may be a file, or what an ARN's last part is registered
   world.function("f", fail);
   world.function("failed");
   const std::string file = directory.path() + "/failed.jsonl", arn = world.create_table("carts");
-  world.map(arn, "f", R"("MaximumRetryAttempts":0,"DestinationConfig":{"OnFailure":{"Destination":"file://)" + file + "\"}}");
+  world.map(
+      arn, "f",
+      R"("MaximumRetryAttempts":0,"DestinationConfig":{"OnFailure":{"Destination":"file://)" + file + "\"}}");
   world.map(arn, "f:v2", R"("MaximumRetryAttempts":0,
       "DestinationConfig":{"OnFailure":{"Destination":"arn:aws:sqs:us-east-1:000000000000:failed"}})");
   world.put("carts", "a");
@@ -337,7 +345,8 @@ TEST_CASE("lanes at work side by side keep each item's records in order, and del
   world.function("f", [&](const json& event) {
     const std::lock_guard lock(mutex);
     for (const json& record : event["Records"]) {
-      versions[id_of(record)].push_back(std::stoi(record["dynamodb"]["NewImage"]["v"]["N"].get<std::string>()));
+      versions[id_of(record)].push_back(
+          std::stoi(record["dynamodb"]["NewImage"]["v"]["N"].get<std::string>()));
     }
     return Answer{.body = "{}"};
   });
@@ -358,14 +367,16 @@ TEST_CASE("shards are read before their children, so that an item's records stay
   std::map<std::string, std::vector<std::string>> versions;
   world.function("f", [&](const json& event) {
     const std::lock_guard lock(mutex);
-    for (const json& record : event["Records"]) versions[id_of(record)].push_back(record["dynamodb"]["NewImage"]["v"]["S"]);
+    for (const json& record : event["Records"])
+      versions[id_of(record)].push_back(record["dynamodb"]["NewImage"]["v"]["S"]);
     return Answer{.body = "{}"};
   });
   const std::string arn = world.create_table("carts");
   engine::Database& database = world.triggers().database();
   const auto table = database.find_table(world.scope, "carts");
   const auto put_all = [&](const std::string& version) {
-    for (int item = 0; item < 10; ++item) world.put("carts", "i" + std::to_string(item), R"(,"v":{"S":")" + version + "\"}");
+    for (int item = 0; item < 10; ++item)
+      world.put("carts", "i" + std::to_string(item), R"(,"v":{"S":")" + version + "\"}");
   };
   put_all("a");
   REQUIRE(database.reshard(table, 0, engine::Resharding::split));
@@ -414,7 +425,8 @@ TEST_CASE("a restart keeps mappings, functions, and how far each came") {
   {
     TriggerWorld world(directory.path());
     world.function("f");
-    uuid = world.map(world.create_table("carts"), "f", R"("FilterCriteria":{"Filters":[{"Pattern":"{\"eventName\":[\"INSERT\"]}"}]})");
+    uuid = world.map(world.create_table("carts"), "f",
+                     R"("FilterCriteria":{"Filters":[{"Pattern":"{\"eventName\":[\"INSERT\"]}"}]})");
     world.put("carts", "a");
     world.put("carts", "b");
     CHECK(world.settle().empty());
@@ -453,7 +465,8 @@ TEST_CASE("a change of the number of lanes delivers nothing again, nor does a re
     world.put("carts", "a");
     CHECK(world.settle().empty());
     for (const char* const step : {"b2", "c10", "d3", "e1"}) {
-      world.rest("PUT /2015-03-31/event-source-mappings/" + uuid, R"({"ParallelizationFactor":)" + std::string(step + 1) + "}");
+      world.rest("PUT /2015-03-31/event-source-mappings/" + uuid,
+                 R"({"ParallelizationFactor":)" + std::string(step + 1) + "}");
       world.put("carts", std::string(step, 1));
       CHECK(world.settle().empty());
     }
@@ -482,14 +495,16 @@ TEST_CASE("what some of the lanes had done before their number was changed is no
     for (const json& record : event["Records"]) taken.insert(id_of(record));
     return succeed(event);
   });
-  const std::string uuid = world.map(world.create_table("carts"), "f", R"("ParallelizationFactor":10,"BatchSize":1)");
+  const std::string uuid =
+      world.map(world.create_table("carts"), "f", R"("ParallelizationFactor":10,"BatchSize":1)");
   world.put("carts", "i3");
   CHECK(world.settle().empty());
   for (int i = 0; i < 20; ++i) world.put("carts", "j" + std::to_string(i));
   CHECK(world.settle(std::chrono::milliseconds(50)).size() == 1);
   all = true;
   for (const int lanes : {3, 7, 1, 10}) {
-    world.rest("PUT /2015-03-31/event-source-mappings/" + uuid, R"({"ParallelizationFactor":)" + std::to_string(lanes) + "}");
+    world.rest("PUT /2015-03-31/event-source-mappings/" + uuid,
+               R"({"ParallelizationFactor":)" + std::to_string(lanes) + "}");
     world.put("carts", "k" + std::to_string(lanes));
   }
   CHECK(world.settle().empty());
@@ -529,7 +544,9 @@ TEST_CASE("a window that was open when Mayfly ended goes on with its state") {
     world.function("f", [](const json&) { return Answer{.body = R"({"state":{"seen":1}})"}; });
     world.map(world.create_table("carts"), "f", R"("TumblingWindowInSeconds":900)");
     world.put("carts", "a");
-    const auto stored = [&] { return world.triggers().database().documents().list("@trigger-position").at(0).bytes; };
+    const auto stored = [&] {
+      return world.triggers().database().documents().list("@trigger-position").at(0).bytes;
+    };
     while (stored().find("seen") == std::string::npos) std::this_thread::yield();
   }
   TriggerWorld world(directory.path());

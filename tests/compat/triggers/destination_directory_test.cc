@@ -1,14 +1,13 @@
 // Which files a failed batch may be written to: regular ones below one directory, reached through no link.
 #include "compat/triggers/destination_directory.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "compat/emulator.h"
 #include "support/engine_world.h"
@@ -66,7 +65,8 @@ TEST_CASE("a line is appended to a file of the directory, made for its owner alo
   ::umask(before);
   CHECK(text_of(place.path + "/a.jsonl") == "{\"n\":1}\n{\"n\":2}\n");
   CHECK(text_of(place.path + "/below/b.jsonl") == "{}\n");
-  CHECK((fs::status(place.path + "/a.jsonl").permissions() & fs::perms::all) == (fs::perms::owner_read | fs::perms::owner_write));
+  CHECK((fs::status(place.path + "/a.jsonl").permissions() & fs::perms::all) ==
+        (fs::perms::owner_read | fs::perms::owner_write));
   CHECK(problem(*place.directory, place.path + "/a.jsonl") == "");
 }
 
@@ -85,9 +85,11 @@ TEST_CASE("a directory for destinations that is not there is an error with a sen
 
 TEST_CASE("files elsewhere are refused, however they are spelled") {
   const Place place;
-  const std::string elsewhere = "Files are written only below " + place.path + "/, which --destination-dir names";
-  for (const std::string& path : {std::string("/etc/passwd"), std::string("/proc/self/mem"), place.around.path() + "/x",
-                                  place.path + "-too/x", place.path, std::string("/")}) {
+  const std::string elsewhere =
+      "Files are written only below " + place.path + "/, which --destination-dir names";
+  for (const std::string& path :
+       {std::string("/etc/passwd"), std::string("/proc/self/mem"), place.around.path() + "/x",
+        place.path + "-too/x", place.path, std::string("/")}) {
     place.refuses(path, elsewhere);
     place.refuses("file://" + path, elsewhere);
   }
@@ -96,11 +98,11 @@ TEST_CASE("files elsewhere are refused, however they are spelled") {
 
 TEST_CASE("names that go up, are empty or have a byte 0 are refused") {
   const Place place;
-  const std::string why =
-      "A file below " + place.path + "/ has a name without a byte 0 and without parts that are empty, . or ..";
-  for (const std::string& name : {std::string("../x"), std::string("below/../x"), std::string("below/.."), std::string("."),
-                                  std::string(""), std::string("/x"), std::string("below//x"), std::string("below/"),
-                                  std::string("x\0y", 3)}) {
+  const std::string why = "A file below " + place.path +
+                          "/ has a name without a byte 0 and without parts that are empty, . or ..";
+  for (const std::string& name : {std::string("../x"), std::string("below/../x"), std::string("below/.."),
+                                  std::string("."), std::string(""), std::string("/x"),
+                                  std::string("below//x"), std::string("below/"), std::string("x\0y", 3)}) {
     place.refuses(place.path + "/" + name, why);
   }
   CHECK_FALSE(fs::exists(place.around.path() + "/x"));
@@ -160,24 +162,29 @@ TEST_CASE("a mapping's file destination is refused when it is made or changed, w
     return R"(400 x-amzn-ErrorType: InvalidParameterValueException {"Type":"User","message":"Invalid destination. )" +
            sentence + R"(."})";
   };
-  const std::string none = "Files are written only below the directory that --destination-dir names, and there is none";
+  const std::string none =
+      "Files are written only below the directory that --destination-dir names, and there is none";
   const std::string other = "Files are written only below " + place.path + "/, which --destination-dir names";
   {
     TriggerWorld world;
-    CHECK(world.rest("POST " + mappings, with(world.create_table("carts"), place.path + "/x")) == refused(none));
+    CHECK(world.rest("POST " + mappings, with(world.create_table("carts"), place.path + "/x")) ==
+          refused(none));
     CHECK(world.rest("GET " + mappings) == R"(200 {"EventSourceMappings":[]})");
   }
   TriggerWorld world({}, place.path);
   const std::string arn = world.create_table("carts");
   CHECK(world.rest("POST " + mappings, with(arn, "file:///etc/passwd")) == refused(other));
   const std::string uuid = world.map(arn, "f");
-  CHECK(world.rest("PUT " + mappings + "/" + uuid, R"({"DestinationConfig":{"OnFailure":{"Destination":"/proc/self/mem"}}})") ==
+  CHECK(world.rest("PUT " + mappings + "/" + uuid,
+                   R"({"DestinationConfig":{"OnFailure":{"Destination":"/proc/self/mem"}}})") ==
         refused(other));
-  CHECK(world.rest("PUT " + mappings + "/" + uuid,
-                   R"({"DestinationConfig":{"OnFailure":{"Destination":")" + place.path + R"(/x\u0000"}}})") ==
-        refused("A file below " + place.path + "/ has a name without a byte 0 and without parts that are empty, . or .."));
-  CHECK(world.rest("PUT " + mappings + "/" + uuid,
-                   R"({"DestinationConfig":{"OnFailure":{"Destination":")" + place.path + R"(/x"}}})")
+  CHECK(world.rest("PUT " + mappings + "/" + uuid, R"({"DestinationConfig":{"OnFailure":{"Destination":")" +
+                                                       place.path + R"(/x\u0000"}}})") ==
+        refused("A file below " + place.path +
+                "/ has a name without a byte 0 and without parts that are empty, . or .."));
+  CHECK(world
+            .rest("PUT " + mappings + "/" + uuid,
+                  R"({"DestinationConfig":{"OnFailure":{"Destination":")" + place.path + R"(/x"}}})")
             .starts_with("202 "));
 }
 
@@ -188,8 +195,10 @@ TEST_CASE("a mapping whose file destination may not be any more is kept, and say
   {
     TriggerWorld world(data.path(), place.path);
     world.function("f", [](const nlohmann::json&) { return TriggerWorld::Answer{.status = 500}; });
-    uuid = world.map(world.create_table("carts"), "f", R"("MaximumRetryAttempts":0,
-        "DestinationConfig":{"OnFailure":{"Destination":")" + place.path + R"(/x"}})");
+    uuid = world.map(world.create_table("carts"), "f",
+                     R"("MaximumRetryAttempts":0,
+        "DestinationConfig":{"OnFailure":{"Destination":")" +
+                         place.path + R"(/x"}})");
   }
   TriggerWorld world(data.path());
   world.endpoint("f", [](const nlohmann::json&) { return TriggerWorld::Answer{.status = 500}; });

@@ -77,7 +77,8 @@ TEST_CASE("a task is never in two steps at once, and what wakes it during a step
 TEST_CASE("a task sleeps until its alarm, unless it is woken before") {
   Pool pool(1);
   std::atomic<int> steps{0};
-  const auto soon = std::make_shared<Task>([&] { return ++steps < 3 ? Task::Next::at(engine::host_time() + 1ms) : Task::Next::when_woken(); });
+  const auto soon = std::make_shared<Task>(
+      [&] { return ++steps < 3 ? Task::Next::at(engine::host_time() + 1ms) : Task::Next::when_woken(); });
   pool.wake(soon);
   eventually([&] { return steps == 3; });
   std::atomic<int> late_steps{0};

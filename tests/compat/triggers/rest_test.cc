@@ -10,7 +10,8 @@ namespace {
 const std::string mappings = "/2015-03-31/event-source-mappings";
 
 std::string replace(std::string text, const std::string& from, const std::string& to) {
-  for (auto at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+  for (auto at = text.find(from); at != text.npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
   return text;
 }
 
@@ -32,14 +33,18 @@ TEST_CASE("a mapping is created, read, changed and deleted as Lambda does") {
   const std::string arn = world.create_table("carts");
   const std::string created = world.rest("POST " + mappings, creation(arn, "f", R"(,"Enabled":false)"));
   const std::string uuid = uuid_in(created);
-  const auto shown = [&](const std::string& answer) { return replace(replace(answer, uuid, "UUID"), arn, "ARN"); };
-  const auto configuration = [](const std::string& state, const std::string& batch_size, const std::string& more) {
+  const auto shown = [&](const std::string& answer) {
+    return replace(replace(answer, uuid, "UUID"), arn, "ARN");
+  };
+  const auto configuration = [](const std::string& state, const std::string& batch_size,
+                                const std::string& more) {
     return R"({"UUID":"UUID","StartingPosition":"TRIM_HORIZON","BatchSize":)" + batch_size +
            R"(,"MaximumBatchingWindowInSeconds":0,"ParallelizationFactor":1,"EventSourceArn":"ARN",)" + more +
            R"("DestinationConfig":{"OnFailure":{}},"MaximumRecordAgeInSeconds":-1,"BisectBatchOnFunctionError":false,)"
            R"("MaximumRetryAttempts":-1,"TumblingWindowInSeconds":0,"FunctionResponseTypes":[],)"
            R"("FunctionArn":"arn:aws:lambda:us-east-1:000000000000:function:f","LastModified":1700000000,)"
-           R"("LastProcessingResult":"No records processed","State":")" + state +
+           R"("LastProcessingResult":"No records processed","State":")" +
+           state +
            R"(","StateTransitionReason":"User action",)"
            R"("EventSourceMappingArn":"arn:aws:lambda:us-east-1:000000000000:event-source-mapping:UUID"})";
   };
@@ -68,16 +73,25 @@ TEST_CASE("what Lambda refuses is refused, in its words") {
   TriggerWorld world;
   const std::string arn = world.create_table("carts");
   const auto refuse = [&](const std::string& body) { return world.rest("POST " + mappings + "/", body); };
-  const std::string invalid = R"(400 x-amzn-ErrorType: InvalidParameterValueException {"Type":"User","message":")";
-  const std::string broken = R"(400 x-amzn-ErrorType: ValidationException {"message":"1 validation error detected: )";
+  const std::string invalid =
+      R"(400 x-amzn-ErrorType: InvalidParameterValueException {"Type":"User","message":")";
+  const std::string broken =
+      R"(400 x-amzn-ErrorType: ValidationException {"message":"1 validation error detected: )";
 
-  CHECK(refuse("{}") == broken + R"(Value null at 'functionName' failed to satisfy constraint: Member must not be null"})");
-  CHECK(refuse("[") == R"(400 x-amzn-ErrorType: InvalidRequestContentException {"Type":"User","message":"Could not parse request body into json"})");
+  CHECK(refuse("{}") ==
+        broken + R"(Value null at 'functionName' failed to satisfy constraint: Member must not be null"})");
+  CHECK(
+      refuse("[") ==
+      R"(400 x-amzn-ErrorType: InvalidRequestContentException {"Type":"User","message":"Could not parse request body into json"})");
   CHECK(refuse(R"({"FunctionName":"f"})") == invalid + R"(Unrecognized event source."})");
-  CHECK(refuse(creation("arn:aws:sqs:us-east-1:000000000000:q", "f")) ==
-        invalid + R"(Unrecognized event source, must be kinesis, dynamodb stream or sqs. Unsupported source arn : arn:aws:sqs:us-east-1:000000000000:q"})");
-  CHECK(refuse(R"({"FunctionName":"f","EventSourceArn":")" + arn + "\"}") ==
-        invalid + R"(1 validation error detected: Value null at 'startingPosition' failed to satisfy constraint: Member must not be null."})");
+  CHECK(
+      refuse(creation("arn:aws:sqs:us-east-1:000000000000:q", "f")) ==
+      invalid +
+          R"(Unrecognized event source, must be kinesis, dynamodb stream or sqs. Unsupported source arn : arn:aws:sqs:us-east-1:000000000000:q"})");
+  CHECK(
+      refuse(R"({"FunctionName":"f","EventSourceArn":")" + arn + "\"}") ==
+      invalid +
+          R"(1 validation error detected: Value null at 'startingPosition' failed to satisfy constraint: Member must not be null."})");
   CHECK(refuse(replace(creation(arn, "f"), "TRIM_HORIZON", "AT_TIMESTAMP")) ==
         invalid + "Unsupported starting position for arn type: " + arn + "\"}");
   const std::string other = replace(arn, "/carts/", "/other/");
@@ -86,34 +100,53 @@ TEST_CASE("what Lambda refuses is refused, in its words") {
   CHECK(refuse(creation(foreign, "f")) == invalid + "Stream not found: " + foreign + "\"}");
 
   const auto with = [&](const std::string& more) { return refuse(creation(arn, "f", "," + more)); };
-  CHECK(with(R"("FilterCriteria":{"Filters":[{"Pattern":"{}"}]})") == invalid + R"(Invalid filter pattern definition."})");
+  CHECK(with(R"("FilterCriteria":{"Filters":[{"Pattern":"{}"}]})") ==
+        invalid + R"(Invalid filter pattern definition."})");
   CHECK(with(R"("FilterCriteria":{"Filters":[{"Pattern":"{\"eventName\":\"REMOVE\"}"}]})") ==
         invalid + R"(Invalid filter pattern definition."})");
   std::string eleven = R"({"Pattern":"{\"eventName\":[\"REMOVE\"]}"})";
   for (int i = 0; i < 10; ++i) eleven += R"(,{"Pattern":"{\"eventName\":[\"REMOVE\"]}"})";
-  CHECK(with(R"("FilterCriteria":{"Filters":[)" + eleven + "]}") == invalid + R"(FilterCriteria has more than 10 filters."})");
-  CHECK(with(R"("BatchSize":0)") ==
-        broken + R"(Value '0' at 'batchSize' failed to satisfy constraint: Member must have value greater than or equal to 1"})");
-  CHECK(with(R"("BatchSize":10001)") ==
-        broken + R"(Value '10001' at 'batchSize' failed to satisfy constraint: Member must have value less than or equal to 10000"})");
-  CHECK(with(R"("MaximumRetryAttempts":-2)") ==
-        broken + R"(Value '-2' at 'maximumRetryAttempts' failed to satisfy constraint: Member must have value greater than or equal to -1"})");
-  CHECK(with(R"("ParallelizationFactor":11)") ==
-        broken + R"(Value '11' at 'parallelizationFactor' failed to satisfy constraint: Member must have value less than or equal to 10"})");
-  CHECK(with(R"("TumblingWindowInSeconds":901)") ==
-        broken + R"(Value '901' at 'tumblingWindowInSeconds' failed to satisfy constraint: Member must have value less than or equal to 900"})");
-  CHECK(with(R"("MaximumBatchingWindowInSeconds":301)") ==
-        broken + R"(Value '301' at 'maximumBatchingWindowInSeconds' failed to satisfy constraint: Member must have value less than or equal to 300"})");
-  CHECK(with(R"("MaximumRecordAgeInSeconds":59)") == invalid + R"(MaximumRecordAgeInSeconds must be -1 or between 60 and 604800."})");
-  CHECK(with(R"("DestinationConfig":{"OnFailure":{"Destination":"nowhere"}})") ==
-        invalid + R"(Invalid destination. 'nowhere' is no URL that can be posted to: it does not begin with http://."})");
+  CHECK(with(R"("FilterCriteria":{"Filters":[)" + eleven + "]}") ==
+        invalid + R"(FilterCriteria has more than 10 filters."})");
+  CHECK(
+      with(R"("BatchSize":0)") ==
+      broken +
+          R"(Value '0' at 'batchSize' failed to satisfy constraint: Member must have value greater than or equal to 1"})");
+  CHECK(
+      with(R"("BatchSize":10001)") ==
+      broken +
+          R"(Value '10001' at 'batchSize' failed to satisfy constraint: Member must have value less than or equal to 10000"})");
+  CHECK(
+      with(R"("MaximumRetryAttempts":-2)") ==
+      broken +
+          R"(Value '-2' at 'maximumRetryAttempts' failed to satisfy constraint: Member must have value greater than or equal to -1"})");
+  CHECK(
+      with(R"("ParallelizationFactor":11)") ==
+      broken +
+          R"(Value '11' at 'parallelizationFactor' failed to satisfy constraint: Member must have value less than or equal to 10"})");
+  CHECK(
+      with(R"("TumblingWindowInSeconds":901)") ==
+      broken +
+          R"(Value '901' at 'tumblingWindowInSeconds' failed to satisfy constraint: Member must have value less than or equal to 900"})");
+  CHECK(
+      with(R"("MaximumBatchingWindowInSeconds":301)") ==
+      broken +
+          R"(Value '301' at 'maximumBatchingWindowInSeconds' failed to satisfy constraint: Member must have value less than or equal to 300"})");
+  CHECK(with(R"("MaximumRecordAgeInSeconds":59)") ==
+        invalid + R"(MaximumRecordAgeInSeconds must be -1 or between 60 and 604800."})");
+  CHECK(
+      with(R"("DestinationConfig":{"OnFailure":{"Destination":"nowhere"}})") ==
+      invalid +
+          R"(Invalid destination. 'nowhere' is no URL that can be posted to: it does not begin with http://."})");
   CHECK(world.rest("GET " + mappings) == R"(200 {"EventSourceMappings":[]})");
 
   const std::string uuid = world.map(arn, "f");
-  CHECK(refuse(creation(arn, "arn:aws:lambda:us-east-1:000000000000:function:f")) ==
-        R"(409 x-amzn-ErrorType: ResourceConflictException {"Type":"User","message":"The event source arn (\" )" + arn +
-            R"( \") and function (\" f \") provided mapping already exists. Please update or delete the existing mapping with UUID )" +
-            uuid + "\"}");
+  CHECK(
+      refuse(creation(arn, "arn:aws:lambda:us-east-1:000000000000:function:f")) ==
+      R"(409 x-amzn-ErrorType: ResourceConflictException {"Type":"User","message":"The event source arn (\" )" +
+          arn +
+          R"( \") and function (\" f \") provided mapping already exists. Please update or delete the existing mapping with UUID )" +
+          uuid + "\"}");
 }
 
 TEST_CASE("a function may be named in every form") {
@@ -138,8 +171,8 @@ TEST_CASE("a function may be named in every form") {
   for (const char* name : {"a b", "arn:aws:sqs:us-east-1:000000000000:f", "f:a:b", ":"}) {
     INFO(name);
     const std::string answer = world.rest("POST " + mappings, creation(arn, name));
-    CHECK(answer.find("' at 'functionName' failed to satisfy constraint: Member must satisfy regular expression pattern:") !=
-          answer.npos);
+    CHECK(answer.find("' at 'functionName' failed to satisfy constraint: Member must satisfy regular "
+                      "expression pattern:") != answer.npos);
   }
 }
 
@@ -163,8 +196,9 @@ TEST_CASE("lists are of an account and region, filtered, and come in pages") {
   CHECK(count("?EventSourceArn=" + replace(a, ":", "%3A") + "&FunctionName=g") == 1);
   const auto first = nlohmann::json::parse(world.rest("GET " + mappings + "?MaxItems=3").substr(4));
   CHECK(first["EventSourceMappings"].size() == 3);
-  const auto second =
-      nlohmann::json::parse(world.rest("GET " + mappings + "?MaxItems=3&Marker=" + first["NextMarker"].get<std::string>()).substr(4));
+  const auto second = nlohmann::json::parse(
+      world.rest("GET " + mappings + "?MaxItems=3&Marker=" + first["NextMarker"].get<std::string>())
+          .substr(4));
   CHECK(second["EventSourceMappings"].size() == 1);
   CHECK(!second.contains("NextMarker"));
   world.scope.region = "eu-west-1";
@@ -181,25 +215,30 @@ TEST_CASE("tags are a mapping's") {
   CHECK(world.rest("GET " + tags) == R"(200 {"Tags":{"stage":"test","team":"red"}})");
   CHECK(world.rest("DELETE " + tags + "?tagKeys=team&tagKeys=never") == "204");
   CHECK(world.rest("GET " + tags) == R"(200 {"Tags":{"stage":"test"}})");
-  CHECK(world.rest("GET /2017-03-31/tags/arn:aws:lambda:us-east-1:000000000000:event-source-mapping:x") ==
-        R"(404 x-amzn-ErrorType: ResourceNotFoundException {"Type":"User","Message":"The resource you requested does not exist."})");
+  CHECK(
+      world.rest("GET /2017-03-31/tags/arn:aws:lambda:us-east-1:000000000000:event-source-mapping:x") ==
+      R"(404 x-amzn-ErrorType: ResourceNotFoundException {"Type":"User","Message":"The resource you requested does not exist."})");
 }
 
 TEST_CASE("functions can be invoked by name") {
   TriggerWorld world;
   world.function("f", [](const auto& event) { return TriggerWorld::Answer{.body = event.dump()}; });
-  world.function("failing", [](const auto&) { return TriggerWorld::Answer{.body = R"({"errorMessage":"no"})"}; });
+  world.function("failing",
+                 [](const auto&) { return TriggerWorld::Answer{.body = R"({"errorMessage":"no"})"}; });
   const std::string functions = "POST /2015-03-31/functions/";
-  CHECK(world.rest(functions + "f/invocations", R"({"a":1})") == R"(200 X-Amz-Executed-Version: $LATEST {"a":1})");
-  CHECK(world.rest(functions + "arn%3Aaws%3Alambda%3Aus-east-1%3A000000000000%3Afunction%3Af/invocations", "") ==
-        "200 X-Amz-Executed-Version: $LATEST {}");
+  CHECK(world.rest(functions + "f/invocations", R"({"a":1})") ==
+        R"(200 X-Amz-Executed-Version: $LATEST {"a":1})");
+  CHECK(world.rest(functions + "arn%3Aaws%3Alambda%3Aus-east-1%3A000000000000%3Afunction%3Af/invocations",
+                   "") == "200 X-Amz-Executed-Version: $LATEST {}");
   CHECK(world.rest(functions + "failing/invocations", "{}") ==
         R"(200 X-Amz-Function-Error: Unhandled X-Amz-Executed-Version: $LATEST {"errorMessage":"no"})");
   CHECK(world.rest(functions + "f/invocations", "{}", "DryRun") == "204 X-Amz-Executed-Version: $LATEST");
-  CHECK(world.rest(functions + "nobody/invocations", "{}") ==
-        R"(404 x-amzn-ErrorType: ResourceNotFoundException {"Type":"User","Message":"Function not found: arn:aws:lambda:us-east-1:000000000000:function:nobody"})");
-  CHECK(world.rest(functions + "f/invocations", "{") ==
-        R"(400 x-amzn-ErrorType: InvalidRequestContentException {"Type":"User","message":"Could not parse request body into json: Could not parse payload into json"})");
+  CHECK(
+      world.rest(functions + "nobody/invocations", "{}") ==
+      R"(404 x-amzn-ErrorType: ResourceNotFoundException {"Type":"User","Message":"Function not found: arn:aws:lambda:us-east-1:000000000000:function:nobody"})");
+  CHECK(
+      world.rest(functions + "f/invocations", "{") ==
+      R"(400 x-amzn-ErrorType: InvalidRequestContentException {"Type":"User","message":"Could not parse request body into json: Could not parse payload into json"})");
   const auto before = world.calls("f").size();
   CHECK(world.rest(functions + "f/invocations", R"({"later":1})", "Event") == "202");
   while (world.calls("f").size() == before) std::this_thread::yield();

@@ -12,7 +12,9 @@ namespace mayfly::testing {
 namespace {
 
 std::string take(TriggerWorld& world) { return world.control("POST /_mayfly/snapshots")["id"]; }
-void restore(TriggerWorld& world, const std::string& id) { world.control("POST /_mayfly/snapshots/" + id + "/restore"); }
+void restore(TriggerWorld& world, const std::string& id) {
+  world.control("POST /_mayfly/snapshots/" + id + "/restore");
+}
 
 void reshard(TriggerWorld& world, engine::ShardNumber shard, engine::Resharding how) {
   engine::Database& database = world.triggers().database();
@@ -66,7 +68,8 @@ TEST_CASE("what a function had still to get when a snapshot was taken, it gets a
   CHECK(world.delivered("f") == "a a");
 }
 
-TEST_CASE("a mapping that the snapshot does not know goes on where it was, as far as the streams have its shards") {
+TEST_CASE(
+    "a mapping that the snapshot does not know goes on where it was, as far as the streams have its shards") {
   TriggerWorld world;
   world.function("early");
   world.function("late");

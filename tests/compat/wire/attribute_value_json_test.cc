@@ -49,7 +49,8 @@ TEST_CASE("every type is read, and written in its normal form") {
 }
 
 TEST_CASE("a value has exactly one type") {
-  const std::string empty = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes";
+  const std::string empty =
+      "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes";
   CHECK(answer("{}") == empty);
   CHECK(answer(R"({"X":"x"})") == empty);
   CHECK(answer(R"({"S":null})") == empty);
@@ -58,7 +59,8 @@ TEST_CASE("a value has exactly one type") {
   CHECK(answer(R"({"M":{"a":null}})") == empty);
   CHECK(answer(R"({"S":"x","N":null,"X":1})") == R"({"S":"x"})");
   CHECK(answer(R"({"S":"x","N":"1"})") ==
-        "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes");
+        "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported "
+        "datatypes");
   // A wrong value wins over there being two.
   CHECK(answer(R"({"S":"a","N":"b"})") == "The parameter cannot be converted to a numeric value: b");
 }
@@ -86,19 +88,24 @@ TEST_CASE("sets are not empty and have no duplicates; NULL is true") {
         "One or more parameter values were invalid: Null attribute value types must have the value of true");
   CHECK(answer(R"({"NULL":"no"})") ==
         "One or more parameter values were invalid: Null attribute value types must have the value of true");
-  CHECK(answer(R"({"SS":[]})") == "One or more parameter values were invalid: An string set  may not be empty");
-  CHECK(answer(R"({"NS":[]})") == "One or more parameter values were invalid: An number set  may not be empty");
-  CHECK(answer(R"({"BS":[]})") == "One or more parameter values were invalid: Binary sets should not be empty");
+  CHECK(answer(R"({"SS":[]})") ==
+        "One or more parameter values were invalid: An string set  may not be empty");
+  CHECK(answer(R"({"NS":[]})") ==
+        "One or more parameter values were invalid: An number set  may not be empty");
+  CHECK(answer(R"({"BS":[]})") ==
+        "One or more parameter values were invalid: Binary sets should not be empty");
   CHECK(answer(R"({"SS":["a","a"]})") ==
         "One or more parameter values were invalid: Input collection [a, a] contains duplicates.");
   CHECK(answer(R"({"NS":["1","1.0"]})") == "Input collection contains duplicates");
   CHECK(answer(R"({"BS":["Yg==","Yg=="]})") ==
-        "One or more parameter values were invalid: Input collection [Yg==, Yg==]of type BS contains duplicates.");
+        "One or more parameter values were invalid: Input collection [Yg==, Yg==]of type BS contains "
+        "duplicates.");
 }
 
 TEST_CASE("values nest to 32 levels, the attribute's own being the first") {
   const std::string refused =
-      "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit";
+      "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond "
+      "supported limit";
   CHECK(answer(nested(31, R"({"S":"x"})")) == nested(31, R"({"S":"x"})"));
   CHECK(answer(nested(32, R"({"S":"x"})")) == refused);
   CHECK(answer(nested(31, R"({"L":[]})")) == nested(31, R"({"L":[]})"));
@@ -106,9 +113,11 @@ TEST_CASE("values nest to 32 levels, the attribute's own being the first") {
 }
 
 TEST_CASE("base64 is taken with its padding and nothing else") {
-  for (const char* bad : {"Y", "YQ", "YQ=", "YQ===", "Y===", "====", "YR==", "YWF=", "Y Q=", "YQ==YQ==", "Y-_=", "é"}) {
+  for (const char* bad :
+       {"Y", "YQ", "YQ=", "YQ===", "Y===", "====", "YR==", "YWF=", "Y Q=", "YQ==YQ==", "Y-_=", "é"}) {
     CAPTURE(bad);
-    CHECK(answer(R"({"B":")" + std::string(bad) + "\"}") == "Invalid last non-pad Base64 character dectected");
+    CHECK(answer(R"({"B":")" + std::string(bad) + "\"}") ==
+          "Invalid last non-pad Base64 character dectected");
   }
 }
 
@@ -145,7 +154,8 @@ TEST_CASE("no JSON crashes the reader, and an item read is stored and written as
   const std::string seed_text =
       R"({"a":{"S":"x"},"b":{"N":"-1.5e3"},"c":{"B":"AAEC"},"d":{"SS":["x","y"]},"e":{"NS":["1","2"]},)"
       R"("f":{"L":[{"BOOL":true},{"M":{"g":{"NULL":true},"h":{"BS":["YQ=="]}}}]}})";
-  const std::string_view tokens[] = {"\"N\"", "\"S\"", "null", "[]", "{}", "\"\"", "\"1\"", "{\"S\":\"x\"}", "true", "1"};
+  const std::string_view tokens[] = {"\"N\"", "\"S\"", "null",          "[]",   "{}",
+                                     "\"\"",  "\"1\"", "{\"S\":\"x\"}", "true", "1"};
   std::mt19937_64 random(20220719);
   int taken = 0;
   for (int round = 0; round < 20000; ++round) {
@@ -159,7 +169,8 @@ TEST_CASE("no JSON crashes the reader, and an item read is stored and written as
         case 3: {
           const std::size_t quote = text.find('"', at);
           const std::size_t end = quote == std::string::npos ? quote : text.find('"', quote + 1);
-          if (end != std::string::npos) text.replace(quote, end - quote + 1, tokens[random() % std::size(tokens)]);
+          if (end != std::string::npos)
+            text.replace(quote, end - quote + 1, tokens[random() % std::size(tokens)]);
           break;
         }
       }

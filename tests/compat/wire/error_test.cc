@@ -13,8 +13,9 @@ TEST_CASE("errors are spelled as the service spells them") {
         R"({"__type":"com.amazon.coral.service#SerializationException"})");
   CHECK(error_body(error::unknown_operation().error) ==
         R"({"__type":"com.amazon.coral.service#UnknownOperationException"})");
-  CHECK(error_body(error::resource_not_found("Requested resource not found").error) ==
-        R"({"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"Requested resource not found"})");
+  CHECK(
+      error_body(error::resource_not_found("Requested resource not found").error) ==
+      R"({"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"Requested resource not found"})");
   CHECK(error_body(error::conditional_check_failed(R"({"a":{"S":"x"}})").error) ==
         R"({"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException",)"
         R"("message":"The conditional request failed","Item":{"a":{"S":"x"}}})");

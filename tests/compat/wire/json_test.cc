@@ -13,14 +13,10 @@ std::string nested(int depth) { return std::string(depth, '[') + std::string(dep
 // What was parsed, written again.
 void write(json::Writer& out, const json::Value& value) {
   switch (value.kind()) {
-    case json::Value::Kind::null:
-      return out.raw("null");
-    case json::Value::Kind::boolean:
-      return out.boolean(value.boolean());
-    case json::Value::Kind::number:
-      return out.raw(value.number_text());
-    case json::Value::Kind::string:
-      return out.string(value.string());
+    case json::Value::Kind::null: return out.raw("null");
+    case json::Value::Kind::boolean: return out.boolean(value.boolean());
+    case json::Value::Kind::number: return out.raw(value.number_text());
+    case json::Value::Kind::string: return out.string(value.string());
     case json::Value::Kind::array:
       out.begin_array();
       for (const json::Value& item : value.items()) write(out, item);
@@ -47,7 +43,8 @@ std::string rewritten(std::string_view text) {
 }  // namespace
 
 TEST_CASE("what is read is written alike, but for space") {
-  CHECK(rewritten(R"( { "a" : [ 1 , -2.50 , "x" , true , false , null , { } , [ ] ] , "b" : { "c" : "" } } )") ==
+  CHECK(rewritten(
+            R"( { "a" : [ 1 , -2.50 , "x" , true , false , null , { } , [ ] ] , "b" : { "c" : "" } } )") ==
         R"({"a":[1,-2.50,"x",true,false,null,{},[]],"b":{"c":""}})");
   CHECK(rewritten("12345678901234567890123456789012345678901234567890") ==
         "12345678901234567890123456789012345678901234567890");
@@ -61,12 +58,14 @@ TEST_CASE("escapes are undone, and NUL is a character like any other") {
   const auto document = json::parse(R"({"\u0041\n":"\"\\\/\b\f\n\r\t\u0000\u00e9\ud83d\ude00z"})");
   REQUIRE(document);
   CHECK(document->root().members()[0].name == "A\n");
-  CHECK(document->root().members()[0].value.string() == std::string("\"\\/\b\f\n\r\t\0\xc3\xa9\xf0\x9f\x98\x80z", 16));
+  CHECK(document->root().members()[0].value.string() ==
+        std::string("\"\\/\b\f\n\r\t\0\xc3\xa9\xf0\x9f\x98\x80z", 16));
 }
 
 TEST_CASE("texts are written with the fewest escapes") {
   std::string out;
-  json::append_escaped(out, std::string_view("a\"b\\c/d\b\f\n\r\t\x01\0\x1f\x7f\xc3\xa9, and eight plain bytes\n", 42));
+  json::append_escaped(
+      out, std::string_view("a\"b\\c/d\b\f\n\r\t\x01\0\x1f\x7f\xc3\xa9, and eight plain bytes\n", 42));
   CHECK(out == "\"a\\\"b\\\\c/d\\b\\f\\n\\r\\t\\u0001\\u0000\\u001f\x7f\xc3\xa9, and eight plain bytes\\n\"");
 }
 
@@ -82,11 +81,45 @@ TEST_CASE("a member that is null counts as absent, and of one name the last coun
 }
 
 TEST_CASE("what is not JSON is refused") {
-  const std::string_view bad[] = {
-      "", " ", "{", "}", "[", "[1", "[1,]", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}", "{'a':1}", "01", "+1", ".5", "1.",
-      "1e", "-", "tru", "True", "nul", "NaN", "Infinity", "\"", "\"\\x\"", "\"\\u12\"", "\"\\ud800\"", "\"\n\"",
-      "1 2", "{} {}", "[]]", "/**/1", "// x\n1",
-      "\"\x80\"", "\"\xc3\"", "\"\xc0\x80\"", "\"\xed\xa0\x80\"", "\"\xf5\x80\x80\x80\"", "\xef\xbb\xbf{}"};
+  const std::string_view bad[] = {"",
+                                  " ",
+                                  "{",
+                                  "}",
+                                  "[",
+                                  "[1",
+                                  "[1,]",
+                                  "{\"a\"}",
+                                  "{\"a\":}",
+                                  "{\"a\":1,}",
+                                  "{a:1}",
+                                  "{'a':1}",
+                                  "01",
+                                  "+1",
+                                  ".5",
+                                  "1.",
+                                  "1e",
+                                  "-",
+                                  "tru",
+                                  "True",
+                                  "nul",
+                                  "NaN",
+                                  "Infinity",
+                                  "\"",
+                                  "\"\\x\"",
+                                  "\"\\u12\"",
+                                  "\"\\ud800\"",
+                                  "\"\n\"",
+                                  "1 2",
+                                  "{} {}",
+                                  "[]]",
+                                  "/**/1",
+                                  "// x\n1",
+                                  "\"\x80\"",
+                                  "\"\xc3\"",
+                                  "\"\xc0\x80\"",
+                                  "\"\xed\xa0\x80\"",
+                                  "\"\xf5\x80\x80\x80\"",
+                                  "\xef\xbb\xbf{}"};
   for (const std::string_view text : bad) {
     CAPTURE(text);
     CHECK(json::parse(text) == nullptr);

@@ -1,7 +1,8 @@
+#include "compat/wire/shape.h"
+
 #include <catch2/catch.hpp>
 
 #include "compat/dispatch.h"
-#include "compat/wire/shape.h"
 #include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat {
@@ -25,7 +26,8 @@ std::string constraints(const Shape& shape, std::string_view request) {
 
 constexpr Shape texts = list_of(shapes::any_string, 1, 3);
 constexpr Shape text_map = map_of(shapes::any_string);
-constexpr Member inner_members[] = {{"Name", &shapes::any_string, required}, {"Count", &shapes::positive_integer}};
+constexpr Member inner_members[] = {{"Name", &shapes::any_string, required},
+                                    {"Count", &shapes::positive_integer}};
 constexpr Shape inner = structure("Inner", inner_members);
 constexpr Shape inners = list_of(inner);
 constexpr Shape inner_map = map_of(inner);
@@ -33,17 +35,29 @@ constexpr Shape few_inners = list_of(inner, 1, 2);
 constexpr Shape inners_by_table = map_of(few_inners, &shapes::table_name, 1);
 constexpr Shape blob{.type = Shape::Type::blob};
 constexpr Member outer_members[] = {
-    {"TableName", &shapes::table_name},     {"Flag", &shapes::boolean},       {"Limit", &shapes::positive_integer},
-    {"Size", &shapes::any_long},            {"Data", &blob},                  {"Texts", &texts},
-    {"TextMap", &text_map},                 {"Inner", &inner},                {"Inners", &inners},
-    {"InnerMap", &inner_map},               {"Requests", &inners_by_table},   {"Value", &shapes::attribute_value},
-    {"Item", &shapes::attribute_map},       {"Keys", &shapes::attribute_names}, {"Select", &shapes::select},
+    {"TableName", &shapes::table_name},
+    {"Flag", &shapes::boolean},
+    {"Limit", &shapes::positive_integer},
+    {"Size", &shapes::any_long},
+    {"Data", &blob},
+    {"Texts", &texts},
+    {"TextMap", &text_map},
+    {"Inner", &inner},
+    {"Inners", &inners},
+    {"InnerMap", &inner_map},
+    {"Requests", &inners_by_table},
+    {"Value", &shapes::attribute_value},
+    {"Item", &shapes::attribute_map},
+    {"Keys", &shapes::attribute_names},
+    {"Select", &shapes::select},
 };
 constexpr Shape outer = structure("OuterInput", outer_members);
 
 constexpr const char* cast_error =
-    "class sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl cannot be cast to class java.lang.Class "
-    "(sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and java.lang.Class are in module java.base of "
+    "class sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl cannot be cast to class "
+    "java.lang.Class "
+    "(sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and java.lang.Class are in module "
+    "java.base of "
     "loader 'bootstrap')";
 
 TEST_CASE("a scalar of the wrong type is told as the service's reader tells it") {
@@ -68,7 +82,8 @@ TEST_CASE("a blob is base64, padded, with no bits left over") {
   CHECK(types(outer, R"({"Data":"YQ=="})") == "");
   CHECK(types(outer, R"({"Data":true})") == "only base-64-encoded strings are convertible to bytes");
   CHECK(types(outer, R"({"Data":[]})") == "Unrecognized collection type class java.nio.ByteBuffer");
-  CHECK(types(outer, R"({"Data":"23456"})") == "Base64 encoded length is expected a multiple of 4 bytes but found: 5");
+  CHECK(types(outer, R"({"Data":"23456"})") ==
+        "Base64 encoded length is expected a multiple of 4 bytes but found: 5");
   CHECK(types(outer, R"({"Data":"=+/="})") == "Invalid last non-pad Base64 character dectected");
   CHECK(types(outer, R"({"Data":"+/+="})") == "Invalid last non-pad Base64 character dectected");
   CHECK(types(outer, R"({"Data":"YWJ?"})") == "Invalid last non-pad Base64 character dectected");
@@ -80,8 +95,9 @@ TEST_CASE("collections are told apart by where they stand") {
   CHECK(types(outer, R"({"TextMap":1})") == "Unexpected field type");
   CHECK(types(outer, R"({"TextMap":[]})") ==
         "Unrecognized collection type java.util.Map<java.lang.String, java.lang.String>");
-  CHECK(types(outer, R"({"InnerMap":[]})") ==
-        "Unrecognized collection type java.util.Map<java.lang.String, com.amazonaws.dynamodb.v20120810.Inner>");
+  CHECK(
+      types(outer, R"({"InnerMap":[]})") ==
+      "Unrecognized collection type java.util.Map<java.lang.String, com.amazonaws.dynamodb.v20120810.Inner>");
   CHECK(types(outer, R"({"Requests":[]})") ==
         "Unrecognized collection type java.util.Map<java.lang.String, "
         "java.util.List<com.amazonaws.dynamodb.v20120810.Inner>>");
@@ -109,32 +125,41 @@ TEST_CASE("attribute values are checked at every depth") {
 TEST_CASE("null is absent, and what is not declared is ignored") {
   CHECK(types(outer, R"({"TableName":null,"Limit":null,"Nonsense":[{}]})") == "");
   CHECK(constraints(outer, R"({"TableName":null})") == "");
-  CHECK(types(outer, "[]") == "Unrecognized collection type class com.amazonaws.dynamodb.v20120810.OuterInput");
+  CHECK(types(outer, "[]") ==
+        "Unrecognized collection type class com.amazonaws.dynamodb.v20120810.OuterInput");
 }
 
 TEST_CASE("one broken constraint is told whole") {
   CHECK(constraints(outer, R"({"Limit":0})") ==
-        "1 validation error detected: Value '0' at 'limit' failed to satisfy constraint: Member must have value "
+        "1 validation error detected: Value '0' at 'limit' failed to satisfy constraint: Member must have "
+        "value "
         "greater than or equal to 1");
   CHECK(constraints(outer, R"({"Select":"ALL"})") ==
-        "1 validation error detected: Value 'ALL' at 'select' failed to satisfy constraint: Member must satisfy enum "
+        "1 validation error detected: Value 'ALL' at 'select' failed to satisfy constraint: Member must "
+        "satisfy enum "
         "value set: [SPECIFIC_ATTRIBUTES, COUNT, ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES]");
   CHECK(constraints(outer, R"({"Texts":["a","b","c","d"]})") ==
-        "1 validation error detected: Value '[a, b, c, d]' at 'texts' failed to satisfy constraint: Member must have "
+        "1 validation error detected: Value '[a, b, c, d]' at 'texts' failed to satisfy constraint: Member "
+        "must have "
         "length less than or equal to 3");
   CHECK(constraints(outer, R"({"Inners":[{"Name":"a"},{"Count":1}]})") ==
-        "1 validation error detected: Value null at 'inners.2.member.name' failed to satisfy constraint: Member must "
+        "1 validation error detected: Value null at 'inners.2.member.name' failed to satisfy constraint: "
+        "Member must "
         "not be null");
   CHECK(constraints(outer, R"({"InnerMap":{"x":{}}})") ==
-        "1 validation error detected: Value null at 'innerMap.x.member.name' failed to satisfy constraint: Member "
+        "1 validation error detected: Value null at 'innerMap.x.member.name' failed to satisfy constraint: "
+        "Member "
         "must not be null");
 }
 
 TEST_CASE("several broken constraints come in the order of declaration, ten at most") {
   CHECK(constraints(outer, R"({"Limit":0,"TableName":"a;"})") ==
-        "3 validation errors detected: Value 'a;' at 'tableName' failed to satisfy constraint: Member must satisfy "
-        "regular expression pattern: [a-zA-Z0-9_.-]+; Value 'a;' at 'tableName' failed to satisfy constraint: Member "
-        "must have length greater than or equal to 3; Value '0' at 'limit' failed to satisfy constraint: Member must "
+        "3 validation errors detected: Value 'a;' at 'tableName' failed to satisfy constraint: Member must "
+        "satisfy "
+        "regular expression pattern: [a-zA-Z0-9_.-]+; Value 'a;' at 'tableName' failed to satisfy "
+        "constraint: Member "
+        "must have length greater than or equal to 3; Value '0' at 'limit' failed to satisfy constraint: "
+        "Member must "
         "have value greater than or equal to 1");
   std::string many = R"({"Inners":[)";
   for (int i = 0; i < 12; ++i) many += i == 0 ? "{}" : ",{}";
@@ -143,19 +168,25 @@ TEST_CASE("several broken constraints come in the order of declaration, ten at m
 
 TEST_CASE("a map tells of its keys and of its values' lengths once") {
   CHECK(constraints(outer, R"({"Requests":{"a":[]}})") ==
-        "2 validation errors detected: Value '{a=[]}' at 'requests' failed to satisfy constraint: Map keys must "
-        "satisfy constraint: [Member must have length less than or equal to 255, Member must have length greater than "
-        "or equal to 3, Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+]; Value '{a=[]}' at 'requests' "
-        "failed to satisfy constraint: Map value must satisfy constraint: [Member must have length less than or equal "
+        "2 validation errors detected: Value '{a=[]}' at 'requests' failed to satisfy constraint: Map keys "
+        "must "
+        "satisfy constraint: [Member must have length less than or equal to 255, Member must have length "
+        "greater than "
+        "or equal to 3, Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+]; Value '{a=[]}' at "
+        "'requests' "
+        "failed to satisfy constraint: Map value must satisfy constraint: [Member must have length less than "
+        "or equal "
         "to 2, Member must have length greater than or equal to 1]");
   CHECK(constraints(outer, R"({"Requests":{"abc":[{}]}})") ==
-        "1 validation error detected: Value null at 'requests.abc.member.1.member.name' failed to satisfy constraint: "
+        "1 validation error detected: Value null at 'requests.abc.member.1.member.name' failed to satisfy "
+        "constraint: "
         "Member must not be null");
 }
 
 TEST_CASE("a table's ARN stands where its name does") {
   CHECK(constraints(outer, R"({"TableName":"arn:aws:dynamodb:us-east-1:000000000000:table/abc"})") == "");
-  CHECK(constraints(outer, R"({"Requests":{"arn:aws:dynamodb:us-east-1:000000000000:table/abc":[{"Name":"a"}]}})") ==
+  CHECK(constraints(outer,
+                    R"({"Requests":{"arn:aws:dynamodb:us-east-1:000000000000:table/abc":[{"Name":"a"}]}})") ==
         "");
 }
 
