@@ -1,8 +1,7 @@
 #include "engine/reaper.h"
 
-#include <catch2/catch.hpp>
-
 #include <atomic>
+#include <catch2/catch.hpp>
 #include <thread>
 
 #include "engine/expiry_index.h"
@@ -82,8 +81,8 @@ TEST_CASE("a renewed item is not deleted by its old timer", "[reaper][holds]") {
   world.put(carts, expiring_item("a", 60));
   world.put(carts, expiring_item("b", 60));
   world.put(carts, expiring_item("c", 60));
-  world.put(carts, expiring_item("a", 120));              // renewed
-  world.put(carts, {{"id", "b"}, {"user", "u"}});         // rescued: no TTL any more
+  world.put(carts, expiring_item("a", 120));       // renewed
+  world.put(carts, {{"id", "b"}, {"user", "u"}});  // rescued: no TTL any more
   world.put(carts, {{"id", "c"}, {"ttl", "not a number"}});
   world.advance(start_ms + 119'000);
   CHECK(world.all(carts).size() == 3);
@@ -136,7 +135,8 @@ TEST_CASE("the re-check is made under the item's lock", "[reaper][holds]") {
     REQUIRE(renewal.lock());
     world.clock().set(start_ms + 60'001);
     reaper = std::thread([&] { reaped = world.database().reap_due(); });
-    while (world.database().parts().accounts.of(account).try_turn()) std::this_thread::yield();  // it is sweeping
+    while (world.database().parts().accounts.of(account).try_turn())
+      std::this_thread::yield();  // it is sweeping
     renewal.put(slot, expiring_item("a", 6000));
     renewal.commit();
   }
@@ -289,13 +289,12 @@ TEST_CASE("by the host's clock an item goes by itself, and not early", "[reaper]
   auto carts = expiring(world);
   Instant now = world.now();
   const Instant due = now + 30;
-  const std::string seconds = std::to_string((due - 1) / 1000) + "." + std::to_string(1000 + (due - 1) % 1000).substr(1);
+  const std::string seconds =
+      std::to_string((due - 1) / 1000) + "." + std::to_string(1000 + (due - 1) % 1000).substr(1);
   world.put(carts, {{"id", "a"}, {"ttl", number(seconds)}});
-  while (world.get(carts, {{"id", "a"}})) {
-  }
+  while (world.get(carts, {{"id", "a"}})) {}
   CHECK(world.now() >= due);
-  while (world.records(carts->description()->stream->id).size() < 2) {
-  }
+  while (world.records(carts->description()->stream->id).size() < 2) {}
   const auto record = world.records(carts->description()->stream->id).back();
   CHECK(record.cause == Cause::time_to_live);
   CHECK(record.created >= due);
@@ -305,7 +304,6 @@ TEST_CASE("by the host's clock an item goes by itself, and not early", "[reaper]
 TEST_CASE("writers and the reaper share items without losing a renewal", "[reaper][holds]") {
   World world({.clock = std::make_shared<SystemClock>()});
   auto carts = expiring(world);
-  std::atomic<bool> stop{false};
   std::vector<std::thread> writers;
   for (int writer = 0; writer < 3; ++writer) {
     writers.emplace_back([&, writer] {
@@ -321,8 +319,7 @@ TEST_CASE("writers and the reaper share items without losing a renewal", "[reape
     });
   }
   for (std::thread& thread : writers) thread.join();
-  while (world.database().reap_due() > 0) {
-  }
+  while (world.database().reap_due() > 0) {}
   // Nothing that was not due was ever removed.
   std::size_t wrong = 0;
   for (const ChangeRecord& record : world.records(carts->description()->stream->id)) {
@@ -335,8 +332,9 @@ TEST_CASE("writers and the reaper share items without losing a renewal", "[reape
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("what falls due while somebody else has the account's turn goes when that ends, without another write",
-          "[reaper][holds]") {
+TEST_CASE(
+    "what falls due while somebody else has the account's turn goes when that ends, without another write",
+    "[reaper][holds]") {
   World world({.clock = std::make_shared<SystemClock>()});
   auto carts = expiring(world);
   Account& owner = world.database().parts().accounts.of(account);
@@ -351,7 +349,8 @@ TEST_CASE("what falls due while somebody else has the account's turn goes when t
       while (world.now() < due + 5) std::this_thread::yield();  // the reaper came, and was sent away
       REQUIRE(removed() == round - 1);
     }
-    for (int i = 0; removed() < round && i < 10'000; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    for (int i = 0; removed() < round && i < 10'000; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     REQUIRE(removed() == round);
   }
 }
@@ -425,7 +424,8 @@ TEST_CASE("TTL that is switched off and on while its backfill walks is backfille
   for (int i = 0; i < 1000; ++i) world.put(carts, expiring_item(std::to_string(i), 60));
   Database::Parts& parts = world.database().parts();
   const auto set_ttl = [&](std::optional<TimeToLive> ttl) {
-    return parts.catalog.update(*carts, [&](Table& table) { table.ttl = std::move(ttl); }, parts.committer);
+    return parts.catalog.update(
+        *carts, [&](Table& table) { table.ttl = std::move(ttl); }, parts.committer);
   };
   BackfillWalk older(world.database(), carts, *set_ttl(TimeToLive{"ttl"}));
   REQUIRE_FALSE(older.step(900));

@@ -1,18 +1,16 @@
 #include "engine/storage.h"
 
-#include <catch2/catch.hpp>
-
-#include <sys/resource.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <atomic>
+#include <catch2/catch.hpp>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <mutex>
 #include <string>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <thread>
 #include <vector>
 
@@ -69,7 +67,8 @@ mode_t mode_of(const std::string& path) {
 
 std::vector<std::string> names_in(const std::string& directory) {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(directory)) names.push_back(entry.path().filename());
+  for (const auto& entry : std::filesystem::directory_iterator(directory))
+    names.push_back(entry.path().filename());
   return names;
 }
 
@@ -155,13 +154,15 @@ TEST_CASE("a write that fails leaves no trace and throws", "[storage]") {
   CHECK(storage->get("k", value));
 }
 
-TEST_CASE("a data directory is its owner's alone, whatever the umask says, and so is each file in it", "[storage]") {
+TEST_CASE("a data directory is its owner's alone, whatever the umask says, and so is each file in it",
+          "[storage]") {
   const Directory directory;
   const std::string path = directory.path() + "/data";
   const mode_t before = ::umask(GENERATE(0000, 0022, 0777));
   {
     auto storage = open({.directory = path});
-    for (int i = 0; i < 40; ++i) put(*storage, "k" + std::to_string(i), std::string(1 << 20, 'x'));  // buffers become files
+    for (int i = 0; i < 40; ++i)
+      put(*storage, "k" + std::to_string(i), std::string(1 << 20, 'x'));  // buffers become files
   }
   ::umask(before);
   CHECK(mode_of(path) == 0700);
@@ -195,8 +196,9 @@ TEST_CASE("a directory that holds something else is refused, and left as it is",
   REQUIRE(::chmod(path.c_str(), 0755) == 0);
   const auto opened = Storage::open({.directory = path});
   REQUIRE_FALSE(opened);
-  CHECK(opened.error() == "the data directory " + path +
-                              " is not empty, and what it holds is not Mayfly's: name another one, or an empty one");
+  CHECK(opened.error() ==
+        "the data directory " + path +
+            " is not empty, and what it holds is not Mayfly's: name another one, or an empty one");
   CHECK(names_in(path) == std::vector<std::string>{"letter.txt"});
   CHECK(mode_of(path) == 0755);
   // A file system's own directory is nothing.
@@ -205,7 +207,8 @@ TEST_CASE("a directory that holds something else is refused, and left as it is",
   CHECK(Storage::open({.directory = path}));
 }
 
-TEST_CASE("a database without a mark is opened if it is ours, and refused if it is another program's", "[storage]") {
+TEST_CASE("a database without a mark is opened if it is ours, and refused if it is another program's",
+          "[storage]") {
   const Directory directory;
   const std::string path = directory.path() + "/data";
   const bool ours = GENERATE(true, false);
@@ -224,29 +227,30 @@ TEST_CASE("a directory that a version with another format wrote is refused", "[s
   std::ofstream(path + "/MAYFLY") << "Mayfly's data, format 2\n";
   const auto opened = Storage::open({.directory = path});
   REQUIRE_FALSE(opened);
-  CHECK(opened.error() == "the data directory " + path +
-                              " was written by another version of Mayfly, whose format this one does not know");
+  CHECK(opened.error() ==
+        "the data directory " + path +
+            " was written by another version of Mayfly, whose format this one does not know");
 }
 
 TEST_CASE("whichever file cannot be made or written, writes go on when it can be again, and none is lost",
           "[storage][holds]") {
   const Directory directory;
   int failing = 0, rounds = 0;
-  for (bool failed = true; failed; failing += 19, ++rounds) {
+  for (bool failed = true; failed; failing += 13, ++rounds) {
     INFO("operation " << failing << " on files fails");
     const std::string path = directory.path() + "/" + std::to_string(failing);
     std::atomic<int> operations{-1'000'000};  // opening does not count
     std::vector<std::string> acknowledged;
     {
-      auto storage = open({.directory = path, .file_fails = [&](std::string_view) { return operations++ == failing; }});
+      auto storage =
+          open({.directory = path, .file_fails = [&](std::string_view) { return operations++ == failing; }});
       operations = 0;
       for (int i = 0; i < 24; ++i) {
         const std::string key = "k" + std::to_string(i);
         try {
           put(*storage, key, std::string(1 << 20, 'x'));  // buffers of 16 MB become files on the way
           acknowledged.push_back(key);
-        } catch (const StorageFault&) {
-        }
+        } catch (const StorageFault&) {}
       }
       REQUIRE(comes_to_pass([&] { return writes(*storage, "after"); }));
       CHECK(storage->failure().empty());
@@ -265,8 +269,9 @@ TEST_CASE("whichever file cannot be made or written, writes go on when it can be
   CHECK(rounds > 5);
 }
 
-TEST_CASE("out of descriptors nothing is written, which is said; with descriptors again it is, without a restart",
-          "[storage][holds]") {
+TEST_CASE(
+    "out of descriptors nothing is written, which is said; with descriptors again it is, without a restart",
+    "[storage][holds]") {
   const Directory directory;
   std::mutex mutex;
   std::vector<std::string> told;
@@ -300,7 +305,8 @@ TEST_CASE("out of descriptors nothing is written, which is said; with descriptor
   storage.reset();
   const std::lock_guard lock(mutex);
   const auto is_told = [&](std::string_view part) {
-    return std::any_of(told.begin(), told.end(), [&](const std::string& sentence) { return sentence.find(part) != std::string::npos; });
+    return std::any_of(told.begin(), told.end(),
+                       [&](const std::string& sentence) { return sentence.find(part) != std::string::npos; });
   };
   CHECK(is_told("storage takes no writes until this has passed: IO error"));
   CHECK(is_told("storage takes writes again"));

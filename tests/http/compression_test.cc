@@ -14,7 +14,8 @@ std::string inflated(std::string_view bytes, Encoding encoding) {
   return out;
 }
 
-std::optional<DecompressFailure> failure_of(std::string_view bytes, Encoding encoding, std::size_t bytes_max = plenty) {
+std::optional<DecompressFailure> failure_of(std::string_view bytes, Encoding encoding,
+                                            std::size_t bytes_max = plenty) {
   std::string out;
   return decompress(bytes, encoding, bytes_max, out);
 }
@@ -73,7 +74,7 @@ TEST_CASE("Accept-Encoding is read as DynamoDB reads it, its oddities included")
 
 TEST_CASE("what is compressed comes back whole") {
   std::string text;
-  for (int i = 0; i < 50'000; ++i) text += static_cast<char>('a' + i * i % 23);
+  for (unsigned i = 0; i < 50'000; ++i) text += static_cast<char>('a' + i * i % 23);
   for (const Encoding encoding : {Encoding::gzip, Encoding::deflate}) {
     const std::string small = compress(text, encoding);
     CHECK(small.size() < text.size());
@@ -83,9 +84,10 @@ TEST_CASE("what is compressed comes back whole") {
 }
 
 TEST_CASE("gzip may come in members, deflate may not") {
-  CHECK(inflated(compress("one,", Encoding::gzip) + compress("two", Encoding::gzip), Encoding::gzip) == "one,two");
-  CHECK(failure_of(compress("one,", Encoding::deflate) + compress("two", Encoding::deflate), Encoding::deflate) ==
-        DecompressFailure::malformed);
+  CHECK(inflated(compress("one,", Encoding::gzip) + compress("two", Encoding::gzip), Encoding::gzip) ==
+        "one,two");
+  CHECK(failure_of(compress("one,", Encoding::deflate) + compress("two", Encoding::deflate),
+                   Encoding::deflate) == DecompressFailure::malformed);
 }
 
 TEST_CASE("nothing, other content, an early end and bytes after the end are malformed") {

@@ -81,18 +81,22 @@ struct BigItems {
   static constexpr std::size_t item_bytes = 390'000, answer_bytes = count * item_bytes;
   explicit BigItems(Running& running) {
     const auto execute = [&](const std::string& operation, const std::string& body) {
-      REQUIRE(running.emulator->execute({"000000000000", "us-east-1"}, "DynamoDB_20120810." + operation, body).status == 200);
+      REQUIRE(running.emulator->execute({"000000000000", "us-east-1"}, "DynamoDB_20120810." + operation, body)
+                  .status == 200);
     };
     execute("CreateTable", create_table("big"));
     for (int i = 0; i < count; ++i) {
-      const std::string item = R"({"id":{"S":")" + std::to_string(i) + R"("},"text":{"S":")" + std::string(item_bytes, 'x') + R"("}})";
+      const std::string item = R"({"id":{"S":")" + std::to_string(i) + R"("},"text":{"S":")" +
+                               std::string(item_bytes, 'x') + R"("}})";
       execute("PutItem", R"({"TableName":"big","Item":)" + item + "}");
     }
   }
   [[nodiscard]] std::string request() const {
     std::string keys;
-    for (int i = 0; i < count; ++i) keys += (i == 0 ? "" : ",") + (R"({"id":{"S":")" + std::to_string(i) + R"("}})");
-    return operation_request("BatchGetItem", R"({"RequestItems":{"big":{"Keys":[)" + keys + "]}}}", {{"Connection", "close"}});
+    for (int i = 0; i < count; ++i)
+      keys += (i == 0 ? "" : ",") + (R"({"id":{"S":")" + std::to_string(i) + R"("}})");
+    return operation_request("BatchGetItem", R"({"RequestItems":{"big":{"Keys":[)" + keys + "]}}}",
+                             {{"Connection", "close"}});
   }
 };
 
@@ -121,9 +125,10 @@ TEST_CASE("HEAD / has GET's headers and no body, and the connection goes on") {
 TEST_CASE("other methods, paths and content types get 404 and UnknownOperationException in XML") {
   Running running;
   for (const std::string& request :
-       {http_request("PUT", "/"), http_request("DELETE", "/"), http_request("OPTIONS", "/"), http_request("GET", "/abc"),
-        http_request("POST", "/abc", {{"Content-Type", "application/x-amz-json-1.0"}}, "{}"), http_request("GET", "//"),
-        http_request("POST", "/", {}, "hi"),
+       {http_request("PUT", "/"), http_request("DELETE", "/"), http_request("OPTIONS", "/"),
+        http_request("GET", "/abc"),
+        http_request("POST", "/abc", {{"Content-Type", "application/x-amz-json-1.0"}}, "{}"),
+        http_request("GET", "//"), http_request("POST", "/", {}, "hi"),
         http_request("POST", "/", {{"Content-Type", "whatever"}}, "hi"),
         http_request("POST", "/", {{"Content-Type", "application/x-amz-json-1.1"}}, "{}"),
         http_request("POST", "/", {{"Content-Type", "application/jsonasdf"}}, "{}")}) {
@@ -147,9 +152,8 @@ TEST_CASE("a body that is no JSON fails before an unknown operation, and that be
   Running running;
   const std::string serialization = R"({"__type":"com.amazon.coral.service#SerializationException"})";
   const std::string unknown = R"({"__type":"com.amazon.coral.service#UnknownOperationException"})";
-  const std::string missing =
-      R"({"__type":"com.amazon.coral.service#MissingAuthenticationTokenException",)"
-      R"("message":"Request is missing Authentication Token"})";
+  const std::string missing = R"({"__type":"com.amazon.coral.service#MissingAuthenticationTokenException",)"
+                              R"("message":"Request is missing Authentication Token"})";
   const std::pair<std::string, std::string> target = {"X-Amz-Target", "DynamoDB_20120810.ListTables"};
 
   for (const std::string type : {"application/json", "application/x-amz-json-1.0"}) {
@@ -166,7 +170,8 @@ TEST_CASE("a body that is no JSON fails before an unknown operation, and that be
   }
   check_error(running.ask(http_request("POST", "/")), unknown);
   check_error(running.ask(http_request("POST", "/", {{"X-Amz-Target", "whatever"}})), unknown);
-  check_error(running.ask(http_request("POST", "/", {{"X-Amz-Target", "DynamoDB_20120810.ListTable"}})), unknown);
+  check_error(running.ask(http_request("POST", "/", {{"X-Amz-Target", "DynamoDB_20120810.ListTable"}})),
+              unknown);
   check_error(running.ask(http_request("POST", "/", {target})), missing);
   check_error(running.ask(operation_request("ListTables", "")), serialization);
 }
@@ -203,8 +208,9 @@ TEST_CASE("a connection serves request after request, and pipelined ones in orde
 
 TEST_CASE("a body in chunks may come in any two or three pieces, an empty one too") {
   Running running;
-  for (const std::string& body : {std::string("0\r\n\r\n"), std::string("2\r\n{}\r\n0\r\n\r\n"), std::string("0;x=y\r\nA: b\r\n\r\n"),
-                                  std::string("1\r\n{\r\n1;x\r\n}\r\n00\r\nTrailer: 1\r\n\r\n")}) {
+  for (const std::string& body :
+       {std::string("0\r\n\r\n"), std::string("2\r\n{}\r\n0\r\n\r\n"), std::string("0;x=y\r\nA: b\r\n\r\n"),
+        std::string("1\r\n{\r\n1;x\r\n}\r\n00\r\nTrailer: 1\r\n\r\n")}) {
     const std::string request = operation_request("ListTables", body, {{"Transfer-Encoding", "chunked"}});
     const std::size_t head = request.size() - body.size();
     for (std::size_t first = head - 1; first < request.size(); ++first) {
@@ -242,7 +248,8 @@ TEST_CASE("a request may come byte by byte, and its end with the end of the conn
 
 TEST_CASE("Connection: close and HTTP/1.0 end the connection after the answer") {
   Running running;
-  for (const std::string& request : {std::string("GET / HTTP/1.0\r\n\r\n"), http_request("GET", "/", {{"Connection", "close"}})}) {
+  for (const std::string& request :
+       {std::string("GET / HTTP/1.0\r\n\r\n"), http_request("GET", "/", {{"Connection", "close"}})}) {
     HttpClient client(running.port());
     client.send(request);
     const HttpAnswer answer = client.receive();
@@ -289,11 +296,13 @@ TEST_CASE("compressed requests are read, and broken ones are answered with 500 a
   CHECK(running.ask(operation_request("CreateTable", body, {{"Content-Encoding", "garbage"}})).status == 500);
   CHECK(running.ask(operation_request("ListTables", "{}")).body == list_tables_answer);
 
-  CHECK(running.ask(operation_request("ListTables", http::compress("{}", http::Encoding::gzip),
-                                      {{"Content-Encoding", "gzip"}}))
+  CHECK(running
+            .ask(operation_request("ListTables", http::compress("{}", http::Encoding::gzip),
+                                   {{"Content-Encoding", "gzip"}}))
             .body == list_tables_answer);
-  CHECK(running.ask(operation_request("ListTables", http::compress("{}", http::Encoding::deflate),
-                                      {{"Content-Encoding", "DEFLATE"}}))
+  CHECK(running
+            .ask(operation_request("ListTables", http::compress("{}", http::Encoding::deflate),
+                                   {{"Content-Encoding", "DEFLATE"}}))
             .body == list_tables_answer);
 }
 
@@ -301,7 +310,8 @@ TEST_CASE("an answer of 4096 bytes is compressed for who accepts it, and the che
   Running running;
   REQUIRE(running.ask(operation_request("CreateTable", create_table("long"))).status == 200);
   const std::string item = R"({"id":{"S":"1"},"text":{"S":")" + std::string(5000, 'x') + R"("}})";
-  REQUIRE(running.ask(operation_request("PutItem", R"({"TableName":"long","Item":)" + item + "}")).status == 200);
+  REQUIRE(running.ask(operation_request("PutItem", R"({"TableName":"long","Item":)" + item + "}")).status ==
+          200);
   const std::string get = R"({"TableName":"long","Key":{"id":{"S":"1"}}})";
   const HttpAnswer plain = running.ask(operation_request("GetItem", get));
   check_common(plain);
@@ -309,7 +319,8 @@ TEST_CASE("an answer of 4096 bytes is compressed for who accepts it, and the che
   CHECK(plain.headers.count("content-encoding") == 0);
   for (const http::Encoding encoding : {http::Encoding::gzip, http::Encoding::deflate}) {
     const std::string encoding_name(http::name_of(encoding));
-    const HttpAnswer answer = running.ask(operation_request("GetItem", get, {{"Accept-Encoding", encoding_name}}));
+    const HttpAnswer answer =
+        running.ask(operation_request("GetItem", get, {{"Accept-Encoding", encoding_name}}));
     check_common(answer);
     CHECK(answer.status == plain.status);
     CHECK(answer.headers.at("content-encoding") == encoding_name);
@@ -330,7 +341,8 @@ TEST_CASE("a body of 16 MB is read, a longer one gets 413 however it is sent") {
   for (const std::string& request :
        {operation_request("ListTables", too_long),
         operation_request("ListTables", chunked(too_long, 1 << 20), {{"Transfer-Encoding", "chunked"}}),
-        operation_request("ListTables", "", {{"Content-Length", "99999999999"}, {"Expect", "100-continue"}})}) {
+        operation_request("ListTables", "",
+                          {{"Content-Length", "99999999999"}, {"Expect", "100-continue"}})}) {
     HttpClient client(running.port());
     client.send(request);
     const HttpAnswer answer = client.receive();
@@ -341,8 +353,8 @@ TEST_CASE("a body of 16 MB is read, a longer one gets 413 however it is sent") {
     client.finish_sending();
     CHECK(client.closed_by_server());
   }
-  const HttpAnswer bomb = running.ask(operation_request("ListTables", http::compress(too_long, http::Encoding::gzip),
-                                                        {{"Content-Encoding", "gzip"}}));
+  const HttpAnswer bomb = running.ask(operation_request(
+      "ListTables", http::compress(too_long, http::Encoding::gzip), {{"Content-Encoding", "gzip"}}));
   check_common(bomb);
   CHECK(bomb.status == 413);
 }
@@ -352,7 +364,8 @@ TEST_CASE("a request line or headers beyond 16 KB get 400, trickled or not") {
   const std::string long_text(17'000, 'x');
   const std::string line = http_request("GET", "/" + long_text);
   const std::string header = http_request("GET", "/", {{"X-Long", long_text}});
-  const std::string headers = http_request("GET", "/", {{"header1", std::string(8192, 'x')}, {"header2", std::string(8192, 'y')}});
+  const std::string headers =
+      http_request("GET", "/", {{"header1", std::string(8192, 'x')}, {"header2", std::string(8192, 'y')}});
   for (const std::string& request : {line, header, headers}) {
     for (const std::size_t piece_bytes : {request.size(), std::size_t{1000}}) {
       HttpClient client(running.port());
@@ -370,7 +383,8 @@ TEST_CASE("a request line or headers beyond 16 KB get 400, trickled or not") {
 TEST_CASE("a body cut short is never executed") {
   Running running;
   const std::string request = operation_request("CreateTable", create_table("cut"));
-  const std::string in_chunks = operation_request("CreateTable", chunked(create_table("cut"), 10), {{"Transfer-Encoding", "chunked"}});
+  const std::string in_chunks =
+      operation_request("CreateTable", chunked(create_table("cut"), 10), {{"Transfer-Encoding", "chunked"}});
   for (const std::string& whole : {request, in_chunks}) {
     HttpClient client(running.port());
     client.send(std::string_view(whole).substr(0, whole.size() - 1));
@@ -383,8 +397,9 @@ TEST_CASE("a body cut short is never executed") {
 TEST_CASE("what is no HTTP gets 400 and the end of the connection") {
   Running running;
   for (const std::string_view request :
-       {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 TLS, say\r\n\r\n", "GET / HTTP/2.0\r\n\r\n", "GET\r\n\r\n",
-        "POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+       {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 TLS, say\r\n\r\n", "GET / HTTP/2.0\r\n\r\n",
+        "GET\r\n\r\n", "POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+        "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
         "POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n",
         // What says in two ways, or in an unknown one, where the body ends.
@@ -394,7 +409,8 @@ TEST_CASE("what is no HTTP gets 400 and the end of the connection") {
         "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
-        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: "
+        "chunked\r\n\r\n0\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}",
         "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: gzip\r\n\r\n{}",
         "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
@@ -424,17 +440,22 @@ TEST_CASE("no bytes crash the server") {
   const unsigned seed = GENERATE(1u, 2u, 3u);
   INFO("seed " << seed);
   std::mt19937 random(seed);
-  const std::string good = operation_request("CreateTable", create_table("fuzz"), {{"Accept-Encoding", "gzip"}}) +
-                           operation_request("ListTables", chunked("{}", 1), {{"Transfer-Encoding", "chunked"}}) +
-                           http_request("GET", "/?X-Amz-Algorithm=a&X-Amz-Credential=%2F%2");
+  const std::string good =
+      operation_request("CreateTable", create_table("fuzz"), {{"Accept-Encoding", "gzip"}}) +
+      operation_request("ListTables", chunked("{}", 1), {{"Transfer-Encoding", "chunked"}}) +
+      http_request("GET", "/?X-Amz-Algorithm=a&X-Amz-Credential=%2F%2");
   for (int round = 0; round < 300; ++round) {
     std::string bytes = good;
-    for (int change = static_cast<int>(random() % 8); change >= 0; --change) {
+    for (int change = static_cast<int>(random() % 8); change >= 0 && !bytes.empty(); --change) {
       const std::size_t at = random() % bytes.size();
       switch (random() % 4) {
         case 0: bytes[at] = static_cast<char>(random()); break;
         case 1: bytes.erase(at, random() % 40); break;
-        case 2: bytes.insert(at, std::string(random() % 40, static_cast<char>(random()))); break;
+        case 2: {
+          const std::size_t count = random() % 40;
+          bytes.insert(at, count, static_cast<char>(random()));
+          break;
+        }
         default: bytes.resize(at + 1);
       }
     }
@@ -444,8 +465,7 @@ TEST_CASE("no bytes crash the server") {
       client.reset();
     } else {
       client.finish_sending();
-      while (client.receive().status != 0) {
-      }
+      while (client.receive().status != 0) {}
     }
   }
   CHECK(running.ask(http_request("GET", "/")).status == 200);
@@ -535,7 +555,8 @@ TEST_CASE("of unread answers those go first of which nothing was taken for longe
   http::UnreadAnswers answers(100, [&] {
     std::size_t oldest = shares.size();
     for (std::size_t i = 0; i < shares.size(); ++i) {
-      if (shares[i].bytes > 0 && (oldest == shares.size() || shares[i].moved < shares[oldest].moved)) oldest = i;
+      if (shares[i].bytes > 0 && (oldest == shares.size() || shares[i].moved < shares[oldest].moved))
+        oldest = i;
     }
     if (oldest == shares.size()) return false;
     closed.push_back(oldest);
@@ -561,7 +582,8 @@ TEST_CASE("a taken port, and a host that is no address, are said in a sentence")
   Running running;
   http::ServerSettings settings;
   settings.port = running.port();
-  const std::string taken = "cannot listen on 127.0.0.1:" + std::to_string(settings.port) + ": the port is taken";
+  const std::string taken =
+      "cannot listen on 127.0.0.1:" + std::to_string(settings.port) + ": the port is taken";
   for (const unsigned threads : {1u, 2u}) {
     settings.threads = threads;
     const auto second = http::Server::start(*running.emulator, settings);

@@ -29,12 +29,14 @@ class Crowd {
     world_.emulator().execute(world_.scope, "DynamoDB_20120810." + name, body);
   }
   std::string control(const std::string& method, const std::string& path) {
-    return compat::control::answer(world_.emulator(),
-                                   {.method = method, .path = path, .query = {}, .body = {}, .scope = world_.scope})
+    return compat::control::answer(
+               world_.emulator(),
+               {.method = method, .path = path, .query = {}, .body = {}, .scope = world_.scope})
         .body;
   }
   std::string stream() {
-    const auto answer = world_.emulator().execute(world_.scope, "DynamoDB_20120810.DescribeTable", R"({"TableName":"carts"})");
+    const auto answer = world_.emulator().execute(world_.scope, "DynamoDB_20120810.DescribeTable",
+                                                  R"({"TableName":"carts"})");
     const json table = json::parse(answer.body);
     return answer.status == 200 ? table["Table"].value("LatestStreamArn", "") : "";
   }
@@ -45,14 +47,16 @@ class Crowd {
         "StreamSpecification":{"StreamEnabled":true,"StreamViewType":"KEYS_ONLY"}})");
   }
   std::string create_mapping(const std::string& function, int lanes) {
-    const std::string answer = world_.rest("POST " + mappings, R"({"EventSourceArn":")" + stream() + R"(","FunctionName":")" +
-                                                                   function + R"(","StartingPosition":"TRIM_HORIZON",)" +
-                                                                   R"("ParallelizationFactor":)" + std::to_string(lanes) + "}");
+    const std::string answer =
+        world_.rest("POST " + mappings, R"({"EventSourceArn":")" + stream() + R"(","FunctionName":")" +
+                                            function + R"(","StartingPosition":"TRIM_HORIZON",)" +
+                                            R"("ParallelizationFactor":)" + std::to_string(lanes) + "}");
     return answer.starts_with("202 ") ? json::parse(answer.substr(4))["UUID"].get<std::string>() : "";
   }
   std::vector<std::string> uuids() {
     std::vector<std::string> all;
-    for (const json& one : json::parse(world_.rest("GET " + mappings).substr(4))["EventSourceMappings"]) all.push_back(one["UUID"]);
+    const json answer = json::parse(world_.rest("GET " + mappings).substr(4));
+    for (const json& one : answer["EventSourceMappings"]) all.push_back(one["UUID"]);
     return all;
   }
 
@@ -72,7 +76,8 @@ void together(const std::vector<std::function<void(int turn)>>& hands, int turns
 
 }  // namespace
 
-TEST_CASE("mapping calls beside each other, writers, splits, restores and resets leave an account that works") {
+TEST_CASE(
+    "mapping calls beside each other, writers, splits, restores and resets leave an account that works") {
   TriggerWorld world;
   for (const char* const name : {"f0", "f1", "f2"}) world.function(name);
   world.function("fails", [](const json&) { return Answer{.status = 500}; });
@@ -82,12 +87,15 @@ TEST_CASE("mapping calls beside each other, writers, splits, restores and resets
   std::string snapshot = world.control("POST /_mayfly/snapshots")["id"];
   const auto put_mapping = [&](int turn, const std::string& body) {
     const auto all = crowd.uuids();
-    if (!all.empty()) world.rest("PUT " + mappings + "/" + all[static_cast<std::size_t>(turn) % all.size()], body);
+    if (!all.empty())
+      world.rest("PUT " + mappings + "/" + all[static_cast<std::size_t>(turn) % all.size()], body);
   };
   const std::vector<std::function<void(int)>> hands = {
       [&](int turn) { crowd.create_mapping("f" + std::to_string(turn % 3), turn % 4 + 1); },
       [&](int) { crowd.create_mapping("fails", 2); },
-      [&](int turn) { put_mapping(turn, R"({"ParallelizationFactor":)" + std::to_string(turn % 10 + 1) + "}"); },
+      [&](int turn) {
+        put_mapping(turn, R"({"ParallelizationFactor":)" + std::to_string(turn % 10 + 1) + "}");
+      },
       [&](int turn) { put_mapping(turn, turn % 2 == 0 ? R"({"Enabled":false})" : R"({"Enabled":true})"); },
       [&](int turn) {
         const auto all = crowd.uuids();
@@ -95,11 +103,14 @@ TEST_CASE("mapping calls beside each other, writers, splits, restores and resets
       },
       [&](int turn) {
         for (int item = 0; item < 5; ++item) {
-          crowd.operation("PutItem", R"({"TableName":"carts","Item":{"id":{"S":")" + std::to_string(item) + R"("},"v":{"N":")" +
-                                         std::to_string(turn) + R"("}}})");
+          crowd.operation("PutItem", R"({"TableName":"carts","Item":{"id":{"S":")" + std::to_string(item) +
+                                         R"("},"v":{"N":")" + std::to_string(turn) + R"("}}})");
         }
       },
-      [&](int turn) { crowd.control("POST", turn % 10 == 0 ? "/_mayfly/streams/carts/split" : "/_mayfly/streams/carts/roll"); },
+      [&](int turn) {
+        crowd.control("POST",
+                      turn % 10 == 0 ? "/_mayfly/streams/carts/split" : "/_mayfly/streams/carts/roll");
+      },
       [&](int turn) {
         if (turn % 4 == 0) {
           const json taken = json::parse(crowd.control("POST", "/_mayfly/snapshots"));
@@ -122,13 +133,16 @@ TEST_CASE("mapping calls beside each other, writers, splits, restores and resets
       [&](int) { world.settle(std::chrono::milliseconds(5)); },
       [&](int turn) {
         if (turn % 2 == 0) world.triggers().functions().remove(world.scope.account, "f2");
-        if (turn % 2 == 1) world.triggers().functions().set(world.scope.account, "f2", {*compat::outbound::Url::parse("http://functions/f2")});
+        if (turn % 2 == 1)
+          world.triggers().functions().set(world.scope.account, "f2",
+                                           {*compat::outbound::Url::parse("http://functions/f2")});
       },
   };
   together(hands, 40);
 
   CHECK(world.triggers().threads() <= compat::triggers::Pool::threads_max_default);
-  for (const std::string& uuid : crowd.uuids()) CHECK(world.rest("DELETE " + mappings + "/" + uuid).starts_with("202 "));
+  for (const std::string& uuid : crowd.uuids())
+    CHECK(world.rest("DELETE " + mappings + "/" + uuid).starts_with("202 "));
   CHECK(crowd.uuids().empty());
   crowd.create_table();
   const auto before = world.calls("f0").size();
@@ -136,9 +150,9 @@ TEST_CASE("mapping calls beside each other, writers, splits, restores and resets
   world.put("carts", "last");
   CHECK(world.settle().empty());
   const auto calls = world.calls("f0");
-  const bool came = std::any_of(calls.begin() + static_cast<std::ptrdiff_t>(before), calls.end(), [](const json& event) {
-    return event["Records"].back()["dynamodb"]["Keys"]["id"]["S"] == "last";
-  });
+  const bool came = std::any_of(
+      calls.begin() + static_cast<std::ptrdiff_t>(before), calls.end(),
+      [](const json& event) { return event["Records"].back()["dynamodb"]["Keys"]["id"]["S"] == "last"; });
   CHECK(came);
 }
 
@@ -159,12 +173,14 @@ TEST_CASE("each record is delivered while its mapping's number of lanes changes 
   constexpr int turns = 60;
   together({[&](int turn) {
               for (int item = 0; item < 8; ++item) {
-                crowd.operation("PutItem", R"({"TableName":"carts","Item":{"id":{"S":"i)" + std::to_string(item) +
-                                               R"("},"v":{"N":")" + std::to_string(turn + 1) + R"("}}})");
+                crowd.operation("PutItem", R"({"TableName":"carts","Item":{"id":{"S":"i)" +
+                                               std::to_string(item) + R"("},"v":{"N":")" +
+                                               std::to_string(turn + 1) + R"("}}})");
               }
             },
             [&](int turn) {
-              world.rest("PUT " + mappings + "/" + uuid, R"({"ParallelizationFactor":)" + std::to_string(turn * 7 % 10 + 1) + "}");
+              world.rest("PUT " + mappings + "/" + uuid,
+                         R"({"ParallelizationFactor":)" + std::to_string(turn * 7 % 10 + 1) + "}");
             },
             [&](int turn) {
               if (turn % 20 == 0) crowd.control("POST", "/_mayfly/streams/carts/split");
@@ -191,7 +207,8 @@ TEST_CASE("Mayfly ends in the middle of everything, and functions that do not an
     crowd.create_table();
     const std::string uuid = crowd.create_mapping("f", 4);
     for (int item = 0; item < 20; ++item) {
-      crowd.operation("PutItem", R"({"TableName":"carts","Item":{"id":{"S":")" + std::to_string(item) + R"("}}})");
+      crowd.operation("PutItem",
+                      R"({"TableName":"carts","Item":{"id":{"S":")" + std::to_string(item) + R"("}}})");
     }
     while (called < 2) std::this_thread::yield();
     if (round % 2 == 0) world->rest("DELETE " + mappings + "/" + uuid);
