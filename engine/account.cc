@@ -27,58 +27,58 @@ std::string bytes_of(const AccountClock::Anchor& anchor) {
 }  // namespace
 
 Instant Account::stream_time_of(Instant instant) const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   return stream_time_.of(instant);
 }
 
 Instant Account::instant_of_stream_time(Instant stream_time) const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   return stream_time_.instant_of(stream_time);
 }
 
 void Account::jumped(Instant from, Instant to) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   stream_time_.jump(from, to);
 }
 
 void Account::forget_jumps_before(Instant instant) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   stream_time_.forget_before(instant);
 }
 
 ImageKeeper Account::image_keeper() const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   return image_keeper_;
 }
 
 void Account::keep_images(ImageKeeper keeper) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   image_keeper_ = keeper;
 }
 
 std::string Account::bytes() const {
   std::string bytes = bytes_of(clock_.anchor());
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   stream_time_.append_to(bytes);
   return bytes;
 }
 
 void Account::resume(std::string_view bytes) {
   clock_.set(anchor_in(bytes));
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   stream_time_ = StreamTime::from_bytes(bytes.substr(anchor_bytes));
 }
 
 void Account::rewind(std::string_view bytes) {
   const AccountClock::Anchor anchor = anchor_in(bytes);
   clock_.set(anchor.setting, anchor.here);
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   stream_time_ = StreamTime::from_bytes(bytes.substr(anchor_bytes));
 }
 
 void Account::begin_anew(ClockSetting setting, Instant now) {
   clock_.set(setting, now);
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   stream_time_ = {};
 }
 
@@ -95,11 +95,11 @@ AccountClock::Anchor Accounts::initial_anchor() const {
 
 Account& Accounts::of(std::string_view id) {
   {
-    const std::shared_lock lock(mutex_);
+    const SharedLock lock(mutex_);
     const auto known = accounts_.find(id);
     if (known != accounts_.end()) return *known->second;
   }
-  const std::unique_lock lock(mutex_);
+  const Lock lock(mutex_);
   auto& account = accounts_[std::string(id)];
   if (!account) account = std::make_unique<Account>(std::string(id), host_, initial_anchor(), bell_);
   return *account;
@@ -107,7 +107,7 @@ Account& Accounts::of(std::string_view id) {
 
 std::vector<Account*> Accounts::all() const {
   std::vector<Account*> result;
-  const std::shared_lock lock(mutex_);
+  const SharedLock lock(mutex_);
   for (const auto& [id, account] : accounts_) result.push_back(account.get());
   return result;
 }

@@ -12,9 +12,7 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,9 +22,9 @@
 #include "engine/bell.h"
 #include "engine/clock.h"
 #include "engine/gate.h"
-#include "engine/guarded_by.h"
+#include "engine/mutex.h"
 #include "engine/stream_time.h"
-#include "engine/timer_heap.h"
+#include "engine/timer_queue.h"
 
 namespace mayfly::engine {
 
@@ -46,7 +44,8 @@ class Account {
    public:
     Turn(Turn&& other) noexcept : account_(std::exchange(other.account_, nullptr)), rings_(other.rings_) {}
     Turn& operator=(Turn&&) = delete;
-    ~Turn() {
+    // It may have moved: of whom it is, only its value says.
+    ~Turn() NO_THREAD_SAFETY_ANALYSIS {
       if (account_ == nullptr) return;
       account_->turn_.unlock();
       if (rings_) account_->bell_.ring();
@@ -69,18 +68,19 @@ class Account {
   [[nodiscard]] const std::string& id() const { return id_; }
   [[nodiscard]] AccountClock& clock() { return clock_; }
   [[nodiscard]] const AccountClock& clock() const { return clock_; }
-  [[nodiscard]] TimerHeap& timers() { return timers_; }
+  [[nodiscard]] TimerQueue& timers() { return timers_; }
 
-  [[nodiscard]] Turn take_turn() {
+  // The lock goes into what they return, which the analysis does not follow.
+  [[nodiscard]] Turn take_turn() NO_THREAD_SAFETY_ANALYSIS {
     turn_.lock();
     return {*this, /*rings=*/true};
   }
   // Nothing: somebody else has it.
-  [[nodiscard]] std::optional<Turn> try_turn() {
+  [[nodiscard]] std::optional<Turn> try_turn() NO_THREAD_SAFETY_ANALYSIS {
     return turn_.try_lock() ? std::optional(Turn(*this, /*rings=*/true)) : std::nullopt;
   }
-  // Likewise, for the reaper itself, which does not wake itself.
-  [[nodiscard]] std::optional<Turn> try_reapers_turn() {
+  // For the reaper itself, which does not wake itself. Nothing: somebody else has it.
+  [[nodiscard]] std::optional<Turn> try_reapers_turn() NO_THREAD_SAFETY_ANALYSIS {
     return turn_.try_lock() ? std::optional(Turn(*this, /*rings=*/false)) : std::nullopt;
   }
 
@@ -110,10 +110,10 @@ class Account {
   const std::string id_;
   Bell& bell_;
   AccountClock clock_;
-  TimerHeap timers_;
-  std::mutex turn_;
+  TimerQueue timers_;
+  Mutex turn_;
   Gate requests_;
-  mutable std::mutex mutex_;  // for a few instructions
+  mutable Mutex mutex_;  // for a few instructions
   StreamTime stream_time_ GUARDED_BY(mutex_);
   ImageKeeper image_keeper_ GUARDED_BY(mutex_);
 };
@@ -149,7 +149,7 @@ class Accounts {
   const Clock& host_;
   const ClockDefaults defaults_;
   Bell bell_;
-  mutable std::shared_mutex mutex_;  // for a few instructions
+  mutable SharedMutex mutex_;  // for a few instructions
   std::map<std::string, std::unique_ptr<Account>, std::less<>> accounts_ GUARDED_BY(mutex_);
 };
 

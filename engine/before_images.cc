@@ -32,7 +32,7 @@ bool is_kept(std::string_view key, const ImageKeeper& keeper) {
 void BeforeImages::put(Batch& batch, ImageLog log, std::string_view key,
                        const std::optional<std::string_view>& value) {
   if (in_memory_) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     images_[log].try_emplace(std::string(key), value ? Value(std::string(*value)) : Value());
     return;
   }
@@ -52,7 +52,7 @@ void BeforeImages::stage(Batch& batch, const Erasure& erasure) const {
 
 void BeforeImages::written(const Erasure& erasure) {
   if (!in_memory_) return;
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   for (const ImageLog log : erasure.logs) images_.erase(log);
   for (const auto& [log, key] : erasure.images) images_[log].erase(key);
 }
@@ -63,7 +63,7 @@ void BeforeImages::stage(Batch& batch, const ImageKeeper& keeper) {
   std::string value;
   const auto has = [&](std::string_view key) {
     if (in_memory_) {
-      const std::lock_guard lock(mutex_);
+      const Lock lock(mutex_);
       return images_[keeper.log].count(key) > 0;
     }
     std::string unused;
@@ -91,7 +91,7 @@ void BeforeImages::each(ImageLog log, const Visit& visit) const {
   if (in_memory_) {
     const Images* images = nullptr;
     {
-      const std::lock_guard lock(mutex_);
+      const Lock lock(mutex_);
       if (const auto found = images_.find(log); found != images_.end()) images = &found->second;
     }
     // Nobody writes to the account meanwhile: the caller sees to that.
@@ -107,7 +107,7 @@ void BeforeImages::each(ImageLog log, const Visit& visit) const {
 
 std::optional<BeforeImages::Value> BeforeImages::find(ImageLog log, std::string_view key) const {
   if (in_memory_) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     const auto images = images_.find(log);
     if (images == images_.end()) return std::nullopt;
     const auto image = images->second.find(key);

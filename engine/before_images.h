@@ -14,14 +14,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "engine/guarded_by.h"
+#include "engine/mutex.h"
 #include "engine/storage.h"
 
 namespace mayfly::engine {
@@ -65,7 +64,7 @@ class BeforeImages {
   const Storage& storage_;
   // In memory nothing has to survive, and a map costs a tenth of what RocksDB does.
   const bool in_memory_;
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::map<ImageLog, Images> images_ GUARDED_BY(mutex_);
 };
 

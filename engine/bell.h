@@ -6,13 +6,11 @@
 // Any number of threads may wait, and each of them is woken. Thread-safe; ringing is cheap.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 
 #include "engine/clock.h"
-#include "engine/guarded_by.h"
+#include "engine/mutex.h"
 
 namespace mayfly::engine {
 
@@ -21,13 +19,13 @@ class Bell {
   using Ticket = std::uint64_t;
 
   [[nodiscard]] Ticket ticket() const {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     return rings_;
   }
 
   void ring() {
     {
-      const std::lock_guard lock(mutex_);
+      const Lock lock(mutex_);
       ++rings_;
     }
     rung_.notify_all();
@@ -36,16 +34,16 @@ class Bell {
   // Until it rings; false: the deadline came first. Without a deadline it waits as long as it takes. By the
   // host's clock, not by a steady one: if it is set, or the machine slept, we wake when it says so.
   bool wait(Ticket ticket, std::optional<RealTime> deadline) const {
-    std::unique_lock lock(mutex_);
-    const auto rung = [&] { return rings_ != ticket; };
+    Lock lock(mutex_);
+    const auto rung = [&]() REQUIRES(mutex_) { return rings_ != ticket; };
     if (deadline) return rung_.wait_until(lock, *deadline, rung);
     rung_.wait(lock, rung);
     return true;
   }
 
  private:
-  mutable std::mutex mutex_;
-  mutable std::condition_variable rung_;
+  mutable Mutex mutex_;
+  mutable Condition rung_;
   Ticket rings_ GUARDED_BY(mutex_) = 0;
 };
 

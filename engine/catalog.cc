@@ -95,25 +95,30 @@ LiveTable::LiveTable(std::shared_ptr<const Table> table, Account& account)
       expires_(may_expire(*description_)) {}
 
 void LiveTable::describe(std::shared_ptr<const Table> description) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   description_ = std::move(description);
   expires_.store(may_expire(*description_), std::memory_order_release);
 }
 
 std::shared_ptr<const Table> LiveTable::description() const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   return description_;
 }
 
 Counter& LiveTable::counter(IndexId index) const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   return counters_[index];
 }
 
 // --- finding
 
-Catalog::Catalog(Storage& storage, Accounts& accounts, BeforeImages& images, std::uint32_t stream_shards)
-    : storage_(storage), accounts_(accounts), images_(images), stream_shards_(stream_shards) {
+Catalog::Catalog(Storage& storage, Accounts& accounts, BeforeImages& images, const Watermark& watermark,
+                 std::uint32_t stream_shards)
+    : storage_(storage),
+      accounts_(accounts),
+      images_(images),
+      watermark_(watermark),
+      stream_shards_(stream_shards) {
   load();
 }
 
@@ -149,7 +154,7 @@ std::shared_ptr<LiveTable> Catalog::make_live(Table table) {
 }
 
 std::shared_ptr<LiveTable> Catalog::find(const Scope& scope, std::string_view name) const {
-  const std::shared_lock lock(mutex_);
+  const SharedLock lock(mutex_);
   const auto names = tables_.find(scope);
   if (names == tables_.end()) return nullptr;
   const auto table = names->second.find(name);
@@ -157,7 +162,7 @@ std::shared_ptr<LiveTable> Catalog::find(const Scope& scope, std::string_view na
 }
 
 std::shared_ptr<LiveTable> Catalog::find(TableId table) const {
-  const std::shared_lock lock(mutex_);
+  const SharedLock lock(mutex_);
   const auto found = by_id_.find(table);
   return found == by_id_.end() ? nullptr : found->second;
 }
@@ -165,7 +170,7 @@ std::shared_ptr<LiveTable> Catalog::find(TableId table) const {
 std::vector<std::string> Catalog::names(const Scope& scope, std::string_view start_after,
                                         std::size_t limit) const {
   std::vector<std::string> result;
-  const std::shared_lock lock(mutex_);
+  const SharedLock lock(mutex_);
   const auto names = tables_.find(scope);
   if (names == tables_.end()) return result;
   for (auto table = names->second.upper_bound(start_after);
@@ -176,14 +181,14 @@ std::vector<std::string> Catalog::names(const Scope& scope, std::string_view sta
 
 std::vector<std::shared_ptr<LiveTable>> Catalog::tables() const {
   std::vector<std::shared_ptr<LiveTable>> result;
-  const std::shared_lock lock(mutex_);
+  const SharedLock lock(mutex_);
   for (const auto& [id, table] : by_id_) result.push_back(table);
   return result;
 }
 
 std::vector<std::shared_ptr<LiveTable>> Catalog::tables(std::string_view account) const {
   std::vector<std::shared_ptr<LiveTable>> result;
-  const std::shared_lock lock(mutex_);
+  const SharedLock lock(mutex_);
   for (const auto& [id, table] : by_id_)
     if (table->account().id() == account) result.push_back(table);
   return result;
@@ -191,8 +196,8 @@ std::vector<std::shared_ptr<LiveTable>> Catalog::tables(std::string_view account
 
 // --- changing
 
-std::shared_ptr<LiveTable> Catalog::create(Table table, const Committer& committer) {
-  const std::lock_guard changing(changes_);
+std::shared_ptr<LiveTable> Catalog::create(Table table) {
+  const Lock changing(changes_);
   const Scope scope{table.account, table.region};
   if (find(scope, table.name)) return nullptr;
 
@@ -205,7 +210,7 @@ std::shared_ptr<LiveTable> Catalog::create(Table table, const Committer& committ
   for (Index& index : table.indexes) index.id = give_index_id(table, table);
   StreamId next_stream = next_stream_;
   if (table.stream) {
-    table.stream = make_stream(table, table.stream->view, next_stream++, committer);
+    table.stream = make_stream(table, table.stream->view, next_stream++);
     table.latest_stream_label = table.stream->label;
   }
   Batch batch;
@@ -218,18 +223,17 @@ std::shared_ptr<LiveTable> Catalog::create(Table table, const Committer& committ
   next_stream_ = next_stream;
   auto live = std::make_shared<LiveTable>(std::make_shared<const Table>(std::move(table)), account);
   const auto description = live->description();
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   tables_[scope][description->name] = live;
   by_id_[description->id] = live;
   if (description->stream) streams_.put(*description->stream);
   return live;
 }
 
-std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::function<void(Table&)>& change,
-                                             const Committer& committer) {
-  const std::lock_guard gate(live.gate_);
+std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::function<void(Table&)>& change) {
+  const Lock gate(live.gate_);
   if (live.dropped()) return nullptr;
-  const std::lock_guard changing(changes_);
+  const Lock changing(changes_);
   const std::shared_ptr<const Table> old = live.description();
   Table table = *old;
   // The description's stream knows the open shards, streams_ also what was trimmed since.
@@ -265,10 +269,10 @@ std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::functio
   StreamId next_stream = next_stream_;
   if (old_stream && (!table.stream || table.stream->id != old_stream->id)) {
     closed = old_stream;
-    close_with_last_records(storage_, *closed, live.account().clock().now(), committer.published());
+    close_with_last_records(storage_, *closed, live.account().clock().now(), watermark_.published());
   }
   if (table.stream && (!old_stream || table.stream->id != old_stream->id)) {
-    table.stream = make_stream(table, table.stream->view, next_stream++, committer);
+    table.stream = make_stream(table, table.stream->view, next_stream++);
     table.latest_stream_label = table.stream->label;
     put_next_ids(batch, next_table_, next_stream);
   }
@@ -286,18 +290,18 @@ std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::functio
   if (description->expiry != old->expiry) {
     // What was looked up by the old mode is looked up anew.
     live.account().timers().forget(live.id());
-    if (description->ttl) live.account().timers().push({live.id(), 0, 0});
+    if (description->ttl) live.account().timers().look_now(live.id());
   }
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   if (closed) streams_.put(*closed);
   if (description->stream) streams_.put(*description->stream);
   return description;
 }
 
-bool Catalog::drop(LiveTable& live, const Committer& committer) {
-  const std::lock_guard gate(live.gate_);
+bool Catalog::drop(LiveTable& live) {
+  const Lock gate(live.gate_);
   if (live.dropped()) return false;
-  const std::lock_guard changing(changes_);
+  const Lock changing(changes_);
   const std::shared_ptr<const Table> table = live.description();
   Batch batch;
   // What a snapshot has of it stays where it is.
@@ -305,13 +309,13 @@ bool Catalog::drop(LiveTable& live, const Committer& committer) {
   batch.erase(table_prefix('T', table->id));
   std::optional<Stream> closed = table->stream ? find_stream(table->stream->id) : std::nullopt;
   if (closed) {
-    close_with_last_records(storage_, *closed, live.account().clock().now(), committer.published());
+    close_with_last_records(storage_, *closed, live.account().clock().now(), watermark_.published());
     put_description(batch, 'R', closed->id, *closed);
   }
   storage_.write(batch);
 
   live.dropped_ = true;
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   const auto names = tables_.find(Scope{table->account, table->region});
   names->second.erase(table->name);
   by_id_.erase(table->id);
@@ -327,13 +331,12 @@ void Catalog::hold_still(std::string_view account, const std::function<void(cons
     const Tables held = tables(account);  // by id, as gates are taken
     std::vector<std::unique_lock<Gate>> gates;
     for (const auto& live : held) gates.emplace_back(live->gate_);
-    const std::lock_guard changing(changes_);
+    const Lock changing(changes_);
     if (tables(account) == held) return look(held);  // else one was made or dropped meanwhile
   }
 }
 
-void Catalog::replace(Account& account, const Committer& committer, const StageReplacement& stage,
-                      const std::function<void()>& settle) {
+void Catalog::replace(Account& account, const StageReplacement& stage, const std::function<void()>& settle) {
   hold_still(account.id(), [&](const Tables& old_tables) {
     Batch batch;
     for (const auto& live : old_tables) batch.erase(table_prefix('T', live->id()));
@@ -344,7 +347,7 @@ void Catalog::replace(Account& account, const Committer& committer, const StageR
     }
     // Numbers go on from the last that was given, whoever had it.
     std::string last;
-    append_little_endian(last, committer.published());
+    append_little_endian(last, watermark_.published());
     batch.put(last_sequence_key, last);
 
     auto [tables, streams] = stage(old_tables, old_streams, batch);
@@ -358,7 +361,7 @@ void Catalog::replace(Account& account, const Committer& committer, const StageR
       new_tables.push_back(make_live(std::move(table)));
       new_tables.back()->kept_ = true;
     }
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     for (const auto& live : old_tables) {
       live->dropped_ = true;
       account.timers().forget(live->id());
@@ -377,8 +380,7 @@ void Catalog::replace(Account& account, const Committer& committer, const StageR
 
 // --- streams
 
-Stream Catalog::make_stream(const Table& table, StreamView view, StreamId id,
-                            const Committer& committer) const {
+Stream Catalog::make_stream(const Table& table, StreamView view, StreamId id) const {
   Stream stream;
   stream.id = id;
   stream.table = table.id;
@@ -389,11 +391,11 @@ Stream Catalog::make_stream(const Table& table, StreamView view, StreamId id,
   stream.keys = table.keys;
   stream.name = id;
   stream.created = accounts_.of(table.account).clock().now();
-  stream.shards = first_shards(stream_shards_, stream.created, committer.published());
+  stream.shards = first_shards(stream_shards_, stream.created, watermark_.published());
   // A frozen clock gives the same label twice; a stream's is its own, and later than its predecessors'.
   std::string latest = table.latest_stream_label.value_or("");
   {
-    const std::shared_lock lock(mutex_);
+    const SharedLock lock(mutex_);
     const Stream* last = streams_.last_of(table.account, table.region, table.name);
     if (last) latest = std::max(latest, last->label);
   }
@@ -413,49 +415,49 @@ Stream Catalog::make_stream(const Table& table, StreamView view, StreamId id,
 }
 
 std::vector<Stream> Catalog::streams(const Scope& scope) const {
-  const std::shared_lock lock(mutex_);
+  const SharedLock lock(mutex_);
   return streams_.of(scope.account, scope.region);
 }
 
 std::vector<Stream> Catalog::streams(std::string_view account) const {
-  const std::shared_lock lock(mutex_);
+  const SharedLock lock(mutex_);
   return streams_.of(account);
 }
 
 std::vector<Stream> Catalog::streams() const {
-  const std::shared_lock lock(mutex_);
+  const SharedLock lock(mutex_);
   return streams_.all();
 }
 
 std::optional<Stream> Catalog::find_stream(const Scope& scope, std::string_view table_name,
                                            std::string_view label) const {
-  const std::shared_lock lock(mutex_);
+  const SharedLock lock(mutex_);
   const Stream* found = streams_.find(scope.account, scope.region, table_name, label);
   return found ? std::optional<Stream>(*found) : std::nullopt;
 }
 
 std::optional<Stream> Catalog::find_stream(StreamId stream) const {
-  const std::shared_lock lock(mutex_);
+  const SharedLock lock(mutex_);
   const Stream* found = streams_.find(stream);
   return found ? std::optional<Stream>(*found) : std::nullopt;
 }
 
 std::optional<Shard> Catalog::find_shard(StreamId stream, ShardNumber number) const {
-  const std::shared_lock lock(mutex_);
+  const SharedLock lock(mutex_);
   const Stream* found = streams_.find(stream);
   const Shard* shard = found ? found->find_shard(number) : nullptr;
   return shard ? std::optional<Shard>(*shard) : std::nullopt;
 }
 
 Expected<std::vector<Shard>, ReshardRefusal> Catalog::reshard(LiveTable& live, ShardNumber shard,
-                                                              Resharding how, const Committer& committer) {
-  const std::lock_guard gate(live.gate_);
-  const std::lock_guard changing(changes_);
+                                                              Resharding how) {
+  const Lock gate(live.gate_);
+  const Lock changing(changes_);
   Table table = *live.description();
   if (live.dropped() || !table.stream) return Unexpected{ReshardRefusal::no_stream};
   table.stream = find_stream(table.stream->id);
   TRY(std::vector<Shard> children,
-      engine::reshard(*table.stream, shard, how, live.account().clock().now(), committer.published()));
+      engine::reshard(*table.stream, shard, how, live.account().clock().now(), watermark_.published()));
   for (Shard& parent : table.stream->shards)
     if (parent.number == shard) end_with_last_record(storage_, table.stream->id, parent);
 
@@ -466,7 +468,7 @@ Expected<std::vector<Shard>, ReshardRefusal> Catalog::reshard(LiveTable& live, S
 
   auto description = std::make_shared<const Table>(std::move(table));
   live.describe(description);
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   streams_.put(*description->stream);
   return children;
 }
@@ -476,7 +478,7 @@ void Catalog::erase_data(Batch& batch, TableId table) const {
 }
 
 void Catalog::trim_stream(StreamId id, const std::vector<TrimmedShard>& trimmed, Batch& batch) {
-  const std::lock_guard changing(changes_);  // so that a closing meanwhile is not undone
+  const Lock changing(changes_);  // so that a closing meanwhile is not undone
   std::optional<Stream> stream = find_stream(id);
   if (!stream) return;
   std::vector<Shard>& shards = stream->shards;
@@ -490,18 +492,18 @@ void Catalog::trim_stream(StreamId id, const std::vector<TrimmedShard>& trimmed,
   put_description(batch, 'R', id, *stream);
   images_.stage(batch, accounts_.of(stream->account).image_keeper());
   storage_.write(batch);
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   streams_.put(*std::move(stream));
 }
 
 void Catalog::forget_stream(StreamId id, Batch& batch) {
-  const std::lock_guard changing(changes_);
+  const Lock changing(changes_);
   const std::optional<Stream> stream = find_stream(id);
   if (!stream) return;
   batch.erase(table_prefix('R', id));
   images_.stage(batch, accounts_.of(stream->account).image_keeper());
   storage_.write(batch);
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   streams_.erase(id);
 }
 

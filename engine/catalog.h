@@ -15,9 +15,7 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,11 +23,12 @@
 #include "engine/clock.h"
 #include "engine/expected.h"
 #include "engine/expiry_stats.h"
-#include "engine/guarded_by.h"
 #include "engine/lock_table.h"
+#include "engine/mutex.h"
 #include "engine/shards.h"
 #include "engine/stream_directory.h"
 #include "engine/table.h"
+#include "engine/watermark.h"
 
 namespace mayfly::engine {
 
@@ -39,7 +38,6 @@ class Batch;
 class BeforeImages;
 class Storage;
 class ExpiryIndex;
-class Committer;
 
 // What DescribeTable counts. Exact, and committed with the writes they count.
 struct Counter {
@@ -62,7 +60,7 @@ class LiveTable {
   [[nodiscard]] Counter& counter(IndexId index) const;
   template <class Visit>
   void each_counter(Visit visit) const {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     for (const auto& [index, counter] : counters_) visit(index, counter);
   }
 
@@ -78,7 +76,7 @@ class LiveTable {
   mutable Gate gate_;                 // lock_table.h has the order
   std::atomic<bool> dropped_{false};  // changes while the gate is held alone
   std::atomic<bool> kept_{false};     // likewise: a snapshot has the table (before_images.h)
-  mutable std::mutex mutex_;  // for a few instructions; the two below change while the gate is held alone
+  mutable Mutex mutex_;  // for a few instructions; the two below change while the gate is held alone
   std::shared_ptr<const Table> description_ GUARDED_BY(mutex_);
   std::atomic<bool> expires_;  // follows from the description
   mutable std::map<IndexId, Counter> counters_ GUARDED_BY(mutex_);
@@ -93,9 +91,10 @@ struct Scope {
 class Catalog {
  public:
   // Loads what storage holds. New streams begin with so many shards.
-  Catalog(Storage& storage, Accounts& accounts, BeforeImages& images, std::uint32_t stream_shards);
+  Catalog(Storage& storage, Accounts& accounts, BeforeImages& images, const Watermark& watermark,
+          std::uint32_t stream_shards);
 
-  std::shared_ptr<LiveTable> create(Table table, const Committer& committer);
+  std::shared_ptr<LiveTable> create(Table table);
   [[nodiscard]] std::shared_ptr<LiveTable> find(const Scope& scope, std::string_view name) const;
   [[nodiscard]] std::shared_ptr<LiveTable> find(TableId table) const;
   [[nodiscard]] std::vector<std::string> names(const Scope& scope, std::string_view start_after,
@@ -107,9 +106,8 @@ class Catalog {
   // Edits a copy of the description while nobody writes to the table. Gives new indexes and a new stream
   // their ids, marks what has to be backfilled, erases what removed indexes and a removed TTL left, closes a
   // removed stream. Nothing: the table was dropped.
-  std::shared_ptr<const Table> update(LiveTable& table, const std::function<void(Table&)>& change,
-                                      const Committer& committer);
-  bool drop(LiveTable& table, const Committer& committer);
+  std::shared_ptr<const Table> update(LiveTable& table, const std::function<void(Table&)>& change);
+  bool drop(LiveTable& table);
 
   // --- a whole account (snapshots.h)
   // Runs while nobody writes to a table of the account, nor changes one, nor makes any in any account.
@@ -125,8 +123,7 @@ class Catalog {
   // before anyone sees it.
   using StageReplacement = std::function<Replacement(const Tables& old_tables,
                                                      const std::vector<Stream>& old_streams, Batch& batch)>;
-  void replace(Account& account, const Committer& committer, const StageReplacement& stage,
-               const std::function<void()>& settle);
+  void replace(Account& account, const StageReplacement& stage, const std::function<void()>& settle);
   // Whether a snapshot of the account has the table: its changes are kept from now on. While nobody writes to
   // it.
   static void keep_images(LiveTable& table, bool kept) { table.kept_ = kept; }
@@ -139,8 +136,7 @@ class Catalog {
   [[nodiscard]] std::optional<Stream> find_stream(StreamId stream) const;
   [[nodiscard]] std::optional<Shard> find_shard(StreamId stream, ShardNumber shard) const;
   // Closes a shard of the table's stream and opens its children, while nobody writes to the table.
-  Expected<std::vector<Shard>, ReshardRefusal> reshard(LiveTable& table, ShardNumber shard, Resharding how,
-                                                       const Committer& committer);
+  Expected<std::vector<Shard>, ReshardRefusal> reshard(LiveTable& table, ShardNumber shard, Resharding how);
   // What was trimmed: notes it in the batch, writes that, then says so.
   struct TrimmedShard {
     ShardNumber shard;
@@ -159,18 +155,19 @@ class Catalog {
   };
   using Names = std::map<std::string, std::shared_ptr<LiveTable>, NameLess>;
 
-  void load();
+  void load() REQUIRES(changes_, mutex_);             // or nobody else knows of it yet
   std::shared_ptr<LiveTable> make_live(Table table);  // with its counters from storage
-  Stream make_stream(const Table& table, StreamView view, StreamId id, const Committer& committer) const;
+  Stream make_stream(const Table& table, StreamView view, StreamId id) const;
 
   Storage& storage_;
   Accounts& accounts_;
   BeforeImages& images_;
+  const Watermark& watermark_;
   const std::uint32_t stream_shards_;
-  std::mutex changes_;  // one change of the catalog at a time; taken after a table's gate
+  Mutex changes_;  // one change of the catalog at a time; taken after a table's gate
   TableId next_table_ GUARDED_BY(changes_) = 1;
   StreamId next_stream_ GUARDED_BY(changes_) = 1;
-  mutable std::shared_mutex mutex_;  // for a few instructions
+  mutable SharedMutex mutex_;  // for a few instructions
   std::map<Scope, Names> tables_ GUARDED_BY(mutex_);
   std::map<TableId, std::shared_ptr<LiveTable>> by_id_ GUARDED_BY(mutex_);
   StreamDirectory streams_ GUARDED_BY(mutex_);

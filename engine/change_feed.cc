@@ -17,14 +17,14 @@ ChangeFeed::Subscription& ChangeFeed::Subscription::operator=(Subscription&& oth
 
 void ChangeFeed::Subscription::end() {
   if (feed_ == nullptr) return;
-  const std::lock_guard lock(feed_->commits_);
+  const Lock lock(feed_->commits_);
   feed_->listeners_.erase(listener_);
   feed_ = nullptr;
 }
 
 ChangeFeed::Subscription ChangeFeed::subscribe(Listener listener) {
   // Between two commits: of the one that comes next the listener hears all.
-  const std::lock_guard lock(commits_);
+  const Lock lock(commits_);
   return {*this, listeners_.insert(listeners_.end(), std::move(listener))};
 }
 

@@ -14,12 +14,11 @@
 #include <cstdint>
 #include <functional>
 #include <list>
-#include <mutex>
 #include <optional>
 #include <string_view>
 
 #include "engine/change_log.h"
-#include "engine/guarded_by.h"
+#include "engine/mutex.h"
 #include "engine/table.h"
 
 namespace mayfly::engine {
@@ -59,16 +58,16 @@ class ChangeFeed {
   };
 
   // `commits`: held by whoever commits and publishes.
-  explicit ChangeFeed(std::mutex& commits) : commits_(commits) {}
+  explicit ChangeFeed(Mutex& commits) : commits_(commits) {}
 
   [[nodiscard]] Subscription subscribe(Listener listener);
 
-  // The committer's, which holds `commits`.
-  [[nodiscard]] bool listened() const { return !listeners_.empty(); }
-  void tell(const Change& change) noexcept;
+  // Requires: the caller commits. (That its mutex is `commits`, the analysis cannot see.)
+  [[nodiscard]] bool listened() const NO_THREAD_SAFETY_ANALYSIS { return !listeners_.empty(); }
+  void tell(const Change& change) noexcept NO_THREAD_SAFETY_ANALYSIS;
 
  private:
-  std::mutex& commits_;
+  Mutex& commits_;
   Listeners listeners_ GUARDED_BY(commits_);
 };
 

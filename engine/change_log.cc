@@ -9,7 +9,6 @@
 #include <cstring>
 
 #include "engine/catalog.h"
-#include "engine/committer.h"
 #include "engine/item_codec.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
@@ -98,7 +97,7 @@ StreamPage ChangeLog::read(StreamId stream, ShardNumber number, Sequence from, s
   const std::optional<Shard> shard = catalog_.find_shard(stream, number);
   if (!shard) return {{}, from, /*at_end=*/true, /*ended=*/true};
   // Before the iterator is made: it then sees every record up to here.
-  const Sequence last = shard->last_sequence.value_or(committer_.published());
+  const Sequence last = shard->last_sequence.value_or(watermark_.published());
   StreamPage page{{}, from, false};
   std::size_t bytes = 0;
   Storage::Iterator iterator(storage_, record_key(stream, number, from),
@@ -133,7 +132,7 @@ void ChangeLog::forget(const Stream& stream) {
   Batch batch;
   storage_.erase_range(batch, prefix, prefix_end(prefix));
   std::string last;
-  append_little_endian(last, committer_.published());
+  append_little_endian(last, watermark_.published());
   batch.put(last_sequence_key, last);
   catalog_.forget_stream(stream.id, batch);
 }
@@ -152,7 +151,7 @@ void ChangeLog::trim(const Stream& stream, Instant instant, std::optional<Instan
     }
     if (shard.closed) leave(*shard.closed);
     Storage::Iterator iterator(storage_, lower,
-                               record_key(stream.id, shard.number, committer_.published() + 1));
+                               record_key(stream.id, shard.number, watermark_.published() + 1));
     iterator.seek(record_key(stream.id, shard.number, shard.oldest_sequence));
     Sequence oldest = shard.oldest_sequence;
     for (; iterator.valid() && record_created(iterator.value()) < instant; iterator.next())

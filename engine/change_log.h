@@ -14,14 +14,12 @@
 #include "engine/attribute_value.h"
 #include "engine/clock.h"
 #include "engine/table.h"
+#include "engine/watermark.h"
 
 namespace mayfly::engine {
 
 class Catalog;
-class Committer;
 class Storage;
-
-using Sequence = std::uint64_t;
 
 // In storage, u64le: the last number that streams have used which are forgotten by now.
 inline constexpr std::string_view last_sequence_key = "Msequence";
@@ -59,8 +57,8 @@ struct StreamPage {
 
 class ChangeLog {
  public:
-  ChangeLog(Storage& storage, Catalog& catalog, const Committer& committer)
-      : storage_(storage), catalog_(catalog), committer_(committer) {}
+  ChangeLog(Storage& storage, Catalog& catalog, const Watermark& watermark)
+      : storage_(storage), catalog_(catalog), watermark_(watermark) {}
 
   // The last sequence number that storage knows of.
   static Sequence last_sequence(const Storage& storage, const std::vector<Stream>& streams);
@@ -79,7 +77,7 @@ class ChangeLog {
 
   Storage& storage_;
   Catalog& catalog_;
-  const Committer& committer_;
+  const Watermark& watermark_;
 };
 
 }  // namespace mayfly::engine

@@ -51,7 +51,7 @@ Instant elapsed_since(Instant begin, Instant now) { return now > begin ? now - b
 }  // namespace
 
 Instant AccountClock::now() const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   if (held_) return anchor_.here;
   switch (anchor_.setting.mode) {
     case ClockSetting::Mode::real: return host_.now();
@@ -68,7 +68,7 @@ Instant AccountClock::now() const {
 std::optional<std::chrono::nanoseconds> AccountClock::real_time_until(Instant instant) const {
   const Instant left = instant - now();
   if (left <= 0) return std::chrono::nanoseconds::zero();
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   if (held_) return std::nullopt;
   switch (anchor_.setting.mode) {
     case ClockSetting::Mode::real: return host_.real_time_until(instant);
@@ -86,7 +86,7 @@ std::optional<std::chrono::nanoseconds> AccountClock::real_time_until(Instant in
 }
 
 ClockSetting AccountClock::setting() const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   return anchor_.setting;
 }
 
@@ -98,13 +98,13 @@ AccountClock::Anchor AccountClock::anchor() const {
 void AccountClock::set(ClockSetting setting, Instant now) { set(Anchor{setting, host_.now(), now}); }
 
 void AccountClock::set(Anchor anchor) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   anchor_ = anchor;
   held_ = false;
 }
 
 void AccountClock::hold(Instant now) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   anchor_.host = host_.now();
   anchor_.here = now;
   held_ = true;

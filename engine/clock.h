@@ -9,12 +9,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "engine/guarded_by.h"
+#include "engine/mutex.h"
 
 namespace mayfly::engine {
 
@@ -94,7 +93,7 @@ class AccountClock final : public Clock {
 
  private:
   const Clock& host_;
-  mutable std::mutex mutex_;  // for a few instructions
+  mutable Mutex mutex_;  // for a few instructions
   Anchor anchor_ GUARDED_BY(mutex_);
   bool held_ GUARDED_BY(mutex_) = false;
 };

@@ -9,15 +9,15 @@ namespace mayfly::engine {
 void Committer::commit(StagedWrite& write) {
   if (storage_.syncs()) return commit_shared(write);
   StagedWrite* const group[] = {&write};
-  const std::lock_guard lock(commit_);
+  const Lock lock(commit_);
   commit_group(group);
 }
 
 void Committer::commit_shared(StagedWrite& write) {
   Waiting self{&write};
-  std::unique_lock lock(queue_mutex_);
+  Lock lock(queue_mutex_);
   queue_.push_back(&self);
-  queue_moved_.wait(lock, [&] { return self.done || queue_.front() == &self; });
+  queue_moved_.wait(lock, [&]() REQUIRES(queue_mutex_) { return self.done || queue_.front() == &self; });
   if (!self.done) {
     // First in the queue: whoever waits comes along; who arrives meanwhile is for the next.
     const std::vector<Waiting*> followers(queue_.begin(), queue_.end());
@@ -26,7 +26,7 @@ void Committer::commit_shared(StagedWrite& write) {
     for (const Waiting* follower : followers) group.push_back(follower->write);
     std::exception_ptr fault;
     try {
-      const std::lock_guard commit_lock(commit_);
+      const Lock commit_lock(commit_);
       commit_group(group);
     } catch (...) {
       fault = std::current_exception();
@@ -50,7 +50,7 @@ void Committer::commit_group(std::span<StagedWrite* const> group) {
     for (const StagedWrite* write : group) joined_.append(write->batch);
   }
 
-  Sequence sequence = published_.load(std::memory_order_relaxed);
+  Sequence sequence = watermark_.published();
   for (StagedWrite* write : group) {
     write->at = write->clock->now();
     for (StagedWrite::Record& record : write->records) {
@@ -91,7 +91,7 @@ void Committer::commit_group(std::span<StagedWrite* const> group) {
       count.counter->bytes += count.bytes;
     }
   }
-  published_.store(sequence, std::memory_order_release);
+  watermark_.move_to(sequence);
 
   if (!feed_.listened()) return;
   for (const StagedWrite* write : group)

@@ -9,12 +9,9 @@
 // storage.
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <exception>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,7 +20,7 @@
 #include "engine/change_feed.h"
 #include "engine/change_log.h"
 #include "engine/clock.h"
-#include "engine/guarded_by.h"
+#include "engine/mutex.h"
 #include "engine/storage.h"
 
 namespace mayfly::engine {
@@ -58,10 +55,12 @@ struct StagedWrite {
 class Committer {
  public:
   // `last`: the last sequence number that was ever given.
-  Committer(Storage& storage, Sequence last) : storage_(storage), published_(last) {}
+  Committer(Storage& storage, Watermark& watermark, Sequence last)
+      : storage_(storage), watermark_(watermark) {
+    watermark_.move_to(last);
+  }
 
   void commit(StagedWrite& write);
-  [[nodiscard]] Sequence published() const { return published_.load(std::memory_order_acquire); }
   [[nodiscard]] ChangeFeed& feed() { return feed_; }
 
  private:
@@ -72,16 +71,16 @@ class Committer {
   };
 
   void commit_shared(StagedWrite& write);
-  void commit_group(std::span<StagedWrite* const> group);  // holds commit_
+  void commit_group(std::span<StagedWrite* const> group) REQUIRES(commit_);
 
   Storage& storage_;
-  std::mutex commit_;
+  Watermark& watermark_;  // moves under commit_
+  Mutex commit_;
   Batch joined_ GUARDED_BY(commit_);
   ChangeFeed feed_{commit_};
-  std::atomic<Sequence> published_;  // changes under commit_
 
-  std::mutex queue_mutex_;
-  std::condition_variable queue_moved_;
+  Mutex queue_mutex_;
+  Condition queue_moved_;
   std::deque<Waiting*> queue_ GUARDED_BY(queue_mutex_);
 };
 

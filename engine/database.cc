@@ -42,9 +42,9 @@ Database::Parts::Parts(DatabaseOptions options_, std::unique_ptr<Storage> storag
       host_clock(options.clock ? options.clock : std::make_shared<SystemClock>()),
       accounts(*storage_, *host_clock, options.account_clocks),
       before_images(*storage_),
-      catalog(*storage_, accounts, before_images, options.stream_shards),
-      committer(*storage_, ChangeLog::last_sequence(*storage_, catalog.streams())),
-      change_log(*storage_, catalog, committer),
+      catalog(*storage_, accounts, before_images, watermark, options.stream_shards),
+      committer(*storage_, watermark, ChangeLog::last_sequence(*storage_, catalog.streams())),
+      change_log(*storage_, catalog, watermark),
       expiry(settled_window(*storage_, options.expiry_window_ms)),
       tokens(*storage_),
       documents(*storage_) {}
@@ -72,7 +72,7 @@ Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {
   parts_->snapshots = std::make_unique<Snapshots>(*this);
   for (const std::shared_ptr<LiveTable>& table : parts_->catalog.tables()) {
     const std::shared_ptr<const Table> description = table->description();
-    if (description->ttl) table->account().timers().push({table->id(), 0, 0});  // the first sweep finds out
+    if (description->ttl) table->account().timers().look_now(table->id());  // the first sweep finds out
     if (BackfillWalk::needed(*description)) parts_->backfill->start(table, *description, 0);
   }
   if (parts_->options.reap) parts_->reaper->start();
@@ -165,7 +165,7 @@ void Database::reset(std::string_view account) { parts_->snapshots->reset(parts_
 
 std::shared_ptr<LiveTable> Database::create_table(Table table) {
   table.expiry = parts_->options.expiry;
-  return parts_->catalog.create(std::move(table), parts_->committer);
+  return parts_->catalog.create(std::move(table));
 }
 
 std::shared_ptr<LiveTable> Database::find_table(const Scope& scope, std::string_view name) const {
@@ -180,7 +180,7 @@ std::vector<std::string> Database::list_tables(const Scope& scope, std::string_v
 std::shared_ptr<const Table> Database::update_table(const std::shared_ptr<LiveTable>& table,
                                                     const std::function<void(Table&)>& change) {
   const std::shared_ptr<const Table> before = table->description();
-  const std::shared_ptr<const Table> after = parts_->catalog.update(*table, change, parts_->committer);
+  const std::shared_ptr<const Table> after = parts_->catalog.update(*table, change);
   if (!after) return nullptr;
   if (BackfillWalk::needed_since(*before, *after))
     parts_->backfill->start(table, *after, parts_->options.backfill_at_once_max);
@@ -201,7 +201,7 @@ std::shared_ptr<const Table> Database::update_table(const std::shared_ptr<LiveTa
 }
 
 bool Database::drop_table(const std::shared_ptr<LiveTable>& table) {
-  if (!parts_->catalog.drop(*table, parts_->committer)) return false;
+  if (!parts_->catalog.drop(*table)) return false;
   table->account().timers().forget(table->id());
   parts_->failpoints.forget(*table);
   return true;
@@ -248,7 +248,7 @@ StreamPage Database::read_stream(StreamId stream, ShardNumber shard, Sequence fr
   return parts_->change_log.read(stream, shard, from, limit, bytes_max);
 }
 
-Sequence Database::published() const { return parts_->committer.published(); }
+Sequence Database::published() const { return parts_->watermark.published(); }
 
 Sequence Database::oldest_sequence(StreamId stream, ShardNumber shard) const {
   const std::optional<Shard> found = parts_->catalog.find_shard(stream, shard);
@@ -257,7 +257,7 @@ Sequence Database::oldest_sequence(StreamId stream, ShardNumber shard) const {
 
 Expected<std::vector<Shard>, ReshardRefusal> Database::reshard(const std::shared_ptr<LiveTable>& table,
                                                                ShardNumber shard, Resharding how) {
-  return parts_->catalog.reshard(*table, shard, how, parts_->committer);
+  return parts_->catalog.reshard(*table, shard, how);
 }
 
 std::string Database::storage_failure() const { return parts_->storage().failure(); }

@@ -9,7 +9,7 @@
 namespace mayfly::engine {
 
 void Failpoints::arm(std::shared_ptr<LiveTable> table, std::string key, Item keys) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   const bool known = std::any_of(points_.begin(), points_.end(), [&](const Point& point) {
     return point.table == table && point.key == key;
   });
@@ -29,7 +29,7 @@ Failpoints::Points::iterator Failpoints::let_go(Points::iterator point) {
 }
 
 bool Failpoints::release(const LiveTable& table, std::string_view key) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   const auto point = std::find_if(points_.begin(), points_.end(), [&](const Point& each) {
     return each.table.get() == &table && each.key == key;
   });
@@ -39,13 +39,13 @@ bool Failpoints::release(const LiveTable& table, std::string_view key) {
 }
 
 void Failpoints::release_all(std::string_view account) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   for (auto point = points_.begin(); point != points_.end();)
     point = point->table->account().id() == account ? let_go(point) : std::next(point);
 }
 
 std::vector<Failpoints::Point> Failpoints::of(std::string_view account) const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   std::vector<Point> points;
   for (const Point& point : points_)
     if (point.table->account().id() == account) points.push_back(point);
@@ -53,7 +53,7 @@ std::vector<Failpoints::Point> Failpoints::of(std::string_view account) const {
 }
 
 bool Failpoints::holds(const LiveTable& table, std::string_view key, Instant due) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   for (Point& point : points_) {
     if (point.table.get() != &table || point.key != key) continue;
     // Of two entries of one item, one of them stale, the earlier has to be looked at again.
@@ -65,27 +65,27 @@ bool Failpoints::holds(const LiveTable& table, std::string_view key, Instant due
 }
 
 bool Failpoints::keeps(const LiveTable& table, std::string_view key) const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   return std::any_of(points_.begin(), points_.end(),
                      [&](const Point& point) { return point.table.get() == &table && point.key == key; });
 }
 
 void Failpoints::forget(const LiveTable& table) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   points_.remove_if([&](const Point& point) { return point.table.get() == &table; });
   any_ = !points_.empty();
   released_.notify_all();
 }
 
 bool Failpoints::wait_for_release(std::string_view account, const std::stop_token& stop) {
-  std::unique_lock lock(mutex_);
-  const auto waits = [&] {
+  Lock lock(mutex_);
+  const auto waits = [&]() REQUIRES(mutex_) {
     return std::any_of(points_.begin(), points_.end(), [&](const Point& point) {
       return point.waiting && point.table->account().id() == account;
     });
   };
   if (!waits()) return false;
-  return released_.wait(lock, stop, [&] { return !waits(); });
+  return released_.wait(lock, stop, [&]() REQUIRES(mutex_) { return !waits(); });
 }
 
 }  // namespace mayfly::engine

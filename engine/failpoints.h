@@ -13,7 +13,6 @@
 #include <condition_variable>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -22,7 +21,7 @@
 #include "engine/attribute_value.h"
 #include "engine/catalog.h"
 #include "engine/clock.h"
-#include "engine/guarded_by.h"
+#include "engine/mutex.h"
 
 namespace mayfly::engine {
 
@@ -53,10 +52,10 @@ class Failpoints {
 
  private:
   using Points = std::list<Point>;
-  Points::iterator let_go(Points::iterator point);  // holds mutex_
+  Points::iterator let_go(Points::iterator point) REQUIRES(mutex_);
 
   std::atomic<bool> any_{false};
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::condition_variable_any released_;
   Points points_ GUARDED_BY(mutex_);
 };

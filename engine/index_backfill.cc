@@ -84,14 +84,11 @@ bool BackfillWalk::step(std::size_t items) {
 }
 
 void BackfillWalk::finish() {
-  database_.parts().catalog.update(
-      *table_,
-      [&](Table& table) {
-        for (Index& index : table.indexes)
-          if (fills(index)) index.state = Index::State::active;
-        if (fills(table.ttl)) table.ttl->backfilling = false;
-      },
-      database_.parts().committer);
+  database_.parts().catalog.update(*table_, [&](Table& table) {
+    for (Index& index : table.indexes)
+      if (fills(index)) index.state = Index::State::active;
+    if (fills(table.ttl)) table.ttl->backfilling = false;
+  });
 }
 
 void IndexBackfill::start(std::shared_ptr<LiveTable> table, const Table& description, std::size_t at_once) {
@@ -101,7 +98,7 @@ void IndexBackfill::start(std::shared_ptr<LiveTable> table, const Table& descrip
   } catch (const StorageFault&) {
     // The description says that something is missing: whoever was told so may rely on its coming.
   }
-  std::unique_lock lock(mutex_);
+  Lock lock(mutex_);
   if (stop_) return;
   walks_.push_back(std::move(walk));
   if (running_) return;
@@ -117,7 +114,7 @@ void IndexBackfill::start(std::shared_ptr<LiveTable> table, const Table& descrip
 }
 
 void IndexBackfill::run() {
-  std::unique_lock lock(mutex_);
+  Lock lock(mutex_);
   while (!stop_ && !walks_.empty()) {
     BackfillWalk walk = std::move(walks_.front());
     walks_.pop_front();
@@ -130,7 +127,7 @@ void IndexBackfill::run() {
     }
     lock.lock();
     if (!done) walks_.push_back(std::move(walk));
-    if (fault) stopped_.wait_for(lock, fault_pause, [&] { return stop_; });
+    if (fault) stopped_.wait_for(lock, fault_pause, [&]() REQUIRES(mutex_) { return stop_; });
   }
   running_ = false;
 }
@@ -138,7 +135,7 @@ void IndexBackfill::run() {
 IndexBackfill::~IndexBackfill() {
   std::thread thread;
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     stop_ = true;
     stopped_.notify_all();
     thread = std::move(thread_);

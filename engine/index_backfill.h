@@ -7,18 +7,16 @@
 // again.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "engine/catalog.h"
-#include "engine/guarded_by.h"
+#include "engine/mutex.h"
 #include "engine/table.h"
 
 namespace mayfly::engine {
@@ -65,8 +63,8 @@ class IndexBackfill {
   void run();
 
   Database& database_;
-  std::mutex mutex_;
-  std::condition_variable stopped_;
+  Mutex mutex_;
+  Condition stopped_;
   bool stop_ GUARDED_BY(mutex_) = false;
   bool running_ GUARDED_BY(mutex_) = false;
   std::deque<BackfillWalk> walks_ GUARDED_BY(mutex_);

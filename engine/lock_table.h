@@ -14,7 +14,6 @@
 
 #include <array>
 #include <cstdint>
-#include <mutex>
 #include <string_view>
 #include <vector>
 
@@ -37,7 +36,7 @@ class LockTable {
 
  private:
   friend class ItemLocks;
-  std::array<std::mutex, stripe_count> stripes_;
+  std::array<Mutex, stripe_count> stripes_;
 };
 
 // Holds the locks of some items. Two items may share a stripe.

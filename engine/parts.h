@@ -17,6 +17,7 @@
 #include "engine/lock_table.h"
 #include "engine/request_tokens.h"
 #include "engine/storage.h"
+#include "engine/watermark.h"
 
 namespace mayfly::engine {
 
@@ -36,6 +37,7 @@ struct Database::Parts {
   std::shared_ptr<Clock> host_clock;
   Accounts accounts;
   BeforeImages before_images;
+  Watermark watermark;
   Catalog catalog;
   Committer committer;
   ChangeLog change_log;

@@ -31,7 +31,7 @@ struct Entry {
 // What is wanted of one table as it was when the sweep began. The iterator stays past the tombstones that the
 // sweep itself makes; what is written meanwhile is pushed to the timer, which settling respects.
 struct Reaper::Sweep {
-  TimerHeap::Look look;
+  TimerQueue::Look look;
   std::shared_ptr<LiveTable> table;
   std::shared_ptr<const Table> description;
   Instant now;
@@ -43,7 +43,7 @@ struct Reaper::Sweep {
   }
 };
 
-std::optional<Reaper::Sweep> Reaper::begin(const Account::Turn& turn, const TimerHeap::Look& look,
+std::optional<Reaper::Sweep> Reaper::begin(const Account::Turn& turn, const TimerQueue::Look& look,
                                            Instant now, Which which) {
   Database::Parts& parts = database_.parts();
   std::shared_ptr<LiveTable> table = parts.catalog.find(look.timer.table);
@@ -72,7 +72,7 @@ Reaper::Progress Reaper::step(Sweep& sweep, std::size_t items_max, Deletions& de
       batch.push_back({due, std::string(item_key)});
     }
     if (batch.empty()) {
-      std::optional<TimerHeap::Timer> next;
+      std::optional<TimerQueue::Timer> next;
       if (iterator.valid()) {
         const Instant due = ExpiryIndex::due_in(iterator.key());
         next = {sweep.look.timer.table, due, fires_at(*sweep.description, due)};
@@ -98,7 +98,7 @@ Reaper::Progress Reaper::step(Sweep& sweep, std::size_t items_max, Deletions& de
 void Reaper::sweep_account(const Account::Turn& turn, Instant now, Deletions& deletions,
                            const std::stop_token& stop) {
   while (!ends(stop)) {
-    const std::optional<TimerHeap::Look> look = turn.account().timers().look_firing(now);
+    const std::optional<TimerQueue::Look> look = turn.account().timers().look_firing(now);
     if (!look) return;
     std::optional<Sweep> sweep = begin(turn, *look, now, Which::fires);
     while (sweep && step(*sweep, slice_items_max, deletions) == Progress::more && !ends(stop)) {}
@@ -107,10 +107,10 @@ void Reaper::sweep_account(const Account::Turn& turn, Instant now, Deletions& de
 
 void Reaper::sweep_table(const Account::Turn& turn, const std::shared_ptr<LiveTable>& table, Instant now,
                          Deletions& deletions, const std::stop_token& stop) {
-  TimerHeap& timers = turn.account().timers();
+  TimerQueue& timers = turn.account().timers();
   Progress progress = Progress::outdated;
   while (progress == Progress::outdated && !table->dropped()) {
-    const std::optional<TimerHeap::Look> look = timers.look(table->id());
+    const std::optional<TimerQueue::Look> look = timers.look(table->id());
     if (!look || look->timer.due > now) return;
     std::optional<Sweep> sweep = begin(turn, *look, now, Which::due);
     if (!sweep) return;
@@ -127,19 +127,19 @@ void Reaper::sweep_table(const Account::Turn& turn, const std::shared_ptr<LiveTa
 
 void Reaper::sweep_some(const Account::Turn& turn, TableId table, std::size_t items_max) {
   const Instant now = turn.account().clock().now();
-  const std::optional<TimerHeap::Look> look = turn.account().timers().look(table);
+  const std::optional<TimerQueue::Look> look = turn.account().timers().look(table);
   if (!look || look->timer.fires > now) return;
   Deletions deletions;
   if (std::optional<Sweep> sweep = begin(turn, *look, now, Which::fires)) step(*sweep, items_max, deletions);
 }
 
 std::optional<Instant> Reaper::next_expiry(const Account::Turn& turn) {
-  TimerHeap& timers = turn.account().timers();
+  TimerQueue& timers = turn.account().timers();
   // A timer may be early, its item renewed or deleted: until the earliest agrees with the index.
   while (const auto look = timers.look_earliest()) {
     const std::optional<Sweep> sweep = begin(turn, *look, last_instant, Which::fires);
     if (!sweep) continue;
-    std::optional<TimerHeap::Timer> next;
+    std::optional<TimerQueue::Timer> next;
     if (sweep->iterator.valid()) {
       const Instant due = ExpiryIndex::due_in(sweep->iterator.key());
       next = {look->timer.table, due, fires_at(*sweep->description, due)};
@@ -184,7 +184,7 @@ void Reaper::run() {
       if (!turn) continue;  // who has it rings when it ends
       Work& work = works[account];
       try {
-        TimerHeap& timers = account->timers();
+        TimerQueue& timers = account->timers();
         if (work.sweep && !timers.is_current(work.sweep->look)) work.sweep.reset();
         if (!work.sweep) {
           const Instant now = account->clock().now();

@@ -59,7 +59,7 @@ class Reaper {
 
   void run();
   // Nothing: the table is gone.
-  std::optional<Sweep> begin(const Account::Turn& turn, const TimerHeap::Look& look, Instant now,
+  std::optional<Sweep> begin(const Account::Turn& turn, const TimerQueue::Look& look, Instant now,
                              Which which);
   // Deletes at most so many items more.
   Progress step(Sweep& sweep, std::size_t items_max, Deletions& deletions);

@@ -57,7 +57,7 @@ std::optional<std::string> RequestTokens::find(std::string_view name, Instant no
 
 void RequestTokens::stage_use(Batch& batch, std::string_view name, std::string_view digest, Instant now) {
   const std::string_view account = account_of(name);
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   const std::string prefix = age_prefix(account);
   // Nobody stages a use from before this: what may be forgotten lies before it, what may not at it or behind.
   const std::string ripe_end = age_key(account, {}, std::max<Instant>(now - request_token_ms, 0));
@@ -81,7 +81,7 @@ void RequestTokens::stage_forgetting(Batch& batch, std::string_view account) {
   storage_.erase_range(batch, ages, prefix_end(ages));
   const std::string uses = std::string("Q").append(account);
   storage_.erase_range(batch, uses, prefix_end(uses));
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   oldest_.erase(std::string(account));
 }
 

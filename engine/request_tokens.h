@@ -13,14 +13,13 @@
 #pragma once
 
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "engine/catalog.h"
 #include "engine/clock.h"
-#include "engine/guarded_by.h"
+#include "engine/mutex.h"
 #include "engine/storage.h"
 
 namespace mayfly::engine {
@@ -47,7 +46,7 @@ class RequestTokens {
   // By account, a key of 'U': uses before it are forgotten, and their tombstones are never walked again,
   // however many uses one instant has. (If the write that was to erase them failed, they stay until the next
   // opening, too old to be found.)
-  std::mutex mutex_;
+  Mutex mutex_;
   std::map<std::string, std::string, std::less<>> oldest_ GUARDED_BY(mutex_);
 };
 

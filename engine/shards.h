@@ -5,7 +5,7 @@
 // item's records in order. DynamoDB splits and rolls shards over; it merges none.
 //
 //   Stream stream = ...;                                          // with one shard, number 0
-//   auto children = reshard(stream, 0, Resharding::split, now, committer.published());
+//   auto children = reshard(stream, 0, Resharding::split, now, watermark.published());
 //   // shard 0 is closed; 1 has the lower half of its hashes, 2 the upper half
 #pragma once
 

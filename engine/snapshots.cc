@@ -157,7 +157,7 @@ Snapshots::Snapshots(Database& database) : database_(database) {
 // --- which there are
 
 Snapshots::Heads Snapshots::heads_of(const Account& account) const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   const auto heads = heads_.find(account.id());
   return heads == heads_.end() ? Heads() : heads->second;
 }
@@ -169,7 +169,7 @@ void Snapshots::set_heads(Account& account, Heads heads) {
                                     : ImageKeeper{latest->second.log, latest->second.sequence});
   for (const auto& table : database_.parts().catalog.tables(account.id()))
     Catalog::keep_images(*table, has(heads, table->id()));
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   heads.empty() ? void(heads_.erase(account.id())) : void(heads_[account.id()] = std::move(heads));
 }
 
@@ -237,7 +237,7 @@ SnapshotId Snapshots::take(Account& account) {
     ids = Ids::last(parts.storage());
     ++ids.snapshot;
     ++ids.log;
-    Head head{ids.log, parts.committer.published(), {}};
+    Head head{ids.log, parts.watermark.published(), {}};
     Batch batch;
     ids.stage(batch);
     batch.put(head_key(ids.snapshot), head_value(account, head.sequence, head.log, account.bytes()));
@@ -353,7 +353,7 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
       const auto first = changes.first_undone.find(stream.id);
       std::optional<Undoing> now;
       if (first != changes.first_undone.end())
-        now = {ids.restore, first->second, parts.committer.published()};
+        now = {ids.restore, first->second, parts.watermark.published()};
       stream.undone = undone_after(stream, live == old_streams.end() ? nullptr : &*live, sequence, now);
       for (Table& table : kept.tables)
         if (table.stream && table.stream->id == stream.id) table.stream = stream;
@@ -361,7 +361,7 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
     return Catalog::Replacement{std::move(kept.tables), std::move(kept.streams)};
   };
   const std::vector<std::shared_ptr<LiveTable>> before = parts.catalog.tables(account.id());
-  parts.catalog.replace(account, parts.committer, stage, [&] {
+  parts.catalog.replace(account, stage, [&] {
     parts.before_images.written(erasure);
     account.rewind(kept.clock);
     account.keep_images({latest.log, latest.sequence});
@@ -377,7 +377,7 @@ void Snapshots::adopt(const Account::Turn& turn) {
   Database::Parts& parts = database_.parts();
   for (const auto& table : parts.catalog.tables(account.id())) {
     const std::shared_ptr<const Table> description = table->description();
-    if (description->ttl) account.timers().push({table->id(), 0, 0});
+    if (description->ttl) account.timers().look_now(table->id());
     if (BackfillWalk::needed(*description)) parts.backfill->start(table, *description, 0);
   }
 }
@@ -451,7 +451,7 @@ void Snapshots::reset(Account& account) {
     return Catalog::Replacement{};
   };
   const std::vector<std::shared_ptr<LiveTable>> before = parts.catalog.tables(account.id());
-  parts.catalog.replace(account, parts.committer, stage, [&] {
+  parts.catalog.replace(account, stage, [&] {
     parts.before_images.written(erasure);
     parts.accounts.begin_anew(account);
     set_heads(account, {});

@@ -29,7 +29,6 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -37,7 +36,7 @@
 
 #include "engine/before_images.h"
 #include "engine/database.h"
-#include "engine/guarded_by.h"
+#include "engine/mutex.h"
 #include "engine/storage.h"
 
 namespace mayfly::engine {
@@ -77,7 +76,7 @@ class Snapshots {
   void adopt(const Account::Turn& turn);
 
   Database& database_;
-  mutable std::mutex mutex_;                                            // for a few instructions
+  mutable Mutex mutex_;                                                 // for a few instructions
   std::map<std::string, Heads, std::less<>> heads_ GUARDED_BY(mutex_);  // by account
 };
 

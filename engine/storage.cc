@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
@@ -25,7 +24,7 @@
 
 #include "engine/clock.h"
 #include "engine/data_directory.h"
-#include "engine/guarded_by.h"
+#include "engine/mutex.h"
 #include "engine/storage_files.h"
 #include "engine/upkeep.h"
 #include "engine/write_ahead_log.h"
@@ -191,7 +190,7 @@ struct Storage::Engine final {
   std::atomic<std::uint64_t> writes{0};
   std::atomic<std::uint64_t> erased_bytes{0};  // since memory was last given back
   std::atomic<bool> failing{false};
-  std::mutex mutex;
+  Mutex mutex;
   std::string failure GUARDED_BY(mutex);  // while `failing`
   std::int64_t reported_ms GUARDED_BY(mutex) = 0;
   std::uint64_t writes_before = 0;  // the upkeep's
@@ -203,7 +202,7 @@ void Storage::Engine::tell(std::string_view sentence, bool always) {
   if (!report) return;
   const std::int64_t now_ms = host_time().time_since_epoch() / std::chrono::milliseconds(1);
   {
-    const std::lock_guard lock(mutex);
+    const Lock lock(mutex);
     if (!always && now_ms - reported_ms < report_pause_ms && now_ms >= reported_ms) return;
     reported_ms = now_ms;
   }
@@ -219,7 +218,7 @@ void Storage::Engine::fault(const std::string& text) {
 void Storage::Engine::fail(const std::string& text) {
   if (refuses_files) return;  // who resumes knows
   {
-    const std::lock_guard lock(mutex);
+    const Lock lock(mutex);
     failure = text;
   }
   if (!failing.exchange(true)) tell("storage takes no writes until this has passed: " + text, true);
@@ -228,7 +227,7 @@ void Storage::Engine::fail(const std::string& text) {
 
 // Goes on where RocksDB stopped: it writes its buffers to files.
 bool Storage::Engine::resume() {
-  const std::lock_guard nobody_writes(writing);
+  const Lock nobody_writes(writing);
   if (!db->Resume().ok()) return false;
   // If it was the log that could not be written to, it takes nothing more, and ends within a record. Another
   // one is begun by a resumption alone, and by that only if there is a buffer to write. So there shall be
@@ -246,7 +245,7 @@ std::optional<std::chrono::milliseconds> Storage::Engine::keep_up() {
   if (failing) {
     if (!resume()) return resume_pause;
     {
-      const std::lock_guard lock(mutex);
+      const Lock lock(mutex);
       failure.clear();
       failing = false;
     }
@@ -369,7 +368,7 @@ Expected<std::unique_ptr<Storage>, std::string> Storage::open(StorageOptions opt
 
 std::string Storage::failure() const {
   if (!engine_->failing) return {};
-  const std::lock_guard lock(engine_->mutex);
+  const Lock lock(engine_->mutex);
   return engine_->failure;
 }
 

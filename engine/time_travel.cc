@@ -44,7 +44,7 @@ Advanced TimeTravel::go(const Account::Turn& turn, Instant to, ClockSetting arri
   {
     Arrival arrival{clock, moved(clock.setting()), from};
     clock.set(arrival.setting, from);
-    TimerHeap& timers = account.timers();
+    TimerQueue& timers = account.timers();
     Failpoints& failpoints = database_.parts().failpoints;
     const auto something_waited = [&] {
       return failpoints.any() && failpoints.wait_for_release(account.id(), stop);

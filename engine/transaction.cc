@@ -79,7 +79,7 @@ struct Transaction::State final : ChangeSource {
   std::string token;  // request_tokens.h's name; empty: the request has none
   std::string digest;
   std::optional<std::string> digest_before;
-  std::vector<TimerHeap::Timer> timers;
+  std::vector<TimerQueue::Timer> timers;
 
   State(Database::Parts& parts, Cause cause) : parts(parts), cause(cause) {}
 
@@ -298,7 +298,7 @@ void Transaction::State::write() {
   } else if (!timers.empty()) {
     expire_written();
   }
-  for (const TimerHeap::Timer& timer : timers) account().timers().push(timer);
+  for (const TimerQueue::Timer& timer : timers) account().timers().push(timer);
 }
 
 void Transaction::State::stage(OneItem& item) {

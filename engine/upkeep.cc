@@ -6,7 +6,7 @@
 namespace mayfly::engine {
 
 void Upkeep::ring() noexcept {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   rung_ = true;
   moved_.notify_all();
   if (stop_ || thread_.joinable()) return;
@@ -16,10 +16,10 @@ void Upkeep::ring() noexcept {
 }
 
 void Upkeep::run() {
-  std::unique_lock lock(mutex_);
+  Lock lock(mutex_);
   std::optional<std::chrono::milliseconds> pause;
   for (;;) {
-    const auto woken = [&] { return rung_ || stop_; };
+    const auto woken = [&]() REQUIRES(mutex_) { return rung_ || stop_; };
     if (pause) {
       moved_.wait_for(lock, *pause, woken);
     } else {
@@ -36,7 +36,7 @@ void Upkeep::run() {
 void Upkeep::stop() {
   std::thread thread;
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     stop_ = true;
     moved_.notify_all();
     thread = std::move(thread_);

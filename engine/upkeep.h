@@ -7,13 +7,11 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <thread>
 
-#include "engine/guarded_by.h"
+#include "engine/mutex.h"
 
 namespace mayfly::engine {
 
@@ -34,8 +32,8 @@ class Upkeep {
   void run();
 
   const Work work_;
-  std::mutex mutex_;
-  std::condition_variable moved_;
+  Mutex mutex_;
+  Condition moved_;
   bool rung_ GUARDED_BY(mutex_) = false;
   bool stop_ GUARDED_BY(mutex_) = false;
   std::thread thread_ GUARDED_BY(mutex_);

@@ -73,7 +73,7 @@ TEST_CASE("a walk goes on after a fault and after a restart", "[backfill]") {
   auto carts = world.create(simple_table("carts"));
   fill(world, carts, 500);
   // A description as a crash in the middle would leave it: the index is there, and some of its entries.
-  world.database().parts().catalog.update(*carts, add_index_and_ttl, world.database().parts().committer);
+  world.database().parts().catalog.update(*carts, add_index_and_ttl);
   CHECK(world.inconsistency(carts) != "");
   BackfillWalk walk(world.database(), carts, *carts->description());
   CHECK_FALSE(walk.step(100));

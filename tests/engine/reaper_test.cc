@@ -231,7 +231,7 @@ TEST_CASE("a million far-off timers are not loaded, and wake nobody", "[reaper][
   REQUIRE(many.lock());
   for (std::size_t slot = 0; slot < items.size(); ++slot) many.put(slot, items[slot]);
   many.commit();
-  const TimerHeap& timers = world.timers();
+  const TimerQueue& timers = world.timers();
   CHECK(timers.size() == 1);
   CHECK(timers.earliest()->due == start_ms + 1'000'000'001);
 
@@ -424,8 +424,7 @@ TEST_CASE("TTL that is switched off and on while its backfill walks is backfille
   for (int i = 0; i < 1000; ++i) world.put(carts, expiring_item(std::to_string(i), 60));
   Database::Parts& parts = world.database().parts();
   const auto set_ttl = [&](std::optional<TimeToLive> ttl) {
-    return parts.catalog.update(
-        *carts, [&](Table& table) { table.ttl = std::move(ttl); }, parts.committer);
+    return parts.catalog.update(*carts, [&](Table& table) { table.ttl = std::move(ttl); });
   };
   BackfillWalk older(world.database(), carts, *set_ttl(TimeToLive{"ttl"}));
   REQUIRE_FALSE(older.step(900));

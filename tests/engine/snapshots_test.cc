@@ -11,8 +11,8 @@
 
 #include "engine/documents.h"
 #include "engine/expiry_view.h"
-#include "engine/key_codec.h"
 #include "engine/index_backfill.h"
+#include "engine/key_codec.h"
 #include "engine/key_space.h"
 #include "engine/parts.h"
 #include "tests/support/engine_world.h"

@@ -96,7 +96,7 @@ void World::reopen() {
   database_ = *std::move(opened);
 }
 
-TimerHeap& World::timers() { return database_->parts().accounts.of(account).timers(); }
+TimerQueue& World::timers() { return database_->parts().accounts.of(account).timers(); }
 
 std::shared_ptr<LiveTable> World::find(std::string_view name) {
   return database_->find_table({"000000000000", "us-east-1"}, name);

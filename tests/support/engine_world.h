@@ -62,7 +62,7 @@ class World {
   std::int64_t advance(Instant to, bool age_streams = false) {
     return database_->advance(account, to, age_streams).expired;
   }
-  TimerHeap& timers();
+  TimerQueue& timers();
   // Closes and opens again, in the same directory and at the same time.
   void reopen();
   void close() { database_.reset(); }

@@ -21,7 +21,6 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -30,12 +29,12 @@
 
 #include "engine/bell.h"
 #include "engine/clock.h"
-#include "engine/guarded_by.h"
+#include "engine/mutex.h"
 #include "engine/table.h"
 
 namespace mayfly::engine {
 
-class TimerHeap {
+class TimerQueue {
  public:
   struct Timer {
     TableId table;
@@ -50,10 +49,12 @@ class TimerHeap {
   };
 
   // Rings when something fires earlier than all before.
-  explicit TimerHeap(Bell& bell) : bell_(bell) {}
+  explicit TimerQueue(Bell& bell) : bell_(bell) {}
 
   // Something of the table is due then. Later than what is known: it is remembered by whoever is looking.
   void push(const Timer& timer);
+  // What is due of the table is not known, or is known by rules that have changed: the next sweep finds out.
+  void look_now(TableId table) { push({table, 0, 0}); }
   void forget(TableId table);
 
   [[nodiscard]] std::optional<Timer> earliest() const;  // of those that ever fire
@@ -80,11 +81,11 @@ class TimerHeap {
     std::optional<Timer> pushed;  // the earliest since it began
   };
 
-  Look begin_look(Entry& entry);               // holds mutex_
-  bool set(Entry& entry, const Timer& timer);  // holds mutex_; true: it fires earlier than all others
+  Look begin_look(Entry& entry) REQUIRES(mutex_);
+  bool set(Entry& entry, const Timer& timer) REQUIRES(mutex_);  // true: it fires earlier than all others
 
   Bell& bell_;
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::set<std::pair<Instant, TableId>> order_ GUARDED_BY(mutex_);  // by `fires`; without those that never do
   std::unordered_map<TableId, Entry> timers_ GUARDED_BY(mutex_);
   std::uint64_t last_look_ GUARDED_BY(mutex_) = 0;

@@ -1,10 +1,10 @@
-#include "engine/timer_heap.h"
+#include "engine/timer_queue.h"
 
 #include "engine/expiry_mode.h"
 
 namespace mayfly::engine {
 
-bool TimerHeap::set(Entry& entry, const Timer& timer) {
+bool TimerQueue::set(Entry& entry, const Timer& timer) {
   order_.erase({entry.timer.fires, timer.table});
   entry.timer = timer;
   if (timer.fires == never) return false;
@@ -12,9 +12,9 @@ bool TimerHeap::set(Entry& entry, const Timer& timer) {
   return place == order_.begin();
 }
 
-void TimerHeap::push(const Timer& timer) {
+void TimerQueue::push(const Timer& timer) {
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     const auto [known, inserted] = timers_.try_emplace(timer.table, Entry{timer});
     Entry& entry = known->second;
     if (!entry.pushed || timer.due < entry.pushed->due) entry.pushed = timer;
@@ -24,30 +24,30 @@ void TimerHeap::push(const Timer& timer) {
   bell_.ring();
 }
 
-void TimerHeap::forget(TableId table) {
-  const std::lock_guard lock(mutex_);
+void TimerQueue::forget(TableId table) {
+  const Lock lock(mutex_);
   const auto known = timers_.find(table);
   if (known == timers_.end()) return;
   order_.erase({known->second.timer.fires, table});
   timers_.erase(known);
 }
 
-std::optional<TimerHeap::Timer> TimerHeap::earliest() const {
-  const std::lock_guard lock(mutex_);
+std::optional<TimerQueue::Timer> TimerQueue::earliest() const {
+  const Lock lock(mutex_);
   if (order_.empty()) return std::nullopt;
   return timers_.at(order_.begin()->second).timer;
 }
 
-std::optional<TimerHeap::Timer> TimerHeap::of(TableId table) const {
-  const std::lock_guard lock(mutex_);
+std::optional<TimerQueue::Timer> TimerQueue::of(TableId table) const {
+  const Lock lock(mutex_);
   const auto known = timers_.find(table);
   if (known == timers_.end()) return std::nullopt;
   return known->second.timer;
 }
 
-std::vector<TableId> TimerHeap::firing(Instant now) const {
+std::vector<TableId> TimerQueue::firing(Instant now) const {
   std::vector<TableId> tables;
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   for (const auto& [fires, table] : order_) {
     if (fires > now) break;
     tables.push_back(table);
@@ -55,42 +55,42 @@ std::vector<TableId> TimerHeap::firing(Instant now) const {
   return tables;
 }
 
-std::size_t TimerHeap::size() const {
-  const std::lock_guard lock(mutex_);
+std::size_t TimerQueue::size() const {
+  const Lock lock(mutex_);
   return timers_.size();
 }
 
 // --- looking
 
-TimerHeap::Look TimerHeap::begin_look(Entry& entry) {
+TimerQueue::Look TimerQueue::begin_look(Entry& entry) {
   entry.look = ++last_look_;
   entry.pushed.reset();
   return {entry.timer, entry.look};
 }
 
-std::optional<TimerHeap::Look> TimerHeap::look(TableId table) {
-  const std::lock_guard lock(mutex_);
+std::optional<TimerQueue::Look> TimerQueue::look(TableId table) {
+  const Lock lock(mutex_);
   const auto known = timers_.find(table);
   if (known == timers_.end()) return std::nullopt;
   return begin_look(known->second);
 }
 
-std::optional<TimerHeap::Look> TimerHeap::look_earliest() { return look_firing(never); }
+std::optional<TimerQueue::Look> TimerQueue::look_earliest() { return look_firing(never); }
 
-std::optional<TimerHeap::Look> TimerHeap::look_firing(Instant now) {
-  const std::lock_guard lock(mutex_);
+std::optional<TimerQueue::Look> TimerQueue::look_firing(Instant now) {
+  const Lock lock(mutex_);
   if (order_.empty() || order_.begin()->first > now) return std::nullopt;
   return begin_look(timers_.at(order_.begin()->second));
 }
 
-bool TimerHeap::is_current(const Look& look) const {
-  const std::lock_guard lock(mutex_);
+bool TimerQueue::is_current(const Look& look) const {
+  const Lock lock(mutex_);
   const auto known = timers_.find(look.timer.table);
   return known != timers_.end() && known->second.look == look.number;
 }
 
-void TimerHeap::settle(const Look& look, std::optional<Timer> next) {
-  const std::lock_guard lock(mutex_);
+void TimerQueue::settle(const Look& look, std::optional<Timer> next) {
+  const Lock lock(mutex_);
   const auto known = timers_.find(look.timer.table);
   if (known == timers_.end() || known->second.look != look.number) return;
   Entry& entry = known->second;

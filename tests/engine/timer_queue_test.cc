@@ -1,4 +1,4 @@
-#include "engine/timer_heap.h"
+#include "engine/timer_queue.h"
 
 #include <catch2/catch.hpp>
 #include <thread>
@@ -7,9 +7,9 @@
 
 using namespace mayfly::engine;
 
-TEST_CASE("a table's timer is the earliest that was pushed", "[timer_heap]") {
+TEST_CASE("a table's timer is the earliest that was pushed", "[timer_queue]") {
   Bell bell;
-  TimerHeap timers(bell);
+  TimerQueue timers(bell);
   CHECK_FALSE(timers.earliest());
   timers.push({1, 100, 100});
   timers.push({1, 200, 200});
@@ -27,9 +27,9 @@ TEST_CASE("a table's timer is the earliest that was pushed", "[timer_heap]") {
   CHECK(timers.size() == 0);
 }
 
-TEST_CASE("tables have their turn by when they fire, not by when something is due", "[timer_heap]") {
+TEST_CASE("tables have their turn by when they fire, not by when something is due", "[timer_queue]") {
   Bell bell;
-  TimerHeap timers(bell);
+  TimerQueue timers(bell);
   timers.push({1, 100, 900});
   timers.push({2, 200, 200});
   CHECK_FALSE(timers.look_firing(199));
@@ -41,9 +41,9 @@ TEST_CASE("tables have their turn by when they fire, not by when something is du
   CHECK(timers.firing(900) == std::vector<TableId>{1});
 }
 
-TEST_CASE("what never fires is remembered, and never has its turn", "[timer_heap]") {
+TEST_CASE("what never fires is remembered, and never has its turn", "[timer_queue]") {
   Bell bell;
-  TimerHeap timers(bell);
+  TimerQueue timers(bell);
   timers.push({1, 100, never});
   CHECK_FALSE(timers.earliest());
   CHECK_FALSE(timers.look_firing(never - 1));
@@ -52,19 +52,19 @@ TEST_CASE("what never fires is remembered, and never has its turn", "[timer_heap
   CHECK(timers.look(1)->timer.due == 100);
 }
 
-TEST_CASE("what is pushed while somebody looks is not put behind what that found", "[timer_heap]") {
+TEST_CASE("what is pushed while somebody looks is not put behind what that found", "[timer_queue]") {
   Bell bell;
-  TimerHeap timers(bell);
+  TimerQueue timers(bell);
   timers.push({1, 100, 100});
   const auto look = timers.look(1);
   timers.push({1, 300, 300});  // written after the index was read, and later than the timer that stands
   timers.push({1, 250, 250});
-  timers.settle(*look, TimerHeap::Timer{1, 500, 500});
+  timers.settle(*look, TimerQueue::Timer{1, 500, 500});
   CHECK(timers.of(1)->due == 250);
 
   const auto again = timers.look(1);
   timers.push({1, 700, 700});
-  timers.settle(*again, TimerHeap::Timer{1, 500, 500});
+  timers.settle(*again, TimerQueue::Timer{1, 500, 500});
   CHECK(timers.of(1)->due == 500);
 
   const auto last = timers.look(1);
@@ -73,43 +73,43 @@ TEST_CASE("what is pushed while somebody looks is not put behind what that found
   CHECK(timers.of(1)->due == 700);
 }
 
-TEST_CASE("a look that is never settled leaves its timer", "[timer_heap]") {
+TEST_CASE("a look that is never settled leaves its timer", "[timer_queue]") {
   Bell bell;
-  TimerHeap timers(bell);
+  TimerQueue timers(bell);
   timers.push({1, 100, 100});
   REQUIRE(timers.look_firing(100));
   CHECK(timers.of(1)->due == 100);
   CHECK(timers.look_firing(100)->timer.due == 100);
 }
 
-TEST_CASE("who looked before somebody else did settles nothing", "[timer_heap]") {
+TEST_CASE("who looked before somebody else did settles nothing", "[timer_queue]") {
   Bell bell;
-  TimerHeap timers(bell);
+  TimerQueue timers(bell);
   timers.push({1, 100, 100});
   const auto early = timers.look(1), late = timers.look(1);
   CHECK_FALSE(timers.is_current(*early));
   CHECK(timers.is_current(*late));
-  timers.settle(*early, TimerHeap::Timer{1, 900, 900});
+  timers.settle(*early, TimerQueue::Timer{1, 900, 900});
   CHECK(timers.of(1)->due == 100);
-  timers.settle(*late, TimerHeap::Timer{1, 200, 200});
+  timers.settle(*late, TimerQueue::Timer{1, 200, 200});
   CHECK(timers.of(1)->due == 200);
   timers.forget(1);
   CHECK_FALSE(timers.is_current(*late));
-  timers.settle(*late, TimerHeap::Timer{1, 900, 900});
+  timers.settle(*late, TimerQueue::Timer{1, 900, 900});
   CHECK(timers.size() == 0);
 }
 
-TEST_CASE("any number of timers of a table is one entry", "[timer_heap]") {
+TEST_CASE("any number of timers of a table is one entry", "[timer_queue]") {
   Bell bell;
-  TimerHeap timers(bell);
+  TimerQueue timers(bell);
   for (Instant due = 100'000; due > 0; --due) timers.push({1, due, due});
   CHECK(timers.size() == 1);
   CHECK(timers.earliest()->due == 1);
 }
 
-TEST_CASE("a forgotten table has no timer", "[timer_heap]") {
+TEST_CASE("a forgotten table has no timer", "[timer_queue]") {
   Bell bell;
-  TimerHeap timers(bell);
+  TimerQueue timers(bell);
   timers.push({1, 100, 100});
   timers.push({2, 200, 200});
   timers.forget(1);
@@ -117,9 +117,9 @@ TEST_CASE("a forgotten table has no timer", "[timer_heap]") {
   CHECK(timers.earliest()->table == 2);
 }
 
-TEST_CASE("only an earlier timer rings, so that a far one wakes nobody", "[timer_heap]") {
+TEST_CASE("only an earlier timer rings, so that a far one wakes nobody", "[timer_queue]") {
   Bell bell;
-  TimerHeap timers(bell);
+  TimerQueue timers(bell);
   timers.push({1, 100, 100});
   const auto ticket = bell.ticket();
   timers.push({1, 300, 300});

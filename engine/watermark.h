@@ -1,0 +1,24 @@
+// The number of the last change record that can be read: below it every record is there, above it none is.
+//
+// Only the committer moves it, after a batch is written. Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace mayfly::engine {
+
+using Sequence = std::uint64_t;
+
+class Watermark {
+ public:
+  [[nodiscard]] Sequence published() const { return published_.load(std::memory_order_acquire); }
+
+ private:
+  friend class Committer;
+  void move_to(Sequence sequence) { published_.store(sequence, std::memory_order_release); }
+
+  std::atomic<Sequence> published_{0};
+};
+
+}  // namespace mayfly::engine
