@@ -20,7 +20,7 @@
 
 #include "compat/wire/error.h"
 #include "engine/catalog.h"
-#include "engine/guarded_by.h"
+#include "engine/mutex.h"
 
 namespace mayfly::json {
 class Value;

@@ -101,7 +101,7 @@ Account& Accounts::of(std::string_view id) {
   }
   const Lock lock(mutex_);
   auto& account = accounts_[std::string(id)];
-  if (!account) account = std::make_unique<Account>(std::string(id), host_, initial_anchor(), bell_);
+  if (!account) account = std::make_unique<Account>(std::string(id), host_, initial_anchor(), reaper_);
   return *account;
 }
 

@@ -19,10 +19,10 @@
 #include <vector>
 
 #include "engine/before_images.h"
-#include "engine/bell.h"
 #include "engine/clock.h"
 #include "engine/gate.h"
 #include "engine/mutex.h"
+#include "engine/scheduler.h"
 #include "engine/stream_time.h"
 #include "engine/timer_queue.h"
 
@@ -38,30 +38,30 @@ class Account {
  public:
   // The right to sweep, to move the clock and to replace the tables: one holder at a time; taken before any
   // table's gate. What needs it asks for it as an argument. The reaper leaves an account alone whose turn is
-  // taken; so its end rings the reaper's bell, after the turn is free again: nothing that fell due meanwhile
+  // taken; so its end wakes the reaper, after the turn is free again: nothing that fell due meanwhile
   // is overlooked.
   class Turn {
    public:
-    Turn(Turn&& other) noexcept : account_(std::exchange(other.account_, nullptr)), rings_(other.rings_) {}
+    Turn(Turn&& other) noexcept : account_(std::exchange(other.account_, nullptr)), wakes_(other.wakes_) {}
     Turn& operator=(Turn&&) = delete;
     // It may have moved: of whom it is, only its value says.
     ~Turn() NO_THREAD_SAFETY_ANALYSIS {
       if (account_ == nullptr) return;
       account_->turn_.unlock();
-      if (rings_) account_->bell_.ring();
+      if (wakes_) account_->reaper_.wake();
     }
     [[nodiscard]] Account& account() const { return *account_; }
 
    private:
     friend class Account;
-    Turn(Account& account, bool rings) : account_(&account), rings_(rings) {}
+    Turn(Account& account, bool wakes) : account_(&account), wakes_(wakes) {}
 
     Account* account_;
-    bool rings_;
+    bool wakes_;
   };
 
-  Account(std::string id, const Clock& host, AccountClock::Anchor anchor, Bell& bell)
-      : id_(std::move(id)), bell_(bell), clock_(host, anchor), timers_(bell) {}
+  Account(std::string id, const Clock& host, AccountClock::Anchor anchor, const Waker& reaper)
+      : id_(std::move(id)), reaper_(reaper), clock_(host, anchor), timers_(reaper) {}
   Account(const Account&) = delete;
   Account& operator=(const Account&) = delete;
 
@@ -73,15 +73,15 @@ class Account {
   // The lock goes into what they return, which the analysis does not follow.
   [[nodiscard]] Turn take_turn() NO_THREAD_SAFETY_ANALYSIS {
     turn_.lock();
-    return {*this, /*rings=*/true};
+    return {*this, /*wakes=*/true};
   }
   // Nothing: somebody else has it.
   [[nodiscard]] std::optional<Turn> try_turn() NO_THREAD_SAFETY_ANALYSIS {
-    return turn_.try_lock() ? std::optional(Turn(*this, /*rings=*/true)) : std::nullopt;
+    return turn_.try_lock() ? std::optional(Turn(*this, /*wakes=*/true)) : std::nullopt;
   }
   // For the reaper itself, which does not wake itself. Nothing: somebody else has it.
   [[nodiscard]] std::optional<Turn> try_reapers_turn() NO_THREAD_SAFETY_ANALYSIS {
-    return turn_.try_lock() ? std::optional(Turn(*this, /*rings=*/false)) : std::nullopt;
+    return turn_.try_lock() ? std::optional(Turn(*this, /*wakes=*/false)) : std::nullopt;
   }
 
   // The time by which streams age: stream_time.h.
@@ -108,7 +108,7 @@ class Account {
 
  private:
   const std::string id_;
-  Bell& bell_;
+  const Waker& reaper_;
   AccountClock clock_;
   TimerQueue timers_;
   Mutex turn_;
@@ -139,8 +139,8 @@ class Accounts {
   void begin_anew(Account& account) const;
   [[nodiscard]] const Clock& host() const { return host_; }
 
-  // Rung when a timer of any account fires earlier than before, or an account's turn ended: the reaper's.
-  [[nodiscard]] Bell& bell() { return bell_; }
+  // Woken when a timer of any account fires earlier than before, or an account's turn ended.
+  [[nodiscard]] Waker& reaper() { return reaper_; }
 
  private:
   [[nodiscard]] AccountClock::Anchor initial_anchor() const;
@@ -148,7 +148,7 @@ class Accounts {
   Storage& storage_;
   const Clock& host_;
   const ClockDefaults defaults_;
-  Bell bell_;
+  Waker reaper_;
   mutable SharedMutex mutex_;  // for a few instructions
   std::map<std::string, std::unique_ptr<Account>, std::less<>> accounts_ GUARDED_BY(mutex_);
 };

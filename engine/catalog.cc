@@ -264,6 +264,8 @@ std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::functio
     table.ttl->backfilling = true;
     table.ttl->number = table.next_ttl_number++;
   }
+  // Switched on where it was on already, by the same attribute: a walk that is under way goes on.
+  if (table.ttl && same_ttl && table.ttl->number != old->ttl->number) table.ttl = old->ttl;
 
   std::optional<Stream> closed;
   StreamId next_stream = next_stream_;

@@ -1,6 +1,7 @@
 #include "engine/database.h"
 
 #include <cassert>
+#include <system_error>
 #include <utility>
 
 #include "engine/departed.h"
@@ -14,6 +15,8 @@
 
 namespace mayfly::engine {
 namespace {
+
+constexpr std::size_t background_threads_max = 2;  // the reaper waits for no backfill
 
 constexpr std::string_view window_key =
     "Mexpiry-window";  // u64le ms: entries keep the span they were made with
@@ -40,6 +43,7 @@ Database::Parts::Parts(DatabaseOptions options_, std::unique_ptr<Storage> storag
     : options(std::move(options_)),
       storage_(std::move(storage)),
       host_clock(options.clock ? options.clock : std::make_shared<SystemClock>()),
+      scheduler(options.make_scheduler(background_threads_max)),
       accounts(*storage_, *host_clock, options.account_clocks),
       before_images(*storage_),
       catalog(*storage_, accounts, before_images, watermark, options.stream_shards),
@@ -55,6 +59,8 @@ Expected<std::unique_ptr<Database>, std::string> Database::open(DatabaseOptions 
   TRY(auto storage, Storage::open({.directory = options.directory,
                                    .fsync = options.fsync,
                                    .report = options.report,
+                                   .make_scheduler = options.make_scheduler,
+                                   .env = options.env,
                                    .write_fails = options.write_fails}));
   try {
     auto parts = std::make_unique<Parts>(std::move(options), std::move(storage));
@@ -66,21 +72,25 @@ Expected<std::unique_ptr<Database>, std::string> Database::open(DatabaseOptions 
 }
 
 Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {
-  parts_->backfill = std::make_unique<IndexBackfill>(*this);
-  parts_->reaper = std::make_unique<Reaper>(*this);
+  parts_->reaper = std::make_unique<Reaper>(*this, parts_->scheduler);
+  parts_->backfill = std::make_unique<IndexBackfill>(*this, parts_->scheduler);
   parts_->time_travel = std::make_unique<TimeTravel>(*this, *parts_->reaper);
   parts_->snapshots = std::make_unique<Snapshots>(*this);
+  if (parts_->options.reap) {
+    if (!parts_->scheduler->start())
+      throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+    parts_->reaper->start();
+  }
   for (const std::shared_ptr<LiveTable>& table : parts_->catalog.tables()) {
     const std::shared_ptr<const Table> description = table->description();
     if (description->ttl) table->account().timers().look_now(table->id());  // the first sweep finds out
     if (BackfillWalk::needed(*description)) parts_->backfill->start(table, *description, 0);
   }
-  if (parts_->options.reap) parts_->reaper->start();
 }
 
 Database::~Database() {
-  parts_->reaper.reset();  // their threads use all the rest
-  parts_->backfill.reset();
+  parts_->reaper->stop();
+  parts_->scheduler->end();  // its tasks use all the rest
 }
 
 // --- time
@@ -246,6 +256,10 @@ std::optional<Stream> Database::find_stream(const Scope& scope, std::string_view
 StreamPage Database::read_stream(StreamId stream, ShardNumber shard, Sequence from, std::size_t limit,
                                  std::size_t bytes_max) const {
   return parts_->change_log.read(stream, shard, from, limit, bytes_max);
+}
+
+std::shared_ptr<Scheduler> Database::make_scheduler(std::size_t threads_max) const {
+  return parts_->options.make_scheduler(threads_max);
 }
 
 Sequence Database::published() const { return parts_->watermark.published(); }

@@ -40,6 +40,8 @@ struct DatabaseOptions {
   std::size_t backfill_at_once_max = 10'000;     // items that update_table fills in before it returns
   std::function<void(std::string_view)> report;  // told of storage that fails, and of its end: storage.h
   std::function<bool()> write_fails;             // for tests: storage.h
+  MakeScheduler make_scheduler = make_thread_scheduler;  // of what runs by itself
+  rocksdb::Env* env = nullptr;                           // files and memory; nullptr: the host's
 };
 
 using SnapshotId = std::uint32_t;  // never reused
@@ -134,6 +136,8 @@ class Database {
   using StreamPage = engine::StreamPage;
   [[nodiscard]] StreamPage read_stream(StreamId stream, ShardNumber shard, Sequence from, std::size_t limit,
                                        std::size_t bytes_max) const;
+  // Of what runs by itself on the floors above: DatabaseOptions::make_scheduler's.
+  [[nodiscard]] std::shared_ptr<Scheduler> make_scheduler(std::size_t threads_max) const;
   [[nodiscard]] Sequence published() const;  // the watermark: last sequence readable
   // First not trimmed; of a shard that was forgotten the next that will be given.
   [[nodiscard]] Sequence oldest_sequence(StreamId stream, ShardNumber shard) const;

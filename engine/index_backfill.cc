@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <system_error>
+#include <deque>
+#include <optional>
 
 #include "engine/change_log.h"
 #include "engine/key_codec.h"
@@ -91,56 +92,59 @@ void BackfillWalk::finish() {
   });
 }
 
+// A step goes some way with the walk whose turn it is.
+class IndexBackfill::Walks final : public Task {
+ public:
+  explicit Walks(std::shared_ptr<Scheduler> scheduler) : scheduler_(std::move(scheduler)) {}
+
+  void add(BackfillWalk walk) {
+    const Lock lock(mutex_);
+    walks_.push_back(std::move(walk));
+  }
+
+ private:
+  Next step() noexcept override {
+    std::optional<BackfillWalk> walk = next();
+    if (!walk) return Next::when_woken();
+    try {
+      if (!walk->step(background_items)) add(*std::move(walk));
+      return Next::at_once();
+    } catch (const StorageFault&) {
+      add(*std::move(walk));
+      return Next::at(scheduler_->now() + fault_pause);
+    }
+  }
+
+  std::optional<BackfillWalk> next() {
+    const Lock lock(mutex_);
+    if (walks_.empty()) return std::nullopt;
+    std::optional<BackfillWalk> walk(std::move(walks_.front()));
+    walks_.pop_front();
+    return walk;
+  }
+
+  const std::shared_ptr<Scheduler> scheduler_;
+  Mutex mutex_;
+  std::deque<BackfillWalk> walks_ GUARDED_BY(mutex_);
+};
+
+IndexBackfill::IndexBackfill(Database& database, std::shared_ptr<Scheduler> scheduler)
+    : database_(database), scheduler_(std::move(scheduler)), walks_(std::make_shared<Walks>(scheduler_)) {}
+
 void IndexBackfill::start(std::shared_ptr<LiveTable> table, const Table& description, std::size_t at_once) {
   BackfillWalk walk(database_, std::move(table), description);
+  // Where nobody else can go on with it, who asked fills in the rest: an index that is never filled helps
+  // nobody.
+  const bool alone = !scheduler_->start();
   try {
     if (at_once > 0 && walk.step(at_once)) return;
+    while (alone)
+      if (walk.step(background_items)) return;
   } catch (const StorageFault&) {
     // The description says that something is missing: whoever was told so may rely on its coming.
   }
-  Lock lock(mutex_);
-  if (stop_) return;
-  walks_.push_back(std::move(walk));
-  if (running_) return;
-  if (thread_.joinable()) thread_.join();  // it has ended, or is about to: it takes no lock any more
-  running_ = true;
-  try {
-    thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error&) {
-    // No thread is to be had. Who asked fills in the rest, for an index that is never filled helps nobody.
-    lock.unlock();
-    run();
-  }
-}
-
-void IndexBackfill::run() {
-  Lock lock(mutex_);
-  while (!stop_ && !walks_.empty()) {
-    BackfillWalk walk = std::move(walks_.front());
-    walks_.pop_front();
-    lock.unlock();
-    bool done = false, fault = false;
-    try {
-      done = walk.step(background_items);
-    } catch (const StorageFault&) {
-      fault = true;
-    }
-    lock.lock();
-    if (!done) walks_.push_back(std::move(walk));
-    if (fault) stopped_.wait_for(lock, fault_pause, [&]() REQUIRES(mutex_) { return stop_; });
-  }
-  running_ = false;
-}
-
-IndexBackfill::~IndexBackfill() {
-  std::thread thread;
-  {
-    const Lock lock(mutex_);
-    stop_ = true;
-    stopped_.notify_all();
-    thread = std::move(thread_);
-  }
-  if (thread.joinable()) thread.join();
+  walks_->add(std::move(walk));
+  scheduler_->wake(walks_);
 }
 
 }  // namespace mayfly::engine

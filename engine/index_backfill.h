@@ -12,11 +12,10 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "engine/catalog.h"
-#include "engine/mutex.h"
+#include "engine/scheduler.h"
 #include "engine/table.h"
 
 namespace mayfly::engine {
@@ -51,8 +50,8 @@ class BackfillWalk {
 
 class IndexBackfill {
  public:
-  explicit IndexBackfill(Database& database) : database_(database) {}
-  ~IndexBackfill();  // stops in between items
+  // Walks end with the scheduler.
+  IndexBackfill(Database& database, std::shared_ptr<Scheduler> scheduler);
   IndexBackfill(const IndexBackfill&) = delete;
   IndexBackfill& operator=(const IndexBackfill&) = delete;
 
@@ -60,15 +59,11 @@ class IndexBackfill {
   void start(std::shared_ptr<LiveTable> table, const Table& description, std::size_t at_once);
 
  private:
-  void run();
+  class Walks;
 
   Database& database_;
-  Mutex mutex_;
-  Condition stopped_;
-  bool stop_ GUARDED_BY(mutex_) = false;
-  bool running_ GUARDED_BY(mutex_) = false;
-  std::deque<BackfillWalk> walks_ GUARDED_BY(mutex_);
-  std::thread thread_ GUARDED_BY(mutex_);
+  const std::shared_ptr<Scheduler> scheduler_;
+  const std::shared_ptr<Walks> walks_;
 };
 
 }  // namespace mayfly::engine

@@ -35,6 +35,7 @@ struct Database::Parts {
   DatabaseOptions options;
   std::unique_ptr<Storage> storage_;
   std::shared_ptr<Clock> host_clock;
+  std::shared_ptr<Scheduler> scheduler;  // ends before what its tasks use
   Accounts accounts;
   BeforeImages before_images;
   Watermark watermark;

@@ -160,62 +160,67 @@ Instant Reaper::trim_streams(const Account::Turn& turn) {
   return std::max((oldest ? account.stream_time_of(*oldest) : now) + retention_ms + 1, now + trim_pause_ms);
 }
 
-void Reaper::start() {
-  thread_ = std::thread([this] { run(); });
-}
+// A step is one round: a little of each account.
+class Reaper::Rounds final : public Task {
+ public:
+  explicit Rounds(Reaper& reaper) : reaper_(reaper) {}
 
-void Reaper::run() {
-  Database::Parts& parts = database_.parts();
+ private:
   struct Work {
     std::optional<Sweep> sweep;  // to be gone on with
     Instant next_trim = 0;       // in stream time
   };
-  std::map<Account*, Work> works;
-  for (;;) {
-    const Bell::Ticket ticket = parts.accounts.bell().ticket();
-    std::optional<std::chrono::nanoseconds> pause;
-    const auto wake_at = [&](const Account& account, Instant instant) {
-      const auto left = account.clock().real_time_until(instant);
-      if (left) pause = std::min(pause.value_or(*left), *left);
-    };
-    for (Account* account : parts.accounts.all()) {
-      if (stop_) return;
-      const std::optional<Account::Turn> turn = account->try_reapers_turn();
-      if (!turn) continue;  // who has it rings when it ends
-      Work& work = works[account];
-      try {
-        TimerQueue& timers = account->timers();
-        if (work.sweep && !timers.is_current(work.sweep->look)) work.sweep.reset();
-        if (!work.sweep) {
-          const Instant now = account->clock().now();
-          if (const auto look = timers.look_firing(now)) {
-            if (auto sweep = begin(*turn, *look, now, Which::fires)) work.sweep.emplace(*std::move(sweep));
-          }
-        }
-        Deletions deletions;
-        if (work.sweep && step(*work.sweep, slice_items_max, deletions) != Progress::more) work.sweep.reset();
-        if (const auto timer = timers.earliest()) wake_at(*account, timer->fires);
 
-        if (work.next_trim <= account->stream_now()) work.next_trim = trim_streams(*turn);
-        wake_at(*account, account->instant_of_stream_time(work.next_trim));
+  Next step() noexcept override {
+    std::optional<std::chrono::nanoseconds> pause;
+    for (Account* account : reaper_.database_.parts().accounts.all()) {
+      if (reaper_.stop_) return Next::when_woken();
+      const std::optional<Account::Turn> turn = account->try_reapers_turn();
+      if (!turn) continue;  // the end of whoever has it wakes us
+      Work& work = works_[account];
+      const auto wake_at = [&](Instant instant) {
+        const auto left = account->clock().real_time_until(instant);
+        if (left) pause = std::min(pause.value_or(*left), *left);
+      };
+      try {
+        reap_a_little(*turn, work);
+        if (const auto timer = account->timers().earliest()) wake_at(timer->fires);
+        if (work.next_trim <= account->stream_now()) work.next_trim = reaper_.trim_streams(*turn);
+        wake_at(account->instant_of_stream_time(work.next_trim));
       } catch (const StorageFault&) {
         // What is due stays due: the index and the timer are as they were.
         work.sweep.reset();
         pause = std::min<std::chrono::nanoseconds>(pause.value_or(fault_pause), fault_pause);
       }
     }
-    if (stop_) return;
-    std::optional<RealTime> deadline;
-    if (pause) deadline = host_time() + std::chrono::ceil<RealTime::duration>(*pause);
-    parts.accounts.bell().wait(ticket, deadline);
+    if (!pause) return Next::when_woken();
+    return Next::at(reaper_.scheduler_->now() + std::chrono::ceil<RealTime::duration>(*pause));
   }
-}
 
-Reaper::~Reaper() {
-  if (!thread_.joinable()) return;
-  stop_ = true;
-  database_.parts().accounts.bell().ring();
-  thread_.join();
+  void reap_a_little(const Account::Turn& turn, Work& work) {
+    TimerQueue& timers = turn.account().timers();
+    if (work.sweep && !timers.is_current(work.sweep->look)) work.sweep.reset();
+    if (!work.sweep) {
+      const Instant now = turn.account().clock().now();
+      if (const auto look = timers.look_firing(now))
+        if (auto sweep = reaper_.begin(turn, *look, now, Which::fires)) work.sweep.emplace(*std::move(sweep));
+    }
+    Deletions deletions;
+    if (work.sweep && reaper_.step(*work.sweep, slice_items_max, deletions) != Progress::more)
+      work.sweep.reset();
+  }
+
+  Reaper& reaper_;
+  std::map<Account*, Work> works_;
+};
+
+Reaper::Reaper(Database& database, std::shared_ptr<Scheduler> scheduler)
+    : database_(database), scheduler_(std::move(scheduler)) {}
+
+void Reaper::start() {
+  const auto rounds = std::make_shared<Rounds>(*this);
+  database_.parts().accounts.reaper().set([scheduler = scheduler_, rounds] { scheduler->wake(rounds); });
+  scheduler_->wake(rounds);
 }
 
 }  // namespace mayfly::engine

@@ -3,7 +3,7 @@
 // An item goes at the first instant of its account's clock that is after its TTL (or when its table's mode
 // says: expiry_mode.h), never earlier: the entry says when to look, the item under its lock says whether.
 // What is due goes in due order, and in the order of its keys at the same instant, in small batches, so that
-// writers get their turn. One thread for all accounts, asleep until something fires; of each account it
+// writers get their turn. One task for all accounts, at rest until something fires; of each account a step
 // deletes a little, then it is the next one's turn, so that nobody waits for another's backlog. Storage that
 // fails is tried again later.
 //
@@ -15,7 +15,6 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
-#include <thread>
 
 #include "engine/account.h"
 #include "engine/clock.h"
@@ -27,12 +26,14 @@ class LiveTable;
 
 class Reaper {
  public:
-  explicit Reaper(Database& database) : database_(database) {}
-  ~Reaper();
+  Reaper(Database& database, std::shared_ptr<Scheduler> scheduler);
   Reaper(const Reaper&) = delete;
   Reaper& operator=(const Reaper&) = delete;
 
-  void start();  // the thread; without it only what follows reaps
+  // From now on it is woken by what falls due; else only what follows reaps. Before anything can wake it.
+  void start();
+  // Sweeps under way end soon, a backlog is left for the next start. Steps end with the scheduler.
+  void stop() { stop_ = true; }
 
   // Deletes what fires by now. Less if `stop` is requested, as in what follows.
   void sweep_account(const Account::Turn& turn, Instant now, Deletions& deletions,
@@ -56,8 +57,7 @@ class Reaper {
     outdated,  // the table changed or went away: look again
   };
   struct Sweep;
-
-  void run();
+  class Rounds;
   // Nothing: the table is gone.
   std::optional<Sweep> begin(const Account::Turn& turn, const TimerQueue::Look& look, Instant now,
                              Which which);
@@ -66,8 +66,8 @@ class Reaper {
   [[nodiscard]] bool ends(const std::stop_token& stop) const { return stop_ || stop.stop_requested(); }
 
   Database& database_;
-  std::atomic<bool> stop_{false};  // a backlog is left for the next start
-  std::thread thread_;
+  const std::shared_ptr<Scheduler> scheduler_;
+  std::atomic<bool> stop_{false};
 };
 
 }  // namespace mayfly::engine

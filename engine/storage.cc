@@ -26,7 +26,6 @@
 #include "engine/data_directory.h"
 #include "engine/mutex.h"
 #include "engine/storage_files.h"
-#include "engine/upkeep.h"
 #include "engine/write_ahead_log.h"
 
 namespace mayfly::engine {
@@ -146,7 +145,8 @@ struct Storage::Engine final {
     Engine& engine_;
   };
 
-  explicit Engine(std::function<void(std::string_view)> report_) : report(std::move(report_)) {}
+  Engine(std::function<void(std::string_view)> report_, const MakeScheduler& make_scheduler)
+      : report(std::move(report_)), scheduler(make_scheduler(1)) {}
 
   [[nodiscard]] rocksdb::ReadOptions read_at(const void* snapshot) const {
     rocksdb::ReadOptions options = read;
@@ -194,7 +194,21 @@ struct Storage::Engine final {
   std::string failure GUARDED_BY(mutex);  // while `failing`
   std::int64_t reported_ms GUARDED_BY(mutex) = 0;
   std::uint64_t writes_before = 0;  // the upkeep's
-  Upkeep upkeep{[this] { return keep_up(); }};
+
+  // Mends and gives back what writers must not wait for.
+  class Upkeep final : public Task {
+   public:
+    explicit Upkeep(Engine& engine) : engine_(engine) {}
+
+   private:
+    Next step() noexcept override {
+      const auto pause = engine_.keep_up();
+      return pause ? Next::at(engine_.scheduler->now() + *pause) : Next::when_woken();
+    }
+    Engine& engine_;
+  };
+  const std::shared_ptr<Scheduler> scheduler;
+  const std::shared_ptr<Task> upkeep = std::make_shared<Upkeep>(*this);
 };
 
 // A disk that is full for an hour shall not fill its logs, too.
@@ -222,7 +236,7 @@ void Storage::Engine::fail(const std::string& text) {
     failure = text;
   }
   if (!failing.exchange(true)) tell("storage takes no writes until this has passed: " + text, true);
-  upkeep.ring();
+  scheduler->wake(upkeep);
 }
 
 // Goes on where RocksDB stopped: it writes its buffers to files.
@@ -257,7 +271,7 @@ std::optional<std::chrono::milliseconds> Storage::Engine::keep_up() {
 void Storage::Engine::note_erased(std::uint64_t bytes) {
   const std::uint64_t before = erased_bytes.fetch_add(bytes, std::memory_order_relaxed);
   // Now and then it is looked whether it is enough.
-  if (before / erased_bytes_min != (before + bytes) / erased_bytes_min) upkeep.ring();
+  if (before / erased_bytes_min != (before + bytes) / erased_bytes_min) scheduler->wake(upkeep);
 }
 
 std::uint64_t Storage::Engine::bytes_in(std::string_view begin, std::string_view end) const {
@@ -290,7 +304,7 @@ Storage::Storage(StorageOptions options, std::unique_ptr<Engine> engine)
 Storage::~Storage() {
   if (!engine_->db) return;
   engine_->db->DisableManualCompaction();  // the upkeep's, which may take a while
-  engine_->upkeep.stop();
+  engine_->scheduler->end();
   (void)engine_->db->Close();
 }
 
@@ -341,19 +355,21 @@ Expected<void, std::string> prepare(const std::string& directory, const rocksdb:
 }  // namespace
 
 Expected<std::unique_ptr<Storage>, std::string> Storage::open(StorageOptions options) {
-  auto engine = std::make_unique<Engine>(options.report);
+  auto engine = std::make_unique<Engine>(options.report, options.make_scheduler);
   rocksdb::Options rocksdb_options;
   std::string path = options.directory;
   if (options.directory.empty()) {
     engine->memory = true;
-    engine->env.reset(rocksdb::NewMemEnv(rocksdb::Env::Default()));
+    engine->env.reset(rocksdb::NewMemEnv(options.env != nullptr ? options.env : rocksdb::Env::Default()));
     rocksdb_options = memory_options(engine->env.get());
     path = "/mayfly";
     engine->write.disableWAL = true;
     engine->read.verify_checksums = false;
   } else {
     rocksdb_options = disk_options();
-    engine->env = rocksdb::NewCompositeEnv(private_files(options.file_fails, engine->refuses_files));
+    engine->env = rocksdb::NewCompositeEnv(
+        private_files((options.env != nullptr ? options.env : rocksdb::Env::Default())->GetFileSystem(),
+                      options.file_fails, engine->refuses_files));
     rocksdb_options.env = engine->env.get();
     rocksdb_options.listeners.push_back(std::make_shared<Engine::Failures>(*engine));
     engine->write.sync = options.fsync;

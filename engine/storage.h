@@ -22,6 +22,11 @@
 #include <string_view>
 
 #include "engine/expected.h"
+#include "engine/scheduler.h"
+
+namespace rocksdb {
+class Env;
+}
 
 namespace mayfly::engine {
 
@@ -37,6 +42,8 @@ struct StorageOptions {
   // Told, in a sentence, of what fails and of its end, by whichever thread it happens to; at most once a
   // second.
   std::function<void(std::string_view)> report;
+  MakeScheduler make_scheduler = make_thread_scheduler;  // of what storage does by itself
+  rocksdb::Env* env = nullptr;                           // files and memory; nullptr: the host's
   // For tests: asked before every write; true makes that write fail as a full disk would.
   std::function<bool()> write_fails;
   // For tests: asked before a file of the directory is made, appended to or synced; true makes that fail.

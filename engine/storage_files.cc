@@ -75,8 +75,8 @@ class WrittenFile final : public rocksdb::FSWritableFileOwnerWrapper {
 
 class PrivateFiles final : public rocksdb::FileSystemWrapper {
  public:
-  PrivateFiles(Fails fails, const std::atomic<bool>& refuses)
-      : FileSystemWrapper(rocksdb::FileSystem::Default()), fails_(std::move(fails)), refuses_(refuses) {}
+  PrivateFiles(std::shared_ptr<rocksdb::FileSystem> base, Fails fails, const std::atomic<bool>& refuses)
+      : FileSystemWrapper(std::move(base)), fails_(std::move(fails)), refuses_(refuses) {}
 
   const char* Name() const override { return "PrivateFiles"; }
 
@@ -124,8 +124,9 @@ class PrivateFiles final : public rocksdb::FileSystemWrapper {
 
 }  // namespace
 
-std::shared_ptr<rocksdb::FileSystem> private_files(Fails fails, const std::atomic<bool>& refuses) {
-  return std::make_shared<PrivateFiles>(std::move(fails), refuses);
+std::shared_ptr<rocksdb::FileSystem> private_files(std::shared_ptr<rocksdb::FileSystem> base, Fails fails,
+                                                   const std::atomic<bool>& refuses) {
+  return std::make_shared<PrivateFiles>(std::move(base), std::move(fails), refuses);
 }
 
 }  // namespace mayfly::engine

@@ -15,9 +15,10 @@ class FileSystem;
 
 namespace mayfly::engine {
 
-// `fails`: for tests, asked before a file is made, written to or synced; true makes that fail. While
-// `refuses` is set, no file is made.
-std::shared_ptr<rocksdb::FileSystem> private_files(std::function<bool(std::string_view path)> fails,
+// Of what `base` has. `fails`: for tests, asked before a file is made, written to or synced; true makes that
+// fail. While `refuses` is set, no file is made.
+std::shared_ptr<rocksdb::FileSystem> private_files(std::shared_ptr<rocksdb::FileSystem> base,
+                                                   std::function<bool(std::string_view path)> fails,
                                                    const std::atomic<bool>& refuses);
 
 }  // namespace mayfly::engine

@@ -27,9 +27,9 @@
 #include <utility>
 #include <vector>
 
-#include "engine/bell.h"
 #include "engine/clock.h"
 #include "engine/mutex.h"
+#include "engine/scheduler.h"
 #include "engine/table.h"
 
 namespace mayfly::engine {
@@ -48,8 +48,8 @@ class TimerQueue {
     std::uint64_t number;  // each look has its own
   };
 
-  // Rings when something fires earlier than all before.
-  explicit TimerQueue(Bell& bell) : bell_(bell) {}
+  // Wakes when something fires earlier than all before.
+  explicit TimerQueue(const Waker& reaper) : reaper_(reaper) {}
 
   // Something of the table is due then. Later than what is known: it is remembered by whoever is looking.
   void push(const Timer& timer);
@@ -84,7 +84,7 @@ class TimerQueue {
   Look begin_look(Entry& entry) REQUIRES(mutex_);
   bool set(Entry& entry, const Timer& timer) REQUIRES(mutex_);  // true: it fires earlier than all others
 
-  Bell& bell_;
+  const Waker& reaper_;
   mutable Mutex mutex_;
   std::set<std::pair<Instant, TableId>> order_ GUARDED_BY(mutex_);  // by `fires`; without those that never do
   std::unordered_map<TableId, Entry> timers_ GUARDED_BY(mutex_);

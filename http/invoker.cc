@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/guarded_by.h"
+#include "engine/mutex.h"
 #include "http/name_lookup.h"
 
 namespace mayfly::http {

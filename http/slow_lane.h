@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/guarded_by.h"
+#include "engine/mutex.h"
 
 namespace mayfly::http {
 

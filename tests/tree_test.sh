@@ -42,6 +42,8 @@ only_in "an item's bytes reach a batch in engine/transaction alone" 'batch[.](pu
         'engine/(transaction[.]cc|change_log[.](h|cc))' engine
 only_in "change records are appended by engine/committer alone" '(put|append)[(]record_key[(]' \
         'engine/committer[.]cc' engine
+only_in "what runs by itself is stepped by a scheduler" 'std::j?thread[ >({]' \
+        '(engine/scheduler|compat/kinesis/destinations|http/[a-z_]+)[.](h|cc)' engine compat http cli embed include
 only_in "only engine/clock asks for the time" \
         '(system|steady|high_resolution|utc)_clock::now|clock_gettime|gettimeofday|[^_a-z]time[(](nullptr|NULL|0)[)]' \
         'engine/clock[.]cc' engine compat http cli embed include

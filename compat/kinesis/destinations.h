@@ -30,7 +30,7 @@
 #include "engine/change_feed.h"
 #include "engine/database.h"
 #include "engine/documents.h"
-#include "engine/guarded_by.h"
+#include "engine/mutex.h"
 
 namespace mayfly::compat::kinesis {
 

@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "engine/catalog.h"
-#include "engine/guarded_by.h"
+#include "engine/mutex.h"
 #include "engine/table.h"
 
 namespace mayfly::compat {

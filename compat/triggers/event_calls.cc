@@ -10,7 +10,7 @@
 #include "compat/triggers/lambda_error.h"
 #include "compat/triggers/outcome.h"
 #include "engine/clock.h"
-#include "engine/guarded_by.h"
+#include "engine/mutex.h"
 
 namespace mayfly::compat::triggers {
 namespace {
@@ -20,12 +20,14 @@ constexpr std::chrono::milliseconds retry_wait{200};
 
 }  // namespace
 
-class EventCalls::Calls final : public Pool::Task, public std::enable_shared_from_this<Calls> {
+class EventCalls::Calls final : public engine::Task, public std::enable_shared_from_this<Calls> {
  public:
-  Calls(outbound::Invoker& invoker, std::shared_ptr<Pool> pool) : invoker_(invoker), pool_(std::move(pool)) {}
+  Calls(outbound::Invoker& invoker, std::shared_ptr<engine::Scheduler> scheduler)
+      : invoker_(invoker), scheduler_(std::move(scheduler)) {}
 
   Result<void> add(outbound::Invocation invocation) {
-    if (!pool_->start()) return lambda_error::unavailable("No thread can be started to call the function.");
+    if (!scheduler_->start())
+      return lambda_error::unavailable("No thread can be started to call the function.");
     {
       const std::lock_guard lock(mutex_);
       if (waiting_.size() >= waiting_max || bytes_ + invocation.body.size() > waiting_bytes_max) {
@@ -34,7 +36,7 @@ class EventCalls::Calls final : public Pool::Task, public std::enable_shared_fro
       bytes_ += invocation.body.size();
       waiting_.push_back({std::move(invocation), 0, {}});
     }
-    pool_->wake(shared_from_this());
+    scheduler_->wake(shared_from_this());
     return {};
   }
   void end() { stop_.request_stop(); }
@@ -88,11 +90,11 @@ class EventCalls::Calls final : public Pool::Task, public std::enable_shared_fro
         again_.push_back(std::move(called));
       }
     }
-    pool_->wake(shared_from_this());
+    scheduler_->wake(shared_from_this());
   }
 
   outbound::Invoker& invoker_;
-  const std::shared_ptr<Pool> pool_;
+  const std::shared_ptr<engine::Scheduler> scheduler_;
   std::stop_source stop_;
   std::mutex mutex_;
   std::deque<Waiting> waiting_ GUARDED_BY(mutex_), again_ GUARDED_BY(mutex_);
@@ -100,8 +102,8 @@ class EventCalls::Calls final : public Pool::Task, public std::enable_shared_fro
   std::size_t under_way_ GUARDED_BY(mutex_) = 0;
 };
 
-EventCalls::EventCalls(outbound::Invoker& invoker, std::shared_ptr<Pool> pool)
-    : calls_(std::make_shared<Calls>(invoker, std::move(pool))) {}
+EventCalls::EventCalls(outbound::Invoker& invoker, std::shared_ptr<engine::Scheduler> scheduler)
+    : calls_(std::make_shared<Calls>(invoker, std::move(scheduler))) {}
 
 EventCalls::~EventCalls() { calls_->end(); }
 

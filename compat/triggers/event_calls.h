@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "compat/outbound/invoker.h"
-#include "compat/triggers/pool.h"
 #include "compat/wire/error.h"
+#include "engine/scheduler.h"
 
 namespace mayfly::compat::triggers {
 
@@ -17,7 +17,7 @@ class EventCalls {
   static constexpr std::size_t at_once_max = 16;
   static constexpr std::size_t waiting_max = 10'000, waiting_bytes_max = std::size_t{64} << 20;
 
-  EventCalls(outbound::Invoker& invoker, std::shared_ptr<Pool> pool);
+  EventCalls(outbound::Invoker& invoker, std::shared_ptr<engine::Scheduler> scheduler);
   ~EventCalls();
   EventCalls(const EventCalls&) = delete;
   EventCalls& operator=(const EventCalls&) = delete;

@@ -19,7 +19,7 @@
 
 #include "compat/outbound/url.h"
 #include "engine/documents.h"
-#include "engine/guarded_by.h"
+#include "engine/mutex.h"
 
 namespace mayfly::compat::triggers {
 

@@ -34,7 +34,7 @@ constexpr engine::Sequence discards_max = 10'000;
 // Outlives the lane where the lane does not wait for the answer any more.
 struct Lane::Slot {
   std::weak_ptr<Lane> lane;
-  std::shared_ptr<Pool> pool;
+  std::shared_ptr<engine::Scheduler> scheduler;
   std::mutex mutex;
   std::optional<outbound::Invoker::Answer> answer GUARDED_BY(mutex);
 
@@ -43,7 +43,7 @@ struct Lane::Slot {
       const std::lock_guard lock(mutex);
       answer = std::move(given);
     }
-    if (const auto waiting = lane.lock()) pool->wake(waiting);
+    if (const auto waiting = lane.lock()) scheduler->wake(waiting);
   }
   std::optional<outbound::Invoker::Answer> take() {
     const std::lock_guard lock(mutex);
@@ -64,7 +64,7 @@ Lane::Lane(const std::shared_ptr<Poller>& poller, const LaneName& name, std::str
 
 // --- steps
 
-Pool::Task::Next Lane::step() noexcept {
+engine::Task::Next Lane::step() noexcept {
   const auto keeper = keeper_.lock();
   if (!keeper) return Next::when_woken();
   try {
@@ -76,7 +76,7 @@ Pool::Task::Next Lane::step() noexcept {
   }
 }
 
-Pool::Task::Next Lane::go_on() {
+engine::Task::Next Lane::go_on() {
   const auto mapping = poller_.mapping();
   if (call_) {
     const auto answer = call_->slot->take();
@@ -99,7 +99,7 @@ Pool::Task::Next Lane::go_on() {
 
 // The poller has ended. A call under way has been stopped too, and is waited for: who comes next must not
 // meet it.
-Pool::Task::Next Lane::leave() {
+engine::Task::Next Lane::leave() {
   if (call_) {
     const auto answer = call_->slot->take();
     if (!answer) return Next::when_woken();
@@ -127,7 +127,7 @@ void Lane::start_over(std::string_view problem) {
   rest(fault_wait);
 }
 
-Pool::Task::Next Lane::look(const EventSourceMapping& mapping) {
+engine::Task::Next Lane::look(const EventSourceMapping& mapping) {
   ReadOn read = ReadOn::at_end;
   if (!batch_is_full(mapping)) {
     read = read_page(mapping);
@@ -252,7 +252,7 @@ void Lane::start_call(Call::For what, outbound::Invocation invocation) {
   const Surroundings& surroundings = poller_.surroundings();
   const auto slot = std::make_shared<Slot>();
   slot->lane = weak_from_this();
-  slot->pool = surroundings.pool;
+  slot->scheduler = surroundings.scheduler;
   call_.emplace(Call{what, slot});
   surroundings.invoker.start(std::move(invocation), poller_.stop(),
                              [slot](outbound::Invoker::Answer answer) { slot->put(std::move(answer)); });
@@ -263,8 +263,8 @@ void Lane::end_call() {
   poller_.give_back_call();
 }
 
-Pool::Task::Next Lane::invoke(const EventSourceMapping& mapping, Call::For what, std::vector<Record>& records,
-                              bool terminated_early) {
+engine::Task::Next Lane::invoke(const EventSourceMapping& mapping, Call::For what,
+                                std::vector<Record>& records, bool terminated_early) {
   const Surroundings& surroundings = poller_.surroundings();
   const auto function = surroundings.functions.find(mapping.function.account, mapping.function.name);
   stuck_ = !function;
@@ -302,7 +302,7 @@ void Lane::answered(const EventSourceMapping& mapping, Call::For what,
   what == Call::For::window ? window_answered(mapping, outcome) : batch_answered(mapping, std::move(outcome));
 }
 
-Pool::Task::Next Lane::attempt(const EventSourceMapping& mapping) {
+engine::Task::Next Lane::attempt(const EventSourceMapping& mapping) {
   drop_aged(mapping, work_.front());
   if (sending_) return Next::at_once();
   if (work_.front().records.empty()) {
@@ -409,7 +409,7 @@ bool Lane::give_up(const EventSourceMapping& mapping, const Batch& batch, std::s
   return true;
 }
 
-Pool::Task::Next Lane::send(const EventSourceMapping& mapping) {
+engine::Task::Next Lane::send(const EventSourceMapping& mapping) {
   const Surroundings& surroundings = poller_.surroundings();
   if (mapping.on_failure.empty() || DestinationDirectory::is_file(mapping.on_failure)) {
     sent(mapping,

@@ -22,11 +22,11 @@
 #include "compat/triggers/lambda_event.h"
 #include "compat/triggers/outcome.h"
 #include "compat/triggers/poller.h"
-#include "compat/triggers/pool.h"
+#include "engine/scheduler.h"
 
 namespace mayfly::compat::triggers {
 
-class Lane final : public Pool::Task, public std::enable_shared_from_this<Lane> {
+class Lane final : public engine::Task, public std::enable_shared_from_this<Lane> {
  public:
   // `others`: what lanes of other numbers have passed, this one passes over.
   Lane(const std::shared_ptr<Poller>& poller, const LaneName& name, std::string shard_id, Position position,

@@ -75,7 +75,7 @@ void Poller::end() {
   surroundings_.progress.ring();
 }
 
-Pool::Task::Next Poller::step() noexcept {
+engine::Task::Next Poller::step() noexcept {
   woken_ = false;
   try {
     begin();
@@ -84,7 +84,7 @@ Pool::Task::Next Poller::step() noexcept {
       const std::lock_guard lock(mutex_);
       for (const auto& [name, lane] : running_) lanes.push_back(lane);
     }
-    for (const auto& lane : lanes) surroundings_.pool->wake(lane);
+    for (const auto& lane : lanes) surroundings_.scheduler->wake(lane);
     return Next::when_woken();
   } catch (const std::exception& fault) {
     set_last_result(std::string("PROBLEM: ") + fault.what());
@@ -148,7 +148,7 @@ void Poller::begin_lanes(const engine::Stream& stream) {
         position.next = std::max(position.next, shard.oldest);
         running_[name] =
             std::make_shared<Lane>(shared_from_this(), name, shard.id, std::move(position), others);
-        surroundings_.pool->wake(running_[name]);
+        surroundings_.scheduler->wake(running_[name]);
       }
     }
   }
@@ -221,7 +221,7 @@ void Poller::set_last_result(std::string result) {
 }
 
 void Poller::wake() {
-  if (!woken_.exchange(true)) surroundings_.pool->wake(shared_from_this());
+  if (!woken_.exchange(true)) surroundings_.scheduler->wake(shared_from_this());
 }
 
 void Poller::store(const LaneName& lane, const Position& position) {
@@ -248,7 +248,7 @@ void Poller::give_back_call() {
     waiting.swap(wait_for_call_);
   }
   for (const auto& one : waiting) {
-    if (const auto lane = one.lock()) surroundings_.pool->wake(lane);
+    if (const auto lane = one.lock()) surroundings_.scheduler->wake(lane);
   }
 }
 

@@ -3,7 +3,8 @@
 //
 // Delivers each record at least once, and an item's records in order: a lane goes on when the function has
 // done with a batch, or when it was given up; only then is its position stored. Nothing polls, and nothing
-// that waits holds a thread: lanes are the pool's tasks, and are woken when there may be something to do.
+// that waits holds a thread: lanes are the scheduler's tasks, and are woken when there may be something to
+// do.
 //
 // end() waits for nobody: what is under way is stopped, and who comes after, for the same mapping, begins
 // when the last lane has left.
@@ -25,12 +26,12 @@
 #include "compat/triggers/destination_directory.h"
 #include "compat/triggers/event_source_mapping.h"
 #include "compat/triggers/functions.h"
-#include "compat/triggers/pool.h"
 #include "compat/triggers/position.h"
 #include "compat/triggers/shard_view.h"
 #include "engine/bell.h"
 #include "engine/database.h"
-#include "engine/guarded_by.h"
+#include "engine/mutex.h"
+#include "engine/scheduler.h"
 
 namespace mayfly::compat::triggers {
 
@@ -42,7 +43,7 @@ struct Surroundings {
   Functions& functions;
   outbound::Invoker& invoker;
   DestinationDirectory& files;
-  const std::shared_ptr<Pool>& pool;
+  const std::shared_ptr<engine::Scheduler>& scheduler;
   engine::Bell& progress;  // rung when a lane has nothing more to do, or cannot go on
 };
 
@@ -52,7 +53,7 @@ struct PositionGate {
   bool open GUARDED_BY(mutex) = true;
 };
 
-class Poller final : public Pool::Task, public std::enable_shared_from_this<Poller> {
+class Poller final : public engine::Task, public std::enable_shared_from_this<Poller> {
  public:
   // Calls that a mapping has under way, so that its function, if it hangs, leaves the others some.
   static constexpr std::size_t calls_max = 64;

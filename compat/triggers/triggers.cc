@@ -52,7 +52,8 @@ Triggers::Triggers(engine::Database& database, TriggerOptions options,
     : database_(database),
       invoker_(options.invoker ? std::move(options.invoker) : std::make_shared<NoInvoker>()),
       files_(std::move(files)),
-      event_calls_(*invoker_, pool_),
+      scheduler_(database.make_scheduler(threads_max)),
+      event_calls_(*invoker_, scheduler_),
       functions_(database.documents(), std::move(options.functions), [this] {
         const std::lock_guard lock(pollers_mutex_);
         for (const auto& [table, poller] : pollers_) poller->wake();
@@ -67,7 +68,7 @@ Triggers::~Triggers() {
     subscription_.end();
     for (auto& [name, entry] : entries_) stop(entry);
   }
-  pool_->end();  // the steps under way, each short; calls are stopped, and nobody waits for them
+  scheduler_->end();  // the steps under way, each short; calls are stopped, and nobody waits for them
 }
 
 void Triggers::load() {
@@ -191,7 +192,7 @@ void Triggers::start(Entry& entry) {
   if (!entry.mapping.enabled || entry.poller || held_.contains(entry.mapping.scope.account)) return;
   const auto stream = stream_of(database_, entry.mapping);
   if (!stream) return;
-  const Surroundings surroundings{database_, functions_, *invoker_, *files_, pool_, progress_};
+  const Surroundings surroundings{database_, functions_, *invoker_, *files_, scheduler_, progress_};
   entry.poller = std::make_shared<Poller>(surroundings, entry.mapping, *stream, entry.gate);
   listen();
   {
@@ -227,7 +228,7 @@ Result<void> Triggers::check_destination(const EventSourceMapping& mapping) cons
 }
 
 Result<void> Triggers::check_threads() {
-  if (!pool_->start()) return lambda_error::unavailable("No thread can be started to read the stream.");
+  if (!scheduler_->start()) return lambda_error::unavailable("No thread can be started to read the stream.");
   if (auto ready = invoker_->prepare(); !ready) return lambda_error::unavailable(ready.error());
   return {};
 }

@@ -29,13 +29,13 @@
 #include "compat/triggers/event_source_mapping.h"
 #include "compat/triggers/functions.h"
 #include "compat/triggers/poller.h"
-#include "compat/triggers/pool.h"
 #include "compat/triggers/trigger_options.h"
 #include "compat/wire/error.h"
 #include "engine/bell.h"
 #include "engine/change_feed.h"
 #include "engine/database.h"
-#include "engine/guarded_by.h"
+#include "engine/mutex.h"
+#include "engine/scheduler.h"
 
 namespace mayfly::compat::triggers {
 
@@ -54,7 +54,6 @@ class Triggers {
 
   // Calls a function without waiting for it.
   Result<void> call_later(outbound::Invocation invocation) { return event_calls_.add(std::move(invocation)); }
-  [[nodiscard]] std::size_t threads() const { return pool_->threads(); }
 
   // --- mappings. `state` is what an answer to the call says: "Creating", later "Enabled".
   struct View {
@@ -117,7 +116,8 @@ class Triggers {
   engine::Database& database_;
   const std::shared_ptr<outbound::Invoker> invoker_;
   const std::unique_ptr<DestinationDirectory> files_;
-  const std::shared_ptr<Pool> pool_ = std::make_shared<Pool>();
+  static constexpr std::size_t threads_max = 4;  // a step waits for nobody: it reads, filters, stores
+  const std::shared_ptr<engine::Scheduler> scheduler_;
   EventCalls event_calls_;
   engine::Bell progress_;
   std::mutex pollers_mutex_;  // for a few instructions; the committing thread takes it

@@ -8,8 +8,8 @@
 using namespace mayfly::engine;
 
 TEST_CASE("a table's timer is the earliest that was pushed", "[timer_queue]") {
-  Bell bell;
-  TimerQueue timers(bell);
+  Waker reaper;
+  TimerQueue timers(reaper);
   CHECK_FALSE(timers.earliest());
   timers.push({1, 100, 100});
   timers.push({1, 200, 200});
@@ -28,8 +28,8 @@ TEST_CASE("a table's timer is the earliest that was pushed", "[timer_queue]") {
 }
 
 TEST_CASE("tables have their turn by when they fire, not by when something is due", "[timer_queue]") {
-  Bell bell;
-  TimerQueue timers(bell);
+  Waker reaper;
+  TimerQueue timers(reaper);
   timers.push({1, 100, 900});
   timers.push({2, 200, 200});
   CHECK_FALSE(timers.look_firing(199));
@@ -42,8 +42,8 @@ TEST_CASE("tables have their turn by when they fire, not by when something is du
 }
 
 TEST_CASE("what never fires is remembered, and never has its turn", "[timer_queue]") {
-  Bell bell;
-  TimerQueue timers(bell);
+  Waker reaper;
+  TimerQueue timers(reaper);
   timers.push({1, 100, never});
   CHECK_FALSE(timers.earliest());
   CHECK_FALSE(timers.look_firing(never - 1));
@@ -53,8 +53,8 @@ TEST_CASE("what never fires is remembered, and never has its turn", "[timer_queu
 }
 
 TEST_CASE("what is pushed while somebody looks is not put behind what that found", "[timer_queue]") {
-  Bell bell;
-  TimerQueue timers(bell);
+  Waker reaper;
+  TimerQueue timers(reaper);
   timers.push({1, 100, 100});
   const auto look = timers.look(1);
   timers.push({1, 300, 300});  // written after the index was read, and later than the timer that stands
@@ -74,8 +74,8 @@ TEST_CASE("what is pushed while somebody looks is not put behind what that found
 }
 
 TEST_CASE("a look that is never settled leaves its timer", "[timer_queue]") {
-  Bell bell;
-  TimerQueue timers(bell);
+  Waker reaper;
+  TimerQueue timers(reaper);
   timers.push({1, 100, 100});
   REQUIRE(timers.look_firing(100));
   CHECK(timers.of(1)->due == 100);
@@ -83,8 +83,8 @@ TEST_CASE("a look that is never settled leaves its timer", "[timer_queue]") {
 }
 
 TEST_CASE("who looked before somebody else did settles nothing", "[timer_queue]") {
-  Bell bell;
-  TimerQueue timers(bell);
+  Waker reaper;
+  TimerQueue timers(reaper);
   timers.push({1, 100, 100});
   const auto early = timers.look(1), late = timers.look(1);
   CHECK_FALSE(timers.is_current(*early));
@@ -100,16 +100,16 @@ TEST_CASE("who looked before somebody else did settles nothing", "[timer_queue]"
 }
 
 TEST_CASE("any number of timers of a table is one entry", "[timer_queue]") {
-  Bell bell;
-  TimerQueue timers(bell);
+  Waker reaper;
+  TimerQueue timers(reaper);
   for (Instant due = 100'000; due > 0; --due) timers.push({1, due, due});
   CHECK(timers.size() == 1);
   CHECK(timers.earliest()->due == 1);
 }
 
 TEST_CASE("a forgotten table has no timer", "[timer_queue]") {
-  Bell bell;
-  TimerQueue timers(bell);
+  Waker reaper;
+  TimerQueue timers(reaper);
   timers.push({1, 100, 100});
   timers.push({2, 200, 200});
   timers.forget(1);
@@ -117,28 +117,17 @@ TEST_CASE("a forgotten table has no timer", "[timer_queue]") {
   CHECK(timers.earliest()->table == 2);
 }
 
-TEST_CASE("only an earlier timer rings, so that a far one wakes nobody", "[timer_queue]") {
-  Bell bell;
-  TimerQueue timers(bell);
+TEST_CASE("only an earlier timer wakes the reaper, so that a far one wakes nobody", "[timer_queue]") {
+  Waker reaper;
+  int woken = 0;
+  reaper.set([&] { ++woken; });
+  TimerQueue timers(reaper);
   timers.push({1, 100, 100});
-  const auto ticket = bell.ticket();
+  CHECK(woken == 1);
   timers.push({1, 300, 300});
   timers.push({2, 200, 200});
   timers.push({3, 10, never});
-  CHECK(bell.ticket() == ticket);
+  CHECK(woken == 1);
   timers.push({2, 50, 50});
-  CHECK(bell.ticket() != ticket);
-}
-
-TEST_CASE("a ring between looking and waiting is not slept through", "[bell]") {
-  Bell bell;
-  const auto ticket = bell.ticket();
-  bell.ring();
-  bell.wait(ticket, std::nullopt);  // returns at once
-
-  const auto later = bell.ticket();
-  std::thread ringer([&] { bell.ring(); });
-  bell.wait(later, std::nullopt);
-  ringer.join();
-  CHECK(bell.ticket() == later + 1);
+  CHECK(woken == 2);
 }

@@ -147,8 +147,12 @@ class ThreadsRunOut(unittest.TestCase):
             AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("id", "by")],
             GlobalSecondaryIndexUpdates=[{"Create": index}],
         )
-        [described] = dynamodb.describe_table(TableName="carts")["Table"]["GlobalSecondaryIndexes"]
-        self.assertEqual((described["IndexStatus"], described["ItemCount"]), ("ACTIVE", 11_000))
+
+        def described():
+            [index] = dynamodb.describe_table(TableName="carts")["Table"]["GlobalSecondaryIndexes"]
+            return index["IndexStatus"], index["ItemCount"]
+
+        eventually(lambda: described() == ("ACTIVE", 11_000))
         put(server, "after")
         self.assertEqual(dynamodb.get_item(TableName="carts", Key={"id": {"S": "after"}})["Item"], {"id": {"S": "after"}})
 

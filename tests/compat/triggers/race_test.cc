@@ -140,7 +140,6 @@ TEST_CASE(
   };
   together(hands, 40);
 
-  CHECK(world.triggers().threads() <= compat::triggers::Pool::threads_max_default);
   for (const std::string& uuid : crowd.uuids())
     CHECK(world.rest("DELETE " + mappings + "/" + uuid).starts_with("202 "));
   CHECK(crowd.uuids().empty());

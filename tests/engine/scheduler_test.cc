@@ -1,5 +1,5 @@
 // Tasks that share a few threads.
-#include "compat/triggers/pool.h"
+#include "engine/scheduler.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -12,12 +12,12 @@ namespace mayfly::testing {
 namespace {
 
 using namespace std::chrono_literals;
-using compat::triggers::Pool;
+using engine::ThreadScheduler;
 
-class Task final : public Pool::Task {
+class Work final : public engine::Task {
  public:
-  using Pool::Task::Next;
-  explicit Task(std::function<Next()> work) : work_(std::move(work)) {}
+  using engine::Task::Next;
+  explicit Work(std::function<Next()> work) : work_(std::move(work)) {}
 
  private:
   Next step() noexcept override { return work_(); }
@@ -33,39 +33,39 @@ void eventually(const std::function<bool()>& condition) {
 }  // namespace
 
 TEST_CASE("a thousand tasks that wait share a few threads, and hold none") {
-  Pool pool(3);
-  CHECK(pool.threads() == 0);
+  ThreadScheduler scheduler(3);
+  CHECK(scheduler.threads() == 0);
   std::atomic<int> steps{0};
-  std::vector<std::shared_ptr<Task>> tasks;
+  std::vector<std::shared_ptr<Work>> tasks;
   for (int i = 0; i < 1000; ++i) {
-    tasks.push_back(std::make_shared<Task>([&] {
+    tasks.push_back(std::make_shared<Work>([&] {
       ++steps;
-      return Task::Next::when_woken();
+      return Work::Next::when_woken();
     }));
   }
-  for (const auto& task : tasks) pool.wake(task);
+  for (const auto& task : tasks) scheduler.wake(task);
   eventually([&] { return steps == 1000; });
-  for (const auto& task : tasks) pool.wake(task);
+  for (const auto& task : tasks) scheduler.wake(task);
   eventually([&] { return steps == 2000; });
-  CHECK(pool.threads() <= 3);
+  CHECK(scheduler.threads() <= 3);
 }
 
 TEST_CASE("a task is never in two steps at once, and what wakes it during a step brings another") {
-  Pool pool;
+  ThreadScheduler scheduler(4);
   std::atomic<int> inside{0}, met{0};
   std::atomic<std::int64_t> wanted{0}, seen{0};
-  const auto task = std::make_shared<Task>([&] {
+  const auto task = std::make_shared<Work>([&] {
     if (++inside > 1) ++met;
     seen = wanted.load();
     --inside;
-    return Task::Next::when_woken();
+    return Work::Next::when_woken();
   });
   std::vector<std::jthread> wakers;
   for (int i = 0; i < 4; ++i) {
     wakers.emplace_back([&] {
       for (int j = 0; j < 20'000; ++j) {
         ++wanted;
-        pool.wake(task);
+        scheduler.wake(task);
       }
     });
   }
@@ -75,45 +75,45 @@ TEST_CASE("a task is never in two steps at once, and what wakes it during a step
 }
 
 TEST_CASE("a task sleeps until its alarm, unless it is woken before") {
-  Pool pool(1);
+  ThreadScheduler scheduler(1);
   std::atomic<int> steps{0};
-  const auto soon = std::make_shared<Task>(
-      [&] { return ++steps < 3 ? Task::Next::at(engine::host_time() + 1ms) : Task::Next::when_woken(); });
-  pool.wake(soon);
+  const auto soon = std::make_shared<Work>(
+      [&] { return ++steps < 3 ? Work::Next::at(engine::host_time() + 1ms) : Work::Next::when_woken(); });
+  scheduler.wake(soon);
   eventually([&] { return steps == 3; });
   std::atomic<int> late_steps{0};
-  const auto late = std::make_shared<Task>([&] {
+  const auto late = std::make_shared<Work>([&] {
     ++late_steps;
-    return Task::Next::at(engine::host_time() + 1h);
+    return Work::Next::at(engine::host_time() + 1h);
   });
-  pool.wake(late);
+  scheduler.wake(late);
   eventually([&] { return late_steps == 1; });
-  pool.wake(late);
+  scheduler.wake(late);
   eventually([&] { return late_steps == 2; });
 }
 
 TEST_CASE("tasks that always have more to do leave the others their turns") {
-  Pool pool(1);
+  ThreadScheduler scheduler(1);
   std::atomic<bool> other{false};
   std::atomic<std::int64_t> turns{0};
-  const auto busy = std::make_shared<Task>([&] {
+  const auto busy = std::make_shared<Work>([&] {
     ++turns;
-    return Task::Next::at_once();
+    return Work::Next::at_once();
   });
-  const auto task = std::make_shared<Task>([&] {
+  const auto task = std::make_shared<Work>([&] {
     other = true;
-    return Task::Next::when_woken();
+    return Work::Next::when_woken();
   });
-  const auto alarmed = std::make_shared<Task>([&, rung = false]() mutable {
-    return std::exchange(rung, true) ? Task::Next::when_woken() : Task::Next::at(engine::host_time());
+  const auto alarmed = std::make_shared<Work>([&, rung = false]() mutable {
+    return std::exchange(rung, true) ? Work::Next::when_woken() : Work::Next::at(engine::host_time());
   });
-  pool.wake(busy);
-  pool.wake(task);
-  pool.wake(alarmed);
+  scheduler.wake(busy);
+  scheduler.wake(task);
+  scheduler.wake(alarmed);
   eventually([&] { return other.load(); });
-  pool.end();
+  scheduler.end();
   const auto at_end = turns.load();
-  pool.wake(busy);
+  scheduler.wake(busy);
   CHECK(turns == at_end);
 }
 

@@ -1,0 +1,20 @@
+#include "engine/bell.h"
+
+#include <catch2/catch.hpp>
+#include <optional>
+#include <thread>
+
+using namespace mayfly::engine;
+
+TEST_CASE("a ring between looking and waiting is not slept through", "[bell]") {
+  Bell bell;
+  const auto ticket = bell.ticket();
+  bell.ring();
+  bell.wait(ticket, std::nullopt);  // returns at once
+
+  const auto later = bell.ticket();
+  std::thread ringer([&] { bell.ring(); });
+  bell.wait(later, std::nullopt);
+  ringer.join();
+  CHECK(bell.ticket() == later + 1);
+}
