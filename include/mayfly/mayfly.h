@@ -99,24 +99,28 @@ class Emulator {
   [[nodiscard]] Clock clock(const Identity& identity = {});
   // Now, or at an instant: later than now, unless the account has no tables.
   Advanced freeze(std::optional<TimePoint> at = {}, const Identity& identity = {});
+  // From its present time on, so many times as fast as the host's.
   Advanced run_at(double rate, const Identity& identity = {});
+  // The host's time: later than now, unless the account has no tables.
   Advanced run_real(const Identity& identity = {});
   // Moves time; returns when everything that fell due on the way is deleted, is gone from indexes and can be
   // read in streams. Frozen time stays frozen, the host's goes on from there.
   Advanced advance(std::chrono::milliseconds by, const Identity& identity = {});
   Advanced advance_to(TimePoint instant, const Identity& identity = {});
-  Advanced advance_to_next_expiry(
-      const Identity& identity = {});  // if nothing is going to expire, nothing changes
+  // If nothing is going to expire, nothing changes.
+  Advanced advance_to_next_expiry(const Identity& identity = {});
 
   // --- time to live
-  std::int64_t sweep(std::string_view table, const Identity& identity = {});  // deletes what is due; how many
+  // Deletes what is due, whatever the table's mode; returns how many items that were.
+  std::int64_t sweep(std::string_view table, const Identity& identity = {});
+  // Why an item of this key is still there: R"({"id":{"S":"1"}})".
   Explanation explain(std::string_view table, std::string_view key_json, const Identity& identity = {});
 
-  // --- all of an account
+  // --- all of an account: tables, items, expiries, streams and clock
   std::string take_snapshot(const Identity& identity = {});  // its id
   void restore_snapshot(std::string_view id, const Identity& identity = {});
   void delete_snapshot(std::string_view id, const Identity& identity = {});
-  void reset(const Identity& identity = {});  // tables, streams, snapshots, faults and clock
+  void reset(const Identity& identity = {});  // tables, streams, snapshots, mappings, faults, clock
 
  private:
   friend class Server;
