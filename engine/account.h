@@ -3,7 +3,8 @@
 //   Account& account = accounts.of("000000000042");     // made when it is first named, and never goes away
 //   account.clock().now();
 //
-// Kept in storage, so that time goes on after a restart: a frozen clock stays, another has run on meanwhile.
+// It is kept in storage, so that time goes on after a restart: a frozen clock stands where it stood, any
+// other has run on meanwhile.
 //
 //   'C' account -> mode:u8 rate:f64le host:i64le here:i64le jumps   AccountClock::Anchor, StreamTime's
 //
@@ -36,10 +37,10 @@ using Deletions = std::map<std::string, std::int64_t, std::less<>>;
 
 class Account {
  public:
-  // The right to sweep, to move the clock and to replace the tables: one holder at a time; taken before any
-  // table's gate. What needs it asks for it as an argument. The reaper leaves an account alone whose turn is
-  // taken; so its end wakes the reaper, after the turn is free again: nothing that fell due meanwhile
-  // is overlooked.
+  // The right to sweep, to move the clock and to replace the tables. It has one holder at a time and is taken
+  // before any table's gate. Functions that need it take it as an argument. The reaper leaves an account
+  // alone while somebody else has its turn; so the end of a turn wakes the reaper, once the turn is free
+  // again, and nothing that fell due meanwhile is overlooked.
   class Turn {
    public:
     Turn(Turn&& other) noexcept : account_(std::exchange(other.account_, nullptr)), wakes_(other.wakes_) {}
@@ -75,11 +76,11 @@ class Account {
     turn_.lock();
     return {*this, /*wakes=*/true};
   }
-  // Nothing: somebody else has it.
+  // Nothing: somebody else has the turn.
   [[nodiscard]] std::optional<Turn> try_turn() NO_THREAD_SAFETY_ANALYSIS {
     return turn_.try_lock() ? std::optional(Turn(*this, /*wakes=*/true)) : std::nullopt;
   }
-  // For the reaper itself, which does not wake itself. Nothing: somebody else has it.
+  // The same for the reaper, which the end of its own turn does not wake.
   [[nodiscard]] std::optional<Turn> try_reapers_turn() NO_THREAD_SAFETY_ANALYSIS {
     return turn_.try_lock() ? std::optional(Turn(*this, /*wakes=*/false)) : std::nullopt;
   }
@@ -91,19 +92,20 @@ class Account {
   void jumped(Instant from, Instant to);
   void forget_jumps_before(Instant instant);
 
-  // Held shared by each request while it is answered, and alone by who replaces the account's state: so for
-  // every request that is one instant. Taken after the turn and before any table's gate.
+  // Each request holds it shared while it is answered, and whoever replaces the account's state holds it
+  // alone: so the replacement is one instant for every request. It is taken after the turn and before any
+  // table's gate.
   [[nodiscard]] Gate& requests() { return requests_; }
 
-  // The latest snapshot: before_images.h. Changes while nobody writes to a table that the snapshot has.
+  // What writers have to know of the latest snapshot (before_images.h).
   [[nodiscard]] ImageKeeper image_keeper() const;
+  // Requires: nobody writes to a table that the snapshot has.
   void keep_images(ImageKeeper keeper);
 
-  // What is kept of an account, and its return to what was kept: time has run on since, or goes on from
-  // there.
+  // What storage and snapshots keep of an account.
   [[nodiscard]] std::string bytes() const;
-  void resume(std::string_view bytes);
-  void rewind(std::string_view bytes);
+  void resume(std::string_view bytes);                 // after a restart: time has run on since
+  void rewind(std::string_view bytes);                 // to a snapshot: time goes on from there
   void begin_anew(ClockSetting setting, Instant now);  // nothing was ever jumped over
 
  private:

@@ -36,7 +36,7 @@ class Set {
  public:
   Set() = default;
   static bool make(std::vector<T> members, Set& out);
-  // For decoders, whose input was a set.
+  // For decoders. Requires: `members` has no duplicates.
   static Set of_distinct(std::vector<T> members);
 
   [[nodiscard]] const std::vector<T>& members() const { return members_; }
@@ -73,11 +73,11 @@ class Map {
   [[nodiscard]] AttributeValue* find(std::string_view name);
   void set(std::string name, AttributeValue value);  // inserts or replaces
   bool erase(std::string_view name);                 // false if there was none
-  // The same for many at once, at the cost of one pass. Both sorted; of attributes with one name the last
-  // counts.
+  // Sets and erases many at once, at the cost of one pass; of attributes with one name the last counts.
+  // Requires: both are sorted by name.
   void change(std::vector<Attribute> set, const std::vector<std::string_view>& erased);
   void reserve(std::size_t count);
-  // For decoders whose input is already sorted: appends; asserts that the name sorts last.
+  // For decoders, whose input is sorted. Requires: `name` sorts after all that are there.
   AttributeValue& append(std::string name, AttributeValue value);
 
   [[nodiscard]] std::size_t size() const;

@@ -1,5 +1,5 @@
-// What an account's keys were when its latest snapshot was taken: written down before they change for the
-// first time.
+// What an account's keys were when its latest snapshot was taken. Each is written down before it changes for
+// the first time.
 //
 // So a snapshot copies nothing, whatever the account holds, and costs each write that comes after it two
 // look-ups a key. A snapshot's state is the present one with the images of its own log and of all later ones
@@ -37,20 +37,21 @@ class BeforeImages {
  public:
   explicit BeforeImages(const Storage& storage) : storage_(storage), in_memory_(!storage.durable()) {}
 
-  // Adds the images of what the batch changes. Nobody else may change these keys before the batch is written.
-  // If it is never written, they do no harm: they are what the keys still are.
+  // Adds the images of what the batch changes. If the batch is never written they do no harm: they are what
+  // the keys still are.
+  // Requires: nobody else changes these keys before the batch is written.
   void stage(Batch& batch, const ImageKeeper& keeper);
 
-  // nothing: the key was not there.
+  // Nothing: the key was not there.
   using Value = std::optional<std::string>;
-  // visit(key, value), in the keys' order, while nobody writes to the account.
+  // Calls visit(key, value) for each, in the order of the keys. Requires: nobody writes to the account.
   using Visit = std::function<void(std::string_view key, const std::optional<std::string_view>& value)>;
   void each(ImageLog log, const Visit& visit) const;
   [[nodiscard]] std::optional<Value> find(ImageLog log,
                                           std::string_view key) const;  // nothing: there is no image
   void put(Batch& batch, ImageLog log, std::string_view key, const std::optional<std::string_view>& value);
 
-  // Images that the batch makes useless. They stay until it is written: then who wrote it says so.
+  // Images that a batch makes useless. They stay until it is written and its writer has called written().
   struct Erasure {
     std::vector<ImageLog> logs;  // whole ones
     std::vector<std::pair<ImageLog, std::string>> images;

@@ -1,4 +1,4 @@
-// Something has happened: for those who look, find nothing to do, and wait for the next time.
+// Wakes threads that have looked for something to do and found nothing.
 //
 //   const Bell::Ticket ticket = bell.ticket();  // then look at everything,
 //   bell.wait(ticket, deadline);                // then sleep: no ring since the ticket was taken is missed
@@ -31,8 +31,8 @@ class Bell {
     rung_.notify_all();
   }
 
-  // Until it rings; false: the deadline came first. Without a deadline it waits as long as it takes. By the
-  // host's clock, not by a steady one: if it is set, or the machine slept, we wake when it says so.
+  // Waits until it rings. False: the deadline came first. The deadline is the host's clock's, not a steady
+  // one's: where that clock is set, or the machine slept, we wake when it says so.
   bool wait(Ticket ticket, std::optional<RealTime> deadline) const {
     Lock lock(mutex_);
     const auto rung = [&]() REQUIRES(mutex_) { return rings_ != ticket; };

@@ -39,7 +39,7 @@ class BeforeImages;
 class Storage;
 class ExpiryIndex;
 
-// What DescribeTable counts. Exact, and committed with the writes they count.
+// What DescribeTable counts. Counts are exact, and committed with the writes that they count.
 struct Counter {
   std::atomic<std::int64_t> items{0};
   std::atomic<std::int64_t> bytes{0};
@@ -75,7 +75,7 @@ class LiveTable {
   mutable ExpiryStats expiry_stats_;
   mutable Gate gate_;                 // lock_table.h has the order
   std::atomic<bool> dropped_{false};  // changes while the gate is held alone
-  std::atomic<bool> kept_{false};     // likewise: a snapshot has the table (before_images.h)
+  std::atomic<bool> kept_{false};     // a snapshot has the table; changes while the gate is held alone
   mutable Mutex mutex_;  // for a few instructions; the two below change while the gate is held alone
   std::shared_ptr<const Table> description_ GUARDED_BY(mutex_);
   std::atomic<bool> expires_;  // follows from the description
@@ -90,7 +90,7 @@ struct Scope {
 
 class Catalog {
  public:
-  // Loads what storage holds. New streams begin with so many shards.
+  // Loads what storage holds. A new stream begins with `stream_shards` shards.
   Catalog(Storage& storage, Accounts& accounts, BeforeImages& images, const Watermark& watermark,
           std::uint32_t stream_shards);
 
@@ -110,22 +110,22 @@ class Catalog {
   bool drop(LiveTable& table);
 
   // --- a whole account (snapshots.h)
-  // Runs while nobody writes to a table of the account, nor changes one, nor makes any in any account.
+  // Calls `look` while nobody writes to a table of the account, changes one, or makes a table in any account.
   using Tables = std::vector<std::shared_ptr<LiveTable>>;
   void hold_still(std::string_view account, const std::function<void(const Tables&)>& look);
-  // What an account has instead of what it had: of a snapshot, which keeps it.
+  // What a snapshot has, and its account from now on instead of what it had.
   struct Replacement {
     std::vector<Table> tables;
     std::vector<Stream> streams;
   };
-  // While nobody writes: `stage` says what the account has from now on and adds the changes of their data,
-  // counters included, to the batch that changes the descriptions; `settle` runs when that is written and
-  // before anyone sees it.
+  // Replaces an account's tables and streams while nobody writes to them. `stage` returns what the account
+  // has from now on, and adds the changes of the data and of the counters to the batch that changes the
+  // descriptions. `settle` is called when the batch is written, before anybody sees the new tables.
   using StageReplacement = std::function<Replacement(const Tables& old_tables,
                                                      const std::vector<Stream>& old_streams, Batch& batch)>;
   void replace(Account& account, const StageReplacement& stage, const std::function<void()>& settle);
-  // Whether a snapshot of the account has the table: its changes are kept from now on. While nobody writes to
-  // it.
+  // Says whether a snapshot of the account has the table, so that its changes are kept from now on.
+  // Requires: nobody writes to the table.
   static void keep_images(LiveTable& table, bool kept) { table.kept_ = kept; }
 
   [[nodiscard]] std::vector<Stream> streams(const Scope& scope) const;
@@ -137,7 +137,7 @@ class Catalog {
   [[nodiscard]] std::optional<Shard> find_shard(StreamId stream, ShardNumber shard) const;
   // Closes a shard of the table's stream and opens its children, while nobody writes to the table.
   Expected<std::vector<Shard>, ReshardRefusal> reshard(LiveTable& table, ShardNumber shard, Resharding how);
-  // What was trimmed: notes it in the batch, writes that, then says so.
+  // Notes in the batch what was trimmed, writes the batch, and then lets readers know.
   struct TrimmedShard {
     ShardNumber shard;
     std::uint64_t oldest_sequence;  // records before it are gone
@@ -145,7 +145,7 @@ class Catalog {
   };
   void trim_stream(StreamId stream, const std::vector<TrimmedShard>& trimmed, Batch& batch);
   void forget_stream(StreamId stream, Batch& batch);
-  // Items, entries and counters of a table that nobody has.
+  // Erases the items, entries and counters of a table that neither the catalog nor a snapshot has.
   void erase_data(Batch& batch, TableId table) const;
 
  private:

@@ -46,7 +46,7 @@ class ManualClock final : public Clock {
   explicit ManualClock(Instant now) : now_(now) {}
   [[nodiscard]] Instant now() const override { return now_.load(); }
   [[nodiscard]] std::optional<std::chrono::nanoseconds> real_time_until(Instant instant) const override;
-  // Later instants only.
+  // Requires: not earlier than now().
   void set(Instant now);
 
  private:
@@ -85,7 +85,7 @@ class AccountClock final : public Clock {
 
   [[nodiscard]] ClockSetting setting() const;
   [[nodiscard]] Anchor anchor() const;  // as if it had begun now
-  // From now on so, beginning at `now` (in real time: at the host's).
+  // Goes by this setting from now on, beginning at `now` (in real time: at the host's).
   void set(ClockSetting setting, Instant now);
   void set(Anchor anchor);  // as if since then
   // While the clock is being moved it stands still at the instants it passes, whatever its setting.

@@ -31,7 +31,7 @@ struct StagedWrite {
     StreamId stream;
     ShardNumber shard;
     std::string bytes;      // change_log.h's; its creation time is filled in at commit
-    Sequence sequence = 0;  // likewise
+    Sequence sequence = 0;  // given at commit
   };
   struct Count {
     Counter* counter;

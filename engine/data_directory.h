@@ -3,7 +3,7 @@
 //
 //   TRY(const DataDirectory found, claim_data_directory(path));
 //
-// What is there already and wider is narrowed, if it is ours to narrow.
+// Permissions that are wider are narrowed, if the directory is ours.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ enum class DataDirectory : std::uint8_t {
   unmarked,  // somebody's RocksDB database; one of ours from before there was a mark, or a stranger's
 };
 
-// Makes the directory if it is not there. The error is a sentence for people: it is neither empty nor ours,
-// or cannot be used; then nothing in it was changed.
+// Makes the directory if it is not there. The error is a sentence for people: the directory is neither empty
+// nor ours, or it cannot be used. Then nothing in it was changed.
 Expected<DataDirectory, std::string> claim_data_directory(const std::string& path);
 
-// Of one that turned out to be ours.
+// Puts the mark into a directory that turned out to be ours.
 Expected<void, std::string> mark_data_directory(const std::string& path);
 
 // "the data directory … is not empty, and none of Mayfly's: …"

@@ -1,7 +1,7 @@
 // When an item that is due is deleted: at once, as late as AWS does, or when told.
 //
-// A pure function of the table's mode and name and of `due`, and never decreasing with `due`: so what is
-// deleted together is a prefix of the expiry index, and a change of mode rewrites nothing.
+// `fires_at` is a pure function of the table's mode and name and of `due`, and never decreases with `due`: so
+// what is deleted together is a prefix of the expiry index, and a change of mode rewrites nothing.
 //
 //   fires_at(table, due) == due                 // ExpiryMode::Kind::exact
 #pragma once
@@ -15,9 +15,11 @@ namespace mayfly::engine {
 
 inline constexpr Instant never = std::numeric_limits<Instant>::max();
 
+// When an item that is due at `due` is deleted by itself; `never`: it is not.
+//
 // In `aws` mode a scanner passes through the table at instants drawn from the seed, at most half the span of
 // the delays apart; an item goes in the first pass that finds it due for delay_ms_min, and is late by no more
-// than delay_ms_max. `never`: not by itself.
+// than delay_ms_max.
 Instant fires_at(const Table& table, Instant due);
 
 }  // namespace mayfly::engine

@@ -3,7 +3,7 @@
 //
 //   for (const UpcomingExpiry& next : upcoming_expiries(database, *table, 10)) ...
 //
-// As it is at one instant. Reading costs what is looked at, from the table's low watermark on.
+// Each call sees one instant, and costs what it looks at, from the table's low watermark on.
 #pragma once
 
 #include <cstdint>

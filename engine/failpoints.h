@@ -5,8 +5,9 @@
 //   ... a user's write, which succeeds: no lock is held
 //   failpoints.release(*table, key);      // the reaper looks again: was the item renewed, it stays
 //
-// What waits holds nobody up but its own account's advance, which returns when all that fell due is gone. A
-// point is there for one release. Thread-safe; while no point is armed a sweep pays for one relaxed load.
+// An expiry that waits holds nobody up but its own account's advance, which returns when all that fell due
+// is gone. A point is there for one release. Thread-safe; while no point is armed a sweep pays for one
+// relaxed load.
 #pragma once
 
 #include <atomic>
@@ -41,13 +42,14 @@ class Failpoints {
   void forget(const LiveTable& table);  // it is dropped: nothing of it waits any more
   [[nodiscard]] std::vector<Point> of(std::string_view account) const;
 
-  // The reaper's, before it takes a lock. True: not now; who releases the point tells the table's timer.
+  // Asked by the reaper before it takes a lock. True: the item is not to be deleted now; whoever releases the
+  // point tells the table's timer.
   [[nodiscard]] bool any() const { return any_.load(std::memory_order_relaxed); }
   bool holds(const LiveTable& table, std::string_view key, Instant due);
-  // Whether a point keeps the item: then it is an ordinary one, whether it is due or not.
+  // Whether a point keeps the item, which then is an ordinary one, due or not.
   [[nodiscard]] bool keeps(const LiveTable& table, std::string_view key) const;
-  // An advance's, which has the account's turn but no lock of an item: until nothing of it waits. True:
-  // something did.
+  // Waits until nothing of the account waits at a point. True: something did.
+  // Requires: the caller has the account's turn and no item's lock.
   bool wait_for_release(std::string_view account, const std::stop_token& stop);
 
  private:

@@ -1,6 +1,6 @@
-// A shared mutex that who wants it alone does get: others come through a turnstile, which who wants it alone
-// holds while it waits for those before it (glibc's rwlock prefers readers, and a busy table never has a
-// gap).
+// A shared mutex that is not denied for ever to whoever wants it alone. Everybody comes through a turnstile,
+// and whoever wants the mutex alone keeps that closed while waiting for those who came before. (glibc's
+// rwlock prefers readers, and a busy table never has a gap.)
 #pragma once
 
 #include <mutex>

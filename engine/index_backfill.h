@@ -22,7 +22,8 @@ namespace mayfly::engine {
 
 class Database;
 
-// One resumable walk: for what of the table is unfinished when it starts.
+// One resumable walk over a table's items, for those indexes (or the expiry index) that are unfinished when
+// it starts.
 class BackfillWalk {
  public:
   BackfillWalk(Database& database, std::shared_ptr<LiveTable> table, const Table& description);

@@ -31,7 +31,7 @@
 namespace mayfly::engine {
 
 void encode_item(const Item& item, std::string& out);     // appends
-Item decode_item(std::string_view stored);                // asserts that the bytes are encode_item's
+Item decode_item(std::string_view stored);                // Requires: encode_item's bytes
 std::uint32_t stored_item_size(std::string_view stored);  // item_size without decoding
 
 // One top-level attribute; nothing else is decoded.

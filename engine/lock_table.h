@@ -5,8 +5,9 @@
 //   3. items and request tokens, by stripe (ItemLocks)
 //   4. the commit section (committer.h)
 //
-// A thread has at most one Transaction. What else is locked (catalog's map, timers) is held for a few
-// instructions and nothing is taken under it.
+// A change of the catalog takes the catalog's mutex for changes after its gates, and no item's lock. A thread
+// has at most one Transaction. What else is locked (the catalog's maps, timers) is held for a few
+// instructions, and nothing is taken under it.
 //
 // Rejected: RocksDB's TransactionDB. Its locks are per key and per column family, allocate on each take, and
 // time out rather than order; a striped mutex costs 20 ns and our writers know all their keys beforehand.

@@ -44,8 +44,8 @@ class Number {
   // From parts that need not be normalised; the same limits apply.
   static Expected<Number, NumberError> from_parts(bool negative, Wide significand, int exponent);
 
-  // From a significand without trailing zeros, within the limits, and the power of ten of its leading digit:
-  // what a decoder has. Asserts, not checks.
+  // For decoders: from a significand and the power of ten of its leading digit.
+  // Requires: the significand has no trailing zeros, and both are within the limits.
   static Number from_magnitude(bool negative, Wide significand, int magnitude);
 
   // Exact. A sum that needs more than 38 digits is an overflow: so DynamoDB calls it.
@@ -65,7 +65,7 @@ class Number {
   [[nodiscard]] int exponent() const { return exponent_; }
   // Count of decimal digits of the significand; 0 for zero.
   [[nodiscard]] int digit_count() const;
-  // The power of ten of the leading digit: 2 for 314, -1 for 0.5. Not for zero.
+  // The power of ten of the leading digit: 2 for 314, -1 for 0.5. Requires: not zero.
   [[nodiscard]] int magnitude() const { return exponent_ + digit_count() - 1; }
   // The significand's digits, leading one first, into a buffer of digits_max; returns their count.
   int write_digits(char* digits) const;

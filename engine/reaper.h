@@ -35,7 +35,7 @@ class Reaper {
   // Sweeps under way end soon, a backlog is left for the next start. Steps end with the scheduler.
   void stop() { stop_ = true; }
 
-  // Deletes what fires by now. Less if `stop` is requested, as in what follows.
+  // Deletes what fires by now. Ends early if `stop` is requested, as the next one does.
   void sweep_account(const Account::Turn& turn, Instant now, Deletions& deletions,
                      const std::stop_token& stop = {});
   // Deletes what is due in the account's table, whatever its mode, and meanwhile what fires in the account's

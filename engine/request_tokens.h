@@ -31,7 +31,7 @@ class RequestTokens {
  public:
   explicit RequestTokens(const Storage& storage) : storage_(storage) {}
 
-  // How a token is named here; `token` has at most request_token_bytes_max bytes.
+  // How a token is named here. Requires: `token` has at most request_token_bytes_max bytes.
   static std::string name_of(const Scope& scope, std::string_view token);
 
   // The digest that the token was last used with, unless that was more than ten minutes ago.

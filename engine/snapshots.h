@@ -24,7 +24,7 @@
 //   'K' snapshot:u32 table:u32 index:u16   a counter, as under 'N'
 //   'E' snapshot:u32 name        a document of the account's state: its key less Documents::state_prefix
 //
-// What is done to one account's snapshots is done by who has the account's turn; two accounts' never meet.
+// Whoever changes an account's snapshots has the account's turn; two accounts' snapshots never meet.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ namespace mayfly::engine {
 
 class Snapshots {
  public:
-  // Finds those of before, and tells their accounts' writers.
+  // Finds the snapshots that storage has, and tells their accounts' writers of them.
   explicit Snapshots(Database& database);
 
   SnapshotId take(Account& account);
@@ -51,7 +51,7 @@ class Snapshots {
   [[nodiscard]] bool restore(Account& account, SnapshotId id);
   [[nodiscard]] bool drop(Account& account, SnapshotId id);
   [[nodiscard]] std::vector<SnapshotId> list(const Account& account) const;
-  // The account has no tables, streams, snapshots or tokens, and its clock begins anew.
+  // Afterwards the account has no tables, streams, snapshots or tokens, and its clock begins anew.
   void reset(Account& account);
 
  private:

@@ -39,8 +39,8 @@ class StorageFault : public std::runtime_error {
 struct StorageOptions {
   std::string directory;  // empty: in memory
   bool fsync = false;
-  // Told, in a sentence, of what fails and of its end, by whichever thread it happens to; at most once a
-  // second.
+  // Is told in a sentence that storage fails, and when that has passed, on the thread that it happens to; at
+  // most once a second.
   std::function<void(std::string_view)> report;
   MakeScheduler make_scheduler = make_thread_scheduler;  // of what storage does by itself
   rocksdb::Env* env = nullptr;                           // files and memory; nullptr: the host's
@@ -73,7 +73,7 @@ class Batch {
     erased_bytes_ = 0;
   }
   [[nodiscard]] bool empty() const { return bytes_.empty(); }
-  // About how much it makes useless, ranges apart.
+  // About how many bytes in storage the batch makes useless, not counting ranges.
   [[nodiscard]] std::uint64_t erased_bytes() const { return erased_bytes_; }
 
   // visit(kind, first, second) for each, in order.
@@ -138,7 +138,8 @@ class Storage {
   // False: there is no such key, and `value` is undefined. Without a snapshot: as it is now.
   [[nodiscard]] bool get(std::string_view key, std::string& value, const Snapshot* snapshot = nullptr) const;
 
-  // Walks [lower, upper) as it was at the snapshot, or at the iterator's making. Starts nowhere: seek first.
+  // Walks [lower, upper) as it was at the snapshot, or when the iterator was made. It stands nowhere until a
+  // seek.
   class Iterator {
    public:
     Iterator(const Storage& storage, std::string_view lower, std::string_view upper,

@@ -1,6 +1,6 @@
-// The files of a data directory as RocksDB makes them: for their owner's eyes only, whatever the process's
-// umask says, and so that out of descriptors or out of space is a state that passes, not one that ends with
-// the process.
+// The files of a data directory as RocksDB makes them. They are for their owner's eyes only, whatever the
+// process's umask says; and a want of descriptors or of space passes when there is enough again, instead of
+// lasting until the process ends.
 #pragma once
 
 #include <atomic>

@@ -2,7 +2,7 @@
 //
 // A jump must not lose what it brought about: a record written before or during an advance of 48 hours is not
 // 48 hours older after it. So the jumps are remembered, and a record's age is the time since its creation
-// that was not jumped.
+// that was not jumped over.
 //
 //   StreamTime time;
 //   time.jump(1000, 5000);
@@ -19,7 +19,7 @@ namespace mayfly::engine {
 
 class StreamTime {
  public:
-  // From one instant of the account's clock to a later one. Jumps come in order.
+  // The account's clock jumped from one instant to a later one. Requires: jumps come in order.
   void jump(Instant from, Instant to);
   [[nodiscard]] Instant of(Instant instant) const;
   // The first instant of the account's clock whose stream time is this.

@@ -30,15 +30,16 @@ class TimeTravel {
 
   TimeTravel(Database& database, Reaper& reaper) : database_(database), reaper_(reaper) {}
 
-  // To `to`, or nowhere if that is past: what fires now is deleted all the same. Real time becomes an offset.
+  // Moves to `to`, or, if that is past, nowhere; what fires now is deleted all the same. Real time becomes an
+  // offset.
   Advanced advance(Account& account, Instant to, bool age_streams, const std::stop_token& stop);
-  // So much further than where the journey before ended.
+  // Moves so much further than where the journey before it ended.
   Expected<Advanced, ClockRefusal> advance_by(Account& account, std::chrono::milliseconds by,
                                               bool age_streams, const std::stop_token& stop);
-  // To the next instant at which something fires, if there is one.
+  // Moves to the next instant at which something fires, if there is one.
   Advanced advance_to_next_expiry(Account& account, bool age_streams, const std::stop_token& stop);
-  // A later time is an advance; an earlier one is for accounts without tables. No `now`: as it is, or the
-  // host's in real time.
+  // A later time is an advance; an earlier one is for accounts without tables. No `now`: the time stays what
+  // it is, or in real time becomes the host's.
   Expected<Advanced, ClockRefusal> set(Account& account, ClockSetting setting, std::optional<Instant> now,
                                        bool age_streams, const std::stop_token& stop);
 

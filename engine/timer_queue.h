@@ -1,5 +1,5 @@
-// When the reaper has to look next at an account's tables: for each with TTL, an instant before which nothing
-// of it is due, and the instant when that is to be deleted by the table's expiry mode.
+// When the reaper has to look next at an account's tables. Of each table with TTL it holds an instant before
+// which nothing of the table is due, and the instant when what is due then is to be deleted.
 //
 // One entry per table, not one per item: what is due then is read from the expiry index, in order, from that
 // instant on. So the instant is the index's low watermark too (a sweep starts past the tombstones of what
@@ -51,7 +51,8 @@ class TimerQueue {
   // Wakes when something fires earlier than all before.
   explicit TimerQueue(const Waker& reaper) : reaper_(reaper) {}
 
-  // Something of the table is due then. Later than what is known: it is remembered by whoever is looking.
+  // Something of the table is due then. If that is later than the table's timer, it is kept for whoever is
+  // looking at the table.
   void push(const Timer& timer);
   // What is due of the table is not known, or is known by rules that have changed: the next sweep finds out.
   void look_now(TableId table) { push({table, 0, 0}); }
@@ -69,9 +70,9 @@ class TimerQueue {
   std::optional<Look> look_firing(Instant now);
   // False: somebody has looked since, or the table was forgotten. What this look has read may be out of date.
   [[nodiscard]] bool is_current(const Look& look) const;
-  // `next` is the first entry that the look left; nothing: none. The timer is set to it, or to an earlier one
-  // that was pushed since the look began. Of a look that is not current: nothing happens. Rings nobody: who
-  // looks has the account's turn (account.h), whose end does.
+  // Sets the timer to the first entry that the look left (nothing: none), or to an earlier one that was
+  // pushed since the look began. If the look is not current, nothing happens. It rings nobody: whoever looks
+  // has the account's turn (account.h), and the end of that rings.
   void settle(const Look& look, std::optional<Timer> next);
 
  private:

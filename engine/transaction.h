@@ -47,11 +47,11 @@ class Transaction {
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
 
-  // Names an item; `key` is key_codec's, of the table's key. All names come before lock(). The same item
-  // may not be named twice.
+  // Names an item; `key` is key_codec's, of the table's key.
+  // Requires: lock() was not called yet, and the item was not named before.
   Slot add(std::shared_ptr<LiveTable> table, std::string key);
-  // This request is idempotent by its token: before lock(). The use is committed with the writes, also if
-  // there are none. `digest` says what is asked for.
+  // Makes the request idempotent by its token. The token's use is committed with the writes, also if there
+  // are none. `digest` says what is asked for. Requires: lock() was not called yet.
   void use_token(const Scope& scope, std::string_view token, std::string digest);
   // Locks tables (shared), items and the token, in key order, and reads the items. False: a table was
   // dropped.
@@ -59,22 +59,22 @@ class Transaction {
 
   [[nodiscard]] const Table& table(Slot slot) const;          // as it is while we hold its lock
   [[nodiscard]] const StoredItem* old_item(Slot slot) const;  // nullptr: no such item, or it has just expired
-  // After lock(): the digest that the token was used with in the last ten minutes. Who finds one does not
-  // commit.
+  // The digest that the token was used with in the last ten minutes. Whoever finds one does not commit.
+  // Requires: lock() returned true.
   [[nodiscard]] const std::optional<std::string>& digest_before() const;
   void put(Slot slot, Item item);
   void remove(Slot slot);
 
-  // The reaper's: removes the item if it is expired now and was to expire at `due`, as its entry in the
+  // For the reaper: removes the item if it is expired now and was to expire at `due`, as its entry in the
   // expiry index says; else drops that entry, unless it is the item's own and its time is still to come.
   // True: the item will go.
   bool remove_expired(Slot slot, Instant due);
-  // The backfill's: the item stays as it is, and gets the entries it lacks in indexes that are being created
-  // and in the expiry index.
+  // For the backfill: the item stays as it is, and gets the entries it lacks in indexes that are being
+  // created and in the expiry index.
   void fill_entries(Slot slot);
 
   void commit();
-  // After commit.
+  // Requires: commit() returned.
   [[nodiscard]] const std::vector<IndexEffect>& index_effects(Slot slot) const;
 
  private:

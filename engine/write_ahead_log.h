@@ -18,8 +18,8 @@
 
 namespace mayfly::engine {
 
-// The error is a sentence for people; then nothing was changed. Nobody else writes to the directory
-// meanwhile.
+// The error is a sentence for people; then nothing was changed.
+// Requires: nobody else writes to the directory meanwhile.
 Expected<void, std::string> mend_write_ahead_logs(const std::string& directory);
 
 // Of one log's bytes. `is_last`: no later log has records.
