@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The tree's rules: three floors in one direction, every large library in one place; one write path, one place
-# that appends change records, one clock (the second and the fifth of the things that always hold).
+# that appends change records, one clock (the second and the fifth of the things that always hold); and documents
+# that name only what is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -36,6 +37,24 @@ included_in "Asio and Beast stay in the connection's files" 'boost/(asio|beast)'
 included_in "CLI11 is included by cli/options.cc alone" 'CLI/' 'cli/options[.]cc' engine compat http cli embed include
 included_in "mayfly.h includes the standard library alone" '[^>]*[/.]' "$nowhere" include
 
+# Which rooms of compat each of them may use, beside itself; operations and control may use all.
+rooms='wire expression tables items streams partiql outbound triggers kinesis operations control'
+room_uses() {
+  local room=$1 forbidden
+  shift
+  forbidden=$(tr ' ' '\n' <<<"$rooms" | grep -vxF -e "$room" "${@/#/-e}" | paste -sd '|')
+  included_in "compat/$room uses ${*:-no other room}" "compat/($forbidden)/" "$nowhere" "compat/$room"
+}
+room_uses wire
+room_uses expression wire
+room_uses tables wire
+room_uses items expression tables wire
+room_uses streams tables wire
+room_uses partiql items expression tables wire
+room_uses outbound
+room_uses triggers streams outbound wire
+room_uses kinesis items streams outbound wire
+
 only_in "items are written by engine/transaction alone" '[.]commit[(].*staged|committer_?[.]commit[(]' \
         'engine/transaction[.]cc' engine compat http cli embed
 only_in "an item's bytes reach a batch in engine/transaction alone" 'batch[.](put|erase)[(].*item_key[(]|encode_record[(]' \
@@ -48,5 +67,84 @@ only_in "only engine/clock asks for the time" \
         '(system|steady|high_resolution|utc)_clock::now|clock_gettime|gettimeofday|[^_a-z]time[(](nullptr|NULL|0)[)]' \
         'engine/clock[.]cc' engine compat http cli embed include
 
-[ "$failures" -eq 0 ] && echo "includes, writes and clocks are where they belong"
+# --- names in the documents
+
+complain() {  # <document> <what is wrong>
+  printf 'broken: %s: %s\n' "$1" "$2"
+  failures=$((failures + 1))
+}
+
+# Words that look like paths of the tree: `engine/clock` may stand for engine/clock.h, `tests/scripts/*/` is a pattern.
+paths_in() {
+  grep -oP '(?<![\w./-])(engine|compat|http|cli|embed|include|tests|bench|script|docs|cmake)/[\w./*-]*' "$1" |
+    sed 's/[.]*$//' | sort -u || true
+}
+is_there() { compgen -G "$1" >/dev/null || compgen -G "$1.h" >/dev/null || compgen -G "$1.cc" >/dev/null; }
+
+# Where Markdown's links lead, seen from the document.
+links_in() { grep -oP '\]\(\K[^)#]+' "$1" | grep -v '^https\?:' | sort -u || true; }
+
+# `Class::member` and `function()`, in running text only: blocks of code are other people's programs.
+names_in() {
+  awk '/^```/ { block = !block } !block && !/^    /' "$1" | grep -oP '`\K[^`]+(?=`)' |
+    grep -oP '^((\w+::)+~?\w+|\w+\(\))' | sort -u || true
+}
+sources=$(find engine compat http cli embed include tests bench -name '*.h' -o -name '*.cc')
+sources+=" CMakeLists.txt $(find tests/sdk -name '*_test.*' -not -path '*/node_modules/*')"
+code=$(mktemp)
+trap 'rm -f "$code"' EXIT
+# Without comments: a name that only a comment knows is as stale as one in a document.
+sed -e 's,//.*,,' $sources >"$code"
+is_named() {
+  local name=$1 member=${1##*::} scope=${1%::*} file
+  case "$name" in
+    std::*) return 0 ;;
+    *"()") grep -qE "\b${name%??}[(]" "$code" ; return ;;
+  esac
+  ! grep -qE "\b$name\b" "$code" || return 0
+  # Declared in its class and never spelled out.
+  for file in $(grep -lE "\b(class|struct) ${scope##*::}\b.*[{]" $sources); do
+    ! sed 's,//.*,,' "$file" | grep -qE "\b$member\b" || return 0
+  done
+  return 1
+}
+
+for document in README.md SECURITY.md CONTRIBUTING.md bench/README.md docs/*.md; do
+  [ -f "$document" ] || continue
+  for path in $(paths_in "$document"); do is_there "$path" || complain "$document" "there is no $path"; done
+  for link in $(links_in "$document"); do
+    [ -e "$(dirname "$document")/$link" ] || complain "$document" "there is no $link"
+  done
+  for name in $(names_in "$document"); do is_named "$name" || complain "$document" "there is no $name"; done
+done
+
+# Tests that docs/architecture.md names are there, by their whole names; in C++ a name may go on over lines.
+tests_named=$(cat tests/*/*.cc tests/*/*/*.cc | tr '\n' ' ' | sed 's/" *"//g')
+while IFS= read -r name; do
+  [[ "$tests_named" == *"TEST_CASE("*"$name"* ]] || complain docs/architecture.md "there is no test $name"
+done < <(grep -oP '^ *- \K"[^"]+"' docs/architecture.md)
+
+# Lines that docs/style.md shows are there: the first line of a block of code names the file.
+example=
+while IFS= read -r line; do
+  case "$line" in
+    '```'?*) example=next ;;
+    '```') [ "$example" ] && example= || example=next ;;
+    *)
+      if [ "$example" = next ]; then
+        example=${line#* }
+        is_there "$example" || complain docs/style.md "there is no $example"
+      elif [ "$example" ] && ! grep -qF -e "${line#"${line%%[! ]*}"}" "$example"; then
+        complain docs/style.md "$example has no line $line"
+      fi
+      ;;
+  esac
+done <docs/style.md
+
+# Which operations answer stands in README.md, or, of those that have nothing to answer about, in differences.md.
+for operation in $(grep -rhozP 'constinit const Operation [^;]*?"\K\w+' compat/operations | tr '\0' ' '); do
+  grep -qw "$operation" README.md docs/differences.md || complain README.md "$operation answers, and is not named"
+done
+
+[ "$failures" -eq 0 ] && echo "includes, writes and clocks are where they belong, and documents name what is there"
 exit "$failures"
