@@ -1,4 +1,4 @@
-// Who asks, of what: an operation's way to everything that is not in its request.
+// Who asks, and whom: an operation's way to everything that is not in its request.
 #pragma once
 
 #include <chrono>

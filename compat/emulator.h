@@ -30,7 +30,7 @@ struct EmulatorOptions {
   std::chrono::milliseconds table_delay{0};
   // How long UpdateTimeToLive refuses to change a table again, by its account's clock. AWS: half an hour.
   std::chrono::milliseconds ttl_cooldown{0};
-  // How large an item collection may grow; nothing: it is not looked at.
+  // How large an item collection may grow; nothing: nobody looks at that.
   std::optional<std::size_t> collection_bytes_max;
   triggers::TriggerOptions triggers;
   kinesis::KinesisOptions kinesis;
@@ -43,7 +43,7 @@ class Emulator {
   ~Emulator();
 
   // Thread-safe. `target` is X-Amz-Target: "DynamoDB_20120810.PutItem". `host` is the Host header, which
-  // DescribeEndpoints answers. A fault may make it wait; less if `stop` is requested.
+  // DescribeEndpoints answers. A fault may make it wait, though not beyond a request to `stop`.
   Answer execute(const engine::Scope& scope, std::string_view target, std::string_view body,
                  std::string_view host = {}, const std::stop_token& stop = {});
 

@@ -38,7 +38,7 @@ struct FaultRule {
   Kind kind = Kind::throttle;
   std::string exception;                // of throttle; empty: as AWS would for the operation
   std::int64_t milliseconds = 0;        // of latency
-  std::size_t items = ~std::size_t{0};  // of unprocessed: so many, of the batch's end
+  std::size_t items = ~std::size_t{0};  // of unprocessed: how many, from the batch's end
   std::optional<std::int64_t> count;    // after so many the rule rests
   double probability = 1;
   std::uint64_t seed = 0;

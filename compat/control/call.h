@@ -5,8 +5,8 @@
 //     TRY(auto table, call.table(call.parameters[0]));
 //     ...
 //
-// A body's members are asked for one by one; what nobody asked for is a mistake of the caller's, and said to
-// be.
+// A body's members are asked for one by one. A member that nobody asked for is a mistake of the caller's, and
+// the answer says so.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ namespace mayfly::compat::control {
 // number".
 class Fields {
  public:
-  // `object` must outlive it; nullptr: there are no members.
+  // nullptr: there are no members. Requires: `object` outlives this.
   explicit Fields(const json::Value* object) : object_(object) {}
 
   [[nodiscard]] bool empty() const { return object_ == nullptr || object_->members().empty(); }
@@ -40,7 +40,7 @@ class Fields {
   Result<std::optional<std::int64_t>> integer(std::string_view name, std::int64_t least, std::int64_t most);
   Result<std::optional<bool>> boolean(std::string_view name);
   Result<std::optional<engine::Instant>> time(std::string_view name);  // "2026-11-20T00:00:00Z"
-  // After the last getter: no member is left over.
+  // Whether no member is left over. Requires: all getters were called.
   [[nodiscard]] Result<void> nothing_else() const;
 
  private:
@@ -75,12 +75,12 @@ using Handle = Result<void> (*)(Call& call, json::Writer& out);
 // 404 and 409: what the control API refuses in words of its own.
 Unexpected<Error> not_found(std::string message);
 Unexpected<Error> conflict(std::string message);
-// 503: of what waited and was told to stop.
+// 503: the call waited, and was told to stop.
 Unexpected<Error> stopped();
 
 // "2026-11-20T00:00:00Z", a fraction of up to three digits, an offset instead of Z. Nothing: it is no time.
 std::optional<engine::Instant> parse_time(std::string_view text);
-// Without a fraction if it has none.
+// The same, without a fraction where that is 0.
 std::string print_time(engine::Instant instant);
 void write_time_or_null(json::Writer& out, std::optional<engine::Instant> instant);
 

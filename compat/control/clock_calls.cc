@@ -1,9 +1,10 @@
 // GET and PUT /_mayfly/clock, POST /_mayfly/clock/advance: an account's time, and its travels
 // (engine/time_travel.h).
 //
-// {"mode":"frozen","now":"2031-01-01T00:00:00Z"} ->
-// {"mode":"frozen","now":"2031-01-01T00:00:00Z","expired":0,…} {"seconds":172800} ->
-// {"now":"2031-01-03T00:00:00Z","expired":2,"tables":{"carts":2},"next_expiry":null}
+//   {"mode":"frozen","now":"2031-01-01T00:00:00Z"}
+//     -> {"mode":"frozen","now":"2031-01-01T00:00:00Z","expired":0,…}
+//   {"seconds":172800}
+//     -> {"now":"2031-01-03T00:00:00Z","expired":2,"tables":{"carts":2},"next_expiry":null}
 #include <algorithm>
 #include <cmath>
 

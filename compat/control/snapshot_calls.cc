@@ -24,7 +24,7 @@ std::optional<engine::SnapshotId> read_id(std::string_view text) {
   return failure == std::errc{} && end == text.data() + text.size() ? std::optional(id) : std::nullopt;
 }
 
-// Whose time goes on from where, after it went elsewhere.
+// Answers what the account's clock says now that it was taken back.
 void write_now(Call& call, json::Writer& out) {
   out.begin_object();
   out.key("now");

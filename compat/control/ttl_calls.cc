@@ -1,10 +1,10 @@
 // /_mayfly/ttl/…: what is going to expire, when, and why an item is not.
 //
-// GET  /_mayfly/ttl
-// {"tables":{"carts":{"status":"ENABLED","mode":"exact","pending":2,…}}} GET  /_mayfly/ttl/{table}
-//  the same of one table PUT  /_mayfly/ttl/{table}
-// {"mode":"aws","delay_seconds":[600,1680],"seed":1} POST /_mayfly/ttl/{table}/sweep       {"expired":2} GET
-// /_mayfly/ttl/{table}/upcoming    {"items":[{"key":{…},"due":"…Z","expires_at":"…Z"}]}
+//   GET  /_mayfly/ttl                     {"tables":{"carts":{"status":"ENABLED","mode":"exact",…}}}
+//   GET  /_mayfly/ttl/{table}             the same of one table
+//   PUT  /_mayfly/ttl/{table}             takes {"mode":"aws","delay_seconds":[600,1680],"seed":1}
+//   POST /_mayfly/ttl/{table}/sweep       {"expired":2}
+//   GET  /_mayfly/ttl/{table}/upcoming    {"items":[{"key":{…},"due":"…Z","expires_at":"…Z"}]}
 #include <algorithm>
 #include <charconv>
 

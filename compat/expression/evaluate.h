@@ -10,7 +10,7 @@ bool evaluate(const Condition& condition, const engine::Item& item);
 
 // The value at a path, or nullptr.
 const engine::AttributeValue* find(const Path& path, const engine::Item& item);
-// Of the path's first `length` elements.
+// The value at the path's first `length` elements, or nullptr.
 const engine::AttributeValue* find_prefix(const Path& path, std::size_t length, const engine::Item& item);
 
 }  // namespace mayfly::compat::expression

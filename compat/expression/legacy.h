@@ -18,11 +18,11 @@
 
 namespace mayfly::compat::expression {
 
-// Nothing if there is no Expected, or an empty one. Heeds ConditionalOperator:
+// Nothing: there is no Expected, or an empty one. Heeds ConditionalOperator:
 // "ConditionalOperator cannot be used without Filter or Expected".
 Result<std::optional<Condition>> read_expected(const json::Value& request);
 
-// `member` is "QueryFilter" or "ScanFilter"; likewise.
+// The same of `member`, "QueryFilter" or "ScanFilter".
 Result<std::optional<Condition>> read_filter(const json::Value& request, std::string_view member);
 
 // KeyConditions, the value of that member.

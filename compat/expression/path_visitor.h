@@ -15,7 +15,7 @@ using PathVisitor = std::function<void(const Path&)>;
 
 // In the order in which they are written.
 void for_each_path(const Condition& condition, const PathVisitor& visit);
-// Those that are changed and those that are read: SET's first, then REMOVE's, ADD's, DELETE's.
+// Visits those that are changed and those that are read: SET's first, then REMOVE's, ADD's, DELETE's.
 void for_each_path(const Update& update, const PathVisitor& visit);
 
 inline const std::string& top_level_name(const Path& path) {

@@ -37,7 +37,7 @@ inline void note(Finding& finding, std::string message) {
 // "Invalid FilterExpression: …"
 Unexpected<Error> invalid_expression(std::string_view kind, std::string_view message);
 
-// Empty, or longer than 4 KB.
+// Refuses an expression that is empty or longer than 4 KB.
 Result<void> check_expression_size(std::string_view kind, std::string_view text);
 
 class TokenReader {

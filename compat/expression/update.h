@@ -11,8 +11,8 @@
 namespace mayfly::compat::expression {
 
 // The item after the update. All right-hand sides see the item as it was. Errors are ValidationExceptions
-// ("The provided expression refers to an attribute that does not exist in the item", …).
-// Of an item that does not exist yet `old_item` is its key; there REMOVE takes any path.
+// ("The provided expression refers to an attribute that does not exist in the item", …). If the item does not
+// exist yet, `old_item` is its key, and REMOVE takes any path.
 Result<engine::Item> apply(const Update& update, const engine::Item& old_item, bool item_exists = true);
 
 // The names of the top-level attributes that the update touches, sorted: rules on keys look at these.

@@ -30,12 +30,12 @@ struct ReadTarget {
   [[nodiscard]] const engine::KeySchema& keys() const { return index ? index->keys : table->keys; }
 };
 
-// ExclusiveStartKey's values: "The provided starting key is invalid: …". Nothing if the request has none; an
-// empty one is one.
+// Reads ExclusiveStartKey, or refuses its values: "The provided starting key is invalid: …". Nothing: the
+// request has none. An empty one counts as one.
 Result<std::optional<engine::Item>> read_start_key(const json::Value& request);
 
-// The table and the index, if the request names one. Refuses ConsistentRead of a global index, and one that
-// is still being filled.
+// The table, and the index if the request names one. Refuses ConsistentRead of a global index, and an index
+// that is still being filled.
 Result<ReadTarget> find_read_target(const Context& context, const json::Value& request);
 Result<ReadTarget> find_read_target(const Context& context, std::string_view table_name,
                                     std::optional<std::string_view> index_name, bool consistent);
@@ -47,12 +47,12 @@ unsigned scanned_partitions(const engine::Table& table);
 
 // How many attributes a start key must have: the table's key and the index's.
 std::size_t start_key_size(const ReadTarget& target);
-// It has the target's key, with values that keys can have. Two steps, between which a Query looks at its
-// condition.
+// Checks that a start key has the target's key, with values that keys can have: in two steps, between which a
+// Query looks at its condition.
 Result<void> check_start_partition(const ReadTarget& target, const engine::Item& start_key);
 Result<void> check_start_sort(const ReadTarget& target, const engine::Item& start_key);
-// The table's key within it: "The provided starting key is invalid: The provided key element does not match
-// …".
+// Checks the table's key within a start key: "The provided starting key is invalid: The provided key element
+// does not match …".
 Result<void> check_start_table_key(const ReadTarget& target, const engine::Item& start_key);
 
 // --- positions

@@ -11,13 +11,14 @@
 
 namespace mayfly::compat {
 
-// Select against ProjectionExpression and AttributesToGet; looks at no table. Query's messages begin with
-// "1 validation error detected: ", Scan's do not.
+// Checks Select against ProjectionExpression and AttributesToGet, without looking at a table. Query's
+// messages begin with "1 validation error detected: ", Scan's do not.
 Result<void> check_select(const json::Value& request, std::string_view message_prefix);
 
-// ALL_ATTRIBUTES of a global index that does not project all.
+// Refuses ALL_ATTRIBUTES of a global index that does not project all.
 Result<void> check_all_attributes(const ReadTarget& target, const json::Value& request);
-// An index's projection against what is asked for and filtered by; decides whether whole items are fetched.
+// Checks an index's projection against what is asked for and filtered by, and decides whether whole items
+// are fetched.
 Result<void> apply_index_projection(const json::Value& request, PageRequest& page);
 Result<void> apply_index_projection(bool all_attributes, PageRequest& page);
 

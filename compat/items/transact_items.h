@@ -41,7 +41,7 @@ class CancellationReasons {
  private:
   std::vector<std::optional<Error>> reasons_;
 };
-// If only one action of so many is to blame.
+// The refusal of a transaction of so many actions of which one alone is to blame.
 Unexpected<Error> canceled_by(std::size_t action, std::size_t actions, Error error);
 
 // "Transaction payload size cannot exceed 4 MB"
@@ -57,8 +57,8 @@ struct RequestToken {
 // nothing to it, nor are members that are null.
 std::string request_digest(const json::Value& value);
 
-// Writes all or nothing, and into `out`, within the answer's object, ConsumedCapacity and
-// ItemCollectionMetrics. The writes have their tables and keys.
+// Writes all or nothing; and prints into `out`, within the answer's object, ConsumedCapacity and
+// ItemCollectionMetrics. Requires: each write has its table and its key.
 Result<void> write_transaction(std::vector<ItemWrite> writes, std::optional<RequestToken> token,
                                const WantedAnswer& wanted, Context& context, json::Writer& out);
 
@@ -71,11 +71,11 @@ struct ItemRead {
   bool flat_projection = false;  // PageRequest's
 };
 
-// As an object; what it projects of it, if it projects.
+// Prints the item as an object, or those parts that the read projects.
 void write_item_read(json::Writer& out, const ItemRead& read, const engine::StoredItem& item);
 
-// Reads all at one instant and writes, within the answer's object, Responses and ConsumedCapacity. The reads
-// have their keys; several of one item are refused.
+// Reads all at one instant; and prints, within the answer's object, Responses and ConsumedCapacity. Several
+// reads of one item are refused. Requires: each read has its key.
 Result<void> read_transaction(const std::vector<ItemRead>& reads, ReturnCapacity mode, const Context& context,
                               json::Writer& out);
 

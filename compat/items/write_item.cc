@@ -26,7 +26,7 @@ using engine::Table;
 
 const Item no_item;
 
-// Of the deepest value in it; an item's attribute is on level 1.
+// The level of the deepest value in it; an item's attribute is on level 1.
 int level_max(const AttributeValue& value) {
   int below = 0;
   if (const auto* list = value.get_if<engine::List>()) {

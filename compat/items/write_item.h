@@ -46,7 +46,7 @@ Result<std::optional<engine::Item>> next_item(const engine::Table& table, ItemWr
 void stage(engine::Transaction& transaction, engine::Transaction::Slot slot, ItemWrite::Kind kind,
            std::optional<engine::Item> item);
 
-// Rules on an update that need no item: no key attribute is touched, index keys get their types.
+// Checks those rules on an update that need no item: no key attribute is touched, index keys get their types.
 Result<void> check_update(const engine::Table& table, const expression::Update& update);
 
 // Encodes the key, with item_key or request_key, and checks index keys or the update: all that needs no item.

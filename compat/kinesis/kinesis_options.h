@@ -1,4 +1,4 @@
-// Where tables' changes are put that go to Kinesis data streams.
+// Where the changes of tables with a Kinesis destination are put.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,7 @@
 namespace mayfly::compat::kinesis {
 
 std::string record_json(const engine::Change& change, bool microseconds);
-// The same for all changes of an item: they stay in order.
+// The partition key of a change's record: the same for all changes of an item, so that they stay in order.
 std::string partition_key(const engine::Change& change);
 
 }  // namespace mayfly::compat::kinesis

@@ -34,8 +34,8 @@ struct Read {
 // rules.
 Result<Read> lower_read(const Context& context, Select select, bool consistent);
 
-// Of one item, by its whole key and nothing else: how batches and transactions read. `refusal` is what is
-// said of another one. The key is not encoded yet, and its types are not checked.
+// A SELECT of one item, by its whole key and nothing else, as batches and transactions read. Any other is
+// refused with `refusal`. The key is not encoded yet, and its types are not checked.
 Result<ItemRead> lower_item_read(std::shared_ptr<engine::LiveTable> table, Select select,
                                  std::string_view refusal);
 

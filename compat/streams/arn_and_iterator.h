@@ -28,7 +28,7 @@ struct StreamName {
   std::string region, account, table_name, label;
   friend bool operator==(const StreamName&, const StreamName&) = default;
 };
-// Nothing: malformed. What parses need not exist.
+// Nothing: the text is malformed. What parses need not exist.
 std::optional<StreamName> parse_stream_arn(std::string_view arn);
 
 // "shardId-" created_ms:20 digits "-" 8 hex digits. Unique in the stream; a child's id sorts after its
@@ -60,7 +60,7 @@ struct ShardIterator {
 
   // Opaque to clients, but begins with the stream's ARN, as AWS's do (some read the table's name from it).
   [[nodiscard]] std::string print() const;
-  // Nothing: not printed by print().
+  // Nothing: print() did not print this.
   static std::optional<ShardIterator> parse(std::string_view text);
   friend bool operator==(const ShardIterator&, const ShardIterator&) = default;
 };

@@ -16,8 +16,9 @@ inline constexpr Shape stream_arn = string_shape({}, 1024);
 inline constexpr Shape shard_id = string_shape(28, 65);
 }  // namespace shapes
 
-// Malformed: ValidationException "Invalid StreamArn". Of another account or region, or trimmed:
-// ResourceNotFoundException "Requested resource not found: Stream: arn… not found".
+// An ARN that is malformed is a ValidationException "Invalid StreamArn"; one of another account or region, or
+// of a stream that was forgotten, a ResourceNotFoundException "Requested resource not found: Stream: arn… not
+// found".
 Result<engine::Stream> find_stream(const Context& context, std::string_view arn);
 
 }  // namespace mayfly::compat

@@ -12,7 +12,7 @@
 
 namespace mayfly::compat {
 
-// "arn:aws:dynamodb:us-east-1:000000000000:table/T", and what hangs below it.
+// "arn:aws:dynamodb:us-east-1:000000000000:table/T"; an index's goes on with "/index/by_x".
 std::string table_arn(const engine::Scope& scope, std::string_view table_name);
 std::string table_arn(const engine::Table& table);
 std::string index_arn(const engine::Table& table, std::string_view index_name);

@@ -2,7 +2,7 @@
 //
 // The engine does all at once: a table is there, changed or gone when the request that asks for it is
 // answered. With a delay this remembers, for so long of real time, what such a request announced; until then
-// DescribeTable goes on saying it, and rules.h refuses what AWS refuses meanwhile. A table that is being
+// DescribeTable goes on saying it, and lookup.h refuses what AWS refuses meanwhile. A table that is being
 // deleted is thus gone already, from a crash's point of view too, and only its name and its description
 // linger.
 //
@@ -33,7 +33,7 @@ namespace mayfly::compat {
 // What an answer says of a table: AWS makes and changes tables in the background.
 enum class TableStatus { creating, updating, deleting, active };
 
-// And of single global indexes, by name: "UPDATING", "DELETING".
+// What it says of single global indexes, by name: "UPDATING", "DELETING".
 using IndexStatuses = std::map<std::string, std::string_view>;
 
 struct TableChange {

@@ -16,8 +16,8 @@
 
 namespace mayfly::compat {
 
-// The table's own name, where a request may give a name or a table's ARN.
-// ARN of something else, malformed, or of another region: ValidationException. Another account's table:
+// The table's own name, where a request may give a name or a table's ARN. An ARN that is malformed, of
+// something else or of another region is a ValidationException; one of another account's table is a
 // ResourceNotFoundException "Requested resource not found".
 Result<std::string> resolve_table_name(const Context& context, std::string_view name_or_arn);
 

@@ -1,6 +1,6 @@
 // Text as equals-ignore-case compares it: letters of the Latin, Greek and Cyrillic alphabets in lower case.
 //
-//   folded("ÜBER Straße") == folded("über strasse")      // false: each letter folds to one letter
+//   folded("ÜBER Straße") == "über straße"      // each letter folds to one letter: "ß" is not "ss"
 //   folded("REMOVE") == "remove"
 #pragma once
 

@@ -36,9 +36,9 @@ class DestinationDirectory {
   // Whether a destination is spelled as a file is.
   static bool is_file(std::string_view destination);
 
-  // Without making anything.
+  // Whether lines may be appended to it. Makes nothing.
   [[nodiscard]] Expected<void, std::string> check(std::string_view destination) const;
-  // A line more, whole or not at all; false: not.
+  // Appends a line, whole or not at all; false: not.
   bool append(std::string_view destination, std::string_view line);
 
  private:

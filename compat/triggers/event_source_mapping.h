@@ -53,8 +53,8 @@ struct EventSourceMapping {
   [[nodiscard]] bool passes(const json::Value& record, FilterWork& work) const;
 };
 
-// CreateEventSourceMapping's and UpdateEventSourceMapping's bodies, onto a mapping that has scope and uuid,
-// or all. Does not ask whether the stream is there.
+// Reads CreateEventSourceMapping's body into a mapping that has scope and uuid, and
+// UpdateEventSourceMapping's into one that has all. Neither asks whether the stream is there.
 Result<void> read_creation(const json::Value& request, EventSourceMapping& mapping);
 Result<void> read_update(const json::Value& request, EventSourceMapping& mapping);
 

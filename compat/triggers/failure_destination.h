@@ -14,8 +14,8 @@
 
 namespace mayfly::compat::triggers {
 
-// Whether it is one of these; the error is a sentence for people. Which files there may be,
-// DestinationDirectory says.
+// Whether it is one of these; the error is a sentence for people. DestinationDirectory says which files there
+// may be.
 Expected<void, std::string> check_destination(std::string_view text);
 // The call that sends `body` to a destination that is no file; nothing: it cannot be found.
 std::optional<outbound::Invocation> call_of(std::string_view destination, std::string_view account,

@@ -10,7 +10,7 @@
 
 namespace mayfly::compat::triggers {
 
-// `name` in any of its forms. An unknown function: 404 "Function not found: arn:…".
+// `name` is in any of its forms. An unknown function is a 404, "Function not found: arn:…".
 Result<RestAnswer> answer_invocation(Triggers& triggers, const RestRequest& request, std::string_view name);
 
 }  // namespace mayfly::compat::triggers

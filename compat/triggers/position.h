@@ -41,14 +41,14 @@ struct StoredPosition {
   Position position;
 };
 
-// Where a shard's lanes begin, if there are so many now, by all that is stored of it.
+// Where a shard's lanes begin, by all that is stored of the shard.
 struct ShardStart {
   std::vector<Position> lanes;
   std::vector<StoredPosition> others;  // of other numbers of lanes, that say more than `lanes`
   bool done = false;                   // nothing is left to do
 };
-// `closed`: the shard is, as far as anybody remembers. An end that was stored counts for nothing if a restore
-// opened the shard again.
+// `lanes`: how many there are now. `closed`: whether the shard is, as far as anybody remembers. An end that
+// was stored counts for nothing if a restore opened the shard again.
 ShardStart shard_start(const std::vector<StoredPosition>& stored, std::uint32_t lanes, bool closed);
 // Whether one of them has passed a record whose keys have this hash.
 bool passed(const std::vector<StoredPosition>& positions, std::uint64_t keys_hash, engine::Sequence sequence);
