@@ -1,7 +1,7 @@
 // Who may ask: one rule of Host, Origin, Sec-Fetch-Site and Content-Type, for every path.
 //
-// Whoever reaches the port may use the server; what must not is a web page that a developer happens to look
-// at. Its browser is on this machine and sends what the page says, but it also says who is asking:
+// Whoever reaches the port may use the server; a web page that a developer happens to look at must not. The
+// page's browser is on this machine and sends what the page says, but it also says who is asking:
 //
 //   Host            what the page calls us. It can have its own name mean our address (DNS rebinding) and is
 //                   then of our origin; so we answer only to names that nobody can rebind, and to those that
@@ -12,8 +12,8 @@
 //                   preflight). What changes something has another type, or a header that makes the browser
 //                   ask.
 //
-// An Admitted is a request that passed; only admit makes one and nothing is routed without, so no path can
-// forget.
+// An Admitted is a request that passed. Only admit makes one, and nothing is routed without one, so no path
+// can forget to ask.
 //
 //   auto admitted = admit(request, rules, known_host);
 //   if (!admitted) ...       // 403 mayfly#Forbidden: This server is not called evil.example: …
@@ -45,7 +45,8 @@ struct Refusal {
 class Admitted {
  public:
   [[nodiscard]] Request& request() const { return *request_; }
-  // For Access-Control-Allow-Origin, as long as the request lives; empty: no other origin's page asks.
+  // What Access-Control-Allow-Origin is to say; empty: no other origin's page asks. Valid as long as the
+  // request.
   [[nodiscard]] std::string_view origin() const { return origin_; }
 
  private:
@@ -56,9 +57,9 @@ class Admitted {
   std::string_view origin_;
 };
 
-// The Admitted refers to `request`. Pure but for `known_host`: the last Host header that these rules took,
-// which a connection keeps (empty at first), for it nearly always says the same again and reading it strictly
-// takes 500 instructions.
+// The Admitted refers to `request`. Pure but for `known_host`, the last Host header that these rules took. A
+// connection keeps it (empty at first), because the next request nearly always says the same, and reading a
+// Host strictly takes 500 instructions.
 Expected<Admitted, Refusal> admit(Request& request, const AccessRules& rules, std::string& known_host);
 
 // Whether we answer to a Host header's value, strictly read: "127.0.0.1:8000", "[::1]", "localhost",

@@ -27,8 +27,9 @@ std::string compress(std::string_view bytes, Encoding encoding);
 
 enum class DecompressFailure : unsigned char { malformed, too_large };
 
-// Empty: `out` holds the whole content. gzip may come in several members; anything after the content, and
-// content that ends early, is malformed. Never writes more than `bytes_max` (and a little) to `out`.
+// Nothing: it went well, and `out` holds the whole content. gzip may come in several members; anything after
+// the content, and content that ends early, is malformed. Never writes more than `bytes_max` (and a little)
+// to `out`.
 std::optional<DecompressFailure> decompress(std::string_view bytes, Encoding encoding, std::size_t bytes_max,
                                             std::string& out);
 

@@ -13,7 +13,7 @@ class Emulator;
 
 namespace mayfly::http {
 
-// `request` has one of the paths that is_rest_path knows.
+// Requires: is_rest_path knows the request's path.
 Reply lambda(const Request& request, compat::Emulator& emulator, std::stop_token stop);
 
 }  // namespace mayfly::http

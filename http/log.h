@@ -19,7 +19,7 @@ std::optional<Level> level_of(std::string_view name);
 
 void set_level(Level least);
 bool enabled(Level level);
-void write(Level level, std::string_view sentence);  // as `printable`
+void write(Level level, std::string_view sentence);  // what `printable` makes of it
 
 // What may be shown on a terminal and is one line of a log: printable ASCII and UTF-8 stay, all else
 // (controls of 7 and 8 bits, tabs, ends of lines, broken UTF-8) becomes \x1b and so on.

@@ -20,7 +20,7 @@ namespace mayfly::http {
 using Found = std::function<void(std::vector<boost::asio::ip::address>)>;
 void look_up(boost::asio::io_context& io, const std::string& host, Found done);
 
-// The same, waited for.
+// The same; waits for the answer.
 std::vector<boost::asio::ip::address> look_up(const std::string& host);
 
 }  // namespace mayfly::http

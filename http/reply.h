@@ -32,7 +32,7 @@ class BodySource {
 struct Reply {
   int status = 200;
   std::string_view content_type{};      // empty: no such header; of static storage
-  std::string_view content_encoding{};  // likewise
+  std::string_view content_encoding{};  // empty: no such header; of static storage
   std::string body;
   std::string extra_headers;             // whole lines, each with its CRLF
   bool head_only = false;                // HEAD: the headers of the body, without the body

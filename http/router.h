@@ -25,8 +25,8 @@ struct Refusal;
 // Thread-safe. May decompress the request's body in place. `stop`: nobody waits for the answer any more.
 Reply route(const Admitted& admitted, compat::Emulator& emulator, const AccessRules& access,
             const std::stop_token& stop);
-// As what its answer may take time that is not its own; nothing: it takes none. Io threads have others to
-// serve.
+// As what the request may have to wait for something before it is answered; nothing: it never waits, and an
+// io thread may answer it.
 std::optional<Waiting> waits_as(const Request& request, const compat::Emulator& emulator);
 
 // What a request gets that was not admitted; in a form that all clients read, AWS's and ours.

@@ -38,7 +38,7 @@ struct ServerSettings {
 
 class Server {
  public:
-  // The emulator must outlive the server.
+  // Requires: the emulator outlives the server.
   static Expected<std::unique_ptr<Server>, std::string> start(compat::Emulator& emulator,
                                                               ServerSettings settings);
   ~Server();

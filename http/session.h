@@ -34,7 +34,7 @@ using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Executor>;
 class Service {
  public:
   virtual ~Service() = default;
-  // As what the answer may take time that is not its own: then it is made on the slow lane.
+  // As what the request may have to wait: then it is answered on the slow lane. Nothing: it never waits.
   [[nodiscard]] virtual std::optional<Waiting> waits_as(const Request& request) const = 0;
   // Whoever is not admitted gets the Reply instead. `known_host`: access.h's.
   virtual Expected<Admitted, Reply> admit(Request& request, std::string& known_host) const = 0;
@@ -46,7 +46,7 @@ class Session : public std::enable_shared_from_this<Session> {
  public:
   using Closed = std::function<void(Session*)>;
 
-  // All must outlive the session; `closed` is called once, from the destructor.
+  // Requires: all outlive the session. `closed` is called once, from the destructor.
   Session(Socket socket, Service& service, SlowLane& slow_lane, UnreadAnswers& unread_answers, Closed closed);
   ~Session();
   Session(const Session&) = delete;

@@ -70,8 +70,8 @@ class SlowLane {
   // Empty: all of the kind are taken.
   [[nodiscard]] Place take(Waiting kind);
 
-  // For a holder of a place. False: there is no thread to be had, or this is the end. `stop` is requested if
-  // the lane ends meanwhile; the job, which must not throw, heeds it wherever it waits.
+  // False: there is no thread to be had, or the lane has ended. `stop` is requested if the lane ends
+  // meanwhile. Requires: the caller has a place; the job does not throw, and heeds `stop` wherever it waits.
   [[nodiscard]] bool run(std::stop_source stop, std::function<void()> job);
 
   // Asks all jobs to stop and waits until they have. None is taken any more.

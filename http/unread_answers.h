@@ -1,8 +1,8 @@
-// What answers hold that were not yet taken, over all connections of an io thread: bounded.
+// Bounds the bytes that answers hold which clients have not taken yet, over all connections of an io thread.
 //
-// A client may ask for sixteen megabytes, again and again on new connections, and never read. When all such
-// answers hold more than `bytes_max`, whoever has taken nothing for the longest time is closed, until they do
-// not: who reads, however slowly, is behind all who do not. Used on its io thread only.
+// A client may ask for sixteen megabytes, again and again on new connections, and never read. While all such
+// answers hold more than `bytes_max`, the connection that has taken nothing for the longest time is closed;
+// so those that read, however slowly, come after all that do not. Used on its io thread only.
 //
 //   answers.hold(share_, out_.size());     // may close connections, this one too
 #pragma once
