@@ -85,7 +85,7 @@ const Operation* find_operation(std::string_view target) {
   return nullptr;
 }
 
-Answer error_answer(const Error& error) { return {error.status, error_body(error)}; }
+Answer error_answer(const Error& error) { return {error_status(error.kind), error_body(error)}; }
 
 std::span<const Operation* const> all_operations() { return operations_table; }
 

@@ -70,22 +70,20 @@ bool is_data_operation(const Operation& operation) {
 }
 
 Error throttled(const FaultRule& rule, const Operation& operation) {
-  std::string name = rule.exception;
-  if (name.empty())
-    name = is_data_operation(operation) ? "ProvisionedThroughputExceededException" : "ThrottlingException";
-  if (name == "ThrottlingException") {
-    return {.type = "com.amazon.coral.availability#ThrottlingException",
-            .message = "Rate of requests exceeds the allowed throughput."};
-  }
-  if (name == "RequestLimitExceeded") {
+  using Kind = Error::Kind;
+  const Kind usual = is_data_operation(operation) ? Kind::provisioned_throughput_exceeded : Kind::throttling;
+  const Kind kind = rule.exception.value_or(usual);
+  if (kind == Kind::throttling)
+    return {.kind = kind, .message = "Rate of requests exceeds the allowed throughput."};
+  if (kind == Kind::request_limit_exceeded) {
     return {
-        .type = "com.amazonaws.dynamodb.v20120810#RequestLimitExceeded",
+        .kind = kind,
         .message =
             "Throughput exceeds the current throughput limit for your account. Please contact AWS Support at "
             "https://aws.amazon.com/support to request a limit increase"};
   }
   return {
-      .type = "com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException",
+      .kind = kind,
       .message =
           "The level of configured provisioned throughput for the table was exceeded. Consider increasing "
           "your provisioning level with the UpdateTable API."};
@@ -93,7 +91,7 @@ Error throttled(const FaultRule& rule, const Operation& operation) {
 
 // The first action met another transaction.
 Error conflict(const json::Value& request) {
-  const Error single{.type = "com.amazonaws.dynamodb.v20120810#TransactionConflictException",
+  const Error single{.kind = Error::Kind::transaction_conflict,
                      .message = "Transaction is ongoing for the item"};
   const json::Value* actions = request.member("TransactItems");
   if (actions == nullptr || actions->items().empty()) return single;

@@ -36,10 +36,10 @@ struct FaultRule {
   std::string operation;  // empty: every one
   std::string table;      // empty: whichever it is about
   Kind kind = Kind::throttle;
-  std::string exception;                // of throttle; empty: as AWS would for the operation
-  std::int64_t milliseconds = 0;        // of latency
-  std::size_t items = ~std::size_t{0};  // of unprocessed: how many, from the batch's end
-  std::optional<std::int64_t> count;    // after so many the rule rests
+  std::optional<Error::Kind> exception;  // of throttle; nothing: as AWS would for the operation
+  std::int64_t milliseconds = 0;         // of latency
+  std::size_t items = ~std::size_t{0};   // of unprocessed: how many, from the batch's end
+  std::optional<std::int64_t> count;     // after so many the rule rests
   double probability = 1;
   std::uint64_t seed = 0;
 

@@ -74,7 +74,10 @@ Answer Emulator::control(std::string_view method, std::string_view path, std::st
   compat::control::Answer answer = compat::control::answer(
       *state_->emulator,
       {.method = method, .path = path.substr(0, mark), .query = query, .body = body, .scope = scope});
-  if (answer.events) return {406, R"({"__type":"mayfly#NotAcceptable","message":"Events are for HTTP."})"};
+  if (answer.events) {
+    answer = compat::control::refusal(
+        {.kind = compat::Error::Kind::not_acceptable, .message = "Events are for HTTP."});
+  }
   return {answer.status, std::move(answer.body)};
 }
 

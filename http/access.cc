@@ -13,6 +13,8 @@ namespace mayfly::http {
 
 namespace {
 
+using compat::Error;
+
 constexpr std::size_t name_bytes_max = 253, label_bytes_max = 63;  // DNS's
 constexpr std::size_t quoted_bytes_max = 100;                      // of a header, in a refusal
 constexpr unsigned port_max = 65'535;
@@ -82,12 +84,12 @@ std::string quoted(std::string_view value) {
   return std::string(value.substr(0, quoted_bytes_max)) + (value.size() > quoted_bytes_max ? "…" : "");
 }
 
-Refusal malformed(std::string message) { return {400, "mayfly#BadRequest", std::move(message)}; }
-Refusal forbidden(std::string message) { return {403, "mayfly#Forbidden", std::move(message)}; }
+Error malformed(std::string message) { return {Error::Kind::bad_request, std::move(message)}; }
+Error forbidden(std::string message) { return {Error::Kind::forbidden, std::move(message)}; }
 
 bool reads(std::string_view method) { return method == "GET" || method == "HEAD"; }
 
-std::optional<Refusal> refuse_form(const Request& request) {
+std::optional<Error> refuse_form(const Request& request) {
   // A proxy's form, "GET http://example.com/": its authority would stand for Host. Nothing that we serve
   // needs it.
   if (!request.target.starts_with('/') && request.target != "*") {
@@ -101,8 +103,7 @@ std::optional<Refusal> refuse_form(const Request& request) {
   return malformed("There is more than one " + std::string(twice) + " header.");
 }
 
-std::optional<Refusal> refuse_host(const Request& request, const AccessRules& rules,
-                                   std::string& known_host) {
+std::optional<Error> refuse_host(const Request& request, const AccessRules& rules, std::string& known_host) {
   if (!request.has(Header::host)) {
     // Probes and old scripts speak HTTP/1.0 without it; every browser sends it.
     if (request.is_http_1_0) return std::nullopt;
@@ -120,8 +121,8 @@ std::optional<Refusal> refuse_host(const Request& request, const AccessRules& ru
 }
 
 // Pages: whose is it? `allowed`: the origin that may read the answer.
-std::optional<Refusal> refuse_page(const Request& request, const AccessRules& rules,
-                                   std::string_view& allowed) {
+std::optional<Error> refuse_page(const Request& request, const AccessRules& rules,
+                                 std::string_view& allowed) {
   const bool has_origin = request.has(Header::origin), has_site = request.has(Header::sec_fetch_site);
   if (!has_origin && !has_site) return std::nullopt;
   const std::string_view origin = request.header(Header::origin),
@@ -151,7 +152,7 @@ std::optional<Refusal> refuse_page(const Request& request, const AccessRules& ru
                    "); --cors-origin allows an origin.");
 }
 
-std::optional<Refusal> refuse_content_type(const Request& request) {
+std::optional<Error> refuse_content_type(const Request& request) {
   const std::string_view path = request.path();
   // DynamoDB's operations are named by X-Amz-Target, which no page sends unasked; other types have DynamoDB's
   // 404.
@@ -165,8 +166,8 @@ std::optional<Refusal> refuse_content_type(const Request& request) {
   // none.
   const bool any_type = request.body.empty() || compat::triggers::waits_for_function(request.method, path);
   if (request.has(Header::authorization) && any_type) return std::nullopt;
-  return Refusal{415, "mayfly#UnsupportedMediaType",
-                 "Calls that change something need Content-Type: application/json."};
+  return Error{Error::Kind::unsupported_media_type,
+               "Calls that change something need Content-Type: application/json."};
 }
 
 }  // namespace
@@ -198,7 +199,7 @@ std::string problem_of(const AccessRules& rules) {
   return {};
 }
 
-Expected<Admitted, Refusal> admit(Request& request, const AccessRules& rules, std::string& known_host) {
+compat::Result<Admitted> admit(Request& request, const AccessRules& rules, std::string& known_host) {
   std::string_view allowed;
   if (auto refusal = refuse_form(request)) return Unexpected{*std::move(refusal)};
   if (auto refusal = refuse_host(request, rules, known_host)) return Unexpected{*std::move(refusal)};

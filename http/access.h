@@ -23,7 +23,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/expected.h"
+#include "compat/wire/error.h"
 #include "http/request.h"
 
 namespace mayfly::http {
@@ -36,12 +36,6 @@ struct AccessRules {
 // What is wrong with them, a sentence for people; empty: nothing.
 std::string problem_of(const AccessRules& rules);
 
-struct Refusal {
-  int status;
-  std::string_view type;  // "mayfly#Forbidden"
-  std::string message;    // a sentence for people
-};
-
 class Admitted {
  public:
   [[nodiscard]] Request& request() const { return *request_; }
@@ -50,8 +44,7 @@ class Admitted {
   [[nodiscard]] std::string_view origin() const { return origin_; }
 
  private:
-  friend Expected<Admitted, Refusal> admit(Request& request, const AccessRules& rules,
-                                           std::string& known_host);
+  friend compat::Result<Admitted> admit(Request& request, const AccessRules& rules, std::string& known_host);
   Admitted(Request& request, std::string_view origin) : request_(&request), origin_(origin) {}
   Request* request_;
   std::string_view origin_;
@@ -60,7 +53,7 @@ class Admitted {
 // The Admitted refers to `request`. Pure but for `known_host`, the last Host header that these rules took. A
 // connection keeps it (empty at first), because the next request nearly always says the same, and reading a
 // Host strictly takes 500 instructions.
-Expected<Admitted, Refusal> admit(Request& request, const AccessRules& rules, std::string& known_host);
+compat::Result<Admitted> admit(Request& request, const AccessRules& rules, std::string& known_host);
 
 // Whether we answer to a Host header's value, strictly read: "127.0.0.1:8000", "[::1]", "localhost",
 // "a.localhost", "host.docker.internal", "mayfly" (a name without a dot: a Compose service), or one of

@@ -17,9 +17,8 @@ Reply reply_of(compat::control::Answer answer) {
   return reply;
 }
 
-Reply refuse(int status, std::string_view type, std::string message) {
-  return reply_of(
-      compat::control::refusal({.type = std::string(type), .message = std::move(message), .status = status}));
+Reply refuse(compat::Error::Kind kind, std::string message) {
+  return reply_of(compat::control::refusal({.kind = kind, .message = std::move(message)}));
 }
 
 class Events final : public BodySource {
@@ -40,14 +39,13 @@ bool is_account(std::string_view text) {
 Reply admin(Request& request, compat::Emulator& emulator, bool enabled, const std::stop_token& stop) {
   const bool reads = request.method == "GET" || request.method == "HEAD";
   if (!enabled && request.path() != health_path) {
-    return refuse(404, "mayfly#NotFound", "The control API is switched off (--no-control).");
+    return refuse(compat::Error::Kind::not_found, "The control API is switched off (--no-control).");
   }
   engine::Scope scope{std::string(default_account), emulator.region()};
   if (request.has(Header::x_mayfly_account)) scope.account = request.header(Header::x_mayfly_account);
   if (request.has(Header::x_mayfly_region)) scope.region = request.header(Header::x_mayfly_region);
   if (!is_account(scope.account)) {
-    return refuse(400, "com.amazon.coral.validate#ValidationException",
-                  "X-Mayfly-Account must be an account of twelve digits.");
+    return refuse(compat::Error::Kind::validation, "X-Mayfly-Account must be an account of twelve digits.");
   }
 
   compat::control::Answer answer =

@@ -11,16 +11,16 @@ namespace mayfly::http {
 namespace {
 
 // Who does not sign as Lambda wants it gets 403, where DynamoDB says 400.
-compat::triggers::RestAnswer refuse(compat::Error error) {
-  error.type.erase(0, error.type.find('#') + 1);
-  error.status = 403;
-  return compat::triggers::rest_error(error);
+compat::triggers::RestAnswer refuse(const compat::Error& error) {
+  compat::triggers::RestAnswer answer = compat::triggers::rest_error(error);
+  answer.status = 403;
+  return answer;
 }
 
 compat::triggers::RestAnswer answer(const Request& request, compat::Emulator& emulator,
                                     std::stop_token stop) {
   auto scope = authenticate(request, emulator.region(), SignedBy::header);
-  if (!scope) return refuse(std::move(scope).error());
+  if (!scope) return refuse(scope.error());
   return compat::triggers::answer_rest(emulator.triggers(),
                                        {.scope = *scope,
                                         .method = request.method,

@@ -123,7 +123,7 @@ Reply route_by_path(Request& request, compat::Emulator& emulator, bool control, 
         request.method != "GET" && !compat::triggers::waits_for_function(request.method, path);
     if (changes && !control) {
       return refused(
-          request, {403, "mayfly#Forbidden",
+          request, {compat::Error::Kind::forbidden,
                     "Event source mappings can only be read while control is switched off (--no-control)."});
     }
     return lambda(request, emulator, stop);
@@ -165,15 +165,14 @@ Reply route(const Admitted& admitted, compat::Emulator& emulator, const AccessRu
   return reply;
 }
 
-Reply refused(const Request& request, const Refusal& refusal) {
-  compat::control::Answer answer = compat::control::refusal(
-      {.type = std::string(refusal.type), .message = refusal.message, .status = refusal.status});
+Reply refused(const Request& request, const compat::Error& why) {
+  compat::control::Answer answer = compat::control::refusal(why);
   Reply reply;
-  reply.status = refusal.status;
+  reply.status = answer.status;
   reply.content_type = answer.content_type;
   reply.body = std::move(answer.body);
   reply.extra_headers = "x-amzn-ErrorType: ";  // Lambda's clients look for it there
-  reply.extra_headers += refusal.type.substr(refusal.type.find('#') + 1);
+  reply.extra_headers += compat::error_name(why.kind);
   reply.extra_headers += "\r\n";
   reply.head_only = request.method == "HEAD";
   return reply;
@@ -190,10 +189,11 @@ Reply bad_request(std::string_view reason) {
 
 Reply too_many_wait(Waiting kind) {
   Reply reply;
-  reply.status = 503;
+  reply.status = compat::error_status(compat::Error::Kind::too_many_waiting);
   reply.content_type = plain_json;
-  reply.body = R"({"__type":"mayfly#TooManyWaiting","message":"As many )" + std::string(name_of(kind)) +
-               R"( as may are waiting already; --waiting-max says how many."})";
+  reply.body = compat::error_body({.kind = compat::Error::Kind::too_many_waiting,
+                                   .message = "As many " + std::string(name_of(kind)) +
+                                              " as may are waiting already; --waiting-max says how many."});
   return reply;
 }
 

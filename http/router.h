@@ -14,13 +14,13 @@
 
 namespace mayfly::compat {
 class Emulator;
-}
+struct Error;
+}  // namespace mayfly::compat
 
 namespace mayfly::http {
 
 class Admitted;
 struct AccessRules;
-struct Refusal;
 
 // Thread-safe. May decompress the request's body in place. `stop`: nobody waits for the answer any more.
 Reply route(const Admitted& admitted, compat::Emulator& emulator, const AccessRules& access,
@@ -30,7 +30,7 @@ Reply route(const Admitted& admitted, compat::Emulator& emulator, const AccessRu
 std::optional<Waiting> waits_as(const Request& request, const compat::Emulator& emulator);
 
 // What a request gets that was not admitted; in a form that all clients read, AWS's and ours.
-Reply refused(const Request& request, const Refusal& refusal);
+Reply refused(const Request& request, const compat::Error& why);
 
 // Answers to what is no request.
 Reply bad_request(std::string_view reason);  // a sentence for people

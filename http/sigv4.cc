@@ -13,20 +13,19 @@ namespace mayfly::http {
 
 namespace {
 
+using Kind = compat::Error::Kind;
+
 constexpr std::string_view algorithm_supported = "AWS4-HMAC-SHA256";
 constexpr std::size_t region_bytes_max = 64;
 
 Unexpected<compat::Error> missing_authentication_token() {
-  return {{"com.amazon.coral.service#MissingAuthenticationTokenException",
-           "Request is missing Authentication Token",
-           400,
-           {}}};
+  return {{Kind::missing_authentication_token, "Request is missing Authentication Token"}};
 }
 Unexpected<compat::Error> incomplete_signature(std::string message) {
-  return {{"com.amazon.coral.service#IncompleteSignatureException", std::move(message), 400, {}}};
+  return {{Kind::incomplete_signature, std::move(message)}};
 }
 Unexpected<compat::Error> invalid_signature(std::string message) {
-  return {{"com.amazon.coral.service#InvalidSignatureException", std::move(message), 400, {}}};
+  return {{Kind::invalid_signature, std::move(message)}};
 }
 
 struct Parameter {

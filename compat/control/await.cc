@@ -82,10 +82,8 @@ Unexpected<Error> time_is_up(const std::deque<ToldChange>& happened, double seco
   char text[32];
   std::snprintf(text, sizeof text, "%g", seconds);
   message += std::string(" in ") + text + " seconds.";
-  return Unexpected{Error{.type = "mayfly#TimedOut",
-                          .message = std::move(message),
-                          .status = 408,
-                          .extra = "\"records\":" + records}};
+  return Unexpected{Error{
+      .kind = Error::Kind::timed_out, .message = std::move(message), .extra = "\"records\":" + records}};
 }
 
 void note(std::deque<ToldChange>& happened, ToldChange change) {

@@ -147,16 +147,16 @@ Result<std::string> Call::item_key(const engine::Table& table, const json::Value
 }
 
 Unexpected<Error> not_found(std::string message) {
-  return Unexpected{Error{.type = "mayfly#NotFound", .message = std::move(message), .status = 404}};
+  return Unexpected{Error{.kind = Error::Kind::not_found, .message = std::move(message)}};
 }
 
 Unexpected<Error> conflict(std::string message) {
-  return Unexpected{Error{.type = "mayfly#Conflict", .message = std::move(message), .status = 409}};
+  return Unexpected{Error{.kind = Error::Kind::conflict, .message = std::move(message)}};
 }
 
 Unexpected<Error> stopped() {
   return Unexpected{
-      Error{.type = "mayfly#Stopped", .message = "The server ends, or who asked has gone.", .status = 503}};
+      Error{.kind = Error::Kind::stopped, .message = "The server ends, or who asked has gone."}};
 }
 
 // --- times

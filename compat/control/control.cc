@@ -116,17 +116,16 @@ Answer answer(Emulator& emulator, const Request& request) {
     }
   }
   if (allow.empty()) return refusal(not_found("There is no " + std::string(request.path) + ".").error);
-  Answer answer = refusal({.type = "mayfly#MethodNotAllowed",
+  Answer answer = refusal({.kind = Error::Kind::method_not_allowed,
                            .message = std::string(request.path) + " has no " + std::string(request.method) +
-                                      ", only " + allow + ".",
-                           .status = 405});
+                                      ", only " + allow + "."});
   answer.allow = std::move(allow);
   return answer;
 }
 
 Answer refusal(const Error& error) {
   Answer answer;
-  answer.status = error.status;
+  answer.status = error_status(error.kind);
   answer.body = error_body(error);
   return answer;
 }

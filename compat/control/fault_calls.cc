@@ -2,6 +2,9 @@
 //
 // {"rules":[{"operation":"PutItem","table":"carts","fault":"throttle","count":2},
 //           {"fault":"latency","milliseconds":200,"probability":0.1,"seed":7}]}
+#include <algorithm>
+#include <iterator>
+
 #include "compat/control/handlers.h"
 #include "compat/faults.h"
 
@@ -18,6 +21,10 @@ constexpr std::pair<std::string_view, FaultRule::Kind> kinds[] = {
     {"unprocessed", FaultRule::Kind::unprocessed},
     {"transaction_conflict", FaultRule::Kind::transaction_conflict},
 };
+
+// What a rule may throttle with.
+constexpr Error::Kind throttlings[] = {Error::Kind::provisioned_throughput_exceeded, Error::Kind::throttling,
+                                       Error::Kind::request_limit_exceeded};
 
 bool is_operation(const std::string& name) {
   return find_operation(std::string(dynamodb) + "." + name) != nullptr ||
@@ -39,12 +46,16 @@ Result<FaultRule> read_rule(const json::Value& value) {
     return error::validation(
         "fault must be throttle, internal_server_error, latency, unprocessed or transaction_conflict.");
   }
-  TRY(auto exception, fields.string("exception"));
-  if (exception && *exception != "ProvisionedThroughputExceededException" &&
-      *exception != "ThrottlingException" && *exception != "RequestLimitExceeded") {
-    return error::validation(
-        "exception must be ProvisionedThroughputExceededException, ThrottlingException or "
-        "RequestLimitExceeded.");
+  TRY(const auto exception, fields.string("exception"));
+  if (exception) {
+    const auto meant = std::find_if(std::begin(throttlings), std::end(throttlings),
+                                    [&](Error::Kind each) { return error_name(each) == *exception; });
+    if (meant == std::end(throttlings)) {
+      return error::validation(
+          "exception must be ProvisionedThroughputExceededException, ThrottlingException or "
+          "RequestLimitExceeded.");
+    }
+    rule.exception = *meant;
   }
   TRY(const auto milliseconds, fields.integer("milliseconds", 1, milliseconds_max));
   TRY(const auto items, fields.integer("items", 1, 100));
@@ -55,7 +66,6 @@ Result<FaultRule> read_rule(const json::Value& value) {
   rule.operation = std::move(operation).value_or("");
   rule.table = std::move(table).value_or("");
   rule.kind = known->second;
-  rule.exception = std::move(exception).value_or("");
   if (rule.kind == FaultRule::Kind::latency && !milliseconds) {
     return error::validation("A rule of the fault latency needs the member milliseconds.");
   }
@@ -81,7 +91,7 @@ void write_rule(json::Writer& out, const FaultRule& rule) {
   text("table", rule.table);
   for (const auto& [name, kind] : kinds)
     if (kind == rule.kind) text("fault", name);
-  text("exception", rule.exception);
+  if (rule.exception) text("exception", error_name(*rule.exception));
   if (rule.kind == FaultRule::Kind::latency) number("milliseconds", rule.milliseconds);
   if (rule.kind == FaultRule::Kind::unprocessed && rule.items != ~std::size_t{0}) {
     number("items", static_cast<std::int64_t>(rule.items));

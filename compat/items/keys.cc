@@ -61,13 +61,16 @@ Unexpected<Error> empty_index_key(const engine::Index& index, const KeyAttribute
 Result<void> check_item_key_attribute(const Item& item, const KeyAttribute& attribute, bool partition) {
   const AttributeValue* value = item.find(attribute.name);
   if (value == nullptr) {
-    return error::validation("One or more parameter values were invalid: Missing the key " + attribute.name +
-                             " in the item");
+    return error::validation(
+        "One or more parameter values were invalid: Missing the key " + attribute.name + " in the item",
+        Error::About::key_schema);
   }
   if (!engine::has_type(*value, attribute.type)) {
     return error::validation("One or more parameter values were invalid: Type mismatch for key " +
-                             attribute.name + " expected: " + std::string(engine::type_name(attribute.type)) +
-                             " actual: " + std::string(engine::type_name(value->type())));
+                                 attribute.name +
+                                 " expected: " + std::string(engine::type_name(attribute.type)) +
+                                 " actual: " + std::string(engine::type_name(value->type())),
+                             Error::About::key_schema);
   }
   if (is_empty(*value)) return empty_item_key(attribute);
   return check_key_size(*value, partition);

@@ -42,14 +42,10 @@ Result<std::optional<Item>> read_start_key(const json::Value& request) {
   if (member == nullptr) return std::optional<Item>();
   auto key = read_item(*member);
   if (!key) {
-    // Measured: complaints about numbers come bare, and so does that about a number set's duplicates.
-    const std::string& message = key.error().message;
-    constexpr std::string_view bare[] = {"contains duplicates", "number set", "numeric value",
-                                         "significant digits", "number with magnitude"};
-    const bool is_bare = std::any_of(std::begin(bare), std::end(bare), [&](std::string_view part) {
-      return message.find(part) != std::string::npos;
-    });
-    return error::validation((is_bare ? "" : "The provided starting key is invalid: ") + message);
+    // Measured: complaints about numbers come bare, and so do those about a set's duplicates.
+    const Error& why = key.error();
+    const bool is_bare = why.about == Error::About::number || why.about == Error::About::duplicates;
+    return error::validation((is_bare ? "" : "The provided starting key is invalid: ") + why.message);
   }
   return std::optional<Item>(*std::move(key));
 }

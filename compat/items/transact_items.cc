@@ -10,7 +10,6 @@
 #include "compat/items/keys.h"
 #include "compat/tables/lookup.h"
 #include "compat/wire/attribute_value_json.h"
-#include "compat/wire/error_code.h"
 #include "compat/wire/hash.h"
 #include "engine/item_size.h"
 
@@ -22,7 +21,9 @@ using engine::StoredItem;
 using engine::Transaction;
 using Slot = Transaction::Slot;
 
-std::string reason_code(const std::optional<Error>& reason) { return reason ? error_code(*reason) : "None"; }
+std::string_view reason_code(const std::optional<Error>& reason) {
+  return reason ? error_code(reason->kind) : "None";
+}
 
 void append_canonical(std::string& out, const json::Value& value) {
   using Kind = json::Value::Kind;

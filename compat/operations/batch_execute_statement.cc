@@ -12,7 +12,6 @@
 #include "compat/partiql/lower_write.h"
 #include "compat/partiql/request.h"
 #include "compat/tables/lookup.h"
-#include "compat/wire/error_code.h"
 
 namespace mayfly::compat {
 namespace {
@@ -84,7 +83,7 @@ void write_error(json::Writer& out, const Error& error) {
   out.key("Error");
   out.begin_object();
   out.key("Code");
-  out.string(error_code(error));
+  out.string(error_code(error.kind));
   out.key("Message");
   out.string(error.message);
   if (!error.extra.empty()) out.out() += "," + error.extra;

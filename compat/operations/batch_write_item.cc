@@ -89,8 +89,7 @@ Result<std::vector<TableWrites>> read_request(const json::Value& request) {
 Result<std::string> write_key(const engine::Table& table, const ItemWrite& write) {
   if (write.kind == ItemWrite::Kind::remove) return request_key(table, write.item);
   auto key = item_key(table, write.item);
-  if (!key && (key.error().message.find("Missing the key") != std::string::npos ||
-               key.error().message.find("Type mismatch for key") != std::string::npos)) {
+  if (!key && key.error().about == Error::About::key_schema) {
     return error::validation("The provided key element does not match the schema");
   }
   if (key) CHECK_OK(check_index_keys(table, write.item));

@@ -79,7 +79,7 @@ constexpr Shape update_shape = structure("UpdateEventSourceMappingRequest", upda
 // shape's errors are DynamoDB's; the messages are the same.
 Result<void> check(const Shape& shape, const json::Value& request) {
   if (auto types = check_types(shape, request); !types) {
-    return Unexpected{Error{"SerializationException", std::move(types).error().message, 400, {}}};
+    return Unexpected{Error{Error::Kind::lambda_serialization, std::move(types).error().message}};
   }
   if (auto constraints = check_constraints(shape, request); !constraints) {
     return lambda_error::validation(std::move(constraints).error().message);

@@ -193,9 +193,9 @@ bool waits_for_function(std::string_view method, std::string_view path) {
 }
 
 RestAnswer rest_error(const Error& error) {
-  return {.status = error.status,
+  return {.status = error_status(error.kind),
           .body = lambda_error_body(error),
-          .headers = {{"x-amzn-ErrorType", error.type}}};
+          .headers = {{"x-amzn-ErrorType", std::string(error_name(error.kind))}}};
 }
 
 RestAnswer answer_rest(Triggers& triggers, const RestRequest& request) {
@@ -203,7 +203,7 @@ RestAnswer answer_rest(Triggers& triggers, const RestRequest& request) {
     auto done = answer(triggers, request);
     return done ? *std::move(done) : rest_error(done.error());
   } catch (const std::exception&) {
-    return rest_error({"ServiceException", "An internal error occurred", 500, {}});
+    return rest_error(lambda_error::unavailable("An internal error occurred").error);
   }
 }
 

@@ -79,14 +79,16 @@ Result<AttributeValue> read_string_set(const Value& array) {
   StringSet set;
   if (!StringSet::make(std::move(members), set)) {
     return error::validation("One or more parameter values were invalid: Input collection " + printed(array) +
-                             " contains duplicates.");
+                                 " contains duplicates.",
+                             Error::About::duplicates);
   }
   return AttributeValue(std::move(set));
 }
 
 Result<AttributeValue> read_number_set(const Value& array) {
   if (array.items().empty()) {
-    return error::validation("One or more parameter values were invalid: An number set  may not be empty");
+    return error::validation("One or more parameter values were invalid: An number set  may not be empty",
+                             Error::About::number);
   }
   std::vector<Number> members;
   members.reserve(array.items().size());
@@ -96,7 +98,7 @@ Result<AttributeValue> read_number_set(const Value& array) {
   }
   NumberSet set;
   if (!NumberSet::make(std::move(members), set)) {
-    return error::validation("Input collection contains duplicates");
+    return error::validation("Input collection contains duplicates", Error::About::duplicates);
   }
   return AttributeValue(std::move(set));
 }
@@ -114,7 +116,8 @@ Result<AttributeValue> read_binary_set(const Value& array) {
   BinarySet set;
   if (!BinarySet::make(std::move(members), set)) {
     return error::validation("One or more parameter values were invalid: Input collection " + printed(array) +
-                             "of type BS contains duplicates.");
+                                 "of type BS contains duplicates.",
+                             Error::About::duplicates);
   }
   return AttributeValue(std::move(set));
 }
@@ -206,19 +209,22 @@ Result<AttributeValue> read_value(const Value& value, int level) {
 Result<engine::Number> read_number(std::string_view text) {
   auto number = Number::parse(text);
   if (number) return *number;
+  const auto refuse = [](std::string message) {
+    return error::validation(std::move(message), Error::About::number);
+  };
   switch (number.error()) {
     case NumberError::not_a_number: break;
     case NumberError::too_many_digits:
-      return error::validation("Attempting to store more than 38 significant digits in a Number");
+      return refuse("Attempting to store more than 38 significant digits in a Number");
     case NumberError::overflow:
-      return error::validation(
+      return refuse(
           "Number overflow. Attempting to store a number with magnitude larger than supported range");
     case NumberError::underflow:
-      return error::validation(
+      return refuse(
           "Number underflow. Attempting to store a number with magnitude smaller than supported range");
   }
-  if (text.empty()) return error::validation("The parameter cannot be converted to a numeric value");
-  return error::validation("The parameter cannot be converted to a numeric value: " + std::string(text));
+  if (text.empty()) return refuse("The parameter cannot be converted to a numeric value");
+  return refuse("The parameter cannot be converted to a numeric value: " + std::string(text));
 }
 
 Result<AttributeValue> read_attribute_value(const Value& value) { return read_value(value, 1); }

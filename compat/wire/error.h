@@ -1,6 +1,11 @@
-// AWS's errors by their names. A message stands whole where it is raised.
+// AWS's errors by their names, and ours. What an error is stands in its kind; what an answer says of that is
+// one table's, in error.cc. A message stands whole where it is raised, and nobody reads it but people.
+//
+//   return error::validation("The table does not have the specified index: " + name);
+//   if (done.error().kind == Error::Kind::conditional_check_failed) …
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -13,22 +18,89 @@ namespace mayfly::compat {
 inline constexpr std::size_t message_bytes_max = 64 * 1024;
 
 struct Error {
-  std::string type;     // "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException"
-  std::string message;  // empty: the answer has no message member; cut off after message_bytes_max
-  int status = 400;
-  std::string extra;  // further members as JSON text, without braces: "\"Item\":{…}"
+  enum class Kind : std::uint8_t {
+    // DynamoDB's, and what stands before every service of AWS
+    access_denied,
+    conditional_check_failed,
+    duplicate_item,
+    expired_iterator,
+    global_table_not_found,
+    idempotent_parameter_mismatch,
+    incomplete_signature,
+    internal_server_error,
+    invalid_signature,
+    item_collection_size_limit_exceeded,
+    limit_exceeded,
+    missing_authentication_token,
+    policy_not_found,
+    provisioned_throughput_exceeded,
+    request_limit_exceeded,
+    resource_in_use,
+    resource_not_found,
+    serialization,
+    table_not_found,
+    throttling,
+    transaction_canceled,
+    transaction_conflict,
+    trimmed_data_access,
+    unknown_operation,
+    validation,
+    // Lambda's (compat/triggers/lambda_error.h)
+    lambda_bad_gateway,
+    lambda_conflict,
+    lambda_invalid_parameter,
+    lambda_invalid_request_content,
+    lambda_not_found,
+    lambda_request_too_large,
+    lambda_serialization,
+    lambda_too_many_requests,
+    lambda_unavailable,
+    lambda_validation,
+    // Mayfly's own: control, and who may ask at all
+    bad_request,
+    conflict,
+    forbidden,
+    method_not_allowed,
+    not_acceptable,
+    not_found,
+    stopped,
+    timed_out,
+    too_many_waiting,
+    unsupported_media_type,
+  };
+  // What a validation found fault with, where those who pass it on go by that.
+  enum class About : std::uint8_t {
+    unsaid,
+    number,      // it is none, or none that DynamoDB has; a set of none
+    duplicates,  // in a set
+    key_schema,  // a key attribute is missing or has another type
+  };
+
+  Kind kind;
+  std::string message{};  // empty: the answer has no message member; cut off after message_bytes_max
+  std::string extra{};    // further members as JSON text, without braces: "\"Item\":{…}"
+  About about = About::unsaid;
 };
 
 template <class T>
 using Result = Expected<T, Error>;
 
+// What an answer says of a kind.
+int error_status(Error::Kind kind);             // 400
+std::string error_type(Error::Kind kind);       // "com.amazonaws.dynamodb.v20120810#DuplicateItemException"
+std::string_view error_name(Error::Kind kind);  // "DuplicateItemException"
+std::string_view message_member(Error::Kind kind);  // "message"; some exceptions spell it "Message"
+// What batches and transactions call it in what they say of each statement or action: "DuplicateItem",
+// "ValidationError".
+std::string_view error_code(Error::Kind kind);
+
 namespace error {
 // The message as far as it goes into an answer: whole, or cut off with "…".
 std::string cut(std::string message);
 
-Unexpected<Error> validation(std::string message);     // com.amazon.coral.validate#ValidationException
-Unexpected<Error> serialization(std::string message);  // com.amazon.coral.service#SerializationException
-Unexpected<Error> access_denied(std::string message);  // com.amazon.coral.service#AccessDeniedException
+Unexpected<Error> validation(std::string message, Error::About about = Error::About::unsaid);
+Unexpected<Error> serialization(std::string message);
+Unexpected<Error> access_denied(std::string message);
 Unexpected<Error> unknown_operation();
 Unexpected<Error> resource_not_found(std::string message);
 Unexpected<Error> table_not_found(std::string message);  // of backups: others say resource_not_found
@@ -48,7 +120,7 @@ Unexpected<Error> expired_iterator(std::string message);
 Unexpected<Error> internal_server_error();  // 500
 }  // namespace error
 
-// {"__type":…,"message":…} as the service spells it (some exceptions spell it "Message").
+// {"__type":…,"message":…} as the service spells it.
 std::string error_body(const Error& error);
 
 }  // namespace mayfly::compat
