@@ -23,55 +23,53 @@ bool names_table(std::string_view name_or_arn, std::string_view table) {
   return name_or_arn == table;
 }
 
-// The tables that a request is about, by any of the members in which requests name them.
-bool is_about(const json::Value& request, std::string_view table) {
-  if (const json::Value* name = request.member("TableName")) return names_table(name->string(), table);
-  if (const json::Value* batch = request.member("RequestItems")) {
-    const auto members = batch->members();
-    return std::any_of(members.begin(), members.end(),
-                       [&](const auto& member) { return names_table(member.name, table); });
-  }
-  if (const json::Value* actions = request.member("TransactItems")) {
-    for (const json::Value& action : actions->items())
-      for (const json::Member& member : action.members())
-        if (const json::Value* name = member.value.member("TableName");
-            name && names_table(name->string(), table))
-          return true;
-    return false;
-  }
-  if (const json::Value* iterator = request.member("ShardIterator")) {
-    const auto position = ShardIterator::parse(iterator->string());
-    const auto stream = position ? parse_stream_arn(position->stream_arn) : std::nullopt;
-    return stream && stream->table_name == table;
-  }
-  if (const json::Value* arn = request.member("StreamArn")) {
-    const auto stream = parse_stream_arn(arn->string());
-    return stream && stream->table_name == table;
+bool stream_is_of(std::string_view stream_arn, std::string_view table) {
+  const auto stream = parse_stream_arn(stream_arn);
+  return stream && stream->table_name == table;
+}
+
+// Requests come as they are here: nobody has checked them yet.
+bool is_about(const Operation& operation, const json::Value& request, std::string_view table) {
+  switch (operation.tables_in) {
+    case TablesIn::nothing: return false;
+    case TablesIn::table_name: {
+      const json::Value* name = request.member("TableName");
+      return name != nullptr && names_table(name->string(), table);
+    }
+    case TablesIn::request_items: {
+      const json::Value* batch = request.member("RequestItems");
+      if (batch == nullptr) return false;
+      const auto members = batch->members();
+      return std::any_of(members.begin(), members.end(),
+                         [&](const auto& member) { return names_table(member.name, table); });
+    }
+    case TablesIn::transact_items: {
+      const json::Value* actions = request.member("TransactItems");
+      if (actions == nullptr) return false;
+      for (const json::Value& action : actions->items())
+        for (const json::Member& member : action.members())
+          if (const json::Value* name = member.value.member("TableName");
+              name && names_table(name->string(), table))
+            return true;
+      return false;
+    }
+    case TablesIn::stream_arn: {
+      const json::Value* arn = request.member("StreamArn");
+      return arn != nullptr && stream_is_of(arn->string(), table);
+    }
+    case TablesIn::shard_iterator: {
+      const json::Value* iterator = request.member("ShardIterator");
+      const auto position = iterator ? ShardIterator::parse(iterator->string()) : std::nullopt;
+      return position && stream_is_of(position->stream_arn, table);
+    }
   }
   return false;
 }
 
-bool is_data_operation(const Operation& operation) {
-  constexpr std::string_view names[] = {"GetItem",
-                                        "PutItem",
-                                        "UpdateItem",
-                                        "DeleteItem",
-                                        "Query",
-                                        "Scan",
-                                        "BatchGetItem",
-                                        "BatchWriteItem",
-                                        "GetRecords",
-                                        "TransactGetItems",
-                                        "TransactWriteItems",
-                                        "ExecuteStatement",
-                                        "BatchExecuteStatement",
-                                        "ExecuteTransaction"};
-  return std::find(std::begin(names), std::end(names), operation.name) != std::end(names);
-}
-
 Error throttled(const FaultRule& rule, const Operation& operation) {
   using Kind = Error::Kind;
-  const Kind usual = is_data_operation(operation) ? Kind::provisioned_throughput_exceeded : Kind::throttling;
+  const Kind usual =
+      operation.access == Access::control ? Kind::throttling : Kind::provisioned_throughput_exceeded;
   const Kind kind = rule.exception.value_or(usual);
   if (kind == Kind::throttling)
     return {.kind = kind, .message = "Rate of requests exceeds the allowed throughput."};
@@ -110,8 +108,8 @@ Fault Faults::judge(const engine::Scope& scope, const Operation& operation, std:
   const json::Value& request = document ? document->root() : nothing;
   for (FaultRule& rule : found->second) {
     if (!rule.operation.empty() && rule.operation != operation.name) continue;
-    if (!rule.table.empty() && !is_about(request, rule.table)) continue;
-    if (rule.kind == FaultRule::Kind::unprocessed && !operation.name.starts_with("Batch")) continue;
+    if (!rule.table.empty() && !is_about(operation, request, rule.table)) continue;
+    if (rule.kind == FaultRule::Kind::unprocessed && !operation.is_batch()) continue;
     if (rule.count && rule.struck >= *rule.count) continue;
     if (chance(rule.seed, rule.asked++) >= rule.probability) continue;
     ++rule.struck;

@@ -1,15 +1,17 @@
-// What an operation is: its name, what its request looks like, what it does.
+// What an operation is: its name, what it is about, what its request looks like, what it does.
 //
 // One file in operations/ defines it beside its shape and its run (a family that shares its rules may share
 // one):
 //
 //   constexpr Shape shape = structure("PutItemInput", members);
 //   Result<void> run(Context& context, const json::Value& request, json::Writer& out) { … }
-//   constinit const Operation operations::put_item{dynamodb, "PutItem", &shape, &run};
+//   constinit const Operation operations::put_item{dynamodb, "PutItem", Access::writes,
+//                                                  TablesIn::table_name, &shape, &run};
 //
 // To add one: its declaration in operations/operations.h and its line in dispatch.cc's table.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "compat/context.h"
@@ -25,11 +27,33 @@ using Run = Result<void> (*)(Context& context, const json::Value& request, json:
 inline constexpr std::string_view dynamodb = "DynamoDB_20120810";
 inline constexpr std::string_view dynamodb_streams = "DynamoDBStreams_20120810";
 
+// What it does to items. AWS counts what reads and writes against a table's throughput, all else as requests.
+enum class Access : std::uint8_t {
+  control,  // nothing: it is about tables, streams or the account
+  reads,    // items, or a stream's records of them
+  writes,   // or may, as its statement says
+};
+
+// Where its request names the tables that it is about.
+enum class TablesIn : std::uint8_t {
+  nothing,         // it is about none, or says so in a statement, in another ARN
+  table_name,      // "TableName", a name or an ARN
+  request_items,   // the names of the members of "RequestItems"
+  transact_items,  // "TableName" of what each of "TransactItems" has
+  stream_arn,      // "StreamArn"
+  shard_iterator,  // "ShardIterator", which has the stream's ARN in it
+};
+
 struct Operation {
   std::string_view service;  // dynamodb or dynamodb_streams
   std::string_view name;     // "PutItem"
+  Access access;
+  TablesIn tables_in;
   const Shape* shape;
   Run run;
+
+  // Whether it may leave a part of a request undone and say so: "UnprocessedItems", "UnprocessedKeys".
+  [[nodiscard]] bool is_batch() const { return tables_in == TablesIn::request_items; }
 };
 
 }  // namespace mayfly::compat

@@ -141,7 +141,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
 }  // namespace
 
-constinit const Operation operations::batch_execute_statement{dynamodb, "BatchExecuteStatement", &shape,
-                                                              &run};
+constinit const Operation operations::batch_execute_statement{
+    dynamodb, "BatchExecuteStatement", Access::writes, TablesIn::nothing, &shape, &run};
 
 }  // namespace mayfly::compat

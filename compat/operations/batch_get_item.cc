@@ -188,6 +188,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
 }  // namespace
 
-constinit const Operation operations::batch_get_item{dynamodb, "BatchGetItem", &shape, &run};
+constinit const Operation operations::batch_get_item{
+    dynamodb, "BatchGetItem", Access::reads, TablesIn::request_items, &shape, &run};
 
 }  // namespace mayfly::compat

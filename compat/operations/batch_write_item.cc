@@ -236,6 +236,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
 }  // namespace
 
-constinit const Operation operations::batch_write_item{dynamodb, "BatchWriteItem", &shape, &run};
+constinit const Operation operations::batch_write_item{
+    dynamodb, "BatchWriteItem", Access::writes, TablesIn::request_items, &shape, &run};
 
 }  // namespace mayfly::compat

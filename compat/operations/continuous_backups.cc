@@ -95,9 +95,9 @@ Result<void> describe(Context& context, const json::Value& request, json::Writer
 
 }  // namespace
 
-constinit const Operation operations::update_continuous_backups{dynamodb, "UpdateContinuousBackups",
-                                                                &update_shape, &update};
-constinit const Operation operations::describe_continuous_backups{dynamodb, "DescribeContinuousBackups",
-                                                                  &describe_shape, &describe};
+constinit const Operation operations::update_continuous_backups{
+    dynamodb, "UpdateContinuousBackups", Access::control, TablesIn::table_name, &update_shape, &update};
+constinit const Operation operations::describe_continuous_backups{
+    dynamodb, "DescribeContinuousBackups", Access::control, TablesIn::table_name, &describe_shape, &describe};
 
 }  // namespace mayfly::compat

@@ -224,11 +224,12 @@ Result<void> list(Context& context, const json::Value& request, json::Writer& ou
 
 }  // namespace
 
-constinit const Operation operations::update_contributor_insights{dynamodb, "UpdateContributorInsights",
-                                                                  &update_shape, &update};
-constinit const Operation operations::describe_contributor_insights{dynamodb, "DescribeContributorInsights",
-                                                                    &describe_shape, &describe};
-constinit const Operation operations::list_contributor_insights{dynamodb, "ListContributorInsights",
-                                                                &list_shape, &list};
+constinit const Operation operations::update_contributor_insights{
+    dynamodb, "UpdateContributorInsights", Access::control, TablesIn::table_name, &update_shape, &update};
+constinit const Operation operations::describe_contributor_insights{
+    dynamodb, "DescribeContributorInsights", Access::control, TablesIn::table_name, &describe_shape,
+    &describe};
+constinit const Operation operations::list_contributor_insights{
+    dynamodb, "ListContributorInsights", Access::control, TablesIn::table_name, &list_shape, &list};
 
 }  // namespace mayfly::compat

@@ -48,6 +48,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
 }  // namespace
 
-constinit const Operation operations::create_table{dynamodb, "CreateTable", &shape, &run};
+constinit const Operation operations::create_table{
+    dynamodb, "CreateTable", Access::control, TablesIn::table_name, &shape, &run};
 
 }  // namespace mayfly::compat

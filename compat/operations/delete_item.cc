@@ -41,6 +41,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
 }  // namespace
 
-constinit const Operation operations::delete_item{dynamodb, "DeleteItem", &shape, &run};
+constinit const Operation operations::delete_item{
+    dynamodb, "DeleteItem", Access::writes, TablesIn::table_name, &shape, &run};
 
 }  // namespace mayfly::compat

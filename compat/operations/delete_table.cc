@@ -48,6 +48,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
 }  // namespace
 
-constinit const Operation operations::delete_table{dynamodb, "DeleteTable", &shape, &run};
+constinit const Operation operations::delete_table{
+    dynamodb, "DeleteTable", Access::control, TablesIn::table_name, &shape, &run};
 
 }  // namespace mayfly::compat

@@ -25,6 +25,7 @@ Result<void> run(Context& context, const json::Value&, json::Writer& out) {
 
 }  // namespace
 
-constinit const Operation operations::describe_endpoints{dynamodb, "DescribeEndpoints", &shape, &run};
+constinit const Operation operations::describe_endpoints{
+    dynamodb, "DescribeEndpoints", Access::control, TablesIn::nothing, &shape, &run};
 
 }  // namespace mayfly::compat

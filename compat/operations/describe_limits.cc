@@ -21,6 +21,7 @@ Result<void> run(Context&, const json::Value&, json::Writer& out) {
 
 }  // namespace
 
-constinit const Operation operations::describe_limits{dynamodb, "DescribeLimits", &shape, &run};
+constinit const Operation operations::describe_limits{dynamodb,          "DescribeLimits", Access::control,
+                                                      TablesIn::nothing, &shape,           &run};
 
 }  // namespace mayfly::compat

@@ -109,6 +109,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
 }  // namespace
 
-constinit const Operation operations::describe_stream{dynamodb_streams, "DescribeStream", &shape, &run};
+constinit const Operation operations::describe_stream{dynamodb_streams,     "DescribeStream", Access::control,
+                                                      TablesIn::stream_arn, &shape,           &run};
 
 }  // namespace mayfly::compat

@@ -193,6 +193,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
 }  // namespace
 
-constinit const Operation operations::execute_statement{dynamodb, "ExecuteStatement", &shape, &run};
+constinit const Operation operations::execute_statement{
+    dynamodb, "ExecuteStatement", Access::writes, TablesIn::nothing, &shape, &run};
 
 }  // namespace mayfly::compat

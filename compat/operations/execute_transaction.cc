@@ -174,6 +174,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
 }  // namespace
 
-constinit const Operation operations::execute_transaction{dynamodb, "ExecuteTransaction", &shape, &run};
+constinit const Operation operations::execute_transaction{
+    dynamodb, "ExecuteTransaction", Access::writes, TablesIn::nothing, &shape, &run};
 
 }  // namespace mayfly::compat

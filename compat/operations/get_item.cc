@@ -57,6 +57,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
 }  // namespace
 
-constinit const Operation operations::get_item{dynamodb, "GetItem", &shape, &run};
+constinit const Operation operations::get_item{dynamodb, "GetItem", Access::reads, TablesIn::table_name,
+                                               &shape,   &run};
 
 }  // namespace mayfly::compat

@@ -64,6 +64,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
 }  // namespace
 
-constinit const Operation operations::get_records{dynamodb_streams, "GetRecords", &shape, &run};
+constinit const Operation operations::get_records{dynamodb_streams,         "GetRecords", Access::reads,
+                                                  TablesIn::shard_iterator, &shape,       &run};
 
 }  // namespace mayfly::compat

@@ -80,6 +80,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
 }  // namespace
 
-constinit const Operation operations::get_shard_iterator{dynamodb_streams, "GetShardIterator", &shape, &run};
+constinit const Operation operations::get_shard_iterator{
+    dynamodb_streams, "GetShardIterator", Access::control, TablesIn::stream_arn, &shape, &run};
 
 }  // namespace mayfly::compat

@@ -169,18 +169,32 @@ Result<void> use_auto_scaling(Context& context, const Value& request, json::Writ
 }  // namespace
 
 namespace operations {
-constinit const Operation create_global_table{dynamodb, "CreateGlobalTable", &create_shape, &create};
-constinit const Operation describe_global_table{dynamodb, "DescribeGlobalTable", &describe_shape, &describe};
-constinit const Operation describe_global_table_settings{dynamodb, "DescribeGlobalTableSettings",
-                                                         &describe_settings_shape, &use_settings};
-constinit const Operation list_global_tables{dynamodb, "ListGlobalTables", &list_shape, &list};
-constinit const Operation update_global_table{dynamodb, "UpdateGlobalTable", &update_shape, &update};
-constinit const Operation update_global_table_settings{dynamodb, "UpdateGlobalTableSettings",
-                                                       &update_settings_shape, &use_settings};
-constinit const Operation describe_table_replica_auto_scaling{
-    dynamodb, "DescribeTableReplicaAutoScaling", &describe_auto_scaling_shape, &use_auto_scaling};
-constinit const Operation update_table_replica_auto_scaling{dynamodb, "UpdateTableReplicaAutoScaling",
-                                                            &update_auto_scaling_shape, &use_auto_scaling};
+constinit const Operation create_global_table{dynamodb,          "CreateGlobalTable", Access::control,
+                                              TablesIn::nothing, &create_shape,       &create};
+constinit const Operation describe_global_table{dynamodb,          "DescribeGlobalTable", Access::control,
+                                                TablesIn::nothing, &describe_shape,       &describe};
+constinit const Operation describe_global_table_settings{
+    dynamodb,          "DescribeGlobalTableSettings", Access::control,
+    TablesIn::nothing, &describe_settings_shape,      &use_settings};
+constinit const Operation list_global_tables{dynamodb,          "ListGlobalTables", Access::control,
+                                             TablesIn::nothing, &list_shape,        &list};
+constinit const Operation update_global_table{dynamodb,          "UpdateGlobalTable", Access::control,
+                                              TablesIn::nothing, &update_shape,       &update};
+constinit const Operation update_global_table_settings{
+    dynamodb,          "UpdateGlobalTableSettings", Access::control,
+    TablesIn::nothing, &update_settings_shape,      &use_settings};
+constinit const Operation describe_table_replica_auto_scaling{dynamodb,
+                                                              "DescribeTableReplicaAutoScaling",
+                                                              Access::control,
+                                                              TablesIn::table_name,
+                                                              &describe_auto_scaling_shape,
+                                                              &use_auto_scaling};
+constinit const Operation update_table_replica_auto_scaling{dynamodb,
+                                                            "UpdateTableReplicaAutoScaling",
+                                                            Access::control,
+                                                            TablesIn::table_name,
+                                                            &update_auto_scaling_shape,
+                                                            &use_auto_scaling};
 }  // namespace operations
 
 }  // namespace mayfly::compat

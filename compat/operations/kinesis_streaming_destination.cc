@@ -164,12 +164,16 @@ Result<void> describe(Context& context, const json::Value& request, json::Writer
 }  // namespace
 
 constinit const Operation operations::enable_kinesis_streaming_destination{
-    dynamodb, "EnableKinesisStreamingDestination", &enable_shape, &enable};
+    dynamodb, "EnableKinesisStreamingDestination", Access::control, TablesIn::table_name, &enable_shape,
+    &enable};
 constinit const Operation operations::disable_kinesis_streaming_destination{
-    dynamodb, "DisableKinesisStreamingDestination", &enable_shape, &disable};
+    dynamodb, "DisableKinesisStreamingDestination", Access::control, TablesIn::table_name, &enable_shape,
+    &disable};
 constinit const Operation operations::update_kinesis_streaming_destination{
-    dynamodb, "UpdateKinesisStreamingDestination", &update_shape, &update};
+    dynamodb, "UpdateKinesisStreamingDestination", Access::control, TablesIn::table_name, &update_shape,
+    &update};
 constinit const Operation operations::describe_kinesis_streaming_destination{
-    dynamodb, "DescribeKinesisStreamingDestination", &describe_shape, &describe};
+    dynamodb, "DescribeKinesisStreamingDestination", Access::control, TablesIn::table_name, &describe_shape,
+    &describe};
 
 }  // namespace mayfly::compat

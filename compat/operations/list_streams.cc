@@ -72,6 +72,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
 }  // namespace
 
-constinit const Operation operations::list_streams{dynamodb_streams, "ListStreams", &shape, &run};
+constinit const Operation operations::list_streams{dynamodb_streams,     "ListStreams", Access::control,
+                                                   TablesIn::table_name, &shape,        &run};
 
 }  // namespace mayfly::compat

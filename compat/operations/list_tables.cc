@@ -44,6 +44,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
 }  // namespace
 
-constinit const Operation operations::list_tables{dynamodb, "ListTables", &shape, &run};
+constinit const Operation operations::list_tables{dynamodb,          "ListTables", Access::control,
+                                                  TablesIn::nothing, &shape,       &run};
 
 }  // namespace mayfly::compat

@@ -47,6 +47,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
 }  // namespace
 
-constinit const Operation operations::put_item{dynamodb, "PutItem", &shape, &run};
+constinit const Operation operations::put_item{dynamodb, "PutItem", Access::writes, TablesIn::table_name,
+                                               &shape,   &run};
 
 }  // namespace mayfly::compat

@@ -188,6 +188,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
 }  // namespace
 
-constinit const Operation operations::query{dynamodb, "Query", &shape, &run};
+constinit const Operation operations::query{dynamodb, "Query", Access::reads, TablesIn::table_name,
+                                            &shape,   &run};
 
 }  // namespace mayfly::compat

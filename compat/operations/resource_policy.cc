@@ -195,9 +195,11 @@ Result<void> get(Context& context, const json::Value& request, json::Writer& out
 
 }  // namespace
 
-constinit const Operation operations::put_resource_policy{dynamodb, "PutResourcePolicy", &put_shape, &put};
-constinit const Operation operations::get_resource_policy{dynamodb, "GetResourcePolicy", &get_shape, &get};
-constinit const Operation operations::delete_resource_policy{dynamodb, "DeleteResourcePolicy", &delete_shape,
-                                                             &remove};
+constinit const Operation operations::put_resource_policy{
+    dynamodb, "PutResourcePolicy", Access::control, TablesIn::nothing, &put_shape, &put};
+constinit const Operation operations::get_resource_policy{
+    dynamodb, "GetResourcePolicy", Access::control, TablesIn::nothing, &get_shape, &get};
+constinit const Operation operations::delete_resource_policy{
+    dynamodb, "DeleteResourcePolicy", Access::control, TablesIn::nothing, &delete_shape, &remove};
 
 }  // namespace mayfly::compat

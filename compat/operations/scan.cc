@@ -143,6 +143,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
 }  // namespace
 
-constinit const Operation operations::scan{dynamodb, "Scan", &shape, &run};
+constinit const Operation operations::scan{dynamodb, "Scan", Access::reads, TablesIn::table_name,
+                                           &shape,   &run};
 
 }  // namespace mayfly::compat

@@ -134,9 +134,11 @@ Result<void> list(Context& context, const Value& request, json::Writer& out) {
 
 }  // namespace
 
-constinit const Operation operations::tag_resource{dynamodb, "TagResource", &tag_shape, &tag};
-constinit const Operation operations::untag_resource{dynamodb, "UntagResource", &untag_shape, &untag};
-constinit const Operation operations::list_tags_of_resource{dynamodb, "ListTagsOfResource", &list_shape,
-                                                            &list};
+constinit const Operation operations::tag_resource{dynamodb,          "TagResource", Access::control,
+                                                   TablesIn::nothing, &tag_shape,    &tag};
+constinit const Operation operations::untag_resource{dynamodb,          "UntagResource", Access::control,
+                                                     TablesIn::nothing, &untag_shape,    &untag};
+constinit const Operation operations::list_tags_of_resource{
+    dynamodb, "ListTagsOfResource", Access::control, TablesIn::nothing, &list_shape, &list};
 
 }  // namespace mayfly::compat

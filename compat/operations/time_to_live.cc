@@ -103,9 +103,9 @@ Result<void> describe(Context& context, const json::Value& request, json::Writer
 
 }  // namespace
 
-constinit const Operation operations::update_time_to_live{dynamodb, "UpdateTimeToLive", &update_shape,
-                                                          &update};
-constinit const Operation operations::describe_time_to_live{dynamodb, "DescribeTimeToLive", &describe_shape,
-                                                            &describe};
+constinit const Operation operations::update_time_to_live{
+    dynamodb, "UpdateTimeToLive", Access::control, TablesIn::table_name, &update_shape, &update};
+constinit const Operation operations::describe_time_to_live{
+    dynamodb, "DescribeTimeToLive", Access::control, TablesIn::table_name, &describe_shape, &describe};
 
 }  // namespace mayfly::compat

@@ -68,6 +68,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
 }  // namespace
 
-constinit const Operation operations::transact_get_items{dynamodb, "TransactGetItems", &shape, &run};
+constinit const Operation operations::transact_get_items{
+    dynamodb, "TransactGetItems", Access::reads, TablesIn::transact_items, &shape, &run};
 
 }  // namespace mayfly::compat

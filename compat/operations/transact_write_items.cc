@@ -162,6 +162,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
 }  // namespace
 
-constinit const Operation operations::transact_write_items{dynamodb, "TransactWriteItems", &shape, &run};
+constinit const Operation operations::transact_write_items{
+    dynamodb, "TransactWriteItems", Access::writes, TablesIn::transact_items, &shape, &run};
 
 }  // namespace mayfly::compat

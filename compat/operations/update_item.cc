@@ -42,6 +42,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
 }  // namespace
 
-constinit const Operation operations::update_item{dynamodb, "UpdateItem", &shape, &run};
+constinit const Operation operations::update_item{
+    dynamodb, "UpdateItem", Access::writes, TablesIn::table_name, &shape, &run};
 
 }  // namespace mayfly::compat

@@ -418,6 +418,7 @@ Result<void> run(Context& context, const Value& request, json::Writer& out) {
 
 }  // namespace
 
-constinit const Operation operations::update_table{dynamodb, "UpdateTable", &shape, &run};
+constinit const Operation operations::update_table{
+    dynamodb, "UpdateTable", Access::control, TablesIn::table_name, &shape, &run};
 
 }  // namespace mayfly::compat

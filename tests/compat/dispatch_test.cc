@@ -1,3 +1,6 @@
+#include "compat/dispatch.h"
+
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 #include <thread>
@@ -14,6 +17,25 @@ TEST_CASE("an operation that is not there is told at once") {
         R"(400 {"__type":"com.amazon.coral.service#UnknownOperationException"})");
   CHECK(emulator.emulator().execute(emulator.scope, "", "{}").status == 400);
   CHECK(emulator.emulator().execute(emulator.scope, "DynamoDBStreams_20120810.PutItem", "{}").status == 400);
+}
+
+TEST_CASE("an operation says where its request names tables, and its request does") {
+  using compat::TablesIn;
+  const std::vector<std::pair<TablesIn, std::string_view>> places = {
+      {TablesIn::table_name, "TableName"},
+      {TablesIn::request_items, "RequestItems"},
+      {TablesIn::transact_items, "TransactItems"},
+      {TablesIn::stream_arn, "StreamArn"},
+      {TablesIn::shard_iterator, "ShardIterator"}};
+  for (const compat::Operation* operation : compat::all_operations()) {
+    INFO(operation->name);
+    for (const auto& place : places) {
+      const auto& members = operation->shape->members;
+      const bool has = std::any_of(members.begin(), members.end(),
+                                   [&](const auto& one) { return one.name == place.second; });
+      CHECK(has == (operation->tables_in == place.first));
+    }
+  }
 }
 
 TEST_CASE("a body that is no JSON object is a serialization error") {
