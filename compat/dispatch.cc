@@ -1,9 +1,7 @@
 #include "compat/dispatch.h"
 
-#include <new>
-
 #include "compat/operations/operations.h"
-#include "engine/storage.h"
+#include "engine/attempt.h"
 
 namespace mayfly::compat {
 namespace {
@@ -90,18 +88,14 @@ Answer error_answer(const Error& error) { return {error_status(error.kind), erro
 std::span<const Operation* const> all_operations() { return operations_table; }
 
 Answer dispatch(Context& context, const Operation& operation, std::string_view body) {
-  try {
+  const auto run = [&]() -> Answer {
     auto answer = answer_body(context, operation, body);
     if (!answer) return error_answer(answer.error());
     return {200, *std::move(answer)};
-  } catch (const engine::StorageFault&) {
-    return error_answer(error::internal_server_error().error);
-  } catch (const std::bad_alloc&) {
-    // A request may be as large as it likes to be; what stands is untouched, and the client may try again.
-    return error_answer(error::internal_server_error().error);
-  }
-  // Nothing else is thrown on purpose: what is not caught here is a mistake of ours, and ends the process
-  // where it happened instead of hiding behind a 500.
+  };
+  // A request may be as large as memory is; what stands is untouched, and the client may try again.
+  return engine::attempt(run,
+                         [](std::string_view) { return error_answer(error::internal_server_error().error); });
 }
 
 }  // namespace mayfly::compat

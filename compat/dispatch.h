@@ -28,7 +28,8 @@ Answer error_answer(const Error& error);
 // Every operation, in the table's order.
 std::span<const Operation* const> all_operations();
 
-// Parse, check types, check constraints, run; errors become their answers, StorageFault a 500.
+// Parse, check types, check constraints, run; errors become their answers, a failure (engine/attempt.h) a
+// 500.
 Answer dispatch(Context& context, const Operation& operation, std::string_view body);
 
 }  // namespace mayfly::compat

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "engine/attempt.h"
+
 namespace mayfly::engine {
 
 ChangeFeed::Subscription::Subscription(Subscription&& other) noexcept
@@ -30,11 +32,11 @@ ChangeFeed::Subscription ChangeFeed::subscribe(Listener listener) {
 
 void ChangeFeed::tell(const Change& change) noexcept {
   for (const Listener& listener : listeners_) {
-    try {
-      listener(change);
-    } catch (...) {
-      // Memory ran out for the listener's note. The write stands, and whoever made it must hear so.
-    }
+    attempt([&] { listener(change); },
+            [](std::string_view) {
+              // There is no memory for the listener's note. The write stands, and whoever made it must hear
+              // so.
+            });
   }
 }
 

@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "engine/attempt.h"
 #include "engine/departed.h"
 #include "engine/failpoints.h"
 #include "engine/index_backfill.h"
@@ -200,11 +201,10 @@ std::shared_ptr<const Table> Database::update_table(const std::shared_ptr<LiveTa
                                         before->expiry != after->expiry);
   if (makes_due) {
     if (const auto turn = table->account().try_turn()) {
-      try {
-        parts_->reaper->sweep_some(*turn, table->id(), parts_->options.backfill_at_once_max);
-      } catch (const StorageFault&) {
-        // The reaper tries again.
-      }
+      attempt([&] { parts_->reaper->sweep_some(*turn, table->id(), parts_->options.backfill_at_once_max); },
+              [](std::string_view) {
+                // The reaper tries again.
+              });
     }
   }
   return table->description();

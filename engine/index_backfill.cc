@@ -5,6 +5,7 @@
 #include <deque>
 #include <optional>
 
+#include "engine/attempt.h"
 #include "engine/change_log.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
@@ -16,7 +17,6 @@ namespace mayfly::engine {
 namespace {
 constexpr std::size_t batch_items_max = 64;     // locked together
 constexpr std::size_t background_items = 1024;  // between two looks whether to stop
-constexpr std::chrono::seconds fault_pause{1};  // before storage that failed is tried again
 }  // namespace
 
 bool BackfillWalk::needed(const Table& description) {
@@ -103,17 +103,19 @@ class IndexBackfill::Walks final : public Task {
   }
 
  private:
-  Next step() noexcept override {
+  Next step() override {
     std::optional<BackfillWalk> walk = next();
     if (!walk) return Next::when_woken();
-    try {
+    const auto go_on = [&] {
       if (!walk->step(background_items)) add(*std::move(walk));
       return Next::at_once();
-    } catch (const StorageFault&) {
+    };
+    return attempt(go_on, [&](std::string_view why) {
       add(*std::move(walk));
-      return Next::at(scheduler_->now() + fault_pause);
-    }
+      return failed(why);
+    });
   }
+  Next failed(std::string_view) override { return Next::at(scheduler_->now() + fault_wait); }
 
   std::optional<BackfillWalk> next() {
     const Lock lock(mutex_);
@@ -136,13 +138,15 @@ void IndexBackfill::start(std::shared_ptr<LiveTable> table, const Table& descrip
   // Where nobody else can go on with it, who asked fills in the rest: an index that is never filled helps
   // nobody.
   const bool alone = !scheduler_->start();
-  try {
-    if (at_once > 0 && walk.step(at_once)) return;
+  const auto fill = [&] {
+    if (at_once > 0 && walk.step(at_once)) return true;
     while (alone)
-      if (walk.step(background_items)) return;
-  } catch (const StorageFault&) {
-    // The description says that something is missing: whoever was told so may rely on its coming.
-  }
+      if (walk.step(background_items)) return true;
+    return false;
+  };
+  // Where that fails, the description says that something is missing: whoever was told so may rely on its
+  // coming.
+  if (attempt(fill, [](std::string_view) { return false; })) return;
   walks_->add(std::move(walk));
   scheduler_->wake(walks_);
 }

@@ -28,8 +28,8 @@ class BackfillWalk {
  public:
   BackfillWalk(Database& database, std::shared_ptr<LiveTable> table, const Table& description);
 
-  // Fills at most `items` more; true: done, and the description says so, or nobody wants it any more. After a
-  // StorageFault it can go on.
+  // Fills at most `items` more; true: done, and the description says so, or nobody wants it any more. If it
+  // fails (attempt.h) it can go on.
   bool step(std::size_t items);
 
   static bool needed(const Table& description);
@@ -56,7 +56,7 @@ class IndexBackfill {
   IndexBackfill(const IndexBackfill&) = delete;
   IndexBackfill& operator=(const IndexBackfill&) = delete;
 
-  // Fills in at most `at_once` items now, the rest in the background; what a StorageFault interrupts as well.
+  // Fills in at most `at_once` items now, the rest in the background; what fails (attempt.h) as well.
   void start(std::shared_ptr<LiveTable> table, const Table& description, std::size_t at_once);
 
  private:

@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "engine/attempt.h"
 #include "engine/change_log.h"
 #include "engine/expiry_mode.h"
 #include "engine/key_codec.h"
@@ -18,7 +19,6 @@ namespace mayfly::engine {
 namespace {
 constexpr std::size_t batch_items_max = 64;     // locked together: below a millisecond
 constexpr std::size_t slice_items_max = 256;    // of one account, before the others have their turn
-constexpr std::chrono::seconds fault_pause{1};  // before storage that failed is tried again
 constexpr Instant retention_ms = 24 * 3600 * 1000;
 constexpr Instant trim_pause_ms = 60 * 1000;  // records are trimmed in lots, not one by one
 
@@ -171,7 +171,7 @@ class Reaper::Rounds final : public Task {
     Instant next_trim = 0;       // in stream time
   };
 
-  Next step() noexcept override {
+  Next step() override {
     std::optional<std::chrono::nanoseconds> pause;
     for (Account* account : reaper_.database_.parts().accounts.all()) {
       if (reaper_.stop_) return Next::when_woken();
@@ -182,20 +182,23 @@ class Reaper::Rounds final : public Task {
         const auto left = account->clock().real_time_until(instant);
         if (left) pause = std::min(pause.value_or(*left), *left);
       };
-      try {
+      const auto reap = [&] {
         reap_a_little(*turn, work);
         if (const auto timer = account->timers().earliest()) wake_at(timer->fires);
         if (work.next_trim <= account->stream_now()) work.next_trim = reaper_.trim_streams(*turn);
         wake_at(account->instant_of_stream_time(work.next_trim));
-      } catch (const StorageFault&) {
+      };
+      attempt(reap, [&](std::string_view) {
         // What is due stays due: the index and the timer are as they were.
         work.sweep.reset();
-        pause = std::min<std::chrono::nanoseconds>(pause.value_or(fault_pause), fault_pause);
-      }
+        pause = std::min<std::chrono::nanoseconds>(pause.value_or(fault_wait), fault_wait);
+      });
     }
     if (!pause) return Next::when_woken();
     return Next::at(reaper_.scheduler_->now() + std::chrono::ceil<RealTime::duration>(*pause));
   }
+
+  Next failed(std::string_view) override { return Next::at(reaper_.scheduler_->now() + fault_wait); }
 
   void reap_a_little(const Account::Turn& turn, Work& work) {
     TimerQueue& timers = turn.account().timers();

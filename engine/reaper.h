@@ -4,7 +4,7 @@
 // says: expiry_mode.h), never earlier: the entry says when to look, the item under its lock says whether.
 // What is due goes in due order, and in the order of its keys at the same instant, in small batches, so that
 // writers get their turn. One task for all accounts, at rest until something fires; of each account a step
-// deletes a little, then it is the next one's turn, so that nobody waits for another's backlog. Storage that
+// deletes a little, then it is the next one's turn, so that nobody waits for another's backlog. What
 // fails is tried again later.
 //
 // Nobody has to wait for it either: what has fired is hidden from whoever reads or writes (departed.h).

@@ -3,6 +3,8 @@
 #include <system_error>
 #include <utility>
 
+#include "engine/attempt.h"
+
 namespace mayfly::engine {
 
 void Scheduler::wake(const std::shared_ptr<Task>& task) {
@@ -38,7 +40,8 @@ void Scheduler::step(Lock<Mutex>& lock, std::size_t place) {
   queue_.erase(queue_.begin() + static_cast<std::ptrdiff_t>(place));
   task->state_ = Task::State::running;
   lock.unlock();
-  const Task::Next next = task->step();
+  const Task::Next next =
+      attempt([&] { return task->step(); }, [&](std::string_view why) { return task->failed(why); });
   lock.lock();
   if (!ended_) rest(task, next);
   lock.unlock();

@@ -4,7 +4,7 @@
 // to be, and a wake brings it earlier. A wake during a step brings one more step, so nothing is missed. Tasks
 // take turns, first come, first served.
 //
-//   class Walk final : public Task { Next step() noexcept override { … return Next::at(deadline); } };
+//   class Walk final : public Task { Next step() override { … return Next::at(deadline); } };
 //   scheduler->wake(walk);
 //
 // Who steps them is the subclass's: threads in a server (ThreadScheduler), a seeded order and a clock of its
@@ -12,6 +12,7 @@
 // way.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -19,6 +20,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -42,8 +44,12 @@ class Task {
     bool now;
     std::optional<RealTime> alarm;
   };
+  static constexpr std::chrono::milliseconds fault_wait{1000};  // before what failed is tried again
+
   // A bounded piece of work, which waits for nobody.
-  virtual Next step() noexcept = 0;
+  virtual Next step() = 0;
+  // The step failed (attempt.h), for the reason that a sentence says.
+  virtual Next failed(std::string_view why) = 0;
 
  private:
   friend class Scheduler;

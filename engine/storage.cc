@@ -201,10 +201,11 @@ struct Storage::Engine final {
     explicit Upkeep(Engine& engine) : engine_(engine) {}
 
    private:
-    Next step() noexcept override {
+    Next step() override {
       const auto pause = engine_.keep_up();
       return pause ? Next::at(engine_.scheduler->now() + *pause) : Next::when_woken();
     }
+    Next failed(std::string_view) override { return Next::at(engine_.scheduler->now() + resume_pause); }
     Engine& engine_;
   };
   const std::shared_ptr<Scheduler> scheduler;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "engine/attempt.h"
 #include "engine/departed.h"
 #include "engine/expiry_mode.h"
 #include "engine/index_entries.h"
@@ -205,11 +206,10 @@ void Transaction::State::expire_written() {
       expiry.adopt(item, StoredItem(item.new_bytes));
   if (expiry.items.empty()) return;
   expiry.tables = tables;
-  try {
-    expiry.write();
-  } catch (const StorageFault&) {
-    // What was written stands; the reaper comes for it.
-  }
+  attempt([&] { expiry.write(); },
+          [](std::string_view) {
+            // What was written stands; the reaper comes for it.
+          });
 }
 
 void Transaction::State::adopt(const OneItem& item, StoredItem stored) {

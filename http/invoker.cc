@@ -16,7 +16,6 @@
 #include <boost/beast/http/string_body.hpp>
 #include <deque>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <sys/resource.h>
 #include <system_error>
@@ -24,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/attempt.h"
 #include "engine/mutex.h"
 #include "http/name_lookup.h"
 
@@ -201,11 +201,10 @@ Expected<void, std::string> HttpInvoker::State::prepare() {
 
 void HttpInvoker::State::run() {
   while (!io.stopped()) {
-    try {
-      io.run();
-    } catch (const std::bad_alloc&) {
-      // A call is lost, the others go on.
-    }
+    engine::attempt([&] { io.run(); },
+                    [](std::string_view) {
+                      // A call is lost, the others go on.
+                    });
   }
 }
 

@@ -6,7 +6,6 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <exception>
 #include <sys/socket.h>
 #include <system_error>
 #include <thread>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "compat/dispatch.h"
+#include "engine/attempt.h"
 #include "http/access.h"
 #include "http/log.h"
 #include "http/router.h"
@@ -33,7 +33,7 @@ using Timer = asio::basic_waitable_timer<std::chrono::steady_clock,
                                          asio::wait_traits<std::chrono::steady_clock>, Executor>;
 using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
 
-// How long to wait before accepting again when the process has no file descriptor left.
+// How long to wait before accepting again when the process has no file descriptor or no memory left.
 constexpr std::chrono::milliseconds accept_pause{50};
 
 // One thread, its listener and its connections.
@@ -60,7 +60,7 @@ class Lane {
 
   void run() {
     accept();
-    thread_ = std::thread([this] { io_.run(); });
+    thread_ = std::thread([this] { serve(); });
   }
   void stop() {
     // The request under way is answered first.
@@ -69,12 +69,27 @@ class Lane {
   }
 
  private:
+  // A handler that fails costs the connection whose it is.
+  void serve() {
+    while (!io_.stopped()) {
+      engine::attempt([&] { io_.run(); },
+                      [](std::string_view why) {
+                        log::write(log::Level::error, "a connection failed: " + std::string(why));
+                      });
+    }
+  }
+
   void accept() {
     accepting_ = true;
     acceptor_.async_accept([this](ErrorCode failure, Socket socket) {
+      const auto take = [&] {
+        if (failure) return false;
+        begin(std::move(socket));
+        return true;
+      };
+      const bool begun = engine::attempt(take, [](std::string_view) { return false; });
       accepting_ = false;
-      if (failure) return accept_later();
-      begin(std::move(socket));
+      if (!begun) return accept_later();
       if (sessions_.size() < settings_.connections_max) accept();
     });
   }
@@ -175,19 +190,17 @@ class EmulatorService final : public Service {
                                         std::to_string(reply.body.size()) + " bytes");
     }
   }
-  // The last resort: what throws is a bug of ours (or no memory), and costs one request, not everybody's
-  // tables.
+  // What compat attempts has its 500 already; here are bodies that are unpacked and packed, and replies.
   Reply answer_or_500(const Admitted& admitted, const std::stop_token& stop) {
-    try {
-      return route(admitted, emulator_, access_, stop);
-    } catch (const std::exception& failure) {
-      log::write(log::Level::error, std::string("a request failed: ") + failure.what());
+    const auto fail = [](std::string_view why) {
+      log::write(log::Level::error, "a request failed: " + std::string(why));
       Reply reply;
       reply.status = 500;
       reply.content_type = "application/x-amz-json-1.0";
       reply.body = compat::error_answer(compat::error::internal_server_error().error).body;
       return reply;
-    }
+    };
+    return engine::attempt([&] { return route(admitted, emulator_, access_, stop); }, fail);
   }
 
   compat::Emulator& emulator_;

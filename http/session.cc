@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <utility>
 
+#include "engine/attempt.h"
 #include "http/router.h"
 
 namespace mayfly::http {
@@ -210,16 +211,16 @@ void Session::read_ahead() {
 void Session::next_piece() {
   waiting_ = true;
   stop_ = std::stop_source();
-  const bool taken = slow_lane_.run(
-      stop_, [self = shared_from_this(), source = source_, stop = stop_.get_token()]() mutable {
-        std::string piece;
-        const bool more = source->next(piece, stop) && !stop.stop_requested();
-        source.reset();
-        const auto executor = self->socket_.get_executor();
-        asio::post(executor, [self = std::move(self), piece = std::move(piece), more] {
-          self->piece_came(piece, more);
-        });
-      });
+  const bool taken = slow_lane_.run(stop_, [self = shared_from_this(), source = source_,
+                                            stop = stop_.get_token()]() mutable {
+    std::string piece;
+    const auto next = [&] { return source->next(piece, stop); };
+    const bool more = engine::attempt(next, [](std::string_view) { return false; }) && !stop.stop_requested();
+    source.reset();
+    const auto executor = self->socket_.get_executor();
+    asio::post(executor,
+               [self = std::move(self), piece = std::move(piece), more] { self->piece_came(piece, more); });
+  });
   if (taken) return watch_client();
   piece_came({}, false);
 }

@@ -3,6 +3,8 @@
 #include <system_error>
 #include <utility>
 
+#include "engine/attempt.h"
+
 namespace mayfly::http {
 
 std::string_view name_of(Waiting kind) {
@@ -54,7 +56,9 @@ void SlowLane::work() {
       --idle_;
       lock.unlock();
       const std::stop_callback at_end(end_.get_token(), [&] { job.stop.request_stop(); });
-      job.run();
+      engine::attempt(job.run, [](std::string_view) {
+        // Who waits for it waits no longer than its client does.
+      });
     }
     lock.lock();
     ++idle_;

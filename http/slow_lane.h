@@ -71,7 +71,7 @@ class SlowLane {
   [[nodiscard]] Place take(Waiting kind);
 
   // False: there is no thread to be had, or the lane has ended. `stop` is requested if the lane ends
-  // meanwhile. Requires: the caller has a place; the job does not throw, and heeds `stop` wherever it waits.
+  // meanwhile. Requires: the caller has a place; the job heeds `stop` wherever it waits.
   [[nodiscard]] bool run(std::stop_source stop, std::function<void()> job);
 
   // Asks all jobs to stop and waits until they have. None is taken any more.

@@ -63,6 +63,9 @@ only_in "change records are appended by engine/committer alone" '(put|append)[(]
         'engine/committer[.]cc' engine
 only_in "what runs by itself is stepped by a scheduler" 'std::j?thread[ >({]' \
         '(engine/scheduler|compat/kinesis/destinations|http/[a-z_]+)[.](h|cc)' engine compat http cli embed include
+only_in "what any piece of work may throw is caught by engine/attempt alone, but for who opens and who hands on" \
+        'catch [(](const )?(engine::)?(std::exception|StorageFault|std::bad_alloc|[.][.][.])' \
+        '(engine/(attempt[.]h|committer[.]cc|database[.]cc)|compat/emulator[.]cc)' engine compat http cli embed
 only_in "only engine/clock asks for the time" \
         '(system|steady|high_resolution|utc)_clock::now|clock_gettime|gettimeofday|[^_a-z]time[(](nullptr|NULL|0)[)]' \
         'engine/clock[.]cc' engine compat http cli embed include

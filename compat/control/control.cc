@@ -1,10 +1,10 @@
 #include "compat/control/control.h"
 
 #include <algorithm>
-#include <exception>
 
 #include "compat/control/handlers.h"
 #include "compat/wire/percent_encoding.h"
+#include "engine/attempt.h"
 
 namespace mayfly::compat::control {
 namespace {
@@ -108,12 +108,8 @@ Answer answer(Emulator& emulator, const Request& request) {
       allow += route.method;
       continue;
     }
-    try {
-      return run(emulator, request, route, std::move(parameters));
-    } catch (const std::exception&) {
-      // Storage's faults, and memory that ran out.
-      return refusal(error::internal_server_error().error);
-    }
+    return engine::attempt([&] { return run(emulator, request, route, std::move(parameters)); },
+                           [](std::string_view) { return refusal(error::internal_server_error().error); });
   }
   if (allow.empty()) return refusal(not_found("There is no " + std::string(request.path) + ".").error);
   Answer answer = refusal({.kind = Error::Kind::method_not_allowed,

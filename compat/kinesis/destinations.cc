@@ -1,12 +1,14 @@
 #include "compat/kinesis/destinations.h"
 
 #include <algorithm>
+#include <numeric>
 #include <system_error>
 
 #include "compat/kinesis/record.h"
 #include "compat/wire/base64.h"
 #include "compat/wire/json.h"
 #include "compat/wire/shape.h"
+#include "engine/attempt.h"
 #include "engine/clock.h"
 
 namespace mayfly::compat::kinesis {
@@ -200,7 +202,11 @@ void Destinations::run() {
       continue;
     }
     std::vector<std::size_t> refused;
-    const bool taken = put(batch, refused);
+    const bool taken = engine::attempt([&] { return put(batch, refused); },
+                                       [&](std::string_view) {
+                                         refuse_all(batch, refused);
+                                         return false;
+                                       });
     {
       const std::lock_guard lock(waiting_mutex_);
       for (auto place = refused.rbegin(); place != refused.rend(); ++place) {
@@ -218,6 +224,11 @@ void Destinations::run() {
     while (!stop_.stop_requested() && came_.wait(came_.ticket(), deadline)) {}
     wait = std::min(wait * 2, retry_wait_max);
   }
+}
+
+void Destinations::refuse_all(const std::vector<Waiting>& batch, std::vector<std::size_t>& refused) {
+  refused.resize(batch.size());
+  std::iota(refused.begin(), refused.end(), std::size_t{0});
 }
 
 bool Destinations::put(const std::vector<Waiting>& batch, std::vector<std::size_t>& refused) {
@@ -249,7 +260,7 @@ bool Destinations::put(const std::vector<Waiting>& batch, std::vector<std::size_
   const auto answer = invoker_->post(invocation, stop_.get_token());
   const auto body = answer && answer->status < 300 ? json::parse(answer->body) : nullptr;
   if (body == nullptr) {
-    for (std::size_t place = 0; place < batch.size(); ++place) refused.push_back(place);
+    refuse_all(batch, refused);
     return false;
   }
   if (const json::Value* records = body->root().member("Records")) {

@@ -72,6 +72,7 @@ class Destinations {
   void run();
   // Puts the first of what waits; false: none of it was taken.
   bool put(const std::vector<Waiting>& batch, std::vector<std::size_t>& refused);
+  static void refuse_all(const std::vector<Waiting>& batch, std::vector<std::size_t>& refused);
 
   engine::Database& database_;
   const std::shared_ptr<outbound::Invoker> invoker_;

@@ -67,7 +67,7 @@ class EventCalls::Calls final : public engine::Task, public std::enable_shared_f
     return std::nullopt;
   }
 
-  Next step() noexcept override {
+  Next step() override {
     std::optional<engine::RealTime> alarm;
     while (auto next = take(alarm)) {
       const auto called = std::make_shared<Waiting>(*std::move(next));
@@ -78,6 +78,8 @@ class EventCalls::Calls final : public engine::Task, public std::enable_shared_f
     }
     return alarm ? Next::at(*alarm) : Next::when_woken();
   }
+
+  Next failed(std::string_view) override { return Next::at(engine::host_time() + fault_wait); }
 
   void answered(Waiting called, const outbound::Invoker::Answer& answer) {
     {

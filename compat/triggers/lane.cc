@@ -1,7 +1,6 @@
 #include "compat/triggers/lane.h"
 
 #include <algorithm>
-#include <exception>
 #include <mutex>
 #include <utility>
 
@@ -9,8 +8,8 @@
 #include "compat/triggers/failure_destination.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/hash.h"
+#include "engine/attempt.h"
 #include "engine/clock.h"
-#include "engine/storage.h"
 #include "engine/uuid.h"
 
 namespace mayfly::compat::triggers {
@@ -24,7 +23,6 @@ constexpr std::size_t page_bytes_max = std::size_t{1} << 20;
 constexpr std::size_t event_bytes_max = 6 * 1024 * 1024;  // Lambda's limit on what a function is sent
 constexpr std::size_t state_bytes_max = 1024 * 1024;      // on what a tumbling window keeps
 constexpr milliseconds retry_wait_min{100}, retry_wait_max{10'000};
-constexpr milliseconds fault_wait{1000};
 constexpr int sends_max = 3;
 // What was read and discarded is noted in storage now and then: a restart reads it again.
 constexpr engine::Sequence discards_max = 10'000;
@@ -64,16 +62,27 @@ Lane::Lane(const std::shared_ptr<Poller>& poller, const LaneName& name, std::str
 
 // --- steps
 
-engine::Task::Next Lane::step() noexcept {
+engine::Task::Next Lane::step() {
   const auto keeper = keeper_.lock();
   if (!keeper) return Next::when_woken();
-  try {
-    return stopped() ? leave() : go_on();
-  } catch (const std::exception& fault) {
-    // Storage failed, or memory ran out: from the first record on that is not done with, a little later.
-    start_over(fault.what());
-    return Next::at_once();
-  }
+  return stopped() ? leave() : go_on();
+}
+
+// From the first record on that is not done with, a little later.
+engine::Task::Next Lane::failed(std::string_view why) {
+  const auto keeper = keeper_.lock();
+  if (!keeper) return Next::when_woken();
+  poller_.set_last_result("PROBLEM: " + std::string(why));
+  if (call_) end_call();
+  work_.clear();
+  closing_.reset();
+  sending_.reset();
+  ahead_.clear();
+  ahead_bytes_ = 0;
+  batch_deadline_.reset();
+  read_next_ = position_.next;
+  rest(fault_wait);
+  return Next::at_once();
 }
 
 engine::Task::Next Lane::go_on() {
@@ -112,19 +121,6 @@ engine::Task::Next Lane::leave() {
     done_up_to(first_not_done());
   poller_.lane_left(name_);
   return Next::when_woken();
-}
-
-void Lane::start_over(std::string_view problem) {
-  poller_.set_last_result("PROBLEM: " + std::string(problem));
-  if (call_) end_call();
-  work_.clear();
-  closing_.reset();
-  sending_.reset();
-  ahead_.clear();
-  ahead_bytes_ = 0;
-  batch_deadline_.reset();
-  read_next_ = position_.next;
-  rest(fault_wait);
 }
 
 engine::Task::Next Lane::look(const EventSourceMapping& mapping) {
@@ -366,13 +362,14 @@ engine::Sequence Lane::first_not_done() const {
 
 void Lane::done_up_to(engine::Sequence next) {
   position_.next = next;
-  try {
+  const auto store = [&] {
     poller_.store(name_, position_);
     stored_next_ = next;
-  } catch (const engine::StorageFault& fault) {
+  };
+  engine::attempt(store, [&](std::string_view why) {
     // The records are delivered all the same; a restart would deliver them again.
-    poller_.set_last_result(std::string("PROBLEM: ") + fault.what());
-  }
+    poller_.set_last_result("PROBLEM: " + std::string(why));
+  });
 }
 
 // --- giving up

@@ -59,7 +59,8 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
   };
   enum class ReadOn : std::uint8_t { more, at_end, ended };
 
-  Next step() noexcept override;
+  Next step() override;
+  Next failed(std::string_view why) override;
   Next go_on();
   Next leave();
   Next look(const EventSourceMapping& mapping);     // for what to do, when nothing is under way
@@ -67,7 +68,6 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
   Next invoke(const EventSourceMapping& mapping, Call::For what, std::vector<Record>& records,
               bool terminated_early);
   Next send(const EventSourceMapping& mapping);
-  void start_over(std::string_view problem);
 
   [[nodiscard]] bool stopped() const { return poller_.stop().stop_requested(); }
   // A page, less what is not for the function. `ended`: so has the shard, and all of it is read.

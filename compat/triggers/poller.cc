@@ -1,18 +1,12 @@
 #include "compat/triggers/poller.h"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 #include "compat/triggers/lane.h"
 #include "engine/clock.h"
 
 namespace mayfly::compat::triggers {
-namespace {
-
-constexpr std::chrono::milliseconds fault_wait{1000};
-
-}  // namespace
 
 Poller::Poller(const Surroundings& surroundings, EventSourceMapping mapping, const engine::Stream& stream,
                std::shared_ptr<PositionGate> gate)
@@ -75,21 +69,21 @@ void Poller::end() {
   surroundings_.progress.ring();
 }
 
-engine::Task::Next Poller::step() noexcept {
+engine::Task::Next Poller::step() {
   woken_ = false;
-  try {
-    begin();
-    std::vector<std::shared_ptr<Lane>> lanes;
-    {
-      const std::lock_guard lock(mutex_);
-      for (const auto& [name, lane] : running_) lanes.push_back(lane);
-    }
-    for (const auto& lane : lanes) surroundings_.scheduler->wake(lane);
-    return Next::when_woken();
-  } catch (const std::exception& fault) {
-    set_last_result(std::string("PROBLEM: ") + fault.what());
-    return Next::at(engine::host_time() + fault_wait);
+  begin();
+  std::vector<std::shared_ptr<Lane>> lanes;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [name, lane] : running_) lanes.push_back(lane);
   }
+  for (const auto& lane : lanes) surroundings_.scheduler->wake(lane);
+  return Next::when_woken();
+}
+
+engine::Task::Next Poller::failed(std::string_view why) {
+  set_last_result("PROBLEM: " + std::string(why));
+  return Next::at(engine::host_time() + fault_wait);
 }
 
 std::optional<engine::Stream> Poller::present_stream() const {

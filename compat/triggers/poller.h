@@ -101,7 +101,8 @@ class Poller final : public engine::Task, public std::enable_shared_from_this<Po
   void give_back_call();
 
  private:
-  Next step() noexcept override;
+  Next step() override;
+  Next failed(std::string_view why) override;
   void begin();
   void begin_lanes(const engine::Stream& stream);  // holds mutex_: of all shards whose parents are done
   bool shard_done(std::uint32_t shard) const;      // holds mutex_

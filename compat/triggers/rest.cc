@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <exception>
 
 #include "compat/triggers/invocation.h"
 #include "compat/triggers/lambda_error.h"
@@ -10,6 +9,7 @@
 #include "compat/wire/json.h"
 #include "compat/wire/percent_encoding.h"
 #include "compat/wire/shape.h"
+#include "engine/attempt.h"
 
 namespace mayfly::compat::triggers {
 namespace {
@@ -199,12 +199,13 @@ RestAnswer rest_error(const Error& error) {
 }
 
 RestAnswer answer_rest(Triggers& triggers, const RestRequest& request) {
-  try {
+  const auto run = [&] {
     auto done = answer(triggers, request);
     return done ? *std::move(done) : rest_error(done.error());
-  } catch (const std::exception&) {
+  };
+  return engine::attempt(run, [](std::string_view) {
     return rest_error(lambda_error::unavailable("An internal error occurred").error);
-  }
+  });
 }
 
 }  // namespace mayfly::compat::triggers

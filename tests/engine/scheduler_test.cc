@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "engine/clock.h"
+#include "engine/storage.h"
 
 namespace mayfly::testing {
 namespace {
@@ -19,8 +20,14 @@ class Work final : public engine::Task {
   using engine::Task::Next;
   explicit Work(std::function<Next()> work) : work_(std::move(work)) {}
 
+  std::string problem;  // of its last step that failed
+
  private:
-  Next step() noexcept override { return work_(); }
+  Next step() override { return work_(); }
+  Next failed(std::string_view why) override {
+    problem = why;
+    return Next::at_once();
+  }
   const std::function<Next()> work_;
 };
 
@@ -72,6 +79,22 @@ TEST_CASE("a task is never in two steps at once, and what wakes it during a step
   wakers.clear();
   eventually([&] { return seen == 80'000; });
   CHECK(met == 0);
+}
+
+TEST_CASE("a task whose step fails hears why, and goes on") {
+  ThreadScheduler scheduler(1);
+  std::atomic<int> steps{0};
+  const auto task = std::make_shared<Work>([&]() -> Work::Next {
+    switch (++steps) {
+      case 1: throw engine::StorageFault("the disk is full");
+      case 2: throw std::bad_alloc();
+      default: return Work::Next::when_woken();
+    }
+  });
+  scheduler.wake(task);
+  eventually([&] { return steps == 3; });
+  scheduler.end();
+  CHECK(task->problem == "memory ran out");
 }
 
 TEST_CASE("a task sleeps until its alarm, unless it is woken before") {

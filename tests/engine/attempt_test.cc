@@ -1,0 +1,22 @@
+#include "engine/attempt.h"
+
+#include <catch2/catch.hpp>
+#include <stdexcept>
+#include <string>
+
+using namespace mayfly::engine;
+
+TEST_CASE("work that storage or memory fails is told why, and what comes of that") {
+  const auto told = [](std::string_view why) { return std::string(why); };
+  CHECK(attempt([] { return std::string("done"); }, told) == "done");
+  CHECK(attempt([]() -> std::string { throw StorageFault("the disk is full"); }, told) == "the disk is full");
+  CHECK(attempt([]() -> std::string { throw std::bad_alloc(); }, told) == "memory ran out");
+}
+
+TEST_CASE("what else is thrown is nobody's to catch") {
+  const auto attempted = [](auto work) { attempt(work, [](std::string_view) {}); };
+  CHECK_THROWS_AS(attempted([] { throw std::logic_error("a mistake"); }), std::logic_error);
+  CHECK_THROWS_AS(attempted([] { throw std::runtime_error("a fault, but not storage's"); }),
+                  std::runtime_error);
+  CHECK_THROWS_AS(attempted([] { throw 1; }), int);
+}
