@@ -6,6 +6,10 @@
 
 namespace mayfly::engine {
 
+namespace {
+thread_local bool is_telling = false;
+}  // namespace
+
 ChangeFeed::Subscription::Subscription(Subscription&& other) noexcept
     : feed_(std::exchange(other.feed_, nullptr)), listener_(other.listener_) {}
 
@@ -30,7 +34,10 @@ ChangeFeed::Subscription ChangeFeed::subscribe(Listener listener) {
   return {*this, listeners_.insert(listeners_.end(), std::move(listener))};
 }
 
+bool ChangeFeed::telling() { return is_telling; }
+
 void ChangeFeed::tell(const Change& change) noexcept {
+  is_telling = true;
   for (const Listener& listener : listeners_) {
     attempt([&] { listener(change); },
             [](std::string_view) {
@@ -38,6 +45,7 @@ void ChangeFeed::tell(const Change& change) noexcept {
               // so.
             });
   }
+  is_telling = false;
 }
 
 }  // namespace mayfly::engine

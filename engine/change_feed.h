@@ -5,16 +5,20 @@
 // While nobody listens a commit pays for looking whether a list is empty.
 //
 //   auto subscription = database.subscribe(
-//       [&](const Change& change) { work_to_do.notify(change.table.id); });
+//       [&](const Change& change) { work_to_do.notify(change.table->id); });
 //
 // A listener runs on the committing thread, inside the commit section: it takes a note and wakes somebody up.
 // It neither writes nor subscribes nor ends a subscription, and everything in a Change goes when it returns.
+// Who needs it longer keeps a KeptChange, bytes that somebody else reads outside: what decodes or prints a
+// change asserts that nobody is being told.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "engine/change_log.h"
@@ -24,13 +28,40 @@
 namespace mayfly::engine {
 
 struct Change {
-  const Table& table;  // as the write saw it
+  const std::shared_ptr<const Table>& table;  // as the write saw it
   ChangeRecord::Kind kind;
   Cause cause;
   Instant at;                           // by the account's clock
   std::string_view key;                 // key_codec's
   std::string_view old_item, new_item;  // item_codec's bytes; empty: there is none
   std::optional<Sequence> sequence;     // of the record in the table's stream, if it has one
+};
+
+// A change that outlives its telling.
+struct KeptChange {
+  explicit KeptChange(const Change& change)
+      : table(change.table),
+        kind(change.kind),
+        cause(change.cause),
+        at(change.at),
+        key(change.key),
+        old_item(change.old_item),
+        new_item(change.new_item),
+        sequence(change.sequence) {}
+  [[nodiscard]] Change change() const {  // as long as this lives
+    return {table, kind, cause, at, key, old_item, new_item, sequence};
+  }
+  [[nodiscard]] std::size_t bytes() const { return bytes_of(change()); }
+  static std::size_t bytes_of(const Change& change) {
+    return sizeof(KeptChange) + change.key.size() + change.old_item.size() + change.new_item.size();
+  }
+
+  std::shared_ptr<const Table> table;
+  ChangeRecord::Kind kind;
+  Cause cause;
+  Instant at;
+  std::string key, old_item, new_item;
+  std::optional<Sequence> sequence;
 };
 
 class ChangeFeed {
@@ -65,6 +96,8 @@ class ChangeFeed {
   // Requires: the caller commits. (That its mutex is `commits`, the analysis cannot see.)
   [[nodiscard]] bool listened() const NO_THREAD_SAFETY_ANALYSIS { return !listeners_.empty(); }
   void tell(const Change& change) noexcept NO_THREAD_SAFETY_ANALYSIS;
+  // Whether this thread is telling: it holds `commits`, and everybody waits for it.
+  [[nodiscard]] static bool telling();
 
  private:
   Mutex& commits_;

@@ -413,7 +413,7 @@ void Transaction::State::tell(ChangeFeed& feed, Instant at) const {
     const bool puts = item.write == Write::put;
     if (!puts && item.write != Write::remove) continue;
     feed.tell(
-        {.table = *tables[item.table].description,
+        {.table = tables[item.table].description,
          .kind = !puts         ? ChangeRecord::Kind::remove
                  : item.exists ? ChangeRecord::Kind::modify
                                : ChangeRecord::Kind::insert,

@@ -34,16 +34,29 @@ struct Wanted {
     return other_key == key && table.name == table_name && table.account == scope.account &&
            table.region == scope.region;
   }
-  [[nodiscard]] bool fits(const engine::ChangeRecord& record) const {
-    return (!kind || record.kind == *kind) && (!cause || record.cause == *cause);
+  [[nodiscard]] bool fits(engine::ChangeRecord::Kind its_kind, engine::Cause its_cause) const {
+    return (!kind || its_kind == *kind) && (!cause || its_cause == *cause);
   }
 };
 
-// What was told of the item since the subscription.
+// What was told of the item since the subscription: the first change that is wanted, and what came before it.
 struct Inbox {
   std::mutex mutex;
   std::condition_variable_any came;
-  std::deque<ToldChange> changes;
+  std::optional<engine::KeptChange> found GUARDED_BY(mutex);
+  std::deque<engine::KeptChange> others GUARDED_BY(mutex);  // the last `records_max`
+
+  void put(const engine::Change& change, bool wanted) {
+    const std::lock_guard lock(mutex);
+    if (found) return;
+    if (wanted) {
+      found.emplace(change);
+      came.notify_all();
+      return;
+    }
+    if (others.size() == records_max) others.pop_front();
+    others.emplace_back(change);
+  }
 };
 
 Result<std::optional<engine::ChangeRecord::Kind>> read_event(Fields& body) {
@@ -108,7 +121,7 @@ std::optional<ToldChange> look_back(Call& call, const engine::Table& table, cons
         if (record.created < since || encode_key(table, record.keys) != wanted.key) continue;
         seen.insert(record.sequence);
         ToldChange change{.table_name = table.name, .stream = *stream, .record = std::move(record)};
-        if (wanted.fits(change.record)) return change;
+        if (wanted.fits(change.record.kind, change.record.cause)) return change;
         note(happened, std::move(change));
       }
       if (page.at_end) break;
@@ -137,11 +150,9 @@ Result<void> await_change(Call& call, json::Writer& out) {
   }
 
   Inbox inbox;
-  const auto subscription = call.database().subscribe([&](const engine::Change& change) {
-    if (!wanted.is_of(change.table, change.key, call.scope)) return;
-    const std::lock_guard lock(inbox.mutex);
-    inbox.changes.push_back(keep(change));
-    inbox.came.notify_all();
+  auto subscription = call.database().subscribe([&](const engine::Change& change) {
+    if (wanted.is_of(*change.table, change.key, call.scope))
+      inbox.put(change, wanted.fits(change.kind, change.cause));
   });
 
   std::deque<ToldChange> happened;
@@ -154,27 +165,20 @@ Result<void> await_change(Call& call, json::Writer& out) {
   }
 
   const double seconds = timeout.value_or(timeout_seconds_default);
-  std::optional<ToldChange> found;
-  const auto look = [&] {
-    for (; !found && !inbox.changes.empty(); inbox.changes.pop_front()) {
-      ToldChange& change = inbox.changes.front();
-      if (seen.count(change.record.sequence) != 0) continue;
-      if (wanted.fits(change.record)) {
-        found = std::move(change);
-      } else {
-        note(happened, std::move(change));
-      }
-    }
-    return found.has_value();
-  };
   {
     std::unique_lock lock(inbox.mutex);
-    inbox.came.wait_for(lock, call.stop, std::chrono::duration<double>(seconds), look);
+    inbox.came.wait_for(lock, call.stop, std::chrono::duration<double>(seconds),
+                        [&] { return inbox.found.has_value(); });
   }
-  if (!found && call.stop.stop_requested()) return stopped();
-  if (!found) return time_is_up(happened, seconds);
-  write_answer(*found, out);
-  return {};
+  subscription.end();  // what came is ours alone from here on
+  if (inbox.found) {
+    write_answer(told(inbox.found->change()), out);
+    return {};
+  }
+  if (call.stop.stop_requested()) return stopped();
+  for (const engine::KeptChange& other : inbox.others)
+    if (!seen.contains(other.sequence.value_or(0))) note(happened, told(other.change()));
+  return time_is_up(happened, seconds);
 }
 
 }  // namespace mayfly::compat::control

@@ -1,6 +1,7 @@
 #include "compat/control/call.h"
 
 #include <algorithm>
+#include <cassert>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -220,21 +221,22 @@ void write_time_or_null(json::Writer& out, std::optional<engine::Instant> instan
 
 // --- changes
 
-ToldChange keep(const engine::Change& change) {
-  const engine::Table& table = change.table;
-  ToldChange kept{.table_name = table.name, .stream = {}, .record = {}};
+ToldChange told(const engine::Change& change) {
+  assert(!engine::ChangeFeed::telling());
+  const engine::Table& table = *change.table;
+  ToldChange told{.table_name = table.name, .stream = {}, .record = {}};
   if (table.stream) {
-    kept.stream = *table.stream;
+    told.stream = *table.stream;
   } else {
-    kept.stream.table = table.id;
-    kept.stream.account = table.account;
-    kept.stream.region = table.region;
-    kept.stream.table_name = table.name;
+    told.stream.table = table.id;
+    told.stream.account = table.account;
+    told.stream.region = table.region;
+    told.stream.table_name = table.name;
   }
   const auto wants = [&](engine::StreamView one) {
-    return kept.stream.view == one || kept.stream.view == engine::StreamView::new_and_old_images;
+    return told.stream.view == one || told.stream.view == engine::StreamView::new_and_old_images;
   };
-  engine::ChangeRecord& record = kept.record;
+  engine::ChangeRecord& record = told.record;
   record.sequence = change.sequence.value_or(0);
   record.created = change.at;
   record.kind = change.kind;
@@ -250,7 +252,7 @@ ToldChange keep(const engine::Change& change) {
     record.new_image = engine::decode_item(change.new_item);
     record.size_bytes += engine::stored_item_size(change.new_item);
   }
-  return kept;
+  return told;
 }
 
 }  // namespace mayfly::compat::control

@@ -84,12 +84,12 @@ std::optional<engine::Instant> parse_time(std::string_view text);
 std::string print_time(engine::Instant instant);
 void write_time_or_null(json::Writer& out, std::optional<engine::Instant> instant);
 
-// A change that was told, kept: what await and the live view need to show a record of it.
+// A change as await and the live view show a record of it.
 struct ToldChange {
   std::string table_name;
   engine::Stream stream;  // the table's; of a table without one, what a stream with both images would be
   engine::ChangeRecord record;  // sequence 0: in no stream
 };
-ToldChange keep(const engine::Change& change);
+ToldChange told(const engine::Change& change);  // decodes: not in a commit
 
 }  // namespace mayfly::compat::control

@@ -29,8 +29,8 @@ class Changes final : public EventSource {
     std::optional<engine::Cause> cause;
 
     [[nodiscard]] bool fits(const engine::Change& change) const {
-      return change.table.account == scope.account && change.table.region == scope.region &&
-             (!table || change.table.name == *table) && (!event || event_name(change.kind) == *event) &&
+      return change.table->account == scope.account && change.table->region == scope.region &&
+             (!table || change.table->name == *table) && (!event || event_name(change.kind) == *event) &&
              (!cause || change.cause == *cause);
     }
   };
@@ -55,7 +55,7 @@ class Changes final : public EventSource {
     while (!waiting_.empty() && piece.size() < bytes_max) {
       const Note note = std::move(waiting_.front());
       waiting_.pop_front();
-      waiting_bytes_ -= note.bytes;
+      waiting_bytes_ -= note.change ? note.change->bytes() : 0;
       lock.unlock();
       append(piece, note);
       lock.lock();
@@ -65,20 +65,18 @@ class Changes final : public EventSource {
 
  private:
   struct Note {
-    std::optional<ToldChange> change;
+    std::optional<engine::KeptChange> change;
     std::int64_t dropped = 0;  // of a gap
-    std::size_t bytes = 0;
   };
 
   void note(const engine::Change& change) {
-    const std::size_t bytes =
-        sizeof(Note) + 2 * (change.old_item.size() + change.new_item.size() + change.key.size());
+    const std::size_t bytes = engine::KeptChange::bytes_of(change);
     const std::lock_guard lock(mutex_);
     if (waiting_bytes_ + bytes > waiting_bytes_max) {
       if (waiting_.empty() || waiting_.back().change) waiting_.push_back({});
       ++waiting_.back().dropped;
     } else {
-      waiting_.push_back({.change = keep(change), .bytes = bytes});
+      waiting_.push_back({.change = engine::KeptChange(change)});
       waiting_bytes_ += bytes;
     }
     came_.notify_all();
@@ -89,17 +87,17 @@ class Changes final : public EventSource {
       piece += "event: gap\ndata: {\"dropped\":" + std::to_string(note.dropped) + "}\n\n";
       return;
     }
-    if (note.change->record.sequence != 0)
-      piece += "id: " + sequence_number(note.change->record.sequence) + "\n";
+    const ToldChange change = told(note.change->change());
+    if (change.record.sequence != 0) piece += "id: " + sequence_number(change.record.sequence) + "\n";
     piece += "event: ";
-    piece += event_name(note.change->record.kind);
+    piece += event_name(change.record.kind);
     piece += "\ndata: ";
     json::Writer out(piece);
     out.begin_object();
     out.key("table");
-    out.string(note.change->table_name);
+    out.string(change.table_name);
     out.key("record");
-    write_stream_record(out, note.change->stream, note.change->record);
+    write_stream_record(out, change.stream, change.record);
     out.end_object();
     piece += "\n\n";
   }

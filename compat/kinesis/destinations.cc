@@ -149,8 +149,16 @@ std::uint64_t Destinations::dropped() const {
 }
 
 std::size_t Destinations::Waiting::bytes() const {
-  return sizeof(Waiting) + stream_arn.size() + account.size() + region.size() + partition_key.size() +
-         data.size();
+  return sizeof(Waiting) + stream_arn.size() + partition_key.size() + data.size() +
+         (change ? change->bytes() : 0);
+}
+
+void Destinations::Waiting::render() {
+  if (!change) return;  // Kinesis refused it before
+  const engine::Change told = change->change();
+  partition_key = kinesis::partition_key(told);
+  data = record_json(told, microseconds);
+  change.reset();
 }
 
 void Destinations::keep_within_bounds() {
@@ -164,12 +172,11 @@ void Destinations::keep_within_bounds() {
 void Destinations::take(const engine::Change& change) {
   {
     const std::lock_guard lock(waiting_mutex_);
-    const auto found = by_table_.find(change.table.uuid);
+    const auto found = by_table_.find(change.table->uuid);
     if (found == by_table_.end()) return;
     for (const Destination& destination : found->second) {
       if (!destination.active) continue;
-      waiting_.push_back({destination.stream_arn, change.table.account, change.table.region,
-                          partition_key(change), record_json(change, destination.microseconds)});
+      waiting_.emplace_back(destination, change);
       waiting_bytes_ += waiting_.back().bytes();
     }
     keep_within_bounds();
@@ -177,36 +184,54 @@ void Destinations::take(const engine::Change& change) {
   came_.ring();
 }
 
+bool Destinations::take_first(std::vector<Waiting>& batch) {
+  const std::lock_guard lock(waiting_mutex_);
+  if (waiting_.empty() || (!batch.empty() && waiting_.front().stream_arn != batch.front().stream_arn))
+    return false;
+  waiting_bytes_ -= waiting_.front().bytes();
+  batch.push_back(std::move(waiting_.front()));
+  waiting_.pop_front();
+  under_way_ = batch.size();
+  return true;
+}
+
+void Destinations::give_back_last(std::vector<Waiting>& batch) {
+  const std::lock_guard lock(waiting_mutex_);
+  waiting_.push_front(std::move(batch.back()));
+  waiting_bytes_ += waiting_.front().bytes();
+  batch.pop_back();
+  under_way_ = batch.size();
+}
+
+void Destinations::take_batch(std::vector<Waiting>& batch) {
+  std::size_t bytes = 0;
+  while (batch.size() < records_max && take_first(batch)) {
+    batch.back().render();
+    bytes += batch.back().data.size();
+    // One that is larger than a request may be goes alone: Kinesis shall say so.
+    if (bytes > bytes_max && batch.size() > 1) return give_back_last(batch);
+  }
+}
+
 void Destinations::run() {
   milliseconds wait = retry_wait_min;
   while (!stop_.stop_requested()) {
     const auto ticket = came_.ticket();
     std::vector<Waiting> batch;
-    {
-      const std::lock_guard lock(waiting_mutex_);
-      std::size_t bytes = 0;
-      // One that is larger than a request may be goes alone: Kinesis shall say so.
-      while (!waiting_.empty() && batch.size() < records_max &&
-             (batch.empty() || (bytes + waiting_.front().data.size() <= bytes_max &&
-                                waiting_.front().stream_arn == batch.front().stream_arn))) {
-        bytes += waiting_.front().data.size();
-        waiting_bytes_ -= waiting_.front().bytes();
-        batch.push_back(std::move(waiting_.front()));
-        waiting_.pop_front();
-      }
-      under_way_ = batch.size();
-    }
-    if (batch.empty()) {
+    std::vector<std::size_t> refused;
+    const auto take_and_put = [&] {
+      take_batch(batch);
+      return batch.empty() || put(batch, refused);
+    };
+    const bool taken = engine::attempt(take_and_put, [&](std::string_view) {
+      refuse_all(batch, refused);
+      return false;
+    });
+    if (taken && batch.empty()) {
       progress_.ring();
       came_.wait(ticket, std::nullopt);
       continue;
     }
-    std::vector<std::size_t> refused;
-    const bool taken = engine::attempt([&] { return put(batch, refused); },
-                                       [&](std::string_view) {
-                                         refuse_all(batch, refused);
-                                         return false;
-                                       });
     {
       const std::lock_guard lock(waiting_mutex_);
       for (auto place = refused.rbegin(); place != refused.rend(); ++place) {
@@ -233,9 +258,10 @@ void Destinations::refuse_all(const std::vector<Waiting>& batch, std::vector<std
 
 bool Destinations::put(const std::vector<Waiting>& batch, std::vector<std::size_t>& refused) {
   const Waiting& first = batch.front();
-  Invocation invocation{.url = *endpoint_,
-                        .headers = headers_for(first.account, first.region, database_.now(first.account)),
-                        .content_type = "application/x-amz-json-1.1"};
+  Invocation invocation{
+      .url = *endpoint_,
+      .headers = headers_for(first.table->account, first.table->region, database_.now(first.table->account)),
+      .content_type = "application/x-amz-json-1.1"};
   json::Writer out(invocation.body);
   out.begin_object();
   out.key("StreamARN");

@@ -60,9 +60,21 @@ class Destinations {
   [[nodiscard]] std::uint64_t dropped() const;
 
  private:
+  // A change on its way: kept as it was told; once, outside of the commit, it becomes what Kinesis gets.
   struct Waiting {
-    std::string stream_arn, account, region, partition_key, data;
+    Waiting(const Destination& destination, const engine::Change& change)
+        : stream_arn(destination.stream_arn),
+          microseconds(destination.microseconds),
+          table(change.table),
+          change(change) {}
+    void render();
     [[nodiscard]] std::size_t bytes() const;
+
+    std::string stream_arn;
+    bool microseconds;
+    std::shared_ptr<const engine::Table> table;
+    std::optional<engine::KeptChange> change;  // until it is rendered
+    std::string partition_key, data;           // from then on
   };
 
   void load();
@@ -70,6 +82,10 @@ class Destinations {
   void take(const engine::Change& change);  // on the committing thread
   void keep_within_bounds();                // holds waiting_mutex_
   void run();
+  // Takes what goes into one request, and renders it; empty: nothing waits.
+  void take_batch(std::vector<Waiting>& batch);
+  bool take_first(std::vector<Waiting>& batch);  // false: it is for another stream, or there is none
+  void give_back_last(std::vector<Waiting>& batch);
   // Puts the first of what waits; false: none of it was taken.
   bool put(const std::vector<Waiting>& batch, std::vector<std::size_t>& refused);
   static void refuse_all(const std::vector<Waiting>& batch, std::vector<std::size_t>& refused);
@@ -86,7 +102,7 @@ class Destinations {
   bool listening_ GUARDED_BY(mutex_) = false;
   std::thread thread_ GUARDED_BY(mutex_);  // from the first active destination on
 
-  mutable std::mutex waiting_mutex_;  // for a few instructions, or the making of a record
+  mutable std::mutex waiting_mutex_;  // for a few instructions; the committing thread takes it
   std::map<std::string, std::vector<Destination>, std::less<>> by_table_
       GUARDED_BY(waiting_mutex_);  // by its UUID
   std::deque<Waiting> waiting_ GUARDED_BY(waiting_mutex_);

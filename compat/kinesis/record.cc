@@ -1,6 +1,7 @@
 #include "compat/kinesis/record.h"
 
 #include <array>
+#include <cassert>
 #include <cstdio>
 
 #include "compat/items/keys.h"
@@ -16,7 +17,7 @@ namespace mayfly::compat::kinesis {
 namespace {
 
 engine::Item keys_of(const engine::Change& change) {
-  return key_attributes(change.table,
+  return key_attributes(*change.table,
                         engine::decode_item(change.new_item.empty() ? change.old_item : change.new_item));
 }
 
@@ -47,11 +48,12 @@ void write_change(json::Writer& out, const engine::Change& change, bool microsec
 }  // namespace
 
 std::string record_json(const engine::Change& change, bool microseconds) {
+  assert(!engine::ChangeFeed::telling());
   std::string text;
   json::Writer out(text);
   out.begin_object();
   out.key("awsRegion");
-  out.string(change.table.region);
+  out.string(change.table->region);
   out.key("eventID");
   out.string(engine::random_uuid());
   out.key("eventName");
@@ -70,7 +72,7 @@ std::string record_json(const engine::Change& change, bool microseconds) {
   out.key("recordFormat");
   out.string("application/json");
   out.key("tableName");
-  out.string(change.table.name);
+  out.string(change.table->name);
   out.key("dynamodb");
   write_change(out, change, microseconds);
   out.key("eventSource");

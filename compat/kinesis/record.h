@@ -13,6 +13,7 @@
 
 namespace mayfly::compat::kinesis {
 
+// Decodes and prints: not in a commit.
 std::string record_json(const engine::Change& change, bool microseconds);
 // The partition key of a change's record: the same for all changes of an item, so that they stay in order.
 std::string partition_key(const engine::Change& change);

@@ -182,7 +182,7 @@ void Triggers::listen() {
   if (listening_) return;
   subscription_ = database_.subscribe([this](const engine::Change& change) {
     const std::lock_guard lock(pollers_mutex_);
-    const auto [first, last] = pollers_.equal_range(change.table.id);
+    const auto [first, last] = pollers_.equal_range(change.table->id);
     for (auto one = first; one != last; ++one) one->second->wake();
   });
   listening_ = true;

@@ -24,7 +24,7 @@ Heard note_of(const Change& change) {
   const auto item = [](std::string_view bytes) {
     return bytes.empty() ? std::nullopt : std::optional(decode_item(bytes));
   };
-  return {change.table.name,     change.kind,           change.cause,
+  return {change.table->name,    change.kind,           change.cause,
           item(change.old_item), item(change.new_item), change.sequence};
 }
 
@@ -73,6 +73,32 @@ TEST_CASE("who subscribes hears every change with both images, of tables with a 
   subscription.end();
   world.put(orders, {{"id", "p"}});
   CHECK(heard.size() == 5);
+}
+
+TEST_CASE("a change that was kept says outside of the commit what was told in it") {
+  World world;
+  auto carts = world.create(simple_table("carts"));
+  std::vector<KeptChange> kept;
+  bool told_in_commit = true;
+  auto subscription = world.database().subscribe([&](const Change& change) {
+    told_in_commit = told_in_commit && ChangeFeed::telling();
+    kept.emplace_back(change);
+  });
+  world.put(carts, {{"id", "a"}});
+  world.put(carts, {{"id", "a"}, {"n", "1"}});
+  world.database().update_table(carts, [](Table& table) { table.deletion_protection = true; });
+  world.database().drop_table(carts);
+
+  CHECK(told_in_commit);
+  CHECK_FALSE(ChangeFeed::telling());
+  REQUIRE(kept.size() == 2);
+  const Heard heard = note_of(kept[1].change());
+  CHECK(heard.table == "carts");
+  CHECK(heard.kind == ChangeRecord::Kind::modify);
+  CHECK(heard.old_item == Item{{"id", "a"}});
+  CHECK(heard.new_item == Item{{"id", "a"}, {"n", "1"}});
+  CHECK_FALSE(kept[1].table->deletion_protection);
+  CHECK(kept[1].bytes() > kept[1].old_item.size() + kept[1].new_item.size());
 }
 
 TEST_CASE("subscribers that come and go while others write hear records without a gap") {
