@@ -2,6 +2,7 @@
 
 #include "compat/control/control.h"
 #include "compat/emulator.h"
+#include "engine/account_id.h"
 #include "http/sigv4.h"
 
 namespace mayfly::http {
@@ -30,10 +31,6 @@ class Events final : public BodySource {
   std::unique_ptr<compat::control::EventSource> events_;
 };
 
-bool is_account(std::string_view text) {
-  return text.size() == 12 && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
 }  // namespace
 
 Reply admin(Request& request, compat::Emulator& emulator, bool enabled, const std::stop_token& stop) {
@@ -44,7 +41,7 @@ Reply admin(Request& request, compat::Emulator& emulator, bool enabled, const st
   engine::Scope scope{std::string(default_account), emulator.region()};
   if (request.has(Header::x_mayfly_account)) scope.account = request.header(Header::x_mayfly_account);
   if (request.has(Header::x_mayfly_region)) scope.region = request.header(Header::x_mayfly_region);
-  if (!is_account(scope.account)) {
+  if (!engine::is_account_id(scope.account)) {
     return refuse(compat::Error::Kind::validation, "X-Mayfly-Account must be an account of twelve digits.");
   }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compat/wire/percent_encoding.h"
+#include "engine/account_id.h"
 #include "http/request.h"
 
 namespace mayfly::http {
@@ -98,10 +99,7 @@ compat::Result<engine::Scope> scope_of(std::string_view algorithm, std::string_v
 }  // namespace
 
 std::string_view account_of(std::string_view access_key_id) {
-  const bool is_account =
-      access_key_id.size() == default_account.size() &&
-      std::all_of(access_key_id.begin(), access_key_id.end(), [](char c) { return c >= '0' && c <= '9'; });
-  return is_account ? access_key_id : default_account;
+  return engine::is_account_id(access_key_id) ? access_key_id : default_account;
 }
 
 compat::Result<engine::Scope> authenticate(const Request& request, std::string_view default_region,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "engine/account_id.h"
+
 namespace mayfly::compat::triggers {
 namespace {
 
@@ -13,9 +15,6 @@ bool is_name(std::string_view text) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
            c == '_' || c == '.';
   });
-}
-bool is_account(std::string_view text) {
-  return text.size() == 12 && text.find_first_not_of("0123456789") == text.npos;
 }
 // "us-east-1", "us-gov-west-1"
 bool is_region(std::string_view text) {
@@ -41,7 +40,8 @@ std::optional<FunctionName> FunctionName::parse(std::string_view text, const eng
     part += 3;
   }
   if (part != parts.end() && parts.end() - part > 1 && is_region(*part)) function.region = *part++;
-  if (part != parts.end() && parts.end() - part > 1 && is_account(*part)) function.account = *part++;
+  if (part != parts.end() && parts.end() - part > 1 && engine::is_account_id(*part))
+    function.account = *part++;
   if (part != parts.end() && parts.end() - part > 1 && *part == "function") ++part;
   if (part == parts.end() || !is_name(*part)) return std::nullopt;
   function.name = *part++;
