@@ -16,6 +16,8 @@
 #include <boost/uuid/detail/md5.hpp>
 #include <cassert>
 
+#include "engine/byte_order.h"
+
 namespace mayfly::engine {
 namespace {
 
@@ -147,9 +149,7 @@ void append_key(std::string& out, ScalarPointers partition_values, ScalarPointer
 
 std::uint64_t partition_hash(std::string_view encoded_key) {
   assert(encoded_key.size() >= hash_bytes);
-  std::uint64_t hash = 0;
-  for (std::size_t i = 0; i < hash_bytes; ++i) hash = hash << 8 | static_cast<std::uint8_t>(encoded_key[i]);
-  return hash;
+  return read_big_endian<std::uint64_t>(encoded_key);
 }
 
 std::string prefix_end(std::string_view prefix) {

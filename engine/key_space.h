@@ -20,45 +20,15 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 
+#include "engine/byte_order.h"
 #include "engine/table.h"
 
 namespace mayfly::engine {
 
 inline constexpr std::size_t item_prefix_bytes = 1 + 4 + 2;
-
-template <class Integer>
-void append_big_endian(std::string& out, Integer value) {
-  char bytes[sizeof value];
-  for (std::size_t i = sizeof value; i-- > 0; value = static_cast<Integer>(value >> (8 * (sizeof value > 1))))
-    bytes[i] = static_cast<char>(value & 0xff);
-  out.append(bytes, sizeof bytes);
-}
-
-template <class Integer>
-Integer read_big_endian(std::string_view bytes) {
-  Integer value = 0;
-  for (std::size_t i = 0; i < sizeof value; ++i)
-    value = static_cast<Integer>((value << (8 * (sizeof value > 1))) | static_cast<unsigned char>(bytes[i]));
-  return value;
-}
-
-template <class Integer>
-void append_little_endian(std::string& out, Integer value) {
-  char bytes[sizeof value];
-  std::memcpy(bytes, &value, sizeof value);  // the hosts we build for are little-endian
-  out.append(bytes, sizeof bytes);
-}
-
-template <class Integer>
-Integer read_little_endian(std::string_view bytes) {
-  Integer value;
-  std::memcpy(&value, bytes.data(), sizeof value);
-  return value;
-}
 
 inline std::string table_prefix(char kind, TableId table) {
   std::string key(1, kind);

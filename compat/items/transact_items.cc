@@ -11,6 +11,7 @@
 #include "compat/tables/lookup.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/hash.h"
+#include "engine/byte_order.h"
 #include "engine/item_size.h"
 
 namespace mayfly::compat {
@@ -189,9 +190,8 @@ std::string request_digest(const json::Value& value) {
   std::string text;
   append_canonical(text, value);
   std::string digest;
-  for (const std::uint64_t half : {hash(text, 0), hash(text, 1)}) {
-    for (int shift = 56; shift >= 0; shift -= 8) digest += static_cast<char>(half >> shift);
-  }
+  engine::append_big_endian(digest, hash(text, 0));
+  engine::append_big_endian(digest, hash(text, 1));
   return digest;
 }
 

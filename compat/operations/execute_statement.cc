@@ -21,6 +21,7 @@
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/base64.h"
 #include "compat/wire/hash.h"
+#include "engine/byte_order.h"
 #include "engine/item_codec.h"
 
 namespace mayfly::compat {
@@ -41,17 +42,7 @@ constexpr Shape shape = structure("ExecuteStatementInput", members);
 // Documented: "Results are returned in pages of up to 10 items" if IN names keys.
 constexpr std::size_t ranges_per_page_max = 10;
 
-constexpr std::size_t word_bytes = 8;
-
-void append_word(std::string& out, std::uint64_t word) {
-  for (std::size_t i = 0; i < word_bytes; ++i, word >>= 8) out += static_cast<char>(word & 0xff);
-}
-
-std::uint64_t read_word(std::string_view bytes) {
-  std::uint64_t word = 0;
-  for (std::size_t i = word_bytes; i-- > 0;) word = word << 8 | static_cast<unsigned char>(bytes[i]);
-  return word;
-}
+constexpr std::size_t word_bytes = sizeof(std::uint64_t);
 
 std::uint64_t request_hash(const json::Value& request) {
   std::uint64_t sum = hash(request.member("Statement")->string(), 0);
@@ -75,11 +66,11 @@ struct Position {
 
 std::string print_token(std::uint64_t request, const Position& next) {
   std::string checked;
-  append_word(checked, request);
-  append_word(checked, next.range);
+  engine::append_little_endian(checked, request);
+  engine::append_little_endian(checked, next.range);
   engine::encode_item(next.after, checked);
   std::string payload, token;
-  append_word(payload, hash(checked, 0));
+  engine::append_little_endian(payload, hash(checked, 0));
   append_base64(token, payload + checked);
   return token;
 }
@@ -88,9 +79,12 @@ Result<Position> parse_token(std::string_view token, std::uint64_t request) {
   const auto payload = decode_base64(token);
   if (!payload || payload->size() <= 3 * word_bytes) return error::validation("Invalid NextToken");
   const std::string_view checked = std::string_view(*payload).substr(word_bytes);
-  if (hash(checked, 0) != read_word(*payload)) return error::validation("Invalid NextToken");
-  if (read_word(checked) != request) return error::validation("NextToken does not match request");
-  return Position{read_word(checked.substr(word_bytes)), engine::decode_item(checked.substr(2 * word_bytes))};
+  if (hash(checked, 0) != engine::read_little_endian<std::uint64_t>(*payload))
+    return error::validation("Invalid NextToken");
+  if (engine::read_little_endian<std::uint64_t>(checked) != request)
+    return error::validation("NextToken does not match request");
+  return Position{engine::read_little_endian<std::uint64_t>(checked.substr(word_bytes)),
+                  engine::decode_item(checked.substr(2 * word_bytes))};
 }
 
 struct Pages {

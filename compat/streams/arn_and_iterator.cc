@@ -12,9 +12,14 @@
 
 #include "compat/tables/arn.h"
 #include "compat/wire/hash.h"
+#include "engine/account_id.h"
+#include "engine/byte_order.h"
 
 namespace mayfly::compat {
 namespace {
+
+using engine::append_big_endian;
+using engine::read_big_endian;
 
 // Records' numbers are this far apart; a shard's limits lie between.
 constexpr std::uint64_t sequence_step = 100;
@@ -22,16 +27,6 @@ constexpr std::size_t sequence_digits = 20;  // after the leading 1
 constexpr std::size_t payload_bytes = 4 + 8 + 8 + 4 + 8;
 
 constexpr std::string_view hex_digits = "0123456789abcdef";
-
-void append_big_endian(std::string& out, std::uint64_t value, int bytes) {
-  for (int shift = (bytes - 1) * 8; shift >= 0; shift -= 8) out += static_cast<char>(value >> shift);
-}
-
-std::uint64_t read_big_endian(std::string_view bytes) {
-  std::uint64_t value = 0;
-  for (unsigned char byte : bytes) value = value << 8 | byte;
-  return value;
-}
 
 std::string to_hex(std::string_view bytes) {
   std::string out;
@@ -95,8 +90,8 @@ std::optional<StreamName> parse_stream_arn(std::string_view arn) {
   auto region = take_until(arn, ":");
   auto account = take_until(arn, ":table/");
   auto table_name = take_until(arn, "/stream/");
-  if (!region || region->empty() || !account || account->size() != 12 || !all_digits(*account) ||
-      !table_name || table_name->empty() || arn.empty() || arn.find('/') != arn.npos) {
+  if (!region || region->empty() || !account || !engine::is_account_id(*account) || !table_name ||
+      table_name->empty() || arn.empty() || arn.find('/') != arn.npos) {
     return std::nullopt;
   }
   return StreamName{std::string(*region), std::string(*account), std::string(*table_name), std::string(arn)};
@@ -149,11 +144,11 @@ std::optional<SequencePosition> parse_sequence_number(std::string_view text) {
 
 std::string ShardIterator::print() const {
   std::string payload;
-  append_big_endian(payload, shard, 4);
-  append_big_endian(payload, next, 8);
-  append_big_endian(payload, static_cast<std::uint64_t>(created), 8);
-  append_big_endian(payload, last_restore, 4);
-  append_big_endian(payload, hash(stream_arn + payload, 0), 8);
+  append_big_endian(payload, std::uint32_t{shard});
+  append_big_endian(payload, std::uint64_t{next});
+  append_big_endian(payload, static_cast<std::uint64_t>(created));
+  append_big_endian(payload, last_restore);
+  append_big_endian(payload, hash(stream_arn + payload, 0));
   return stream_arn + "|1|" + to_hex(payload);
 }
 
@@ -164,19 +159,21 @@ std::optional<ShardIterator> ShardIterator::parse(std::string_view text) {
   if (!payload || payload->size() != payload_bytes) return std::nullopt;
   std::string_view bytes = *payload;
   std::string checked = std::string(*arn).append(bytes.substr(0, payload_bytes - 8));
-  if (read_big_endian(bytes.substr(payload_bytes - 8)) != hash(checked, 0)) return std::nullopt;
-  return ShardIterator{.stream_arn = std::string(*arn),
-                       .shard = static_cast<std::uint32_t>(read_big_endian(bytes.substr(0, 4))),
-                       .next = read_big_endian(bytes.substr(4, 8)),
-                       .created = static_cast<engine::Instant>(read_big_endian(bytes.substr(12, 8))),
-                       .last_restore = static_cast<std::uint32_t>(read_big_endian(bytes.substr(20, 4)))};
+  if (read_big_endian<std::uint64_t>(bytes.substr(payload_bytes - 8)) != hash(checked, 0))
+    return std::nullopt;
+  return ShardIterator{
+      .stream_arn = std::string(*arn),
+      .shard = read_big_endian<std::uint32_t>(bytes),
+      .next = read_big_endian<std::uint64_t>(bytes.substr(4)),
+      .created = static_cast<engine::Instant>(read_big_endian<std::uint64_t>(bytes.substr(12))),
+      .last_restore = read_big_endian<std::uint32_t>(bytes.substr(20))};
 }
 
 std::string event_id(const engine::Stream& stream, engine::Sequence sequence) {
   std::string name = stream_arn(stream) + "|" + std::to_string(sequence);
   std::string bytes;
-  append_big_endian(bytes, hash(name, 1), 8);
-  append_big_endian(bytes, hash(name, 2), 8);
+  append_big_endian(bytes, hash(name, 1));
+  append_big_endian(bytes, hash(name, 2));
   return to_hex(bytes);
 }
 
