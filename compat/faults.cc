@@ -6,16 +6,15 @@
 #include "compat/items/transact_items.h"
 #include "compat/streams/arn_and_iterator.h"
 #include "compat/tables/arn.h"
+#include "engine/splitmix.h"
 
 namespace mayfly::compat {
 namespace {
 
-// The n-th number of a seed's sequence, in [0, 1): splitmix64.
+// The n-th number of a seed's sequence, in [0, 1).
 double chance(std::uint64_t seed, std::int64_t n) {
-  std::uint64_t bits = seed + static_cast<std::uint64_t>(n + 1) * 0x9e3779b97f4a7c15u;
-  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
-  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
-  return static_cast<double>((bits ^ (bits >> 31)) >> 11) / static_cast<double>(std::uint64_t{1} << 53);
+  const std::uint64_t bits = engine::mix(seed + static_cast<std::uint64_t>(n + 1) * engine::splitmix_step);
+  return static_cast<double>(bits >> 11) / static_cast<double>(std::uint64_t{1} << 53);
 }
 
 bool names_table(std::string_view name_or_arn, std::string_view table) {

@@ -2,16 +2,12 @@
 
 #include <string_view>
 
+#include "engine/splitmix.h"
+
 namespace mayfly::engine {
 namespace {
 
-// SplitMix64's finisher: every bit of the input moves every bit of the output.
-std::uint64_t mixed(std::uint64_t value) {
-  value += 0x9e3779b97f4a7c15;
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
-  return value ^ (value >> 31);
-}
+std::uint64_t mixed(std::uint64_t value) { return mix(value + splitmix_step); }
 
 // Not std::hash: a seed means the same in every build.
 std::uint64_t hash_of(std::string_view text) {

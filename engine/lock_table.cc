@@ -4,10 +4,12 @@
 #include <cassert>
 #include <functional>
 
+#include "engine/splitmix.h"
+
 namespace mayfly::engine {
 
 LockTable::Stripe LockTable::stripe_of(TableId table, std::string_view key) {
-  const std::size_t hash = std::hash<std::string_view>{}(key) ^ (table * 0x9e3779b97f4a7c15u);
+  const std::size_t hash = std::hash<std::string_view>{}(key) ^ (table * splitmix_step);
   return static_cast<Stripe>((hash ^ (hash >> 32)) % stripe_count);
 }
 
