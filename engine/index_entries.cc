@@ -11,8 +11,6 @@ namespace mayfly::engine {
 namespace {
 
 constexpr std::size_t key_attributes_max = 4;  // of a global index's partition key, and of its sort key
-constexpr std::size_t partition_value_bytes_max = 2048;
-constexpr std::size_t sort_value_bytes_max = 1024;
 
 struct Scalars {
   std::array<const AttributeValue*, key_attributes_max> values;
@@ -93,11 +91,11 @@ Item key_attributes(const KeySchema& keys, const Item& item) {
 
 std::string index_entry_key(const Table& table, const Index& index, const Item& item) {
   Scalars partition, sort, table_key;
-  if (!find_scalars(index.keys.partition, item, partition_value_bytes_max, partition)) return {};
-  if (!find_scalars(index.keys.sort, item, sort_value_bytes_max, sort)) return {};
+  if (!find_scalars(index.keys.partition, item, partition_key_bytes_max, partition)) return {};
+  if (!find_scalars(index.keys.sort, item, sort_key_bytes_max, sort)) return {};
   [[maybe_unused]] const bool has_key =
-      find_scalars(table.keys.partition, item, partition_value_bytes_max, table_key) &&
-      find_scalars(table.keys.sort, item, sort_value_bytes_max, table_key);
+      find_scalars(table.keys.partition, item, partition_key_bytes_max, table_key) &&
+      find_scalars(table.keys.sort, item, sort_key_bytes_max, table_key);
   assert(has_key);
   std::string key;
   append_key(key, partition.pointers(), sort.pointers());

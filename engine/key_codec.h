@@ -8,6 +8,7 @@
 // Sorting encoded keys is sorting (hash, partition values, sort values).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -16,6 +17,10 @@
 #include "engine/attribute_value.h"
 
 namespace mayfly::engine {
+
+// Of what is S or B; numbers always fit.
+inline constexpr std::size_t partition_key_bytes_max = 2048;
+inline constexpr std::size_t sort_key_bytes_max = 1024;
 
 using ScalarPointers = std::span<const AttributeValue* const>;  // each S, N or B
 

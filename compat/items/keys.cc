@@ -27,13 +27,13 @@ bool is_empty(const AttributeValue& value) {
 std::string_view emptiness(ScalarType type) { return type == ScalarType::string ? "string" : "binary"; }
 
 Result<void> check_key_size(const AttributeValue& value, bool partition) {
-  if (partition && scalar_bytes(value) > partition_key_bytes_max) {
+  if (partition && scalar_bytes(value) > engine::partition_key_bytes_max) {
     return error::validation(
         "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit "
         "of2048 "
         "bytes");
   }
-  if (!partition && scalar_bytes(value) > sort_key_bytes_max) {
+  if (!partition && scalar_bytes(value) > engine::sort_key_bytes_max) {
     return error::validation(
         "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size "
         "limit "
@@ -160,15 +160,18 @@ Result<std::string> request_key(const Table& table, const Item& key) {
   return encode_key(table, key);
 }
 
-Item key_attributes(const Table& table, const Item& item) {
-  Item keys;
-  for (const auto* attributes : {&table.keys.partition, &table.keys.sort}) {
-    for (const auto& attribute : *attributes) {
-      const AttributeValue* value = item.find(attribute.name);
-      assert(value != nullptr);
-      keys.set(attribute.name, *value);
+void copy_keys(const engine::KeySchema& keys, const Item& from, Item& to) {
+  for (const auto* part : {&keys.partition, &keys.sort}) {
+    for (const auto& attribute : *part) {
+      if (const AttributeValue* value = from.find(attribute.name)) to.set(attribute.name, *value);
     }
   }
+}
+
+Item key_attributes(const Table& table, const Item& item) {
+  Item keys;
+  copy_keys(table.keys, item, keys);
+  assert(keys.size() == table.keys.partition.size() + table.keys.sort.size());
   return keys;
 }
 

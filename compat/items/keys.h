@@ -14,9 +14,6 @@
 
 namespace mayfly::compat {
 
-inline constexpr std::size_t partition_key_bytes_max = 2048;
-inline constexpr std::size_t sort_key_bytes_max = 1024;
-
 // The key of a whole item (PutItem, BatchWriteItem's PutRequest). Refuses what has no such key:
 //   "One or more parameter values were invalid: Missing the key id in the item"
 //   "One or more parameter values were invalid: Type mismatch for key id expected: S actual: N"
@@ -43,7 +40,9 @@ Result<void> check_no_empty_keys(const engine::Table& table, const engine::Item&
 Result<void> check_request_key_attribute(const engine::Item& key, const engine::KeyAttribute& attribute,
                                          bool partition);
 
-// The key attributes of an item that is known to have them, in the table's order.
+// Those of the keys' attributes that `from` has, into `to`.
+void copy_keys(const engine::KeySchema& keys, const engine::Item& from, engine::Item& to);
+// The key attributes of an item that is known to have them.
 engine::Item key_attributes(const engine::Table& table, const engine::Item& item);
 // The key of an item. Requires: item_key or request_key took it before.
 std::string encode_key(const engine::Table& table, const engine::Item& item);

@@ -6,6 +6,7 @@
 #include "compat/expression/evaluate.h"
 #include "compat/expression/projection.h"
 #include "compat/items/capacity.h"
+#include "compat/items/keys.h"
 #include "compat/wire/attribute_value_json.h"
 #include "engine/index_entries.h"
 #include "engine/item_size.h"
@@ -19,14 +20,6 @@ using engine::AttributeValue;
 using engine::Index;
 using engine::Item;
 using engine::Table;
-
-void copy_keys(const engine::KeySchema& keys, const Item& from, Item& to) {
-  for (const auto* part : {&keys.partition, &keys.sort}) {
-    for (const auto& attribute : *part) {
-      if (const AttributeValue* value = from.find(attribute.name)) to.set(attribute.name, *value);
-    }
-  }
-}
 
 // What is read of each item, and what it costs.
 class Reader {

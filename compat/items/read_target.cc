@@ -102,11 +102,7 @@ Result<void> check_start_sort(const ReadTarget& target, const Item& start_key) {
 
 Result<void> check_start_table_key(const ReadTarget& target, const Item& start_key) {
   Item table_key;
-  for (const auto* part : {&target.table->keys.partition, &target.table->keys.sort}) {
-    for (const auto& attribute : *part) {
-      if (const auto* value = start_key.find(attribute.name)) table_key.set(attribute.name, *value);
-    }
-  }
+  copy_keys(target.table->keys, start_key, table_key);
   if (auto key = request_key(*target.table, table_key); !key) {
     return error::validation("The provided starting key is invalid: " + key.error().message);
   }
