@@ -9,6 +9,7 @@
 #include "compat/emulator.h"
 #include "compat/wire/json.h"
 #include "engine/clock.h"
+#include "engine/whole_number.h"
 #include "http/invoker.h"
 #include "http/log.h"
 #include "http/server.h"
@@ -98,11 +99,7 @@ std::optional<TimePoint> time_of(const json::Value* text) {
 }
 
 std::int64_t integer_of(const json::Value* number) {
-  std::int64_t value = 0;
-  if (number == nullptr) return value;
-  const std::string_view text = number->number_text();
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
+  return number == nullptr ? 0 : engine::whole_number<std::int64_t>(number->number_text()).value_or(0);
 }
 
 std::string text_of(const json::Value* text) { return text ? std::string(text->string()) : std::string(); }

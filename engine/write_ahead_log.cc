@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -20,6 +19,8 @@
 #include <system_error>
 #include <utility>
 #include <vector>
+
+#include "engine/whole_number.h"
 
 namespace mayfly::engine {
 namespace {
@@ -166,10 +167,11 @@ Expected<void, std::string> mend_write_ahead_logs(const std::string& directory) 
   std::error_code error;
   for (fs::directory_iterator files(directory, error), end; !error && files != end; files.increment(error)) {
     const std::string name = files->path().filename();
-    std::uint64_t number = 0;
-    const auto parsed = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (parsed.ptr == name.data() || std::string_view(parsed.ptr) != ".log") continue;
-    if (files->file_size(error) > 0) logs.emplace_back(number, files->path());
+    constexpr std::string_view ending = ".log";
+    if (!name.ends_with(ending)) continue;
+    const auto number =
+        whole_number<std::uint64_t>(std::string_view(name).substr(0, name.size() - ending.size()));
+    if (number && files->file_size(error) > 0) logs.emplace_back(*number, files->path());
   }
   if (error) return Unexpected{"cannot read " + directory + ": " + error.message()};
   std::sort(logs.begin(), logs.end());

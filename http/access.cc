@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <array>
-#include <charconv>
 #include <optional>
 
 #include "compat/triggers/rest.h"
+#include "engine/whole_number.h"
 #include "http/admin.h"
 
 namespace mayfly::http {
@@ -17,7 +17,6 @@ using compat::Error;
 
 constexpr std::size_t name_bytes_max = 253, label_bytes_max = 63;  // DNS's
 constexpr std::size_t quoted_bytes_max = 100;                      // of a header, in a refusal
-constexpr unsigned port_max = 65'535;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -25,11 +24,7 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 // Nothing, or ":8000".
 bool is_port(std::string_view text) {
   if (text.empty()) return true;
-  unsigned port = 0;
-  const char* const end = text.data() + text.size();
-  const auto [last, failure] = std::from_chars(text.data() + 1, end, port);
-  return text[0] == ':' && text.size() > 1 && is_digit(text[1]) && failure == std::errc{} && last == end &&
-         port <= port_max;
+  return text[0] == ':' && engine::whole_number<std::uint16_t>(text.substr(1));
 }
 
 bool is_address(std::string_view text, int family) {

@@ -11,6 +11,7 @@
 #include "compat/wire/attribute_value_json.h"
 #include "engine/item_codec.h"
 #include "engine/item_size.h"
+#include "engine/whole_number.h"
 
 namespace mayfly::compat::control {
 namespace {
@@ -120,12 +121,11 @@ Result<std::optional<std::int64_t>> Call::query_integer(std::string_view name, s
                                                         std::int64_t most) const {
   const auto text = query_value(name);
   if (!text) return std::optional<std::int64_t>();
-  std::int64_t value = 0;
-  const auto [end, failure] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (failure != std::errc{} || end != text->data() + text->size() || value < least || value > most) {
+  const auto value = engine::whole_number<std::int64_t>(*text);
+  if (!value || *value < least || *value > most) {
     return wrong(name, "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
   }
-  return std::optional(value);
+  return value;
 }
 
 Result<std::shared_ptr<engine::LiveTable>> Call::table(std::string_view name) const {

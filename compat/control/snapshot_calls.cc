@@ -5,23 +5,16 @@
 // POST   /_mayfly/snapshots/{id}/restore  {"now":"2031-01-01T00:00:00Z"}
 // DELETE /_mayfly/snapshots/{id}          {}
 // POST   /_mayfly/reset                   {"now":"2026-11-20T10:00:00Z"}
-#include <charconv>
-
 #include "compat/control/handlers.h"
 #include "compat/triggers/triggers.h"
 #include "engine/failpoints.h"
+#include "engine/whole_number.h"
 
 namespace mayfly::compat::control {
 namespace {
 
 Unexpected<Error> no_such_snapshot(const Call& call) {
   return not_found("Account " + call.scope.account + " has no snapshot " + call.parameters[0] + ".");
-}
-
-std::optional<engine::SnapshotId> read_id(std::string_view text) {
-  engine::SnapshotId id = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), id);
-  return failure == std::errc{} && end == text.data() + text.size() ? std::optional(id) : std::nullopt;
 }
 
 // Answers what the account's clock says now that it was taken back.
@@ -60,7 +53,7 @@ Result<void> list_snapshots(Call& call, json::Writer& out) {
 
 Result<void> restore_snapshot(Call& call, json::Writer& out) {
   CHECK_OK(call.body.nothing_else());
-  const auto id = read_id(call.parameters[0]);
+  const auto id = engine::whole_number<engine::SnapshotId>(call.parameters[0]);
   // An advance that stops at one would keep the account to itself.
   call.database().failpoints().release_all(call.scope.account);
   bool restored = false;
@@ -76,7 +69,7 @@ Result<void> restore_snapshot(Call& call, json::Writer& out) {
 
 Result<void> delete_snapshot(Call& call, json::Writer& out) {
   CHECK_OK(call.body.nothing_else());
-  const auto id = read_id(call.parameters[0]);
+  const auto id = engine::whole_number<engine::SnapshotId>(call.parameters[0]);
   if (!id || !call.database().drop_snapshot(call.scope.account, *id)) return no_such_snapshot(call);
   out.begin_object();
   out.end_object();

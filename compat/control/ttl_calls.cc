@@ -6,12 +6,12 @@
 //   POST /_mayfly/ttl/{table}/sweep       {"expired":2}
 //   GET  /_mayfly/ttl/{table}/upcoming    {"items":[{"key":{…},"due":"…Z","expires_at":"…Z"}]}
 #include <algorithm>
-#include <charconv>
 
 #include "compat/control/handlers.h"
 #include "compat/wire/attribute_value_json.h"
 #include "engine/expiry_mode.h"
 #include "engine/expiry_view.h"
+#include "engine/whole_number.h"
 
 namespace mayfly::compat::control {
 namespace {
@@ -111,10 +111,8 @@ Result<engine::ExpiryMode> read_mode(Fields& body) {
     const auto items = delay->items();
     bool good = items.size() == 2;
     for (std::size_t i = 0; good && i < 2; ++i) {
-      const std::string_view text = items[i].number_text();
-      const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), seconds[i]);
-      good = !text.empty() && failure == std::errc{} && end == text.data() + text.size() && seconds[i] >= 0 &&
-             seconds[i] <= delay_seconds_max;
+      seconds[i] = engine::whole_number<std::int64_t>(items[i].number_text()).value_or(-1);
+      good = seconds[i] >= 0 && seconds[i] <= delay_seconds_max;
     }
     if (!good || seconds[0] > seconds[1]) {
       return error::validation("delay_seconds must be the least and the most, [600,1680], at most 30 days.");

@@ -1,7 +1,8 @@
 #include "compat/outbound/url.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "engine/whole_number.h"
 
 namespace mayfly::compat::outbound {
 
@@ -29,10 +30,8 @@ Expected<Url, std::string> Url::parse(std::string_view text) {
   const auto bracket = host.rfind(']');
   const auto colon = host.rfind(':');
   if (colon != host.npos && (bracket == host.npos || colon > bracket)) {
-    const std::string_view digits = host.substr(colon + 1);
-    const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), url.port);
-    if (failure != std::errc{} || end != digits.data() + digits.size() || url.port == 0)
-      return refuse("its port is none");
+    url.port = engine::whole_number<std::uint16_t>(host.substr(colon + 1)).value_or(0);
+    if (url.port == 0) return refuse("its port is none");
     host = host.substr(0, colon);
   }
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);

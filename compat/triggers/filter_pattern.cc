@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -13,6 +12,7 @@
 
 #include "compat/triggers/case_folding.h"
 #include "engine/number.h"
+#include "engine/whole_number.h"
 
 namespace mayfly::compat::triggers {
 namespace {
@@ -84,10 +84,9 @@ std::optional<std::vector<std::uint8_t>> parse_ipv4(std::string_view text) {
   std::vector<std::uint8_t> bytes;
   while (true) {
     const auto dot = std::min(text.find('.'), text.size());
-    unsigned byte = 0;
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + dot, byte);
-    if (failure != std::errc{} || end != text.data() + dot || byte > 255) return std::nullopt;
-    bytes.push_back(static_cast<std::uint8_t>(byte));
+    const auto byte = engine::whole_number<std::uint8_t>(text.substr(0, dot));
+    if (!byte) return std::nullopt;
+    bytes.push_back(*byte);
     if (dot == text.size()) break;
     text.remove_prefix(dot + 1);
   }
@@ -99,11 +98,10 @@ std::optional<std::vector<std::uint8_t>> parse_groups(std::string_view text) {
   std::vector<std::uint8_t> bytes;
   while (!text.empty()) {
     const auto colon = std::min(text.find(':'), text.size());
-    unsigned group = 0;
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + colon, group, 16);
-    if (failure != std::errc{} || end != text.data() + colon || colon > 4) return std::nullopt;
-    bytes.push_back(static_cast<std::uint8_t>(group >> 8));
-    bytes.push_back(static_cast<std::uint8_t>(group & 255));
+    const auto group = engine::whole_number<std::uint16_t>(text.substr(0, colon), 16);
+    if (!group || colon > 4) return std::nullopt;
+    bytes.push_back(static_cast<std::uint8_t>(*group >> 8));
+    bytes.push_back(static_cast<std::uint8_t>(*group & 255));
     if (colon + 1 == text.size()) return std::nullopt;
     text.remove_prefix(std::min(colon + 1, text.size()));
   }
@@ -224,12 +222,9 @@ std::optional<Matcher> parse_cidr(std::string_view text) {
   const auto slash = text.find('/');
   if (slash == text.npos) return std::nullopt;
   auto network = parse_address(text.substr(0, slash));
-  const std::string_view digits = text.substr(slash + 1);
-  unsigned bits = 0;
-  const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), bits);
-  if (!network || failure != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
-  if (bits >= network->size() * 8) return std::nullopt;
-  return AddressRange{*std::move(network), bits};
+  const auto bits = engine::whole_number<unsigned>(text.substr(slash + 1));
+  if (!network || !bits || *bits >= network->size() * 8) return std::nullopt;
+  return AddressRange{*std::move(network), *bits};
 }
 
 std::optional<Matcher> parse_matcher(const json::Value& value) {

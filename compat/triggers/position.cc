@@ -1,11 +1,11 @@
 #include "compat/triggers/position.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 #include "compat/wire/json.h"
 #include "compat/wire/shape.h"
+#include "engine/whole_number.h"
 
 namespace mayfly::compat::triggers {
 namespace {
@@ -18,15 +18,13 @@ std::string prefix_of(const EventSourceMapping& mapping) {
 
 // "SHARD/LANE-LANES"
 std::optional<LaneName> parse_lane(std::string_view text) {
-  LaneName name;
-  const char* const end = text.data() + text.size();
-  const auto shard = std::from_chars(text.data(), end, name.shard);
-  if (shard.ec != std::errc{} || shard.ptr == end || *shard.ptr != '/') return std::nullopt;
-  const auto lane = std::from_chars(shard.ptr + 1, end, name.lane);
-  if (lane.ec != std::errc{} || lane.ptr == end || *lane.ptr != '-') return std::nullopt;
-  const auto lanes = std::from_chars(lane.ptr + 1, end, name.lanes);
-  if (lanes.ec != std::errc{} || lanes.ptr != end || name.lane >= name.lanes) return std::nullopt;
-  return name;
+  const auto slash = text.find('/'), dash = text.find('-');
+  if (slash == text.npos || dash == text.npos || dash < slash) return std::nullopt;
+  const auto shard = engine::whole_number<std::uint32_t>(text.substr(0, slash));
+  const auto lane = engine::whole_number<std::uint32_t>(text.substr(slash + 1, dash - slash - 1));
+  const auto lanes = engine::whole_number<std::uint32_t>(text.substr(dash + 1));
+  if (!shard || !lane || !lanes || *lane >= *lanes) return std::nullopt;
+  return LaneName{*shard, *lane, *lanes};
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "compat/triggers/rest.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "compat/triggers/invocation.h"
 #include "compat/triggers/lambda_error.h"
@@ -10,6 +9,7 @@
 #include "compat/wire/percent_encoding.h"
 #include "compat/wire/shape.h"
 #include "engine/attempt.h"
+#include "engine/whole_number.h"
 
 namespace mayfly::compat::triggers {
 namespace {
@@ -51,15 +51,15 @@ Result<RestAnswer> create_mapping(Triggers& triggers, const RestRequest& request
 Result<RestAnswer> list_mappings(Triggers& triggers, const RestRequest& request) {
   std::int64_t items_max = list_items_default;
   if (const auto text = query_value(request.query, "MaxItems")) {
-    const auto [end, failure] = std::from_chars(text->data(), text->data() + text->size(), items_max);
-    if (failure != std::errc{} || end != text->data() + text->size() || items_max < 1 ||
-        items_max > list_items_max) {
+    const auto asked = engine::whole_number<std::int64_t>(*text);
+    if (!asked || *asked < 1 || *asked > list_items_max) {
       return lambda_error::validation(
           "1 validation error detected: Value '" + *text +
           "' at 'maxItems' failed to satisfy constraint: Member must have value " +
-          (items_max > list_items_max ? "less than or equal to 10000" : "greater than or equal to 1"));
+          (asked.value_or(0) > list_items_max ? "less than or equal to 10000"
+                                              : "greater than or equal to 1"));
     }
-    items_max = std::min(items_max, list_items_default);  // Lambda's pages have 100 at most
+    items_max = std::min(*asked, list_items_default);  // Lambda's pages have 100 at most
   }
   const auto source = query_value(request.query, "EventSourceArn");
   const auto marker = query_value(request.query, "Marker");

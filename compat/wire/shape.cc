@@ -11,6 +11,7 @@
 
 #include "compat/wire/base64.h"
 #include "compat/wire/java_string.h"
+#include "engine/whole_number.h"
 
 namespace mayfly::compat {
 namespace {
@@ -79,12 +80,9 @@ Result<void> check_number(const Shape& shape, const Value& value, std::string_vi
   if (!value.is(Kind::number)) return cannot_convert(value, java_name);
   if (shape.type == Type::decimal) return {};
   if (!is_integral(value.number_text())) return {};  // its fraction is cut off
-  std::int64_t number = 0;
   const auto text = value.number_text();
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool fits = parsed.ec == std::errc{} && (shape.type == Type::long_integer ||
-                                                 (number >= std::numeric_limits<std::int32_t>::min() &&
-                                                  number <= std::numeric_limits<std::int32_t>::max()));
+  const bool fits = shape.type == Type::long_integer ? engine::whole_number<std::int64_t>(text).has_value()
+                                                     : engine::whole_number<std::int32_t>(text).has_value();
   if (!fits)
     return error::serialization(std::string(text) + " cannot be converted to " + std::string(java_name));
   return {};
@@ -563,9 +561,7 @@ Result<void> check_constraints(const Shape& shape, const Value& request) {
 
 std::int64_t integer_of(const Value& checked) {
   const auto text = checked.number_text();
-  std::int64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size()) return number;
+  if (const auto number = engine::whole_number<std::int64_t>(text)) return *number;
   double decimal = 0;
   std::from_chars(text.data(), text.data() + text.size(), decimal);
   if (decimal >= 9.2e18) return std::numeric_limits<std::int64_t>::max();

@@ -1,0 +1,25 @@
+// The whole number that a text is.
+//
+//   whole_number<std::uint16_t>("8000") == 8000
+//   whole_number<std::uint16_t>("70000"), ("-1"), ("8000x"), (" 8000"), ("")   nothing
+#pragma once
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+namespace mayfly::engine {
+
+// All of the text: digits, and for types that have it a '-' before them. Nothing if it is none, or none that
+// the type has.
+template <class Integer>
+std::optional<Integer> whole_number(std::string_view text, int base = 10) {
+  Integer number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [last, failure] = std::from_chars(text.data(), end, number, base);
+  if (failure != std::errc{} || last != end) return std::nullopt;
+  return number;
+}
+
+}  // namespace mayfly::engine
