@@ -9,11 +9,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "engine/whole_number.h"
 #include "http/request.h"
 
 namespace mayfly::http {
 
 namespace {
+
+using compat::outbound::Url;
 
 class Socket {
  public:
@@ -112,7 +115,9 @@ struct Head {
 std::optional<Head> parse_head(std::string_view text) {
   Head head;
   if (!text.starts_with("HTTP/1.") || text.size() < 12) return std::nullopt;
-  if (std::from_chars(text.data() + 9, text.data() + 12, head.status).ec != std::errc{}) return std::nullopt;
+  const auto status = engine::whole_number<int>(text.substr(9, 3));
+  if (!status) return std::nullopt;
+  head.status = *status;
   for (auto end = text.find("\r\n"); end != std::string_view::npos; end = text.find("\r\n")) {
     text.remove_prefix(end + 2);
     const std::string_view line = text.substr(0, text.find("\r\n"));
@@ -121,48 +126,13 @@ std::optional<Head> parse_head(std::string_view text) {
     const std::string_view value = trim(line.substr(colon + 1));
     if (equals_ignoring_case(line.substr(0, colon), "transfer-encoding")) head.chunked = true;
     if (equals_ignoring_case(line.substr(0, colon), "content-length")) {
-      std::from_chars(value.data(), value.data() + value.size(), head.length);
+      head.length = engine::whole_number<std::size_t>(value).value_or(0);
     }
   }
   return head;
 }
 
 }  // namespace
-
-std::string Url::authority() const {
-  const bool v6 = host.find(':') != std::string::npos;
-  return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
-}
-
-Expected<Url, std::string> parse_url(std::string_view text) {
-  const auto refuse = [&] {
-    return Unexpected{"'" + std::string(text) + "' is no URL such as http://127.0.0.1:8000"};
-  };
-  constexpr std::string_view scheme = "http://";
-  if (!text.starts_with(scheme)) return refuse();
-  std::string_view rest = text.substr(scheme.size());
-  const std::string_view authority = rest.substr(0, rest.find('/'));
-  Url url;
-  url.path = rest.size() > authority.size() ? std::string(rest.substr(authority.size())) : "/";
-  std::string_view port;
-  if (authority.starts_with('[')) {
-    const auto end = authority.find(']');
-    if (end == std::string_view::npos) return refuse();
-    url.host = authority.substr(1, end - 1);
-    port = authority.substr(end + 1);
-  } else {
-    const auto colon = authority.find(':');
-    url.host = authority.substr(0, colon);
-    port = colon == std::string_view::npos ? std::string_view{} : authority.substr(colon);
-  }
-  if (url.host.empty()) return refuse();
-  if (!port.empty()) {
-    port.remove_prefix(1);
-    const auto [end, failure] = std::from_chars(port.data(), port.data() + port.size(), url.port);
-    if (failure != std::errc{} || end != port.data() + port.size()) return refuse();
-  }
-  return url;
-}
 
 Expected<ClientAnswer, std::string> fetch(const Url& server, const ClientRequest& request,
                                           const std::function<bool(std::string_view)>& piece) {
@@ -171,15 +141,15 @@ Expected<ClientAnswer, std::string> fetch(const Url& server, const ClientRequest
   const Socket socket(::socket(address->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (socket.number() < 0 ||
       ::connect(socket.number(), reinterpret_cast<const sockaddr*>(&address->storage), address->size) != 0) {
-    return Unexpected{"cannot connect to " + server.authority() + ": " + std::strerror(errno)};
+    return Unexpected{"cannot connect to " + server.authority + ": " + std::strerror(errno)};
   }
-  std::string bytes = request.method + " " + request.path + " HTTP/1.1\r\nHost: " + server.authority() +
+  std::string bytes = request.method + " " + request.path + " HTTP/1.1\r\nHost: " + server.authority +
                       "\r\nConnection: close\r\nContent-Length: " + std::to_string(request.body.size()) +
                       "\r\n";
   for (const auto& [name, value] : request.headers) bytes += name + ": " + value + "\r\n";
   bytes += "\r\n" + request.body;
 
-  const Unexpected cut_short{server.authority() + " ended the connection before its answer was whole"};
+  const Unexpected cut_short{server.authority + " ended the connection before its answer was whole"};
   if (!send_all(socket.number(), bytes)) return cut_short;
   Reader reader(socket.number());
   const auto head_text = reader.take_until("\r\n\r\n");

@@ -8,6 +8,7 @@
 #include "cli/client.h"
 #include "compat/wire/json.h"
 #include "engine/clock.h"
+#include "engine/whole_number.h"
 #include "http/log.h"
 
 namespace mayfly::http {
@@ -96,9 +97,7 @@ void print_event(std::string_view data, const Colours& colours) {
                                            : colours.remove;
   std::string line = colours.faint;
   if (const Value* created = change->member("ApproximateCreationDateTime")) {
-    std::int64_t seconds = 0;
-    const std::string_view text = created->number_text();
-    std::from_chars(text.data(), text.data() + text.size(), seconds);
+    const auto seconds = engine::whole_number<std::int64_t>(created->number_text()).value_or(0);
     line += engine::iso8601(seconds * 1000).substr(0, 19) + "Z ";
   }
   line += colours.off;
@@ -148,8 +147,8 @@ class Tail {
 }  // namespace
 
 int run_command(const ControlCommand& command) {
-  const auto url = parse_url(command.url);
-  if (!url) return fail(url.error());
+  const auto url = compat::outbound::Url::parse(command.url);
+  if (!url) return fail("'" + command.url + "' is no URL such as http://127.0.0.1:8000");
   ClientRequest request{.method = command.method, .path = command.path, .headers = {}, .body = command.body};
   if (command.method != "GET") request.headers.emplace_back("Content-Type", "application/json");
   if (!command.account.empty()) request.headers.emplace_back("X-Mayfly-Account", command.account);
