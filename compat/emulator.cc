@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <mutex>
 #include <system_error>
 #include <utility>
 
 #include "compat/kinesis/destinations.h"
 #include "compat/triggers/destination_directory.h"
 #include "compat/triggers/triggers.h"
+#include "engine/mutex.h"
 #include "engine/stopwatch.h"
 #include "engine/storage.h"
 
@@ -43,8 +43,8 @@ namespace {
 
 // Sleeps, unless told that nobody waits any more.
 void sleep(std::chrono::milliseconds time, const std::stop_token& stop) {
-  std::mutex mutex;
-  std::unique_lock lock(mutex);
+  engine::Mutex mutex;
+  engine::Lock lock(mutex);
   std::condition_variable_any().wait_for(lock, stop, time, [] { return false; });
 }
 

@@ -6,6 +6,7 @@
 #include "compat/items/transact_items.h"
 #include "compat/streams/arn_and_iterator.h"
 #include "compat/tables/arn.h"
+#include "engine/mutex.h"
 #include "engine/splitmix.h"
 
 namespace mayfly::compat {
@@ -99,7 +100,7 @@ Error conflict(const json::Value& request) {
 
 Fault Faults::judge(const engine::Scope& scope, const Operation& operation, std::string_view body) {
   Fault fault;
-  const std::lock_guard lock(mutex_);
+  const engine::Lock lock(mutex_);
   const auto found = rules_.find(scope.account);
   if (found == rules_.end()) return fault;
   const auto document = json::parse(body);
@@ -126,7 +127,7 @@ Fault Faults::judge(const engine::Scope& scope, const Operation& operation, std:
 }
 
 void Faults::set(const std::string& account, std::vector<FaultRule> rules) {
-  const std::lock_guard lock(mutex_);
+  const engine::Lock lock(mutex_);
   if (rules.empty()) {
     rules_.erase(account);
   } else {
@@ -136,7 +137,7 @@ void Faults::set(const std::string& account, std::vector<FaultRule> rules) {
 }
 
 std::vector<FaultRule> Faults::rules(const std::string& account) const {
-  const std::lock_guard lock(mutex_);
+  const engine::Lock lock(mutex_);
   const auto found = rules_.find(account);
   return found == rules_.end() ? std::vector<FaultRule>() : found->second;
 }

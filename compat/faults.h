@@ -12,7 +12,6 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -63,7 +62,7 @@ class Faults {
 
  private:
   std::atomic<bool> any_{false};
-  mutable std::mutex mutex_;
+  mutable engine::Mutex mutex_;
   std::map<std::string, std::vector<FaultRule>> rules_ GUARDED_BY(mutex_);
 };
 

@@ -15,7 +15,6 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <sys/resource.h>
 #include <system_error>
@@ -71,7 +70,7 @@ struct HttpInvoker::State {
   asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(io);
   std::size_t under_way = 0;
   std::deque<std::shared_ptr<Call>> line;
-  std::mutex mutex;
+  engine::Mutex mutex;
   std::thread thread GUARDED_BY(mutex);
 };
 
@@ -189,7 +188,7 @@ class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
 };
 
 Expected<void, std::string> HttpInvoker::State::prepare() {
-  const std::lock_guard lock(mutex);
+  const engine::Lock lock(mutex);
   if (thread.joinable()) return {};
   try {
     thread = std::thread([this] { run(); });
@@ -232,7 +231,7 @@ HttpInvoker::~HttpInvoker() {
   state_->io.stop();
   std::thread thread;
   {
-    const std::lock_guard lock(state_->mutex);
+    const engine::Lock lock(state_->mutex);
     thread.swap(state_->thread);
   }
   if (thread.joinable()) thread.join();

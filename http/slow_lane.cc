@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/attempt.h"
+#include "engine/mutex.h"
 
 namespace mayfly::http {
 
@@ -29,7 +30,7 @@ SlowLane::Place SlowLane::take(Waiting kind) {
 }
 
 bool SlowLane::run(std::stop_source stop, std::function<void()> job) {
-  const std::lock_guard lock(mutex_);
+  const engine::Lock lock(mutex_);
   if (ended_) return false;
   // A thread may still be coming back from a job whose place was left already: then it takes this one.
   if (jobs_.size() >= idle_ && threads_.size() < waiting_kinds * places_) {
@@ -46,9 +47,9 @@ bool SlowLane::run(std::stop_source stop, std::function<void()> job) {
 }
 
 void SlowLane::work() {
-  std::unique_lock lock(mutex_);
+  engine::Lock lock(mutex_);
   for (;;) {
-    came_.wait(lock, [&] { return ended_ || !jobs_.empty(); });
+    came_.wait(lock, [&]() REQUIRES(mutex_) { return ended_ || !jobs_.empty(); });
     if (jobs_.empty()) return;
     {
       Job job = std::move(jobs_.front());
@@ -68,7 +69,7 @@ void SlowLane::work() {
 void SlowLane::end() {
   std::vector<std::thread> threads;
   {
-    const std::lock_guard lock(mutex_);
+    const engine::Lock lock(mutex_);
     ended_ = true;
     threads.swap(threads_);
     came_.notify_all();

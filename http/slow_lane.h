@@ -12,11 +12,9 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <stop_token>
 #include <string_view>
 #include <thread>
@@ -86,8 +84,8 @@ class SlowLane {
 
   const std::size_t places_;
   std::array<std::atomic<std::size_t>, waiting_kinds> taken_{};
-  std::mutex mutex_;
-  std::condition_variable came_;
+  engine::Mutex mutex_;
+  engine::Condition came_;
   std::deque<Job> jobs_ GUARDED_BY(mutex_);  // more than idle threads only while some are about to be idle
   std::size_t idle_ GUARDED_BY(mutex_) = 0;
   bool ended_ GUARDED_BY(mutex_) = false;

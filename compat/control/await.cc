@@ -7,12 +7,12 @@
 // is up: 408, with what did happen to the item in "records".
 #include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <set>
 
 #include "compat/control/handlers.h"
 #include "compat/items/keys.h"
 #include "compat/streams/record.h"
+#include "engine/mutex.h"
 
 namespace mayfly::compat::control {
 namespace {
@@ -41,13 +41,13 @@ struct Wanted {
 
 // What was told of the item since the subscription: the first change that is wanted, and what came before it.
 struct Inbox {
-  std::mutex mutex;
+  engine::Mutex mutex;
   std::condition_variable_any came;
   std::optional<engine::KeptChange> found GUARDED_BY(mutex);
   std::deque<engine::KeptChange> others GUARDED_BY(mutex);  // the last `records_max`
 
   void put(const engine::Change& change, bool wanted) {
-    const std::lock_guard lock(mutex);
+    const engine::Lock lock(mutex);
     if (found) return;
     if (wanted) {
       found.emplace(change);
@@ -166,11 +166,12 @@ Result<void> await_change(Call& call, json::Writer& out) {
 
   const double seconds = timeout.value_or(timeout_seconds_default);
   {
-    std::unique_lock lock(inbox.mutex);
+    engine::Lock lock(inbox.mutex);
     inbox.came.wait_for(lock, call.stop, std::chrono::duration<double>(seconds),
-                        [&] { return inbox.found.has_value(); });
+                        [&]() REQUIRES(inbox.mutex) { return inbox.found.has_value(); });
   }
-  subscription.end();  // what came is ours alone from here on
+  subscription.end();
+  const engine::Lock lock(inbox.mutex);  // nobody else takes it any more
   if (inbox.found) {
     write_answer(told(inbox.found->change()), out);
     return {};

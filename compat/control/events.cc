@@ -8,11 +8,11 @@
 // and said in place: event "gap", data {"dropped":17}. A comment keeps a quiet connection alive.
 #include <condition_variable>
 #include <deque>
-#include <mutex>
 
 #include "compat/control/handlers.h"
 #include "compat/streams/arn_and_iterator.h"
 #include "compat/streams/record.h"
+#include "engine/mutex.h"
 
 namespace mayfly::compat::control {
 namespace {
@@ -46,8 +46,8 @@ class Changes final : public EventSource {
       piece += ": mayfly\n\n";  // so that who waits for the first byte knows that we listen
       return true;
     }
-    std::unique_lock lock(mutex_);
-    if (!came_.wait_for(lock, stop, quiet_max, [&] { return !waiting_.empty(); })) {
+    engine::Lock lock(mutex_);
+    if (!came_.wait_for(lock, stop, quiet_max, [&]() REQUIRES(mutex_) { return !waiting_.empty(); })) {
       piece += ": still here\n\n";
       return true;
     }
@@ -71,7 +71,7 @@ class Changes final : public EventSource {
 
   void note(const engine::Change& change) {
     const std::size_t bytes = engine::KeptChange::bytes_of(change);
-    const std::lock_guard lock(mutex_);
+    const engine::Lock lock(mutex_);
     if (waiting_bytes_ + bytes > waiting_bytes_max) {
       if (waiting_.empty() || waiting_.back().change) waiting_.push_back({});
       ++waiting_.back().dropped;
@@ -103,7 +103,7 @@ class Changes final : public EventSource {
   }
 
   bool greeted_ = false;
-  std::mutex mutex_;
+  engine::Mutex mutex_;
   std::condition_variable_any came_;
   std::deque<Note> waiting_ GUARDED_BY(mutex_);
   std::size_t waiting_bytes_ GUARDED_BY(mutex_) = 0;

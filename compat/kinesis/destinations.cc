@@ -10,6 +10,7 @@
 #include "compat/wire/shape.h"
 #include "engine/attempt.h"
 #include "engine/clock.h"
+#include "engine/mutex.h"
 
 namespace mayfly::compat::kinesis {
 namespace {
@@ -80,7 +81,7 @@ Destinations::Destinations(engine::Database& database, KinesisOptions options)
 }
 
 Destinations::~Destinations() {
-  const std::lock_guard lock(mutex_);
+  const engine::Lock lock(mutex_);
   subscription_.end();
   stop_.request_stop();
   came_.ring();
@@ -98,7 +99,7 @@ void Destinations::load() {
     list.push_back(*std::move(destination));
   }
   {
-    const std::lock_guard lock(waiting_mutex_);
+    const engine::Lock lock(waiting_mutex_);
     by_table_ = std::move(by_table);
   }
   if (active && !listen())
@@ -106,7 +107,7 @@ void Destinations::load() {
 }
 
 bool Destinations::listen() {
-  const std::lock_guard lock(mutex_);
+  const engine::Lock lock(mutex_);
   if (listening_ || !endpoint_ || !invoker_) return true;
   try {
     thread_ = std::thread([this] { run(); });
@@ -119,7 +120,7 @@ bool Destinations::listen() {
 }
 
 std::vector<Destination> Destinations::list(std::string_view table_uuid) const {
-  const std::lock_guard lock(waiting_mutex_);
+  const engine::Lock lock(waiting_mutex_);
   const auto found = by_table_.find(table_uuid);
   return found == by_table_.end() ? std::vector<Destination>() : found->second;
 }
@@ -129,7 +130,7 @@ bool Destinations::set(const engine::Scope& scope, const Destination& destinatio
   const engine::Document document = to_document(scope, destination);
   database_.documents().put(document.name, document.bytes);
   {
-    const std::lock_guard lock(waiting_mutex_);
+    const engine::Lock lock(waiting_mutex_);
     auto& list = by_table_[destination.table_uuid];
     const auto same = std::find_if(list.begin(), list.end(), [&](const Destination& other) {
       return other.stream_arn == destination.stream_arn;
@@ -144,7 +145,7 @@ bool Destinations::set(const engine::Scope& scope, const Destination& destinatio
 }
 
 std::uint64_t Destinations::dropped() const {
-  const std::lock_guard lock(waiting_mutex_);
+  const engine::Lock lock(waiting_mutex_);
   return dropped_;
 }
 
@@ -171,7 +172,7 @@ void Destinations::keep_within_bounds() {
 
 void Destinations::take(const engine::Change& change) {
   {
-    const std::lock_guard lock(waiting_mutex_);
+    const engine::Lock lock(waiting_mutex_);
     const auto found = by_table_.find(change.table->uuid);
     if (found == by_table_.end()) return;
     for (const Destination& destination : found->second) {
@@ -185,7 +186,7 @@ void Destinations::take(const engine::Change& change) {
 }
 
 bool Destinations::take_first(std::vector<Waiting>& batch) {
-  const std::lock_guard lock(waiting_mutex_);
+  const engine::Lock lock(waiting_mutex_);
   if (waiting_.empty() || (!batch.empty() && waiting_.front().stream_arn != batch.front().stream_arn))
     return false;
   waiting_bytes_ -= waiting_.front().bytes();
@@ -196,7 +197,7 @@ bool Destinations::take_first(std::vector<Waiting>& batch) {
 }
 
 void Destinations::give_back_last(std::vector<Waiting>& batch) {
-  const std::lock_guard lock(waiting_mutex_);
+  const engine::Lock lock(waiting_mutex_);
   waiting_.push_front(std::move(batch.back()));
   waiting_bytes_ += waiting_.front().bytes();
   batch.pop_back();
@@ -233,7 +234,7 @@ void Destinations::run() {
       continue;
     }
     {
-      const std::lock_guard lock(waiting_mutex_);
+      const engine::Lock lock(waiting_mutex_);
       for (auto place = refused.rbegin(); place != refused.rend(); ++place) {
         waiting_.push_front(std::move(batch[*place]));
         waiting_bytes_ += waiting_.front().bytes();
@@ -302,7 +303,7 @@ bool Destinations::settle(engine::RealTime deadline, const std::stop_token& stop
   while (true) {
     const auto ticket = progress_.ticket();
     {
-      const std::lock_guard lock(waiting_mutex_);
+      const engine::Lock lock(waiting_mutex_);
       if (waiting_.empty() && under_way_ == 0) return true;
     }
     if (stop.stop_requested() || !progress_.wait(ticket, deadline)) return false;

@@ -16,7 +16,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -80,7 +79,7 @@ class Destinations {
   void load();
   [[nodiscard]] bool listen();
   void take(const engine::Change& change);  // on the committing thread
-  void keep_within_bounds();                // holds waiting_mutex_
+  void keep_within_bounds() REQUIRES(waiting_mutex_);
   void run();
   // Takes what goes into one request, and renders it; empty: nothing waits.
   void take_batch(std::vector<Waiting>& batch);
@@ -97,12 +96,12 @@ class Destinations {
   engine::Bell came_, progress_;
   std::stop_source stop_;
 
-  mutable std::mutex mutex_;  // not taken by the committing thread, which subscribe() may wait for
+  mutable engine::Mutex mutex_;  // not taken by the committing thread, which subscribe() may wait for
   engine::ChangeFeed::Subscription subscription_ GUARDED_BY(mutex_);
   bool listening_ GUARDED_BY(mutex_) = false;
   std::thread thread_ GUARDED_BY(mutex_);  // from the first active destination on
 
-  mutable std::mutex waiting_mutex_;  // for a few instructions; the committing thread takes it
+  mutable engine::Mutex waiting_mutex_;  // for a few instructions; the committing thread takes it
   std::map<std::string, std::vector<Destination>, std::less<>> by_table_
       GUARDED_BY(waiting_mutex_);  // by its UUID
   std::deque<Waiting> waiting_ GUARDED_BY(waiting_mutex_);

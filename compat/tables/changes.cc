@@ -1,13 +1,14 @@
 #include "compat/tables/changes.h"
 
 #include "engine/clock.h"
+#include "engine/mutex.h"
 
 namespace mayfly::compat {
 
 void TableChanges::begin(const engine::Scope& scope, TableChange change) {
   if (delay_.count() <= 0) return;
   const HostTime now = engine::host_time();
-  const std::lock_guard lock(mutex_);
+  const engine::Lock lock(mutex_);
   // Those that nobody asked for again go here, so that no more are kept than began within one delay.
   for (auto& [each, tables] : pending_)
     std::erase_if(tables, [&](const auto& table) { return table.second.end <= now; });
@@ -16,13 +17,13 @@ void TableChanges::begin(const engine::Scope& scope, TableChange change) {
 }
 
 void TableChanges::settle_all(std::string_view account) {
-  const std::lock_guard lock(mutex_);
+  const engine::Lock lock(mutex_);
   std::erase_if(pending_, [&](const auto& tables) { return tables.first.account == account; });
 }
 
 std::optional<TableChange> TableChanges::find(const engine::Scope& scope, std::string_view table_name) const {
   if (delay_.count() <= 0) return std::nullopt;
-  const std::lock_guard lock(mutex_);
+  const engine::Lock lock(mutex_);
   const auto tables = pending_.find(scope);
   if (tables == pending_.end()) return std::nullopt;
   const auto found = tables->second.find(table_name);
@@ -42,7 +43,7 @@ std::vector<std::string> TableChanges::deleting(const engine::Scope& scope,
   std::vector<std::string> names;
   if (delay_.count() <= 0) return names;
   const HostTime now = engine::host_time();
-  const std::lock_guard lock(mutex_);
+  const engine::Lock lock(mutex_);
   const auto tables = pending_.find(scope);
   if (tables == pending_.end()) return names;
   for (auto table = tables->second.upper_bound(start_after); table != tables->second.end(); ++table) {

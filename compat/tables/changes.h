@@ -17,7 +17,6 @@
 #include <chrono>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -64,7 +63,7 @@ class TableChanges {
   };
 
   const std::chrono::milliseconds delay_;
-  mutable std::mutex mutex_;
+  mutable engine::Mutex mutex_;
   std::map<engine::Scope, std::map<std::string, Pending, std::less<>>> pending_ GUARDED_BY(mutex_);
 };
 

@@ -9,6 +9,8 @@
 #include <system_error>
 #include <unistd.h>
 
+#include "engine/mutex.h"
+
 namespace mayfly::compat::triggers {
 namespace {
 
@@ -129,7 +131,7 @@ Expected<void, std::string> DestinationDirectory::check(std::string_view destina
 bool DestinationDirectory::append(std::string_view destination, std::string_view line) {
   const auto parts = parts_of(destination);
   if (!parts) return false;
-  const std::lock_guard lock(mutex_);
+  const engine::Lock lock(mutex_);
   const Descriptor parent(open_parent(*parts));
   if (!parent.is_open()) return false;
   const Descriptor file(::openat(parent.number(), parts->back().c_str(), append_flags, 0600));

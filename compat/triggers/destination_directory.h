@@ -12,13 +12,13 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/expected.h"
+#include "engine/mutex.h"
 
 namespace mayfly::compat::triggers {
 
@@ -53,7 +53,7 @@ class DestinationDirectory {
   const int descriptor_;                  // -1: none
   const std::vector<std::string> names_;  // of the directory: as it was given, and without links
   const std::int64_t file_bytes_max_;
-  std::mutex mutex_;  // one line at a time
+  engine::Mutex mutex_;  // one line at a time
 };
 
 }  // namespace mayfly::compat::triggers

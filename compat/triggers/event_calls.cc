@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <utility>
@@ -29,7 +28,7 @@ class EventCalls::Calls final : public engine::Task, public std::enable_shared_f
     if (!scheduler_->start())
       return lambda_error::unavailable("No thread can be started to call the function.");
     {
-      const std::lock_guard lock(mutex_);
+      const engine::Lock lock(mutex_);
       if (waiting_.size() >= waiting_max || bytes_ + invocation.body.size() > waiting_bytes_max) {
         return lambda_error::too_many_requests("As many events as may are waiting to be sent already.");
       }
@@ -50,7 +49,7 @@ class EventCalls::Calls final : public engine::Task, public std::enable_shared_f
 
   // The next that may be called; nothing: `alarm` is when to look again, if ever.
   std::optional<Waiting> take(std::optional<engine::RealTime>& alarm) {
-    const std::lock_guard lock(mutex_);
+    const engine::Lock lock(mutex_);
     if (under_way_ >= at_once_max || stop_.stop_requested()) return std::nullopt;
     const engine::RealTime now = engine::host_time();
     for (auto* line : {&again_, &waiting_}) {
@@ -83,7 +82,7 @@ class EventCalls::Calls final : public engine::Task, public std::enable_shared_f
 
   void answered(Waiting called, const outbound::Invoker::Answer& answer) {
     {
-      const std::lock_guard lock(mutex_);
+      const engine::Lock lock(mutex_);
       --under_way_;
       if ((answer && !function_error(*answer)) || ++called.tries == tries_max) {
         bytes_ -= called.invocation.body.size();
@@ -98,7 +97,7 @@ class EventCalls::Calls final : public engine::Task, public std::enable_shared_f
   outbound::Invoker& invoker_;
   const std::shared_ptr<engine::Scheduler> scheduler_;
   std::stop_source stop_;
-  std::mutex mutex_;
+  engine::Mutex mutex_;
   std::deque<Waiting> waiting_ GUARDED_BY(mutex_), again_ GUARDED_BY(mutex_);
   std::size_t bytes_ GUARDED_BY(mutex_) = 0;  // of all that are not done with
   std::size_t under_way_ GUARDED_BY(mutex_) = 0;

@@ -2,6 +2,7 @@
 
 #include "compat/wire/json.h"
 #include "compat/wire/shape.h"
+#include "engine/mutex.h"
 
 namespace mayfly::compat::triggers {
 namespace {
@@ -42,7 +43,7 @@ void Functions::reload() {
     functions[{stored.name.account, stored.name.name}] = std::move(function);
   }
   {
-    const std::lock_guard lock(mutex_);
+    const engine::Lock lock(mutex_);
     functions_ = std::move(functions);
   }
   changed_();
@@ -50,7 +51,7 @@ void Functions::reload() {
 
 std::optional<Function> Functions::find(std::string_view account, std::string_view name) const {
   {
-    const std::lock_guard lock(mutex_);
+    const engine::Lock lock(mutex_);
     const auto own = functions_.find({std::string(account), std::string(name)});
     if (own != functions_.end()) return own->second;
   }
@@ -61,7 +62,7 @@ std::optional<Function> Functions::find(std::string_view account, std::string_vi
 void Functions::set(std::string_view account, std::string_view name, const Function& function) {
   documents_.put({std::string(account), std::string(kind), std::string(name)}, print(function));
   {
-    const std::lock_guard lock(mutex_);
+    const engine::Lock lock(mutex_);
     functions_[{std::string(account), std::string(name)}] = function;
   }
   changed_();
@@ -69,7 +70,7 @@ void Functions::set(std::string_view account, std::string_view name, const Funct
 
 bool Functions::remove(std::string_view account, std::string_view name) {
   {
-    const std::lock_guard lock(mutex_);
+    const engine::Lock lock(mutex_);
     if (functions_.erase({std::string(account), std::string(name)}) == 0) return false;
   }
   documents_.erase({std::string(account), std::string(kind), std::string(name)});
@@ -79,7 +80,7 @@ bool Functions::remove(std::string_view account, std::string_view name) {
 
 std::vector<std::pair<std::string, Function>> Functions::list(std::string_view account) const {
   std::map<std::string, Function> all = everybodys_;
-  const std::lock_guard lock(mutex_);
+  const engine::Lock lock(mutex_);
   for (const auto& [key, function] : functions_) {
     if (key.first == account) all[key.second] = function;
   }

@@ -10,7 +10,6 @@
 #include <chrono>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,7 +48,7 @@ class Functions {
   engine::Documents& documents_;
   const std::map<std::string, Function> everybodys_;
   const std::function<void()> changed_;
-  mutable std::mutex mutex_;
+  mutable engine::Mutex mutex_;
   std::map<std::pair<std::string, std::string>, Function> functions_ GUARDED_BY(mutex_);
 };
 

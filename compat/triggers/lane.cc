@@ -1,7 +1,6 @@
 #include "compat/triggers/lane.h"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include "compat/streams/arn_and_iterator.h"
@@ -10,6 +9,7 @@
 #include "compat/wire/hash.h"
 #include "engine/attempt.h"
 #include "engine/clock.h"
+#include "engine/mutex.h"
 #include "engine/uuid.h"
 
 namespace mayfly::compat::triggers {
@@ -33,18 +33,18 @@ constexpr engine::Sequence discards_max = 10'000;
 struct Lane::Slot {
   std::weak_ptr<Lane> lane;
   std::shared_ptr<engine::Scheduler> scheduler;
-  std::mutex mutex;
+  engine::Mutex mutex;
   std::optional<outbound::Invoker::Answer> answer GUARDED_BY(mutex);
 
   void put(outbound::Invoker::Answer given) {
     {
-      const std::lock_guard lock(mutex);
+      const engine::Lock lock(mutex);
       answer = std::move(given);
     }
     if (const auto waiting = lane.lock()) scheduler->wake(waiting);
   }
   std::optional<outbound::Invoker::Answer> take() {
-    const std::lock_guard lock(mutex);
+    const engine::Lock lock(mutex);
     return std::exchange(answer, std::nullopt);
   }
 };

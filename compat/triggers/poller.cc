@@ -5,6 +5,7 @@
 
 #include "compat/triggers/lane.h"
 #include "engine/clock.h"
+#include "engine/mutex.h"
 
 namespace mayfly::compat::triggers {
 
@@ -23,10 +24,10 @@ Poller::~Poller() { stop_.request_stop(); }
 void Poller::begin_after(std::shared_ptr<Poller> predecessor) {
   if (predecessor) {
     {
-      const std::lock_guard lock(mutex_);
+      const engine::Lock lock(mutex_);
       predecessor_ = predecessor;
     }
-    const std::lock_guard lock(predecessor->mutex_);
+    const engine::Lock lock(predecessor->mutex_);
     predecessor->successor_ = weak_from_this();
   }
   if (predecessor) {
@@ -39,7 +40,7 @@ void Poller::begin_after(std::shared_ptr<Poller> predecessor) {
 void Poller::may_begin() {
   std::shared_ptr<Poller> predecessor;
   {
-    const std::lock_guard lock(mutex_);
+    const engine::Lock lock(mutex_);
     may_begin_ = true;
     predecessor.swap(predecessor_);
   }
@@ -50,7 +51,7 @@ void Poller::may_begin() {
 void Poller::left() {
   std::shared_ptr<Poller> successor;
   {
-    const std::lock_guard lock(mutex_);
+    const engine::Lock lock(mutex_);
     if (!ended_ || !may_begin_ || !running_.empty()) return;
     successor = successor_.lock();
     successor_.reset();
@@ -60,7 +61,7 @@ void Poller::left() {
 
 void Poller::end() {
   {
-    const std::lock_guard lock(mutex_);
+    const engine::Lock lock(mutex_);
     ended_ = true;
   }
   stop_.request_stop();
@@ -74,7 +75,7 @@ engine::Task::Next Poller::step() {
   begin();
   std::vector<std::shared_ptr<Lane>> lanes;
   {
-    const std::lock_guard lock(mutex_);
+    const engine::Lock lock(mutex_);
     for (const auto& [name, lane] : running_) lanes.push_back(lane);
   }
   for (const auto& lane : lanes) surroundings_.scheduler->wake(lane);
@@ -93,13 +94,13 @@ std::optional<engine::Stream> Poller::present_stream() const {
 
 void Poller::begin() {
   {
-    const std::lock_guard lock(mutex_);
+    const engine::Lock lock(mutex_);
     if (begun_ || ended_ || !may_begin_) return;
   }
   const auto stream = present_stream();
   std::vector<StoredPosition> positions = stored_positions(surroundings_.database.documents(), *mapping());
   {
-    const std::lock_guard lock(mutex_);
+    const engine::Lock lock(mutex_);
     for (StoredPosition& one : positions) stored_[one.lane.shard].push_back(std::move(one));
     begun_ = true;
     if (stream) begin_lanes(*stream);
@@ -120,9 +121,9 @@ void Poller::begin_lanes(const engine::Stream& stream) {
   const std::vector<ShardView> shards = shards_of(stream);
   std::set<std::uint32_t> present;
   for (const ShardView& shard : shards) present.insert(shard.number);
-  const auto waits_for = [&](std::uint32_t parent) {  // one that was forgotten is not waited for
-    return present.contains(parent) && !shard_done(parent);
-  };
+  // One that was forgotten is not waited for.
+  const auto waits_for = [&](std::uint32_t parent)
+                             REQUIRES(mutex_) { return present.contains(parent) && !shard_done(parent); };
   for (const ShardView& shard : shards) {
     if (std::any_of(shard.parents.begin(), shard.parents.end(), waits_for) || shard_done(shard.number))
       continue;
@@ -152,7 +153,7 @@ void Poller::begin_lanes(const engine::Stream& stream) {
 void Poller::forget_shards(const engine::Stream& stream) {
   std::set<std::uint32_t> forgotten;
   {
-    const std::lock_guard lock(mutex_);
+    const engine::Lock lock(mutex_);
     for (const auto& [shard, positions] : stored_) forgotten.insert(shard);
     for (const LaneName& name : done_) forgotten.insert(name.shard);
     for (const engine::Shard& shard : stream.shards) forgotten.erase(shard.number);
@@ -160,7 +161,7 @@ void Poller::forget_shards(const engine::Stream& stream) {
     std::erase_if(done_, [&](const LaneName& name) { return forgotten.contains(name.shard); });
   }
   engine::Documents& documents = surroundings_.database.documents();
-  const std::lock_guard lock(gate_->mutex);
+  const engine::Lock lock(gate_->mutex);
   for (const std::uint32_t shard : forgotten) {
     if (gate_->open) documents.write(position_names(documents, *mapping(), shard), {});
   }
@@ -170,7 +171,7 @@ void Poller::lane_ended(const LaneName& name) {
   const auto stream = present_stream();
   bool last = false;  // of its shard
   {
-    const std::lock_guard lock(mutex_);
+    const engine::Lock lock(mutex_);
     done_.insert(name);
     running_.erase(name);
     last = shard_done(name.shard);
@@ -183,7 +184,7 @@ void Poller::lane_ended(const LaneName& name) {
 
 void Poller::lane_left(const LaneName& name) {
   {
-    const std::lock_guard lock(mutex_);
+    const engine::Lock lock(mutex_);
     running_.erase(name);
   }
   left();
@@ -192,25 +193,25 @@ void Poller::lane_left(const LaneName& name) {
 // --- what lanes and others ask for
 
 std::shared_ptr<const EventSourceMapping> Poller::mapping() const {
-  const std::lock_guard lock(mutex_);
+  const engine::Lock lock(mutex_);
   return mapping_;
 }
 
 void Poller::change(EventSourceMapping mapping) {
   {
-    const std::lock_guard lock(mutex_);
+    const engine::Lock lock(mutex_);
     mapping_ = std::make_shared<const EventSourceMapping>(std::move(mapping));
   }
   wake();
 }
 
 std::string Poller::last_result() const {
-  const std::lock_guard lock(mutex_);
+  const engine::Lock lock(mutex_);
   return last_result_;
 }
 
 void Poller::set_last_result(std::string result) {
-  const std::lock_guard lock(mutex_);
+  const engine::Lock lock(mutex_);
   last_result_ = std::move(result);
 }
 
@@ -220,12 +221,12 @@ void Poller::wake() {
 
 void Poller::store(const LaneName& lane, const Position& position) {
   const engine::Document document = to_document(*mapping(), lane, position);
-  const std::lock_guard lock(gate_->mutex);
+  const engine::Lock lock(gate_->mutex);
   if (gate_->open) surroundings_.database.documents().put(document.name, document.bytes);
 }
 
 bool Poller::take_call(const std::shared_ptr<Lane>& lane) {
-  const std::lock_guard lock(mutex_);
+  const engine::Lock lock(mutex_);
   if (calls_ >= calls_max) {
     wait_for_call_.insert(lane);
     return false;
@@ -237,7 +238,7 @@ bool Poller::take_call(const std::shared_ptr<Lane>& lane) {
 void Poller::give_back_call() {
   std::set<std::weak_ptr<Lane>, std::owner_less<>> waiting;
   {
-    const std::lock_guard lock(mutex_);
+    const engine::Lock lock(mutex_);
     --calls_;
     waiting.swap(wait_for_call_);
   }
@@ -254,13 +255,13 @@ void Poller::begin_flush() {
 void Poller::end_flush() { --flushes_; }
 
 bool Poller::settled(engine::Sequence target) const {
-  const std::lock_guard lock(mutex_);
+  const engine::Lock lock(mutex_);
   return begun_ && std::all_of(running_.begin(), running_.end(),
                                [&](const auto& entry) { return entry.second->settled(target); });
 }
 
 bool Poller::stuck(engine::Sequence target) const {
-  const std::lock_guard lock(mutex_);
+  const engine::Lock lock(mutex_);
   // It may have been registered just now, before the lanes that wait for it have heard of it.
   if (surroundings_.functions.find(mapping_->function.account, mapping_->function.name)) return false;
   bool any = false;

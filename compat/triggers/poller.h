@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -49,7 +48,7 @@ struct Surroundings {
 
 // Lets a mapping's positions be stored: closed before they are erased, or others are put in their place.
 struct PositionGate {
-  std::mutex mutex;  // while one is written
+  engine::Mutex mutex;  // while one is written
   bool open GUARDED_BY(mutex) = true;
 };
 
@@ -104,8 +103,9 @@ class Poller final : public engine::Task, public std::enable_shared_from_this<Po
   Next step() override;
   Next failed(std::string_view why) override;
   void begin();
-  void begin_lanes(const engine::Stream& stream);  // holds mutex_: of all shards whose parents are done
-  bool shard_done(std::uint32_t shard) const;      // holds mutex_
+  // Of all shards whose parents are done.
+  void begin_lanes(const engine::Stream& stream) REQUIRES(mutex_);
+  [[nodiscard]] bool shard_done(std::uint32_t shard) const REQUIRES(mutex_);
   void forget_shards(const engine::Stream& stream);
   [[nodiscard]] std::optional<engine::Stream> present_stream() const;
   void may_begin();  // nothing of its predecessor is under way
@@ -119,7 +119,7 @@ class Poller final : public engine::Task, public std::enable_shared_from_this<Po
   std::atomic<int> flushes_{0};
   std::atomic<bool> woken_{false};
 
-  mutable std::mutex mutex_;
+  mutable engine::Mutex mutex_;
   std::shared_ptr<const EventSourceMapping> mapping_ GUARDED_BY(mutex_);
   std::string last_result_ GUARDED_BY(mutex_) = "No records processed";
   bool may_begin_ GUARDED_BY(mutex_) = false, begun_ GUARDED_BY(mutex_) = false,

@@ -7,6 +7,7 @@
 #include "compat/triggers/lambda_error.h"
 #include "engine/clock.h"
 #include "engine/documents.h"
+#include "engine/mutex.h"
 #include "engine/uuid.h"
 
 namespace mayfly::compat::triggers {
@@ -55,16 +56,16 @@ Triggers::Triggers(engine::Database& database, TriggerOptions options,
       scheduler_(database.make_scheduler(threads_max)),
       event_calls_(*invoker_, scheduler_),
       functions_(database.documents(), std::move(options.functions), [this] {
-        const std::lock_guard lock(pollers_mutex_);
+        const engine::Lock lock(pollers_mutex_);
         for (const auto& [table, poller] : pollers_) poller->wake();
       }) {
-  const std::lock_guard lock(mutex_);
+  const engine::Lock lock(mutex_);
   load();
 }
 
 Triggers::~Triggers() {
   {
-    const std::lock_guard lock(mutex_);
+    const engine::Lock lock(mutex_);
     subscription_.end();
     for (auto& [name, entry] : entries_) stop(entry);
   }
@@ -90,7 +91,7 @@ class Triggers::Hold {
   }
   ~Hold() {
     {
-      const std::lock_guard lock(triggers_.mutex_);
+      const engine::Lock lock(triggers_.mutex_);
       triggers_.held_.erase(triggers_.held_.find(account_));
       for (auto& [name, entry] : triggers_.entries_) {
         if (name.first.account == account_) triggers_.start(entry);
@@ -110,7 +111,7 @@ void Triggers::while_stopped(std::string_view account, const std::function<void(
   std::optional<Hold> hold;
   std::map<Name, std::vector<StoredPosition>> before;
   {
-    const std::lock_guard lock(mutex_);
+    const engine::Lock lock(mutex_);
     hold.emplace(*this, account);
     for (auto& [name, entry] : entries_) {
       if (name.first.account != account) continue;
@@ -120,7 +121,7 @@ void Triggers::while_stopped(std::string_view account, const std::function<void(
     }
   }
   replace();
-  const std::lock_guard lock(mutex_);  // given back before the hold ends
+  const engine::Lock lock(mutex_);  // given back before the hold ends
   for (const auto& [name, positions] : before) {
     const auto entry = entries_.find(name);
     if (entry != entries_.end()) carry_over(entry->second.mapping, positions);
@@ -156,7 +157,7 @@ void Triggers::forget_strangers(std::string_view account) {
 void Triggers::reset(std::string_view account, const std::function<void()>& empty) {
   std::optional<Hold> hold;
   {
-    const std::lock_guard lock(mutex_);
+    const engine::Lock lock(mutex_);
     hold.emplace(*this, account);
     for (auto one = entries_.begin(); one != entries_.end();) {
       if (one->first.first.account != account) {
@@ -181,7 +182,7 @@ void Triggers::erase(const Entry& entry) {
 void Triggers::listen() {
   if (listening_) return;
   subscription_ = database_.subscribe([this](const engine::Change& change) {
-    const std::lock_guard lock(pollers_mutex_);
+    const engine::Lock lock(pollers_mutex_);
     const auto [first, last] = pollers_.equal_range(change.table->id);
     for (auto one = first; one != last; ++one) one->second->wake();
   });
@@ -196,7 +197,7 @@ void Triggers::start(Entry& entry) {
   entry.poller = std::make_shared<Poller>(surroundings, entry.mapping, *stream, entry.gate);
   listen();
   {
-    const std::lock_guard lock(pollers_mutex_);
+    const engine::Lock lock(pollers_mutex_);
     pollers_.emplace(stream->table, entry.poller.get());
   }
   entry.poller->begin_after(std::exchange(entry.last, nullptr));
@@ -205,7 +206,7 @@ void Triggers::start(Entry& entry) {
 void Triggers::stop(Entry& entry) {
   if (!entry.poller) return;
   {
-    const std::lock_guard lock(pollers_mutex_);
+    const engine::Lock lock(pollers_mutex_);
     std::erase_if(pollers_, [&](const auto& one) { return one.second == entry.poller.get(); });
   }
   entry.poller->end();  // settle() may hold it longer
@@ -214,7 +215,7 @@ void Triggers::stop(Entry& entry) {
 
 void Triggers::close_gate(Entry& entry) {
   {
-    const std::lock_guard lock(entry.gate->mutex);
+    const engine::Lock lock(entry.gate->mutex);
     entry.gate->open = false;
   }
   entry.gate = std::make_shared<PositionGate>();
@@ -245,7 +246,7 @@ Result<Triggers::View> Triggers::create(EventSourceMapping mapping) {
   if (!stream) return lambda_error::invalid_parameter("Stream not found: " + mapping.event_source_arn);
   CHECK_OK(check_destination(mapping));
   if (mapping.enabled) CHECK_OK(check_threads());
-  const std::lock_guard lock(mutex_);
+  const engine::Lock lock(mutex_);
   if (held_.contains(mapping.scope.account)) {
     return lambda_error::conflict("The account is being restored or reset.");
   }
@@ -272,14 +273,14 @@ Result<Triggers::View> Triggers::create(EventSourceMapping mapping) {
 }
 
 std::optional<Triggers::View> Triggers::find(const engine::Scope& scope, std::string_view uuid) const {
-  const std::lock_guard lock(mutex_);
+  const engine::Lock lock(mutex_);
   const auto found = entries_.find({scope, std::string(uuid)});
   return found == entries_.end() ? std::nullopt : std::optional(view(found->second));
 }
 
 std::vector<Triggers::View> Triggers::list(const engine::Scope& scope) const {
   std::vector<View> views;
-  const std::lock_guard lock(mutex_);
+  const engine::Lock lock(mutex_);
   for (const auto& [name, entry] : entries_) {
     if (name.first == scope) views.push_back(view(entry));
   }
@@ -288,7 +289,7 @@ std::vector<Triggers::View> Triggers::list(const engine::Scope& scope) const {
 
 Result<Triggers::View> Triggers::update(const engine::Scope& scope, std::string_view uuid,
                                         const std::function<Result<void>(EventSourceMapping&)>& change) {
-  const std::lock_guard lock(mutex_);
+  const engine::Lock lock(mutex_);
   const auto found = entries_.find({scope, std::string(uuid)});
   if (found == entries_.end()) return no_such_mapping();
   Entry& entry = found->second;
@@ -313,7 +314,7 @@ Result<Triggers::View> Triggers::update(const engine::Scope& scope, std::string_
 }
 
 Result<Triggers::View> Triggers::remove(const engine::Scope& scope, std::string_view uuid) {
-  const std::lock_guard lock(mutex_);
+  const engine::Lock lock(mutex_);
   const auto found = entries_.find({scope, std::string(uuid)});
   if (found == entries_.end()) return no_such_mapping();
   Entry& entry = found->second;
@@ -333,7 +334,7 @@ std::vector<Triggers::Unfinished> Triggers::settle(std::string_view account,
   std::set<std::shared_ptr<Poller>> flushed;
   std::vector<std::shared_ptr<Poller>> present;  // a mapping that is changed gets another one
   const auto look = [&] {
-    const std::lock_guard lock(mutex_);
+    const engine::Lock lock(mutex_);
     present.clear();
     for (const auto& [name, entry] : entries_) {
       if (name.first.account != account || !entry.poller) continue;

@@ -14,7 +14,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -99,18 +98,19 @@ class Triggers {
   };
   class Hold;
 
-  void load();               // holds mutex_; so do the others
-  void start(Entry& entry);  // makes the poller if there should be one
-  void stop(Entry& entry);
-  static void close_gate(Entry& entry);  // nothing is stored by pollers that there were
-  void erase(const Entry& entry);        // what is stored of it
+  void load() REQUIRES(mutex_);
+  void start(Entry& entry) REQUIRES(mutex_);  // makes the poller if there should be one
+  void stop(Entry& entry) REQUIRES(mutex_);
+  static void close_gate(Entry& entry);             // nothing is stored by pollers that there were
+  void erase(const Entry& entry) REQUIRES(mutex_);  // what is stored of it
   // Positions of a mapping that a snapshot does not know; positions that it has of mappings which are no
   // more.
-  void carry_over(const EventSourceMapping& mapping, const std::vector<StoredPosition>& positions);
-  void forget_strangers(std::string_view account);
+  void carry_over(const EventSourceMapping& mapping, const std::vector<StoredPosition>& positions)
+      REQUIRES(mutex_);
+  void forget_strangers(std::string_view account) REQUIRES(mutex_);
   Result<void> check_destination(const EventSourceMapping& mapping) const;
-  Result<void> check_threads();  // whether lanes can be at work
-  void listen();                 // tells pollers of commits to their tables
+  Result<void> check_threads();    // whether lanes can be at work
+  void listen() REQUIRES(mutex_);  // tells pollers of commits to their tables
   static View view(const Entry& entry);
 
   engine::Database& database_;
@@ -120,11 +120,11 @@ class Triggers {
   const std::shared_ptr<engine::Scheduler> scheduler_;
   EventCalls event_calls_;
   engine::Bell progress_;
-  std::mutex pollers_mutex_;  // for a few instructions; the committing thread takes it
+  engine::Mutex pollers_mutex_;  // for a few instructions; the committing thread takes it
   std::multimap<engine::TableId, Poller*> pollers_ GUARDED_BY(pollers_mutex_);
   Functions functions_;
 
-  mutable std::mutex mutex_;
+  mutable engine::Mutex mutex_;
   std::map<Name, Entry> entries_ GUARDED_BY(mutex_);
   std::multiset<std::string, std::less<>> held_ GUARDED_BY(mutex_);  // accounts that are being replaced
   engine::ChangeFeed::Subscription subscription_ GUARDED_BY(mutex_);
