@@ -205,8 +205,6 @@ std::shared_ptr<LiveTable> Catalog::create(Table table) {
   table.uuid = random_uuid();
   Account& account = accounts_.of(table.account);
   table.created = account.clock().now();
-  if (table.on_demand_since)
-    table.on_demand_since = table.created;  // the same instant, not one a little earlier
   for (Index& index : table.indexes) index.id = give_index_id(table, table);
   StreamId next_stream = next_stream_;
   if (table.stream) {

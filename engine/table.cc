@@ -52,45 +52,6 @@ Map key_schema_map(const KeySchema& keys) {
   return map;
 }
 
-Map throughput_map(const Throughput& throughput) {
-  Map map;
-  put(map, "read_units", throughput.read_units);
-  put(map, "write_units", throughput.write_units);
-  put(map, "last_increase", throughput.last_increase);
-  put(map, "last_decrease", throughput.last_decrease);
-  put(map, "decreases_today", throughput.decreases_today);
-  return map;
-}
-
-Map on_demand_map(const OnDemandLimits& limits) {
-  Map map;
-  put(map, "read_units_max", limits.read_units_max);
-  put(map, "write_units_max", limits.write_units_max);
-  return map;
-}
-
-Map warm_map(const WarmThroughput& warm) {
-  Map map;
-  put(map, "read_units", warm.read_units);
-  put(map, "write_units", warm.write_units);
-  return map;
-}
-
-Map insights_map(const ContributorInsights& insights) {
-  Map map;
-  put_flag(map, "enabled", insights.enabled);
-  put(map, "mode", insights.mode);
-  put(map, "changed", insights.changed);
-  return map;
-}
-
-Map policy_map(const ResourcePolicy& policy) {
-  Map map;
-  put(map, "document", policy.document);
-  put(map, "revision", policy.revision);
-  return map;
-}
-
 Map index_map(const Index& index) {
   Map map;
   put(map, "id", index.id);
@@ -100,10 +61,7 @@ Map index_map(const Index& index) {
   put(map, "projection", static_cast<std::int64_t>(index.projection.kind));
   put_list(map, "projected", index.projection.attributes, [](const std::string& name) { return name; });
   put(map, "state", static_cast<std::int64_t>(index.state));
-  map.set("throughput", throughput_map(index.throughput));
-  map.set("on_demand", on_demand_map(index.on_demand));
-  if (index.warm) map.set("warm", warm_map(*index.warm));
-  if (index.insights) map.set("insights", insights_map(*index.insights));
+  map.set("settings", index.settings);
   return map;
 }
 
@@ -168,23 +126,13 @@ KeySchema key_schema(const Map& map) {
           list_of<KeyAttribute>(map, "sort", key_attribute)};
 }
 
-Throughput throughput(const Map& map) {
-  return {int_or(map, "read_units", 0), int_or(map, "write_units", 0), int_or(map, "last_increase", 0),
-          int_or(map, "last_decrease", 0), int_or(map, "decreases_today", 0)};
-}
-
-OnDemandLimits on_demand(const Map& map) {
-  return {optional_int(map, "read_units_max"), optional_int(map, "write_units_max")};
-}
-
-WarmThroughput warm(const Map& map) { return {int_or(map, "read_units", 0), int_or(map, "write_units", 0)}; }
-
-ContributorInsights insights(const Map& map) {
-  return {flag(map, "enabled"), string_or_empty(map, "mode"), int_or(map, "changed", 0)};
-}
-
-ResourcePolicy policy(const Map& map) {
-  return {string_or_empty(map, "document"), string_or_empty(map, "revision")};
+// Earlier versions stored what is now a setting among the members: there it is what is no member.
+Item settings(const Map& map, const Map& members) {
+  if (const Map* found = submap(map, "settings")) return *found;
+  Item settings;
+  for (const Attribute& attribute : map)
+    if (!members.find(attribute.name)) settings.append(attribute.name, attribute.value);
+  return settings;
 }
 
 Index index(const AttributeValue& value) {
@@ -198,10 +146,7 @@ Index index(const AttributeValue& value) {
   index.projection.attributes = list_of<std::string>(
       map, "projected", [](const AttributeValue& name) { return *name.get_if<std::string>(); });
   index.state = static_cast<Index::State>(int_or(map, "state", 0));
-  index.throughput = throughput(*submap(map, "throughput"));
-  index.on_demand = on_demand(*submap(map, "on_demand"));
-  if (const Map* found = submap(map, "warm")) index.warm = warm(*found);
-  if (const Map* found = submap(map, "insights")) index.insights = insights(*found);
+  index.settings = settings(map, index_map(index));
   return index;
 }
 
@@ -297,7 +242,7 @@ Item to_item(const Stream& stream) {
   put_list(item, "undone", stream.undone, undoing_map);
   put(item, "disabled", stream.disabled);
   put_list(item, "shards", stream.shards, shard_map);
-  if (stream.policy) item.set("policy", policy_map(*stream.policy));
+  item.set("settings", stream.settings);
   return item;
 }
 
@@ -316,7 +261,7 @@ Stream stream_from_item(const Item& item) {
   stream.undone = list_of<Undoing>(item, "undone", undoing);
   stream.disabled = optional_int(item, "disabled");
   stream.shards = list_of<Shard>(item, "shards", shard);
-  if (const Map* found = submap(item, "policy")) stream.policy = policy(*found);
+  stream.settings = settings(item, to_item(stream));
   return stream;
 }
 
@@ -331,15 +276,6 @@ Item to_item(const Table& table) {
   put_list(item, "attribute_definitions", table.attribute_definitions, key_attribute_map);
   item.set("keys", key_schema_map(table.keys));
   put_list(item, "indexes", table.indexes, index_map);
-  put_flag(item, "on_demand", table.on_demand);
-  put(item, "on_demand_since", table.on_demand_since);
-  item.set("throughput", throughput_map(table.throughput));
-  item.set("on_demand_limits", on_demand_map(table.on_demand_limits));
-  if (table.warm) item.set("warm", warm_map(*table.warm));
-  if (table.recovery) {
-    put(item, "recovery_since", table.recovery->since);
-    put(item, "recovery_days", table.recovery->days);
-  }
   if (table.ttl) {
     put(item, "ttl", table.ttl->attribute);
     put_flag(item, "ttl_backfilling", table.ttl->backfilling);
@@ -349,22 +285,9 @@ Item to_item(const Table& table) {
   put(item, "expiry_delay_ms_min", table.expiry.delay_ms_min);
   put(item, "expiry_delay_ms_max", table.expiry.delay_ms_max);
   put(item, "expiry_seed", static_cast<std::int64_t>(table.expiry.seed));
-  put(item, "ttl_changed", table.ttl_changed);
   if (table.stream) item.set("stream", to_item(*table.stream));
   if (table.latest_stream_label) put(item, "latest_stream_label", *table.latest_stream_label);
-  put_flag(item, "deletion_protection", table.deletion_protection);
-  put(item, "table_class", table.table_class);
-  put(item, "table_class_changed", table.table_class_changed);
-  if (table.encryption) {
-    put_flag(item, "encrypted", table.encryption->enabled);
-    put(item, "kms_key_arn", table.encryption->kms_key_arn);
-  }
-  if (table.insights) item.set("insights", insights_map(*table.insights));
-  if (table.policy) item.set("policy", policy_map(*table.policy));
-  if (!table.settings_replication.empty()) put(item, "settings_replication", table.settings_replication);
-  Map tags;
-  for (const auto& [name, value] : table.tags) tags.set(name, value);
-  item.set("tags", std::move(tags));
+  item.set("settings", table.settings);
   put(item, "next_index_id", table.next_index_id);
   put(item, "next_ttl_number", table.next_ttl_number);
   return item;
@@ -381,13 +304,6 @@ Table table_from_item(const Item& item) {
   table.attribute_definitions = list_of<KeyAttribute>(item, "attribute_definitions", key_attribute);
   table.keys = key_schema(*submap(item, "keys"));
   table.indexes = list_of<Index>(item, "indexes", index);
-  table.on_demand = flag(item, "on_demand");
-  table.on_demand_since = optional_int(item, "on_demand_since");
-  table.throughput = throughput(*submap(item, "throughput"));
-  table.on_demand_limits = on_demand(*submap(item, "on_demand_limits"));
-  if (const Map* found = submap(item, "warm")) table.warm = warm(*found);
-  if (flag(item, "recovery_since"))
-    table.recovery = PointInTimeRecovery{int_or(item, "recovery_since", 0), int_or(item, "recovery_days", 0)};
   if (flag(item, "ttl"))
     table.ttl = TimeToLive{string_or_empty(item, "ttl"), flag(item, "ttl_backfilling"),
                            static_cast<std::uint32_t>(int_or(item, "ttl_number", 0))};
@@ -397,21 +313,12 @@ Table table_from_item(const Item& item) {
       int_or(item, "expiry_delay_ms_min", mode.delay_ms_min),
       int_or(item, "expiry_delay_ms_max", mode.delay_ms_max),
       static_cast<std::uint64_t>(int_or(item, "expiry_seed", static_cast<std::int64_t>(mode.seed)))};
-  table.ttl_changed = optional_int(item, "ttl_changed");
   if (const Map* found = submap(item, "stream")) table.stream = stream_from_item(*found);
   if (flag(item, "latest_stream_label"))
     table.latest_stream_label = string_or_empty(item, "latest_stream_label");
-  table.deletion_protection = flag(item, "deletion_protection");
-  table.table_class = string_or_empty(item, "table_class");
-  table.table_class_changed = optional_int(item, "table_class_changed");
-  if (flag(item, "kms_key_arn"))
-    table.encryption = ServerSideEncryption{flag(item, "encrypted"), string_or_empty(item, "kms_key_arn")};
-  if (const Map* found = submap(item, "insights")) table.insights = insights(*found);
-  if (const Map* found = submap(item, "policy")) table.policy = policy(*found);
-  table.settings_replication = string_or_empty(item, "settings_replication");
-  for (const Attribute& tag : *submap(item, "tags")) table.tags[tag.name] = *tag.value.get_if<std::string>();
   table.next_index_id = static_cast<IndexId>(int_or(item, "next_index_id", 1));
   table.next_ttl_number = static_cast<std::uint32_t>(int_or(item, "next_ttl_number", 1));
+  table.settings = settings(item, to_item(table));
   return table;
 }
 

@@ -1,9 +1,8 @@
-// An immutable description of a table: key schema, indexes, TTL, stream, protection. A change makes a new
-// description; see catalog.h for how it is swapped.
+// An immutable description of a table: what the engine acts on (key schema, indexes, TTL, stream), and what
+// others keep with it. A change makes a new description; see catalog.h for how it is swapped.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,38 +45,6 @@ struct Projection {
   std::vector<std::string> attributes;  // of `include`
 };
 
-struct Throughput {
-  std::int64_t read_units = 0;
-  std::int64_t write_units = 0;
-  Instant last_increase = 0;  // 0: never
-  Instant last_decrease = 0;
-  std::int64_t decreases_today = 0;
-};
-
-// -1 or absent: not set.
-struct OnDemandLimits {
-  std::optional<std::int64_t> read_units_max;
-  std::optional<std::int64_t> write_units_max;
-};
-
-struct WarmThroughput {
-  std::int64_t read_units = 0;
-  std::int64_t write_units = 0;
-};
-
-// Held, described and never acted upon: whether somebody asked for CloudWatch's rules, and when.
-struct ContributorInsights {
-  bool enabled = false;
-  std::string mode;  // "ACCESSED_AND_THROTTLED_KEYS"
-  Instant changed = 0;
-};
-
-// Held and returned, not enforced. One that was deleted leaves its revision behind, without a document.
-struct ResourcePolicy {
-  std::string document;
-  std::string revision;
-};
-
 struct Index {
   enum class Kind : std::uint8_t { local, global };
   enum class State : std::uint8_t { creating, active };
@@ -88,10 +55,7 @@ struct Index {
   KeySchema keys;
   Projection projection;
   State state = State::active;  // creating: being backfilled; writes maintain it, reads refuse it
-  Throughput throughput;
-  OnDemandLimits on_demand;
-  std::optional<WarmThroughput> warm;
-  std::optional<ContributorInsights> insights;  // nothing: never asked for
+  Item settings;                // as the table's
 };
 
 struct TimeToLive {
@@ -113,12 +77,6 @@ struct ExpiryMode {
   std::int64_t delay_ms_max = 1'680'000;
   std::uint64_t seed = 1;
   friend bool operator==(const ExpiryMode&, const ExpiryMode&) = default;
-};
-
-// Described, so that clients find what they asked for; nothing can be restored yet.
-struct PointInTimeRecovery {
-  Instant since = 0;
-  std::int64_t days = 35;
 };
 
 enum class StreamView : std::uint8_t { keys_only, new_image, old_image, new_and_old_images };
@@ -169,7 +127,7 @@ struct Stream {
   std::vector<Undoing>
       undone;  // by number: what restores took back of this stream, as far as it is not back again
   std::vector<Shard> shards;  // by number; of an enabled stream the last one is open
-  std::optional<ResourcePolicy> policy;
+  Item settings;              // as the table's
 
   [[nodiscard]] const Shard* find_shard(ShardNumber number) const;
   // The open shard of an enabled stream that holds this hash.
@@ -182,11 +140,6 @@ struct Stream {
   [[nodiscard]] std::uint32_t last_restore() const { return undone.empty() ? 0 : undone.back().number; }
 };
 
-struct ServerSideEncryption {
-  bool enabled = false;
-  std::string kms_key_arn;
-};
-
 struct Table {
   TableId id = 0;
   std::string uuid;  // DescribeTable's TableId
@@ -195,25 +148,13 @@ struct Table {
   std::vector<KeyAttribute> attribute_definitions;  // in the order they were given
   KeySchema keys;
   std::vector<Index> indexes;  // local ones first, in the order they were given
-  bool on_demand = false;      // PAY_PER_REQUEST
-  std::optional<Instant> on_demand_since;
-  Throughput throughput;
-  OnDemandLimits on_demand_limits;
-  std::optional<WarmThroughput> warm;
   std::optional<TimeToLive> ttl;
-  ExpiryMode expiry;  // whether TTL is on or not
-  std::optional<Instant> ttl_changed;
-  std::optional<PointInTimeRecovery> recovery;
-  std::optional<Stream> stream;  // enabled one
-  std::optional<std::string> latest_stream_label;
-  bool deletion_protection = false;
-  std::string table_class;  // empty: never set
-  std::optional<Instant> table_class_changed;
-  std::optional<ServerSideEncryption> encryption;
-  std::optional<ContributorInsights> insights;
-  std::optional<ResourcePolicy> policy;
-  std::string settings_replication;  // GlobalTableSettingsReplicationMode; empty: never set
-  std::map<std::string, std::string> tags;
+  ExpiryMode expiry;                               // whether TTL is on or not
+  std::optional<Stream> stream;                    // enabled one
+  std::optional<std::string> latest_stream_label;  // the next one's is later
+  // What the floor above keeps with the table: stored and copied with it, and never looked into. Indexes and
+  // streams have their own, which go with them.
+  Item settings;
   IndexId next_index_id = 1;
   std::uint32_t next_ttl_number = 1;
 

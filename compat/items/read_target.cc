@@ -5,6 +5,7 @@
 
 #include "compat/items/keys.h"
 #include "compat/tables/lookup.h"
+#include "compat/tables/settings.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shape.h"
 #include "engine/index_entries.h"
@@ -160,7 +161,7 @@ engine::KeyRange key_range(const ReadTarget& target, const KeyCondition& conditi
 unsigned scanned_partitions(const engine::Table& table) {
   // A scan of an almost empty on-demand table costs 2 units, 4 if consistent: each of the partitions that
   // such a table begins with is looked at.
-  return table.on_demand ? 4 : 1;
+  return is_on_demand(table) ? 4 : 1;
 }
 
 std::string encode_position(const ReadTarget& target, const Item& item) {

@@ -3,6 +3,7 @@
 #include "compat/operations/operations.h"
 #include "compat/tables/changes.h"
 #include "compat/tables/lookup.h"
+#include "compat/tables/settings.h"
 #include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat {
@@ -38,6 +39,7 @@ Result<std::shared_ptr<engine::LiveTable>> find(const Context& context, const st
 }
 
 void write_answer(Context& context, const engine::Table& table, json::Writer& out) {
+  const TableSettings settings = settings_of(table);
   out.begin_object();
   out.key("ContinuousBackupsDescription");
   out.begin_object();
@@ -46,12 +48,12 @@ void write_answer(Context& context, const engine::Table& table, json::Writer& ou
   out.key("PointInTimeRecoveryDescription");
   out.begin_object();
   out.key("PointInTimeRecoveryStatus");
-  out.string(table.recovery ? "ENABLED" : "DISABLED");
-  if (table.recovery) {
+  out.string(settings.recovery_since ? "ENABLED" : "DISABLED");
+  if (settings.recovery_since) {
     const auto now = context.now();
-    const auto earliest = std::max(table.recovery->since, now - table.recovery->days * day_ms);
+    const auto earliest = std::max(*settings.recovery_since, now - settings.recovery_days * day_ms);
     out.key("RecoveryPeriodInDays");
-    out.integer(table.recovery->days);
+    out.integer(settings.recovery_days);
     out.key("EarliestRestorableDateTime");
     out.seconds(earliest);
     out.key("LatestRestorableDateTime");
@@ -74,12 +76,11 @@ Result<void> update(Context& context, const json::Value& request, json::Writer& 
   TRY(const auto table, find(context, name));
   const auto now = context.now();
   const auto after = context.database.update_table(table, [&](engine::Table& edited) {
-    if (!enable) {
-      edited.recovery.reset();
-      return;
-    }
-    if (!edited.recovery) edited.recovery = engine::PointInTimeRecovery{.since = now};
-    edited.recovery->days = period.value_or(days_max);
+    change_settings(edited, [&](TableSettings& settings) {
+      if (!enable) settings.recovery_since.reset();
+      if (enable && !settings.recovery_since) settings.recovery_since = now;
+      settings.recovery_days = period.value_or(days_max);
+    });
   });
   if (after == nullptr) return error::table_not_found("Table not found: " + name);
   write_answer(context, *after, out);

@@ -3,12 +3,12 @@
 #include "compat/operations/operations.h"
 #include "compat/tables/changes.h"
 #include "compat/tables/lookup.h"
+#include "compat/tables/settings.h"
 #include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat {
 namespace {
 
-using engine::ContributorInsights;
 using engine::Index;
 
 constexpr Shape index_name = {.min = 3, .max = 255, .pattern = name_pattern, .length_first = true};
@@ -105,27 +105,28 @@ Result<void> update(Context& context, const json::Value& request, json::Writer& 
   Result<void> changed;
   bool settled = true;  // nothing had to change
   std::optional<ContributorInsights> result;
+  const auto change = [&](auto& settings) {
+    std::optional<ContributorInsights>& insights = settings.insights;
+    const bool was_enabled = insights && insights->enabled;
+    settled = enable ? was_enabled && insights->mode == wanted : !was_enabled;
+    if (!settled) insights = ContributorInsights{enable, enable ? wanted : insights->mode, now};
+    result = insights;
+  };
   const auto after = context.database.update_table(table, [&](engine::Table& edited) {
-    std::optional<ContributorInsights>* insights = &edited.insights;
-    if (!target.index.empty()) {
-      Index* const index = find_index(edited, target.index);
-      if (index == nullptr) {
-        changed = index_not_found(target);
-        return;
-      }
-      if (index->state == Index::State::creating) {
-        changed = error::validation(
-            "Table or Index is not in a valid state to update Key Access Insights: IndexStatus must be "
-            "ACTIVE to "
-            "enable ContributorInsights.");
-        return;
-      }
-      insights = &index->insights;
+    if (target.index.empty()) return change_settings(edited, change);
+    Index* const index = find_index(edited, target.index);
+    if (index == nullptr) {
+      changed = index_not_found(target);
+      return;
     }
-    const bool was_enabled = *insights && (*insights)->enabled;
-    settled = enable ? was_enabled && (*insights)->mode == wanted : !was_enabled;
-    if (!settled) *insights = ContributorInsights{enable, enable ? wanted : (*insights)->mode, now};
-    result = *insights;
+    if (index->state == Index::State::creating) {
+      changed = error::validation(
+          "Table or Index is not in a valid state to update Key Access Insights: IndexStatus must be "
+          "ACTIVE to "
+          "enable ContributorInsights.");
+      return;
+    }
+    change_settings(*index, change);
   });
   if (after == nullptr) return named_table_not_found(target.table);
   CHECK_OK(std::move(changed));
@@ -142,23 +143,25 @@ Result<void> describe(Context& context, const json::Value& request, json::Writer
   TRY(const auto target, read_target(context, request));
   TRY(const auto table, find_named_table(context, target.table));
   const auto description = table->description();
-  const std::optional<ContributorInsights>* insights = &description->insights;
+  std::optional<ContributorInsights> insights;
   const engine::KeySchema* keys = &description->keys;
-  if (!target.index.empty()) {
+  if (target.index.empty()) {
+    insights = settings_of(*description).insights;
+  } else {
     const Index* const index = find_index(*description, target.index);
     if (index == nullptr) return index_not_found(target);
-    insights = &index->insights;
+    insights = settings_of(*index).insights;
     keys = &index->keys;
   }
-  const bool enabled = *insights && (*insights)->enabled;
+  const bool enabled = insights && insights->enabled;
   out.begin_object();
   write_target(out, target);
-  if (enabled) write_rules(out, target, **insights, *keys);
+  if (enabled) write_rules(out, target, *insights, *keys);
   member(out, "ContributorInsightsStatus", enabled ? "ENABLED" : "DISABLED");
-  if (*insights) {
+  if (insights) {
     out.key("LastUpdateDateTime");
-    out.seconds((*insights)->changed);
-    member(out, "ContributorInsightsMode", (*insights)->mode);
+    out.seconds(insights->changed);
+    member(out, "ContributorInsightsMode", insights->mode);
   }
   out.end_object();
   return {};
@@ -172,12 +175,12 @@ struct Summary {
 
 // A table comes before its indexes; what is disabled is not listed.
 void append_summaries(const engine::Table& table, std::vector<Summary>& summaries) {
-  if (table.insights && table.insights->enabled)
-    summaries.push_back({{table.name, ""}, table.insights->mode});
+  const auto own = settings_of(table).insights;
+  if (own && own->enabled) summaries.push_back({{table.name, ""}, own->mode});
   std::vector<Summary> indexes;
   for (const auto& index : table.indexes) {
-    if (index.insights && index.insights->enabled)
-      indexes.push_back({{table.name, index.name}, index.insights->mode});
+    const auto insights = settings_of(index).insights;
+    if (insights && insights->enabled) indexes.push_back({{table.name, index.name}, insights->mode});
   }
   std::sort(indexes.begin(), indexes.end(),
             [](const auto& a, const auto& b) { return a.token() < b.token(); });

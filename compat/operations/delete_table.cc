@@ -1,6 +1,7 @@
 #include "compat/operations/operations.h"
 #include "compat/tables/description.h"
 #include "compat/tables/lookup.h"
+#include "compat/tables/settings.h"
 #include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat {
@@ -33,7 +34,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   }
   CHECK_OK(check_settled(context, name));
   const auto description = table->description();
-  if (description->deletion_protection) {
+  if (settings_of(*description).deletion_protection) {
     return error::validation(
         "Resource cannot be deleted as it is currently protected against deletion. Disable deletion "
         "protection "

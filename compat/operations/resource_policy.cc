@@ -6,12 +6,11 @@
 #include "compat/tables/changes.h"
 #include "compat/tables/lookup.h"
 #include "compat/tables/policy.h"
+#include "compat/tables/settings.h"
 #include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat {
 namespace {
-
-using engine::ResourcePolicy;
 
 constexpr Shape resource_arn = string_shape(1, 1283);
 constexpr Shape revision_id = string_shape(1, 255);
@@ -82,10 +81,10 @@ Result<std::shared_ptr<engine::LiveTable>> find(const Context& context, const Re
   return table;
 }
 
-// Where the table's description keeps the policy; nullptr: the stream is none of the table's.
-std::optional<ResourcePolicy>* slot(engine::Table& table, const Resource& resource) {
-  if (resource.stream.empty()) return &table.policy;
-  return table.stream && table.stream->label == resource.stream ? &table.stream->policy : nullptr;
+// The table's enabled one, if it is what the resource names.
+template <class Table>
+auto* find_stream(Table& table, const Resource& resource) {
+  return table.stream && table.stream->label == resource.stream ? &*table.stream : nullptr;
 }
 
 Unexpected<Error> policy_not_found(const std::string& what) {
@@ -127,9 +126,12 @@ Result<std::string> update(Context& context, const Resource& resource, Change ch
   }
   TRY(const auto table, find(context, resource));
   Result<std::string> revision = std::string();
+  const auto change_policy = [&](auto& settings) { revision = change(settings.policy); };
   const auto after = context.database.update_table(table, [&](engine::Table& edited) {
-    auto* const policy = slot(edited, resource);
-    revision = policy != nullptr ? change(*policy) : Result<std::string>(stream_not_found(resource));
+    if (resource.stream.empty()) return change_settings(edited, change_policy);
+    engine::Stream* const stream = find_stream(edited, resource);
+    if (stream != nullptr) return change_settings(*stream, change_policy);
+    revision = stream_not_found(resource);
   });
   if (after == nullptr) return named_table_not_found(resource.table);
   return revision;
@@ -180,15 +182,21 @@ Result<void> get(Context& context, const json::Value& request, json::Writer& out
   const auto arn = *string_member(request, "ResourceArn");
   TRY(const auto resource, read_resource(context, arn));
   TRY(const auto table, find(context, resource));
-  engine::Table description = *table->description();
-  const auto* const policy = slot(description, resource);
-  if (policy == nullptr) return stream_not_found(resource);
-  if (!has_document(*policy)) return policy_not_found(std::string(arn));
+  const auto description = table->description();
+  std::optional<ResourcePolicy> policy;
+  if (resource.stream.empty()) {
+    policy = settings_of(*description).policy;
+  } else {
+    const engine::Stream* const stream = find_stream(*description, resource);
+    if (stream == nullptr) return stream_not_found(resource);
+    policy = settings_of(*stream).policy;
+  }
+  if (!has_document(policy)) return policy_not_found(std::string(arn));
   out.begin_object();
   out.key("Policy");
-  out.string((*policy)->document);
+  out.string(policy->document);
   out.key("RevisionId");
-  out.string((*policy)->revision);
+  out.string(policy->revision);
   out.end_object();
   return {};
 }

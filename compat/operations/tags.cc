@@ -3,6 +3,7 @@
 #include "compat/operations/operations.h"
 #include "compat/tables/arn.h"
 #include "compat/tables/lookup.h"
+#include "compat/tables/settings.h"
 #include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat {
@@ -81,10 +82,12 @@ Result<void> tag(Context& context, const Value& request, json::Writer&) {
   if (table == nullptr) return resource_not_found(arn);
   bool too_many = false;
   const auto after = context.database.update_table(table, [&](engine::Table& edited) {
-    auto merged = edited.tags;
-    for (const auto& [key, value] : tags) merged.insert_or_assign(key, value);
-    too_many = merged.size() > tags_max;
-    if (!too_many) edited.tags = std::move(merged);
+    change_settings(edited, [&](TableSettings& settings) {
+      auto merged = settings.tags;
+      for (const auto& [key, value] : tags) merged.insert_or_assign(key, value);
+      too_many = merged.size() > tags_max;
+      if (!too_many) settings.tags = std::move(merged);
+    });
   });
   if (after == nullptr) return resource_not_found(arn);
   if (too_many) return too_many_tags();
@@ -105,7 +108,9 @@ Result<void> untag(Context& context, const Value& request, json::Writer&) {
   const auto table = find(context, table_arn);
   if (table == nullptr) return table_not_found();
   const auto after = context.database.update_table(table, [&](engine::Table& edited) {
-    for (const Value& key : list->items()) edited.tags.erase(std::string(key.string()));
+    change_settings(edited, [&](TableSettings& settings) {
+      for (const Value& key : list->items()) settings.tags.erase(std::string(key.string()));
+    });
   });
   if (after == nullptr) return table_not_found();
   return {};
@@ -116,10 +121,11 @@ Result<void> list(Context& context, const Value& request, json::Writer& out) {
   TRY(const auto table_arn, read_table_arn(arn));
   const auto table = find(context, table_arn);
   if (table == nullptr) return resource_not_found(arn);
+  const TableSettings settings = settings_of(*table->description());
   out.begin_object();
   out.key("Tags");
   out.begin_array();
-  for (const auto& [key, value] : table->description()->tags) {
+  for (const auto& [key, value] : settings.tags) {
     out.begin_object();
     out.key("Key");
     out.string(key);

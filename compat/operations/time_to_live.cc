@@ -1,6 +1,7 @@
 #include "compat/operations/operations.h"
 #include "compat/tables/changes.h"
 #include "compat/tables/lookup.h"
+#include "compat/tables/settings.h"
 #include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat {
@@ -36,7 +37,8 @@ Result<void> check_change(const engine::Table& table, bool enable, std::string_v
 }
 
 Result<void> check_cooldown(const Context& context, const engine::Table& table) {
-  if (!table.ttl_changed || context.now() >= *table.ttl_changed + context.ttl_cooldown.count()) return {};
+  const auto changed = settings_of(table).ttl_changed;
+  if (!changed || context.now() >= *changed + context.ttl_cooldown.count()) return {};
   return error::validation("Time to live has been modified multiple times within a fixed interval");
 }
 
@@ -58,7 +60,7 @@ Result<void> update(Context& context, const json::Value& request, json::Writer& 
     changed = check_change(edited, enable, attribute);
     if (changed) changed = check_cooldown(context, edited);
     if (!changed) return;
-    edited.ttl_changed = context.now();
+    change_settings(edited, [&](TableSettings& settings) { settings.ttl_changed = context.now(); });
     if (enable) {
       edited.ttl = engine::TimeToLive{.attribute = attribute};
     } else {

@@ -7,6 +7,7 @@
 #include "compat/tables/encryption.h"
 #include "compat/tables/lookup.h"
 #include "compat/tables/schema.h"
+#include "compat/tables/settings.h"
 #include "compat/tables/throughput.h"
 #include "compat/tables/update_rules.h"
 #include "compat/wire/shapes_replica.h"
@@ -16,7 +17,6 @@ namespace {
 
 using engine::Index;
 using engine::Table;
-using engine::Throughput;
 using json::Value;
 
 constexpr Member members[] = {
@@ -40,9 +40,9 @@ constexpr Member members[] = {
 };
 constexpr Shape shape = structure("UpdateTableInput", members);
 
-// What is to happen to a table: edits of a copy of its description, made one after another.
+// What is to happen to a table: edits of copies of its description and its settings, made one after another.
 struct Plan {
-  std::vector<std::function<void(Table&)>> edits;
+  std::vector<std::function<void(Table&, TableSettings&)>> edits;
   IndexStatuses index_statuses;
 };
 
@@ -60,13 +60,14 @@ const Index* find_global(const Table& table, std::string_view name) {
 // ---------------------------------------------------------------- billing and throughput
 
 struct Billing {
+  bool was_on_demand;
   bool on_demand;  // after the change
-  bool switched;
+  [[nodiscard]] bool switched() const { return on_demand != was_on_demand; }
 };
 
-Result<Billing> read_billing(const Value& request, const Table& table) {
+Result<Billing> read_billing(const Value& request, const TableSettings& settings) {
   const auto mode = string_member(request, "BillingMode");
-  const bool on_demand = mode ? *mode == "PAY_PER_REQUEST" : table.on_demand;
+  const bool on_demand = mode ? *mode == "PAY_PER_REQUEST" : settings.on_demand;
   if (on_demand && request.member("ProvisionedThroughput") != nullptr) {
     return error::validation(
         "One or more parameter values were invalid: Neither ReadCapacityUnits nor WriteCapacityUnits can be "
@@ -77,7 +78,7 @@ Result<Billing> read_billing(const Value& request, const Table& table) {
         "One or more parameter values were invalid: " + std::string(*given) +
         " for OnDemandThroughput cannot be specified when the table BillingMode is PROVISIONED");
   }
-  return Billing{on_demand, on_demand != table.on_demand};
+  return Billing{settings.on_demand, on_demand};
 }
 
 // From on-demand to provisioned, every index needs its throughput.
@@ -98,29 +99,32 @@ Result<void> check_indexes_provisioned(const Value& request, const Table& table)
 }
 
 void plan_on_demand(Plan& plan, engine::Instant done) {
-  plan.edits.push_back([done](Table& table) {
-    table.on_demand = true;
-    table.on_demand_since = done;
-    table.throughput = changed_throughput(table.throughput, {}, done);
+  plan.edits.push_back([done](Table& table, TableSettings& settings) {
+    settings.on_demand = true;
+    settings.on_demand_since = done;
+    settings.throughput = changed_throughput(settings.throughput, {}, done);
     for (auto& index : table.indexes) {
-      if (index.kind == Index::Kind::global)
-        index.throughput = changed_throughput(index.throughput, {}, done);
+      if (index.kind != Index::Kind::global) continue;
+      change_settings(index, [&](IndexSettings& each) {
+        each.throughput = changed_throughput(each.throughput, {}, done);
+      });
     }
   });
 }
 
-Result<void> plan_throughput(const Value& request, const Table& table, const Billing& billing,
-                             engine::Instant done, Plan& plan) {
-  if (billing.switched && billing.on_demand) plan_on_demand(plan, done);
-  if (billing.switched && !billing.on_demand) {
+Result<void> plan_throughput(const Value& request, const Table& table, const TableSettings& settings,
+                             const Billing& billing, engine::Instant done, Plan& plan) {
+  if (billing.switched() && billing.on_demand) plan_on_demand(plan, done);
+  if (billing.switched() && !billing.on_demand) {
     CHECK_OK(check_indexes_provisioned(request, table));
-    plan.edits.push_back([](Table& edited) { edited.on_demand = false; });
+    plan.edits.push_back([](Table&, TableSettings& edited) { edited.on_demand = false; });
   }
   if (const Value* value = request.member("ProvisionedThroughput")) {
     const auto requested = read_throughput(*value);
-    CHECK_OK(check_throughput_change(table.throughput, requested, {}, done));
-    plan.edits.push_back(
-        [=](Table& edited) { edited.throughput = changed_throughput(edited.throughput, requested, done); });
+    CHECK_OK(check_throughput_change(settings.throughput, requested, {}, done));
+    plan.edits.push_back([=](Table&, TableSettings& edited) {
+      edited.throughput = changed_throughput(edited.throughput, requested, done);
+    });
   }
   return {};
 }
@@ -143,6 +147,14 @@ Result<void> check_is_global(const Table& table, const std::string& name, const 
                                    table.name);
 }
 
+// Nothing, if the index is gone meanwhile.
+template <class Change>
+void plan_index_settings(const std::string& name, Change change, Plan& plan) {
+  plan.edits.push_back([name, change](Table& edited, TableSettings&) {
+    if (Index* index = find_global(edited, name)) change_settings(*index, change);
+  });
+}
+
 Result<void> plan_index_update(const Value& update, const Table& table, const Billing& billing,
                                engine::Instant done, Plan& plan) {
   const std::string name(*string_member(update, "IndexName"));
@@ -157,11 +169,11 @@ Result<void> plan_index_update(const Value& update, const Table& table, const Bi
     }
   }
   CHECK_OK(check_is_global(table, name, "update"));
-  const Index* index = find_global(table, name);
+  const IndexSettings settings = settings_of(*find_global(table, name));
   const Value* limits = update.member("OnDemandThroughput");
   const Value* warm = update.member("WarmThroughput");
   const bool nothing = warm == nullptr && !on_demand_limit_given(limits);
-  if (billing.on_demand && !billing.switched && (throughput != nullptr || nothing)) {
+  if (billing.on_demand && !billing.switched() && (throughput != nullptr || nothing)) {
     return error::validation(
         "One or more parameter values were invalid: The only Updates for index: " + name +
         " when TableThroughputMode is PAY_PER_REQUEST can be to OnDemandThroughput, WarmThroughput");
@@ -169,12 +181,13 @@ Result<void> plan_index_update(const Value& update, const Table& table, const Bi
   plan.index_statuses[name] = "UPDATING";
   if (throughput != nullptr) {
     const auto requested = read_throughput(*throughput);
-    CHECK_OK(check_throughput_change(index->throughput, requested, name, done));
-    plan.edits.push_back([=](Table& edited) {
-      if (Index* each = find_global(edited, name)) {
-        each->throughput = changed_throughput(each->throughput, requested, done);
-      }
-    });
+    CHECK_OK(check_throughput_change(settings.throughput, requested, name, done));
+    plan_index_settings(
+        name,
+        [=](IndexSettings& edited) {
+          edited.throughput = changed_throughput(edited.throughput, requested, done);
+        },
+        plan);
   }
   if (limits != nullptr) {
     if (const auto given = on_demand_limit_given(limits); given && !billing.on_demand) {
@@ -182,17 +195,16 @@ Result<void> plan_index_update(const Value& update, const Table& table, const Bi
                                " for OnDemandThroughput for index : " + name +
                                " cannot be specified when the table BillingMode is PROVISIONED");
     }
-    TRY(const auto read, read_on_demand_limits(limits, index->on_demand, false, name));
-    plan.edits.push_back([name, read = read](Table& edited) {
-      if (Index* each = find_global(edited, name)) each->on_demand = read;
-    });
+    TRY(const auto read, read_on_demand_limits(limits, settings.on_demand_limits, false, name));
+    plan_index_settings(
+        name, [read = read](IndexSettings& edited) { edited.on_demand_limits = read; }, plan);
   }
   if (warm != nullptr) {
-    const auto current = index->warm.value_or(default_warm_throughput(table.on_demand, index->throughput));
+    const auto current =
+        settings.warm.value_or(default_warm_throughput(billing.was_on_demand, settings.throughput));
     TRY(const auto read, read_warm_throughput(*warm, current, name));
-    plan.edits.push_back([name, read = read](Table& edited) {
-      if (Index* each = find_global(edited, name)) each->warm = read;
-    });
+    plan_index_settings(
+        name, [read = read](IndexSettings& edited) { edited.warm = read; }, plan);
   }
   return {};
 }
@@ -273,7 +285,7 @@ Result<void> plan_index_creation(const Value& request, const Value& create, cons
   }
   index.state = Index::State::creating;
   plan.index_statuses[index.name] = "CREATING";
-  plan.edits.push_back([index](Table& edited) {
+  plan.edits.push_back([index](Table& edited, TableSettings&) {
     if (edited.find_index(index.name) != nullptr) return;  // somebody else was faster
     add_definitions(edited, index.keys);
     edited.indexes.push_back(index);
@@ -285,7 +297,7 @@ Result<void> plan_index_deletion(const Value& remove, const Table& table, Plan& 
   const std::string name(*string_member(remove, "IndexName"));
   CHECK_OK(check_is_global(table, name, "delete"));
   plan.index_statuses[name] = "DELETING";
-  plan.edits.push_back([name](Table& edited) {
+  plan.edits.push_back([name](Table& edited, TableSettings&) {
     std::erase_if(edited.indexes, [&](const Index& index) {
       return index.kind == Index::Kind::global && index.name == name;
     });
@@ -322,7 +334,7 @@ Result<void> plan_stream(const Value& specification, const Table& table, Plan& p
   if (!view && !table.stream) {
     return error::validation("Table has no stream to disable: TableName: " + table.name);
   }
-  plan.edits.push_back([view](Table& edited) {
+  plan.edits.push_back([view](Table& edited, TableSettings&) {
     if (!view) {
       edited.stream.reset();
     } else if (!edited.stream) {
@@ -332,36 +344,37 @@ Result<void> plan_stream(const Value& specification, const Table& table, Plan& p
   return {};
 }
 
-Result<void> plan_settings(const Context& context, const Value& request, const Table& table,
+Result<void> plan_settings(const Context& context, const Value& request, const TableSettings& settings,
                            engine::Instant done, Plan& plan) {
-  if (const Value* stream = request.member("StreamSpecification"))
-    CHECK_OK(plan_stream(*stream, table, plan));
+  const auto set = [&](auto change) {
+    plan.edits.push_back([change](Table&, TableSettings& edited) { change(edited); });
+  };
   if (const Value* encryption = request.member("SSESpecification")) {
-    TRY(const auto wanted, read_encryption(context, *encryption));
-    CHECK_OK(check_encryption_change(table.encryption, wanted, *encryption));
-    plan.edits.push_back([wanted = wanted](Table& edited) { edited.encryption = wanted; });
+    TRY(const auto wanted, read_kms_key_arn(context, *encryption));
+    CHECK_OK(check_encryption_change(settings.kms_key_arn, wanted, *encryption));
+    set([wanted = wanted](TableSettings& edited) { edited.kms_key_arn = wanted; });
   }
   if (const auto table_class = string_member(request, "TableClass")) {
-    plan.edits.push_back([done, name = std::string(*table_class)](Table& edited) {
+    set([done, name = std::string(*table_class)](TableSettings& edited) {
       edited.table_class = name;
       edited.table_class_changed = done;
     });
   }
   if (const auto protection = boolean_member(request, "DeletionProtectionEnabled")) {
-    plan.edits.push_back([=](Table& edited) { edited.deletion_protection = *protection; });
+    set([=](TableSettings& edited) { edited.deletion_protection = *protection; });
   }
   if (const Value* limits = request.member("OnDemandThroughput")) {
-    TRY(const auto read, read_on_demand_limits(limits, table.on_demand_limits, false));
-    plan.edits.push_back([read = read](Table& edited) { edited.on_demand_limits = read; });
+    TRY(const auto read, read_on_demand_limits(limits, settings.on_demand_limits, false));
+    set([read = read](TableSettings& edited) { edited.on_demand_limits = read; });
   }
   if (const Value* warm = request.member("WarmThroughput")) {
-    const auto current = table.warm.value_or(default_warm_throughput(table.on_demand, table.throughput));
+    const auto current =
+        settings.warm.value_or(default_warm_throughput(settings.on_demand, settings.throughput));
     TRY(const auto read, read_warm_throughput(*warm, current));
-    plan.edits.push_back([read = read](Table& edited) { edited.warm = read; });
+    set([read = read](TableSettings& edited) { edited.warm = read; });
   }
   if (const auto replication = string_member(request, "GlobalTableSettingsReplicationMode")) {
-    plan.edits.push_back(
-        [mode = std::string(*replication)](Table& edited) { edited.settings_replication = mode; });
+    set([mode = std::string(*replication)](TableSettings& edited) { edited.settings_replication = mode; });
   }
   return {};
 }
@@ -377,11 +390,17 @@ Throughput announced(const Throughput& before, const Throughput& after, engine::
 
 Table announced(const Table& before, Table after, const Billing& billing, engine::Instant begun,
                 engine::Instant done) {
-  if (billing.switched) return after;
-  after.throughput = announced(before.throughput, after.throughput, begun, done);
+  if (billing.switched()) return after;
+  const auto announce = [&](const auto& description, auto& edited) {
+    const auto old = settings_of(description).throughput;
+    change_settings(edited, [&](auto& settings) {
+      settings.throughput = announced(old, settings.throughput, begun, done);
+    });
+  };
+  announce(before, after);
   for (const auto& index : before.indexes) {
     if (Index* each = find_global(after, index.name)) {
-      each->throughput = announced(index.throughput, each->throughput, begun, done);
+      announce(index, *each);
     } else if (index.kind == Index::Kind::global) {
       after.indexes.push_back(index);  // DELETING
     }
@@ -397,14 +416,19 @@ Result<void> run(Context& context, const Value& request, json::Writer& out) {
   const auto before = table->description();
   const auto begun = context.now();
   const auto done = begun + 1;  // a change ends after it began, and clients compare the two
-  TRY(const auto billing, read_billing(request, *before));
+  const TableSettings settings = settings_of(*before);
+  TRY(const auto billing, read_billing(request, settings));
   Plan plan;
-  CHECK_OK(plan_throughput(request, *before, billing, done, plan));
+  CHECK_OK(plan_throughput(request, *before, settings, billing, done, plan));
   CHECK_OK(plan_indexes(request, *before, billing, done, plan));
-  CHECK_OK(plan_settings(context, request, *before, done, plan));
+  if (const Value* stream = request.member("StreamSpecification"))
+    CHECK_OK(plan_stream(*stream, *before, plan));
+  CHECK_OK(plan_settings(context, request, settings, done, plan));
 
   const auto after = context.database.update_table(table, [&](Table& edited) {
-    for (const auto& edit : plan.edits) edit(edited);
+    change_settings(edited, [&](TableSettings& edited_settings) {
+      for (const auto& edit : plan.edits) edit(edited, edited_settings);
+    });
   });
   if (after == nullptr) return named_table_not_found(before->name);
   const auto shown = std::make_shared<const Table>(announced(*before, *after, billing, begun, done));

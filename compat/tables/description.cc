@@ -4,6 +4,7 @@
 #include <string>
 
 #include "compat/tables/arn.h"
+#include "compat/tables/settings.h"
 #include "compat/tables/throughput.h"
 
 namespace mayfly::compat {
@@ -76,7 +77,7 @@ void write_projection(Writer& out, const engine::Projection& projection) {
   out.end_object();
 }
 
-void write_throughput(Writer& out, const engine::Throughput& throughput, engine::Instant now) {
+void write_throughput(Writer& out, const Throughput& throughput, engine::Instant now) {
   out.key("ProvisionedThroughput");
   out.begin_object();
   if (throughput.last_increase != 0) seconds(out, "LastIncreaseDateTime", throughput.last_increase);
@@ -88,7 +89,7 @@ void write_throughput(Writer& out, const engine::Throughput& throughput, engine:
   out.end_object();
 }
 
-void write_on_demand_limits(Writer& out, const engine::OnDemandLimits& limits) {
+void write_on_demand_limits(Writer& out, const OnDemandLimits& limits) {
   if (!limits.read_units_max && !limits.write_units_max) return;
   out.key("OnDemandThroughput");
   out.begin_object();
@@ -97,7 +98,7 @@ void write_on_demand_limits(Writer& out, const engine::OnDemandLimits& limits) {
   out.end_object();
 }
 
-void write_warm_throughput(Writer& out, const engine::WarmThroughput& warm, TableStatus status) {
+void write_warm_throughput(Writer& out, const WarmThroughput& warm, TableStatus status) {
   out.key("WarmThroughput");
   out.begin_object();
   member(out, "ReadUnitsPerSecond", warm.read_units);
@@ -124,9 +125,10 @@ void write_index(Writer& out, const Table& table, const Index& index, const engi
       out.key("Backfilling");
       out.boolean(true);
     }
-    write_throughput(out, index.throughput, now);
-    write_on_demand_limits(out, index.on_demand);
-    if (index.warm) write_warm_throughput(out, *index.warm, status);
+    const IndexSettings settings = settings_of(index);
+    write_throughput(out, settings.throughput, now);
+    write_on_demand_limits(out, settings.on_demand_limits);
+    if (settings.warm) write_warm_throughput(out, *settings.warm, status);
   }
   member(out, "IndexSizeBytes", counters != nullptr ? counters->counter(index.id).bytes.load() : 0);
   member(out, "ItemCount", counters != nullptr ? counters->counter(index.id).items.load() : 0);
@@ -149,15 +151,17 @@ void write_indexes(Writer& out, const Table& table, Index::Kind kind, const engi
   if (any) out.end_array();
 }
 
-void write_billing(Writer& out, const Table& table, TableStatus status) {
-  if (!table.on_demand && !table.on_demand_since) return;  // provisioned ever since
-  const std::string_view mode = table.on_demand ? "PAY_PER_REQUEST" : "PROVISIONED";
+void write_billing(Writer& out, const Table& table, const TableSettings& settings, TableStatus status) {
+  if (!settings.on_demand && !settings.on_demand_since) return;  // provisioned ever since
+  const std::string_view mode = settings.on_demand ? "PAY_PER_REQUEST" : "PROVISIONED";
   for (const bool summary : {true, false}) {
     out.key(summary ? "BillingModeSummary" : "TableThroughputModeSummary");
     out.begin_object();
     member(out, summary ? "BillingMode" : "TableThroughputMode", mode);
-    if (table.on_demand_since && status != TableStatus::creating) {
-      seconds(out, "LastUpdateToPayPerRequestDateTime", *table.on_demand_since);
+    if (settings.on_demand_since && status != TableStatus::creating) {
+      const bool ever_since = *settings.on_demand_since == TableSettings::since_creation;
+      seconds(out, "LastUpdateToPayPerRequestDateTime",
+              ever_since ? table.created : *settings.on_demand_since);
     }
     out.end_object();
   }
@@ -178,22 +182,22 @@ void write_stream(Writer& out, const Table& table) {
   }
 }
 
-void write_encryption(Writer& out, const Table& table) {
-  if (!table.encryption || !table.encryption->enabled) return;
+void write_encryption(Writer& out, const TableSettings& settings) {
+  if (!settings.kms_key_arn) return;
   out.key("SSEDescription");
   out.begin_object();
   member(out, "Status", "ENABLED");
   member(out, "SSEType", "KMS");
-  member(out, "KMSMasterKeyArn", table.encryption->kms_key_arn);
+  member(out, "KMSMasterKeyArn", *settings.kms_key_arn);
   out.end_object();
 }
 
-void write_table_class(Writer& out, const Table& table) {
-  if (table.table_class.empty()) return;
+void write_table_class(Writer& out, const TableSettings& settings) {
+  if (settings.table_class.empty()) return;
   out.key("TableClassSummary");
   out.begin_object();
-  member(out, "TableClass", table.table_class);
-  if (table.table_class_changed) seconds(out, "LastUpdateDateTime", *table.table_class_changed);
+  member(out, "TableClass", settings.table_class);
+  if (settings.table_class_changed) seconds(out, "LastUpdateDateTime", *settings.table_class_changed);
   out.end_object();
 }
 
@@ -201,6 +205,7 @@ void write_table_class(Writer& out, const Table& table) {
 
 void write_table_description(Writer& out, const Table& table, const engine::LiveTable* counters,
                              TableStatus status, engine::Instant now, const IndexStatuses& index_statuses) {
+  const TableSettings settings = settings_of(table);
   out.begin_object();
   // A table that is going says no more of its schema.
   if (status != TableStatus::deleting) {
@@ -212,26 +217,27 @@ void write_table_description(Writer& out, const Table& table, const engine::Live
   member(out, "TableName", table.name);
   member(out, "TableStatus", status_name(status));
   if (status != TableStatus::deleting) seconds(out, "CreationDateTime", table.created);
-  write_throughput(out, table.throughput, now);
+  write_throughput(out, settings.throughput, now);
   member(out, "TableSizeBytes", counters != nullptr ? counters->counter(0).bytes.load() : 0);
   member(out, "ItemCount", counters != nullptr ? counters->counter(0).items.load() : 0);
   member(out, "TableArn", table_arn(table));
   member(out, "TableId", table.uuid);
-  write_billing(out, table, status);
-  write_on_demand_limits(out, table.on_demand_limits);
+  write_billing(out, table, settings, status);
+  write_on_demand_limits(out, settings.on_demand_limits);
   write_stream(out, table);
-  write_encryption(out, table);
-  write_table_class(out, table);
-  if (!table.settings_replication.empty()) {
-    member(out, "GlobalTableSettingsReplicationMode", table.settings_replication);
+  write_encryption(out, settings);
+  write_table_class(out, settings);
+  if (!settings.settings_replication.empty()) {
+    member(out, "GlobalTableSettingsReplicationMode", settings.settings_replication);
   }
-  if (status != TableStatus::creating || table.deletion_protection) {
+  if (status != TableStatus::creating || settings.deletion_protection) {
     out.key("DeletionProtectionEnabled");
-    out.boolean(table.deletion_protection);
+    out.boolean(settings.deletion_protection);
   }
-  if (table.warm || status == TableStatus::active) {
+  if (settings.warm || status == TableStatus::active) {
     write_warm_throughput(
-        out, table.warm.value_or(default_warm_throughput(table.on_demand, table.throughput)), status);
+        out, settings.warm.value_or(default_warm_throughput(settings.on_demand, settings.throughput)),
+        status);
   }
   out.end_object();
 }

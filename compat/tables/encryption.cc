@@ -11,8 +11,8 @@ Unexpected<Error> invalid(const char* what) {
 
 }  // namespace
 
-Result<std::optional<engine::ServerSideEncryption>> read_encryption(const Context& context,
-                                                                    const json::Value& specification) {
+Result<std::optional<std::string>> read_kms_key_arn(const Context& context,
+                                                    const json::Value& specification) {
   const auto type = string_member(specification, "SSEType");
   const auto key_id = string_member(specification, "KMSMasterKeyId");
   const auto enabled = boolean_member(specification, "Enabled");
@@ -22,20 +22,20 @@ Result<std::optional<engine::ServerSideEncryption>> read_encryption(const Contex
   }
   if (type == "AES256") return invalid("SSEType AES256 is not supported");
   if (key_id && !type) return invalid("SSEType KMS is required if KMSMasterKeyId is specified");
-  if (!enabled.value_or(type.has_value())) return std::optional<engine::ServerSideEncryption>();
+  if (!enabled.value_or(type.has_value())) return std::optional<std::string>();
   std::string key(key_id.value_or("alias/aws/dynamodb"));
   if (!key.starts_with("arn:")) {
     key = "arn:aws:kms:" + context.scope.region + ":" + context.scope.account + ":" +
           (key.starts_with("alias/") ? key : "key/" + key);
   }
-  return std::optional(engine::ServerSideEncryption{true, std::move(key)});
+  return std::optional(std::move(key));
 }
 
-Result<void> check_encryption_change(const std::optional<engine::ServerSideEncryption>& current,
-                                     const std::optional<engine::ServerSideEncryption>& wanted,
+Result<void> check_encryption_change(const std::optional<std::string>& current_key_arn,
+                                     const std::optional<std::string>& wanted_key_arn,
                                      const json::Value& specification) {
-  if (!current && !wanted) return invalid("Table is already encrypted by default");
-  if (current && wanted && current->kms_key_arn == wanted->kms_key_arn &&
+  if (!current_key_arn && !wanted_key_arn) return invalid("Table is already encrypted by default");
+  if (current_key_arn && current_key_arn == wanted_key_arn &&
       specification.member("KMSMasterKeyId") != nullptr) {
     return invalid(
         "Table is already encrypted with given KMSMasterKeyId. Use KMSMasterKeyId parameter if you want to "

@@ -2,22 +2,21 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "compat/dispatch.h"
 #include "compat/wire/error.h"
 #include "compat/wire/json.h"
-#include "engine/table.h"
 
 namespace mayfly::compat {
 
 // "SSEType can not be specified if Enabled is false", "SSEType KMS is required if KMSMasterKeyId is
 // specified", … Nothing: DynamoDB's own key. Keys are not looked for; an id or an alias becomes its ARN.
-Result<std::optional<engine::ServerSideEncryption>> read_encryption(const Context& context,
-                                                                    const json::Value& specification);
+Result<std::optional<std::string>> read_kms_key_arn(const Context& context, const json::Value& specification);
 
 // UpdateTable's: it has to change something.
-Result<void> check_encryption_change(const std::optional<engine::ServerSideEncryption>& current,
-                                     const std::optional<engine::ServerSideEncryption>& wanted,
+Result<void> check_encryption_change(const std::optional<std::string>& current_key_arn,
+                                     const std::optional<std::string>& wanted_key_arn,
                                      const json::Value& specification);
 
 }  // namespace mayfly::compat

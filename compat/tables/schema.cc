@@ -5,6 +5,7 @@
 
 #include "compat/tables/encryption.h"
 #include "compat/tables/policy.h"
+#include "compat/tables/settings.h"
 #include "compat/tables/tags.h"
 #include "compat/tables/throughput.h"
 #include "compat/wire/java_string.h"
@@ -223,13 +224,13 @@ Result<void> read_local_indexes(const Value& list, Table& table) {
   return {};
 }
 
-Result<void> read_global_indexes(const Value& list, Table& table) {
+Result<void> read_global_indexes(const Value& list, bool on_demand, Table& table) {
   if (list.items().empty()) {
     return error::validation(
         "One or more parameter values were invalid: List of GlobalSecondaryIndexes is empty");
   }
   for (const Value& each : list.items()) {
-    TRY(auto index, read_global_index(each, table.attribute_definitions, {table.on_demand, true}));
+    TRY(auto index, read_global_index(each, table.attribute_definitions, {on_demand, true}));
     CHECK_OK(check_new_name(table, index));
     table.indexes.push_back(std::move(index));
   }
@@ -238,7 +239,7 @@ Result<void> read_global_indexes(const Value& list, Table& table) {
         "One or more parameter values were invalid: GlobalSecondaryIndex count exceeds the per-table limit "
         "of 20");
   }
-  if (table.on_demand) return {};
+  if (on_demand) return {};
   for (const Value& each : list.items()) {
     if (each.member("ProvisionedThroughput") != nullptr) continue;
     return error::validation(
@@ -248,18 +249,18 @@ Result<void> read_global_indexes(const Value& list, Table& table) {
   return {};
 }
 
-Result<void> read_billing(const Context& context, const Value& request, Table& table) {
+Result<void> read_billing(const Value& request, TableSettings& settings) {
   const Value* throughput = request.member("ProvisionedThroughput");
-  table.on_demand = text(request, "BillingMode") == "PAY_PER_REQUEST";
-  if (table.on_demand) {
+  settings.on_demand = text(request, "BillingMode") == "PAY_PER_REQUEST";
+  if (settings.on_demand) {
     if (throughput != nullptr) {
       return error::validation(
           "One or more parameter values were invalid: Neither ReadCapacityUnits nor WriteCapacityUnits can "
           "be "
           "specified when BillingMode is PAY_PER_REQUEST");
     }
-    table.on_demand_since = context.now();
-    TRY(table.on_demand_limits, read_on_demand_limits(request.member("OnDemandThroughput"), {}, true));
+    settings.on_demand_since = TableSettings::since_creation;
+    TRY(settings.on_demand_limits, read_on_demand_limits(request.member("OnDemandThroughput"), {}, true));
     return {};
   }
   if (throughput == nullptr) {
@@ -274,7 +275,7 @@ Result<void> read_billing(const Context& context, const Value& request, Table& t
         "One or more parameter values were invalid: " + std::string(*given) +
         " for OnDemandThroughput cannot be specified when table BillingMode is PROVISIONED.");
   }
-  table.throughput = read_throughput(*throughput);
+  settings.throughput = read_throughput(*throughput);
   return {};
 }
 
@@ -334,24 +335,28 @@ Result<void> check_definitions_used(const Value& request) {
       definition_names(known) + "], keys used: [" + joined(in_java_order(std::move(used), buckets)) + "]");
 }
 
-Result<void> read_settings(const Context& context, const Value& request, Table& table) {
-  if (const Value* stream = request.member("StreamSpecification")) {
-    TRY(const auto view, read_stream_view(*stream, true));
-    if (view) table.stream = engine::Stream{.view = *view};
-  }
+Result<void> read_stream(const Value& request, Table& table) {
+  const Value* stream = request.member("StreamSpecification");
+  if (stream == nullptr) return {};
+  TRY(const auto view, read_stream_view(*stream, true));
+  if (view) table.stream = engine::Stream{.view = *view};
+  return {};
+}
+
+Result<void> read_settings(const Context& context, const Value& request, TableSettings& settings) {
   if (const Value* encryption = request.member("SSESpecification")) {
-    TRY(table.encryption, read_encryption(context, *encryption));
+    TRY(settings.kms_key_arn, read_kms_key_arn(context, *encryption));
   }
   if (const Value* tags = request.member("Tags")) {
-    TRY(table.tags, read_tags(*tags));
+    TRY(settings.tags, read_tags(*tags));
   }
   if (const auto policy = string_member(request, "ResourcePolicy")) {
     TRY(auto document, read_policy(*policy));
-    table.policy = engine::ResourcePolicy{std::move(document), std::to_string(context.now())};
+    settings.policy = ResourcePolicy{std::move(document), std::to_string(context.now())};
   }
-  table.deletion_protection = boolean_member(request, "DeletionProtectionEnabled").value_or(false);
-  TRY(table.warm,
-      read_new_warm_throughput(request.member("WarmThroughput"), table.on_demand, table.throughput));
+  settings.deletion_protection = boolean_member(request, "DeletionProtectionEnabled").value_or(false);
+  TRY(settings.warm,
+      read_new_warm_throughput(request.member("WarmThroughput"), settings.on_demand, settings.throughput));
   return {};
 }
 
@@ -368,18 +373,21 @@ Result<Table> read_new_table(const Context& context, const Value& request) {
         "' at 'tableName' failed to satisfy constraint: Member must satisfy regular expression "
         "pattern: [a-zA-Z0-9_.-]+");
   }
+  TableSettings settings;
   if (const auto name = string_member(request, "TableClass")) {
-    TRY(table.table_class, read_table_class(*name));
+    TRY(settings.table_class, read_table_class(*name));
   }
-  CHECK_OK(read_billing(context, request, table));
+  CHECK_OK(read_billing(request, settings));
   TRY(table.attribute_definitions, read_attribute_definitions(*request.member("AttributeDefinitions")));
   CHECK_OK(read_keys(request, table));
   CHECK_OK(check_definitions_used(request));
   if (const Value* list = request.member("LocalSecondaryIndexes")) CHECK_OK(read_local_indexes(*list, table));
   if (const Value* list = request.member("GlobalSecondaryIndexes"))
-    CHECK_OK(read_global_indexes(*list, table));
+    CHECK_OK(read_global_indexes(*list, settings.on_demand, table));
   CHECK_OK(check_projected_attributes(table));
-  CHECK_OK(read_settings(context, request, table));
+  CHECK_OK(read_stream(request, table));
+  CHECK_OK(read_settings(context, request, settings));
+  keep_settings(table, settings);
   return table;
 }
 
@@ -408,6 +416,7 @@ Result<Index> read_global_index(const Value& value, const std::vector<KeyAttribu
   CHECK_OK(check_defined(keys, definitions));
   CHECK_OK(check_global_keys(keys, projection.member("ProjectionType") != nullptr));
   TRY(index.projection, read_projection(projection));
+  IndexSettings settings;
   const Value* throughput = value.member("ProvisionedThroughput");
   if (mode.on_demand && throughput != nullptr) {
     return error::validation(
@@ -419,7 +428,7 @@ Result<Index> read_global_index(const Value& value, const std::vector<KeyAttribu
   }
   if (throughput != nullptr) {
     CHECK_OK(check_throughput_bounds(*throughput));
-    index.throughput = read_throughput(*throughput);
+    settings.throughput = read_throughput(*throughput);
   }
   const Value* limits = value.member("OnDemandThroughput");
   if (const auto given = on_demand_limit_given(limits); given && !mode.on_demand) {
@@ -427,9 +436,10 @@ Result<Index> read_global_index(const Value& value, const std::vector<KeyAttribu
                              " for OnDemandThroughput for index: " + index.name +
                              " cannot be specified when table BillingMode is PROVISIONED.");
   }
-  TRY(index.on_demand, read_on_demand_limits(limits, {}, true, index.name));
-  TRY(index.warm,
-      read_new_warm_throughput(value.member("WarmThroughput"), mode.on_demand, index.throughput, index.name));
+  TRY(settings.on_demand_limits, read_on_demand_limits(limits, {}, true, index.name));
+  TRY(settings.warm, read_new_warm_throughput(value.member("WarmThroughput"), mode.on_demand,
+                                              settings.throughput, index.name));
+  keep_settings(index, settings);
   index.keys = key_schema_of(keys, definitions);
   return index;
 }

@@ -4,9 +4,7 @@
 // shapes leave them to this file. One bad tag spoils the whole request.
 #pragma once
 
-#include <map>
-#include <string>
-
+#include "compat/tables/settings.h"
 #include "compat/wire/error.h"
 #include "compat/wire/json.h"
 #include "compat/wire/shape.h"
@@ -19,8 +17,6 @@ namespace shapes {
 extern const Shape tags;      // [{"Key":…,"Value":…},…]
 extern const Shape tag_keys;  // ["key",…]
 }  // namespace shapes
-
-using Tags = std::map<std::string, std::string>;
 
 // "The Tag Key provided is invalid, Key: …", "The Tag Value provided is invalid, Value: …", "Tag Key cannot
 // be prefixed with aws:, Key: …", "Duplicate Tag Keys provided as input: …", and more than fifty.

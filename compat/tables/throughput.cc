@@ -36,11 +36,11 @@ std::string spoken_time(engine::Instant instant) {
          " at " + std::to_string(hour) + time.data();
 }
 
-std::int64_t decreases_today(const engine::Throughput& throughput, engine::Instant now) {
+std::int64_t decreases_today(const Throughput& throughput, engine::Instant now) {
   return throughput.last_decrease / day_ms == now / day_ms ? throughput.decreases_today : 0;
 }
 
-bool decreases(const engine::Throughput& current, const engine::Throughput& requested) {
+bool decreases(const Throughput& current, const Throughput& requested) {
   return requested.read_units < current.read_units || requested.write_units < current.write_units;
 }
 
@@ -70,13 +70,12 @@ Result<void> check_throughput_bounds(const Value& throughput) {
   return {};
 }
 
-engine::Throughput read_throughput(const Value& throughput) {
+Throughput read_throughput(const Value& throughput) {
   return {.read_units = *integer_member(throughput, "ReadCapacityUnits"),
           .write_units = *integer_member(throughput, "WriteCapacityUnits")};
 }
 
-engine::Throughput changed_throughput(engine::Throughput current, const engine::Throughput& requested,
-                                      engine::Instant at) {
+Throughput changed_throughput(Throughput current, const Throughput& requested, engine::Instant at) {
   if (requested.read_units > current.read_units || requested.write_units > current.write_units) {
     current.last_increase = at;
   }
@@ -89,7 +88,7 @@ engine::Throughput changed_throughput(engine::Throughput current, const engine::
   return current;
 }
 
-Result<void> check_throughput_change(const engine::Throughput& current, const engine::Throughput& requested,
+Result<void> check_throughput_change(const Throughput& current, const Throughput& requested,
                                      std::string_view index, engine::Instant now) {
   if (current.read_units == requested.read_units && current.write_units == requested.write_units) {
     const auto target = for_target(index);
@@ -120,11 +119,10 @@ Result<void> check_throughput_change(const engine::Throughput& current, const en
       ". Next decrease can be made at " + spoken_time(current.last_decrease + hour_ms));
 }
 
-Result<engine::OnDemandLimits> read_on_demand_limits(const Value* limits,
-                                                     const engine::OnDemandLimits& current, bool creating,
-                                                     std::string_view index) {
+Result<OnDemandLimits> read_on_demand_limits(const Value* limits, const OnDemandLimits& current,
+                                             bool creating, std::string_view index) {
   if (limits == nullptr) return current;
-  engine::OnDemandLimits result;
+  OnDemandLimits result;
   TRY(result.read_units_max,
       read_limit(*limits, "MaxReadRequestUnits", current.read_units_max, creating, index));
   TRY(result.write_units_max,
@@ -140,19 +138,18 @@ std::optional<std::string_view> on_demand_limit_given(const Value* limits) {
   return std::nullopt;
 }
 
-engine::WarmThroughput default_warm_throughput(bool on_demand, const engine::Throughput& throughput) {
+WarmThroughput default_warm_throughput(bool on_demand, const Throughput& throughput) {
   if (on_demand) return {12000, 4000};
   return {throughput.read_units, throughput.write_units};
 }
 
-Result<std::optional<engine::WarmThroughput>> read_new_warm_throughput(const Value* warm, bool on_demand,
-                                                                       const engine::Throughput& throughput,
-                                                                       std::string_view index) {
-  if (warm == nullptr) return std::optional<engine::WarmThroughput>();
+Result<std::optional<WarmThroughput>> read_new_warm_throughput(const Value* warm, bool on_demand,
+                                                               const Throughput& throughput,
+                                                               std::string_view index) {
+  if (warm == nullptr) return std::optional<WarmThroughput>();
   const auto least = default_warm_throughput(on_demand, throughput);
-  const engine::WarmThroughput wanted{
-      integer_member(*warm, "ReadUnitsPerSecond").value_or(least.read_units),
-      integer_member(*warm, "WriteUnitsPerSecond").value_or(least.write_units)};
+  const WarmThroughput wanted{integer_member(*warm, "ReadUnitsPerSecond").value_or(least.read_units),
+                              integer_member(*warm, "WriteUnitsPerSecond").value_or(least.write_units)};
   for (const bool read : {true, false}) {
     if (read ? wanted.read_units >= least.read_units : wanted.write_units >= least.write_units) continue;
     const std::string what = read ? "Read" : "Write";
@@ -167,11 +164,10 @@ Result<std::optional<engine::WarmThroughput>> read_new_warm_throughput(const Val
   return std::optional(wanted);
 }
 
-Result<engine::WarmThroughput> read_warm_throughput(const Value& warm, const engine::WarmThroughput& current,
-                                                    std::string_view index) {
-  const engine::WarmThroughput wanted{
-      integer_member(warm, "ReadUnitsPerSecond").value_or(current.read_units),
-      integer_member(warm, "WriteUnitsPerSecond").value_or(current.write_units)};
+Result<WarmThroughput> read_warm_throughput(const Value& warm, const WarmThroughput& current,
+                                            std::string_view index) {
+  const WarmThroughput wanted{integer_member(warm, "ReadUnitsPerSecond").value_or(current.read_units),
+                              integer_member(warm, "WriteUnitsPerSecond").value_or(current.write_units)};
   for (const bool read : {true, false}) {
     if (read ? wanted.read_units >= current.read_units : wanted.write_units >= current.write_units) continue;
     return invalid("Requested " + std::string(read ? "Read" : "Write") +

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "compat/tables/settings.h"
 #include "compat/wire/error.h"
 #include "compat/wire/json.h"
-#include "engine/table.h"
 
 namespace mayfly::compat {
 
@@ -19,33 +19,29 @@ inline constexpr std::int64_t capacity_units_max = 1'000'000'000'000;
 // --- provisioned
 // "Given value N for ReadCapacityUnits is out of bounds"
 Result<void> check_throughput_bounds(const json::Value& provisioned_throughput);
-engine::Throughput read_throughput(const json::Value& provisioned_throughput);
+Throughput read_throughput(const json::Value& provisioned_throughput);
 // What a change makes of it, with its times and its count of decreases.
-engine::Throughput changed_throughput(engine::Throughput current, const engine::Throughput& requested,
-                                      engine::Instant at);
+Throughput changed_throughput(Throughput current, const Throughput& requested, engine::Instant at);
 // A change that changes nothing: "The provisioned throughput for the table will not change. …"; and, after
 // four decreases in one UTC day, one that comes within an hour of the last: LimitExceededException.
-Result<void> check_throughput_change(const engine::Throughput& current, const engine::Throughput& requested,
+Result<void> check_throughput_change(const Throughput& current, const Throughput& requested,
                                      std::string_view index, engine::Instant now);
 
 // --- on demand: an absent member stays what it was, -1 takes it away (where there is something to take away)
-Result<engine::OnDemandLimits> read_on_demand_limits(const json::Value* limits,
-                                                     const engine::OnDemandLimits& current, bool creating,
-                                                     std::string_view index = {});
+Result<OnDemandLimits> read_on_demand_limits(const json::Value* limits, const OnDemandLimits& current,
+                                             bool creating, std::string_view index = {});
 // "MaxReadRequestUnits": the first of the members that is given; nothing: {} is as good as no member.
 std::optional<std::string_view> on_demand_limit_given(const json::Value* limits);
 
 // --- warm: what a table takes without growing first
-engine::WarmThroughput default_warm_throughput(bool on_demand, const engine::Throughput& throughput);
+WarmThroughput default_warm_throughput(bool on_demand, const Throughput& throughput);
 // No less than what it begins with ("lower than initial throughput for OnDemand", "lower than
 // ReadCapacityUnits").
-Result<std::optional<engine::WarmThroughput>> read_new_warm_throughput(const json::Value* warm,
-                                                                       bool on_demand,
-                                                                       const engine::Throughput& throughput,
-                                                                       std::string_view index = {});
+Result<std::optional<WarmThroughput>> read_new_warm_throughput(const json::Value* warm, bool on_demand,
+                                                               const Throughput& throughput,
+                                                               std::string_view index = {});
 // No less than it is ("decreasing WarmThroughput is not supported").
-Result<engine::WarmThroughput> read_warm_throughput(const json::Value& warm,
-                                                    const engine::WarmThroughput& current,
-                                                    std::string_view index = {});
+Result<WarmThroughput> read_warm_throughput(const json::Value& warm, const WarmThroughput& current,
+                                            std::string_view index = {});
 
 }  // namespace mayfly::compat

@@ -30,14 +30,7 @@ Table everything() {
   table.indexes[1].id = 2;
   table.indexes[1].projection.attributes = {"x", "y"};
   table.indexes[1].state = Index::State::creating;
-  table.indexes[1].throughput = {1, 2, 3, 4, 5};
-  table.indexes[1].on_demand = {6, std::nullopt};
-  table.indexes[1].warm = WarmThroughput{7, 8};
-  table.on_demand = true;
-  table.on_demand_since = 9;
-  table.throughput.read_units = 10;
-  table.on_demand_limits.write_units_max = 11;
-  table.warm = WarmThroughput{12, 13};
+  table.indexes[1].settings = {{"colour", "green"}};
   table.ttl = TimeToLive{"ttl", true};
   table.stream = stream_of(StreamView::old_image);
   table.stream->id = 14;
@@ -49,11 +42,8 @@ Table everything() {
   CHECK(reshard(*table.stream, 1, Resharding::split, 18, 19));
   table.stream->shards[0].oldest_sequence = 20;
   table.latest_stream_label = table.stream->label;
-  table.deletion_protection = true;
-  table.table_class = "STANDARD";
-  table.table_class_changed = 19;
-  table.encryption = ServerSideEncryption{true, "arn"};
-  table.tags = {{"a", "b"}, {"c", ""}};
+  table.stream->settings = {{"colour", "blue"}};
+  table.settings = {{"colour", "red"}, {"sizes", Map{{"name", number(14)}}}};
   table.next_index_id = 3;
   return table;
 }
@@ -65,17 +55,56 @@ TEST_CASE("a description survives its stored form", "[catalog]") {
   CHECK(to_item(table_from_item(stored)) == stored);
   const Table read = table_from_item(stored);
   CHECK(read.indexes[1].projection.attributes == std::vector<std::string>{"x", "y"});
-  CHECK(read.indexes[1].warm->write_units == 8);
   CHECK(read.stream->shards == everything().stream->shards);
-  CHECK(read.tags == std::map<std::string, std::string>{{"a", "b"}, {"c", ""}});
-  CHECK(read.encryption->kms_key_arn == "arn");
+  CHECK(read.settings == everything().settings);
+  CHECK(read.indexes[1].settings == everything().indexes[1].settings);
+  CHECK(read.stream->settings == everything().stream->settings);
   // An empty description: what is absent stays absent.
   const Table plain = table_from_item(to_item(simple_table("plain")));
   CHECK_FALSE(plain.ttl);
   CHECK_FALSE(plain.stream);
-  CHECK_FALSE(plain.encryption);
-  CHECK_FALSE(plain.on_demand);
-  CHECK_FALSE(plain.warm);
+  CHECK(plain.settings.empty());
+}
+
+TEST_CASE("settings that were stored among a description's members are settings", "[catalog]") {
+  const auto merged = [](Map map) {
+    const Map settings = *map.find("settings")->get_if<Map>();
+    map.erase("settings");
+    for (const Attribute& setting : settings) map.set(setting.name, setting.value);
+    return map;
+  };
+  const Item stored = to_item(everything());
+  Item before = merged(stored);
+  before.set("stream", merged(*before.find("stream")->get_if<Map>()));
+  for (AttributeValue& index : *before.find("indexes")->get_if<List>()) index = merged(*index.get_if<Map>());
+  CHECK_FALSE(before == stored);
+  CHECK(to_item(table_from_item(before)) == stored);
+}
+
+TEST_CASE(
+    "an index and a stream that are made anew under their names have none of the settings of those before",
+    "[catalog]") {
+  World world;
+  Table description = simple_table("carts");
+  description.settings = {{"colour", "red"}};
+  description.indexes = {global_index("by_user", "user")};
+  description.indexes[0].settings = {{"colour", "green"}};
+  description.stream = stream_of(StreamView::new_image);
+  auto carts = world.create(description);
+  world.database().update_table(carts, [](Table& table) { table.stream->settings = {{"colour", "blue"}}; });
+  CHECK(carts->description()->indexes[0].settings == Item{{"colour", "green"}});
+  CHECK(carts->description()->stream->settings == Item{{"colour", "blue"}});
+  world.database().update_table(carts, [](Table& table) {
+    table.indexes.clear();
+    table.stream.reset();
+  });
+  world.database().update_table(carts, [](Table& table) {
+    table.indexes = {global_index("by_user", "user")};
+    table.stream = stream_of(StreamView::new_image);
+  });
+  CHECK(carts->description()->indexes[0].settings.empty());
+  CHECK(carts->description()->stream->settings.empty());
+  CHECK(carts->description()->settings == Item{{"colour", "red"}});
 }
 
 TEST_CASE("a name is taken once per account and region", "[catalog]") {

@@ -224,7 +224,7 @@ TEST_CASE("a closed shard is forgotten with its records a day after it was close
   CHECK(shards[0].oldest_sequence == 3);
   CHECK(world.database().read_stream(stream, 0, 0, 10, 1 << 20).ended);
   // What the description of the table says later does not bring it back.
-  world.database().update_table(carts, [](Table& table) { table.deletion_protection = true; });
+  world.database().update_table(carts, [](Table& table) { table.settings.set("colour", "red"); });
   shards = world.database().parts().catalog.find_stream(stream)->shards;
   REQUIRE(shards.size() == 1);
   CHECK(shards[0].oldest_sequence == 3);

@@ -3,6 +3,7 @@
 #include <string>
 #include <thread>
 
+#include "compat/tables/settings.h"
 #include "support/test_emulator.h"
 
 namespace mayfly::testing {
@@ -93,7 +94,7 @@ void make_settled_carts(TestEmulator& emulator) {
   table.region = emulator.scope.region;
   table.name = "carts";
   table.attribute_definitions = table.keys.partition = {{"id", engine::ScalarType::string}};
-  table.on_demand = true;
+  compat::keep_settings(table, {.on_demand = true});
   REQUIRE(emulator.emulator().database().create_table(table));
 }
 

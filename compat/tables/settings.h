@@ -1,0 +1,117 @@
+// What can be set of a table, an index or a stream and is no business of the engine's: billing and
+// throughput, tags, policies, encryption, ...
+//
+// The engine keeps a description's settings as an item, without looking into them (engine/table.h); here they
+// have types. Reading them builds the whole struct, which is what operations on tables do; a read or a write
+// of items asks for the one setting that it needs.
+//
+//   const TableSettings settings = settings_of(*table->description());
+//   change_settings(edited, [](TableSettings& settings) { settings.tags["team"] = "blue"; });
+//
+// A new setting is a member here, and a line in settings.cc that says what it is stored as.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "engine/clock.h"
+#include "engine/table.h"
+
+namespace mayfly::compat {
+
+struct Throughput {
+  std::int64_t read_units = 0;
+  std::int64_t write_units = 0;
+  engine::Instant last_increase = 0;  // 0: never
+  engine::Instant last_decrease = 0;
+  std::int64_t decreases_today = 0;
+  friend bool operator==(const Throughput&, const Throughput&) = default;
+};
+
+struct OnDemandLimits {
+  std::optional<std::int64_t> read_units_max;
+  std::optional<std::int64_t> write_units_max;
+  friend bool operator==(const OnDemandLimits&, const OnDemandLimits&) = default;
+};
+
+struct WarmThroughput {
+  std::int64_t read_units = 0;
+  std::int64_t write_units = 0;
+  friend bool operator==(const WarmThroughput&, const WarmThroughput&) = default;
+};
+
+// Described and never acted upon: whether somebody asked for CloudWatch's rules, and when.
+struct ContributorInsights {
+  bool enabled = false;
+  std::string mode;  // "ACCESSED_AND_THROTTLED_KEYS"
+  engine::Instant changed = 0;
+  friend bool operator==(const ContributorInsights&, const ContributorInsights&) = default;
+};
+
+// Returned, not enforced. One that was deleted leaves its revision behind, without a document.
+struct ResourcePolicy {
+  std::string document;
+  std::string revision;
+  friend bool operator==(const ResourcePolicy&, const ResourcePolicy&) = default;
+};
+
+using Tags = std::map<std::string, std::string>;
+
+struct TableSettings {
+  static constexpr engine::Instant since_creation = 0;
+
+  bool on_demand = false;  // PAY_PER_REQUEST
+  std::optional<engine::Instant> on_demand_since;
+  Throughput throughput;
+  OnDemandLimits on_demand_limits;
+  std::optional<WarmThroughput> warm;
+  std::optional<engine::Instant> ttl_changed;
+  // Described, so that clients find what they asked for; nothing can be restored.
+  std::optional<engine::Instant> recovery_since;
+  std::int64_t recovery_days = 35;
+  bool deletion_protection = false;
+  std::string table_class;  // empty: never set
+  std::optional<engine::Instant> table_class_changed;
+  std::optional<std::string> kms_key_arn;       // nothing: DynamoDB's own key
+  std::optional<ContributorInsights> insights;  // nothing: never asked for
+  std::optional<ResourcePolicy> policy;
+  std::string settings_replication;  // GlobalTableSettingsReplicationMode; empty: never set
+  Tags tags;
+  friend bool operator==(const TableSettings&, const TableSettings&) = default;
+};
+
+struct IndexSettings {
+  Throughput throughput;
+  OnDemandLimits on_demand_limits;
+  std::optional<WarmThroughput> warm;
+  std::optional<ContributorInsights> insights;  // nothing: never asked for
+  friend bool operator==(const IndexSettings&, const IndexSettings&) = default;
+};
+
+struct StreamSettings {
+  std::optional<ResourcePolicy> policy;
+  friend bool operator==(const StreamSettings&, const StreamSettings&) = default;
+};
+
+TableSettings settings_of(const engine::Table& table);
+IndexSettings settings_of(const engine::Index& index);
+StreamSettings settings_of(const engine::Stream& stream);
+
+void keep_settings(engine::Table& table, const TableSettings& settings);
+void keep_settings(engine::Index& index, const IndexSettings& settings);
+void keep_settings(engine::Stream& stream, const StreamSettings& settings);
+
+// Of a table, an index or a stream that is being edited.
+template <class Description, class Change>
+void change_settings(Description& description, Change change) {
+  auto settings = settings_of(description);
+  change(settings);
+  keep_settings(description, settings);
+}
+
+// One alone.
+bool is_on_demand(const engine::Table& table);
+
+}  // namespace mayfly::compat
