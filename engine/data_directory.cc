@@ -17,9 +17,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view mark_name = "MAYFLY";
-constexpr std::string_view mark = "Mayfly's data, format 1\n";
+constexpr std::string_view mark = "Mayfly's data, format 2\n";
+constexpr std::string_view older_mark =
+    "Mayfly's data, format 1\n";  // tables' settings lie elsewhere: table.cc
 
-enum class Contents { none, marked, other_mark, database, strange };
+enum class Contents { none, marked, older_mark, other_mark, database, strange };
 
 Contents contents_of(const std::string& path, std::error_code& error) {
   bool any = false, database = false;
@@ -28,6 +30,7 @@ Contents contents_of(const std::string& path, std::error_code& error) {
     if (name == mark_name) {
       std::ifstream file(entries->path());
       const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+      if (text == older_mark) return Contents::older_mark;
       return text == mark || text.empty() ? Contents::marked
                                           : Contents::other_mark;  // empty: killed while writing it
     }
@@ -75,6 +78,7 @@ Expected<DataDirectory, std::string> claim_data_directory(const std::string& pat
       return Unexpected{"the data directory " + path +
                         " was written by another version of Mayfly, whose format this "
                         "one does not know"};
+    case Contents::older_mark: return DataDirectory::older;
     case Contents::database: return DataDirectory::unmarked;
     case Contents::none:
     case Contents::marked: break;

@@ -15,6 +15,7 @@ namespace mayfly::engine {
 
 enum class DataDirectory : std::uint8_t {
   claimed,   // ours: it was empty, or has the mark
+  older,     // ours, with the mark of a format that we read and no longer write
   unmarked,  // somebody's RocksDB database; one of ours from before there was a mark, or a stranger's
 };
 
@@ -22,7 +23,8 @@ enum class DataDirectory : std::uint8_t {
 // nor ours, or it cannot be used. Then nothing in it was changed.
 Expected<DataDirectory, std::string> claim_data_directory(const std::string& path);
 
-// Puts the mark into a directory that turned out to be ours.
+// Marks a directory that turned out to be ours, when nobody else has it open: from then on an earlier Mayfly
+// refuses it.
 Expected<void, std::string> mark_data_directory(const std::string& path);
 
 // "the data directory … is not empty, and none of Mayfly's: …"

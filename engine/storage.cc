@@ -349,7 +349,7 @@ Expected<void, std::string> prepare(const std::string& directory, const rocksdb:
   auto looked_over = look_over(directory, found, options);
   (void)options.env->UnlockFile(lock);
   CHECK_OK(std::move(looked_over));
-  if (found == DataDirectory::unmarked) CHECK_OK(mark_data_directory(directory));
+  if (found != DataDirectory::claimed) CHECK_OK(mark_data_directory(directory));
   return {};
 }
 

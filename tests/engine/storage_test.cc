@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <mutex>
 #include <string>
 #include <sys/resource.h>
@@ -63,6 +64,11 @@ mode_t mode_of(const std::string& path) {
   struct stat status {};
   REQUIRE(::stat(path.c_str(), &status) == 0);
   return status.st_mode & 0777;
+}
+
+std::string text_in(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 std::vector<std::string> names_in(const std::string& directory) {
@@ -224,12 +230,28 @@ TEST_CASE("a directory that a version with another format wrote is refused", "[s
   const Directory directory;
   const std::string path = directory.path() + "/data";
   put(*open({.directory = path}), "k", "v");
-  std::ofstream(path + "/MAYFLY") << "Mayfly's data, format 2\n";
+  std::ofstream(path + "/MAYFLY") << "Mayfly's data, format 3\n";
   const auto opened = Storage::open({.directory = path});
   REQUIRE_FALSE(opened);
   CHECK(opened.error() ==
         "the data directory " + path +
             " was written by another version of Mayfly, whose format this one does not know");
+}
+
+TEST_CASE("a directory of the format before is opened, and is of this one from then on", "[storage]") {
+  const Directory directory;
+  const std::string path = directory.path() + "/data";
+  {
+    const auto storage = open({.directory = path});
+    put(*storage, "k", "v");
+    std::ofstream(path + "/MAYFLY") << "Mayfly's data, format 1\n";
+    CHECK_FALSE(Storage::open({.directory = path}));  // somebody has it open, and may be of that format
+    CHECK(text_in(path + "/MAYFLY") == "Mayfly's data, format 1\n");
+  }
+  std::string value;
+  CHECK(open({.directory = path})->get("k", value));
+  CHECK(value == "v");
+  CHECK(text_in(path + "/MAYFLY") == "Mayfly's data, format 2\n");
 }
 
 TEST_CASE("whichever file cannot be made or written, writes go on when it can be again, and none is lost",
