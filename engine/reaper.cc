@@ -17,8 +17,8 @@
 namespace mayfly::engine {
 
 namespace {
-constexpr std::size_t batch_items_max = 64;     // locked together: below a millisecond
-constexpr std::size_t slice_items_max = 256;    // of one account, before the others have their turn
+constexpr std::size_t batch_items_max = 64;   // locked together: below a millisecond
+constexpr std::size_t slice_items_max = 256;  // of one account, before the others have their turn
 constexpr Instant retention_ms = 24 * 3600 * 1000;
 constexpr Instant trim_pause_ms = 60 * 1000;  // records are trimmed in lots, not one by one
 
