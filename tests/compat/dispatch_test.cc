@@ -29,12 +29,15 @@ TEST_CASE("an operation says where its request names tables, and its request doe
       {TablesIn::shard_iterator, "ShardIterator"}};
   for (const compat::Operation* operation : compat::all_operations()) {
     INFO(operation->name);
-    for (const auto& place : places) {
+    // The first of these that it has: a Kinesis stream's ARN beside a table's name is no table's stream.
+    TablesIn says = TablesIn::nothing;
+    for (const auto& [tables_in, member] : places) {
       const auto& members = operation->shape->members;
       const bool has = std::any_of(members.begin(), members.end(),
-                                   [&](const auto& one) { return one.name == place.second; });
-      CHECK(has == (operation->tables_in == place.first));
+                                   [&, name = member](const auto& one) { return one.name == name; });
+      if (has && says == TablesIn::nothing) says = tables_in;
     }
+    CHECK(operation->tables_in == says);
   }
 }
 
