@@ -107,7 +107,8 @@ is_named() {
   ! grep -qE "\b$name\b" "$code" || return 0
   # Declared in its class and never spelled out.
   for file in $(grep -lE "\b(class|struct) ${scope##*::}\b.*[{]" $sources); do
-    ! sed 's,//.*,,' "$file" | grep -qE "\b$member\b" || return 0
+    # By a substitution, not a pipe: grep ends at the first find, and sed would be told off for going on.
+    ! grep -qE "\b$member\b" <(sed 's,//.*,,' "$file") || return 0
   done
   return 1
 }
