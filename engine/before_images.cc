@@ -43,10 +43,7 @@ void BeforeImages::put(Batch& batch, ImageLog log, std::string_view key,
 
 void BeforeImages::stage(Batch& batch, const Erasure& erasure) const {
   if (in_memory_) return;
-  for (const ImageLog log : erasure.logs) {
-    const std::string prefix = table_prefix('B', log);
-    storage_.erase_range(batch, prefix, prefix_end(prefix));
-  }
+  for (const ImageLog log : erasure.logs) storage_.erase_prefix(batch, table_prefix('B', log));
   for (const auto& [log, key] : erasure.images) batch.erase(log_key(log, key));
 }
 

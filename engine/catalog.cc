@@ -31,10 +31,6 @@ void put_next_ids(Batch& batch, TableId table, StreamId stream) {
   batch.put(next_ids_key, value);
 }
 
-void erase_prefix(const Storage& storage, Batch& batch, const std::string& prefix) {
-  storage.erase_range(batch, prefix, prefix_end(prefix));
-}
-
 // A shard that was closed under the table's gate ends with its last record: nobody writes to it any more.
 void end_with_last_record(const Storage& storage, StreamId stream, Shard& shard) {
   const std::string prefix = shard_prefix(stream, shard.number);
@@ -242,7 +238,7 @@ std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::functio
   Batch batch;
   for (const Index& index : old->indexes) {
     if (has_index(table, index.id)) continue;
-    erase_prefix(storage_, batch, item_key(table.id, index.id, {}));
+    storage_.erase_prefix(batch, item_key(table.id, index.id, {}));
     batch.erase(counter_key(table.id, index.id));
   }
   std::vector<IndexId> given;
@@ -255,7 +251,7 @@ std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::functio
 
   const bool same_ttl = table.ttl && old->ttl && table.ttl->attribute == old->ttl->attribute;
   if (old->ttl && !same_ttl) {
-    erase_prefix(storage_, batch, table_prefix('X', table.id));
+    storage_.erase_prefix(batch, table_prefix('X', table.id));
     batch.erase(counter_key(table.id, expiry_entries));
   }
   if (table.ttl && !same_ttl) {
@@ -474,7 +470,7 @@ Expected<std::vector<Shard>, ReshardRefusal> Catalog::reshard(LiveTable& live, S
 }
 
 void Catalog::erase_data(Batch& batch, TableId table) const {
-  for (const char kind : {'I', 'X', 'N'}) erase_prefix(storage_, batch, table_prefix(kind, table));
+  for (const char kind : {'I', 'X', 'N'}) storage_.erase_prefix(batch, table_prefix(kind, table));
 }
 
 void Catalog::trim_stream(StreamId id, const std::vector<TrimmedShard>& trimmed, Batch& batch) {

@@ -128,9 +128,8 @@ std::optional<Instant> ChangeLog::trim(std::string_view account, Instant instant
 }
 
 void ChangeLog::forget(const Stream& stream) {
-  const std::string prefix = table_prefix('S', stream.id);
   Batch batch;
-  storage_.erase_range(batch, prefix, prefix_end(prefix));
+  storage_.erase_prefix(batch, table_prefix('S', stream.id));
   std::string last;
   append_little_endian(last, watermark_.published());
   batch.put(last_sequence_key, last);
@@ -145,7 +144,7 @@ void ChangeLog::trim(const Stream& stream, Instant instant, std::optional<Instan
   for (const Shard& shard : stream.shards) {
     const std::string lower = shard_prefix(stream.id, shard.number);
     if (shard.closed && *shard.closed < instant) {
-      storage_.erase_range(batch, lower, prefix_end(lower));
+      storage_.erase_prefix(batch, lower);
       trimmed.push_back({shard.number, *shard.last_sequence + 1, /*forgotten=*/true});
       continue;
     }

@@ -69,10 +69,6 @@ struct Ids {
   }
 };
 
-void erase_prefix(const Storage& storage, Batch& batch, const std::string& prefix) {
-  storage.erase_range(batch, prefix, prefix_end(prefix));
-}
-
 template <class Visit>
 void each_member(const Storage& storage, char kind, SnapshotId id, Visit visit) {
   const std::string prefix = table_prefix(kind, id);
@@ -313,7 +309,7 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
     for (const Stream& stream : old_streams) {
       const bool stays = std::any_of(kept.streams.begin(), kept.streams.end(),
                                      [&](const Stream& other) { return other.id == stream.id; });
-      if (!stays) erase_prefix(storage, batch, table_prefix('S', stream.id));
+      if (!stays) storage.erase_prefix(batch, table_prefix('S', stream.id));
     }
     for (const auto& live : old_tables)
       if (!has(heads, live->id())) parts.catalog.erase_data(batch, live->id());
@@ -340,9 +336,9 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
     parts.before_images.stage(batch, erasure);
     ids.stage(batch);
 
-    for (const Table& table : kept.tables) erase_prefix(storage, batch, table_prefix('N', table.id));
+    for (const Table& table : kept.tables) storage.erase_prefix(batch, table_prefix('N', table.id));
     for (const auto& [key, value] : kept.counters) batch.put(key, value);
-    erase_prefix(storage, batch, Documents::state_prefix(account.id()));
+    storage.erase_prefix(batch, Documents::state_prefix(account.id()));
     for (const auto& [key, value] : kept.documents) batch.put(key, value);
     parts.tokens.stage_forgetting(batch, account.id());
     parts.accounts.stage_rewinding(batch, account, kept.clock);
@@ -386,7 +382,7 @@ void Snapshots::adopt(const Account::Turn& turn) {
 
 void Snapshots::stage_forgetting(Batch& batch, SnapshotId id) const {
   const Storage& storage = database_.parts().storage();
-  for (const char kind : member_kinds) erase_prefix(storage, batch, table_prefix(kind, id));
+  for (const char kind : member_kinds) storage.erase_prefix(batch, table_prefix(kind, id));
   batch.erase(head_key(id));
 }
 
@@ -444,8 +440,8 @@ void Snapshots::reset(Account& account) {
     parts.before_images.stage(batch, erasure);
     for (const TableId table : tables) parts.catalog.erase_data(batch, table);
     for (const Stream& stream : old_streams)
-      erase_prefix(parts.storage(), batch, table_prefix('S', stream.id));
-    erase_prefix(parts.storage(), batch, Documents::state_prefix(account.id()));
+      parts.storage().erase_prefix(batch, table_prefix('S', stream.id));
+    parts.storage().erase_prefix(batch, Documents::state_prefix(account.id()));
     parts.tokens.stage_forgetting(batch, account.id());
     parts.accounts.stage_forgetting(batch, account);
     return Catalog::Replacement{};

@@ -24,6 +24,7 @@
 
 #include "engine/clock.h"
 #include "engine/data_directory.h"
+#include "engine/key_codec.h"
 #include "engine/mutex.h"
 #include "engine/storage_files.h"
 #include "engine/write_ahead_log.h"
@@ -439,6 +440,10 @@ void Storage::erase_range(Batch& batch, std::string_view begin, std::string_view
     singles.erase(iterator.key(), iterator.value().size());
   }
   batch.append(singles);
+}
+
+void Storage::erase_prefix(Batch& batch, std::string_view prefix) const {
+  erase_range(batch, prefix, prefix_end(prefix));
 }
 
 Storage::Snapshot::Snapshot(const Storage& storage)

@@ -121,6 +121,8 @@ class Storage {
   // Puts erasing everything in [begin, end) into the batch. Few keys are erased one by one: RocksDB's range
   // tombstones cost every later read a little, until they are compacted away.
   void erase_range(Batch& batch, std::string_view begin, std::string_view end) const;
+  // The same of every key that begins with the prefix.
+  void erase_prefix(Batch& batch, std::string_view prefix) const;
 
   class Snapshot {
    public:
