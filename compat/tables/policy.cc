@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compat/wire/json.h"
+#include "engine/account_id.h"
 
 namespace mayfly::compat {
 namespace {
@@ -26,11 +27,6 @@ Unexpected<Error> syntax_error(std::string_view text, std::size_t offset) {
                         ")");
 }
 
-bool is_account_id(std::string_view text) {
-  return text.size() == 12 &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 // A string, or a list of strings, as a list.
 std::vector<std::string> texts_of(const Value& value) {
   std::vector<std::string> texts;
@@ -46,34 +42,14 @@ void write_texts(json::Writer& out, const std::vector<std::string>& texts) {
   out.end_array();
 }
 
-void write_value(json::Writer& out, const Value& value) {
-  switch (value.kind()) {
-    case Kind::null: return out.raw("null");
-    case Kind::boolean: return out.boolean(value.boolean());
-    case Kind::number: return out.raw(value.number_text());
-    case Kind::string: return out.string(value.string());
-    case Kind::array:
-      out.begin_array();
-      for (const Value& each : value.items()) write_value(out, each);
-      return out.end_array();
-    case Kind::object:
-      out.begin_object();
-      for (const json::Member& each : value.members()) {
-        out.key(each.name);
-        write_value(out, each.value);
-      }
-      return out.end_object();
-  }
-}
-
 void write_principal(json::Writer& out, const Value& principal) {
-  if (!principal.is(Kind::object)) return write_value(out, principal);
+  if (!principal.is(Kind::object)) return out.value(principal);
   out.begin_object();
   for (const json::Member& kind : principal.members()) {
     std::vector<std::string> texts;
     for (auto& each : texts_of(kind.value)) {
-      auto text =
-          kind.name == "AWS" && is_account_id(each) ? "arn:aws:iam::" + each + ":root" : std::move(each);
+      auto text = kind.name == "AWS" && engine::is_account_id(each) ? "arn:aws:iam::" + each + ":root"
+                                                                    : std::move(each);
       if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(std::move(text));
     }
     out.key(kind.name);
@@ -148,7 +124,7 @@ void write_statement(json::Writer& out, const Value& statement) {
   }
   if (const Value* condition = statement.member("Condition")) {
     out.key("Condition");
-    write_value(out, *condition);
+    out.value(*condition);
   }
   out.end_object();
 }

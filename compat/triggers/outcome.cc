@@ -9,27 +9,6 @@ namespace {
 
 using Kind = json::Value::Kind;
 
-// The text of a JSON value again: Lambda hands a window's state back as it came.
-void print(const json::Value& value, json::Writer& out) {
-  switch (value.kind()) {
-    case Kind::null: return out.raw("null");
-    case Kind::boolean: return out.boolean(value.boolean());
-    case Kind::number: return out.raw(value.number_text());
-    case Kind::string: return out.string(value.string());
-    case Kind::array:
-      out.begin_array();
-      for (const json::Value& item : value.items()) print(item, out);
-      return out.end_array();
-    case Kind::object:
-      out.begin_object();
-      for (const auto& [name, member] : value.members()) {
-        out.key(name);
-        print(member, out);
-      }
-      return out.end_object();
-  }
-}
-
 // Where the next try begins; the batch's size: nothing failed.
 std::size_t first_failed(const json::Value& body, std::span<const Record> batch) {
   const json::Value* failures = body.member("batchItemFailures");
@@ -83,7 +62,7 @@ Outcome judge(const Expected<outbound::InvocationAnswer, outbound::InvocationFai
   if (const json::Value* state = body->root().member("state")) {
     outcome.state.clear();
     json::Writer out(outcome.state);
-    print(*state, out);
+    out.value(*state);
   }
   if (!reports_failures || batch.empty()) return outcome;
   outcome.first_failed = first_failed(body->root(), batch);

@@ -253,6 +253,26 @@ void Writer::raw(std::string_view json) {
   out_ += json;
 }
 
+void Writer::value(const Value& value) {
+  switch (value.kind()) {
+    case Value::Kind::null: return raw("null");
+    case Value::Kind::boolean: return boolean(value.boolean());
+    case Value::Kind::number: return raw(value.number_text());
+    case Value::Kind::string: return string(value.string());
+    case Value::Kind::array:
+      begin_array();
+      for (const Value& item : value.items()) this->value(item);
+      return end_array();
+    case Value::Kind::object:
+      begin_object();
+      for (const Member& member : value.members()) {
+        key(member.name);
+        this->value(member.value);
+      }
+      return end_object();
+  }
+}
+
 namespace {
 
 // For each byte: 0 if it stands for itself in a string, 'u' if it takes \u00xx, else what follows its '\'.

@@ -110,6 +110,7 @@ class Writer {
   void decimal(double value);               // capacity units: 0.5, 1.0
   void boolean(bool value);
   void raw(std::string_view json);  // a whole value
+  void value(const Value& value);   // as it was read
   [[nodiscard]] std::string& out() { return out_; }
 
  private:
