@@ -135,18 +135,18 @@ IndexBackfill::IndexBackfill(Database& database, std::shared_ptr<Scheduler> sche
 
 void IndexBackfill::start(std::shared_ptr<LiveTable> table, const Table& description, std::size_t at_once) {
   BackfillWalk walk(database_, std::move(table), description);
+  const auto some = [&] { return at_once > 0 && walk.step(at_once); };
+  const auto all = [&] {
+    while (!walk.step(background_items)) {}
+    return true;
+  };
+  // Where it fails, the description says that something is missing: whoever was told so may rely on its
+  // coming.
+  const auto fails = [](std::string_view) { return false; };
+  if (attempt(some, fails)) return;
   // Where nobody else can go on with it, who asked fills in the rest: an index that is never filled helps
   // nobody.
-  const bool alone = !scheduler_->start();
-  const auto fill = [&] {
-    if (at_once > 0 && walk.step(at_once)) return true;
-    while (alone)
-      if (walk.step(background_items)) return true;
-    return false;
-  };
-  // Where that fails, the description says that something is missing: whoever was told so may rely on its
-  // coming.
-  if (attempt(fill, [](std::string_view) { return false; })) return;
+  if (!scheduler_->start() && attempt(all, fails)) return;
   walks_->add(std::move(walk));
   scheduler_->wake(walks_);
 }
