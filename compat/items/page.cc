@@ -16,7 +16,6 @@ namespace mayfly::compat {
 
 namespace {
 
-using engine::AttributeValue;
 using engine::Index;
 using engine::Item;
 using engine::Table;
