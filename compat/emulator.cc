@@ -10,7 +10,7 @@
 #include "compat/triggers/triggers.h"
 #include "engine/mutex.h"
 #include "engine/stopwatch.h"
-#include "engine/storage.h"
+#include "engine/storage_fault.h"
 
 namespace mayfly::compat {
 

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/storage.h"
+#include "engine/storage_fault.h"
 
 namespace mayfly::engine {
 

@@ -2,6 +2,7 @@
 
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
+#include "engine/storage.h"
 
 namespace mayfly::engine {
 namespace {

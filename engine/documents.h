@@ -18,9 +18,9 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/storage.h"
-
 namespace mayfly::engine {
+
+class Storage;
 
 struct DocumentName {
   std::string account, kind, name;

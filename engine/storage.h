@@ -17,24 +17,18 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
 #include "engine/expected.h"
 #include "engine/scheduler.h"
+#include "engine/storage_fault.h"
 
 namespace rocksdb {
 class Env;
 }
 
 namespace mayfly::engine {
-
-// The disk is full, a file is damaged, ...: nothing that the client did.
-class StorageFault : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 struct StorageOptions {
   std::string directory;  // empty: in memory

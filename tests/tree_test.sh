@@ -27,6 +27,10 @@ nowhere='[.]$'
 
 included_in "engine includes nothing of the floors above" '(compat|http|cli|embed|mayfly)/' "$nowhere" engine
 included_in "compat includes nothing of http" '(http|cli|embed|mayfly)/' "$nowhere" compat
+included_in "the engine's inner parts are the engine's" 'engine/(parts|storage|key_space|committer|lock_table)[.]h' "$nowhere" \
+            compat http cli embed include
+included_in "a room of compat includes nothing of its entrance, but for control" 'compat/(dispatch|emulator|faults)[.]h' \
+            'compat/(control/[a-z_]+|[a-z]+)[.](h|cc)' compat
 included_in "http includes nothing of cli or embed" '(cli|embed|mayfly)/' "$nowhere" http
 included_in "RocksDB is included by engine/storage.cc and storage_files.cc alone" 'rocksdb/' \
         'engine/storage(_files)?[.]cc' engine compat http cli embed include

@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "compat/dispatch.h"
+#include "compat/context.h"
 #include "compat/wire/error.h"
 #include "compat/wire/json.h"
 #include "engine/attribute_value.h"

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compat/dispatch.h"
+#include "compat/context.h"
 #include "compat/items/page.h"
 #include "compat/items/transact_items.h"
 #include "compat/partiql/key_reads.h"

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "compat/dispatch.h"
+#include "compat/context.h"
 #include "compat/wire/error.h"
 #include "compat/wire/shape.h"
 #include "engine/table.h"

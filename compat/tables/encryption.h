@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "compat/dispatch.h"
+#include "compat/context.h"
 #include "compat/wire/error.h"
 #include "compat/wire/json.h"
 

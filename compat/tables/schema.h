@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compat/dispatch.h"
+#include "compat/context.h"
 #include "compat/wire/error.h"
 #include "compat/wire/json.h"
 #include "engine/table.h"

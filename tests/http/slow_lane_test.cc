@@ -5,7 +5,7 @@
 #include <new>
 #include <thread>
 
-#include "engine/storage.h"
+#include "engine/storage_fault.h"
 
 using namespace mayfly;
 
