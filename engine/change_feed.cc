@@ -3,8 +3,14 @@
 #include <utility>
 
 #include "engine/attempt.h"
+#include "engine/index_entries.h"
+#include "engine/item_codec.h"
 
 namespace mayfly::engine {
+
+Item Change::keys() const {
+  return key_attributes(table->keys, decode_item(new_item.empty() ? old_item : new_item));
+}
 
 namespace {
 thread_local bool is_telling = false;

@@ -35,6 +35,9 @@ struct Change {
   std::string_view key;                 // key_codec's
   std::string_view old_item, new_item;  // item_codec's bytes; empty: there is none
   std::optional<Sequence> sequence;     // of the record in the table's stream, if it has one
+
+  // The item's key attributes.
+  [[nodiscard]] Item keys() const;
 };
 
 // A change that outlives its telling.

@@ -27,7 +27,7 @@ bool may_be_key(const AttributeValue& value, std::size_t bytes_max) {
 }
 
 // False: one of them is missing, of another type, empty or too long.
-bool find_scalars(const std::vector<KeyAttribute>& attributes, const Item& item, std::size_t bytes_max,
+bool find_scalars(std::span<const KeyAttribute> attributes, const Item& item, std::size_t bytes_max,
                   Scalars& out) {
   assert(attributes.size() <= key_attributes_max);
   for (const KeyAttribute& attribute : attributes) {
@@ -36,11 +36,6 @@ bool find_scalars(const std::vector<KeyAttribute>& attributes, const Item& item,
     out.values[out.count++] = value;
   }
   return true;
-}
-
-bool names(const std::vector<KeyAttribute>& attributes, std::string_view name) {
-  return std::any_of(attributes.begin(), attributes.end(),
-                     [&](const KeyAttribute& attribute) { return attribute.name == name; });
 }
 
 bool projection_differs(const Index& index, const Item& old_item, const Item& new_item) {
@@ -63,8 +58,7 @@ bool projection_differs(const Index& index, const Item& old_item, const Item& ne
 
 bool projects(const Table& table, const Index& index, std::string_view name) {
   if (index.projection.kind == Projection::Kind::all) return true;
-  if (names(table.keys.partition, name) || names(table.keys.sort, name)) return true;
-  if (names(index.keys.partition, name) || names(index.keys.sort, name)) return true;
+  if (table.keys.names(name) || index.keys.names(name)) return true;
   const auto& included = index.projection.attributes;
   return index.projection.kind == Projection::Kind::include &&
          std::find(included.begin(), included.end(), name) != included.end();
@@ -81,21 +75,24 @@ const AttributeValue* key_value(const KeyAttribute& attribute, const Item& item)
   return nullptr;
 }
 
+void copy_keys(const KeySchema& keys, const Item& from, Item& to) {
+  for (const KeyAttribute& attribute : keys.all())
+    if (const AttributeValue* value = from.find(attribute.name)) to.set(attribute.name, *value);
+}
+
 Item key_attributes(const KeySchema& keys, const Item& item) {
   Item result;
-  for (const auto* attributes : {&keys.partition, &keys.sort})
-    for (const KeyAttribute& attribute : *attributes)
-      if (const AttributeValue* value = item.find(attribute.name)) result.set(attribute.name, *value);
+  copy_keys(keys, item, result);
   return result;
 }
 
 std::string index_entry_key(const Table& table, const Index& index, const Item& item) {
   Scalars partition, sort, table_key;
-  if (!find_scalars(index.keys.partition, item, partition_key_bytes_max, partition)) return {};
-  if (!find_scalars(index.keys.sort, item, sort_key_bytes_max, sort)) return {};
+  if (!find_scalars(index.keys.partition(), item, partition_key_bytes_max, partition)) return {};
+  if (!find_scalars(index.keys.sort(), item, sort_key_bytes_max, sort)) return {};
   [[maybe_unused]] const bool has_key =
-      find_scalars(table.keys.partition, item, partition_key_bytes_max, table_key) &&
-      find_scalars(table.keys.sort, item, sort_key_bytes_max, table_key);
+      find_scalars(table.keys.partition(), item, partition_key_bytes_max, table_key) &&
+      find_scalars(table.keys.sort(), item, sort_key_bytes_max, table_key);
   assert(has_key);
   std::string key;
   append_key(key, partition.pointers(), sort.pointers());

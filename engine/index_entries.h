@@ -47,6 +47,8 @@ std::size_t projected_size(const Table& table, const Index& index, const Item& i
 // The value if the attribute is there and of the key's type.
 const AttributeValue* key_value(const KeyAttribute& attribute, const Item& item);
 
+// The key attributes that `from` has, into `to`, which may have others.
+void copy_keys(const KeySchema& keys, const Item& from, Item& to);
 // The item's key attributes, and only them.
 Item key_attributes(const KeySchema& keys, const Item& item);
 

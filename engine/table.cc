@@ -47,8 +47,8 @@ Map undoing_map(const Undoing& undoing) {
 
 Map key_schema_map(const KeySchema& keys) {
   Map map;
-  put_list(map, "partition", keys.partition, key_attribute_map);
-  put_list(map, "sort", keys.sort, key_attribute_map);
+  put_list(map, "partition", keys.partition(), key_attribute_map);
+  put_list(map, "sort", keys.sort(), key_attribute_map);
   return map;
 }
 
@@ -192,6 +192,16 @@ bool has_type(const AttributeValue& value, ScalarType type) {
     case ScalarType::binary: break;
   }
   return value.type() == Type::binary;
+}
+
+KeySchema::KeySchema(std::vector<KeyAttribute> partition, const std::vector<KeyAttribute>& sort)
+    : all_(std::move(partition)), partition_size_(all_.size()) {
+  all_.insert(all_.end(), sort.begin(), sort.end());
+}
+
+bool KeySchema::names(std::string_view attribute) const {
+  return std::any_of(all_.begin(), all_.end(),
+                     [&](const KeyAttribute& each) { return each.name == attribute; });
 }
 
 bool Stream::is_undone(std::uint64_t sequence) const {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,10 +34,21 @@ struct KeyAttribute {
 };
 
 // A table has one partition attribute and at most one sort attribute; a global index up to four of each.
-struct KeySchema {
-  std::vector<KeyAttribute> partition;
-  std::vector<KeyAttribute> sort;
+class KeySchema {
+ public:
+  KeySchema() = default;
+  KeySchema(std::vector<KeyAttribute> partition, const std::vector<KeyAttribute>& sort);
+
+  // All of them, those of the partition first.
+  [[nodiscard]] std::span<const KeyAttribute> all() const { return all_; }
+  [[nodiscard]] std::span<const KeyAttribute> partition() const { return all().first(partition_size_); }
+  [[nodiscard]] std::span<const KeyAttribute> sort() const { return all().subspan(partition_size_); }
+  [[nodiscard]] bool names(std::string_view attribute) const;
   friend bool operator==(const KeySchema&, const KeySchema&) = default;
+
+ private:
+  std::vector<KeyAttribute> all_;
+  std::size_t partition_size_ = 0;
 };
 
 struct Projection {

@@ -241,8 +241,7 @@ ToldChange told(const engine::Change& change) {
   record.created = change.at;
   record.kind = change.kind;
   record.cause = change.cause;
-  record.keys =
-      key_attributes(table, engine::decode_item(change.new_item.empty() ? change.old_item : change.new_item));
+  record.keys = change.keys();
   record.size_bytes = engine::item_size(record.keys);
   if (!change.old_item.empty() && wants(engine::StreamView::old_image)) {
     record.old_image = engine::decode_item(change.old_item);

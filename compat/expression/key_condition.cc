@@ -193,17 +193,17 @@ Result<void> check_single_keys(std::vector<KeyPredicate>& predicates, const KeyS
   if (predicates.empty() || predicates.size() > 2) {
     return error::validation("Conditions can be of length 1 or 2 only");
   }
-  if (schema.sort.empty() && predicates.size() > 1) return not_supported();
+  if (schema.sort().empty() && predicates.size() > 1) return not_supported();
   const auto missed = [](const KeyAttribute& key) {
     return error::validation("Query condition missed key schema element: " + key.name);
   };
-  const KeyAttribute& partition_key = schema.partition.front();
+  const KeyAttribute& partition_key = schema.partition().front();
   const KeyPredicate* partition = find(predicates, partition_key.name);
   if (partition == nullptr) return missed(partition_key);
   CHECK_OK(check_type(*partition, partition_key.type));
   if (partition->kind != Kind::equal) return not_supported();
   if (predicates.size() == 1) return {};
-  const KeyAttribute& sort_key = schema.sort.front();
+  const KeyAttribute& sort_key = schema.sort().front();
   const KeyPredicate* sort = find(predicates, sort_key.name);
   if (sort == nullptr) return missed(sort_key);
   return check_type(*sort, sort_key.type);
@@ -213,7 +213,7 @@ Result<void> check_single_keys(std::vector<KeyPredicate>& predicates, const KeyS
 // secondary indexes.
 Result<void> check_multiple_keys(std::vector<KeyPredicate>& predicates, const KeySchema& schema) {
   std::size_t matched = 0;
-  for (const KeyAttribute& key : schema.partition) {
+  for (const KeyAttribute& key : schema.partition()) {
     const KeyPredicate* predicate = find(predicates, key.name);
     if (predicate != nullptr) CHECK_OK(check_type(*predicate, key.type));
     if (predicate == nullptr || predicate->kind != Kind::equal) {
@@ -225,7 +225,7 @@ Result<void> check_multiple_keys(std::vector<KeyPredicate>& predicates, const Ke
     ++matched;
   }
   bool ended = false;  // by an attribute without a condition, or with another one than '='
-  for (const KeyAttribute& key : schema.sort) {
+  for (const KeyAttribute& key : schema.sort()) {
     const KeyPredicate* predicate = find(predicates, key.name);
     if (predicate == nullptr) {
       ended = true;
@@ -255,17 +255,17 @@ Result<std::vector<KeyPredicate>> key_predicates(Condition condition) {
 }
 
 Result<KeyCondition> match_key_schema(std::vector<KeyPredicate> predicates, const KeySchema& schema) {
-  if (schema.partition.size() == 1 && schema.sort.size() <= 1) {
+  if (schema.partition().size() == 1 && schema.sort().size() <= 1) {
     CHECK_OK(check_single_keys(predicates, schema));
   } else {
     CHECK_OK(check_multiple_keys(predicates, schema));
   }
   KeyCondition out;
   for (const KeyPredicate& predicate : predicates) CHECK_OK(check_not_empty(predicate));
-  for (const KeyAttribute& key : schema.partition) {
+  for (const KeyAttribute& key : schema.partition()) {
     out.partition.push_back(std::move(find(predicates, key.name)->low));
   }
-  for (const KeyAttribute& key : schema.sort) {
+  for (const KeyAttribute& key : schema.sort()) {
     KeyPredicate* predicate = find(predicates, key.name);
     if (predicate == nullptr) break;
     if (predicate->kind == Kind::equal) {

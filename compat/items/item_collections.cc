@@ -15,11 +15,11 @@ using engine::Item;
 using engine::Table;
 
 bool is_indexed(const engine::Index& index, const Item& item) {
-  return std::all_of(index.keys.sort.begin(), index.keys.sort.end(),
-                     [&](const engine::KeyAttribute& attribute) {
-                       const auto* value = item.find(attribute.name);
-                       return value != nullptr && has_type(*value, attribute.type);
-                     });
+  const auto sort = index.keys.sort();
+  return std::all_of(sort.begin(), sort.end(), [&](const engine::KeyAttribute& attribute) {
+    const auto* value = item.find(attribute.name);
+    return value != nullptr && has_type(*value, attribute.type);
+  });
 }
 
 // What an item takes of its collection.
@@ -34,7 +34,7 @@ std::size_t share(const Table& table, const Item& item) {
 
 std::string partition_of(const Table& table, const Item& item) {
   std::vector<const engine::AttributeValue*> values;
-  for (const auto& attribute : table.keys.partition) values.push_back(item.find(attribute.name));
+  for (const auto& attribute : table.keys.partition()) values.push_back(item.find(attribute.name));
   std::string prefix;
   engine::append_partition(prefix, values);
   return prefix;
@@ -51,7 +51,7 @@ void write_collection_metrics(json::Writer& out, const Table& table, const Item&
   out.begin_object();
   out.key("ItemCollectionKey");
   out.begin_object();
-  for (const auto& attribute : table.keys.partition) {
+  for (const auto& attribute : table.keys.partition()) {
     out.key(attribute.name);
     write_attribute_value(out, *key.find(attribute.name));
   }

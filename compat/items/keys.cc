@@ -98,7 +98,7 @@ Result<void> check_index_key_attribute(const Item& item, const engine::Index& in
   return check_key_size(*value, partition);
 }
 
-std::vector<const AttributeValue*> values_of(const std::vector<KeyAttribute>& attributes, const Item& item) {
+std::vector<const AttributeValue*> values_of(std::span<const KeyAttribute> attributes, const Item& item) {
   std::vector<const AttributeValue*> values;
   for (const auto& attribute : attributes) {
     values.push_back(item.find(attribute.name));
@@ -110,9 +110,9 @@ std::vector<const AttributeValue*> values_of(const std::vector<KeyAttribute>& at
 }  // namespace
 
 Result<std::string> item_key(const Table& table, const Item& item) {
-  for (const auto& attribute : table.keys.partition)
+  for (const auto& attribute : table.keys.partition())
     CHECK_OK(check_item_key_attribute(item, attribute, true));
-  for (const auto& attribute : table.keys.sort) CHECK_OK(check_item_key_attribute(item, attribute, false));
+  for (const auto& attribute : table.keys.sort()) CHECK_OK(check_item_key_attribute(item, attribute, false));
   return encode_key(table, item);
 }
 
@@ -121,16 +121,12 @@ Result<void> check_no_empty_keys(const Table& table, const Item& item) {
     const AttributeValue* value = item.find(attribute.name);
     return value != nullptr && engine::has_type(*value, attribute.type) && is_empty(*value);
   };
-  for (const auto* attributes : {&table.keys.partition, &table.keys.sort}) {
-    for (const auto& attribute : *attributes) {
-      if (is_empty_key(attribute)) return empty_item_key(attribute);
-    }
+  for (const auto& attribute : table.keys.all()) {
+    if (is_empty_key(attribute)) return empty_item_key(attribute);
   }
   for (const auto& index : table.indexes) {
-    for (const auto* attributes : {&index.keys.partition, &index.keys.sort}) {
-      for (const auto& attribute : *attributes) {
-        if (is_empty_key(attribute)) return empty_index_key(index, attribute);
-      }
+    for (const auto& attribute : index.keys.all()) {
+      if (is_empty_key(attribute)) return empty_index_key(index, attribute);
     }
   }
   return {};
@@ -151,33 +147,19 @@ Result<void> check_request_key_attribute(const Item& key, const KeyAttribute& at
 }
 
 Result<std::string> request_key(const Table& table, const Item& key) {
-  if (key.size() != table.keys.partition.size() + table.keys.sort.size()) {
+  if (key.size() != table.keys.all().size()) {
     return error::validation("The provided key element does not match the schema");
   }
-  for (const auto& attribute : table.keys.partition)
+  for (const auto& attribute : table.keys.partition())
     CHECK_OK(check_request_key_attribute(key, attribute, true));
-  for (const auto& attribute : table.keys.sort) CHECK_OK(check_request_key_attribute(key, attribute, false));
+  for (const auto& attribute : table.keys.sort())
+    CHECK_OK(check_request_key_attribute(key, attribute, false));
   return encode_key(table, key);
-}
-
-void copy_keys(const engine::KeySchema& keys, const Item& from, Item& to) {
-  for (const auto* part : {&keys.partition, &keys.sort}) {
-    for (const auto& attribute : *part) {
-      if (const AttributeValue* value = from.find(attribute.name)) to.set(attribute.name, *value);
-    }
-  }
-}
-
-Item key_attributes(const Table& table, const Item& item) {
-  Item keys;
-  copy_keys(table.keys, item, keys);
-  assert(keys.size() == table.keys.partition.size() + table.keys.sort.size());
-  return keys;
 }
 
 std::string encode_key(const Table& table, const Item& item) {
   std::string key;
-  engine::append_key(key, values_of(table.keys.partition, item), values_of(table.keys.sort, item));
+  engine::append_key(key, values_of(table.keys.partition(), item), values_of(table.keys.sort(), item));
   return key;
 }
 
@@ -187,11 +169,11 @@ Result<void> check_index_keys(const Table& table, const Item& item, bool updated
       if (index.kind != kind) continue;
       // A local index's partition key is the table's, which was checked before.
       if (kind == engine::Index::Kind::global) {
-        for (const auto& attribute : index.keys.partition) {
+        for (const auto& attribute : index.keys.partition()) {
           CHECK_OK(check_index_key_attribute(item, index, attribute, true, updated));
         }
       }
-      for (const auto& attribute : index.keys.sort) {
+      for (const auto& attribute : index.keys.sort()) {
         CHECK_OK(check_index_key_attribute(item, index, attribute, false, updated));
       }
     }

@@ -40,10 +40,6 @@ Result<void> check_no_empty_keys(const engine::Table& table, const engine::Item&
 Result<void> check_request_key_attribute(const engine::Item& key, const engine::KeyAttribute& attribute,
                                          bool partition);
 
-// Those of the keys' attributes that `from` has, into `to`.
-void copy_keys(const engine::KeySchema& keys, const engine::Item& from, engine::Item& to);
-// The key attributes of an item that is known to have them.
-engine::Item key_attributes(const engine::Table& table, const engine::Item& item);
 // The key of an item. Requires: item_key or request_key took it before.
 std::string encode_key(const engine::Table& table, const engine::Item& item);
 

@@ -126,8 +126,9 @@ Page read_items(const engine::Database& database, const PageRequest& request, js
   full = full || cursor.paused();  // as AWS ends a page that has read enough, with or without items
   if (full) {
     Item& key = page.last_evaluated_key.emplace();
-    copy_keys(request.target.table->keys, cursor.item().item(), key);
-    if (request.target.index != nullptr) copy_keys(request.target.index->keys, cursor.item().item(), key);
+    engine::copy_keys(request.target.table->keys, cursor.item().item(), key);
+    if (request.target.index != nullptr)
+      engine::copy_keys(request.target.index->keys, cursor.item().item(), key);
   }
   reader.charge(full ? cursor.key() : std::string_view(), page);
   return page;

@@ -21,8 +21,8 @@ using engine::Item;
 using expression::KeyCondition;
 using expression::KeyPredicate;
 
-Result<void> check_start_attributes(const std::vector<engine::KeyAttribute>& attributes,
-                                    const Item& start_key, bool partition) {
+Result<void> check_start_attributes(std::span<const engine::KeyAttribute> attributes, const Item& start_key,
+                                    bool partition) {
   for (const auto& attribute : attributes) {
     if (start_key.find(attribute.name) == nullptr)
       return error::validation("The provided starting key is invalid");
@@ -79,31 +79,24 @@ Result<ReadTarget> find_read_target(const Context& context, std::string_view tab
 
 std::size_t start_key_size(const ReadTarget& target) {
   const auto& table_keys = target.table->keys;
-  std::size_t size = table_keys.partition.size() + table_keys.sort.size();
+  const std::size_t size = table_keys.all().size();
   if (target.index == nullptr) return size;
-  const auto is_new = [&](const engine::KeyAttribute& attribute) {
-    const auto named = [&](const engine::KeyAttribute& other) { return other.name == attribute.name; };
-    return std::none_of(table_keys.partition.begin(), table_keys.partition.end(), named) &&
-           std::none_of(table_keys.sort.begin(), table_keys.sort.end(), named);
-  };
-  const auto& index_keys = target.index->keys;
-  size += static_cast<std::size_t>(
-      std::count_if(index_keys.partition.begin(), index_keys.partition.end(), is_new));
-  size += static_cast<std::size_t>(std::count_if(index_keys.sort.begin(), index_keys.sort.end(), is_new));
-  return size;
+  const auto index_keys = target.index->keys.all();
+  return size + static_cast<std::size_t>(std::count_if(
+                    index_keys.begin(), index_keys.end(),
+                    [&](const engine::KeyAttribute& each) { return !table_keys.names(each.name); }));
 }
 
 Result<void> check_start_partition(const ReadTarget& target, const Item& start_key) {
-  return check_start_attributes(target.keys().partition, start_key, true);
+  return check_start_attributes(target.keys().partition(), start_key, true);
 }
 
 Result<void> check_start_sort(const ReadTarget& target, const Item& start_key) {
-  return check_start_attributes(target.keys().sort, start_key, false);
+  return check_start_attributes(target.keys().sort(), start_key, false);
 }
 
 Result<void> check_start_table_key(const ReadTarget& target, const Item& start_key) {
-  Item table_key;
-  copy_keys(target.table->keys, start_key, table_key);
+  const Item table_key = engine::key_attributes(target.table->keys, start_key);
   if (auto key = request_key(*target.table, table_key); !key) {
     return error::validation("The provided starting key is invalid: " + key.error().message);
   }

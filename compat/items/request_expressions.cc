@@ -140,14 +140,11 @@ Result<void> check_keys_are_scalars(const engine::Table& table,
                                     const std::vector<std::string>& nested_names) {
   if (nested_names.empty()) return {};
   const auto check = [&](const engine::KeySchema& keys, const char* kind) -> Result<void> {
-    for (const auto* part : {&keys.partition, &keys.sort}) {
-      for (const auto& attribute : *part) {
-        if (std::find(nested_names.begin(), nested_names.end(), attribute.name) == nested_names.end())
-          continue;
-        return error::validation(
-            "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: " +
-            std::string(kind) + ": " + attribute.name);
-      }
+    for (const auto& attribute : keys.all()) {
+      if (std::find(nested_names.begin(), nested_names.end(), attribute.name) == nested_names.end()) continue;
+      return error::validation(
+          "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: " +
+          std::string(kind) + ": " + attribute.name);
     }
     return {};
   };

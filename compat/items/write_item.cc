@@ -43,8 +43,7 @@ Result<void> for_each_index_key(const Table& table, const Visit& visit) {
   for (const auto kind : {engine::Index::Kind::global, engine::Index::Kind::local}) {
     for (const engine::Index& index : table.indexes) {
       if (index.kind != kind) continue;
-      for (const auto& attribute : index.keys.partition) CHECK_OK(visit(index, attribute));
-      for (const auto& attribute : index.keys.sort) CHECK_OK(visit(index, attribute));
+      for (const auto& attribute : index.keys.all()) CHECK_OK(visit(index, attribute));
     }
   }
   return {};
@@ -182,12 +181,10 @@ Result<void> check_update(const Table& table, const expression::Update& update) 
   const auto is_touched = [&](const std::string& name) {
     return std::binary_search(touched.begin(), touched.end(), name);
   };
-  for (const auto* part : {&table.keys.partition, &table.keys.sort}) {
-    for (const auto& attribute : *part) {
-      if (is_touched(attribute.name)) {
-        return error::validation("One or more parameter values were invalid: Cannot update attribute " +
-                                 attribute.name + ". This attribute is part of the key");
-      }
+  for (const auto& attribute : table.keys.all()) {
+    if (is_touched(attribute.name)) {
+      return error::validation("One or more parameter values were invalid: Cannot update attribute " +
+                               attribute.name + ". This attribute is part of the key");
     }
   }
   if (table.indexes.empty()) return {};

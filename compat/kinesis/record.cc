@@ -4,7 +4,6 @@
 #include <cassert>
 #include <cstdio>
 
-#include "compat/items/keys.h"
 #include "compat/streams/record.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/hash.h"
@@ -16,13 +15,8 @@
 namespace mayfly::compat::kinesis {
 namespace {
 
-engine::Item keys_of(const engine::Change& change) {
-  return key_attributes(*change.table,
-                        engine::decode_item(change.new_item.empty() ? change.old_item : change.new_item));
-}
-
 void write_change(json::Writer& out, const engine::Change& change, bool microseconds) {
-  const engine::Item keys = keys_of(change);
+  const engine::Item keys = change.keys();
   out.begin_object();
   out.key("ApproximateCreationDateTime");
   out.integer(microseconds ? change.at * 1000 : change.at);

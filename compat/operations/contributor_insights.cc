@@ -84,7 +84,7 @@ void write_rules(json::Writer& out, const Target& target, const ContributorInsig
   for (const char measured : {'C', 'T'}) {
     if (measured == 'C' && insights.mode == "THROTTLED_KEYS") continue;
     rule(std::string("PK") + measured);
-    if (!keys.sort.empty()) rule(std::string("SK") + measured);
+    if (!keys.sort().empty()) rule(std::string("SK") + measured);
   }
   out.end_array();
 }

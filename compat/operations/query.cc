@@ -77,15 +77,15 @@ Result<void> check_start_position(const ReadTarget& target, const KeyCondition& 
                                   const Item& start_key) {
   const engine::KeySchema& keys = target.keys();
   bool same_partition = true;
-  for (std::size_t i = 0; i < keys.partition.size(); ++i) {
-    same_partition &= *start_key.find(keys.partition[i].name) == condition.partition[i];
+  for (std::size_t i = 0; i < keys.partition().size(); ++i) {
+    same_partition &= *start_key.find(keys.partition()[i].name) == condition.partition[i];
   }
   if (condition.sort_equal.empty() && !condition.sort_range) {
     if (!same_partition) {
       return error::validation(
           "The provided starting key is outside query boundaries based on provided conditions");
     }
-    if (target.index == nullptr && keys.sort.empty()) {
+    if (target.index == nullptr && keys.sort().empty()) {
       return error::validation("The provided exclusive start key is invalid: ExclusiveStartKey: " +
                                printed(start_key));
     }
@@ -93,12 +93,12 @@ Result<void> check_start_position(const ReadTarget& target, const KeyCondition& 
   }
   bool matches = true;
   for (std::size_t i = 0; i < condition.sort_equal.size(); ++i) {
-    matches &= *start_key.find(keys.sort[i].name) == condition.sort_equal[i];
+    matches &= *start_key.find(keys.sort()[i].name) == condition.sort_equal[i];
   }
   if (condition.sort_range)
     matches &= satisfies(*start_key.find(condition.sort_range->attribute), *condition.sort_range);
   if (!matches) return error::validation("The provided starting key does not match the range key predicate");
-  const bool one_row = target.index == nullptr && condition.sort_equal.size() == keys.sort.size();
+  const bool one_row = target.index == nullptr && condition.sort_equal.size() == keys.sort().size();
   if (!same_partition || one_row) {
     return error::validation("The query can return at most one row and cannot be restarted");
   }
@@ -107,17 +107,15 @@ Result<void> check_start_position(const ReadTarget& target, const KeyCondition& 
 
 Result<void> check_filter_has_no_keys(const ReadTarget& target, const expression::Condition& filter,
                                       std::string_view kind) {
-  for (const auto* part : {&target.keys().partition, &target.keys().sort}) {
-    for (const auto& attribute : *part) {
-      bool named = false;
-      expression::for_each_path(filter, [&](const expression::Path& path) {
-        named |= expression::top_level_name(path) == attribute.name;
-      });
-      if (named) {
-        return error::validation(
-            std::string(kind) +
-            " can only contain non-primary key attributes: Primary key attribute: " + attribute.name);
-      }
+  for (const auto& attribute : target.keys().all()) {
+    bool named = false;
+    expression::for_each_path(filter, [&](const expression::Path& path) {
+      named |= expression::top_level_name(path) == attribute.name;
+    });
+    if (named) {
+      return error::validation(
+          std::string(kind) +
+          " can only contain non-primary key attributes: Primary key attribute: " + attribute.name);
     }
   }
   return {};

@@ -216,43 +216,37 @@ std::string schema_text(const engine::KeyAttribute& attribute, std::string_view 
 
 // A new index's key attributes may be known already, and must then be of the same type.
 Result<void> check_not_redefined(const Table& table, const Index& index) {
-  for (const auto* attributes : {&index.keys.partition, &index.keys.sort}) {
-    const std::string_view key_type = attributes == &index.keys.partition ? "HASH" : "RANGE";
-    for (const auto& attribute : *attributes) {
+  const auto check = [&](std::span<const engine::KeyAttribute> attributes,
+                         std::string_view key_type) -> Result<void> {
+    for (const auto& attribute : attributes) {
       for (const auto& known : table.attribute_definitions) {
         if (known.name != attribute.name || known.type == attribute.type) continue;
         return error::validation(
             "One or more parameter values were invalid: Attributes cannot be redefined. Please check that "
-            "your "
-            "attribute has the same type as previously defined. Existing schema: " +
+            "your attribute has the same type as previously defined. Existing schema: " +
             schema_text(known, key_type) + " New schema: " + schema_text(attribute, key_type));
       }
     }
-  }
-  return {};
+    return {};
+  };
+  CHECK_OK(check(index.keys.partition(), "HASH"));
+  return check(index.keys.sort(), "RANGE");
 }
 
 void add_definitions(Table& table, const engine::KeySchema& keys) {
-  for (const auto* attributes : {&keys.partition, &keys.sort}) {
-    for (const auto& attribute : *attributes) {
-      const auto& known = table.attribute_definitions;
-      if (std::find(known.begin(), known.end(), attribute) == known.end()) {
-        table.attribute_definitions.push_back(attribute);
-      }
+  for (const auto& attribute : keys.all()) {
+    const auto& known = table.attribute_definitions;
+    if (std::find(known.begin(), known.end(), attribute) == known.end()) {
+      table.attribute_definitions.push_back(attribute);
     }
   }
-}
-
-bool is_key_of(const engine::KeyAttribute& attribute, const engine::KeySchema& keys) {
-  return std::find(keys.partition.begin(), keys.partition.end(), attribute) != keys.partition.end() ||
-         std::find(keys.sort.begin(), keys.sort.end(), attribute) != keys.sort.end();
 }
 
 void drop_unused_definitions(Table& table) {
   std::erase_if(table.attribute_definitions, [&](const engine::KeyAttribute& attribute) {
-    return !is_key_of(attribute, table.keys) &&
+    return !table.keys.names(attribute.name) &&
            std::none_of(table.indexes.begin(), table.indexes.end(),
-                        [&](const Index& index) { return is_key_of(attribute, index.keys); });
+                        [&](const Index& index) { return index.keys.names(attribute.name); });
   });
 }
 

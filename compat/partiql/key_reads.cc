@@ -44,11 +44,6 @@ std::optional<Kind> key_kind(Comparator comparator) {
   return std::nullopt;
 }
 
-bool contains(const std::vector<KeyAttribute>& attributes, const std::string& name) {
-  return std::any_of(attributes.begin(), attributes.end(),
-                     [&](const KeyAttribute& attribute) { return attribute.name == name; });
-}
-
 std::size_t saturated(std::size_t count) { return std::min(count, key_reads_max + 1); }
 
 class Decomposition {
@@ -115,15 +110,12 @@ class Decomposition {
   }
 
   [[nodiscard]] Alternatives of_leaf(const Condition& condition) const {
-    const auto is_key = [&](const std::string& name) {
-      return contains(keys_.partition, name) || contains(keys_.sort, name);
-    };
     if (const auto* in = std::get_if<expression::In>(&condition.node)) {
       const std::string* attribute = attribute_of(in->value);
       const bool constants =
           std::all_of(in->candidates.begin(), in->candidates.end(),
                       [](const auto& candidate) { return constant(candidate) != nullptr; });
-      if (attribute == nullptr || !is_key(*attribute) || !constants) return {{std::nullopt}};
+      if (attribute == nullptr || !keys_.names(*attribute) || !constants) return {{std::nullopt}};
       Alternatives all;
       for (const auto& candidate : in->candidates) {
         all.push_back({KeyPredicate{*attribute, Kind::equal, *constant(candidate), {}}});
@@ -131,7 +123,7 @@ class Decomposition {
       return all;
     }
     auto predicate = key_predicate(condition);
-    if (predicate && !is_key(predicate->attribute)) predicate.reset();
+    if (predicate && !keys_.names(predicate->attribute)) predicate.reset();
     return {{std::move(predicate)}};
   }
 
@@ -160,11 +152,11 @@ std::optional<KeyPredicate> take(Alternative& conditions, const KeyAttribute& at
 // Nothing if the partition cannot have both of two values: that is left to a Scan, which finds nothing.
 std::optional<KeyRead> key_read(Alternative conditions, const KeySchema& keys) {
   KeyRead read;
-  for (const KeyAttribute& attribute : keys.partition) {
+  for (const KeyAttribute& attribute : keys.partition()) {
     read.predicates.push_back(*take(conditions, attribute));
     if (take(conditions, attribute)) return std::nullopt;
   }
-  for (const KeyAttribute& attribute : keys.sort) {
+  for (const KeyAttribute& attribute : keys.sort()) {
     auto predicate = take(conditions, attribute);
     const bool equal = predicate.has_value();
     if (!equal) predicate = take(conditions, attribute, true);
@@ -207,9 +199,10 @@ std::optional<KeyPredicate> key_predicate(const Condition& condition) {
 
 Result<std::vector<KeyRead>> key_reads(const Condition& where, const KeySchema& keys) {
   const Decomposition decomposition(keys);
-  const bool keyed =
-      std::all_of(keys.partition.begin(), keys.partition.end(),
-                  [&](const KeyAttribute& attribute) { return decomposition.pins(where, attribute.name); });
+  const auto partition = keys.partition();
+  const bool keyed = std::all_of(partition.begin(), partition.end(), [&](const KeyAttribute& attribute) {
+    return decomposition.pins(where, attribute.name);
+  });
   if (!keyed) return std::vector<KeyRead>();
   if (decomposition.count(where) > key_reads_max) {
     return error::validation("Too many decomposed read operations for a given query.");

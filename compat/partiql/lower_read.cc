@@ -19,7 +19,7 @@ using engine::KeySchema;
 using expression::KeyPredicate;
 using Kind = expression::KeyPredicate::Kind;
 
-bool contains(const std::vector<KeyAttribute>& attributes, std::string_view name) {
+bool contains(std::span<const KeyAttribute> attributes, std::string_view name) {
   return std::any_of(attributes.begin(), attributes.end(),
                      [&](const KeyAttribute& attribute) { return attribute.name == name; });
 }
@@ -39,16 +39,14 @@ Result<ReadTarget> find_target(const Context& context, const Select& select, boo
 
 Result<void> check_types(const KeyRead& read, const KeySchema& keys) {
   for (const KeyPredicate& predicate : read.predicates) {
-    for (const auto* part : {&keys.partition, &keys.sort}) {
-      for (const KeyAttribute& attribute : *part) {
-        if (attribute.name != predicate.attribute) continue;
-        if (has_type(predicate.low, attribute.type) &&
-            (predicate.kind != Kind::between || has_type(predicate.high, attribute.type))) {
-          continue;
-        }
-        return error::validation(
-            "Key attribute's data type should match its data type in table's schema: Key " + attribute.name);
+    for (const KeyAttribute& attribute : keys.all()) {
+      if (attribute.name != predicate.attribute) continue;
+      if (has_type(predicate.low, attribute.type) &&
+          (predicate.kind != Kind::between || has_type(predicate.high, attribute.type))) {
+        continue;
       }
+      return error::validation(
+          "Key attribute's data type should match its data type in table's schema: Key " + attribute.name);
     }
   }
   return {};
@@ -75,7 +73,7 @@ Result<std::vector<KeyRange>> ranges_of(const ReadTarget& target, const std::vec
 
 // All sort attributes equal: there is one item in each range.
 bool have_whole_keys(const std::vector<KeyRead>& reads, const KeySchema& keys) {
-  const std::size_t size = keys.partition.size() + keys.sort.size();
+  const std::size_t size = keys.all().size();
   return std::all_of(reads.begin(), reads.end(), [&](const KeyRead& read) {
     return read.predicates.size() == size && read.predicates.back().kind == Kind::equal;
   });
@@ -83,7 +81,7 @@ bool have_whole_keys(const std::vector<KeyRead>& reads, const KeySchema& keys) {
 
 // < 0 if a's partition comes before b's.
 std::partial_ordering compare_partitions(const KeyRead& a, const KeyRead& b, const KeySchema& keys) {
-  for (std::size_t i = 0; i < keys.partition.size(); ++i) {
+  for (std::size_t i = 0; i < keys.partition().size(); ++i) {
     const auto order = engine::compare_scalars(a.predicates[i].low, b.predicates[i].low);
     if (order != 0) return order;
   }
@@ -99,7 +97,7 @@ class Order {
     if (!has_where)
       return error::validation("Must have WHERE clause in the statement when using ORDER BY clause.");
     for (const OrderBy& term : terms_) {
-      if (!contains(keys_.partition, term.attribute) && !contains(keys_.sort, term.attribute)) {
+      if (!keys_.names(term.attribute)) {
         return error::validation("Attribute " + term.attribute +
                                  " in ORDER BY clause must be part of the primary key");
       }
@@ -112,7 +110,7 @@ class Order {
     const bool several = std::any_of(reads.begin(), reads.end(), [&](const KeyRead& read) {
       return compare_partitions(read, reads.front(), keys_) != 0;
     });
-    if (several && term_of(keys_.partition) == nullptr) {
+    if (several && term_of(keys_.partition()) == nullptr) {
       return error::validation(
           "Must have hash key in ORDER BY clause when more than one hash key condition specified in WHERE "
           "clause.");
@@ -122,14 +120,14 @@ class Order {
 
   // Measured: an order by the partition key alone has the sort keys descend.
   [[nodiscard]] bool forward() const {
-    const OrderBy* term = term_of(keys_.sort);
+    const OrderBy* term = term_of(keys_.sort());
     return terms_.empty() || (term != nullptr && !term->descending);
   }
 
   // Without ORDER BY they stay as they are written.
   void apply(const std::vector<KeyRead>& reads, std::vector<KeyRange>& ranges) const {
     if (terms_.empty()) return;
-    const OrderBy* by_partition = term_of(keys_.partition);
+    const OrderBy* by_partition = term_of(keys_.partition());
     std::vector<std::size_t> order(reads.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -143,7 +141,7 @@ class Order {
   }
 
  private:
-  [[nodiscard]] const OrderBy* term_of(const std::vector<KeyAttribute>& part) const {
+  [[nodiscard]] const OrderBy* term_of(std::span<const KeyAttribute> part) const {
     const auto names_part = [&](const OrderBy& term) { return contains(part, term.attribute); };
     const auto found = std::find_if(terms_.begin(), terms_.end(), names_part);
     return found == terms_.end() ? nullptr : &*found;

@@ -41,11 +41,11 @@ std::optional<Condition> joined(Conditions conditions) {
 }
 
 Condition is_there(const Table& table) {
-  return {expression::AttributeExists{{{table.keys.partition.front().name}}}};
+  return {expression::AttributeExists{{{table.keys.partition().front().name}}}};
 }
 
 Condition is_absent(const Table& table) {
-  return {expression::AttributeNotExists{{{table.keys.partition.front().name}}}};
+  return {expression::AttributeNotExists{{{table.keys.partition().front().name}}}};
 }
 
 // What a WHERE says of the key, and all else.
@@ -61,11 +61,7 @@ KeyAndRest take_key(const Table& table, std::optional<Condition> where) {
   if (where) split(*std::move(where), conditions);
   for (Condition& condition : conditions) {
     auto predicate = key_predicate(condition);
-    bool is_key = false;
-    for (const auto* part : {&table.keys.partition, &table.keys.sort}) {
-      for (const KeyAttribute& attribute : *part)
-        is_key |= predicate && predicate->attribute == attribute.name;
-    }
+    const bool is_key = predicate && table.keys.names(predicate->attribute);
     if (!is_key || predicate->kind != KeyPredicate::Kind::equal) {
       result.rest.push_back(std::move(condition));
       continue;
@@ -84,7 +80,7 @@ KeyAndRest take_key(const Table& table, std::optional<Condition> where) {
 Result<Conditions> lower_key(const Table& table, std::optional<Condition> where, bool in_transaction,
                              ItemWrite& write) {
   KeyAndRest taken = take_key(table, std::move(where));
-  const bool whole = taken.key.size() == table.keys.partition.size() + table.keys.sort.size();
+  const bool whole = taken.key.size() == table.keys.all().size();
   if (!whole && !in_transaction) {
     return error::validation("Where clause does not contain a mandatory equality on all key attributes");
   }
@@ -134,7 +130,7 @@ Result<void> lower(Exists exists, const Table& table, bool, ItemWrite& write) {
   if (exists.select.index)
     return error::validation("Operations on indices are not supported in transactions");
   KeyAndRest taken = take_key(table, std::move(exists.select.where));
-  const bool whole = taken.key.size() == table.keys.partition.size() + table.keys.sort.size();
+  const bool whole = taken.key.size() == table.keys.all().size();
   if (!whole || taken.rest.empty()) {
     return error::validation("EXISTS() must contain a single item read with additional condition");
   }

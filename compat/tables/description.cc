@@ -245,14 +245,16 @@ void write_table_description(Writer& out, const Table& table, const engine::Live
 void write_key_schema(Writer& out, const engine::KeySchema& keys) {
   out.key("KeySchema");
   out.begin_array();
-  for (const auto* attributes : {&keys.partition, &keys.sort}) {
-    for (const auto& attribute : *attributes) {
+  const auto write = [&](std::span<const engine::KeyAttribute> attributes, std::string_view type) {
+    for (const auto& attribute : attributes) {
       out.begin_object();
       member(out, "AttributeName", attribute.name);
-      member(out, "KeyType", attributes == &keys.partition ? "HASH" : "RANGE");
+      member(out, "KeyType", type);
       out.end_object();
     }
-  }
+  };
+  write(keys.partition(), "HASH");
+  write(keys.sort(), "RANGE");
   out.end_array();
 }
 

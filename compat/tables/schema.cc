@@ -131,11 +131,10 @@ Result<void> check_global_keys(const std::vector<KeyElement>& keys, bool project
 
 engine::KeySchema key_schema_of(const std::vector<KeyElement>& keys,
                                 const std::vector<KeyAttribute>& definitions) {
-  engine::KeySchema schema;
-  for (const auto& key : keys) {
-    (key.hash ? schema.partition : schema.sort).push_back(*find_definition(definitions, key.name));
-  }
-  return schema;
+  std::vector<KeyAttribute> partition, sort;
+  for (const auto& key : keys)
+    (key.hash ? partition : sort).push_back(*find_definition(definitions, key.name));
+  return {std::move(partition), sort};
 }
 
 Result<engine::Projection> read_projection(const Value& projection) {
@@ -182,13 +181,13 @@ Result<Index> read_local_index(const Value& value, const Table& table) {
         "One or more parameter values were invalid: Index KeySchema does not have a range key for index: " +
         index.name);
   }
-  if (keys[0].name != table.keys.partition[0].name) {
+  if (keys[0].name != table.keys.partition()[0].name) {
     return error::validation(
         "One or more parameter values were invalid: Index KeySchema does not have the same leading hash key "
         "as "
         "table KeySchema for index: " +
         index.name + ". index hash key: " + keys[0].name +
-        ", table hash key: " + table.keys.partition[0].name);
+        ", table hash key: " + table.keys.partition()[0].name);
   }
   TRY(index.projection, read_projection(*value.member("Projection")));
   index.keys = key_schema_of(keys, table.attribute_definitions);
@@ -205,7 +204,7 @@ Result<void> read_local_indexes(const Value& list, Table& table) {
     return error::validation(
         "One or more parameter values were invalid: List of LocalSecondaryIndexes is empty");
   }
-  if (table.keys.sort.empty()) {
+  if (table.keys.sort().empty()) {
     return error::validation(
         "One or more parameter values were invalid: Table KeySchema does not have a range key, which is "
         "required "

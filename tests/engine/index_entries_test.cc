@@ -37,8 +37,8 @@ TEST_CASE("an item without an index's key, or with one of another type, has no e
 TEST_CASE("an entry is keyed by the index's attributes and then the item's key", "[index_entries]") {
   Table table = two_indexes();
   Index& index = table.indexes[0];
-  index.keys.partition = {{"user", ScalarType::string}, {"shop", ScalarType::string}};
-  index.keys.sort = {{"day", ScalarType::string}, {"n", ScalarType::number}};
+  index.keys = {{{"user", ScalarType::string}, {"shop", ScalarType::string}},
+                {{"day", ScalarType::string}, {"n", ScalarType::number}}};
   const auto entry = [&](const char* id, const char* day, int n) {
     const Item item{{"id", id}, {"user", "u"}, {"shop", "s"}, {"day", day}, {"n", number(n)}};
     return index_entry_key(table, index, item);

@@ -27,21 +27,21 @@ Table simple_table(std::string name) {
   table.region = "us-east-1";
   table.name = std::move(name);
   table.attribute_definitions = {{"id", ScalarType::string}};
-  table.keys.partition = {{"id", ScalarType::string}};
+  table.keys = {{{"id", ScalarType::string}}, {}};
   return table;
 }
 
 Table sorted_table(std::string name) {
   Table table = simple_table(std::move(name));
   table.attribute_definitions.push_back({"at", ScalarType::number});
-  table.keys.sort = {{"at", ScalarType::number}};
+  table.keys = {{{"id", ScalarType::string}}, {{"at", ScalarType::number}}};
   return table;
 }
 
 Index global_index(std::string name, std::string attribute, Projection::Kind projection) {
   Index index;
   index.name = std::move(name);
-  index.keys.partition = {{std::move(attribute), ScalarType::string}};
+  index.keys = {{{std::move(attribute), ScalarType::string}}, {}};
   index.projection.kind = projection;
   return index;
 }
@@ -50,8 +50,7 @@ Index local_index(std::string name, std::string attribute) {
   Index index;
   index.name = std::move(name);
   index.kind = Index::Kind::local;
-  index.keys.partition = {{"id", ScalarType::string}};
-  index.keys.sort = {{std::move(attribute), ScalarType::string}};
+  index.keys = {{{"id", ScalarType::string}}, {{std::move(attribute), ScalarType::string}}};
   return index;
 }
 
@@ -63,8 +62,8 @@ Stream stream_of(StreamView view) {
 
 std::string key_of(const Table& table, const Item& item) {
   std::vector<const AttributeValue*> partition, sort;
-  for (const KeyAttribute& attribute : table.keys.partition) partition.push_back(item.find(attribute.name));
-  for (const KeyAttribute& attribute : table.keys.sort) sort.push_back(item.find(attribute.name));
+  for (const KeyAttribute& attribute : table.keys.partition()) partition.push_back(item.find(attribute.name));
+  for (const KeyAttribute& attribute : table.keys.sort()) sort.push_back(item.find(attribute.name));
   std::string key;
   append_key(key, partition, sort);
   return key;

@@ -45,9 +45,9 @@ std::string matched(std::string_view text, const KeySchema& schema) {
     out += text_of_value;
   };
   for (std::size_t i = 0; i < condition->partition.size(); ++i)
-    append(schema.partition[i].name, "=", condition->partition[i]);
+    append(schema.partition()[i].name, "=", condition->partition[i]);
   for (std::size_t i = 0; i < condition->sort_equal.size(); ++i)
-    append(schema.sort[i].name, "=", condition->sort_equal[i]);
+    append(schema.sort()[i].name, "=", condition->sort_equal[i]);
   if (condition->sort_range) {
     constexpr const char* names[] = {"=", "<", "<=", ">", ">=", " between ", " begins_with "};
     const KeyPredicate& range = *condition->sort_range;

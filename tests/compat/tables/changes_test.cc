@@ -93,7 +93,8 @@ void make_settled_carts(TestEmulator& emulator) {
   table.account = emulator.scope.account;
   table.region = emulator.scope.region;
   table.name = "carts";
-  table.attribute_definitions = table.keys.partition = {{"id", engine::ScalarType::string}};
+  table.attribute_definitions = {{"id", engine::ScalarType::string}};
+  table.keys = {table.attribute_definitions, {}};
   compat::keep_settings(table, {.on_demand = true});
   REQUIRE(emulator.emulator().database().create_table(table));
 }
