@@ -63,13 +63,6 @@ void append_canonical(std::string& out, const json::Value& value) {
   out += '}';
 }
 
-// What an answer says of the writes, gathered while they are made.
-struct Written {
-  std::size_t old_bytes = 0;
-  std::size_t new_bytes = 0;
-  engine::Item collection_key;  // if ItemCollectionMetrics are wanted
-};
-
 template <class Action>  // has a table and a key
 Result<void> check_distinct(const std::vector<Action>& actions) {
   std::set<std::pair<const engine::LiveTable*, std::string_view>> seen;
@@ -83,32 +76,17 @@ Result<void> check_distinct(const std::vector<Action>& actions) {
 
 // Every action is looked at, also after one that failed: the answer has all reasons.
 Result<std::vector<Written>> stage_all(const Context& context, Transaction& transaction,
-                                       std::vector<ItemWrite>& writes, bool with_metrics) {
+                                       std::vector<ItemWrite>& writes, const WantedAnswer& wanted) {
   CollectionSizes sizes(context);
   std::vector<Written> all(writes.size());
   CancellationReasons reasons(writes.size());
   for (Slot slot = 0; slot < writes.size(); ++slot) {
-    ItemWrite& write = writes[slot];
-    const engine::Table& table = transaction.table(slot);
-    const StoredItem* old_item = transaction.old_item(slot);
-    Written& written = all[slot];
-    if (with_metrics && write.kind != ItemWrite::Kind::check && has_item_collections(table)) {
-      written.collection_key = key_attributes(table, write.item);
+    auto staged = stage_write(transaction, slot, writes[slot], wanted, sizes);
+    if (!staged) {
+      reasons.set(slot, std::move(staged).error());
+    } else {
+      all[slot] = *std::move(staged);
     }
-    auto item = next_item(table, write, old_item);
-    if (!item) {
-      reasons.set(slot, std::move(item).error());
-      continue;
-    }
-    if (write.kind != ItemWrite::Kind::check) {
-      if (auto grown = sizes.grow(*write.table, table, old_item, *item); !grown) {
-        reasons.set(slot, std::move(grown).error());
-        continue;
-      }
-    }
-    written.old_bytes = old_item ? old_item->size() : 0;
-    written.new_bytes = *item ? engine::item_size(**item) : 0;
-    stage(transaction, slot, write.kind, *std::move(item));
   }
   if (reasons.any()) return reasons.canceled();
   return all;
@@ -212,15 +190,12 @@ Result<void> write_transaction(std::vector<ItemWrite> writes, std::optional<Requ
     return {};
   }
 
-  TRY(const std::vector<Written> all, stage_all(context, transaction, writes, wanted.collection_metrics));
+  TRY(const std::vector<Written> all, stage_all(context, transaction, writes, wanted));
   transaction.commit();
 
   TransactionCapacity consumed(ConsumedCapacity::Of::transaction_writes);
-  for (Slot slot = 0; slot < all.size(); ++slot) {
-    const engine::Table& table = transaction.table(slot);
-    consumed.of_table(table.name)
-        .add_write(table, all[slot].old_bytes, all[slot].new_bytes, transaction.index_effects(slot));
-  }
+  for (Slot slot = 0; slot < all.size(); ++slot)
+    add_write(consumed.of_table(transaction.table(slot).name), transaction, slot, all[slot]);
   consumed.write(out, wanted.capacity);
   if (wanted.collection_metrics) write_metrics(out, transaction, all);
   return {};

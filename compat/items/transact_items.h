@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compat/dispatch.h"
+#include "compat/context.h"
 #include "compat/expression/ast.h"
 #include "compat/items/write_item.h"
 #include "compat/wire/error.h"

@@ -13,6 +13,7 @@
 #include "compat/tables/lookup.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shape.h"
+#include "engine/index_entries.h"
 #include "engine/item_size.h"
 
 namespace mayfly::compat {
@@ -146,8 +147,7 @@ std::string returned_item(ReturnValues wanted, const expression::Update& update,
   return {};
 }
 
-}  // namespace
-
+// What is there afterwards; nothing if there is no item then, or if the write is only a check.
 Result<std::optional<Item>> next_item(const Table& table, ItemWrite& write, const StoredItem* old_item) {
   if (write.only_new && old_item != nullptr) return error::duplicate_item();
   if (write.condition && !expression::evaluate(*write.condition, old_item ? old_item->item() : no_item)) {
@@ -167,14 +167,7 @@ Result<std::optional<Item>> next_item(const Table& table, ItemWrite& write, cons
   return std::optional<Item>();
 }
 
-void stage(engine::Transaction& transaction, engine::Transaction::Slot slot, ItemWrite::Kind kind,
-           std::optional<Item> item) {
-  if (item) {
-    transaction.put(slot, *std::move(item));
-  } else if (kind == ItemWrite::Kind::remove && transaction.old_item(slot) != nullptr) {
-    transaction.remove(slot);
-  }
-}
+}  // namespace
 
 Result<void> check_update(const Table& table, const expression::Update& update) {
   const auto touched = expression::touched_attributes(update);
@@ -248,33 +241,51 @@ WantedAnswer wanted_answer(const json::Value& request) {
   return wanted;
 }
 
+Result<Written> stage_write(engine::Transaction& transaction, engine::Transaction::Slot slot,
+                            ItemWrite& write, const WantedAnswer& wanted, CollectionSizes& sizes) {
+  const Table& table = transaction.table(slot);
+  const StoredItem* old_item = transaction.old_item(slot);
+  const bool changes = write.kind != ItemWrite::Kind::check;
+  Written staged;
+  if (wanted.collection_metrics && changes && has_item_collections(table))
+    staged.collection_key = engine::key_attributes(table.keys, write.item);
+  TRY(std::optional<Item> item, next_item(table, write, old_item));
+  if (changes) CHECK_OK(sizes.grow(*write.table, table, old_item, item));
+  if (wanted.capacity != ReturnCapacity::none) {
+    staged.old_bytes = old_item != nullptr ? old_item->size() : 0;
+    staged.new_bytes = item ? engine::item_size(*item) : 0;
+  }
+  staged.returned = returned_item(wanted.values, write.update, old_item, item);
+  if (item) {
+    transaction.put(slot, *std::move(item));
+  } else if (write.kind == ItemWrite::Kind::remove && old_item != nullptr) {
+    transaction.remove(slot);
+  }
+  return staged;
+}
+
+void add_write(ConsumedCapacity& consumed, const engine::Transaction& transaction,
+               engine::Transaction::Slot slot, const Written& write) {
+  consumed.add_write(transaction.table(slot), write.old_bytes, write.new_bytes,
+                     transaction.index_effects(slot));
+}
+
 Result<WriteOutcome> perform(ItemWrite write, const WantedAnswer& wanted, Context& context) {
   engine::Transaction transaction(context.database, engine::Cause::user);
   const auto slot = transaction.add(write.table, std::move(write.key));
   if (!transaction.lock()) return table_not_found();
-  const Table& table = transaction.table(slot);
-  const StoredItem* old_item = transaction.old_item(slot);
-
-  WriteOutcome outcome;
-  if (wanted.collection_metrics && has_item_collections(table)) {
-    json::Writer metrics(outcome.collection_metrics);
-    write_collection_metrics(metrics, table, write.item);
-  }
-  TRY(std::optional<Item> item, next_item(table, write, old_item));
-  if (write.kind != ItemWrite::Kind::check) {
-    CHECK_OK(CollectionSizes(context).grow(*write.table, table, old_item, item));
-  }
-  const std::size_t old_bytes = old_item ? old_item->size() : 0;
-  const std::size_t new_bytes =
-      item && wanted.capacity != ReturnCapacity::none ? engine::item_size(*item) : 0;
-  outcome.item = returned_item(wanted.values, write.update, old_item, item);
-
-  stage(transaction, slot, write.kind, std::move(item));
+  CollectionSizes sizes(context);
+  TRY(Written staged, stage_write(transaction, slot, write, wanted, sizes));
   transaction.commit();
-  if (wanted.capacity != ReturnCapacity::none) {
-    outcome.consumed.emplace(table.name);
-    outcome.consumed->add_write(table, old_bytes, new_bytes, transaction.index_effects(slot));
+
+  const Table& table = transaction.table(slot);
+  WriteOutcome outcome{.item = std::move(staged.returned)};
+  if (!staged.collection_key.empty()) {
+    json::Writer metrics(outcome.collection_metrics);
+    write_collection_metrics(metrics, table, staged.collection_key);
   }
+  if (wanted.capacity != ReturnCapacity::none)
+    add_write(outcome.consumed.emplace(table.name), transaction, slot, staged);
   return outcome;
 }
 

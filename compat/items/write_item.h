@@ -13,9 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "compat/dispatch.h"
+#include "compat/context.h"
 #include "compat/expression/ast.h"
 #include "compat/items/capacity.h"
+#include "compat/items/item_collections.h"
 #include "compat/wire/error.h"
 #include "compat/wire/json.h"
 #include "engine/attribute_value.h"
@@ -36,15 +37,6 @@ struct ItemWrite {
   bool item_on_failed_condition = false;  // ReturnValuesOnConditionCheckFailure
   bool only_new = false;                  // of a put: DuplicateItemException if there is an item
 };
-
-// What is there afterwards; nothing if there is no item then, or if the write is only a check. A removing
-// update of a missing item leaves it missing. Errors: the condition failed; the updated item breaks a rule.
-Result<std::optional<engine::Item>> next_item(const engine::Table& table, ItemWrite& write,
-                                              const engine::StoredItem* old_item);
-
-// Puts or removes; a check stages nothing.
-void stage(engine::Transaction& transaction, engine::Transaction::Slot slot, ItemWrite::Kind kind,
-           std::optional<engine::Item> item);
 
 // Checks those rules on an update that need no item: no key attribute is touched, index keys get their types.
 Result<void> check_update(const engine::Table& table, const expression::Update& update);
@@ -68,7 +60,25 @@ struct WantedAnswer {
 };
 WantedAnswer wanted_answer(const json::Value& request);
 
-// What a write has to say, each part as JSON text and empty where there is nothing to say.
+// What a write that was staged has to say in the answer, once it is committed.
+struct Written {
+  std::string returned;  // the item as JSON text, as WantedAnswer::values asked; empty: nothing
+  std::size_t old_bytes = 0, new_bytes = 0;  // for what it consumed; none are counted unless that is wanted
+  engine::Item collection_key;               // empty: no metrics are wanted of it
+};
+
+// The one way in which an item is written, whether alone, in a batch or in a transaction: checks the
+// condition, makes the item that shall be there, checks the rules that depend on it, stages. Takes the
+// write's item. A removing update of a missing item leaves it missing; a check stages nothing. Errors: the
+// condition failed; the item, or its collection, breaks a rule. Requires: `transaction` is locked; `sizes` is
+// the request's.
+Result<Written> stage_write(engine::Transaction& transaction, engine::Transaction::Slot slot,
+                            ItemWrite& write, const WantedAnswer& wanted, CollectionSizes& sizes);
+// Adds what it consumed. Requires: the transaction is committed.
+void add_write(ConsumedCapacity& consumed, const engine::Transaction& transaction,
+               engine::Transaction::Slot slot, const Written& write);
+
+// What a single write has to say, each part as JSON text and empty where there is nothing to say.
 struct WriteOutcome {
   std::string item;  // as WantedAnswer::values asked
   std::string collection_metrics;

@@ -43,9 +43,7 @@ constexpr Shape shape = structure("BatchWriteItemInput", members);
 struct Entry {
   ItemWrite write;
   engine::Transaction::Slot slot = 0;
-  std::size_t old_bytes = 0;
-  std::size_t new_bytes = 0;
-  engine::Item collection_key;  // if ItemCollectionMetrics are wanted
+  Written staged;
 };
 
 struct TableWrites {
@@ -125,7 +123,7 @@ Result<void> check_distinct_tables(const std::vector<TableWrites>& tables) {
 
 // One commit for all of them. AWS promises less: each item by itself.
 Result<void> write_all(const Context& context, engine::Transaction& transaction,
-                       std::vector<TableWrites>& tables, bool with_metrics) {
+                       std::vector<TableWrites>& tables, const WantedAnswer& wanted) {
   for (TableWrites& writes : tables) {
     for (Entry& entry : writes.entries) entry.slot = transaction.add(writes.table, entry.write.key);
   }
@@ -133,16 +131,7 @@ Result<void> write_all(const Context& context, engine::Transaction& transaction,
   CollectionSizes sizes(context);
   for (TableWrites& writes : tables) {
     for (Entry& entry : writes.entries) {
-      const engine::Table& table = transaction.table(entry.slot);
-      const engine::StoredItem* old_item = transaction.old_item(entry.slot);
-      if (with_metrics && has_item_collections(table)) {
-        entry.collection_key = key_attributes(table, entry.write.item);
-      }
-      TRY(auto item, next_item(table, entry.write, old_item));
-      CHECK_OK(sizes.grow(*entry.write.table, table, old_item, item));
-      entry.old_bytes = old_item ? old_item->size() : 0;
-      entry.new_bytes = item ? engine::item_size(*item) : 0;
-      stage(transaction, entry.slot, entry.write.kind, std::move(item));
+      TRY(entry.staged, stage_write(transaction, entry.slot, entry.write, wanted, sizes));
     }
   }
   transaction.commit();
@@ -191,11 +180,8 @@ void write_capacity(json::Writer& out, const engine::Transaction& transaction,
   out.key("ConsumedCapacity");
   out.begin_array();
   for (const TableWrites& writes : tables) {
-    const engine::Table& table = transaction.table(writes.entries.front().slot);
-    ConsumedCapacity consumed(table.name);
-    for (const Entry& entry : writes.entries) {
-      consumed.add_write(table, entry.old_bytes, entry.new_bytes, transaction.index_effects(entry.slot));
-    }
+    ConsumedCapacity consumed(transaction.table(writes.entries.front().slot).name);
+    for (const Entry& entry : writes.entries) add_write(consumed, transaction, entry.slot, entry.staged);
     consumed.write(out, mode);
   }
   out.end_array();
@@ -210,7 +196,8 @@ void write_metrics(json::Writer& out, const engine::Transaction& transaction,
     if (!has_item_collections(table)) continue;
     out.key(writes.name);
     out.begin_array();
-    for (const Entry& entry : writes.entries) write_collection_metrics(out, table, entry.collection_key);
+    for (const Entry& entry : writes.entries)
+      write_collection_metrics(out, table, entry.staged.collection_key);
     out.end_array();
   }
   out.end_object();
@@ -224,7 +211,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   const std::vector<TableWrites> unprocessed = take_unprocessed(tables, context.unprocessed);
   const WantedAnswer wanted = wanted_answer(request);
   engine::Transaction transaction(context.database, engine::Cause::user);
-  CHECK_OK(write_all(context, transaction, tables, wanted.collection_metrics));
+  CHECK_OK(write_all(context, transaction, tables, wanted));
 
   out.begin_object();
   write_unprocessed(out, unprocessed);
