@@ -12,6 +12,9 @@
 // see support/json_match.h. `< 400 ValidationException` followed by the message, instead of JSON, is short
 // for the usual error body; the namespace before # may be left out.
 //
+//   = music put 1                  all that was written since the last line > or @, in the words of
+//     music.by_label put RCA -> 1  support/effects.h; = alone: nothing was
+//
 //   @ advance 61s          moves the clock (ms, s, m, h, d); it starts at 2023-11-14T22:13:20Z = 1700000000
 //   @ expired 2            how many items the last advance deleted
 //   @ as 000000000042 eu-west-1    whose requests follow
@@ -24,6 +27,7 @@
 #include <sstream>
 #include <vector>
 
+#include "support/effects.h"
 #include "support/json_match.h"
 #include "support/test_emulator.h"
 
@@ -33,7 +37,7 @@ namespace {
 using nlohmann::json;
 
 struct Step {
-  char kind;  // '>' '<' '@'
+  char kind;  // '>' '<' '=' '@'
   int line;
   std::string text;
 };
@@ -47,7 +51,7 @@ std::vector<Step> read_steps(const std::filesystem::path& path) {
   for (int number = 1; std::getline(file, line); ++number) {
     if (line.empty() || line[0] == '#') {
       open = false;
-    } else if (line[0] == '>' || line[0] == '<' || line[0] == '@') {
+    } else if (line.find_first_of("><@=") == 0) {
       steps.push_back({line[0], number, line.substr(1)});
       open = true;
     } else {
@@ -85,12 +89,17 @@ std::pair<std::string, std::string> split(const std::string& text) {
 class Script {
  public:
   void run(const std::filesystem::path& path) {
-    for (const auto& step : read_steps(path)) {
+    const auto steps = read_steps(path);
+    // Only those pay for it that look.
+    shows_effects_ =
+        std::any_of(steps.begin(), steps.end(), [](const Step& step) { return step.kind == '='; });
+    for (const auto& step : steps) {
       INFO(path.string() << ":" << step.line << ": " << step.kind << step.text);
       switch (step.kind) {
-        case '>': request(step.text); break;
+        case '>': note_state(), request(step.text); break;
         case '<': expect(step.text); break;
-        default: direct(step.text); break;
+        case '=': expect_effects(step.text); break;
+        default: note_state(), direct(step.text); break;
       }
     }
   }
@@ -124,6 +133,20 @@ class Script {
     REQUIRE(actual.value("message", actual.value("Message", "")) == message);
   }
 
+  void note_state() {
+    if (shows_effects_) before_ = stored_state(emulator_.emulator().database());
+  }
+
+  void expect_effects(const std::string& text) {
+    std::istringstream lines(text);
+    std::string line, expected;
+    while (std::getline(lines, line)) {
+      const auto start = line.find_first_not_of(' ');
+      if (start != std::string::npos) expected += (expected.empty() ? "" : "\n") + line.substr(start);
+    }
+    REQUIRE(effects(before_, stored_state(emulator_.emulator().database())) == expected);
+  }
+
   void direct(const std::string& text) {
     const auto [what, rest] = split(text);
     if (what == "advance") {
@@ -141,6 +164,8 @@ class Script {
   Variables variables_;
   compat::Answer answer_;
   std::int64_t expired_ = 0;
+  bool shows_effects_ = false;
+  StoredState before_;  // the last request, or direction
 };
 
 }  // namespace
