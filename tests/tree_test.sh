@@ -126,10 +126,12 @@ for document in README.md SECURITY.md CONTRIBUTING.md bench/README.md docs/*.md;
   for name in $(names_in "$document"); do is_named "$name" || complain "$document" "there is no $name"; done
 done
 
-# Tests that docs/architecture.md names are there, by their whole names; in C++ a name may go on over lines.
+# Tests that docs/architecture.md names are there, by their whole names, and have the tag [holds]; in C++ a name may go
+# on over lines.
 tests_named=$(cat tests/*/*.cc tests/*/*/*.cc | tr '\n' ' ' | sed 's/" *"//g')
 while IFS= read -r name; do
   [[ "$tests_named" == *"TEST_CASE("*"$name"* ]] || complain docs/architecture.md "there is no test $name"
+  grep -qP "\Q$name\E[^)]*\[holds\]" <<<"$tests_named" || complain docs/architecture.md "$name has no tag [holds]"
 done < <(grep -oP '^ *- \K"[^"]+"' docs/architecture.md)
 
 # Lines that docs/style.md shows are there: the first line of a block of code names the file.

@@ -32,7 +32,7 @@ std::uint64_t comparisons(TestEmulator& emulator, const std::string& operation, 
 
 }  // namespace
 
-TEST_CASE("twice as large a request looks up its members in twice as many steps") {
+TEST_CASE("twice as large a request looks up its members in twice as many steps", "[holds]") {
   using Make = std::function<std::string(std::size_t)>;
   const std::map<std::string, std::pair<std::string, Make>> requests = {
       {"a wide item of a transaction with a token",

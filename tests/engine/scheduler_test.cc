@@ -39,7 +39,7 @@ void eventually(const std::function<bool()>& condition) {
 
 }  // namespace
 
-TEST_CASE("a thousand tasks that wait share a few threads, and hold none") {
+TEST_CASE("a thousand tasks that wait share a few threads, and hold none", "[holds]") {
   ThreadScheduler scheduler(3);
   CHECK(scheduler.threads() == 0);
   std::atomic<int> steps{0};

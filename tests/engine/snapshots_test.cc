@@ -111,7 +111,7 @@ TEST_CASE("a snapshot can be restored any number of times", "[snapshots]") {
 }
 
 TEST_CASE("sequence numbers never come again, and what was recorded after a snapshot is undone",
-          "[snapshots]") {
+          "[snapshots][holds]") {
   World world;
   auto carts = make_carts(world);
   world.put(carts, {{"id", "a"}});

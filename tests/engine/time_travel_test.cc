@@ -169,7 +169,7 @@ TEST_CASE("after a restart frozen time stands where it stood, other time has run
   CHECK(world.database().now("000000000004") == start_ms + 1000);
 }
 
-TEST_CASE("records do not age by what was jumped over, after a restart either", "[time_travel]") {
+TEST_CASE("records do not age by what was jumped over, after a restart either", "[time_travel][holds]") {
   const Directory directory;
   World world({.directory = directory.path(), .reap = false});
   auto carts = carts_of(world, account);

@@ -99,7 +99,7 @@ TEST_CASE("who looked before somebody else did settles nothing", "[timer_queue]"
   CHECK(timers.size() == 0);
 }
 
-TEST_CASE("any number of timers of a table is one entry", "[timer_queue]") {
+TEST_CASE("any number of timers of a table is one entry", "[timer_queue][holds]") {
   Waker reaper;
   TimerQueue timers(reaper);
   for (Instant due = 100'000; due > 0; --due) timers.push({1, due, due});

@@ -167,7 +167,7 @@ TEST_CASE("rules that mean nothing are said in a sentence") {
   CHECK(problem({.origins = {"null"}}) == "the origin null is that of every sandboxed page; * allows all");
 }
 
-TEST_CASE("every path refuses a foreign Host") {
+TEST_CASE("every path refuses a foreign Host", "[holds]") {
   Running running({.hosts = {"mayfly.test"}});
   for (const Route& route : routes) {
     INFO(route.line);
@@ -229,7 +229,7 @@ TEST_CASE("HTTP/1.0 may do without a Host, and if it has one it is looked at") {
   }
 }
 
-TEST_CASE("every path refuses pages of other origins and other sites") {
+TEST_CASE("every path refuses pages of other origins and other sites", "[holds]") {
   Running running;
   for (const Route& route : routes) {
     INFO(route.line);

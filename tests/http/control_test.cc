@@ -208,7 +208,7 @@ constexpr std::string_view long_await = R"({"table":"carts","key":{"id":{"S":"1"
 constexpr std::string_view no_await = R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":0.001})";
 }  // namespace
 
-TEST_CASE("no more requests of a kind wait than may, and those of other kinds are served") {
+TEST_CASE("no more requests of a kind wait than may, and those of other kinds are served", "[holds]") {
   Running running({.waiting_max = 2});
   running.create_table("carts", true);
   std::vector<std::unique_ptr<HttpClient>> clients;
@@ -433,7 +433,7 @@ TEST_CASE("a batch leaves its end undone, and transactions meet others, if a rul
       R"("TransactionConflict","Message":"Transaction is ongoing for the item"},{"Code":"None"}]})");
 }
 
-TEST_CASE("a slow operation holds nobody else up") {
+TEST_CASE("a slow operation holds nobody else up", "[holds]") {
   Running running;
   running.create_table("carts", false);
   running.ok("PUT", "/_mayfly/faults",

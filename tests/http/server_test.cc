@@ -435,7 +435,7 @@ TEST_CASE("what is no HTTP gets 400 and the end of the connection") {
   }
 }
 
-TEST_CASE("no bytes crash the server") {
+TEST_CASE("no bytes crash the server", "[holds]") {
   Running running;
   const unsigned seed = GENERATE(1u, 2u, 3u);
   INFO("seed " << seed);
@@ -527,7 +527,7 @@ TEST_CASE("who does not take an answer is closed") {
   }
 }
 
-TEST_CASE("answers that nobody reads are bounded, and who reads gets his") {
+TEST_CASE("answers that nobody reads are bounded, and who reads gets his", "[holds]") {
   http::ServerSettings settings;
   settings.unread_bytes_max = 100'000'000;
   settings.threads = GENERATE(1u, 2u);

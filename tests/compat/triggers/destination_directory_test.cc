@@ -109,7 +109,7 @@ TEST_CASE("names that go up, are empty or have a byte 0 are refused") {
   CHECK_FALSE(fs::exists(place.path + "/x"));
 }
 
-TEST_CASE("no link is followed, wherever on the way it is") {
+TEST_CASE("no link is followed, wherever on the way it is", "[holds]") {
   const Place place;
   std::ofstream(place.around.path() + "/outside") << "as it was";
   fs::create_directory(place.around.path() + "/elsewhere");
