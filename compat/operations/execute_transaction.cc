@@ -73,8 +73,12 @@ Tables find_tables(const Context& context, const std::vector<partiql::Statement>
   Tables tables;
   for (const partiql::Statement& each : parsed) {
     auto table = find_table(context, partiql::table_name(each));
-    if (!table) reasons.set(tables.size(), std::move(table).error());
-    tables.push_back(table ? *std::move(table) : nullptr);
+    if (table) {
+      tables.push_back(*std::move(table));
+    } else {
+      reasons.set(tables.size(), std::move(table).error());
+      tables.push_back(nullptr);
+    }
   }
   return tables;
 }
