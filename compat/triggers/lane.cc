@@ -9,7 +9,6 @@
 #include "compat/wire/hash.h"
 #include "engine/attempt.h"
 #include "engine/clock.h"
-#include "engine/mutex.h"
 #include "engine/uuid.h"
 
 namespace mayfly::compat::triggers {
@@ -28,26 +27,6 @@ constexpr int sends_max = 3;
 constexpr engine::Sequence discards_max = 10'000;
 
 }  // namespace
-
-// Outlives the lane where the lane does not wait for the answer any more.
-struct Lane::Slot {
-  std::weak_ptr<Lane> lane;
-  std::shared_ptr<engine::Scheduler> scheduler;
-  engine::Mutex mutex;
-  std::optional<outbound::Invoker::Answer> answer GUARDED_BY(mutex);
-
-  void put(outbound::Invoker::Answer given) {
-    {
-      const engine::Lock lock(mutex);
-      answer = std::move(given);
-    }
-    if (const auto waiting = lane.lock()) scheduler->wake(waiting);
-  }
-  std::optional<outbound::Invoker::Answer> take() {
-    const engine::Lock lock(mutex);
-    return std::exchange(answer, std::nullopt);
-  }
-};
 
 Lane::Lane(const std::shared_ptr<Poller>& poller, const LaneName& name, std::string shard_id,
            Position position, std::shared_ptr<const std::vector<StoredPosition>> others)
@@ -88,7 +67,7 @@ engine::Task::Next Lane::failed(std::string_view why) {
 engine::Task::Next Lane::go_on() {
   const auto mapping = poller_.mapping();
   if (call_) {
-    const auto answer = call_->slot->take();
+    const auto answer = call_->call.take();
     if (!answer) return Next::when_woken();
     const Call::For what = call_->what;
     end_call();
@@ -110,7 +89,7 @@ engine::Task::Next Lane::go_on() {
 // meet it.
 engine::Task::Next Lane::leave() {
   if (call_) {
-    const auto answer = call_->slot->take();
+    const auto answer = call_->call.take();
     if (!answer) return Next::when_woken();
     const Call::For what = call_->what;
     end_call();
@@ -246,12 +225,8 @@ Lane::Batch Lane::take_batch(const EventSourceMapping& mapping) {
 
 void Lane::start_call(Call::For what, outbound::Invocation invocation) {
   const Surroundings& surroundings = poller_.surroundings();
-  const auto slot = std::make_shared<Slot>();
-  slot->lane = weak_from_this();
-  slot->scheduler = surroundings.scheduler;
-  call_.emplace(Call{what, slot});
-  surroundings.invoker.start(std::move(invocation), poller_.stop(),
-                             [slot](outbound::Invoker::Answer answer) { slot->put(std::move(answer)); });
+  call_.emplace(Call{what, outbound::Call(surroundings.scheduler, weak_from_this())});
+  call_->call.start(surroundings.invoker, std::move(invocation), poller_.stop());
 }
 
 void Lane::end_call() {

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compat/outbound/call.h"
 #include "compat/outbound/invoker.h"
 #include "compat/triggers/lambda_event.h"
 #include "compat/triggers/outcome.h"
@@ -51,11 +52,10 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
     bool ends_batch;  // else it is of records that were taken out of it
     int tries = 0;
   };
-  struct Slot;  // where a call's answer goes
   struct Call {
     enum class For : std::uint8_t { batch, window, destination };
     For what;
-    std::shared_ptr<Slot> slot;
+    outbound::Call call;
   };
   enum class ReadOn : std::uint8_t { more, at_end, ended };
 
