@@ -1,21 +1,19 @@
 #include "compat/kinesis/destinations.h"
 
 #include <algorithm>
-#include <numeric>
 #include <system_error>
 
 #include "compat/kinesis/record.h"
+#include "compat/outbound/call.h"
 #include "compat/wire/base64.h"
 #include "compat/wire/json.h"
 #include "compat/wire/shape.h"
-#include "engine/attempt.h"
 #include "engine/clock.h"
 #include "engine/mutex.h"
 
 namespace mayfly::compat::kinesis {
 namespace {
 
-using outbound::Invocation;
 using std::chrono::milliseconds;
 
 constexpr std::string_view kind = "kinesis-destination";
@@ -72,20 +70,44 @@ std::vector<std::pair<std::string, std::string>> headers_for(std::string_view ac
 
 }  // namespace
 
+// One request after the other: between its steps it waits for the answer of the one that is under way, for
+// the end of a rest, or for changes.
+class Destinations::Puts final : public engine::Task, public std::enable_shared_from_this<Puts> {
+ public:
+  explicit Puts(Destinations& destinations) : of_(destinations) {}
+
+ private:
+  Next step() override;
+  Next failed(std::string_view why) override;
+  [[nodiscard]] outbound::Invocation request() const;  // of the batch
+  // Leaves in the batch what Kinesis did not take.
+  void drop_taken(const outbound::Invoker::Answer& answer);
+  Next put_again();  // what is left, a little later
+
+  Destinations& of_;  // ends the steps before it goes
+  std::vector<Waiting> batch_;
+  std::optional<outbound::Call> call_;  // under way
+  milliseconds wait_ = retry_wait_min;
+  std::optional<engine::RealTime> rest_until_;
+};
+
 Destinations::Destinations(engine::Database& database, KinesisOptions options)
     : database_(database),
       invoker_(std::move(options.invoker)),
       endpoint_(std::move(options.endpoint)),
-      waiting_bytes_max_(options.waiting_bytes_max) {
+      waiting_bytes_max_(options.waiting_bytes_max),
+      scheduler_(database.make_scheduler(1)),
+      puts_(std::make_shared<Puts>(*this)) {
   load();
 }
 
 Destinations::~Destinations() {
-  const engine::Lock lock(mutex_);
-  subscription_.end();
+  {
+    const engine::Lock lock(mutex_);
+    subscription_.end();
+  }
   stop_.request_stop();
-  came_.ring();
-  if (thread_.joinable()) thread_.join();
+  scheduler_->end();  // the step under way, a short one; the call is stopped, and nobody waits for it
 }
 
 void Destinations::load() {
@@ -109,11 +131,7 @@ void Destinations::load() {
 bool Destinations::listen() {
   const engine::Lock lock(mutex_);
   if (listening_ || !endpoint_ || !invoker_) return true;
-  try {
-    thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error&) {
-    return false;
-  }
+  if (!scheduler_->start()) return false;
   subscription_ = database_.subscribe([this](const engine::Change& change) { take(change); });
   listening_ = true;
   return true;
@@ -182,7 +200,7 @@ void Destinations::take(const engine::Change& change) {
     }
     keep_within_bounds();
   }
-  came_.ring();
+  scheduler_->wake(puts_);
 }
 
 bool Destinations::take_first(std::vector<Waiting>& batch) {
@@ -214,88 +232,11 @@ void Destinations::take_batch(std::vector<Waiting>& batch) {
   }
 }
 
-void Destinations::run() {
-  milliseconds wait = retry_wait_min;
-  while (!stop_.stop_requested()) {
-    const auto ticket = came_.ticket();
-    std::vector<Waiting> batch;
-    std::vector<std::size_t> refused;
-    const auto take_and_put = [&] {
-      take_batch(batch);
-      return batch.empty() || put(batch, refused);
-    };
-    const bool taken = engine::attempt(take_and_put, [&](std::string_view) {
-      refuse_all(batch, refused);
-      return false;
-    });
-    if (taken && batch.empty()) {
-      progress_.ring();
-      came_.wait(ticket, std::nullopt);
-      continue;
-    }
-    {
-      const engine::Lock lock(waiting_mutex_);
-      for (auto place = refused.rbegin(); place != refused.rend(); ++place) {
-        waiting_.push_front(std::move(batch[*place]));
-        waiting_bytes_ += waiting_.front().bytes();
-      }
-      keep_within_bounds();
-      under_way_ = 0;
-    }
-    if (taken && refused.empty()) {
-      wait = retry_wait_min;
-      continue;
-    }
-    const auto deadline = engine::host_time() + wait;
-    while (!stop_.stop_requested() && came_.wait(came_.ticket(), deadline)) {}
-    wait = std::min(wait * 2, retry_wait_max);
-  }
-}
-
-void Destinations::refuse_all(const std::vector<Waiting>& batch, std::vector<std::size_t>& refused) {
-  refused.resize(batch.size());
-  std::iota(refused.begin(), refused.end(), std::size_t{0});
-}
-
-bool Destinations::put(const std::vector<Waiting>& batch, std::vector<std::size_t>& refused) {
-  const Waiting& first = batch.front();
-  Invocation invocation{
-      .url = *endpoint_,
-      .headers = headers_for(first.table->account, first.table->region, database_.now(first.table->account)),
-      .content_type = "application/x-amz-json-1.1"};
-  json::Writer out(invocation.body);
-  out.begin_object();
-  out.key("StreamARN");
-  out.string(first.stream_arn);
-  out.key("StreamName");
-  out.string(first.stream_arn.substr(first.stream_arn.rfind('/') + 1));
-  out.key("Records");
-  out.begin_array();
-  for (const Waiting& record : batch) {
-    std::string data;
-    append_base64(data, record.data);
-    out.begin_object();
-    out.key("Data");
-    out.string(data);
-    out.key("PartitionKey");
-    out.string(record.partition_key);
-    out.end_object();
-  }
-  out.end_array();
-  out.end_object();
-
-  const auto answer = invoker_->post(invocation, stop_.get_token());
-  const auto body = answer && answer->status < 300 ? json::parse(answer->body) : nullptr;
-  if (body == nullptr) {
-    refuse_all(batch, refused);
-    return false;
-  }
-  if (const json::Value* records = body->root().member("Records")) {
-    for (std::size_t place = 0; place < batch.size() && place < records->items().size(); ++place) {
-      if (records->items()[place].member("ErrorCode") != nullptr) refused.push_back(place);
-    }
-  }
-  return true;
+void Destinations::give_back(std::vector<Waiting>& batch) {
+  while (!batch.empty()) give_back_last(batch);
+  const engine::Lock lock(waiting_mutex_);
+  under_way_ = 0;
+  keep_within_bounds();
 }
 
 bool Destinations::settle(engine::RealTime deadline, const std::stop_token& stop) {
@@ -308,6 +249,90 @@ bool Destinations::settle(engine::RealTime deadline, const std::stop_token& stop
     }
     if (stop.stop_requested() || !progress_.wait(ticket, deadline)) return false;
   }
+}
+
+// --- putting
+
+engine::Task::Next Destinations::Puts::step() {
+  if (of_.stop_.stop_requested()) return Next::when_woken();
+  if (call_) {
+    const auto answer = call_->take();
+    if (!answer) return Next::when_woken();
+    call_.reset();
+    drop_taken(*answer);
+    if (!batch_.empty()) return put_again();
+    of_.give_back(batch_);  // nothing of it is left
+    wait_ = retry_wait_min;
+  }
+  if (rest_until_) {
+    if (of_.scheduler_->now() < *rest_until_) return Next::at(*rest_until_);
+    rest_until_.reset();
+  }
+  of_.take_batch(batch_);
+  if (batch_.empty()) {
+    of_.progress_.ring();
+    return Next::when_woken();
+  }
+  auto invocation = request();
+  call_.emplace(of_.scheduler_, weak_from_this());
+  call_->start(*of_.invoker_, std::move(invocation), of_.stop_.get_token());
+  return Next::when_woken();
+}
+
+engine::Task::Next Destinations::Puts::failed(std::string_view) {
+  call_.reset();
+  return put_again();
+}
+
+engine::Task::Next Destinations::Puts::put_again() {
+  of_.give_back(batch_);
+  rest_until_ = of_.scheduler_->now() + wait_;
+  wait_ = std::min(wait_ * 2, retry_wait_max);
+  return Next::at(*rest_until_);
+}
+
+outbound::Invocation Destinations::Puts::request() const {
+  const Waiting& first = batch_.front();
+  const engine::Table& table = *first.table;
+  outbound::Invocation invocation{
+      .url = *of_.endpoint_,
+      .headers = headers_for(table.account, table.region, of_.database_.now(table.account)),
+      .content_type = "application/x-amz-json-1.1"};
+  json::Writer out(invocation.body);
+  out.begin_object();
+  out.key("StreamARN");
+  out.string(first.stream_arn);
+  out.key("StreamName");
+  out.string(first.stream_arn.substr(first.stream_arn.rfind('/') + 1));
+  out.key("Records");
+  out.begin_array();
+  for (const Waiting& record : batch_) {
+    std::string data;
+    append_base64(data, record.data);
+    out.begin_object();
+    out.key("Data");
+    out.string(data);
+    out.key("PartitionKey");
+    out.string(record.partition_key);
+    out.end_object();
+  }
+  out.end_array();
+  out.end_object();
+  return invocation;
+}
+
+void Destinations::Puts::drop_taken(const outbound::Invoker::Answer& answer) {
+  const auto body = answer && answer->status < 300 ? json::parse(answer->body) : nullptr;
+  if (body == nullptr) return;  // none was taken
+  const json::Value* records = body->root().member("Records");
+  const std::size_t answered = records == nullptr ? 0 : std::min(batch_.size(), records->items().size());
+  std::size_t left = 0;
+  for (std::size_t place = 0; place < answered; ++place) {
+    if (records->items()[place].member("ErrorCode") == nullptr) continue;
+    if (left != place) batch_[left] = std::move(batch_[place]);
+    ++left;
+  }
+  batch_.erase(batch_.begin() + static_cast<std::ptrdiff_t>(left), batch_.end());
 }
 
 }  // namespace mayfly::compat::kinesis

@@ -2,9 +2,10 @@
 //
 // Each change of a table that has an active destination becomes one record, put with PutRecords to the
 // endpoint in the order of the commits, at least once: what Kinesis does not take is put again, after 0.1 s,
-// 0.2 s, … up to 10 s of real time. Destinations are stored; changes on their way are in memory, at most
-// `waiting_max` of them and the options' `waiting_bytes_max` (then the oldest go, which dropped() counts),
-// and are lost when Mayfly ends. Thread-safe.
+// 0.2 s, … up to 10 s of the scheduler's time. Destinations are stored; changes on their way are in memory,
+// at most `waiting_max` of them and the options' `waiting_bytes_max` (then the oldest go, which dropped()
+// counts), and are lost when Mayfly ends. Nothing that waits holds a thread: one task puts one request after
+// the other. Thread-safe.
 //
 //   Destinations destinations(database, {.invoker = invoker,
 //                                       .endpoint = *outbound::Url::parse("http://127.0.0.1:4567/")});
@@ -20,7 +21,6 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "compat/kinesis/kinesis_options.h"
@@ -30,6 +30,7 @@
 #include "engine/database.h"
 #include "engine/documents.h"
 #include "engine/mutex.h"
+#include "engine/scheduler.h"
 
 namespace mayfly::compat::kinesis {
 
@@ -76,30 +77,31 @@ class Destinations {
     std::string partition_key, data;           // from then on
   };
 
+  class Puts;  // the task
+
   void load();
   [[nodiscard]] bool listen();
   void take(const engine::Change& change);  // on the committing thread
   void keep_within_bounds() REQUIRES(waiting_mutex_);
-  void run();
   // Takes what goes into one request, and renders it; empty: nothing waits.
   void take_batch(std::vector<Waiting>& batch);
   bool take_first(std::vector<Waiting>& batch);  // false: it is for another stream, or there is none
   void give_back_last(std::vector<Waiting>& batch);
-  // Puts the first of what waits; false: none of it was taken.
-  bool put(const std::vector<Waiting>& batch, std::vector<std::size_t>& refused);
-  static void refuse_all(const std::vector<Waiting>& batch, std::vector<std::size_t>& refused);
+  // What is left of a batch is under way no longer, and waits before all others.
+  void give_back(std::vector<Waiting>& batch);
 
   engine::Database& database_;
   const std::shared_ptr<outbound::Invoker> invoker_;
   const std::optional<outbound::Url> endpoint_;
   const std::size_t waiting_bytes_max_;
-  engine::Bell came_, progress_;
+  const std::shared_ptr<engine::Scheduler> scheduler_;
+  const std::shared_ptr<Puts> puts_;
+  engine::Bell progress_;
   std::stop_source stop_;
 
   mutable engine::Mutex mutex_;  // not taken by the committing thread, which subscribe() may wait for
   engine::ChangeFeed::Subscription subscription_ GUARDED_BY(mutex_);
   bool listening_ GUARDED_BY(mutex_) = false;
-  std::thread thread_ GUARDED_BY(mutex_);  // from the first active destination on
 
   mutable engine::Mutex waiting_mutex_;  // for a few instructions; the committing thread takes it
   std::map<std::string, std::vector<Destination>, std::less<>> by_table_
