@@ -109,11 +109,12 @@ Counter& LiveTable::counter(IndexId index) const {
 // --- finding
 
 Catalog::Catalog(Storage& storage, Accounts& accounts, BeforeImages& images, const Watermark& watermark,
-                 std::uint32_t stream_shards)
+                 Random& random, std::uint32_t stream_shards)
     : storage_(storage),
       accounts_(accounts),
       images_(images),
       watermark_(watermark),
+      random_(random),
       stream_shards_(stream_shards) {
   load();
 }
@@ -198,7 +199,7 @@ std::shared_ptr<LiveTable> Catalog::create(Table table) {
   if (find(scope, table.name)) return nullptr;
 
   table.id = next_table_;
-  table.uuid = random_uuid();
+  table.uuid = random_uuid(random_);
   Account& account = accounts_.of(table.account);
   table.created = account.clock().now();
   for (Index& index : table.indexes) index.id = give_index_id(table, table);

@@ -36,6 +36,7 @@ class Account;
 class Accounts;
 class Batch;
 class BeforeImages;
+class Random;
 class Storage;
 class ExpiryIndex;
 
@@ -92,7 +93,7 @@ class Catalog {
  public:
   // Loads what storage holds. A new stream begins with `stream_shards` shards.
   Catalog(Storage& storage, Accounts& accounts, BeforeImages& images, const Watermark& watermark,
-          std::uint32_t stream_shards);
+          Random& random, std::uint32_t stream_shards);
 
   std::shared_ptr<LiveTable> create(Table table);
   [[nodiscard]] std::shared_ptr<LiveTable> find(const Scope& scope, std::string_view name) const;
@@ -163,6 +164,7 @@ class Catalog {
   Accounts& accounts_;
   BeforeImages& images_;
   const Watermark& watermark_;
+  Random& random_;
   const std::uint32_t stream_shards_;
   Mutex changes_;  // one change of the catalog at a time; taken after a table's gate
   TableId next_table_ GUARDED_BY(changes_) = 1;

@@ -44,10 +44,11 @@ Database::Parts::Parts(DatabaseOptions options_, std::unique_ptr<Storage> storag
     : options(std::move(options_)),
       storage_(std::move(storage)),
       host_clock(options.clock ? options.clock : std::make_shared<SystemClock>()),
+      random(options.random ? options.random : std::make_shared<SystemRandom>()),
       scheduler(options.make_scheduler(background_threads_max)),
       accounts(*storage_, *host_clock, options.account_clocks),
       before_images(*storage_),
-      catalog(*storage_, accounts, before_images, watermark, options.stream_shards),
+      catalog(*storage_, accounts, before_images, watermark, *random, options.stream_shards),
       committer(*storage_, watermark, ChangeLog::last_sequence(*storage_, catalog.streams())),
       change_log(*storage_, catalog, watermark),
       expiry(settled_window(*storage_, options.expiry_window_ms)),
@@ -261,6 +262,8 @@ StreamPage Database::read_stream(StreamId stream, ShardNumber shard, Sequence fr
 std::shared_ptr<Scheduler> Database::make_scheduler(std::size_t threads_max) const {
   return parts_->options.make_scheduler(threads_max);
 }
+
+Random& Database::random() const { return *parts_->random; }
 
 Sequence Database::published() const { return parts_->watermark.published(); }
 

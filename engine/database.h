@@ -23,17 +23,19 @@
 #include "engine/cursor.h"
 #include "engine/expected.h"
 #include "engine/gate.h"
+#include "engine/random.h"
 #include "engine/shards.h"
 #include "engine/table.h"
 
 namespace mayfly::engine {
 
 struct DatabaseOptions {
-  std::string directory;         // empty: in memory
-  bool fsync = false;            // an acknowledged write survives a power cut, not only kill -9
-  std::shared_ptr<Clock> clock;  // what accounts' clocks go by; empty: the host's
-  ClockDefaults account_clocks;  // how they begin
-  ExpiryMode expiry;             // of new tables
+  std::string directory;           // empty: in memory
+  bool fsync = false;              // an acknowledged write survives a power cut, not only kill -9
+  std::shared_ptr<Clock> clock;    // what accounts' clocks go by; empty: the host's
+  std::shared_ptr<Random> random;  // of ids; empty: the system's
+  ClockDefaults account_clocks;    // how they begin
+  ExpiryMode expiry;               // of new tables
   std::int64_t expiry_window_ms = 60'000;
   std::uint32_t stream_shards = 1;  // of a new stream
   bool reap = true;                 // false: nothing expires unless a clock is moved, or one asks for it
@@ -138,6 +140,7 @@ class Database {
                                        std::size_t bytes_max) const;
   // Of what runs by itself on the floors above: DatabaseOptions::make_scheduler's.
   [[nodiscard]] std::shared_ptr<Scheduler> make_scheduler(std::size_t threads_max) const;
+  [[nodiscard]] Random& random() const;      // of ids: DatabaseOptions::random
   [[nodiscard]] Sequence published() const;  // the watermark: last sequence readable
   // First not trimmed; of a shard that was forgotten the next that will be given.
   [[nodiscard]] Sequence oldest_sequence(StreamId stream, ShardNumber shard) const;

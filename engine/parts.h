@@ -15,6 +15,7 @@
 #include "engine/expiry_index.h"
 #include "engine/failpoints.h"
 #include "engine/lock_table.h"
+#include "engine/random.h"
 #include "engine/request_tokens.h"
 #include "engine/storage.h"
 #include "engine/watermark.h"
@@ -35,6 +36,7 @@ struct Database::Parts {
   DatabaseOptions options;
   std::unique_ptr<Storage> storage_;
   std::shared_ptr<Clock> host_clock;
+  std::shared_ptr<Random> random;
   std::shared_ptr<Scheduler> scheduler;  // ends before what its tasks use
   Accounts accounts;
   BeforeImages before_images;

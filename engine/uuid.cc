@@ -2,19 +2,17 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <random>
 
 namespace mayfly::engine {
 
-std::string random_uuid() {
-  std::random_device device;
-  std::uint32_t words[4];
-  for (std::uint32_t& word : words) word = device();
-  words[1] = (words[1] & 0xffff0fff) | 0x4000;      // version 4
-  words[2] = (words[2] & 0x3fffffff) | 0x80000000;  // variant 1
+std::string random_uuid(Random& random) {
+  std::uint64_t high = random.next(), low = random.next();
+  high = (high & 0xffffffff'ffff0fff) | 0x4000;             // version 4
+  low = (low & 0x3fffffff'ffffffff) | 0x80000000'00000000;  // variant 1
+  const auto part = [](std::uint64_t half, int shift) { return static_cast<unsigned>(half >> shift); };
   char text[37];
-  std::snprintf(text, sizeof text, "%08x-%04x-%04x-%04x-%04x%08x", words[0], words[1] >> 16,
-                words[1] & 0xffff, words[2] >> 16, words[2] & 0xffff, words[3]);
+  std::snprintf(text, sizeof text, "%08x-%04x-%04x-%04x-%04x%08x", part(high, 32), part(high, 16) & 0xffff,
+                part(high, 0) & 0xffff, part(low, 48), part(low, 32) & 0xffff, part(low, 0));
   return text;
 }
 

@@ -3,8 +3,10 @@
 
 #include <string>
 
+#include "engine/random.h"
+
 namespace mayfly::engine {
 
-std::string random_uuid();
+std::string random_uuid(Random& random);
 
 }  // namespace mayfly::engine

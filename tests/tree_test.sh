@@ -73,6 +73,9 @@ only_in "what any piece of work may throw is caught by engine/attempt alone, but
 only_in "only engine/clock asks for the time" \
         '(system|steady|high_resolution|utc)_clock::now|clock_gettime|gettimeofday|[^_a-z]time[(](nullptr|NULL|0)[)]' \
         'engine/clock[.]cc' engine compat http cli embed include
+only_in "only engine/random asks for randomness, but for ids that are http's own" \
+        'random_device|getrandom|getentropy|arc4random|[^_a-z]s?rand[(]' \
+        '(engine/random|http/(reply|name_lookup))[.]cc' engine compat http cli embed include
 
 # --- names in the documents
 

@@ -172,11 +172,11 @@ std::size_t Destinations::Waiting::bytes() const {
          (change ? change->bytes() : 0);
 }
 
-void Destinations::Waiting::render() {
+void Destinations::Waiting::render(engine::Random& ids) {
   if (!change) return;  // Kinesis refused it before
   const engine::Change told = change->change();
   partition_key = kinesis::partition_key(told);
-  data = record_json(told, microseconds);
+  data = record_json(told, microseconds, ids);
   change.reset();
 }
 
@@ -225,7 +225,7 @@ void Destinations::give_back_last(std::vector<Waiting>& batch) {
 void Destinations::take_batch(std::vector<Waiting>& batch) {
   std::size_t bytes = 0;
   while (batch.size() < records_max && take_first(batch)) {
-    batch.back().render();
+    batch.back().render(database_.random());
     bytes += batch.back().data.size();
     // One that is larger than a request may be goes alone: Kinesis shall say so.
     if (bytes > bytes_max && batch.size() > 1) return give_back_last(batch);

@@ -30,6 +30,7 @@
 #include "engine/database.h"
 #include "engine/documents.h"
 #include "engine/mutex.h"
+#include "engine/random.h"
 #include "engine/scheduler.h"
 
 namespace mayfly::compat::kinesis {
@@ -67,7 +68,7 @@ class Destinations {
           microseconds(destination.microseconds),
           table(change.table),
           change(change) {}
-    void render();
+    void render(engine::Random& ids);
     [[nodiscard]] std::size_t bytes() const;
 
     std::string stream_arn;

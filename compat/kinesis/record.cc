@@ -41,7 +41,7 @@ void write_change(json::Writer& out, const engine::Change& change, bool microsec
 
 }  // namespace
 
-std::string record_json(const engine::Change& change, bool microseconds) {
+std::string record_json(const engine::Change& change, bool microseconds, engine::Random& ids) {
   assert(!engine::ChangeFeed::telling());
   std::string text;
   json::Writer out(text);
@@ -49,7 +49,7 @@ std::string record_json(const engine::Change& change, bool microseconds) {
   out.key("awsRegion");
   out.string(change.table->region);
   out.key("eventID");
-  out.string(engine::random_uuid());
+  out.string(engine::random_uuid(ids));
   out.key("eventName");
   out.string(event_name(change.kind));
   out.key("userIdentity");

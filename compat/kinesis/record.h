@@ -10,11 +10,12 @@
 #include <string>
 
 #include "engine/change_feed.h"
+#include "engine/random.h"
 
 namespace mayfly::compat::kinesis {
 
 // Decodes and prints: not in a commit.
-std::string record_json(const engine::Change& change, bool microseconds);
+std::string record_json(const engine::Change& change, bool microseconds, engine::Random& ids);
 // The partition key of a change's record: the same for all changes of an item, so that they stay in order.
 std::string partition_key(const engine::Change& change);
 

@@ -1,6 +1,6 @@
 // Which stream's records go to which function, and how: Lambda's EventSourceMappingConfiguration.
 //
-//   EventSourceMapping mapping{.scope = scope, .uuid = engine::random_uuid()};
+//   EventSourceMapping mapping{.scope = scope, .uuid = engine::random_uuid(random)};
 //   CHECK_OK(read_creation(request, mapping));     // Lambda's checks, defaults and messages
 //   write_configuration(out, mapping, "Creating", "No records processed");
 //

@@ -364,7 +364,8 @@ void Lane::drop_aged(const EventSourceMapping& mapping, Batch& batch) {
 bool Lane::give_up(const EventSourceMapping& mapping, const Batch& batch, std::string_view condition,
                    bool ends_batch) {
   if (mapping.on_failure.empty()) return false;
-  const std::string request_id = engine::random_uuid(), function_arn = mapping.function.arn();
+  const std::string request_id = engine::random_uuid(poller_.surroundings().database.random()),
+                    function_arn = mapping.function.arn();
   const std::string arn = stream_arn(poller_.stream());
   const FailedBatch failed{.request_id = request_id,
                            .function_arn = function_arn,

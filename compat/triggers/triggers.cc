@@ -261,7 +261,7 @@ Result<Triggers::View> Triggers::create(EventSourceMapping mapping) {
           other.mapping.uuid);
     }
   }
-  mapping.uuid = engine::random_uuid();
+  mapping.uuid = engine::random_uuid(database_.random());
   mapping.last_modified = database_.now(mapping.scope.account);
   std::vector<engine::Document> documents = first_positions(mapping, *stream, database_.published());
   documents.push_back(to_document(mapping));

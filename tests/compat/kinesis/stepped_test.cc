@@ -16,6 +16,7 @@ namespace {
 using compat::outbound::Invocation;
 using compat::outbound::InvocationAnswer;
 using compat::outbound::InvocationFailure;
+using engine::SeededRandom;
 using nlohmann::json;
 
 constexpr engine::Instant start_ms = 1'700'000'000'000;
@@ -53,12 +54,11 @@ class SlowKinesis final : public compat::outbound::Invoker {
   void answer_with(Answer answer) { std::exchange(done_, nullptr)(std::move(answer)); }
 
   int requests = 0;
-  std::vector<std::string> taken;  // the items' ids
+  std::vector<json> taken;  // records
 
  private:
   void keep(const json& record) {
-    const json data = json::parse(*compat::decode_base64(record["Data"].get<std::string>()));
-    taken.push_back(data["dynamodb"]["NewImage"]["id"]["S"]);
+    taken.push_back(json::parse(*compat::decode_base64(record["Data"].get<std::string>())));
   }
 
   json request_;
@@ -70,6 +70,7 @@ struct SteppedEmulator {
   explicit SteppedEmulator(std::uint64_t seed) : scheduler(std::make_shared<SteppedScheduler>(clock, seed)) {
     compat::EmulatorOptions options;
     options.database.clock = clock;
+    options.database.random = std::make_shared<SeededRandom>(seed);
     options.database.make_scheduler = [this](std::size_t) { return scheduler; };
     options.kinesis.invoker = kinesis;
     options.kinesis.endpoint = *compat::outbound::Url::parse("http://kinesis/");
@@ -134,14 +135,15 @@ std::string run(std::uint64_t seed) {
   // In order, and none is missing: what comes again was there before.
   std::string text = std::to_string(kinesis.requests) + " requests:";
   int next_id = 1;
-  for (const std::string& id : kinesis.taken) {
-    CHECK(std::stoi(id) <= next_id);
-    next_id = std::max(next_id, std::stoi(id) + 1);
-    text += " " + id;
+  for (const json& record : kinesis.taken) {
+    const int id = std::stoi(record["dynamodb"]["NewImage"]["id"]["S"].get<std::string>());
+    CHECK(id <= next_id);
+    next_id = std::max(next_id, id + 1);
+    text += "\n" + record.dump();
   }
   CHECK(next_id == last_id + 1);
   CHECK(stepped.emulator->kinesis().dropped() == 0);
-  return text + " at " + std::to_string(stepped.clock->now());
+  return text + "\nat " + std::to_string(stepped.clock->now());
 }
 
 }  // namespace
