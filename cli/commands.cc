@@ -3,66 +3,30 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "cli/client.h"
-#include "compat/wire/json.h"
+#include "compat/wire/json_tree.h"
 #include "engine/clock.h"
-#include "engine/whole_number.h"
 #include "http/log.h"
 
 namespace mayfly::http {
 
 namespace {
 
-using json::Value;
+using json::Tree;
 
 int fail(const std::string& sentence) {
   std::fprintf(stderr, "mayfly: %s\n", sentence.c_str());
   return 1;
 }
 
-// `indent`: of the line we are on; negative: all on one line.
-void print_value(std::string& out, const Value& value, int indent) {
-  json::Writer writer(out);
-  switch (value.kind()) {
-    case Value::Kind::null: out += "null"; return;
-    case Value::Kind::boolean: writer.boolean(value.boolean()); return;
-    case Value::Kind::number: out += value.number_text(); return;
-    case Value::Kind::string: json::append_escaped(out, value.string()); return;
-    case Value::Kind::array:
-    case Value::Kind::object: break;
-  }
-  const bool array = value.is(Value::Kind::array);
-  const std::size_t count = array ? value.items().size() : value.members().size();
-  const int inner = indent < 0 ? indent : indent + 2;
-  const auto new_line = [&](int columns) {
-    if (indent < 0) return;
-    out += '\n';
-    out.append(static_cast<std::size_t>(columns), ' ');
-  };
-  out += array ? '[' : '{';
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i > 0) out += ',';
-    new_line(inner);
-    if (array) {
-      print_value(out, value.items()[i], inner);
-    } else {
-      json::append_escaped(out, value.members()[i].name);
-      out += indent < 0 ? ":" : ": ";
-      print_value(out, value.members()[i].value, inner);
-    }
-  }
-  if (count > 0) new_line(indent);
-  out += array ? ']' : '}';
-}
-
 std::string message_of(const ClientAnswer& answer) {
-  const auto document = json::parse(answer.body);
-  const Value* message = document ? document->root().member("message") : nullptr;
-  if (message == nullptr && document) message = document->root().member("Message");
-  return message != nullptr ? log::printable(message->string())
-                            : "HTTP status " + std::to_string(answer.status);
+  const auto tree = json::parse_tree(answer.body);
+  auto message = tree ? json::string_member(*tree, "message") : std::nullopt;
+  if (!message && tree) message = json::string_member(*tree, "Message");
+  return message ? log::printable(*message) : "HTTP status " + std::to_string(answer.status);
 }
 
 // --- tail
@@ -75,46 +39,40 @@ constexpr Colours plain{"", "", "", "", "", ""};
 
 // "2031-01-03T00:00:00Z REMOVE carts {"id":{"S":"1"}} expired"
 void print_event(std::string_view data, const Colours& colours) {
-  const auto document = json::parse(data);
-  if (document == nullptr) return;
-  const Value& root = document->root();
-  if (const Value* dropped = root.member("dropped")) {
-    std::printf("%s... %.*s changes were too fast to be shown%s\n", colours.faint,
-                static_cast<int>(dropped->number_text().size()), dropped->number_text().data(), colours.off);
+  const auto tree = json::parse_tree(data, json::Decimals::as_written);
+  if (!tree) return;
+  if (const auto dropped = json::integer_member(*tree, "dropped")) {
+    std::printf("%s... %s changes were too fast to be shown%s\n", colours.faint,
+                std::to_string(*dropped).c_str(), colours.off);
     std::fflush(stdout);
     return;
   }
-  const Value* table = root.member("table");
-  const Value* record = root.member("record");
-  const Value* change = record ? record->member("dynamodb") : nullptr;
-  const Value* name = record ? record->member("eventName") : nullptr;
-  if (table == nullptr || change == nullptr || name == nullptr) return;
-  const bool expired = record->member("userIdentity") != nullptr;
-  const std::string_view event = name->string();
+  const auto table = json::string_member(*tree, "table");
+  const Tree* record = json::member(*tree, "record");
+  const Tree* change = record ? json::member(*record, "dynamodb") : nullptr;
+  const auto name = record ? json::string_member(*record, "eventName") : std::nullopt;
+  if (!table || change == nullptr || !name) return;
+  const bool expired = json::member(*record, "userIdentity") != nullptr;
+  const std::string_view event = *name;
   const char* colour = expired             ? colours.expired
                        : event == "INSERT" ? colours.insert
                        : event == "MODIFY" ? colours.modify
                                            : colours.remove;
   std::string line = colours.faint;
-  if (const Value* created = change->member("ApproximateCreationDateTime")) {
-    const auto seconds = engine::whole_number<std::int64_t>(created->number_text()).value_or(0);
-    line += engine::iso8601(seconds * 1000).substr(0, 19) + "Z ";
+  if (const Tree* created = json::member(*change, "ApproximateCreationDateTime")) {
+    line += engine::iso8601(json::integer(*created).value_or(0) * 1000).substr(0, 19) + "Z ";
   }
   line += colours.off;
   line += colour;
   line += event;
   line += colours.off;
   line += ' ';
-  line += table->string();
+  line += *table;
   line += ' ';
-  const auto print = [&](const Value& value) {
-    std::string text;
-    print_value(text, value, -1);
-    line += log::printable(text);
-  };
-  if (const Value* keys = change->member("Keys")) print(*keys);
+  const auto print = [&](const Tree& value) { line += log::printable(json::print(value)); };
+  if (const Tree* keys = json::member(*change, "Keys")) print(*keys);
   if (expired) line += std::string(" ") + colour + "expired" + colours.off;
-  const Value* image = change->member(event == "REMOVE" ? "OldImage" : "NewImage");
+  const Tree* image = json::member(*change, event == "REMOVE" ? "OldImage" : "NewImage");
   if (image != nullptr) {
     line += std::string(" ") + colours.faint;
     print(*image);
@@ -162,14 +120,8 @@ int run_command(const ControlCommand& command) {
   if (!answer) return fail(answer.error());
   if (answer->status != 200) return fail(message_of(*answer));
   if (command.tail) return 0;
-  const auto document = json::parse(answer->body);
-  std::string text;
-  if (document != nullptr) {
-    print_value(text, document->root(), 0);
-    text += '\n';
-  } else {
-    text = answer->body;  // metrics
-  }
+  const auto tree = json::parse_tree(answer->body, json::Decimals::as_written);
+  const std::string text = tree ? json::print_indented(*tree) + '\n' : answer->body;  // metrics are no JSON
   std::fputs(text.c_str(), stdout);
   return 0;
 }
@@ -201,22 +153,14 @@ std::optional<std::string> seconds_of(const std::string& duration) {
 }
 
 std::string json_object(const std::vector<std::pair<std::string, std::string>>& members) {
-  std::string out;
-  json::Writer writer(out);
-  writer.begin_object();
+  Tree object = Tree::object();
   for (const auto& [name, value] : members) {
     if (value.empty()) continue;
-    writer.key(name);
     const bool stands = value[0] == '{' || value[0] == '[' || value == "true" ||
                         value.find_first_not_of("0123456789.") == std::string::npos;
-    if (stands) {
-      writer.raw(value);
-    } else {
-      writer.string(value);
-    }
+    json::add_member(object, name, stands ? json::raw(value) : Tree(value));
   }
-  writer.end_object();
-  return out;
+  return json::print(object);
 }
 
 }  // namespace mayfly::http

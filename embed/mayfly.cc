@@ -1,15 +1,14 @@
 // Keeps what mayfly/mayfly.h promises.
 #include "mayfly/mayfly.h"
 
-#include <charconv>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "compat/control/call.h"
 #include "compat/control/control.h"
 #include "compat/emulator.h"
-#include "compat/wire/json.h"
+#include "compat/wire/json_tree.h"
 #include "engine/clock.h"
-#include "engine/whole_number.h"
 #include "http/invoker.h"
 #include "http/log.h"
 #include "http/server.h"
@@ -84,42 +83,36 @@ Answer Emulator::control(std::string_view method, std::string_view path, std::st
 
 namespace {
 
-// The answer's document, if it is one of success.
-std::unique_ptr<json::Document> succeeded(const Answer& answer) {
-  auto document = json::parse(answer.body);
-  if (answer.status == 200 && document) return document;
-  const json::Value* message = document ? document->root().member("message") : nullptr;
-  throw std::logic_error("mayfly: " + std::string(message ? message->string() : answer.body));
+// What a call that succeeded answered.
+json::Tree succeeded(const Answer& answer) {
+  auto tree = json::parse_tree(answer.body);
+  if (answer.status == 200 && tree) return *std::move(tree);
+  const auto message = tree ? json::string_member(*tree, "message") : std::nullopt;
+  throw std::logic_error("mayfly: " + std::string(message.value_or(answer.body)));
 }
 
-std::optional<TimePoint> time_of(const json::Value* text) {
-  if (text == nullptr) return std::nullopt;
-  const auto instant = compat::control::parse_time(text->string());
+std::optional<TimePoint> time_of(const json::Tree& object, std::string_view name) {
+  const auto instant = compat::control::parse_time(json::string_member(object, name).value_or(""));
   return instant ? std::optional(TimePoint(std::chrono::milliseconds(*instant))) : std::nullopt;
 }
 
-std::int64_t integer_of(const json::Value* number) {
-  return number == nullptr ? 0 : engine::whole_number<std::int64_t>(number->number_text()).value_or(0);
+std::string text_of(const json::Tree& object, std::string_view name) {
+  return std::string(json::string_member(object, name).value_or(""));
 }
 
-std::string text_of(const json::Value* text) { return text ? std::string(text->string()) : std::string(); }
-
 Advanced advanced_of(const Answer& answer) {
-  const auto document = succeeded(answer);
-  const json::Value& root = document->root();
-  Advanced advanced{.now = time_of(root.member("now")).value_or(TimePoint{}),
-                    .expired = integer_of(root.member("expired")),
+  const json::Tree root = succeeded(answer);
+  Advanced advanced{.now = time_of(root, "now").value_or(TimePoint{}),
+                    .expired = json::integer_member(root, "expired").value_or(0),
                     .tables = {},
-                    .next_expiry = time_of(root.member("next_expiry"))};
-  if (const json::Value* tables = root.member("tables"))
-    for (const json::Member& table : tables->members())
-      advanced.tables[std::string(table.name)] = integer_of(&table.value);
+                    .next_expiry = time_of(root, "next_expiry")};
+  if (const json::Tree* tables = json::member(root, "tables"))
+    for (const auto& table : tables->items())
+      advanced.tables[table.key()] = json::integer(table.value()).value_or(0);
   return advanced;
 }
 
-std::string printed(TimePoint time) {
-  return '"' + compat::control::print_time(time.time_since_epoch().count()) + '"';
-}
+std::string printed(TimePoint time) { return compat::control::print_time(time.time_since_epoch().count()); }
 
 constexpr std::string_view clock_path = "/_mayfly/clock", advance_path = "/_mayfly/clock/advance";
 
@@ -131,29 +124,26 @@ TimePoint Emulator::now(const Identity& identity) const {
 }
 
 Clock Emulator::clock(const Identity& identity) {
-  const auto document = succeeded(control("GET", clock_path, {}, identity));
-  const std::string mode = text_of(document->root().member("mode"));
+  const json::Tree root = succeeded(control("GET", clock_path, {}, identity));
+  const std::string mode = text_of(root, "mode");
   Clock clock{.mode = mode == "frozen"   ? Clock::Mode::frozen
                       : mode == "offset" ? Clock::Mode::offset
                       : mode == "rate"   ? Clock::Mode::rate
                                          : Clock::Mode::real,
-              .now = time_of(document->root().member("now")).value_or(TimePoint{})};
-  if (const json::Value* rate = document->root().member("rate")) {
-    const std::string_view text = rate->number_text();
-    std::from_chars(text.data(), text.data() + text.size(), clock.rate);
-  }
+              .now = time_of(root, "now").value_or(TimePoint{})};
+  if (const json::Tree* rate = json::member(root, "rate"); rate != nullptr && rate->is_number())
+    clock.rate = rate->get<double>();
   return clock;
 }
 
 Advanced Emulator::freeze(std::optional<TimePoint> at, const Identity& identity) {
-  const std::string now = at ? R"(,"now":)" + printed(*at) : "";
-  return advanced_of(control("PUT", clock_path, R"({"mode":"frozen")" + now + "}", identity));
+  json::Tree body{{"mode", "frozen"}};
+  if (at) body["now"] = printed(*at);
+  return advanced_of(control("PUT", clock_path, json::print(body), identity));
 }
 
 Advanced Emulator::run_at(double rate, const Identity& identity) {
-  std::string body = R"({"mode":"rate","rate":)";
-  json::Writer(body).decimal(rate);
-  return advanced_of(control("PUT", clock_path, body + "}", identity));
+  return advanced_of(control("PUT", clock_path, json::print({{"mode", "rate"}, {"rate", rate}}), identity));
 }
 
 Advanced Emulator::run_real(const Identity& identity) {
@@ -162,13 +152,12 @@ Advanced Emulator::run_real(const Identity& identity) {
 
 Advanced Emulator::advance(std::chrono::milliseconds by, const Identity& identity) {
   if (by.count() < 0) throw std::logic_error("mayfly: time moves forward only");
-  std::string body = R"({"seconds":)";
-  json::Writer(body).seconds(by.count());
-  return advanced_of(control("POST", advance_path, body + "}", identity));
+  return advanced_of(
+      control("POST", advance_path, json::print({{"seconds", json::seconds(by.count())}}), identity));
 }
 
 Advanced Emulator::advance_to(TimePoint instant, const Identity& identity) {
-  return advanced_of(control("POST", advance_path, R"({"to":)" + printed(instant) + "}", identity));
+  return advanced_of(control("POST", advance_path, json::print({{"to", printed(instant)}}), identity));
 }
 
 Advanced Emulator::advance_to_next_expiry(const Identity& identity) {
@@ -176,21 +165,19 @@ Advanced Emulator::advance_to_next_expiry(const Identity& identity) {
 }
 
 std::int64_t Emulator::sweep(std::string_view table, const Identity& identity) {
-  const auto document =
+  const json::Tree root =
       succeeded(control("POST", "/_mayfly/ttl/" + std::string(table) + "/sweep", {}, identity));
-  return integer_of(document->root().member("expired"));
+  return json::integer_member(root, "expired").value_or(0);
 }
 
 Explanation Emulator::explain(std::string_view table, std::string_view key_json, const Identity& identity) {
-  const auto document = succeeded(control("POST", "/_mayfly/ttl/" + std::string(table) + "/explain",
-                                          R"({"key":)" + std::string(key_json) + "}", identity));
-  const json::Value& root = document->root();
-  return {text_of(root.member("reason")), text_of(root.member("message")),
-          time_of(root.member("expires_at"))};
+  const json::Tree root = succeeded(control("POST", "/_mayfly/ttl/" + std::string(table) + "/explain",
+                                            json::print({{"key", json::raw(key_json)}}), identity));
+  return {text_of(root, "reason"), text_of(root, "message"), time_of(root, "expires_at")};
 }
 
 std::string Emulator::take_snapshot(const Identity& identity) {
-  return text_of(succeeded(control("POST", "/_mayfly/snapshots", {}, identity))->root().member("id"));
+  return text_of(succeeded(control("POST", "/_mayfly/snapshots", {}, identity)), "id");
 }
 
 void Emulator::restore_snapshot(std::string_view id, const Identity& identity) {

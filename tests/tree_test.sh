@@ -35,7 +35,9 @@ included_in "http includes nothing of cli or embed" '(cli|embed|mayfly)/' "$nowh
 included_in "RocksDB is included by engine/storage.cc and storage_files.cc alone" 'rocksdb/' \
         'engine/storage(_files)?[.]cc' engine compat http cli embed include
 included_in "Boost.JSON is included by compat/wire/json.cc alone" 'boost/json' 'compat/wire/json[.]cc' engine compat http cli embed include
-included_in "nlohmann's JSON stays off the request path" 'nlohmann/' 'http/admin[.]cc' engine compat http cli embed include
+included_in "nlohmann's JSON is for what people read and write: control calls, kept settings, commands" 'nlohmann/' \
+        '(compat/wire/json_tree[.](h|cc)|compat/control/[a-z_]+[.]cc|compat/kinesis/destinations[.]cc|compat/triggers/(functions|event_source_mapping|rest)[.]cc|cli/commands[.]cc|embed/mayfly[.]cc)' \
+        engine compat http cli embed include
 included_in "Asio and Beast stay in the connection's files" 'boost/(asio|beast)' \
         'http/(session|server|request_parser|invoker|name_lookup)[.](h|cc)' engine compat http cli embed include
 included_in "CLI11 is included by cli/options.cc alone" 'CLI/' 'cli/options[.]cc' engine compat http cli embed include

@@ -7,11 +7,13 @@
 // is up: 408, with what did happen to the item in "records".
 #include <condition_variable>
 #include <deque>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "compat/control/handlers.h"
 #include "compat/items/keys.h"
 #include "compat/streams/record.h"
+#include "compat/wire/json.h"
 #include "engine/mutex.h"
 
 namespace mayfly::compat::control {
@@ -77,11 +79,11 @@ Result<std::optional<engine::Cause>> read_by(Fields& body) {
   return error::validation("by must be user or service.");
 }
 
-void write_answer(const ToldChange& change, json::Writer& out) {
-  out.begin_object();
-  out.key("record");
+json::Tree answer_with(const ToldChange& change) {
+  std::string record;
+  json::Writer out(record);
   write_stream_record(out, change.stream, change.record);
-  out.end_object();
+  return {{"record", json::raw(record)}};
 }
 
 Unexpected<Error> time_is_up(const std::deque<ToldChange>& happened, double seconds) {
@@ -133,9 +135,9 @@ std::optional<ToldChange> look_back(Call& call, const engine::Table& table, cons
 
 }  // namespace
 
-Result<void> await_change(Call& call, json::Writer& out) {
+Result<json::Tree> await_change(Call& call) {
   TRY(const std::string table_name, call.body.required_string("table"));
-  const json::Value* key = call.body.any("key");
+  call.body.any("key");
   TRY(const auto kind, read_event(call.body));
   TRY(const auto cause, read_by(call.body));
   TRY(const auto timeout, call.body.number("timeout_seconds", 0, timeout_seconds_max));
@@ -143,7 +145,7 @@ Result<void> await_change(Call& call, json::Writer& out) {
   CHECK_OK(call.body.nothing_else());
   TRY(const auto table, call.table(table_name));
   const auto description = table->description();
-  TRY(std::string item_key, Call::item_key(*description, key));
+  TRY(std::string item_key, call.item_key(*description));
   const Wanted wanted{table_name, std::move(item_key), kind, cause};
   if (since && !description->stream) {
     return error::validation("since needs a stream, and the table " + table_name + " has none enabled.");
@@ -159,8 +161,7 @@ Result<void> await_change(Call& call, json::Writer& out) {
   std::set<engine::Sequence> seen;
   if (since) {
     if (const auto change = look_back(call, *description, wanted, *since, happened, seen)) {
-      write_answer(*change, out);
-      return {};
+      return answer_with(*change);
     }
   }
 
@@ -173,8 +174,7 @@ Result<void> await_change(Call& call, json::Writer& out) {
   subscription.end();
   const engine::Lock lock(inbox.mutex);  // nobody else takes it any more
   if (inbox.found) {
-    write_answer(told(inbox.found->change()), out);
-    return {};
+    return answer_with(told(inbox.found->change()));
   }
   if (call.stop.stop_requested()) return stopped();
   for (const engine::KeptChange& other : inbox.others)

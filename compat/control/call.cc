@@ -5,6 +5,7 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "compat/items/keys.h"
 #include "compat/tables/lookup.h"
@@ -49,16 +50,18 @@ bool take(std::string_view& text, char c) {
 
 // --- members
 
-const json::Value* Fields::any(std::string_view name) {
+bool Fields::empty() const { return object_ == nullptr || object_->empty(); }
+
+const json::Tree* Fields::any(std::string_view name) {
   asked_.push_back(name);
-  return object_ == nullptr ? nullptr : object_->member(name);
+  return object_ == nullptr ? nullptr : json::member(*object_, name);
 }
 
 Result<std::optional<std::string>> Fields::string(std::string_view name) {
-  const json::Value* value = any(name);
+  const json::Tree* value = any(name);
   if (value == nullptr) return std::optional<std::string>();
-  if (!value->is(json::Value::Kind::string)) return wrong(name, "a string");
-  return std::optional(std::string(value->string()));
+  if (!value->is_string()) return wrong(name, "a string");
+  return std::optional(value->get<std::string>());
 }
 
 Result<std::string> Fields::required_string(std::string_view name) {
@@ -69,13 +72,10 @@ Result<std::string> Fields::required_string(std::string_view name) {
 }
 
 Result<std::optional<double>> Fields::number(std::string_view name, double least, double most) {
-  const json::Value* value = any(name);
+  const json::Tree* value = any(name);
   if (value == nullptr) return std::optional<double>();
-  const std::string_view text = value->number_text();
-  double number = 0;
-  if (text.empty() || std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc{}) {
-    return wrong(name, "a number");
-  }
+  if (!value->is_number()) return wrong(name, "a number");
+  const auto number = value->get<double>();
   if (number < least || number > most) return wrong(name, "from " + print(least) + " to " + print(most));
   return std::optional(number);
 }
@@ -89,10 +89,10 @@ Result<std::optional<std::int64_t>> Fields::integer(std::string_view name, std::
 }
 
 Result<std::optional<bool>> Fields::boolean(std::string_view name) {
-  const json::Value* value = any(name);
+  const json::Tree* value = any(name);
   if (value == nullptr) return std::optional<bool>();
-  if (!value->is(json::Value::Kind::boolean)) return wrong(name, "true or false");
-  return std::optional(value->boolean());
+  if (!value->is_boolean()) return wrong(name, "true or false");
+  return std::optional(value->get<bool>());
 }
 
 Result<std::optional<engine::Instant>> Fields::time(std::string_view name) {
@@ -105,11 +105,11 @@ Result<std::optional<engine::Instant>> Fields::time(std::string_view name) {
 
 Result<void> Fields::nothing_else() const {
   if (object_ == nullptr) return {};
-  for (const json::Member& member : object_->members()) {
-    if (std::find(asked_.begin(), asked_.end(), member.name) != asked_.end()) continue;
+  for (const auto& member : object_->items()) {
+    if (std::find(asked_.begin(), asked_.end(), member.key()) != asked_.end()) continue;
     std::string known;
     for (const std::string_view name : asked_) known += (known.empty() ? "" : ", ") + std::string(name);
-    return error::validation("This call has no member " + std::string(member.name) +
+    return error::validation("This call has no member " + member.key() +
                              (known.empty() ? "." : "; it has " + known + "."));
   }
   return {};
@@ -139,11 +139,17 @@ Unexpected<Error> Call::no_such_table(std::string_view name) const {
                    scope.account + ".");
 }
 
-Result<std::string> Call::item_key(const engine::Table& table, const json::Value* key) {
+Result<engine::Item> Call::key() const {
+  const auto document = json::parse(body_text);
+  const json::Value* key = document == nullptr ? nullptr : document->root().member("key");
   if (key == nullptr || !key->is(json::Value::Kind::object)) {
     return error::validation("The body needs the member key, as {\"id\":{\"S\":\"1\"}}.");
   }
-  TRY(const engine::Item item, read_item(*key));
+  return read_item(*key);
+}
+
+Result<std::string> Call::item_key(const engine::Table& table) const {
+  TRY(const engine::Item item, key());
   return request_key(table, item);
 }
 
@@ -211,12 +217,15 @@ std::string print_time(engine::Instant instant) {
   return text;
 }
 
-void write_time_or_null(json::Writer& out, std::optional<engine::Instant> instant) {
-  if (instant) {
-    out.string(print_time(*instant));
-  } else {
-    out.raw("null");
-  }
+json::Tree time_or_null(std::optional<engine::Instant> instant) {
+  return instant ? json::Tree(print_time(*instant)) : json::Tree();
+}
+
+json::Tree item_tree(const engine::Item& item) {
+  std::string text;
+  json::Writer out(text);
+  write_item_object(out, item);
+  return json::raw(text);
 }
 
 // --- changes

@@ -1,6 +1,6 @@
 // A call of the control API as its handler sees it.
 //
-//   Result<void> sweep(Call& call, json::Writer& out) {
+//   Result<json::Tree> sweep(Call& call) {
 //     CHECK_OK(call.body.nothing_else());
 //     TRY(auto table, call.table(call.parameters[0]));
 //     ...
@@ -21,7 +21,7 @@
 
 #include "compat/control/control.h"
 #include "compat/emulator.h"
-#include "compat/wire/json.h"
+#include "compat/wire/json_tree.h"
 
 namespace mayfly::compat::control {
 
@@ -30,10 +30,10 @@ namespace mayfly::compat::control {
 class Fields {
  public:
   // nullptr: there are no members. Requires: `object` outlives this.
-  explicit Fields(const json::Value* object) : object_(object) {}
+  explicit Fields(const json::Tree* object) : object_(object) {}
 
-  [[nodiscard]] bool empty() const { return object_ == nullptr || object_->members().empty(); }
-  const json::Value* any(std::string_view name);
+  [[nodiscard]] bool empty() const;
+  const json::Tree* any(std::string_view name);
   Result<std::optional<std::string>> string(std::string_view name);
   Result<std::string> required_string(std::string_view name);
   Result<std::optional<double>> number(std::string_view name, double least, double most);
@@ -44,7 +44,7 @@ class Fields {
   [[nodiscard]] Result<void> nothing_else() const;
 
  private:
-  const json::Value* object_;
+  const json::Tree* object_;
   std::vector<std::string_view> asked_;
 };
 
@@ -54,9 +54,9 @@ struct Call {
   std::vector<std::string> parameters;  // what stood in the path for {…}
   std::string_view query;
   Fields body;
-  const json::Value* whole_body;  // nullptr: empty
+  std::string_view body_text;
   const std::stop_token& stop;
-  Answer& answer;  // `out` becomes its body
+  Answer& answer;  // what the handler returns becomes its body
 
   [[nodiscard]] engine::Database& database() const { return emulator.database(); }
   // Of ?name=value; nothing: it is not there.
@@ -66,11 +66,15 @@ struct Call {
   // 404 "There is no table carts in us-east-1 of account 000000000000."
   [[nodiscard]] Result<std::shared_ptr<engine::LiveTable>> table(std::string_view name) const;
   [[nodiscard]] Unexpected<Error> no_such_table(std::string_view name) const;
-  // The key of an item, as key_codec has it: from {"id":{"S":"1"}}.
-  static Result<std::string> item_key(const engine::Table& table, const json::Value* key);
+  // The body's member "key", {"id":{"S":"1"}}: an item that has a key's attributes. It is read as operations
+  // read one, so that it is refused in DynamoDB's words.
+  [[nodiscard]] Result<engine::Item> key() const;
+  // The same as key_codec has it.
+  [[nodiscard]] Result<std::string> item_key(const engine::Table& table) const;
 };
 
-using Handle = Result<void> (*)(Call& call, json::Writer& out);
+// The answer's body; null: the handler has put another into call.answer.
+using Handle = Result<json::Tree> (*)(Call& call);
 
 // 404 and 409: what the control API refuses in words of its own.
 Unexpected<Error> not_found(std::string message);
@@ -82,7 +86,8 @@ Unexpected<Error> stopped();
 std::optional<engine::Instant> parse_time(std::string_view text);
 // The same, without a fraction where that is 0.
 std::string print_time(engine::Instant instant);
-void write_time_or_null(json::Writer& out, std::optional<engine::Instant> instant);
+json::Tree time_or_null(std::optional<engine::Instant> instant);
+json::Tree item_tree(const engine::Item& item);
 
 // A change as await and the live view show a record of it.
 struct ToldChange {

@@ -7,6 +7,7 @@
 //     -> {"now":"2031-01-03T00:00:00Z","expired":2,"tables":{"carts":2},"next_expiry":null}
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "compat/control/handlers.h"
 #include "compat/kinesis/destinations.h"
@@ -28,28 +29,18 @@ std::string_view mode_name(Mode mode) {
   return {};
 }
 
-void write_setting(json::Writer& out, const engine::ClockSetting& setting) {
-  out.key("mode");
-  out.string(mode_name(setting.mode));
-  if (setting.mode != Mode::rate) return;
-  out.key("rate");
-  out.decimal(setting.rate);
+json::Tree show_setting(const engine::ClockSetting& setting) {
+  json::Tree shown{{"mode", mode_name(setting.mode)}};
+  if (setting.mode == Mode::rate) shown["rate"] = setting.rate;
+  return shown;
 }
 
-void write_advanced(json::Writer& out, const engine::Advanced& advanced) {
-  out.key("now");
-  out.string(print_time(advanced.now));
-  out.key("expired");
-  out.integer(advanced.expired);
-  out.key("tables");
-  out.begin_object();
-  for (const auto& [name, count] : advanced.tables) {
-    out.key(name);
-    out.integer(count);
-  }
-  out.end_object();
-  out.key("next_expiry");
-  write_time_or_null(out, advanced.next_expiry);
+void add_advanced(json::Tree& shown, const engine::Advanced& advanced) {
+  shown["now"] = print_time(advanced.now);
+  shown["expired"] = advanced.expired;
+  json::Tree& tables = shown["tables"] = json::Tree::object();
+  for (const auto& [name, count] : advanced.tables) json::add_member(tables, name, count);
+  shown["next_expiry"] = time_or_null(advanced.next_expiry);
 }
 
 Result<engine::ClockSetting> read_setting(Fields& body, engine::ClockSetting before, bool has_now) {
@@ -85,44 +76,32 @@ Unexpected<Error> would_go_back(engine::Instant to, engine::Instant now) {
 }
 
 // Waits until what was written has reached functions and Kinesis, and says what has not.
-void write_settled(Call& call, double seconds_max, json::Writer& out) {
+void add_settled(json::Tree& shown, Call& call, double seconds_max) {
   const auto time_max = std::chrono::milliseconds(std::llround(seconds_max * 1000));
   const auto deadline = engine::host_time() + time_max;
   const auto unfinished = call.emulator.triggers().settle(call.scope.account, time_max, call.stop);
   const bool kinesis = call.emulator.kinesis().settle(deadline, call.stop);
-  out.key("settled");
-  out.boolean(unfinished.empty() && kinesis);
-  out.key("unfinished");
-  out.begin_array();
+  shown["settled"] = unfinished.empty() && kinesis;
+  json::Tree& list = shown["unfinished"] = json::Tree::array();
   for (const auto& one : unfinished) {
-    out.begin_object();
-    out.key("UUID");
-    out.string(one.uuid);
-    out.key("FunctionArn");
-    out.string(one.function_arn);
-    out.key("EventSourceArn");
-    out.string(one.event_source_arn);
-    out.key("LastProcessingResult");
-    out.string(one.reason);
-    out.end_object();
+    list.push_back({{"UUID", one.uuid},
+                    {"FunctionArn", one.function_arn},
+                    {"EventSourceArn", one.event_source_arn},
+                    {"LastProcessingResult", one.reason}});
   }
-  out.end_array();
 }
 
 Unexpected<Error> past_the_end() { return error::validation("The clock ends with the year 9999."); }
 
 }  // namespace
 
-Result<void> show_clock(Call& call, json::Writer& out) {
-  out.begin_object();
-  write_setting(out, call.database().clock_setting(call.scope.account));
-  out.key("now");
-  out.string(print_time(call.database().now(call.scope.account)));
-  out.end_object();
-  return {};
+Result<json::Tree> show_clock(Call& call) {
+  json::Tree shown = show_setting(call.database().clock_setting(call.scope.account));
+  shown["now"] = print_time(call.database().now(call.scope.account));
+  return shown;
 }
 
-Result<void> set_clock(Call& call, json::Writer& out) {
+Result<json::Tree> set_clock(Call& call) {
   const std::string& account = call.scope.account;
   TRY(const auto now, call.body.time("now"));
   TRY(const auto setting, read_setting(call.body, call.database().clock_setting(account), now.has_value()));
@@ -135,14 +114,12 @@ Result<void> set_clock(Call& call, json::Writer& out) {
     return conflict("Time moves forward while the account has tables, and the real time is before " +
                     print_time(call.database().now(account)) + ". A reset returns to it.");
   }
-  out.begin_object();
-  write_setting(out, setting);
-  write_advanced(out, *advanced);
-  out.end_object();
-  return {};
+  json::Tree shown = show_setting(setting);
+  add_advanced(shown, *advanced);
+  return shown;
 }
 
-Result<void> advance_clock(Call& call, json::Writer& out) {
+Result<json::Tree> advance_clock(Call& call) {
   engine::Database& database = call.database();
   const std::string& account = call.scope.account;
   TRY(const auto seconds, call.body.number("seconds", 0, engine::last_instant / 1000));
@@ -176,15 +153,11 @@ Result<void> advance_clock(Call& call, json::Writer& out) {
     if (!arrived) return past_the_end();
     advanced = *arrived;
   }
-  out.begin_object();
-  write_advanced(out, advanced);
-  if (stayed) {
-    out.key("message");
-    out.string("Nothing is going to expire: the clock stays where it is.");
-  }
-  if (settle) write_settled(call, settle_seconds.value_or(settle_seconds_default), out);
-  out.end_object();
-  return {};
+  json::Tree shown;
+  add_advanced(shown, advanced);
+  if (stayed) shown["message"] = "Nothing is going to expire: the clock stays where it is.";
+  if (settle) add_settled(shown, call, settle_seconds.value_or(settle_seconds_default));
+  return shown;
 }
 
 }  // namespace mayfly::compat::control

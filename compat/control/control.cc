@@ -1,6 +1,7 @@
 #include "compat/control/control.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "compat/control/handlers.h"
 #include "compat/wire/percent_encoding.h"
@@ -75,24 +76,24 @@ bool matches(std::string_view pattern, std::string_view path, std::vector<std::s
 Answer run(Emulator& emulator, const Request& request, const Route& route,
            std::vector<std::string> parameters) {
   Answer answer;
-  std::unique_ptr<json::Document> document;
+  std::optional<json::Tree> body;
   if (!request.body.empty()) {
-    document = json::parse(request.body);
-    if (document == nullptr || !document->root().is(json::Value::Kind::object)) {
+    body = json::parse_tree(request.body);
+    if (!body || !body->is_object()) {
       return refusal(error::validation("The body must be a JSON object.").error);
     }
   }
-  const json::Value* body = document ? &document->root() : nullptr;
   Call call{.emulator = emulator,
             .scope = request.scope,
             .parameters = std::move(parameters),
             .query = request.query,
-            .body = Fields(body),
-            .whole_body = body,
+            .body = Fields(body ? &*body : nullptr),
+            .body_text = request.body,
             .stop = request.stop,
             .answer = answer};
-  json::Writer out(answer.body);
-  if (auto outcome = route.handle(call, out); !outcome) return refusal(outcome.error());
+  auto outcome = route.handle(call);
+  if (!outcome) return refusal(outcome.error());
+  if (!outcome->is_null()) answer.body = json::print(*outcome);
   return answer;
 }
 

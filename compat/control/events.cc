@@ -8,10 +8,12 @@
 // and said in place: event "gap", data {"dropped":17}. A comment keeps a quiet connection alive.
 #include <condition_variable>
 #include <deque>
+#include <nlohmann/json.hpp>
 
 #include "compat/control/handlers.h"
 #include "compat/streams/arn_and_iterator.h"
 #include "compat/streams/record.h"
+#include "compat/wire/json.h"
 #include "engine/mutex.h"
 
 namespace mayfly::compat::control {
@@ -113,7 +115,7 @@ class Changes final : public EventSource {
 
 }  // namespace
 
-Result<void> follow_events(Call& call, json::Writer&) {
+Result<json::Tree> follow_events(Call& call) {
   Changes::Filter filter{
       .scope = call.scope, .table = call.query_value("table"), .event = call.query_value("event")};
   if (const auto& event = filter.event;
@@ -126,7 +128,7 @@ Result<void> follow_events(Call& call, json::Writer&) {
   }
   call.answer.content_type = "text/event-stream";
   call.answer.events = std::make_unique<Changes>(call.database(), std::move(filter));
-  return {};
+  return json::Tree();
 }
 
 }  // namespace mayfly::compat::control

@@ -2,6 +2,8 @@
 //
 // {"key":{"id":{"S":"1"}}} -> {"expires_at":"2031-01-01T00:00:00.001Z","reason":"not_due","message":"ttl is
 // 1924992000; the item will be …"}
+#include <nlohmann/json.hpp>
+
 #include "compat/control/handlers.h"
 #include "compat/items/keys.h"
 #include "engine/expiry_index.h"
@@ -95,23 +97,17 @@ Explanation explain(const engine::Table& table, const std::optional<engine::Stor
 
 }  // namespace
 
-Result<void> explain_item(Call& call, json::Writer& out) {
-  const json::Value* key = call.body.any("key");
+Result<json::Tree> explain_item(Call& call) {
+  call.body.any("key");
   CHECK_OK(call.body.nothing_else());
   TRY(const auto table, call.table(call.parameters[0]));
   const auto description = table->description();
-  TRY(const std::string item_key, Call::item_key(*description, key));
+  TRY(const std::string item_key, call.item_key(*description));
   const Explanation explanation =
       explain(*description, call.database().get(*table, item_key), call.database().now(call.scope.account));
-  out.begin_object();
-  out.key("expires_at");
-  write_time_or_null(out, explanation.expires_at);
-  out.key("reason");
-  out.string(explanation.reason);
-  out.key("message");
-  out.string(explanation.message);
-  out.end_object();
-  return {};
+  return json::Tree{{"expires_at", time_or_null(explanation.expires_at)},
+                    {"reason", explanation.reason},
+                    {"message", explanation.message}};
 }
 
 }  // namespace mayfly::compat::control

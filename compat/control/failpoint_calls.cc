@@ -3,63 +3,52 @@
 // PUT    {"table":"carts","key":{"id":{"S":"1"}}}  arms a point
 // GET    {"failpoints":[{"table":"carts","key":{…},"state":"waiting","due":"…Z"}]}
 // DELETE the same body: releases it; {}, or no body: all of the account
+#include <nlohmann/json.hpp>
+
 #include "compat/control/handlers.h"
-#include "compat/wire/attribute_value_json.h"
 #include "engine/failpoints.h"
 
 namespace mayfly::compat::control {
 
-Result<void> show_failpoints(Call& call, json::Writer& out) {
-  out.begin_object();
-  out.key("failpoints");
-  out.begin_array();
+Result<json::Tree> show_failpoints(Call& call) {
+  json::Tree points = json::Tree::array();
   for (const engine::Failpoints::Point& point : call.database().failpoints().of(call.scope.account)) {
     const auto table = point.table->description();
-    out.begin_object();
-    out.key("region");
-    out.string(table->region);
-    out.key("table");
-    out.string(table->name);
-    out.key("key");
-    write_item_object(out, point.keys);
-    out.key("state");
-    out.string(point.waiting ? "waiting" : "armed");
-    if (point.waiting) {
-      out.key("due");
-      out.string(print_time(point.due));
-    }
-    out.end_object();
+    json::Tree shown{{"region", table->region},
+                     {"table", table->name},
+                     {"key", item_tree(point.keys)},
+                     {"state", point.waiting ? "waiting" : "armed"}};
+    if (point.waiting) shown["due"] = print_time(point.due);
+    points.push_back(std::move(shown));
   }
-  out.end_array();
-  out.end_object();
-  return {};
+  return json::Tree{{"failpoints", std::move(points)}};
 }
 
-Result<void> arm_failpoint(Call& call, json::Writer& out) {
+Result<json::Tree> arm_failpoint(Call& call) {
   TRY(const std::string name, call.body.required_string("table"));
-  const json::Value* key = call.body.any("key");
+  call.body.any("key");
   CHECK_OK(call.body.nothing_else());
   TRY(auto table, call.table(name));
-  TRY(std::string item_key, Call::item_key(*table->description(), key));
-  TRY(engine::Item keys, read_item(*key));
+  TRY(std::string item_key, call.item_key(*table->description()));
+  TRY(engine::Item keys, call.key());
   call.database().failpoints().arm(std::move(table), std::move(item_key), std::move(keys));
-  return show_failpoints(call, out);
+  return show_failpoints(call);
 }
 
-Result<void> release_failpoints(Call& call, json::Writer& out) {
+Result<json::Tree> release_failpoints(Call& call) {
   if (call.body.empty()) {
     call.database().failpoints().release_all(call.scope.account);
-    return show_failpoints(call, out);
+    return show_failpoints(call);
   }
   TRY(const std::string name, call.body.required_string("table"));
-  const json::Value* key = call.body.any("key");
+  call.body.any("key");
   CHECK_OK(call.body.nothing_else());
   TRY(const auto table, call.table(name));
-  TRY(const std::string item_key, Call::item_key(*table->description(), key));
+  TRY(const std::string item_key, call.item_key(*table->description()));
   if (!call.database().failpoints().release(*table, item_key)) {
     return not_found("There is no failpoint for this item of " + name + ".");
   }
-  return show_failpoints(call, out);
+  return show_failpoints(call);
 }
 
 }  // namespace mayfly::compat::control

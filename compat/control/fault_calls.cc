@@ -4,6 +4,7 @@
 //           {"fault":"latency","milliseconds":200,"probability":0.1,"seed":7}]}
 #include <algorithm>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "compat/control/handlers.h"
 #include "compat/faults.h"
@@ -31,8 +32,8 @@ bool is_operation(const std::string& name) {
          find_operation(std::string(dynamodb_streams) + "." + name) != nullptr;
 }
 
-Result<FaultRule> read_rule(const json::Value& value) {
-  if (!value.is(json::Value::Kind::object)) return error::validation("A rule must be a JSON object.");
+Result<FaultRule> read_rule(const json::Tree& value) {
+  if (!value.is_object()) return error::validation("A rule must be a JSON object.");
   Fields fields(&value);
   FaultRule rule;
   TRY(auto operation, fields.string("operation"));
@@ -76,68 +77,53 @@ Result<FaultRule> read_rule(const json::Value& value) {
   return rule;
 }
 
-void write_rule(json::Writer& out, const FaultRule& rule) {
-  const auto text = [&](std::string_view name, std::string_view value) {
-    if (value.empty()) return;
-    out.key(name);
-    out.string(value);
-  };
-  const auto number = [&](std::string_view name, std::int64_t value) {
-    out.key(name);
-    out.integer(value);
-  };
-  out.begin_object();
-  text("operation", rule.operation);
-  text("table", rule.table);
+json::Tree show_rule(const FaultRule& rule) {
+  json::Tree shown = json::Tree::object();
+  if (!rule.operation.empty()) shown["operation"] = rule.operation;
+  if (!rule.table.empty()) shown["table"] = rule.table;
   for (const auto& [name, kind] : kinds)
-    if (kind == rule.kind) text("fault", name);
-  if (rule.exception) text("exception", error_name(*rule.exception));
-  if (rule.kind == FaultRule::Kind::latency) number("milliseconds", rule.milliseconds);
-  if (rule.kind == FaultRule::Kind::unprocessed && rule.items != ~std::size_t{0}) {
-    number("items", static_cast<std::int64_t>(rule.items));
-  }
-  if (rule.count) number("count", *rule.count);
+    if (kind == rule.kind) shown["fault"] = name;
+  if (rule.exception) shown["exception"] = error_name(*rule.exception);
+  if (rule.kind == FaultRule::Kind::latency) shown["milliseconds"] = rule.milliseconds;
+  if (rule.kind == FaultRule::Kind::unprocessed && rule.items != ~std::size_t{0}) shown["items"] = rule.items;
+  if (rule.count) shown["count"] = *rule.count;
   if (rule.probability < 1) {
-    out.key("probability");
-    out.decimal(rule.probability);
-    number("seed", static_cast<std::int64_t>(rule.seed));
+    shown["probability"] = rule.probability;
+    shown["seed"] = rule.seed;
   }
-  number("asked", rule.asked);
-  number("struck", rule.struck);
-  out.end_object();
+  shown["asked"] = rule.asked;
+  shown["struck"] = rule.struck;
+  return shown;
 }
 
 }  // namespace
 
-Result<void> show_faults(Call& call, json::Writer& out) {
-  out.begin_object();
-  out.key("rules");
-  out.begin_array();
-  for (const FaultRule& rule : call.emulator.faults().rules(call.scope.account)) write_rule(out, rule);
-  out.end_array();
-  out.end_object();
-  return {};
+Result<json::Tree> show_faults(Call& call) {
+  json::Tree rules = json::Tree::array();
+  for (const FaultRule& rule : call.emulator.faults().rules(call.scope.account))
+    rules.push_back(show_rule(rule));
+  return json::Tree{{"rules", std::move(rules)}};
 }
 
-Result<void> put_faults(Call& call, json::Writer& out) {
-  const json::Value* list = call.body.any("rules");
+Result<json::Tree> put_faults(Call& call) {
+  const json::Tree* list = call.body.any("rules");
   CHECK_OK(call.body.nothing_else());
-  if (list == nullptr || !list->is(json::Value::Kind::array)) {
+  if (list == nullptr || !list->is_array()) {
     return error::validation("The body needs the member rules, a list.");
   }
-  if (list->items().size() > rules_max) return error::validation("rules must be at most 100.");
+  if (list->size() > rules_max) return error::validation("rules must be at most 100.");
   std::vector<FaultRule> rules;
-  for (const json::Value& value : list->items()) {
+  for (const json::Tree& value : *list) {
     TRY(rules.emplace_back(), read_rule(value));
   }
   call.emulator.faults().set(call.scope.account, std::move(rules));
-  return show_faults(call, out);
+  return show_faults(call);
 }
 
-Result<void> clear_faults(Call& call, json::Writer& out) {
+Result<json::Tree> clear_faults(Call& call) {
   CHECK_OK(call.body.nothing_else());
   call.emulator.faults().set(call.scope.account, {});
-  return show_faults(call, out);
+  return show_faults(call);
 }
 
 }  // namespace mayfly::compat::control

@@ -4,6 +4,7 @@
 // {"url":"http://127.0.0.1:9000/","timeout_seconds":3} ->
 // {"name":"reminder","url":"http://127.0.0.1:9000/","timeout_seconds":3}
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "compat/control/handlers.h"
 #include "compat/triggers/triggers.h"
@@ -13,32 +14,23 @@ namespace {
 
 using triggers::Function;
 
-void write_function(json::Writer& out, const std::string& name, const Function& function) {
-  out.begin_object();
-  out.key("name");
-  out.string(name);
-  out.key("url");
-  out.string(function.url.text);
-  out.key("timeout_seconds");
-  out.seconds(function.time_max.count());
-  out.end_object();
+json::Tree show_function(const std::string& name, const Function& function) {
+  return {{"name", name},
+          {"url", function.url.text},
+          {"timeout_seconds", json::seconds(function.time_max.count())}};
 }
 
 }  // namespace
 
-Result<void> show_functions(Call& call, json::Writer& out) {
-  out.begin_object();
-  out.key("functions");
-  out.begin_array();
+Result<json::Tree> show_functions(Call& call) {
+  json::Tree functions = json::Tree::array();
   for (const auto& [name, function] : call.emulator.triggers().functions().list(call.scope.account)) {
-    write_function(out, name, function);
+    functions.push_back(show_function(name, function));
   }
-  out.end_array();
-  out.end_object();
-  return {};
+  return json::Tree{{"functions", std::move(functions)}};
 }
 
-Result<void> put_function(Call& call, json::Writer& out) {
+Result<json::Tree> put_function(Call& call) {
   TRY(const auto text, call.body.required_string("url"));
   TRY(const auto seconds, call.body.number("timeout_seconds", 0.001, Function::time_max_max.count()));
   CHECK_OK(call.body.nothing_else());
@@ -50,19 +42,16 @@ Result<void> put_function(Call& call, json::Writer& out) {
   Function function{*std::move(url)};
   if (seconds) function.time_max = std::chrono::milliseconds(std::llround(*seconds * 1000));
   call.emulator.triggers().functions().set(call.scope.account, name, function);
-  write_function(out, name, function);
-  return {};
+  return show_function(name, function);
 }
 
-Result<void> remove_function(Call& call, json::Writer& out) {
+Result<json::Tree> remove_function(Call& call) {
   CHECK_OK(call.body.nothing_else());
   const std::string& name = call.parameters[0];
   if (!call.emulator.triggers().functions().remove(call.scope.account, name)) {
     return not_found("The account has registered no function '" + name + "'.");
   }
-  out.begin_object();
-  out.end_object();
-  return {};
+  return json::Tree::object();
 }
 
 }  // namespace mayfly::compat::control

@@ -6,57 +6,57 @@
 namespace mayfly::compat::control {
 
 // health.cc
-Result<void> show_health(Call& call, json::Writer& out);
+Result<json::Tree> show_health(Call& call);
 
 // await.cc
-Result<void> await_change(Call& call, json::Writer& out);
+Result<json::Tree> await_change(Call& call);
 
 // events.cc
-Result<void> follow_events(Call& call, json::Writer& out);
+Result<json::Tree> follow_events(Call& call);
 
 // clock_calls.cc
-Result<void> show_clock(Call& call, json::Writer& out);
-Result<void> set_clock(Call& call, json::Writer& out);
-Result<void> advance_clock(Call& call, json::Writer& out);
+Result<json::Tree> show_clock(Call& call);
+Result<json::Tree> set_clock(Call& call);
+Result<json::Tree> advance_clock(Call& call);
 
 // explain.cc
-Result<void> explain_item(Call& call, json::Writer& out);
+Result<json::Tree> explain_item(Call& call);
 
 // failpoint_calls.cc
-Result<void> show_failpoints(Call& call, json::Writer& out);
-Result<void> arm_failpoint(Call& call, json::Writer& out);
-Result<void> release_failpoints(Call& call, json::Writer& out);
+Result<json::Tree> show_failpoints(Call& call);
+Result<json::Tree> arm_failpoint(Call& call);
+Result<json::Tree> release_failpoints(Call& call);
 
 // shard_calls.cc
-Result<void> show_shards(Call& call, json::Writer& out);
-Result<void> split_shards(Call& call, json::Writer& out);
-Result<void> roll_shards(Call& call, json::Writer& out);
+Result<json::Tree> show_shards(Call& call);
+Result<json::Tree> split_shards(Call& call);
+Result<json::Tree> roll_shards(Call& call);
 
 // function_calls.cc
-Result<void> show_functions(Call& call, json::Writer& out);
-Result<void> put_function(Call& call, json::Writer& out);
-Result<void> remove_function(Call& call, json::Writer& out);
+Result<json::Tree> show_functions(Call& call);
+Result<json::Tree> put_function(Call& call);
+Result<json::Tree> remove_function(Call& call);
 
 // fault_calls.cc
-Result<void> show_faults(Call& call, json::Writer& out);
-Result<void> put_faults(Call& call, json::Writer& out);
-Result<void> clear_faults(Call& call, json::Writer& out);
+Result<json::Tree> show_faults(Call& call);
+Result<json::Tree> put_faults(Call& call);
+Result<json::Tree> clear_faults(Call& call);
 
 // metrics_call.cc
-Result<void> show_metrics(Call& call, json::Writer& out);
+Result<json::Tree> show_metrics(Call& call);
 
 // snapshot_calls.cc
-Result<void> take_snapshot(Call& call, json::Writer& out);
-Result<void> list_snapshots(Call& call, json::Writer& out);
-Result<void> restore_snapshot(Call& call, json::Writer& out);
-Result<void> delete_snapshot(Call& call, json::Writer& out);
-Result<void> reset_account(Call& call, json::Writer& out);
+Result<json::Tree> take_snapshot(Call& call);
+Result<json::Tree> list_snapshots(Call& call);
+Result<json::Tree> restore_snapshot(Call& call);
+Result<json::Tree> delete_snapshot(Call& call);
+Result<json::Tree> reset_account(Call& call);
 
 // ttl_calls.cc
-Result<void> show_all_ttl(Call& call, json::Writer& out);
-Result<void> show_ttl(Call& call, json::Writer& out);
-Result<void> set_ttl_mode(Call& call, json::Writer& out);
-Result<void> sweep_table(Call& call, json::Writer& out);
-Result<void> show_upcoming(Call& call, json::Writer& out);
+Result<json::Tree> show_all_ttl(Call& call);
+Result<json::Tree> show_ttl(Call& call);
+Result<json::Tree> set_ttl_mode(Call& call);
+Result<json::Tree> sweep_table(Call& call);
+Result<json::Tree> show_upcoming(Call& call);
 
 }  // namespace mayfly::compat::control

@@ -1,6 +1,7 @@
 // GET /_mayfly/metrics: what a Prometheus server scrapes. Of all accounts, whoever asks.
 #include <algorithm>
 #include <charconv>
+#include <nlohmann/json.hpp>
 
 #include "compat/control/handlers.h"
 #include "compat/metrics.h"
@@ -119,9 +120,9 @@ void write_lags(Text& text, const std::vector<TableLine>& tables) {
 
 }  // namespace
 
-Result<void> show_metrics(Call& call, json::Writer& out) {
+Result<json::Tree> show_metrics(Call& call) {
   call.answer.content_type = "text/plain; version=0.0.4";
-  Text text(out.out());
+  Text text(call.answer.body);
   write_operations(text, call.emulator.metrics());
 
   engine::Database& database = call.database();
@@ -158,7 +159,7 @@ Result<void> show_metrics(Call& call, json::Writer& out) {
   text.sample("mayfly_storage_failing", "", std::int64_t{database.storage_failure().empty() ? 0 : 1});
   text.about("mayfly_stream_records_total", "counter", "Records that were ever written to streams.");
   text.sample("mayfly_stream_records_total", "", static_cast<std::int64_t>(database.published()));
-  return {};
+  return json::Tree();
 }
 
 }  // namespace mayfly::compat::control

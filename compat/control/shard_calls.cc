@@ -5,6 +5,8 @@
 // all.
 //      {}, or no body         each open shard
 // Each answers {"stream":"arn:…","shards":[{"id":"shardId-…","parent":"shardId-…","open":true}]}.
+#include <nlohmann/json.hpp>
+
 #include "compat/control/handlers.h"
 #include "compat/streams/arn_and_iterator.h"
 
@@ -20,28 +22,16 @@ Result<engine::Stream> stream_of(const Call& call, const engine::LiveTable& tabl
   return conflict("Table " + description->name + " has no enabled stream.");
 }
 
-Result<void> write_shards(const Call& call, const engine::LiveTable& table, json::Writer& out) {
+Result<json::Tree> shards_of(const Call& call, const engine::LiveTable& table) {
   TRY(const engine::Stream stream, stream_of(call, table));
-  out.begin_object();
-  out.key("stream");
-  out.string(stream_arn(stream));
-  out.key("shards");
-  out.begin_array();
+  json::Tree shards = json::Tree::array();
   for (const engine::Shard& shard : stream.shards) {
-    out.begin_object();
-    out.key("id");
-    out.string(shard_id(stream, shard));
-    if (const auto parent = parent_shard_id(stream, shard)) {
-      out.key("parent");
-      out.string(*parent);
-    }
-    out.key("open");
-    out.boolean(!shard.closed);
-    out.end_object();
+    json::Tree shown{{"id", shard_id(stream, shard)}};
+    if (const auto parent = parent_shard_id(stream, shard)) shown["parent"] = *parent;
+    shown["open"] = !shard.closed;
+    shards.push_back(std::move(shown));
   }
-  out.end_array();
-  out.end_object();
-  return {};
+  return json::Tree{{"stream", stream_arn(stream)}, {"shards", std::move(shards)}};
 }
 
 Unexpected<Error> refuse(engine::ReshardRefusal why, const std::string& table, const std::string& id) {
@@ -55,7 +45,7 @@ Unexpected<Error> refuse(engine::ReshardRefusal why, const std::string& table, c
   return conflict("Shard " + id + " is too narrow to be split.");
 }
 
-Result<void> reshard(Call& call, json::Writer& out, engine::Resharding how) {
+Result<json::Tree> reshard(Call& call, engine::Resharding how) {
   TRY(const auto asked, call.body.string("shard"));
   CHECK_OK(call.body.nothing_else());
   TRY(const auto table, call.table(call.parameters[0]));
@@ -68,22 +58,18 @@ Result<void> reshard(Call& call, json::Writer& out, engine::Resharding how) {
     const auto children = call.database().reshard(table, shard.number, how);
     if (!children) return refuse(children.error(), stream.table_name, id);
   }
-  return write_shards(call, *table, out);
+  return shards_of(call, *table);
 }
 
 }  // namespace
 
-Result<void> show_shards(Call& call, json::Writer& out) {
+Result<json::Tree> show_shards(Call& call) {
   CHECK_OK(call.body.nothing_else());
   TRY(const auto table, call.table(call.parameters[0]));
-  return write_shards(call, *table, out);
+  return shards_of(call, *table);
 }
 
-Result<void> split_shards(Call& call, json::Writer& out) {
-  return reshard(call, out, engine::Resharding::split);
-}
-Result<void> roll_shards(Call& call, json::Writer& out) {
-  return reshard(call, out, engine::Resharding::roll);
-}
+Result<json::Tree> split_shards(Call& call) { return reshard(call, engine::Resharding::split); }
+Result<json::Tree> roll_shards(Call& call) { return reshard(call, engine::Resharding::roll); }
 
 }  // namespace mayfly::compat::control

@@ -5,6 +5,8 @@
 // POST   /_mayfly/snapshots/{id}/restore  {"now":"2031-01-01T00:00:00Z"}
 // DELETE /_mayfly/snapshots/{id}          {}
 // POST   /_mayfly/reset                   {"now":"2026-11-20T10:00:00Z"}
+#include <nlohmann/json.hpp>
+
 #include "compat/control/handlers.h"
 #include "compat/triggers/triggers.h"
 #include "engine/failpoints.h"
@@ -18,40 +20,25 @@ Unexpected<Error> no_such_snapshot(const Call& call) {
 }
 
 // Answers what the account's clock says now that it was taken back.
-void write_now(Call& call, json::Writer& out) {
-  out.begin_object();
-  out.key("now");
-  out.string(print_time(call.database().now(call.scope.account)));
-  out.end_object();
+json::Tree show_now(const Call& call) {
+  return {{"now", print_time(call.database().now(call.scope.account))}};
 }
 
 }  // namespace
 
-Result<void> take_snapshot(Call& call, json::Writer& out) {
+Result<json::Tree> take_snapshot(Call& call) {
   CHECK_OK(call.body.nothing_else());
-  out.begin_object();
-  out.key("id");
-  out.string(std::to_string(call.database().take_snapshot(call.scope.account)));
-  out.end_object();
-  return {};
+  return json::Tree{{"id", std::to_string(call.database().take_snapshot(call.scope.account))}};
 }
 
-Result<void> list_snapshots(Call& call, json::Writer& out) {
-  out.begin_object();
-  out.key("snapshots");
-  out.begin_array();
-  for (const engine::SnapshotId id : call.database().list_snapshots(call.scope.account)) {
-    out.begin_object();
-    out.key("id");
-    out.string(std::to_string(id));
-    out.end_object();
-  }
-  out.end_array();
-  out.end_object();
-  return {};
+Result<json::Tree> list_snapshots(Call& call) {
+  json::Tree snapshots = json::Tree::array();
+  for (const engine::SnapshotId id : call.database().list_snapshots(call.scope.account))
+    snapshots.push_back({{"id", std::to_string(id)}});
+  return json::Tree{{"snapshots", std::move(snapshots)}};
 }
 
-Result<void> restore_snapshot(Call& call, json::Writer& out) {
+Result<json::Tree> restore_snapshot(Call& call) {
   CHECK_OK(call.body.nothing_else());
   const auto id = engine::whole_number<engine::SnapshotId>(call.parameters[0]);
   // An advance that stops at one would keep the account to itself.
@@ -63,27 +50,23 @@ Result<void> restore_snapshot(Call& call, json::Writer& out) {
   }
   if (!restored) return no_such_snapshot(call);
   call.emulator.table_changes().settle_all(call.scope.account);
-  write_now(call, out);
-  return {};
+  return show_now(call);
 }
 
-Result<void> delete_snapshot(Call& call, json::Writer& out) {
+Result<json::Tree> delete_snapshot(Call& call) {
   CHECK_OK(call.body.nothing_else());
   const auto id = engine::whole_number<engine::SnapshotId>(call.parameters[0]);
   if (!id || !call.database().drop_snapshot(call.scope.account, *id)) return no_such_snapshot(call);
-  out.begin_object();
-  out.end_object();
-  return {};
+  return json::Tree::object();
 }
 
-Result<void> reset_account(Call& call, json::Writer& out) {
+Result<json::Tree> reset_account(Call& call) {
   CHECK_OK(call.body.nothing_else());
   call.database().failpoints().release_all(call.scope.account);
   call.emulator.faults().set(call.scope.account, {});
   call.emulator.triggers().reset(call.scope.account, [&] { call.database().reset(call.scope.account); });
   call.emulator.table_changes().settle_all(call.scope.account);
-  write_now(call, out);
-  return {};
+  return show_now(call);
 }
 
 }  // namespace mayfly::compat::control

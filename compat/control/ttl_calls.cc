@@ -6,12 +6,11 @@
 //   POST /_mayfly/ttl/{table}/sweep       {"expired":2}
 //   GET  /_mayfly/ttl/{table}/upcoming    {"items":[{"key":{…},"due":"…Z","expires_at":"…Z"}]}
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "compat/control/handlers.h"
-#include "compat/wire/attribute_value_json.h"
 #include "engine/expiry_mode.h"
 #include "engine/expiry_view.h"
-#include "engine/whole_number.h"
 
 namespace mayfly::compat::control {
 namespace {
@@ -34,68 +33,39 @@ std::optional<engine::Instant> time_of(engine::Instant fires) {
   return fires == engine::never ? std::nullopt : std::optional(fires);
 }
 
-void write_mode(json::Writer& out, const engine::ExpiryMode& mode) {
-  out.key("mode");
-  out.string(mode_name(mode.kind));
+void add_mode(json::Tree& shown, const engine::ExpiryMode& mode) {
+  shown["mode"] = mode_name(mode.kind);
   if (mode.kind != Kind::aws) return;
-  out.key("delay_seconds");
-  out.begin_array();
-  out.seconds(mode.delay_ms_min);
-  out.seconds(mode.delay_ms_max);
-  out.end_array();
-  out.key("seed");
-  out.integer(static_cast<std::int64_t>(mode.seed));
+  json::Tree& delay = shown["delay_seconds"] = json::Tree::array();
+  delay.push_back(json::seconds(mode.delay_ms_min));
+  delay.push_back(json::seconds(mode.delay_ms_max));
+  shown["seed"] = mode.seed;
 }
 
-void write_lag(json::Writer& out, const engine::ExpiryStats& stats) {
-  out.key("lag_ms");
-  out.begin_object();
-  out.key("p50");
-  out.integer(stats.lag_ms_at(0.5));
-  out.key("p99");
-  out.integer(stats.lag_ms_at(0.99));
-  out.key("max");
-  out.integer(stats.lag_ms_max());
-  out.end_object();
+json::Tree show_lag(const engine::ExpiryStats& stats) {
+  return {{"p50", stats.lag_ms_at(0.5)}, {"p99", stats.lag_ms_at(0.99)}, {"max", stats.lag_ms_max()}};
 }
 
-void write_table(json::Writer& out, engine::Database& database, const engine::LiveTable& live) {
+json::Tree show_table(engine::Database& database, const engine::LiveTable& live) {
   const auto table = live.description();
   const engine::ExpiryTotals totals = engine::expiry_totals(database, live);
-  out.begin_object();
-  out.key("status");
-  out.string(table->ttl ? "ENABLED" : "DISABLED");
-  if (table->ttl) {
-    out.key("attribute");
-    out.string(table->ttl->attribute);
-  }
-  write_mode(out, table->expiry);
-  out.key("pending");
-  out.integer(totals.pending);
-  out.key("due");
-  out.integer(totals.due);
-  out.key("next_due");
-  write_time_or_null(out, totals.next_due);
-  out.key("expired");
-  out.integer(live.expiry_stats().deleted());
-  write_lag(out, live.expiry_stats());
-  out.key("windows");
-  out.begin_array();
-  for (const engine::ExpiryWindow& window : engine::expiry_windows(database, live, windows_max)) {
-    out.begin_object();
-    out.key("window");
-    out.string(window.name);
-    out.key("count");
-    out.integer(window.items);
-    out.end_object();
-  }
-  out.end_array();
-  out.end_object();
+  json::Tree shown{{"status", table->ttl ? "ENABLED" : "DISABLED"}};
+  if (table->ttl) shown["attribute"] = table->ttl->attribute;
+  add_mode(shown, table->expiry);
+  shown["pending"] = totals.pending;
+  shown["due"] = totals.due;
+  shown["next_due"] = time_or_null(totals.next_due);
+  shown["expired"] = live.expiry_stats().deleted();
+  shown["lag_ms"] = show_lag(live.expiry_stats());
+  json::Tree& windows = shown["windows"] = json::Tree::array();
+  for (const engine::ExpiryWindow& window : engine::expiry_windows(database, live, windows_max))
+    windows.push_back({{"window", window.name}, {"count", window.items}});
+  return shown;
 }
 
 Result<engine::ExpiryMode> read_mode(Fields& body) {
   TRY(const std::string name, body.required_string("mode"));
-  const json::Value* delay = body.any("delay_seconds");
+  const json::Tree* delay = body.any("delay_seconds");
   TRY(const auto seed, body.integer("seed", 0, std::int64_t{1} << 53));
   CHECK_OK(body.nothing_else());
   engine::ExpiryMode mode;
@@ -108,10 +78,9 @@ Result<engine::ExpiryMode> read_mode(Fields& body) {
   }
   if (delay != nullptr) {
     std::array<std::int64_t, 2> seconds{};
-    const auto items = delay->items();
-    bool good = items.size() == 2;
+    bool good = delay->is_array() && delay->size() == 2;
     for (std::size_t i = 0; good && i < 2; ++i) {
-      seconds[i] = engine::whole_number<std::int64_t>(items[i].number_text()).value_or(-1);
+      seconds[i] = json::integer((*delay)[i]).value_or(-1);
       good = seconds[i] >= 0 && seconds[i] <= delay_seconds_max;
     }
     if (!good || seconds[0] > seconds[1]) {
@@ -126,72 +95,52 @@ Result<engine::ExpiryMode> read_mode(Fields& body) {
 
 }  // namespace
 
-Result<void> show_all_ttl(Call& call, json::Writer& out) {
-  out.begin_object();
-  out.key("tables");
-  out.begin_object();
+Result<json::Tree> show_all_ttl(Call& call) {
+  json::Tree tables = json::Tree::object();
   for (std::string after;;) {
     const auto names = call.database().list_tables(call.scope, after, 100);
     for (const std::string& name : names) {
       const auto table = call.database().find_table(call.scope, name);
       if (table == nullptr) continue;  // dropped meanwhile
-      out.key(name);
-      write_table(out, call.database(), *table);
+      json::add_member(tables, name, show_table(call.database(), *table));
     }
     if (names.size() < 100) break;
     after = names.back();
   }
-  out.end_object();
-  out.end_object();
-  return {};
+  return json::Tree{{"tables", std::move(tables)}};
 }
 
-Result<void> show_ttl(Call& call, json::Writer& out) {
+Result<json::Tree> show_ttl(Call& call) {
   TRY(const auto table, call.table(call.parameters[0]));
-  write_table(out, call.database(), *table);
-  return {};
+  return show_table(call.database(), *table);
 }
 
-Result<void> set_ttl_mode(Call& call, json::Writer& out) {
+Result<json::Tree> set_ttl_mode(Call& call) {
   TRY(const auto table, call.table(call.parameters[0]));
   TRY(const engine::ExpiryMode mode, read_mode(call.body));
   if (!call.database().update_table(table, [&](engine::Table& edited) { edited.expiry = mode; })) {
     return call.no_such_table(call.parameters[0]);
   }
-  write_table(out, call.database(), *table);
-  return {};
+  return show_table(call.database(), *table);
 }
 
-Result<void> sweep_table(Call& call, json::Writer& out) {
+Result<json::Tree> sweep_table(Call& call) {
   CHECK_OK(call.body.nothing_else());
   TRY(const auto table, call.table(call.parameters[0]));
-  out.begin_object();
-  out.key("expired");
-  out.integer(call.database().sweep(table, call.stop));
-  out.end_object();
-  return {};
+  return json::Tree{{"expired", call.database().sweep(table, call.stop)}};
 }
 
-Result<void> show_upcoming(Call& call, json::Writer& out) {
+Result<json::Tree> show_upcoming(Call& call) {
   TRY(const auto live, call.table(call.parameters[0]));
   TRY(const auto limit, call.query_integer("limit", 1, upcoming_max));
-  out.begin_object();
-  out.key("items");
-  out.begin_array();
+  json::Tree items = json::Tree::array();
   for (const engine::UpcomingExpiry& entry : engine::upcoming_expiries(
            call.database(), *live, static_cast<std::size_t>(limit.value_or(upcoming_default)))) {
-    out.begin_object();
-    out.key("key");
-    write_item_object(out, entry.key);
-    out.key("due");
-    out.string(print_time(entry.due));
-    out.key("expires_at");
-    write_time_or_null(out, time_of(entry.fires));
-    out.end_object();
+    items.push_back({{"key", item_tree(entry.key)},
+                     {"due", print_time(entry.due)},
+                     {"expires_at", time_or_null(time_of(entry.fires))}});
   }
-  out.end_array();
-  out.end_object();
-  return {};
+  return json::Tree{{"items", std::move(items)}};
 }
 
 }  // namespace mayfly::compat::control

@@ -1,13 +1,14 @@
 #include "compat/kinesis/destinations.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "compat/kinesis/record.h"
 #include "compat/outbound/call.h"
 #include "compat/wire/base64.h"
 #include "compat/wire/json.h"
-#include "compat/wire/shape.h"
+#include "compat/wire/json_tree.h"
 #include "engine/clock.h"
 #include "engine/mutex.h"
 
@@ -24,34 +25,24 @@ constexpr milliseconds retry_wait_min{100}, retry_wait_max{10'000};
 // "kinesis-destination" / "REGION/TABLE UUID/STREAM ARN"
 // {"table":"carts","uuid":…,"stream":"arn:…","active":true,"microseconds":false}
 engine::Document to_document(const engine::Scope& scope, const Destination& destination) {
-  engine::Document document{{scope.account, std::string(kind),
-                             scope.region + "/" + destination.table_uuid + "/" + destination.stream_arn},
-                            {}};
-  json::Writer out(document.bytes);
-  out.begin_object();
-  out.key("table");
-  out.string(destination.table);
-  out.key("uuid");
-  out.string(destination.table_uuid);
-  out.key("stream");
-  out.string(destination.stream_arn);
-  out.key("active");
-  out.boolean(destination.active);
-  out.key("microseconds");
-  out.boolean(destination.microseconds);
-  out.end_object();
-  return document;
+  return {{scope.account, std::string(kind),
+           scope.region + "/" + destination.table_uuid + "/" + destination.stream_arn},
+          json::print({{"table", destination.table},
+                       {"uuid", destination.table_uuid},
+                       {"stream", destination.stream_arn},
+                       {"active", destination.active},
+                       {"microseconds", destination.microseconds}})};
 }
 
 std::optional<Destination> from_document(const engine::Document& document) {
-  const auto parsed = json::parse(document.bytes);
-  if (parsed == nullptr) return std::nullopt;
+  const auto parsed = json::parse_tree(document.bytes);
+  if (!parsed) return std::nullopt;
   const auto text = [&](std::string_view name) {
-    return std::string(string_member(parsed->root(), name).value_or(""));
+    return std::string(json::string_member(*parsed, name).value_or(""));
   };
   return Destination{text("table"), text("uuid"), text("stream"),
-                     boolean_member(parsed->root(), "active").value_or(false),
-                     boolean_member(parsed->root(), "microseconds").value_or(false)};
+                     json::boolean_member(*parsed, "active").value_or(false),
+                     json::boolean_member(*parsed, "microseconds").value_or(false)};
 }
 
 // Kinesis look-alikes want a signature, and look at its form only.

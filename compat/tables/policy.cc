@@ -10,6 +10,8 @@
 namespace mayfly::compat {
 namespace {
 
+// The reader of json.h, although people write policies: the canonical form has a condition's numbers as they
+// were written, 1.50 and not 1.5, and members of one name as often as they stand there.
 using json::Value;
 using Kind = Value::Kind;
 

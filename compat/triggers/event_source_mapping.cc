@@ -1,6 +1,7 @@
 #include "compat/triggers/event_source_mapping.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "compat/triggers/failure_destination.h"
 #include "compat/triggers/lambda_error.h"
@@ -160,66 +161,37 @@ void read_tags(const json::Value& request, EventSourceMapping& mapping) {
   for (const auto& [name, value] : wanted->members()) mapping.tags[std::string(name)] = value.string();
 }
 
-void write_filters(json::Writer& out, const EventSourceMapping& mapping) {
-  out.key("FilterCriteria");
-  out.begin_object();
-  out.key("Filters");
-  out.begin_array();
-  for (const std::string& one : mapping.patterns) {
-    out.begin_object();
-    out.key("Pattern");
-    out.string(one);
-    out.end_object();
-  }
-  out.end_array();
-  out.end_object();
+json::Tree filters_of(const EventSourceMapping& mapping) {
+  json::Tree list = json::Tree::array();
+  for (const std::string& one : mapping.patterns) list.push_back({{"Pattern", one}});
+  return {{"Filters", std::move(list)}};
 }
 
 // What the answer and the stored document have in common.
-void write_settings(json::Writer& out, const EventSourceMapping& mapping) {
-  const auto integer = [&](std::string_view name, std::int64_t value) {
-    out.key(name);
-    out.integer(value);
-  };
-  out.key("StartingPosition");
-  out.string(mapping.starting_position);
-  integer("BatchSize", mapping.batch_size);
-  integer("MaximumBatchingWindowInSeconds", mapping.batching_window_seconds);
-  integer("ParallelizationFactor", mapping.parallelization);
-  out.key("EventSourceArn");
-  out.string(mapping.event_source_arn);
-  if (!mapping.patterns.empty()) write_filters(out, mapping);
-  out.key("DestinationConfig");
-  out.begin_object();
-  out.key("OnFailure");
-  out.begin_object();
-  if (!mapping.on_failure.empty()) {
-    out.key("Destination");
-    out.string(mapping.on_failure);
-  }
-  out.end_object();
-  out.end_object();
-  integer("MaximumRecordAgeInSeconds", mapping.record_age_seconds_max);
-  out.key("BisectBatchOnFunctionError");
-  out.boolean(mapping.bisect);
-  integer("MaximumRetryAttempts", mapping.retries_max);
-  integer("TumblingWindowInSeconds", mapping.tumbling_window_seconds);
-  out.key("FunctionResponseTypes");
-  out.begin_array();
-  if (mapping.reports_failures) out.string("ReportBatchItemFailures");
-  out.end_array();
+void add_settings(json::Tree& shown, const EventSourceMapping& mapping) {
+  shown["StartingPosition"] = mapping.starting_position;
+  shown["BatchSize"] = mapping.batch_size;
+  shown["MaximumBatchingWindowInSeconds"] = mapping.batching_window_seconds;
+  shown["ParallelizationFactor"] = mapping.parallelization;
+  shown["EventSourceArn"] = mapping.event_source_arn;
+  if (!mapping.patterns.empty()) shown["FilterCriteria"] = filters_of(mapping);
+  json::Tree on_failure = json::Tree::object();
+  if (!mapping.on_failure.empty()) on_failure["Destination"] = mapping.on_failure;
+  shown["DestinationConfig"] = {{"OnFailure", std::move(on_failure)}};
+  shown["MaximumRecordAgeInSeconds"] = mapping.record_age_seconds_max;
+  shown["BisectBatchOnFunctionError"] = mapping.bisect;
+  shown["MaximumRetryAttempts"] = mapping.retries_max;
+  shown["TumblingWindowInSeconds"] = mapping.tumbling_window_seconds;
+  json::Tree& types = shown["FunctionResponseTypes"] = json::Tree::array();
+  if (mapping.reports_failures) types.push_back("ReportBatchItemFailures");
 }
 
 }  // namespace
 
-void write_tags(json::Writer& out, const EventSourceMapping& mapping) {
-  out.key("Tags");
-  out.begin_object();
-  for (const auto& [name, value] : mapping.tags) {
-    out.key(name);
-    out.string(value);
-  }
-  out.end_object();
+json::Tree tags_of(const EventSourceMapping& mapping) {
+  json::Tree tags = json::Tree::object();
+  for (const auto& [name, value] : mapping.tags) json::add_member(tags, name, value);
+  return tags;
 }
 
 std::string EventSourceMapping::arn() const {
@@ -262,45 +234,31 @@ Result<void> read_update(const json::Value& request, EventSourceMapping& mapping
   return read_settings(request, mapping);
 }
 
-void write_configuration(json::Writer& out, const EventSourceMapping& mapping, std::string_view state,
+json::Tree configuration(const EventSourceMapping& mapping, std::string_view state,
                          std::string_view last_result) {
-  out.begin_object();
-  out.key("UUID");
-  out.string(mapping.uuid);
-  write_settings(out, mapping);
-  out.key("FunctionArn");
-  out.string(mapping.function.arn());
-  out.key("LastModified");
-  out.seconds(mapping.last_modified);
-  out.key("LastProcessingResult");
-  out.string(last_result);
-  out.key("State");
-  out.string(state);
-  out.key("StateTransitionReason");
-  out.string("User action");
-  out.key("EventSourceMappingArn");
-  out.string(mapping.arn());
-  out.end_object();
+  json::Tree shown{{"UUID", mapping.uuid}};
+  add_settings(shown, mapping);
+  shown["FunctionArn"] = mapping.function.arn();
+  shown["LastModified"] = json::seconds(mapping.last_modified);
+  shown["LastProcessingResult"] = last_result;
+  shown["State"] = state;
+  shown["StateTransitionReason"] = "User action";
+  shown["EventSourceMappingArn"] = mapping.arn();
+  return shown;
 }
 
 // {"FunctionName":arn,"Enabled":true,"Tags":{…},"LastModifiedMs":1700000000000, and the settings}
 engine::Document to_document(const EventSourceMapping& mapping) {
-  engine::Document document{
-      {mapping.scope.account, std::string(mapping_kind), mapping.scope.region + "/" + mapping.uuid}, {}};
-  json::Writer out(document.bytes);
-  out.begin_object();
-  out.key("FunctionName");
-  out.string(mapping.function.arn());
-  out.key("Enabled");
-  out.boolean(mapping.enabled);
-  write_tags(out, mapping);
-  out.key("LastModifiedMs");
-  out.integer(mapping.last_modified);
-  write_settings(out, mapping);
-  out.end_object();
-  return document;
+  json::Tree shown{{"FunctionName", mapping.function.arn()},
+                   {"Enabled", mapping.enabled},
+                   {"Tags", tags_of(mapping)},
+                   {"LastModifiedMs", mapping.last_modified}};
+  add_settings(shown, mapping);
+  return {{mapping.scope.account, std::string(mapping_kind), mapping.scope.region + "/" + mapping.uuid},
+          json::print(shown)};
 }
 
+// A document has the form of the request that creates such a mapping, and is read as one.
 std::optional<EventSourceMapping> from_document(const engine::Document& document) {
   const auto slash = document.name.name.find('/');
   const auto parsed = json::parse(document.bytes);

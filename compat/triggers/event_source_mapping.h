@@ -2,7 +2,7 @@
 //
 //   EventSourceMapping mapping{.scope = scope, .uuid = engine::random_uuid(random)};
 //   CHECK_OK(read_creation(request, mapping));     // Lambda's checks, defaults and messages
-//   write_configuration(out, mapping, "Creating", "No records processed");
+//   json::print(configuration(mapping, "Creating", "No records processed"))
 //
 // Defaults and ranges are Lambda's for DynamoDB streams. What only other event sources have is ignored.
 #pragma once
@@ -18,6 +18,7 @@
 #include "compat/triggers/function_name.h"
 #include "compat/wire/error.h"
 #include "compat/wire/json.h"
+#include "compat/wire/json_tree.h"
 #include "engine/catalog.h"
 #include "engine/clock.h"
 #include "engine/documents.h"
@@ -58,9 +59,9 @@ struct EventSourceMapping {
 Result<void> read_creation(const json::Value& request, EventSourceMapping& mapping);
 Result<void> read_update(const json::Value& request, EventSourceMapping& mapping);
 
-void write_configuration(json::Writer& out, const EventSourceMapping& mapping, std::string_view state,
+json::Tree configuration(const EventSourceMapping& mapping, std::string_view state,
                          std::string_view last_result);
-void write_tags(json::Writer& out, const EventSourceMapping& mapping);  // the member "Tags"
+json::Tree tags_of(const EventSourceMapping& mapping);  // the member "Tags"
 
 // As a document, "event-source-mapping" / "REGION/UUID".
 inline constexpr std::string_view mapping_kind = "event-source-mapping";

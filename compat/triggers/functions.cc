@@ -1,7 +1,8 @@
 #include "compat/triggers/functions.h"
 
-#include "compat/wire/json.h"
-#include "compat/wire/shape.h"
+#include <nlohmann/json.hpp>
+
+#include "compat/wire/json_tree.h"
 #include "engine/mutex.h"
 
 namespace mayfly::compat::triggers {
@@ -11,15 +12,7 @@ constexpr std::string_view kind = "function";
 
 // {"url":"http://…","timeout_ms":60000}
 std::string print(const Function& function) {
-  std::string text;
-  json::Writer out(text);
-  out.begin_object();
-  out.key("url");
-  out.string(function.url.text);
-  out.key("timeout_ms");
-  out.integer(function.time_max.count());
-  out.end_object();
-  return text;
+  return json::print({{"url", function.url.text}, {"timeout_ms", function.time_max.count()}});
 }
 
 }  // namespace
@@ -33,13 +26,13 @@ Functions::Functions(engine::Documents& documents, std::map<std::string, Functio
 void Functions::reload() {
   std::map<std::pair<std::string, std::string>, Function> functions;
   for (const engine::Document& stored : documents_.list(kind)) {
-    const auto document = json::parse(stored.bytes);
-    if (document == nullptr) continue;
-    auto url = outbound::Url::parse(string_member(document->root(), "url").value_or(""));
+    const auto document = json::parse_tree(stored.bytes);
+    if (!document) continue;
+    auto url = outbound::Url::parse(json::string_member(*document, "url").value_or(""));
     if (!url) continue;
     Function function{*std::move(url)};
     function.time_max = std::chrono::milliseconds(
-        integer_member(document->root(), "timeout_ms").value_or(function.time_max.count()));
+        json::integer_member(*document, "timeout_ms").value_or(function.time_max.count()));
     functions[{stored.name.account, stored.name.name}] = std::move(function);
   }
   {

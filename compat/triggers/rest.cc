@@ -1,11 +1,13 @@
 #include "compat/triggers/rest.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "compat/triggers/invocation.h"
 #include "compat/triggers/lambda_error.h"
 #include "compat/triggers/triggers.h"
 #include "compat/wire/json.h"
+#include "compat/wire/json_tree.h"
 #include "compat/wire/percent_encoding.h"
 #include "compat/wire/shape.h"
 #include "engine/attempt.h"
@@ -21,10 +23,7 @@ constexpr std::string_view tags_path = "/2017-03-31/tags/";
 constexpr std::int64_t list_items_max = 10'000, list_items_default = 100;
 
 RestAnswer answer_view(int status, const Triggers::View& view) {
-  RestAnswer answer{.status = status};
-  json::Writer out(answer.body);
-  write_configuration(out, view.mapping, view.state, view.last_result);
-  return answer;
+  return {.status = status, .body = json::print(configuration(view.mapping, view.state, view.last_result))};
 }
 
 Unexpected<Error> no_such_resource() {
@@ -68,11 +67,7 @@ Result<RestAnswer> list_mappings(Triggers& triggers, const RestRequest& request)
     function = FunctionName::parse(*name, request.scope);
     if (!function) return lambda_error::invalid_parameter("'" + *name + "' is no function's name");
   }
-  RestAnswer answer;
-  json::Writer out(answer.body);
-  out.begin_object();
-  out.key("EventSourceMappings");
-  out.begin_array();
+  json::Tree mappings = json::Tree::array();
   std::string last;
   bool more = false;
   for (const Triggers::View& view : triggers.list(request.scope)) {
@@ -81,16 +76,12 @@ Result<RestAnswer> list_mappings(Triggers& triggers, const RestRequest& request)
       continue;
     if (marker && mapping.uuid <= *marker) continue;
     if ((more = items_max-- == 0)) break;
-    write_configuration(out, mapping, view.state, view.last_result);
+    mappings.push_back(configuration(mapping, view.state, view.last_result));
     last = mapping.uuid;
   }
-  out.end_array();
-  if (more) {
-    out.key("NextMarker");
-    out.string(last);
-  }
-  out.end_object();
-  return answer;
+  json::Tree shown{{"EventSourceMappings", std::move(mappings)}};
+  if (more) shown["NextMarker"] = last;
+  return RestAnswer{.body = json::print(shown)};
 }
 
 Result<RestAnswer> update_mapping(Triggers& triggers, const RestRequest& request, std::string_view uuid) {
@@ -122,12 +113,7 @@ Result<RestAnswer> answer_mappings(Triggers& triggers, const RestRequest& reques
 }
 
 RestAnswer print_tags(const EventSourceMapping& mapping) {
-  RestAnswer answer;
-  json::Writer out(answer.body);
-  out.begin_object();
-  write_tags(out, mapping);
-  out.end_object();
-  return answer;
+  return {.body = json::print({{"Tags", tags_of(mapping)}})};
 }
 
 Result<RestAnswer> answer_tags(Triggers& triggers, const RestRequest& request, const std::string& arn) {

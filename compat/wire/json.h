@@ -1,4 +1,5 @@
-// JSON in and out. json.cc is the only place that includes a JSON library on the request path.
+// JSON in and out, for operations and records. json.cc is the only place that includes a JSON library on the
+// request path; what people write by hand is read by json_tree.h.
 //
 // A Document owns an arena; its Values are small, immutable, and point into it. Strings are valid UTF-8.
 // Null members are the same as absent ones for Value::member, as for AWS.

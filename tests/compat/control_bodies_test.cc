@@ -1,0 +1,93 @@
+#include <catch2/catch.hpp>
+
+#include "compat/control/control.h"
+#include "tests/support/test_emulator.h"
+
+using namespace mayfly;
+using testing::TestEmulator;
+
+namespace {
+
+// "200 {…}", the body as it was sent.
+std::string call(TestEmulator& emulator, std::string_view method, std::string_view path,
+                 std::string_view body = {}) {
+  const auto answer = compat::control::answer(
+      emulator.emulator(), {.method = method, .path = path, .body = body, .scope = emulator.scope});
+  return std::to_string(answer.status) + " " + answer.body;
+}
+
+std::string refusal(const std::string& message) {
+  return R"(400 {"__type":"com.amazon.coral.validate#ValidationException","message":")" + message + "\"}";
+}
+
+void create_table(TestEmulator& emulator) {
+  const std::string answer = emulator.run(
+      "CreateTable",
+      R"({"TableName":"carts","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
+      R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST",)"
+      R"("StreamSpecification":{"StreamEnabled":true,"StreamViewType":"KEYS_ONLY"}})");
+  REQUIRE(answer.starts_with("200 "));
+}
+
+}  // namespace
+
+TEST_CASE("answers of the control API have their members in order, and numbers as few digits as say them") {
+  TestEmulator emulator;
+  CHECK(
+      call(
+          emulator, "PUT", "/_mayfly/faults",
+          R"({"rules":[{"seed":7,"probability":0.001298,"fault":"latency","milliseconds":20},)"
+          R"({"probability":1e-5,"fault":"throttle","table":"carts","operation":"PutItem","count":2.0}]})") ==
+      R"(200 {"rules":[{"fault":"latency","milliseconds":20,"probability":0.001298,"seed":7,"asked":0,)"
+      R"("struck":0},{"operation":"PutItem","table":"carts","fault":"throttle","count":2,)"
+      R"("probability":0.00001,"seed":0,"asked":0,"struck":0}]})");
+  CHECK(call(emulator, "PUT", "/_mayfly/functions/f",
+             R"({"url":"http://127.0.0.1:9000/","timeout_seconds":1.5})") ==
+        R"(200 {"name":"f","url":"http://127.0.0.1:9000/","timeout_seconds":1.500})");
+  CHECK(call(emulator, "PUT", "/_mayfly/clock", R"({"rate":60})")
+            .starts_with(R"(200 {"mode":"rate","rate":60.0,"now":")"));
+}
+
+TEST_CASE("of a body's members with one name the last counts, and the first that is not known is named") {
+  TestEmulator emulator;
+  CHECK(call(emulator, "PUT", "/_mayfly/faults", R"({"rules":1,"rules":[]})") == R"(200 {"rules":[]})");
+  CHECK(call(emulator, "PUT", "/_mayfly/faults", R"({"rules":[],"rules":null})") ==
+        refusal("The body needs the member rules, a list."));
+  CHECK(call(emulator, "PUT", "/_mayfly/faults", R"({"zeta":1,"alpha":2,"rules":[]})") ==
+        refusal("This call has no member zeta; it has rules."));
+}
+
+TEST_CASE("a body that is nested too deeply, no UTF-8, or has a number that no double holds is refused") {
+  TestEmulator emulator;
+  const auto nested = [](int depth) {
+    return "{\"rules\":" + std::string(depth, '[') + std::string(depth, ']') + "}";
+  };
+  const std::string no_object = refusal("The body must be a JSON object.");
+  CHECK(call(emulator, "PUT", "/_mayfly/faults", nested(599)) == refusal("A rule must be a JSON object."));
+  CHECK(call(emulator, "PUT", "/_mayfly/faults", nested(600)) == no_object);
+  CHECK(call(emulator, "PUT", "/_mayfly/faults", nested(1'000'000)) == no_object);
+  CHECK(call(emulator, "PUT", "/_mayfly/faults", "{\"rules\":[],\"\xff\":1}") == no_object);
+  CHECK(call(emulator, "PUT", "/_mayfly/faults", R"({"rules":[],"count":1e400})") == no_object);
+}
+
+TEST_CASE("a key is refused in DynamoDB's words") {
+  TestEmulator emulator;
+  create_table(emulator);
+  const std::string path = "/_mayfly/ttl/carts/explain";
+  CHECK(call(emulator, "POST", path, R"({"key":{"id":{"S":"1","N":"1"}}})") ==
+        refusal("Supplied AttributeValue has more than one datatypes set, must contain exactly one of the "
+                "supported datatypes"));
+  CHECK(call(emulator, "POST", path, R"({"key":[]})") ==
+        refusal(R"(The body needs the member key, as {\"id\":{\"S\":\"1\"}}.)"));
+}
+
+TEST_CASE("a region that is no UTF-8 is answered as it came") {
+  TestEmulator emulator;
+  emulator.scope.region = "\xff";
+  create_table(emulator);
+  CHECK(call(emulator, "PUT", "/_mayfly/failpoints", R"({"table":"carts","key":{"id":{"S":"1"}}})") ==
+        "200 {\"failpoints\":[{\"region\":\"\xff\",\"table\":\"carts\",\"key\":{\"id\":{\"S\":\"1\"}},"
+        "\"state\":\"armed\"}]}");
+  CHECK(call(emulator, "GET", "/_mayfly/streams/carts/shards")
+            .starts_with("200 {\"stream\":\"arn:aws:dynamodb:\xff:"));
+}
