@@ -36,13 +36,6 @@ std::atomic<Level> least_written{Level::warning};  // of an embedded server; `ma
 
 }  // namespace
 
-std::optional<Level> level_of(std::string_view name) {
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (name == names[i]) return static_cast<Level>(i);
-  }
-  return std::nullopt;
-}
-
 void set_level(Level least) { least_written = least; }
 bool enabled(Level level) { return level >= least_written.load(std::memory_order_relaxed); }
 

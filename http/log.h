@@ -6,16 +6,12 @@
 // a static executable.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
 namespace mayfly::http::log {
 
 enum class Level : unsigned char { debug, info, warning, error, off };
-
-// "debug", "info", "warning", "error", "off"
-std::optional<Level> level_of(std::string_view name);
 
 void set_level(Level least);
 bool enabled(Level level);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The tree's rules: three floors in one direction, every large library in one place; one write path, one place
-# that appends change records, one clock (the second and the fifth of the things that always hold); and documents
-# that name only what is there.
+# that appends change records, one clock (the second and the fifth of the things that always hold); documents that
+# name only what is there; and nothing declared that nobody uses.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -160,6 +160,8 @@ done <docs/style.md
 for operation in $(grep -rhozP 'constinit const Operation [^;]*?"\K\w+' compat/operations | tr '\0' ' '); do
   grep -qw "$operation" README.md docs/differences.md || complain README.md "$operation answers, and is not named"
 done
+
+tests/unused_declarations.py || failures=$((failures + 1))
 
 [ "$failures" -eq 0 ] && echo "includes, writes and clocks are where they belong, and documents name what is there"
 exit "$failures"

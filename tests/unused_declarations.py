@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""Says which names that the tree's headers declare nobody uses: neither the product nor a test.
+
+A name is used if it stands somewhere besides its declarations and definitions. Comments and strings do not
+count. What libraries call by its name (Beast's on_..._impl, is_transparent, value_type) and what users call
+(include/) is left out.
+"""
+import collections
+import pathlib
+import re
+import sys
+
+FLOORS = ["engine", "compat", "http", "cli", "embed"]
+CALLED_BY_LIBRARIES = re.compile(r"on_\w+_impl|is_transparent|value_type")
+FUNCTION = re.compile(
+    r"^[ ]*(?!return|if|for|while|switch|else|throw|case|TRY|CHECK)[A-Za-z_\[][^\n;=(]*?[ &*>](\w+)\(", re.M)
+TYPE_OR_CONSTANT = re.compile(
+    r"\b(?:constexpr|const|struct|class|enum class|using)\s[^\n;(]*?\b(\w+)\s*(?:=|\{|;|final)")
+DEFINITION = re.compile(r"^[A-Za-z_][^\n;=(]*?(?:\w+::)*(~?\w+)\(", re.M)
+
+
+def code(path):
+    text = re.sub(r"//[^\n]*", "", path.read_text())
+    return re.sub(r'"(?:[^"\\\n]|\\.)*"', '""', text)
+
+
+def main():
+    spelled, declared, header = collections.Counter(), collections.Counter(), {}
+    root = pathlib.Path(__file__).resolve().parent.parent
+    for folder in FLOORS + ["tests", "bench", "include"]:
+        for path in sorted((root / folder).rglob("*.*")):
+            if path.suffix not in (".h", ".cc"):
+                continue
+            text = code(path)
+            spelled.update(re.findall(r"\b[A-Za-z_]\w*\b", text))
+            if folder not in FLOORS:
+                continue
+            if path.suffix == ".cc":
+                declared.update(DEFINITION.findall(text))
+                continue
+            for name in FUNCTION.findall(text) + TYPE_OR_CONSTANT.findall(text):
+                if re.match(r"[A-Za-z_]", name) and not CALLED_BY_LIBRARIES.fullmatch(name):
+                    declared[name] += 1
+                    header.setdefault(name, path.relative_to(root))
+    unused = [(path, name) for name, path in header.items() if spelled[name] <= declared[name]]
+    for path, name in sorted(unused):
+        print(f"broken: {path} declares {name}, which nobody uses")
+    return 1 if unused else 0
+
+
+sys.exit(main())
