@@ -99,12 +99,13 @@ class Decomposition {
 
   static Alternatives product(Alternatives left, const Alternatives& right) {
     Alternatives all;
+    const auto add = [&](Alternative joined, const Alternative& second) {
+      joined.insert(joined.end(), second.begin(), second.end());
+      all.push_back(std::move(joined));
+    };
     for (Alternative& first : left) {
-      for (std::size_t i = 0; i < right.size(); ++i) {
-        // Moved where it is needed no more: chains of AND are long.
-        Alternative& joined = all.emplace_back(i + 1 == right.size() ? std::move(first) : first);
-        joined.insert(joined.end(), right[i].begin(), right[i].end());
-      }
+      for (std::size_t i = 0; i + 1 < right.size(); ++i) add(first, right[i]);
+      add(std::move(first), right.back());  // moved where it is needed no more: chains of AND are long
     }
     return all;
   }

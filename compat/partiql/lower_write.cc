@@ -11,7 +11,6 @@
 namespace mayfly::compat::partiql {
 namespace {
 
-using engine::KeyAttribute;
 using engine::Table;
 using expression::Condition;
 using expression::KeyPredicate;
