@@ -5,7 +5,8 @@
 // or restores an account finds them. Written as durably as items; several may be written together.
 //
 // A kind whose name begins with '@' is of the account's state: snapshots keep its documents, a restore puts
-// those that were kept in their place, a reset erases them. Other kinds stay as they are.
+// those that were kept in their place, a reset erases them, and whoever keeps them in memory is told. Other
+// kinds stay as they are.
 //
 //   documents.put({"000000000000", "function", "reminder"}, R"({"url":"http://127.0.0.1:9000/"})");
 //   for (const Document& document : documents.list("function")) …
@@ -13,9 +14,11 @@
 //   'D' account 0x00 kind 0x00 name          bytes; none of the three has a byte 0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace mayfly::engine {
@@ -37,7 +40,18 @@ class Documents {
   // What the keys of an account's state begin with, and no others.
   static std::string state_prefix(std::string_view account);
 
+  // Told of an account whose state a restore or a reset has replaced: before any request sees the new state,
+  // for none of the account is being answered (Database::begin_request). It may read and write documents.
+  using Listener = std::function<void(std::string_view account)>;
+
   explicit Documents(Storage& storage) : storage_(storage) {}
+
+  // From now on; an empty one is told nothing. Requires: no account is being replaced.
+  void listen(Listener listener) { listener_ = std::move(listener); }
+  // Tells it. Requires: the caller holds the account's requests alone.
+  void replaced(std::string_view account) const {
+    if (listener_) listener_(account);
+  }
 
   [[nodiscard]] std::optional<std::string> get(const DocumentName& name) const;
   void put(const DocumentName& name, std::string_view bytes);
@@ -52,6 +66,7 @@ class Documents {
 
  private:
   Storage& storage_;
+  Listener listener_;
 };
 
 }  // namespace mayfly::engine

@@ -365,6 +365,7 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
   for (const auto& table : before) parts.failpoints.forget(*table);
   set_heads(account, std::move(heads));
   adopt(turn);
+  parts.documents.replaced(account.id());
   return true;
 }
 
@@ -453,6 +454,7 @@ void Snapshots::reset(Account& account) {
     set_heads(account, {});
   });
   for (const auto& table : before) parts.failpoints.forget(*table);
+  parts.documents.replaced(account.id());
 }
 
 }  // namespace mayfly::engine

@@ -17,12 +17,14 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::string_view kind = "kinesis-destination";
+constexpr std::string_view kind = "@kinesis-destination";
+// What the kind was called when restores left destinations as they were; snapshots of that time have none.
+constexpr std::string_view kind_before = "kinesis-destination";
 constexpr std::size_t records_max = 500,
                       bytes_max = 4 * 1024 * 1024;  // of one PutRecords; Kinesis takes 5 MB
 constexpr milliseconds retry_wait_min{100}, retry_wait_max{10'000};
 
-// "kinesis-destination" / "REGION/TABLE UUID/STREAM ARN"
+// "@kinesis-destination" / "REGION/TABLE UUID/STREAM ARN"
 // {"table":"carts","uuid":…,"stream":"arn:…","active":true,"microseconds":false}
 engine::Document to_document(const engine::Scope& scope, const Destination& destination) {
   return {{scope.account, std::string(kind),
@@ -93,6 +95,7 @@ Destinations::Destinations(engine::Database& database, KinesisOptions options)
 }
 
 Destinations::~Destinations() {
+  database_.documents().listen({});
   {
     const engine::Lock lock(mutex_);
     subscription_.end();
@@ -102,53 +105,82 @@ Destinations::~Destinations() {
 }
 
 void Destinations::load() {
-  std::map<std::string, std::vector<Destination>, std::less<>> by_table;
+  engine::Documents& documents = database_.documents();
+  for (engine::Document& stored : documents.list(kind_before)) {
+    const engine::DocumentName before = stored.name;
+    stored.name.kind = kind;
+    documents.write({before}, {stored});
+  }
+  std::map<std::string, ByTable, std::less<>> by_account;
   bool active = false;
-  for (const engine::Document& stored : database_.documents().list(kind)) {
+  for (const engine::Document& stored : documents.list(kind)) {
     auto destination = from_document(stored);
     if (!destination) continue;
     active = active || destination->active;
-    auto& list = by_table[destination->table_uuid];
-    list.push_back(*std::move(destination));
+    by_account[stored.name.account][destination->table_uuid].push_back(*std::move(destination));
   }
+  const engine::Lock changing(mutex_);
   {
     const engine::Lock lock(waiting_mutex_);
-    by_table_ = std::move(by_table);
+    by_account_ = std::move(by_account);
   }
   if (active && !listen())
     throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+  documents.listen([this](std::string_view account) { reload(account); });
+}
+
+void Destinations::reload(std::string_view account) {
+  const engine::Lock changing(mutex_);
+  ByTable by_table;
+  bool active = false;
+  for (const engine::Document& stored : database_.documents().list(account, kind)) {
+    auto destination = from_document(stored);
+    if (!destination) continue;
+    active = active || destination->active;
+    by_table[destination->table_uuid].push_back(*std::move(destination));
+  }
+  // Where no thread is to be had, changes wait until a destination is set.
+  if (active) static_cast<void>(listen());
+  const engine::Lock lock(waiting_mutex_);
+  by_account_.insert_or_assign(std::string(account), std::move(by_table));
 }
 
 bool Destinations::listen() {
-  const engine::Lock lock(mutex_);
-  if (listening_ || !endpoint_ || !invoker_) return true;
-  if (!scheduler_->start()) return false;
+  if (!endpoint_ || !invoker_) return true;
+  const bool stepped = scheduler_->start();
+  if (listening_) return stepped;
   subscription_ = database_.subscribe([this](const engine::Change& change) { take(change); });
   listening_ = true;
-  return true;
+  return stepped;
 }
 
-std::vector<Destination> Destinations::list(std::string_view table_uuid) const {
+std::vector<Destination> Destinations::list(const engine::Table& table) const {
   const engine::Lock lock(waiting_mutex_);
-  const auto found = by_table_.find(table_uuid);
-  return found == by_table_.end() ? std::vector<Destination>() : found->second;
+  const std::vector<Destination>* const found = find(table);
+  return found == nullptr ? std::vector<Destination>() : *found;
+}
+
+const std::vector<Destination>* Destinations::find(const engine::Table& table) const {
+  const auto account = by_account_.find(table.account);
+  if (account == by_account_.end()) return nullptr;
+  const auto found = account->second.find(table.uuid);
+  return found == account->second.end() ? nullptr : &found->second;
 }
 
 bool Destinations::set(const engine::Scope& scope, const Destination& destination) {
+  const engine::Lock changing(mutex_);
   if (destination.active && !listen()) return false;
   const engine::Document document = to_document(scope, destination);
   database_.documents().put(document.name, document.bytes);
-  {
-    const engine::Lock lock(waiting_mutex_);
-    auto& list = by_table_[destination.table_uuid];
-    const auto same = std::find_if(list.begin(), list.end(), [&](const Destination& other) {
-      return other.stream_arn == destination.stream_arn;
-    });
-    if (same == list.end()) {
-      list.push_back(destination);
-    } else {
-      *same = destination;
-    }
+  const engine::Lock lock(waiting_mutex_);
+  auto& list = by_account_[scope.account][destination.table_uuid];
+  const auto same = std::find_if(list.begin(), list.end(), [&](const Destination& other) {
+    return other.stream_arn == destination.stream_arn;
+  });
+  if (same == list.end()) {
+    list.push_back(destination);
+  } else {
+    *same = destination;
   }
   return true;
 }
@@ -182,9 +214,9 @@ void Destinations::keep_within_bounds() {
 void Destinations::take(const engine::Change& change) {
   {
     const engine::Lock lock(waiting_mutex_);
-    const auto found = by_table_.find(change.table->uuid);
-    if (found == by_table_.end()) return;
-    for (const Destination& destination : found->second) {
+    const std::vector<Destination>* const found = find(*change.table);
+    if (found == nullptr) return;
+    for (const Destination& destination : *found) {
       if (!destination.active) continue;
       waiting_.emplace_back(destination, change);
       waiting_bytes_ += waiting_.back().bytes();

@@ -2,10 +2,12 @@
 //
 // Each change of a table that has an active destination becomes one record, put with PutRecords to the
 // endpoint in the order of the commits, at least once: what Kinesis does not take is put again, after 0.1 s,
-// 0.2 s, … up to 10 s of the scheduler's time. Destinations are stored; changes on their way are in memory,
-// at most `waiting_max` of them and the options' `waiting_bytes_max` (then the oldest go, which dropped()
-// counts), and are lost when Mayfly ends. Nothing that waits holds a thread: one task puts one request after
-// the other. Thread-safe.
+// 0.2 s, … up to 10 s of the scheduler's time. Changes on their way are in memory, at most `waiting_max` of
+// them and the options' `waiting_bytes_max` (then the oldest go, which dropped() counts), and are lost when
+// Mayfly ends. Nothing that waits holds a thread: one task puts one request after the other.
+//
+// Destinations are stored, and are of their account's state (engine/documents.h): a restore brings back those
+// that the snapshot has, a reset drops them. Changes that are on their way by then go on. Thread-safe.
 //
 //   Destinations destinations(database, {.invoker = invoker,
 //                                       .endpoint = *outbound::Url::parse("http://127.0.0.1:4567/")});
@@ -51,9 +53,10 @@ class Destinations {
   Destinations& operator=(const Destinations&) = delete;
 
   // Of a table, active ones and others.
-  [[nodiscard]] std::vector<Destination> list(std::string_view table_uuid) const;
+  [[nodiscard]] std::vector<Destination> list(const engine::Table& table) const;
   // Adds a destination, or replaces the one with this table and stream. False, and nothing is changed: there
-  // is no thread to be had that puts records.
+  // is no thread to be had that puts records. Requires: the account is not being replaced (documents.h), as
+  // in a request.
   [[nodiscard]] bool set(const engine::Scope& scope, const Destination& destination);
   // Waits until everything that was committed so far is taken. False: not in time.
   bool settle(engine::RealTime deadline, const std::stop_token& stop = {});
@@ -78,11 +81,17 @@ class Destinations {
     std::string partition_key, data;           // from then on
   };
 
-  class Puts;  // the task
+  class Puts;                                                                    // the task
+  using ByTable = std::map<std::string, std::vector<Destination>, std::less<>>;  // by its UUID
 
   void load();
-  [[nodiscard]] bool listen();
+  // Those of the account are what is stored of it by now.
+  void reload(std::string_view account);
+  [[nodiscard]] bool listen() REQUIRES(mutex_);
   void take(const engine::Change& change);  // on the committing thread
+  // Of a table; nullptr: none.
+  [[nodiscard]] const std::vector<Destination>* find(const engine::Table& table) const
+      REQUIRES(waiting_mutex_);
   void keep_within_bounds() REQUIRES(waiting_mutex_);
   // Takes what goes into one request, and renders it; empty: nothing waits.
   void take_batch(std::vector<Waiting>& batch);
@@ -100,13 +109,13 @@ class Destinations {
   engine::Bell progress_;
   std::stop_source stop_;
 
-  mutable engine::Mutex mutex_;  // not taken by the committing thread, which subscribe() may wait for
+  // While destinations are changed. Not taken by the committing thread, which subscribe() may wait for.
+  mutable engine::Mutex mutex_;
   engine::ChangeFeed::Subscription subscription_ GUARDED_BY(mutex_);
   bool listening_ GUARDED_BY(mutex_) = false;
 
   mutable engine::Mutex waiting_mutex_;  // for a few instructions; the committing thread takes it
-  std::map<std::string, std::vector<Destination>, std::less<>> by_table_
-      GUARDED_BY(waiting_mutex_);  // by its UUID
+  std::map<std::string, ByTable, std::less<>> by_account_ GUARDED_BY(waiting_mutex_);
   std::deque<Waiting> waiting_ GUARDED_BY(waiting_mutex_);
   std::size_t waiting_bytes_ GUARDED_BY(waiting_mutex_) = 0;
   std::uint64_t dropped_ GUARDED_BY(waiting_mutex_) = 0;

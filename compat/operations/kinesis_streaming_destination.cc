@@ -47,7 +47,7 @@ std::string_view name_of_precision(bool microseconds) { return precisions[micros
 
 std::optional<kinesis::Destination> find(const Context& context, const engine::Table& table,
                                          std::string_view stream) {
-  const auto destinations = context.kinesis.list(table.uuid);
+  const auto destinations = context.kinesis.list(table);
   const auto found = std::find_if(destinations.begin(), destinations.end(),
                                   [&](const kinesis::Destination& one) { return one.stream_arn == stream; });
   return found == destinations.end() ? std::nullopt : std::optional(*found);
@@ -146,7 +146,7 @@ Result<void> describe(Context& context, const json::Value& request, json::Writer
   out.string(description->name);
   out.key("KinesisDataStreamDestinations");
   out.begin_array();
-  for (const kinesis::Destination& destination : context.kinesis.list(description->uuid)) {
+  for (const kinesis::Destination& destination : context.kinesis.list(*description)) {
     out.begin_object();
     out.key("StreamArn");
     out.string(destination.stream_arn);

@@ -44,4 +44,25 @@ TEST_CASE("documents are written together, and survive a reopening") {
         std::vector<std::string>{"000000000001/new=2"});
 }
 
+TEST_CASE("whoever keeps documents in memory is told when an account's state is replaced, and finds it so") {
+  test::World world;
+  Database& database = world.database();
+  Documents& documents = database.documents();
+  const std::string account(test::account);
+  std::string told;
+  documents.listen([&](std::string_view replaced) {
+    told += std::string(replaced) + ":" + documents.get({account, "@kind", "a"}).value_or("none") + " ";
+  });
+  documents.put({account, "@kind", "a"}, "1");
+  const SnapshotId id = database.take_snapshot(account);
+  documents.put({account, "@kind", "a"}, "2");
+  CHECK(told.empty());
+  CHECK_FALSE(database.restore_snapshot(account, id + 1));
+  CHECK(told.empty());
+  CHECK(database.restore_snapshot(account, id));
+  CHECK(told == account + ":1 ");
+  database.reset(account);
+  CHECK(told == account + ":1 " + account + ":none ");
+}
+
 }  // namespace mayfly::engine

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "compat/control/control.h"
 #include "compat/emulator.h"
 #include "compat/wire/base64.h"
 #include "engine/clock.h"
@@ -71,8 +72,7 @@ class World {
     emulator_ = std::move(*compat::Emulator::open(std::move(options)));
   }
   std::string run(const std::string& operation, const std::string& body) {
-    const auto answer =
-        emulator_->execute({"000000000000", "us-east-1"}, "DynamoDB_20120810." + operation, body);
+    const auto answer = emulator_->execute(scope, "DynamoDB_20120810." + operation, body);
     return std::to_string(answer.status) + " " + answer.body;
   }
   void create() {
@@ -86,6 +86,36 @@ class World {
     return run(verb + "KinesisStreamingDestination",
                R"({"TableName":"carts","StreamArn":")" + stream + "\"" + more + "}");
   }
+  // The ids of what Kinesis got since it was asked last.
+  std::string taken() {
+    REQUIRE(settle());
+    std::string ids;
+    for (const json& record : kinesis->records)
+      ids += (ids.empty() ? "" : " ") + record["dynamodb"]["Keys"]["id"]["S"].get<std::string>();
+    kinesis->records.clear();
+    return ids;
+  }
+  void put(const std::string& id) {  // a change, whether it is there or not
+    run("PutItem", R"({"TableName":"carts","Item":{"id":{"S":")" + id + R"("},"n":{"N":")" +
+                       std::to_string(++puts_) + "\"}}}");
+  }
+  // "ACTIVE", "DISABLED", or "" if the table has no destination.
+  std::string status() {
+    const std::string answer =
+        run("DescribeKinesisStreamingDestination", R"({"TableName":"carts"})").substr(4);
+    const json list = json::parse(answer)["KinesisDataStreamDestinations"];
+    return list.empty() ? "" : list[0]["DestinationStatus"].get<std::string>();
+  }
+  // A call under /_mayfly/ that must succeed.
+  json control(const std::string& method, const std::string& path) {
+    const std::string whole_path = "/_mayfly/" + path;
+    const auto answer =
+        compat::control::answer(*emulator_, {.method = method, .path = whole_path, .scope = scope});
+    INFO(answer.body);
+    REQUIRE(answer.status == 200);
+    return json::parse(answer.body);
+  }
+  engine::Database& database() { return emulator_->database(); }
   std::uint64_t dropped() { return emulator_->kinesis().dropped(); }
   bool settle() { return emulator_->kinesis().settle(engine::host_time() + 100s); }
   void advance(std::int64_t ms) {
@@ -93,9 +123,11 @@ class World {
     database.advance("000000000000", database.now("000000000000") + ms);
   }
 
+  engine::Scope scope{"000000000000", "us-east-1"};
   std::shared_ptr<Kinesis> kinesis = std::make_shared<Kinesis>();
 
  private:
+  int puts_ = 0;
   std::shared_ptr<engine::ManualClock> clock_;
   std::unique_ptr<compat::Emulator> emulator_;
 };
@@ -193,6 +225,115 @@ TEST_CASE("a Kinesis destination survives a restart") {
   world.run("PutItem", R"({"TableName":"carts","Item":{"id":{"S":"a"}}})");
   REQUIRE(world.settle());
   CHECK(world.kinesis->records.size() == 1);
+}
+
+TEST_CASE("a restore brings back the destinations that the snapshot has, also after a restart", "[restore]") {
+  engine::test::Directory directory;
+  std::optional<World> world(std::in_place, directory.path());
+  world->create();
+  const std::string before = world->control("POST", "snapshots")["id"];
+  world->change("Enable");
+  const std::string active = world->control("POST", "snapshots")["id"];
+  world->change("Disable");
+  const std::string disabled = world->control("POST", "snapshots")["id"];
+  const auto restore = [&](const std::string& id) { world->control("POST", "snapshots/" + id + "/restore"); };
+  const auto holds = [&](const std::string& status, const std::string& taken) {
+    CHECK(world->status() == status);
+    world->put("a");
+    CHECK(world->taken() == taken);
+  };
+  for (const bool restarted : {false, true}) {
+    if (restarted) {
+      world.reset();
+      world.emplace(directory.path());  // with nobody who listens, as no destination is active
+    }
+    holds("DISABLED", "");
+    restore(active);
+    holds("ACTIVE", "a");
+    world->change("Disable");
+    restore(active);
+    holds("ACTIVE", "a");
+    restore(before);
+    holds("", "");
+    restore(disabled);
+    holds("DISABLED", "");
+    CHECK(world->change("Enable").starts_with("200"));
+    holds("ACTIVE", "a");
+    restore(disabled);
+  }
+}
+
+TEST_CASE("what a restore has brought back is there after a restart", "[restore]") {
+  engine::test::Directory directory;
+  {
+    World world(directory.path());
+    world.create();
+    world.change("Enable");
+    const std::string id = world.control("POST", "snapshots")["id"];
+    world.change("Disable");
+    world.control("POST", "snapshots/" + id + "/restore");
+  }
+  World world(directory.path());
+  CHECK(world.status() == "ACTIVE");
+  world.put("a");
+  CHECK(world.taken() == "a");
+}
+
+TEST_CASE("a reset drops the account's destinations and no other's", "[restore]") {
+  engine::test::Directory directory;
+  {
+    World world(directory.path());
+    world.create();
+    world.change("Enable");
+    world.scope.account = "000000000001";
+    world.create();
+    world.change("Enable");
+    world.control("POST", "reset");
+    CHECK(world.database().documents().list("@kinesis-destination").size() == 1);
+    world.create();
+    CHECK(world.status().empty());
+    world.put("a");
+    CHECK(world.taken().empty());
+    world.scope.account = "000000000000";
+    world.put("a");
+    CHECK(world.taken() == "a");
+    world.control("POST", "reset");
+  }
+  World world(directory.path());
+  CHECK(world.database().documents().list("@kinesis-destination").empty());
+}
+
+TEST_CASE("a restore of one account leaves the destinations of another as they are", "[restore]") {
+  World world;
+  world.create();
+  const std::string id = world.control("POST", "snapshots")["id"];
+  world.scope.account = "000000000001";
+  world.create();
+  world.change("Enable");
+  world.scope.account = "000000000000";
+  world.control("POST", "snapshots/" + id + "/restore");
+  CHECK(world.status().empty());
+  world.scope.account = "000000000001";
+  CHECK(world.status() == "ACTIVE");
+}
+
+TEST_CASE("a destination that was stored under its former name is found", "[restore]") {
+  engine::test::Directory directory;
+  {
+    World world(directory.path());
+    world.create();
+    world.change("Enable");
+    engine::Documents& documents = world.database().documents();
+    engine::Document former = documents.list("@kinesis-destination").at(0);
+    const engine::DocumentName name = former.name;
+    former.name.kind = "kinesis-destination";
+    documents.write({name}, {former});
+  }
+  World world(directory.path());
+  CHECK(world.status() == "ACTIVE");
+  CHECK(world.database().documents().list("kinesis-destination").empty());
+  world.put("a");
+  CHECK(world.taken() == "a");
 }
 
 TEST_CASE("changes that Kinesis does not take are kept up to so many bytes; then the oldest go") {
