@@ -79,6 +79,20 @@ only_in "only engine/random asks for randomness, but for ids that are http's own
         'random_device|getrandom|getentropy|arc4random|[^_a-z]s?rand[(]' \
         '(engine/random|http/(reply|name_lookup))[.]cc' engine compat http cli embed include
 
+# report <what it says> <what breaks it>: nothing breaks it.
+report() {
+  [ -n "${2//$'\n'/}" ] || return 0
+  printf 'broken: %s\n%s\n' "$1" "$2"
+  failures=$((failures + 1))
+}
+sources_of=(--include='*.h' --include='*.cc' --exclude-dir=sdk --exclude-dir=build)
+report "what is of the tree is included by its path from the root" \
+       "$(grep -rnE "${sources_of[@]}" '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' engine compat http cli embed tests bench |
+          grep -vE '"(engine|compat|http|cli|embed|mayfly|tests|bench)/' || true)"
+report "tests and what they share stand in mayfly::testing" \
+       "$(grep -rLE "${sources_of[@]}" '^namespace mayfly::testing [{]$' tests | grep -vx tests/support/main.cc || true)
+$(grep -rnE "${sources_of[@]}" '^namespace [a-z_]+(::[a-z_]+)* [{]' tests | grep -v ':namespace mayfly::testing [{]$' || true)"
+
 # --- names in the documents
 
 complain() {  # <document> <what is wrong>

@@ -15,7 +15,8 @@
 
 #include "tests/support/http_client.h"
 
-using namespace mayfly;
+namespace mayfly::testing {
+
 namespace fs = std::filesystem;
 
 namespace {
@@ -102,8 +103,8 @@ struct TemporaryDirectory {
 };
 
 int health(std::uint16_t port) {
-  test::HttpClient client(port);
-  client.send(test::http_request("GET", "/"));
+  HttpClient client(port);
+  client.send(http_request("GET", "/"));
   return client.receive().status;
 }
 
@@ -118,8 +119,8 @@ TEST_CASE("mayfly --version names itself") {
 TEST_CASE("SIGTERM and SIGINT end the server cleanly, open connections or not") {
   for (const int signal_number : {SIGTERM, SIGINT}) {
     Process mayfly({"serve", "--port", "0"});
-    test::HttpClient client(mayfly.port());
-    client.send(test::http_request("GET", "/"));
+    HttpClient client(mayfly.port());
+    client.send(http_request("GET", "/"));
     CHECK(client.receive().status == 200);
     CHECK(mayfly.end(signal_number) == 0);
     CHECK(client.closed_by_server());
@@ -153,8 +154,8 @@ TEST_CASE("every option can be given in the environment") {
                              "MAYFLY_HOST=127.0.0.1", "MAYFLY_THREADS=2", "MAYFLY_LOG_LEVEL=off",
                              "MAYFLY_DATA=" + (directory.path / "data").string(), "MAYFLY_FSYNC=true"});
   const std::uint16_t port = mayfly.port();
-  test::HttpClient client(port);
-  client.send(test::http_request("GET", "/"));
+  HttpClient client(port);
+  client.send(http_request("GET", "/"));
   CHECK(client.receive().body == "healthy: dynamodb.eu-north-1.amazonaws.com ");
   CHECK(mayfly.end(SIGTERM) == 0);
   CHECK(mayfly.errors().empty());
@@ -220,8 +221,8 @@ std::string printed(std::vector<std::string> arguments) {
 }
 
 void execute(std::uint16_t port, std::string_view operation, std::string_view body) {
-  test::HttpClient client(port);
-  client.send(test::operation_request(operation, body));
+  HttpClient client(port);
+  client.send(operation_request(operation, body));
   CHECK(client.receive().status == 200);
 }
 
@@ -288,3 +289,5 @@ TEST_CASE("tail prints what happens, without colour where nobody sees it, and en
   CHECK(server.end(SIGTERM) == 0);
   CHECK(tail.wait() == 0);
 }
+
+}  // namespace mayfly::testing

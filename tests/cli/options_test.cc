@@ -8,7 +8,8 @@
 #include <map>
 #include <set>
 
-using namespace mayfly;
+namespace mayfly::testing {
+
 using http::CommandLine;
 using http::ServeOptions;
 
@@ -187,3 +188,5 @@ TEST_CASE("every command takes the server, the account and the region from the e
   CHECK(parse_with("MAYFLY_ACCOUNT", "000000000042", {"reset"}).control->account == "000000000042");
   CHECK(parse_with("MAYFLY_REGION", "eu-west-1", {"ttl", "show"}).control->region == "eu-west-1");
 }
+
+}  // namespace mayfly::testing

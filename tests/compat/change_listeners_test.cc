@@ -11,6 +11,7 @@
 #include "engine/clock.h"
 
 namespace mayfly::testing {
+
 namespace {
 
 using namespace std::chrono_literals;

@@ -3,8 +3,7 @@
 #include "compat/control/control.h"
 #include "tests/support/test_emulator.h"
 
-using namespace mayfly;
-using testing::TestEmulator;
+namespace mayfly::testing {
 
 namespace {
 
@@ -91,3 +90,5 @@ TEST_CASE("a region that is no UTF-8 is answered as it came") {
   CHECK(call(emulator, "GET", "/_mayfly/streams/carts/shards")
             .starts_with("200 {\"stream\":\"arn:aws:dynamodb:\xff:"));
 }
+
+}  // namespace mayfly::testing

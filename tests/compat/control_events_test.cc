@@ -3,8 +3,7 @@
 #include "compat/control/control.h"
 #include "tests/support/test_emulator.h"
 
-using namespace mayfly;
-using testing::TestEmulator;
+namespace mayfly::testing {
 
 namespace {
 
@@ -83,3 +82,5 @@ TEST_CASE("events of another account, region or kind are not told") {
       emulator.emulator(), {.method = "GET", .path = "/_mayfly/events", .query = "by=nobody", .scope = own});
   CHECK(refused.status == 400);
 }
+
+}  // namespace mayfly::testing

@@ -10,8 +10,7 @@
 #include "compat/control/control.h"
 #include "tests/support/test_emulator.h"
 
-using namespace mayfly;
-using testing::TestEmulator;
+namespace mayfly::testing {
 
 namespace {
 
@@ -138,3 +137,5 @@ TEST_CASE(
   CHECK(emulator.run("GetItem", R"({"TableName":"carts","Key":{"id":{"S":"a"}}})") ==
         R"(200 {"Item":{"id":{"S":"a"}}})");
 }
+
+}  // namespace mayfly::testing

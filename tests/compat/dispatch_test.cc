@@ -6,9 +6,10 @@
 #include <thread>
 #include <vector>
 
-#include "support/test_emulator.h"
+#include "tests/support/test_emulator.h"
 
 namespace mayfly::testing {
+
 namespace {
 
 TEST_CASE("an operation that is not there is told at once") {
@@ -116,4 +117,5 @@ TEST_CASE("limits are a new account's, the endpoint is where the client is") {
 }
 
 }  // namespace
+
 }  // namespace mayfly::testing

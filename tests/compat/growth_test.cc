@@ -7,9 +7,10 @@
 
 #include "compat/items/transact_items.h"
 #include "compat/wire/json.h"
-#include "support/test_emulator.h"
+#include "tests/support/test_emulator.h"
 
 namespace mayfly::testing {
+
 namespace {
 
 // "m0":V,"m1":V,...

@@ -4,9 +4,10 @@
 #include <string>
 #include <utility>
 
-#include "support/test_emulator.h"
+#include "tests/support/test_emulator.h"
 
 namespace mayfly::testing {
+
 namespace {
 
 using nlohmann::json;

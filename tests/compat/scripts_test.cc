@@ -27,11 +27,12 @@
 #include <sstream>
 #include <vector>
 
-#include "support/effects.h"
-#include "support/json_match.h"
-#include "support/test_emulator.h"
+#include "tests/support/effects.h"
+#include "tests/support/json_match.h"
+#include "tests/support/test_emulator.h"
 
 namespace mayfly::testing {
+
 namespace {
 
 using nlohmann::json;

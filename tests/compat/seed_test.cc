@@ -4,7 +4,7 @@
 
 #include "compat/triggers/triggers.h"
 #include "engine/random.h"
-#include "support/test_emulator.h"
+#include "tests/support/test_emulator.h"
 
 namespace mayfly::testing {
 namespace {

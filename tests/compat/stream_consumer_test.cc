@@ -4,13 +4,14 @@
 #include "tests/support/stream_run.h"
 
 namespace mayfly::testing {
+
 namespace {
 
 TEST_CASE("writers and a consumer that are killed", "[.victim]") { play_first_half(); }
 
 TEST_CASE("a consumer sees each of 20,000 records once, in order per item, through splits and kill -9",
           "[streams][holds]") {
-  const engine::test::Directory directory;
+  const Directory directory;
   const StreamOutcome outcome =
       run_stream({.directory = directory.path() + "/data",
                   .kill_after = 9000,
@@ -23,4 +24,5 @@ TEST_CASE("a consumer sees each of 20,000 records once, in order per item, throu
 }
 
 }  // namespace
+
 }  // namespace mayfly::testing

@@ -12,6 +12,7 @@
 #include "tests/support/test_emulator.h"
 
 namespace mayfly::testing {
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -329,7 +330,7 @@ TEST_CASE("the control API shows shards, splits them and rolls them over", "[str
 }
 
 TEST_CASE("shards and iterators survive a restart", "[streams]") {
-  const engine::test::Directory directory;
+  const Directory directory;
   std::string arn, open_iterator, closed_iterator;
   json before;
   {
@@ -357,4 +358,5 @@ TEST_CASE("shards and iterators survive a restart", "[streams]") {
 }
 
 }  // namespace
+
 }  // namespace mayfly::testing

@@ -6,7 +6,10 @@
 #include "compat/emulator.h"
 #include "engine/clock.h"
 
-namespace mayfly::compat {
+namespace mayfly::testing {
+
+using namespace compat;
+
 namespace {
 
 constexpr engine::Instant start = 1'714'521'600'123;  // 2024-05-01T00:00:00.123Z
@@ -454,4 +457,5 @@ TEST_CASE("records older than a day are trimmed, and who stands before them is t
 }
 
 }  // namespace
-}  // namespace mayfly::compat
+
+}  // namespace mayfly::testing

@@ -5,9 +5,10 @@
 #include <thread>
 #include <vector>
 
-#include "support/test_emulator.h"
+#include "tests/support/test_emulator.h"
 
 namespace mayfly::testing {
+
 namespace {
 
 using nlohmann::json;

@@ -2,6 +2,8 @@
 #include <catch2/catch.hpp>
 #include <mayfly/mayfly.h>
 
+namespace mayfly::testing {
+
 using namespace std::chrono_literals;
 using mayfly::TimePoint;
 
@@ -98,3 +100,5 @@ TEST_CASE("every control call can be made as HTTP has it") {
   CHECK(emulator.control("GET", "/_mayfly/events").status == 406);
   CHECK(emulator.control("GET", "/nothing").status == 404);
 }
+
+}  // namespace mayfly::testing

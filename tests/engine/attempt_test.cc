@@ -4,7 +4,9 @@
 #include <stdexcept>
 #include <string>
 
-using namespace mayfly::engine;
+namespace mayfly::testing {
+
+using namespace engine;
 
 TEST_CASE("work that storage or memory fails is told why, and what comes of that") {
   const auto told = [](std::string_view why) { return std::string(why); };
@@ -20,3 +22,5 @@ TEST_CASE("what else is thrown is nobody's to catch") {
                   std::runtime_error);
   CHECK_THROWS_AS(attempted([] { throw 1; }), int);
 }
+
+}  // namespace mayfly::testing

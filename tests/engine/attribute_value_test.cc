@@ -5,7 +5,9 @@
 #include <random>
 #include <set>
 
-using namespace mayfly::engine;
+namespace mayfly::testing {
+
+using namespace engine;
 
 namespace {
 
@@ -114,3 +116,5 @@ TEST_CASE("types have the names that JSON gives them") {
   for (const AttributeValue& value : values) out += std::string(type_name(value.type())) + " ";
   CHECK(out == "S N B BOOL NULL SS NS BS L M ");
 }
+
+}  // namespace mayfly::testing

@@ -4,7 +4,9 @@
 #include <optional>
 #include <thread>
 
-using namespace mayfly::engine;
+namespace mayfly::testing {
+
+using namespace engine;
 
 TEST_CASE("a ring between looking and waiting is not slept through", "[bell]") {
   Bell bell;
@@ -18,3 +20,5 @@ TEST_CASE("a ring between looking and waiting is not slept through", "[bell]") {
   ringer.join();
   CHECK(bell.ticket() == later + 1);
 }
+
+}  // namespace mayfly::testing

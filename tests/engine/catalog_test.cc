@@ -8,8 +8,9 @@
 #include "engine/parts.h"
 #include "tests/support/engine_world.h"
 
-using namespace mayfly::engine;
-using namespace mayfly::engine::test;
+namespace mayfly::testing {
+
+using namespace engine;
 
 namespace {
 
@@ -339,3 +340,5 @@ TEST_CASE("a stream in the place of another of its name is found, and stays when
   CHECK(streams.last_of("000000000000", "us-east-1", "carts2") == nullptr);
   CHECK(streams.all().size() == 1);
 }
+
+}  // namespace mayfly::testing

@@ -7,8 +7,9 @@
 #include "engine/item_codec.h"
 #include "tests/support/engine_world.h"
 
-using namespace mayfly::engine;
-using namespace mayfly::engine::test;
+namespace mayfly::testing {
+
+using namespace engine;
 
 namespace {
 
@@ -131,3 +132,5 @@ TEST_CASE("subscribers that come and go while others write hear records without 
   done = true;
   for (std::thread& writer : writers) writer.join();
 }
+
+}  // namespace mayfly::testing

@@ -8,8 +8,9 @@
 #include "engine/item_codec.h"
 #include "tests/support/engine_world.h"
 
-using namespace mayfly::engine;
-using namespace mayfly::engine::test;
+namespace mayfly::testing {
+
+using namespace engine;
 
 namespace {
 
@@ -192,3 +193,5 @@ TEST_CASE("whoever follows a stream sees each record once, in order per item, an
   CHECK(chained);
   CHECK(world.inconsistency(carts).empty());
 }
+
+}  // namespace mayfly::testing

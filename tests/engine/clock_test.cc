@@ -3,7 +3,9 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
-using namespace mayfly::engine;
+namespace mayfly::testing {
+
+using namespace engine;
 
 TEST_CASE("instants are printed as AWS prints them", "[clock]") {
   CHECK(iso8601(1'658'266'020'000) == "2022-07-19T21:27:00.000Z");
@@ -28,3 +30,5 @@ TEST_CASE("the host's clock says how long it is until an instant, however far", 
   CHECK(*clock.real_time_until(now + 1'000'000) <= std::chrono::seconds(1000));
   CHECK(*clock.real_time_until(std::numeric_limits<Instant>::max()) == std::chrono::hours(24));
 }
+
+}  // namespace mayfly::testing

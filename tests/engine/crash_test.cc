@@ -11,8 +11,9 @@
 #include "engine/parts.h"
 #include "tests/support/engine_world.h"
 
-using namespace mayfly::engine;
-using namespace mayfly::engine::test;
+namespace mayfly::testing {
+
+using namespace engine;
 
 namespace {
 
@@ -166,7 +167,7 @@ TEST_CASE("an acknowledged write survives kill -9, with all that belongs to it",
       execl("/proc/self/exe", "engine_tests", "a process that writes until it is killed", nullptr);
       _exit(127);
     }
-    close(ends[1]);
+    ::close(ends[1]);
     std::string text;
     char buffer[4096];
     bool killed = false;
@@ -174,7 +175,7 @@ TEST_CASE("an acknowledged write survives kill -9, with all that belongs to it",
       text.append(buffer, static_cast<std::size_t>(got));
       if (!killed && text.size() > 2000) killed = kill(child, SIGKILL) == 0;
     }
-    close(ends[0]);
+    ::close(ends[0]);
     int status = 0;
     REQUIRE(waitpid(child, &status, 0) == child);
     REQUIRE(WIFSIGNALED(status));
@@ -198,3 +199,5 @@ TEST_CASE("an acknowledged write survives kill -9, with all that belongs to it",
     CHECK(stream_difference(world, carts) == "");
   }
 }
+
+}  // namespace mayfly::testing

@@ -5,8 +5,9 @@
 #include "engine/key_codec.h"
 #include "tests/support/engine_world.h"
 
-using namespace mayfly::engine;
-using namespace mayfly::engine::test;
+namespace mayfly::testing {
+
+using namespace engine;
 
 namespace {
 
@@ -94,3 +95,5 @@ TEST_CASE("an index's cursor skips what another index or table holds", "[cursor]
   CHECK(world.all(carts, 2) == std::vector<Item>{{{"id", "b"}, {"day", "mon"}}});
   CHECK(world.all(carts).size() == 2);
 }
+
+}  // namespace mayfly::testing

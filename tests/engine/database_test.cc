@@ -5,8 +5,9 @@
 
 #include "tests/support/engine_world.h"
 
-using namespace mayfly::engine;
-using namespace mayfly::engine::test;
+namespace mayfly::testing {
+
+using namespace engine;
 
 TEST_CASE("a second database on a directory is refused with a sentence", "[database]") {
   const Directory directory;
@@ -70,3 +71,5 @@ TEST_CASE("a description is changed while nobody is in the middle of a write", "
   CHECK(world.all(carts, 1).size() == 1);
   CHECK(world.inconsistency(carts) == "");
 }
+
+}  // namespace mayfly::testing

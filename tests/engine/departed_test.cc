@@ -8,8 +8,9 @@
 #include "engine/parts.h"
 #include "tests/support/engine_world.h"
 
-using namespace mayfly::engine;
-using namespace mayfly::engine::test;
+namespace mayfly::testing {
+
+using namespace engine;
 
 namespace {
 
@@ -205,3 +206,5 @@ TEST_CASE("a read pauses after passing over many that have departed, and goes on
   CHECK(pauses >= 2);
   CHECK(items == 1);
 }
+
+}  // namespace mayfly::testing

@@ -2,9 +2,12 @@
 
 #include <catch2/catch.hpp>
 
-#include "support/engine_world.h"
+#include "tests/support/engine_world.h"
 
-namespace mayfly::engine {
+namespace mayfly::testing {
+
+using namespace engine;
+
 namespace {
 
 std::vector<std::string> names(const std::vector<Document>& documents) {
@@ -17,7 +20,7 @@ std::vector<std::string> names(const std::vector<Document>& documents) {
 }  // namespace
 
 TEST_CASE("documents are found by name, by kind and by account") {
-  test::World world;
+  World world;
   Documents& documents = world.database().documents();
   documents.put({"000000000001", "function", "a"}, "1");
   documents.put({"000000000001", "function", "b"}, "2");
@@ -34,8 +37,8 @@ TEST_CASE("documents are found by name, by kind and by account") {
 }
 
 TEST_CASE("documents are written together, and survive a reopening") {
-  test::Directory directory;
-  test::World world({.directory = directory.path()});
+  Directory directory;
+  World world({.directory = directory.path()});
   world.database().documents().put({"000000000001", "position", "old"}, "1");
   world.database().documents().write({{"000000000001", "position", "old"}},
                                      {{{"000000000001", "position", "new"}, "2"}});
@@ -45,10 +48,10 @@ TEST_CASE("documents are written together, and survive a reopening") {
 }
 
 TEST_CASE("whoever keeps documents in memory is told when an account's state is replaced, and finds it so") {
-  test::World world;
+  World world;
   Database& database = world.database();
   Documents& documents = database.documents();
-  const std::string account(test::account);
+  const std::string account(testing::account);
   std::string told;
   documents.listen([&](std::string_view replaced) {
     told += std::string(replaced) + ":" + documents.get({account, "@kind", "a"}).value_or("none") + " ";
@@ -65,4 +68,4 @@ TEST_CASE("whoever keeps documents in memory is told when an account's state is 
   CHECK(told == account + ":1 " + account + ":none ");
 }
 
-}  // namespace mayfly::engine
+}  // namespace mayfly::testing

@@ -4,8 +4,9 @@
 
 #include "tests/support/engine_world.h"
 
-using namespace mayfly::engine;
-using namespace mayfly::engine::test;
+namespace mayfly::testing {
+
+using namespace engine;
 
 namespace {
 
@@ -67,3 +68,5 @@ TEST_CASE("entries sort by due time, then key, and name their window", "[expiry_
   CHECK(index.position(3, 1'714'521'600'001) < entry);
   CHECK(index.entry_key(3, 1'714'521'600'000, "\xff\xff") < index.position(3, 1'714'521'600'001));
 }
+
+}  // namespace mayfly::testing

@@ -5,8 +5,9 @@
 
 #include "tests/support/engine_world.h"
 
-using namespace mayfly::engine;
-using namespace mayfly::engine::test;
+namespace mayfly::testing {
+
+using namespace engine;
 
 namespace {
 
@@ -113,3 +114,5 @@ TEST_CASE("a change of mode is obeyed by what was written before", "[expiry_mode
   CHECK(world.advance(start_ms + 200'000) == 0);
   CHECK(world.all(carts).size() == 50);
 }
+
+}  // namespace mayfly::testing

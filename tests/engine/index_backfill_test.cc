@@ -6,8 +6,9 @@
 #include "engine/parts.h"
 #include "tests/support/engine_world.h"
 
-using namespace mayfly::engine;
-using namespace mayfly::engine::test;
+namespace mayfly::testing {
+
+using namespace engine;
 
 namespace {
 
@@ -110,3 +111,5 @@ TEST_CASE("a table that is dropped while it is being filled is gone", "[backfill
   CHECK(world.database().drop_table(carts));
   CHECK(world.inconsistency(carts).empty());
 }
+
+}  // namespace mayfly::testing

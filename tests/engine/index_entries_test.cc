@@ -5,8 +5,9 @@
 #include "engine/item_size.h"
 #include "tests/support/engine_world.h"
 
-using namespace mayfly::engine;
-using namespace mayfly::engine::test;
+namespace mayfly::testing {
+
+using namespace engine;
 
 namespace {
 
@@ -78,3 +79,5 @@ TEST_CASE("only indexes whose projected content changes are touched", "[index_en
   CHECK(changed[0].new_key.empty());
   CHECK(changed[0].new_bytes == 0);
 }
+
+}  // namespace mayfly::testing

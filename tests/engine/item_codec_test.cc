@@ -4,7 +4,9 @@
 
 #include "engine/item_size.h"
 
-using namespace mayfly::engine;
+namespace mayfly::testing {
+
+using namespace engine;
 
 namespace {
 
@@ -73,3 +75,5 @@ TEST_CASE("one attribute is read without the others") {
   CHECK_FALSE(stored_attribute(stored, "m"));
   CHECK_FALSE(stored_attribute(stored, "zz"));
 }
+
+}  // namespace mayfly::testing

@@ -2,7 +2,9 @@
 
 #include <catch2/catch.hpp>
 
-using namespace mayfly::engine;
+namespace mayfly::testing {
+
+using namespace engine;
 
 namespace {
 
@@ -45,3 +47,5 @@ TEST_CASE("sizes count names, bytes and the overhead of lists and maps") {
   CHECK(item_size({}) == 0);
   CHECK(item_size({{"id", "a"}, {"n", Number(-50)}}) == 7);
 }
+
+}  // namespace mayfly::testing

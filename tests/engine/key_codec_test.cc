@@ -5,7 +5,9 @@
 #include <random>
 #include <vector>
 
-using namespace mayfly::engine;
+namespace mayfly::testing {
+
+using namespace engine;
 
 namespace {
 
@@ -130,3 +132,5 @@ TEST_CASE("the end of a prefix is the least string above all that begin with it"
   CHECK(scalar("abc") > prefix);
   CHECK(scalar("abc") < prefix_end(prefix));
 }
+
+}  // namespace mayfly::testing

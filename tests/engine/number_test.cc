@@ -5,7 +5,9 @@
 #include <random>
 #include <vector>
 
-using namespace mayfly::engine;
+namespace mayfly::testing {
+
+using namespace engine;
 using mayfly::Expected;
 
 namespace {
@@ -246,3 +248,5 @@ TEST_CASE("scaled down to integers, towards minus infinity") {
   CHECK(milliseconds("1e125") == std::nullopt);
   CHECK(milliseconds("12345678901234567890123456789012345678") == std::nullopt);
 }
+
+}  // namespace mayfly::testing

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "engine/uuid.h"
-#include "support/engine_world.h"
+#include "tests/support/engine_world.h"
+
+namespace mayfly::testing {
+namespace {
 
 using namespace mayfly::engine;
-using namespace mayfly::engine::test;
-
-namespace {
 
 bool is_uuid(const std::string& text) {
   const std::string digits = "0123456789abcdef", variants = "89ab";
@@ -77,3 +77,5 @@ TEST_CASE("threads that draw from one seed at once draw different numbers", "[ra
   for (const auto& numbers : drawn) all.insert(numbers.begin(), numbers.end());
   CHECK(all.size() == threads_max * numbers_max);
 }
+
+}  // namespace mayfly::testing

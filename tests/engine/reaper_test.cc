@@ -9,8 +9,9 @@
 #include "engine/parts.h"
 #include "tests/support/engine_world.h"
 
-using namespace mayfly::engine;
-using namespace mayfly::engine::test;
+namespace mayfly::testing {
+
+using namespace engine;
 
 namespace {
 
@@ -454,3 +455,5 @@ TEST_CASE("a backfill that storage interrupts goes on by itself", "[reaper]") {
   CHECK_FALSE(carts->description()->ttl->backfilling);
   CHECK(world.inconsistency(carts).empty());
 }
+
+}  // namespace mayfly::testing

@@ -8,8 +8,9 @@
 #include "engine/parts.h"
 #include "tests/support/engine_world.h"
 
-using namespace mayfly::engine;
-using namespace mayfly::engine::test;
+namespace mayfly::testing {
+
+using namespace engine;
 
 namespace {
 
@@ -127,3 +128,5 @@ TEST_CASE("items read together are as they were at one instant", "[database]") {
   CHECK_FALSE(items[0]);
   CHECK(items[1]->item() == Item{{"id", "a"}, {"n", "1"}});
 }
+
+}  // namespace mayfly::testing

@@ -10,6 +10,7 @@
 #include "engine/storage.h"
 
 namespace mayfly::testing {
+
 namespace {
 
 using namespace std::chrono_literals;

@@ -13,8 +13,9 @@
 #include "engine/parts.h"
 #include "tests/support/engine_world.h"
 
-using namespace mayfly::engine;
-using namespace mayfly::engine::test;
+namespace mayfly::testing {
+
+using namespace engine;
 
 namespace {
 
@@ -294,3 +295,5 @@ TEST_CASE("while eight writers write and shards split, each record lies in one s
   CHECK(divide_all_hashes(now.shards));
   CHECK(world.inconsistency(carts).empty());
 }
+
+}  // namespace mayfly::testing

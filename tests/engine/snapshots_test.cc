@@ -17,8 +17,9 @@
 #include "engine/parts.h"
 #include "tests/support/engine_world.h"
 
-using namespace mayfly::engine;
-using namespace mayfly::engine::test;
+namespace mayfly::testing {
+
+using namespace engine;
 
 namespace {
 
@@ -729,3 +730,5 @@ TEST_CASE("what expires when is told without changing anything", "[expiry_view]"
   CHECK(totals.due == 4);
   CHECK(totals.pending == 10);
 }
+
+}  // namespace mayfly::testing

@@ -6,10 +6,9 @@
 #include "tests/support/engine_world.h"
 #include "tests/support/stepped_scheduler.h"
 
-using namespace mayfly::engine;
-using namespace mayfly::engine::test;
-using mayfly::testing::SteppedClock;
-using mayfly::testing::SteppedScheduler;
+namespace mayfly::testing {
+
+using namespace engine;
 
 namespace {
 
@@ -104,3 +103,5 @@ TEST_CASE("in whatever order the reaper and backfills take their steps, the tabl
     CHECK(run(seed) == first);
   }
 }
+
+}  // namespace mayfly::testing

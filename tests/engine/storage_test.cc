@@ -17,8 +17,9 @@
 
 #include "tests/support/engine_world.h"
 
-using namespace mayfly::engine;
-using mayfly::engine::test::Directory;
+namespace mayfly::testing {
+
+using namespace engine;
 
 namespace {
 
@@ -362,3 +363,5 @@ TEST_CASE("what was erased in memory is given back, one by one or as a range", "
   CHECK(storage->get("l", found));
   CHECK_FALSE(storage->get("k1", found));
 }
+
+}  // namespace mayfly::testing

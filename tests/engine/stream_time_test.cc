@@ -2,7 +2,9 @@
 
 #include <catch2/catch.hpp>
 
-using namespace mayfly::engine;
+namespace mayfly::testing {
+
+using namespace engine;
 
 TEST_CASE("stream time stands still during a jump, and goes on after it", "[stream_time]") {
   StreamTime time;
@@ -45,3 +47,5 @@ TEST_CASE("old jumps are remembered as one, and as bytes", "[stream_time]") {
     CHECK(again.of(instant) == time.of(instant));
   }
 }
+
+}  // namespace mayfly::testing

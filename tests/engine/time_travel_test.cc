@@ -9,8 +9,9 @@
 #include "engine/parts.h"
 #include "tests/support/engine_world.h"
 
-using namespace mayfly::engine;
-using namespace mayfly::engine::test;
+namespace mayfly::testing {
+
+using namespace engine;
 
 namespace {
 
@@ -319,3 +320,5 @@ TEST_CASE("milliseconds are never a next expiry, and no clock goes beyond the ye
   world.clock().set(start_ms + 3600'000);
   CHECK(world.now() == last_instant);
 }
+
+}  // namespace mayfly::testing

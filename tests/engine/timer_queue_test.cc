@@ -5,7 +5,9 @@
 
 #include "engine/expiry_mode.h"
 
-using namespace mayfly::engine;
+namespace mayfly::testing {
+
+using namespace engine;
 
 TEST_CASE("a table's timer is the earliest that was pushed", "[timer_queue]") {
   Waker reaper;
@@ -131,3 +133,5 @@ TEST_CASE("only an earlier timer wakes the reaper, so that a far one wakes nobod
   timers.push({2, 50, 50});
   CHECK(woken == 2);
 }
+
+}  // namespace mayfly::testing

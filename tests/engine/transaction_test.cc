@@ -5,8 +5,9 @@
 #include "engine/item_size.h"
 #include "tests/support/engine_world.h"
 
-using namespace mayfly::engine;
-using namespace mayfly::engine::test;
+namespace mayfly::testing {
+
+using namespace engine;
 
 TEST_CASE("an item that was put is read back, replaced and removed", "[transaction]") {
   World world;
@@ -161,3 +162,5 @@ TEST_CASE("a commit says which index entries it changed", "[transaction]") {
   CHECK(world.all(carts, 2) == std::vector<Item>{{{"id", "a"}, {"user", "otto"}, {"day", "mon"}}});
   CHECK(world.inconsistency(carts).empty());
 }
+
+}  // namespace mayfly::testing

@@ -3,7 +3,9 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 
-using namespace mayfly::engine;
+namespace mayfly::testing {
+
+using namespace engine;
 
 TEST_CASE("a text is a whole number, all of it, or none") {
   CHECK(whole_number<std::uint16_t>("65535") == 65535);
@@ -22,3 +24,5 @@ TEST_CASE("a whole number that its type does not have is none") {
   CHECK_FALSE(whole_number<std::uint8_t>("256"));
   CHECK_FALSE(whole_number<std::int64_t>("9223372036854775808"));
 }
+
+}  // namespace mayfly::testing

@@ -9,8 +9,9 @@
 #include "engine/storage.h"
 #include "tests/support/engine_world.h"
 
-using namespace mayfly::engine;
-using mayfly::engine::test::Directory;
+namespace mayfly::testing {
+
+using namespace engine;
 
 namespace {
 
@@ -171,3 +172,5 @@ TEST_CASE(
     REQUIRE((*again)->get("after", value));
   }
 }
+
+}  // namespace mayfly::testing

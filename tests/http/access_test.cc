@@ -7,38 +7,28 @@
 #include "compat/emulator.h"
 #include "http/server.h"
 #include "tests/support/http_client.h"
+#include "tests/support/running.h"
 
-using namespace mayfly;
+namespace mayfly::testing {
+
 using http::AccessRules;
-using test::Headers;
-using test::HttpAnswer;
-using test::HttpClient;
 using Json = nlohmann::json;
 
 namespace {
 
-struct Running {
-  explicit Running(AccessRules access = {}) : emulator(*compat::Emulator::open({})) {
-    http::ServerSettings settings;
-    settings.access = std::move(access);
-    server = *http::Server::start(*emulator, std::move(settings));
-  }
-  std::unique_ptr<compat::Emulator> emulator;
-  std::unique_ptr<http::Server> server;
+// No headers but these; a length if there is a body.
+HttpAnswer exchange(const Running& running, const std::string& line, const Headers& headers,
+                    const std::string& body = "") {
+  std::string request = line + " HTTP/1.1\r\n";
+  for (const auto& [name, value] : headers) request += name + ": " + value + "\r\n";
+  if (!body.empty()) request += "Content-Length: " + std::to_string(body.size()) + "\r\n";
+  return running.ask(request + "\r\n" + body, line.starts_with("HEAD"));
+}
 
-  // No headers but these; a length if there is a body.
-  HttpAnswer ask(const std::string& line, const Headers& headers, const std::string& body = "") {
-    std::string request = line + " HTTP/1.1\r\n";
-    for (const auto& [name, value] : headers) request += name + ": " + value + "\r\n";
-    if (!body.empty()) request += "Content-Length: " + std::to_string(body.size()) + "\r\n";
-    HttpClient client(server->port());
-    client.send(request + "\r\n" + body);
-    return client.receive(line.starts_with("HEAD"));
-  }
-  std::size_t tables() {
-    return emulator->execute({"000000000000", "us-east-1"}, "DynamoDB_20120810.ListTables", "{}").body.size();
-  }
-};
+std::size_t tables(const Running& running) {
+  return running.emulator->execute({"000000000000", "us-east-1"}, "DynamoDB_20120810.ListTables", "{}")
+      .body.size();
+}
 
 const std::string is_json = "application/json";
 const std::string authorization =
@@ -168,26 +158,26 @@ TEST_CASE("rules that mean nothing are said in a sentence") {
 }
 
 TEST_CASE("every path refuses a foreign Host", "[holds]") {
-  Running running({.hosts = {"mayfly.test"}});
+  Running running({.access = {.hosts = {"mayfly.test"}}});
   for (const Route& route : routes) {
     INFO(route.line);
     for (const char* host : {"localhost", "127.0.0.1:8000", "[::1]:8000", "mayfly.test", "dynamodb:8000"}) {
-      CHECK(running.ask(route.line, with({{"Host", host}}, route.headers), route.body).status ==
+      CHECK(exchange(running, route.line, with({{"Host", host}}, route.headers), route.body).status ==
             route.status);
     }
     const bool head = route.line.starts_with("HEAD");
     for (const std::string host : {"evil.example", "[::1].evil.example", "localhost.", ""}) {
-      check_refused(running.ask(route.line, with({{"Host", host}}, route.headers), route.body), 403,
+      check_refused(exchange(running, route.line, with({{"Host", host}}, route.headers), route.body), 403,
                     "This server is not called '" + host +
                         "': a Host header has an address, localhost, a name without a dot, or one that "
                         "--allowed-host adds.",
                     head);
     }
     check_refused(
-        running.ask(route.line, with({{"Host", "localhost"}, {"Host", "evil.example"}}, route.headers),
-                    route.body),
+        exchange(running, route.line, with({{"Host", "localhost"}, {"Host", "evil.example"}}, route.headers),
+                 route.body),
         400, "There is more than one Host header.", head);
-    check_refused(running.ask(route.line, route.headers, route.body), 400,
+    check_refused(exchange(running, route.line, route.headers, route.body), 400,
                   "A request of HTTP/1.1 needs a Host header.", head);
   }
 }
@@ -212,7 +202,7 @@ TEST_CASE("a target with another authority is refused, whatever Host says") {
   Running running;
   for (const char* target :
        {"http://evil.example/", "http://localhost/_mayfly/clock", "evil.example:80", "?", "_mayfly/clock"}) {
-    check_refused(running.ask("GET " + std::string(target), {{"Host", "localhost"}}), 400,
+    check_refused(exchange(running, "GET " + std::string(target), {{"Host", "localhost"}}), 400,
                   "The request's target must begin with a slash.", false);
   }
 }
@@ -235,8 +225,8 @@ TEST_CASE("every path refuses pages of other origins and other sites", "[holds]"
     INFO(route.line);
     const bool head = route.line.starts_with("HEAD"), reads = head || route.line.starts_with("GET");
     const auto ask = [&](const Headers& headers) {
-      return running.ask(route.line, with(with({{"Host", "localhost:8000"}}, headers), route.headers),
-                         route.body);
+      return exchange(running, route.line, with(with({{"Host", "localhost:8000"}}, headers), route.headers),
+                      route.body);
     };
     for (const std::string origin :
          {"http://evil.example", "http://localhost:3000", "http://localhost", "https://localhost:8000",
@@ -268,22 +258,22 @@ TEST_CASE("every path refuses pages of other origins and other sites", "[holds]"
 
 TEST_CASE("a long header is quoted by its beginning") {
   Running running;
-  const HttpAnswer answer = running.ask("GET /", {{"Host", std::string(9000, 'x')}});
+  const HttpAnswer answer = exchange(running, "GET /", {{"Host", std::string(9000, 'x')}});
   CHECK(answer.status == 403);
   CHECK(answer.body.size() < 400);
 }
 
 TEST_CASE("pages of an origin that was allowed may use every path, and read the answers") {
   for (const std::string& rule : {std::string("http://localhost:3000"), std::string("*")}) {
-    Running running({.origins = {"https://other.example", rule}});
+    Running running({.access = {.origins = {"https://other.example", rule}}});
     for (const Route& route : routes) {
       INFO(rule << " " << route.line);
-      HttpAnswer answer = running.ask(route.line,
-                                      with({{"Host", "localhost:8000"},
-                                            {"Origin", "http://localhost:3000"},
-                                            {"Sec-Fetch-Site", "same-site"}},
-                                           route.headers),
-                                      route.body);
+      HttpAnswer answer = exchange(running, route.line,
+                                   with({{"Host", "localhost:8000"},
+                                         {"Origin", "http://localhost:3000"},
+                                         {"Sec-Fetch-Site", "same-site"}},
+                                        route.headers),
+                                   route.body);
       CHECK(answer.status == route.status);
       CHECK(answer.headers.at("access-control-allow-origin") == rule);
       CHECK(answer.headers.at("vary") == "Origin");
@@ -291,11 +281,11 @@ TEST_CASE("pages of an origin that was allowed may use every path, and read the 
             "x-amzn-RequestId, x-amzn-ErrorType, x-amz-crc32, Date");
       CHECK(answer.headers.count("access-control-max-age") == 0);
       // A page's preflight.
-      answer = running.ask("OPTIONS " + route.line.substr(route.line.find(' ') + 1),
-                           {{"Host", "localhost:8000"},
-                            {"Origin", "http://localhost:3000"},
-                            {"Access-Control-Request-Method", "POST"},
-                            {"Access-Control-Request-Headers", "authorization,x-amz-target"}});
+      answer = exchange(running, "OPTIONS " + route.line.substr(route.line.find(' ') + 1),
+                        {{"Host", "localhost:8000"},
+                         {"Origin", "http://localhost:3000"},
+                         {"Access-Control-Request-Method", "POST"},
+                         {"Access-Control-Request-Headers", "authorization,x-amz-target"}});
       CHECK(answer.status == 200);
       CHECK(answer.headers.at("access-control-allow-origin") == rule);
       CHECK(answer.headers.at("access-control-allow-methods") == "POST");
@@ -303,30 +293,28 @@ TEST_CASE("pages of an origin that was allowed may use every path, and read the 
       CHECK(answer.headers.at("access-control-max-age") == "172800");
       CHECK(answer.headers.at("content-length") == "0");
       // Nobody else's.
-      CHECK(running
-                .ask(route.line,
+      CHECK(exchange(running, route.line,
                      with({{"Host", "localhost:8000"}, {"Origin", "http://evil.example"}}, route.headers),
                      route.body)
                 .status == (rule == "*" ? route.status : 403));
-      CHECK(running
-                .ask(route.line,
+      CHECK(exchange(running, route.line,
                      with({{"Host", "evil.example"}, {"Origin", "http://localhost:3000"}}, route.headers),
                      route.body)
                 .status == 403);
       // Without CORS nothing is said about it.
-      CHECK(running.ask(route.line, with({{"Host", "localhost:8000"}}, route.headers), route.body)
+      CHECK(exchange(running, route.line, with({{"Host", "localhost:8000"}}, route.headers), route.body)
                 .headers.count("access-control-allow-origin") == 0);
     }
   }
 }
 
 TEST_CASE("a preflight of a page that is not allowed gets nothing") {
-  Running running({.origins = {"http://localhost:3000"}});
+  Running running({.access = {.origins = {"http://localhost:3000"}}});
   for (const char* path : {"/", "/_mayfly/faults", "/2015-03-31/event-source-mappings/"}) {
-    const HttpAnswer answer =
-        running.ask("OPTIONS " + std::string(path), {{"Host", "localhost"},
-                                                     {"Origin", "http://localhost:3001"},
-                                                     {"Access-Control-Request-Method", "PUT"}});
+    const HttpAnswer answer = exchange(running, "OPTIONS " + std::string(path),
+                                       {{"Host", "localhost"},
+                                        {"Origin", "http://localhost:3001"},
+                                        {"Access-Control-Request-Method", "PUT"}});
     CHECK(answer.status == 403);
     for (const char* header : {"origin", "methods", "headers"}) {
       CHECK(answer.headers.count("access-control-allow-" + std::string(header)) == 0);
@@ -350,12 +338,12 @@ TEST_CASE("what a form can send without asking changes nothing, on any path") {
          {mappings, mappings + presigned, std::string("/2015-03-31/functions/f/invocations") + presigned,
           "/2017-03-31/tags/arn" + presigned, std::string("/_mayfly/reset"), std::string("/nothing")}) {
       INFO(path << " " << type);
-      check_refused(running.ask("POST " + path, headers, mapping), 415,
+      check_refused(exchange(running, "POST " + path, headers, mapping), 415,
                     "Calls that change something need Content-Type: application/json.", false);
-      CHECK(running.ask("POST " + path, headers).status == 415);
+      CHECK(exchange(running, "POST " + path, headers).status == 415);
     }
-    CHECK(running.ask("POST /" + presigned, headers, "{}").body == "<UnknownOperationException/>\n");
-    CHECK(running.ask("POST /" + presigned, headers).status == 400);
+    CHECK(exchange(running, "POST /" + presigned, headers, "{}").body == "<UnknownOperationException/>\n");
+    CHECK(exchange(running, "POST /" + presigned, headers).status == 400);
   }
 }
 
@@ -363,7 +351,7 @@ TEST_CASE(
     "Lambda's routes take a body as JSON, a payload of any type, and a signature from the header alone") {
   Running running;
   const auto ask = [&](const std::string& line, const Headers& more, const std::string& body = "") {
-    return running.ask(line, with(signature, more), body);
+    return exchange(running, line, with(signature, more), body);
   };
   CHECK(ask("POST " + mappings, {{"Content-Type", "text/plain"}}, "{}").status == 415);
   CHECK(ask("POST " + mappings, {}, "{}").status == 415);
@@ -376,19 +364,20 @@ TEST_CASE(
     CHECK(ask("POST /2015-03-31/functions/f/invocations", type, "{}").status == 404);
   }
   const HttpAnswer presigned =
-      running.ask("GET " + mappings +
-                      "?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=test%2F20240101%2Fus-east-1%"
-                      "2Flambda%2Faws4_request"
-                      "&X-Amz-Date=20240101T000000Z&X-Amz-SignedHeaders=host&X-Amz-Signature=0",
-                  {{"Host", "localhost"}});
+      exchange(running,
+               "GET " + mappings +
+                   "?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=test%2F20240101%2Fus-east-1%"
+                   "2Flambda%2Faws4_request"
+                   "&X-Amz-Date=20240101T000000Z&X-Amz-SignedHeaders=host&X-Amz-Signature=0",
+               {{"Host", "localhost"}});
   CHECK(presigned.status == 403);
   CHECK(presigned.headers.at("x-amzn-errortype") == "MissingAuthenticationTokenException");
 }
 
 TEST_CASE("with control switched off, event source mappings can be read and not changed") {
-  Running running({.control = false});
+  Running running({.access = {.control = false}});
   const auto ask = [&](const std::string& line, const std::string& body = "") {
-    return running.ask(line, with(signature, {{"Content-Type", is_json}}), body);
+    return exchange(running, line, with(signature, {{"Content-Type", is_json}}), body);
   };
   CHECK(ask("GET " + mappings).status == 200);
   CHECK(ask("POST /2015-03-31/functions/f/invocations", "{}").status == 404);
@@ -403,3 +392,5 @@ TEST_CASE("with control switched off, event source mappings can be read and not 
   CHECK(ask("GET /_mayfly/health").status == 200);
   CHECK(ask("GET /_mayfly/clock").status == 404);
 }
+
+}  // namespace mayfly::testing

@@ -2,12 +2,11 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "tests/support/control_server.h"
+#include "tests/support/running.h"
 
-using namespace mayfly;
+namespace mayfly::testing {
+
 using Json = nlohmann::json;
-using test::ControlServer;
-using test::HttpAnswer;
 
 namespace {
 
@@ -19,7 +18,7 @@ std::string ttl(std::int64_t seconds) { return R"(,"ttl":{"N":")" + std::to_stri
 
 TEST_CASE(
     "a frozen clock is moved through what falls due, in order, and another account's stays where it is") {
-  ControlServer server;
+  Running server;
   CHECK(server.ok("GET", "/_mayfly/clock")["mode"] == "real");
   CHECK(server.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})") ==
         Json::parse(
@@ -45,7 +44,7 @@ TEST_CASE(
 }
 
 TEST_CASE("next-expiry with nothing pending changes nothing and says so") {
-  ControlServer server;
+  Running server;
   server.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
   CHECK(server.ok("POST", "/_mayfly/clock/advance", R"({"to":"next-expiry"})") ==
         Json::parse(R"({"now":"2031-01-01T00:00:00Z","expired":0,"tables":{},"next_expiry":null,)"
@@ -53,7 +52,7 @@ TEST_CASE("next-expiry with nothing pending changes nothing and says so") {
 }
 
 TEST_CASE("time goes back only while an account has no tables") {
-  ControlServer server;
+  Running server;
   server.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
   CHECK(server.ok("PUT", "/_mayfly/clock", R"({"now":"2020-01-01T00:00:00Z"})")["now"] ==
         "2020-01-01T00:00:00Z");
@@ -69,7 +68,7 @@ TEST_CASE("time goes back only while an account has no tables") {
 }
 
 TEST_CASE("real time that is moved becomes an offset, and a rate goes on from its new now") {
-  ControlServer server;
+  Running server;
   server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":3600})");
   CHECK(server.ok("GET", "/_mayfly/clock")["mode"] == "offset");
   CHECK(server.ok("PUT", "/_mayfly/clock", R"({"rate":60})")["mode"] == "rate");
@@ -81,7 +80,7 @@ TEST_CASE("real time that is moved becomes an offset, and a rate goes on from it
 }
 
 TEST_CASE("what means no time is refused") {
-  ControlServer server;
+  Running server;
   const auto refused = [&](std::string_view method, std::string_view path, std::string_view body) {
     const HttpAnswer answer = server.call(method, path, body);
     CHECK(answer.status == 400);
@@ -112,7 +111,7 @@ TEST_CASE("what means no time is refused") {
 }
 
 TEST_CASE("times may have fractions and offsets") {
-  ControlServer server;
+  Running server;
   const auto now = [&](const std::string& text) {
     return server.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":")" + text + R"("})")["now"];
   };
@@ -123,7 +122,7 @@ TEST_CASE("times may have fractions and offsets") {
 }
 
 TEST_CASE("an item that is renewed between due and delete stays") {
-  ControlServer server;
+  Running server;
   server.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
   server.create_table("carts", true);
   for (const char* id : {"renewed", "left"}) server.put("carts", id, ttl(new_year_2031 + 60));
@@ -134,14 +133,14 @@ TEST_CASE("an item that is renewed between due and delete stays") {
           R"({"failpoints":[{"region":"us-east-1","table":"carts","key":{"id":{"S":"renewed"}},"state":"armed"}]})"));
   server.ok("PUT", "/_mayfly/failpoints", R"({"table":"carts","key":{"id":{"S":"left"}}})");
 
-  test::HttpClient advancing(server.port());
+  HttpClient advancing(server.port());
   advancing.send(server.request("POST", "/_mayfly/clock/advance", R"({"seconds":3600})"));
   while (server.count_waiting() < 2) {}
   // Both are due, and there; another account's time moves on, and so do writes.
   CHECK(server.ok("GET", "/_mayfly/clock")["now"] == "2031-01-01T00:01:00.001Z");
   server.put("carts", "renewed", ttl(new_year_2031 + 86400));
   {
-    ControlServer::As other(server, "000000000042");
+    Running::As other(server, "000000000042");
     server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":3600})");
   }
   server.ok("DELETE", "/_mayfly/failpoints", renewed);
@@ -156,19 +155,19 @@ TEST_CASE("an item that is renewed between due and delete stays") {
 }
 
 TEST_CASE("a server ends while an expiry stops at a failpoint") {
-  ControlServer server;
+  Running server;
   server.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
   server.create_table("carts", false);
   server.put("carts", "1", ttl(new_year_2031 + 60));
   server.ok("PUT", "/_mayfly/failpoints", R"({"table":"carts","key":{"id":{"S":"1"}}})");
-  test::HttpClient client(server.port());
+  HttpClient client(server.port());
   client.send(server.request("POST", "/_mayfly/clock/advance", R"({"seconds":3600})"));
   while (server.count_waiting() < 1) {}
   server.stop();
 }
 
 TEST_CASE("explain says why an item is still there") {
-  ControlServer server;
+  Running server;
   server.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
   server.create_table("plain", false, false);
   server.create_table("carts", false);
@@ -215,3 +214,5 @@ TEST_CASE("explain says why an item is still there") {
                                             "2031-01-01T00:01:00.001Z. It is 2031-01-01T00:00:00Z."));
   CHECK(server.call("POST", "/_mayfly/ttl/none/explain", R"({"key":{"id":{"S":"1"}}})").status == 404);
 }
+
+}  // namespace mayfly::testing

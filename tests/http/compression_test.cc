@@ -2,7 +2,9 @@
 
 #include <catch2/catch.hpp>
 
-using namespace mayfly::http;
+namespace mayfly::testing {
+
+using namespace http;
 
 namespace {
 
@@ -109,3 +111,5 @@ TEST_CASE("a small body that unpacks to a large one is refused at the limit") {
   CHECK(failure_of(bomb, Encoding::gzip) == DecompressFailure::too_large);
   CHECK(failure_of(compress(std::string(plenty, ' '), Encoding::gzip), Encoding::gzip) == std::nullopt);
 }
+
+}  // namespace mayfly::testing

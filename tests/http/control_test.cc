@@ -5,58 +5,25 @@
 #include "compat/emulator.h"
 #include "http/server.h"
 #include "tests/support/http_client.h"
+#include "tests/support/running.h"
 
-using namespace mayfly;
+namespace mayfly::testing {
+
 using Json = nlohmann::json;
-using test::Headers;
-using test::http_request;
-using test::HttpAnswer;
-using test::HttpClient;
-using test::operation_request;
 
 namespace {
 
 const Headers json_body = {{"Content-Type", "application/json"}};
 
-struct Running {
-  explicit Running(http::ServerSettings settings = {})
-      : emulator(*compat::Emulator::open({})), server(*http::Server::start(*emulator, std::move(settings))) {}
-  std::unique_ptr<compat::Emulator> emulator;
-  std::unique_ptr<http::Server> server;
-
-  [[nodiscard]] std::uint16_t port() const { return server->port(); }
-  HttpAnswer ask(std::string_view request) {
-    HttpClient client(port());
-    client.send(request);
-    return client.receive();
-  }
-  // A control call that must be answered with 200.
-  Json ok(std::string_view method, std::string_view target, std::string_view body = {}) {
-    const HttpAnswer answer =
-        ask(http_request(method, target, method == "GET" ? Headers{} : json_body, body));
-    INFO(answer.body);
-    REQUIRE(answer.status == 200);
-    return Json::parse(answer.body);
-  }
-  Json execute(std::string_view operation, std::string_view body) {
-    const HttpAnswer answer = ask(operation_request(operation, body));
-    INFO(answer.body);
-    REQUIRE(answer.status == 200);
-    return Json::parse(answer.body);
-  }
-  void create_table(const std::string& name, bool stream) {
-    execute(
-        "CreateTable",
-        R"({"TableName":")" + name +
-            R"(","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
-            R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST")" +
-            (stream ? R"(,"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"})" : "") +
-            "}");
-  }
-  void put(const std::string& table, const std::string& id, const std::string& more = "") {
-    execute("PutItem", R"({"TableName":")" + table + R"(","Item":{"id":{"S":")" + id + R"("})" + more + "}}");
-  }
-};
+void create_table(Running& running, const std::string& name, bool stream) {
+  running.execute(
+      "CreateTable",
+      R"({"TableName":")" + name +
+          R"(","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
+          R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST")" +
+          (stream ? R"(,"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"})" : "") +
+          "}");
+}
 
 Json error_of(const HttpAnswer& answer) {
   CHECK(answer.headers.at("content-type") == "application/json");
@@ -125,7 +92,7 @@ TEST_CASE("an account must be twelve digits") {
 TEST_CASE("an await is answered by the change it waits for, while others are served") {
   for (const bool stream : {false, true}) {
     Running running;
-    running.create_table("carts", stream);
+    create_table(running, "carts", stream);
     HttpClient waiting(running.port());
     waiting.send(http_request(
         "POST", "/_mayfly/await", json_body,
@@ -147,7 +114,7 @@ TEST_CASE("an await is answered by the change it waits for, while others are ser
 
 TEST_CASE("an await that nothing answers says what did happen") {
   Running running;
-  running.create_table("carts", true);
+  create_table(running, "carts", true);
   running.put("carts", "1");
   const HttpAnswer nothing =
       running.ask(http_request("POST", "/_mayfly/await", json_body,
@@ -166,7 +133,7 @@ TEST_CASE("an await that nothing answers says what did happen") {
 
 TEST_CASE("an await since a time finds what the stream has") {
   Running running;
-  running.create_table("carts", true);
+  create_table(running, "carts", true);
   running.put("carts", "2");
   running.put("carts", "1");
   const Json found = running.ok(
@@ -177,7 +144,7 @@ TEST_CASE("an await since a time finds what the stream has") {
 
 TEST_CASE("an await refuses what it cannot wait for") {
   Running running;
-  running.create_table("carts", false);
+  create_table(running, "carts", false);
   const auto refused = [&](std::string_view body, int status) {
     const HttpAnswer answer = running.ask(http_request("POST", "/_mayfly/await", json_body, body));
     CHECK(answer.status == status);
@@ -210,7 +177,7 @@ constexpr std::string_view no_await = R"({"table":"carts","key":{"id":{"S":"1"}}
 
 TEST_CASE("no more requests of a kind wait than may, and those of other kinds are served", "[holds]") {
   Running running({.waiting_max = 2});
-  running.create_table("carts", true);
+  create_table(running, "carts", true);
   std::vector<std::unique_ptr<HttpClient>> clients;
   const auto begin = [&](const std::string& request) {
     clients.push_back(std::make_unique<HttpClient>(running.port()));
@@ -237,7 +204,7 @@ TEST_CASE("no more requests of a kind wait than may, and those of other kinds ar
 
 TEST_CASE("advances that wait at a failpoint leave the call that releases them a place") {
   Running running({.waiting_max = 1});
-  running.create_table("carts", true);
+  create_table(running, "carts", true);
   running.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
   running.execute(
       "UpdateTimeToLive",
@@ -256,7 +223,7 @@ TEST_CASE("advances that wait at a failpoint leave the call that releases them a
 
 TEST_CASE("a stream of events keeps its place between events") {
   Running running({.waiting_max = 1});
-  running.create_table("carts", true);
+  create_table(running, "carts", true);
   HttpClient events(running.port());
   events.send(http_request("GET", "/_mayfly/events"));
   events.read_until(": mayfly\n\n");
@@ -269,7 +236,7 @@ TEST_CASE("a stream of events keeps its place between events") {
 
 TEST_CASE("a server ends while requests wait, and answers them") {
   Running running;
-  running.create_table("carts", false);
+  create_table(running, "carts", false);
   HttpClient await(running.port()), events(running.port());
   await.send(http_request("POST", "/_mayfly/await", json_body, long_await));
   events.send(http_request("GET", "/_mayfly/events"));
@@ -283,7 +250,7 @@ TEST_CASE("a server ends while requests wait, and answers them") {
 
 TEST_CASE("who waits no longer gives the place to others, whatever was sent meanwhile") {
   Running running({.waiting_max = 1});
-  running.create_table("carts", false);
+  create_table(running, "carts", false);
   // Nothing, a byte, and more than is read ahead; in one piece with the request and after it.
   for (const std::size_t bytes : {0, 1, 1000, 200'000}) {
     for (const bool apart : {false, true}) {
@@ -305,7 +272,7 @@ TEST_CASE("who waits no longer gives the place to others, whatever was sent mean
 
 TEST_CASE("what was sent while an answer was waited for is answered after it") {
   Running running;
-  running.create_table("carts", false);
+  create_table(running, "carts", false);
   HttpClient client(running.port());
   client.send(http_request("POST", "/_mayfly/await", json_body,
                            R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":20})"));
@@ -322,7 +289,7 @@ TEST_CASE("what was sent while an answer was waited for is answered after it") {
 
 TEST_CASE("requests behind one that waits are answered after it, in order") {
   Running running;
-  running.create_table("carts", false);
+  create_table(running, "carts", false);
   HttpClient client(running.port());
   client.send(operation_request("ListTables", "{}") +
               http_request("POST", "/_mayfly/await", json_body,
@@ -336,8 +303,8 @@ TEST_CASE("requests behind one that waits are answered after it, in order") {
 
 TEST_CASE("events are sent as they commit, filtered as asked for") {
   Running running;
-  running.create_table("carts", true);
-  running.create_table("orders", false);
+  create_table(running, "carts", true);
+  create_table(running, "orders", false);
   HttpClient client(running.port());
   client.send("GET /_mayfly/events?table=carts&event=INSERT HTTP/1.1\r\nHost: localhost\r\n\r\n");
   // The first piece says that it listens.
@@ -357,7 +324,7 @@ TEST_CASE("events are sent as they commit, filtered as asked for") {
 
 TEST_CASE("a rule makes an operation fail as often as it says") {
   Running running;
-  running.create_table("carts", false);
+  create_table(running, "carts", false);
   running.ok("PUT", "/_mayfly/faults",
              R"({"rules":[{"operation":"PutItem","table":"carts","fault":"throttle","count":2}]})");
   const std::string put = operation_request("PutItem", R"({"TableName":"carts","Item":{"id":{"S":"1"}}})");
@@ -407,7 +374,7 @@ TEST_CASE("a rule's probability has a seed, and another account's rules are its 
 
 TEST_CASE("a batch leaves its end undone, and transactions meet others, if a rule says so") {
   Running running;
-  running.create_table("carts", false);
+  create_table(running, "carts", false);
   running.ok(
       "PUT", "/_mayfly/faults",
       R"({"rules":[{"fault":"unprocessed","items":1},{"operation":"TransactWriteItems","fault":"transaction_conflict"}]})");
@@ -435,7 +402,7 @@ TEST_CASE("a batch leaves its end undone, and transactions meet others, if a rul
 
 TEST_CASE("a slow operation holds nobody else up", "[holds]") {
   Running running;
-  running.create_table("carts", false);
+  create_table(running, "carts", false);
   running.ok("PUT", "/_mayfly/faults",
              R"({"rules":[{"operation":"ListTables","fault":"latency","milliseconds":600000}]})");
   HttpClient slow(running.port());
@@ -461,3 +428,5 @@ TEST_CASE("rules that mean nothing are refused") {
   CHECK(refused(R"({"fault":"throttle","probability":2})") == "probability must be from 0 to 1.");
   CHECK(refused(R"({"fault":"throttle","cuont":2})").starts_with("This call has no member cuont; it has "));
 }
+
+}  // namespace mayfly::testing

@@ -10,7 +10,10 @@
 
 #include "http/name_lookup.h"
 
-namespace mayfly::http {
+namespace mayfly::testing {
+
+using namespace http;
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -141,4 +144,4 @@ TEST_CASE("localhost and addresses are found without asking anybody") {
   CHECK(look_up("localhost").size() == 2);
 }
 
-}  // namespace mayfly::http
+}  // namespace mayfly::testing

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace mayfly::testing {
+
 using mayfly::http::log::printable;
 
 TEST_CASE("what clients sent is printable on one line, letters of any language stay") {
@@ -28,3 +30,5 @@ TEST_CASE("what clients sent is printable on one line, letters of any language s
   };
   for (const auto& [text, shown] : cases) CHECK(printable(text) == shown);
 }
+
+}  // namespace mayfly::testing

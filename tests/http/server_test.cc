@@ -12,30 +12,13 @@
 #include "http/request.h"
 #include "http/unread_answers.h"
 #include "tests/support/http_client.h"
+#include "tests/support/running.h"
 
-using namespace mayfly;
-using test::http_request;
-using test::HttpAnswer;
-using test::HttpClient;
-using test::operation_request;
+namespace mayfly::testing {
 
 namespace {
 
 constexpr std::string_view list_tables_answer = R"({"TableNames":[]})";
-
-struct Running {
-  explicit Running(http::ServerSettings settings = {})
-      : emulator(*compat::Emulator::open({})), server(*http::Server::start(*emulator, std::move(settings))) {}
-  std::unique_ptr<compat::Emulator> emulator;
-  std::unique_ptr<http::Server> server;
-
-  [[nodiscard]] std::uint16_t port() const { return server->port(); }
-  HttpAnswer ask(std::string_view request) {
-    HttpClient client(port());
-    client.send(request);
-    return client.receive();
-  }
-};
 
 // What every answer carries.
 void check_common(const HttpAnswer& answer) {
@@ -610,3 +593,5 @@ TEST_CASE("dates are as HTTP writes them") {
   CHECK(http::http_date(1658266020999) == "Tue, 19 Jul 2022 21:27:00 GMT");
   CHECK(http::http_date(1709164799000) == "Wed, 28 Feb 2024 23:59:59 GMT");
 }
+
+}  // namespace mayfly::testing

@@ -4,7 +4,8 @@
 
 #include "http/request.h"
 
-using namespace mayfly;
+namespace mayfly::testing {
+
 using http::Header;
 
 namespace {
@@ -174,3 +175,5 @@ TEST_CASE("where only a header may sign, a presigned query is not looked at") {
               "SignedHeaders=host, Signature=0");
   CHECK(http::authenticate(request, "us-east-1", http::SignedBy::header)->account == "000000000043");
 }
+
+}  // namespace mayfly::testing

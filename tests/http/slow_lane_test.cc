@@ -7,7 +7,7 @@
 
 #include "engine/storage_fault.h"
 
-using namespace mayfly;
+namespace mayfly::testing {
 
 TEST_CASE("a job that fails costs itself, and its thread does the next") {
   http::SlowLane lane(1);
@@ -22,3 +22,5 @@ TEST_CASE("a job that fails costs itself, and its thread does the next") {
   }
   CHECK(lane.take(http::Waiting::calls));
 }
+
+}  // namespace mayfly::testing

@@ -2,12 +2,11 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "tests/support/control_server.h"
+#include "tests/support/running.h"
 
-using namespace mayfly;
+namespace mayfly::testing {
+
 using Json = nlohmann::json;
-using test::ControlServer;
-using test::HttpAnswer;
 
 namespace {
 
@@ -16,8 +15,8 @@ constexpr std::int64_t new_year_2031 = 1'924'992'000;  // seconds
 std::string ttl(std::int64_t seconds) { return R"(,"ttl":{"N":")" + std::to_string(seconds) + R"("})"; }
 
 // Frozen at 2031-01-01, with a table whose TTL is on.
-struct NewYear : ControlServer {
-  explicit NewYear(compat::EmulatorOptions options = {}) : ControlServer(std::move(options)) {
+struct NewYear : Running {
+  explicit NewYear(compat::EmulatorOptions options = {}) : Running({}, std::move(options)) {
     ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
     create_table("carts", true);
   }
@@ -114,8 +113,8 @@ TEST_CASE("TimeToLive is changed again after its cooldown, by the account's cloc
   NewYear server({.ttl_cooldown = std::chrono::minutes(30)});
   const std::string off =
       R"({"TableName":"carts","TimeToLiveSpecification":{"Enabled":false,"AttributeName":"ttl"}})";
-  test::HttpClient client(server.port());
-  client.send(test::operation_request("UpdateTimeToLive", off));
+  HttpClient client(server.port());
+  client.send(operation_request("UpdateTimeToLive", off));
   CHECK(
       client.receive().body ==
       R"({"__type":"com.amazon.coral.validate#ValidationException","message":"Time to live has been modified multiple )"
@@ -140,7 +139,7 @@ TEST_CASE("a snapshot brings back an account's items, pending expiries and clock
   }
   const std::string other = "000000000042";
   {
-    ControlServer::As stranger(server, other);
+    Running::As stranger(server, other);
     CHECK(server.call("POST", "/_mayfly/snapshots/" + id + "/restore").status == 404);
     CHECK(server.ok("GET", "/_mayfly/snapshots") == Json::parse(R"({"snapshots":[]})"));
   }
@@ -158,7 +157,7 @@ TEST_CASE("a reset leaves an account as it began, and others as they are") {
   server.ok("PUT", "/_mayfly/faults", R"({"rules":[{"operation":"Query","fault":"throttle"}]})");
   server.ok("PUT", "/_mayfly/failpoints", R"({"table":"carts","key":{"id":{"S":"a"}}})");
   {
-    ControlServer::As other(server, "000000000042");
+    Running::As other(server, "000000000042");
     server.create_table("carts", false);
     server.ok("POST", "/_mayfly/reset");
     CHECK(server.execute("ListTables", "{}") == Json::parse(R"({"TableNames":[]})"));
@@ -177,8 +176,8 @@ TEST_CASE("metrics count operations, items and expiries") {
   server.put("carts", "a", ttl(new_year_2031 + 60));
   server.put("carts", "b", ttl(new_year_2031 + 7200));
   server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":3600})");
-  test::HttpClient client(server.port());
-  client.send(test::operation_request("GetItem", R"({"TableName":"none","Key":{"id":{"S":"1"}}})"));
+  HttpClient client(server.port());
+  client.send(operation_request("GetItem", R"({"TableName":"none","Key":{"id":{"S":"1"}}})"));
   client.receive();
   const HttpAnswer metrics = server.call("GET", "/_mayfly/metrics");
   CHECK(metrics.status == 200);
@@ -200,3 +199,5 @@ TEST_CASE("metrics count operations, items and expiries") {
   }
   CHECK(metrics.body.find("operation=\"Scan\"") == std::string::npos);
 }
+
+}  // namespace mayfly::testing

@@ -7,7 +7,8 @@
 #include "compat/emulator.h"
 #include "engine/clock.h"
 
-namespace mayfly {
+namespace mayfly::testing {
+
 namespace {
 
 constexpr engine::Instant year_ms = 31'556'952'000;  // a fifth of the five years' 157,784,760 s
@@ -211,4 +212,5 @@ TEST_CASE("an item that expires leaves its local and global index") {
 }
 
 }  // namespace
-}  // namespace mayfly
+
+}  // namespace mayfly::testing

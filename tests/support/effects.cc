@@ -1,4 +1,4 @@
-#include "support/effects.h"
+#include "tests/support/effects.h"
 
 #include <string_view>
 #include <utility>

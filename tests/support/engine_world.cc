@@ -16,7 +16,9 @@
 #include "engine/key_space.h"
 #include "engine/parts.h"
 
-namespace mayfly::engine::test {
+namespace mayfly::testing {
+
+using namespace engine;
 
 AttributeValue number(std::string_view text) { return *Number::parse(text); }
 AttributeValue number(std::int64_t value) { return Number(value); }
@@ -206,4 +208,4 @@ std::string World::inconsistency(const std::shared_ptr<LiveTable>& table) {
   return {};
 }
 
-}  // namespace mayfly::engine::test
+}  // namespace mayfly::testing

@@ -15,7 +15,9 @@
 #include "engine/database.h"
 #include "engine/transaction.h"
 
-namespace mayfly::engine::test {
+namespace mayfly::testing {
+
+using namespace engine;
 
 inline constexpr Instant start_ms = 1'714'521'600'000;  // 2024-05-01T00:00:00Z
 inline constexpr std::int64_t start_seconds = start_ms / 1000;
@@ -90,4 +92,4 @@ class World {
   std::unique_ptr<Database> database_;
 };
 
-}  // namespace mayfly::engine::test
+}  // namespace mayfly::testing

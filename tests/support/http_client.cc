@@ -10,7 +10,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-namespace mayfly::test {
+namespace mayfly::testing {
 
 namespace {
 
@@ -156,4 +156,4 @@ std::string operation_request(std::string_view operation, std::string_view body,
   return http_request("POST", "/", all, body);
 }
 
-}  // namespace mayfly::test
+}  // namespace mayfly::testing

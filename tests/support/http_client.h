@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mayfly::test {
+namespace mayfly::testing {
 
 struct HttpAnswer {
   int status = 0;                              // 0: the server closed the connection instead
@@ -52,4 +52,4 @@ std::string http_request(std::string_view method, std::string_view target, const
 // A signed call of an operation: "ListTables", "{}".
 std::string operation_request(std::string_view operation, std::string_view body, const Headers& headers = {});
 
-}  // namespace mayfly::test
+}  // namespace mayfly::testing

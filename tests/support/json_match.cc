@@ -1,6 +1,7 @@
-#include "support/json_match.h"
+#include "tests/support/json_match.h"
 
 namespace mayfly::testing {
+
 namespace {
 
 using nlohmann::json;

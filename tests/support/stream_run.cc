@@ -19,6 +19,7 @@
 #include "engine/shards.h"
 
 namespace mayfly::testing {
+
 namespace {
 
 using nlohmann::json;

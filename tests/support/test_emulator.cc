@@ -1,8 +1,9 @@
-#include "support/test_emulator.h"
+#include "tests/support/test_emulator.h"
 
 #include <catch2/catch.hpp>
 
 namespace mayfly::testing {
+
 namespace {
 
 std::string target_of(std::string_view operation) {

@@ -1,4 +1,4 @@
-#include "support/trigger_world.h"
+#include "tests/support/trigger_world.h"
 
 #include <catch2/catch.hpp>
 #include <condition_variable>

@@ -2,8 +2,9 @@
 // (test_condition_expression.py, test_limits.py, test_projection_expression.py).
 #include "tests/compat/expression/expressions.h"
 
-using namespace mayfly::compat::expression;
-using namespace mayfly::compat::expression::test;
+namespace mayfly::testing {
+
+using namespace compat::expression;
 
 namespace {
 
@@ -266,3 +267,5 @@ TEST_CASE("deep nesting ends in DynamoDB's error, not in the stack's") {
         "size, "
         "operand type: N");
 }
+
+}  // namespace mayfly::testing

@@ -2,8 +2,9 @@
 
 #include "tests/compat/expression/expressions.h"
 
-using namespace mayfly::compat::expression;
-using namespace mayfly::compat::expression::test;
+namespace mayfly::testing {
+
+using namespace compat::expression;
 
 namespace {
 
@@ -104,3 +105,5 @@ TEST_CASE("conditions that do not hold") {
     CHECK_FALSE(holds(text));
   }
 }
+
+}  // namespace mayfly::testing

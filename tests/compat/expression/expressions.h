@@ -10,13 +10,13 @@
 #include "compat/expression/resolve.h"
 #include "compat/wire/attribute_value_json.h"
 
-namespace mayfly::compat::expression::test {
+namespace mayfly::testing {
 
 // item(R"({"a":{"S":"x"}})")
 inline engine::Item item(std::string_view text) {
   const auto document = json::parse(text);
   REQUIRE(document != nullptr);
-  auto read = read_item(document->root());
+  auto read = compat::read_item(document->root());
   REQUIRE(read);
   return *std::move(read);
 }
@@ -24,13 +24,13 @@ inline engine::Item item(std::string_view text) {
 inline std::string text_of(const engine::Item& item) {
   std::string out;
   json::Writer writer(out);
-  write_item_object(writer, item);
+  compat::write_item_object(writer, item);
   return out;
 }
 
 // #a, #b, #c, #d and #three are names; :s, :n, … have the types that they are called by.
-inline Substitutions placeholders() {
-  Substitutions out;
+inline compat::expression::Substitutions placeholders() {
+  compat::expression::Substitutions out;
   out.define_name("#a", "a");
   out.define_name("#b", "b");
   out.define_name("#c", "c");
@@ -46,7 +46,7 @@ inline Substitutions placeholders() {
 
 // The message, or "" if there is no error.
 template <class T>
-std::string message(const Result<T>& result) {
+std::string message(const compat::Result<T>& result) {
   return result ? std::string() : result.error().message;
 }
 
@@ -56,4 +56,4 @@ struct Wrong {
   std::string_view message;
 };
 
-}  // namespace mayfly::compat::expression::test
+}  // namespace mayfly::testing

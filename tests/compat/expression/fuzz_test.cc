@@ -6,8 +6,9 @@
 #include "compat/expression/update.h"
 #include "tests/compat/expression/expressions.h"
 
-using namespace mayfly::compat::expression;
-using namespace mayfly::compat::expression::test;
+namespace mayfly::testing {
+
+using namespace compat::expression;
 
 namespace {
 
@@ -121,3 +122,5 @@ TEST_CASE("no soup of tokens crashes a parser, or what is run of it", "[holds]")
   }
   CHECK(parsed > 1000);  // the soup is not too thin
 }
+
+}  // namespace mayfly::testing

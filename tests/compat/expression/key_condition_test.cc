@@ -3,9 +3,9 @@
 
 #include "tests/compat/expression/expressions.h"
 
-using namespace mayfly;
-using namespace mayfly::compat::expression;
-using namespace mayfly::compat::expression::test;
+namespace mayfly::testing {
+
+using namespace compat::expression;
 using engine::KeySchema;
 using engine::ScalarType;
 
@@ -175,3 +175,5 @@ TEST_CASE(
   CHECK(matched("p = :n and q = :n", multiple) ==
         "One or more parameter values were invalid: Condition parameter type does not match schema type");
 }
+
+}  // namespace mayfly::testing

@@ -5,9 +5,9 @@
 #include "compat/expression/update.h"
 #include "tests/compat/expression/expressions.h"
 
-using namespace mayfly;
-using namespace mayfly::compat::expression;
-using namespace mayfly::compat::expression::test;
+namespace mayfly::testing {
+
+using namespace compat::expression;
 
 namespace {
 
@@ -219,3 +219,5 @@ TEST_CASE("what AttributeUpdates cannot do") {
   CHECK(updated(R"({"a":{"Action":"ADD","Value":{"B":"Yg=="}}})", "{}") ==
         invalid + "ADD action is not supported for the type B");
 }
+
+}  // namespace mayfly::testing

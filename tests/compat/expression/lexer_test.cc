@@ -4,7 +4,9 @@
 
 #include "compat/expression/reserved_words.h"
 
-using namespace mayfly::compat::expression;
+namespace mayfly::testing {
+
+using namespace compat::expression;
 
 namespace {
 
@@ -51,3 +53,5 @@ TEST_CASE("573 words are reserved, in any case") {
     CHECK_FALSE(is_reserved_word(word));
   }
 }
+
+}  // namespace mayfly::testing

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+namespace mayfly::testing {
+
 using mayfly::compat::expression::has_part;
 
 namespace {
@@ -60,3 +62,5 @@ TEST_CASE(
     CHECK(twice < once * 9 / 4);
   }
 }
+
+}  // namespace mayfly::testing

@@ -3,8 +3,9 @@
 
 #include "tests/compat/expression/expressions.h"
 
-using namespace mayfly::compat::expression;
-using namespace mayfly::compat::expression::test;
+namespace mayfly::testing {
+
+using namespace compat::expression;
 
 namespace {
 
@@ -92,3 +93,5 @@ TEST_CASE("32 levels are as deep as a path may go") {
   CHECK(projection_error(path + ".b") ==
         "Invalid ProjectionExpression: The document path has too many nesting levels; nesting levels: 33");
 }
+
+}  // namespace mayfly::testing

@@ -2,9 +2,9 @@
 
 #include "tests/compat/expression/expressions.h"
 
-using namespace mayfly;
-using namespace mayfly::compat::expression;
-using namespace mayfly::compat::expression::test;
+namespace mayfly::testing {
+
+using namespace compat::expression;
 
 namespace {
 
@@ -75,3 +75,5 @@ TEST_CASE("of two definitions of one placeholder the last counts") {
   CHECK(*substitutions->name("#a") == "last");
   CHECK(substitutions->check_all_used());
 }
+
+}  // namespace mayfly::testing

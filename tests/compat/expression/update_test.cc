@@ -4,8 +4,9 @@
 
 #include "tests/compat/expression/expressions.h"
 
-using namespace mayfly::compat::expression;
-using namespace mayfly::compat::expression::test;
+namespace mayfly::testing {
+
+using namespace compat::expression;
 
 namespace {
 
@@ -287,3 +288,5 @@ TEST_CASE("the attributes that an update touches are named once, sorted") {
   CHECK(touched_attributes(parsed("SET b.x = :s, b.y = c REMOVE a[1] ADD d :1 DELETE a[0] :ss")) ==
         std::vector<std::string>{"a", "b", "d"});
 }
+
+}  // namespace mayfly::testing

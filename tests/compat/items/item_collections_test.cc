@@ -2,9 +2,10 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "support/test_emulator.h"
+#include "tests/support/test_emulator.h"
 
 namespace mayfly::testing {
+
 namespace {
 
 using nlohmann::json;
@@ -87,4 +88,5 @@ TEST_CASE("a table without local indexes has no collections") {
 }
 
 }  // namespace
+
 }  // namespace mayfly::testing

@@ -9,9 +9,10 @@
 #include "compat/emulator.h"
 #include "compat/wire/base64.h"
 #include "engine/clock.h"
-#include "support/engine_world.h"
+#include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -59,9 +60,10 @@ class Kinesis final : public compat::outbound::Invoker {
   std::mutex mutex_;
 };
 
-class World {
+class KinesisWorld {
  public:
-  explicit World(const std::string& directory = {}, compat::kinesis::KinesisOptions kinesis_options = {})
+  explicit KinesisWorld(const std::string& directory = {},
+                        compat::kinesis::KinesisOptions kinesis_options = {})
       : clock_(std::make_shared<engine::ManualClock>(1'700'000'000'123)) {
     compat::EmulatorOptions options;
     options.database.clock = clock_;
@@ -135,7 +137,7 @@ class World {
 }  // namespace
 
 TEST_CASE("a Kinesis destination is enabled, described, changed and disabled") {
-  World world;
+  KinesisWorld world;
   world.create();
   const std::string named = R"({"TableName":"carts","StreamArn":")" + stream + R"(","DestinationStatus":)";
   const auto described = [&](const std::string& list) {
@@ -167,7 +169,7 @@ TEST_CASE("a Kinesis destination is enabled, described, changed and disabled") {
 }
 
 TEST_CASE("changes reach Kinesis in order, a user's with no identity and the service's with one") {
-  World world;
+  KinesisWorld world;
   world.create();
   world.change("Enable");
   world.run("PutItem", R"({"TableName":"carts","Item":{"id":{"S":"a"},"ttl":{"N":"1700000001"}}})");
@@ -195,7 +197,7 @@ TEST_CASE("changes reach Kinesis in order, a user's with no identity and the ser
 }
 
 TEST_CASE("what Kinesis refuses is put again, in order; microseconds are asked for") {
-  World world;
+  KinesisWorld world;
   world.create();
   world.kinesis->refusals = 1;
   world.change(
@@ -215,21 +217,21 @@ TEST_CASE("what Kinesis refuses is put again, in order; microseconds are asked f
 }
 
 TEST_CASE("a Kinesis destination survives a restart") {
-  engine::test::Directory directory;
+  Directory directory;
   {
-    World world(directory.path());
+    KinesisWorld world(directory.path());
     world.create();
     world.change("Enable");
   }
-  World world(directory.path());
+  KinesisWorld world(directory.path());
   world.run("PutItem", R"({"TableName":"carts","Item":{"id":{"S":"a"}}})");
   REQUIRE(world.settle());
   CHECK(world.kinesis->records.size() == 1);
 }
 
 TEST_CASE("a restore brings back the destinations that the snapshot has, also after a restart", "[restore]") {
-  engine::test::Directory directory;
-  std::optional<World> world(std::in_place, directory.path());
+  Directory directory;
+  std::optional<KinesisWorld> world(std::in_place, directory.path());
   world->create();
   const std::string before = world->control("POST", "snapshots")["id"];
   world->change("Enable");
@@ -264,25 +266,25 @@ TEST_CASE("a restore brings back the destinations that the snapshot has, also af
 }
 
 TEST_CASE("what a restore has brought back is there after a restart", "[restore]") {
-  engine::test::Directory directory;
+  Directory directory;
   {
-    World world(directory.path());
+    KinesisWorld world(directory.path());
     world.create();
     world.change("Enable");
     const std::string id = world.control("POST", "snapshots")["id"];
     world.change("Disable");
     world.control("POST", "snapshots/" + id + "/restore");
   }
-  World world(directory.path());
+  KinesisWorld world(directory.path());
   CHECK(world.status() == "ACTIVE");
   world.put("a");
   CHECK(world.taken() == "a");
 }
 
 TEST_CASE("a reset drops the account's destinations and no other's", "[restore]") {
-  engine::test::Directory directory;
+  Directory directory;
   {
-    World world(directory.path());
+    KinesisWorld world(directory.path());
     world.create();
     world.change("Enable");
     world.scope.account = "000000000001";
@@ -299,12 +301,12 @@ TEST_CASE("a reset drops the account's destinations and no other's", "[restore]"
     CHECK(world.taken() == "a");
     world.control("POST", "reset");
   }
-  World world(directory.path());
+  KinesisWorld world(directory.path());
   CHECK(world.database().documents().list("@kinesis-destination").empty());
 }
 
 TEST_CASE("a restore of one account leaves the destinations of another as they are", "[restore]") {
-  World world;
+  KinesisWorld world;
   world.create();
   const std::string id = world.control("POST", "snapshots")["id"];
   world.scope.account = "000000000001";
@@ -318,9 +320,9 @@ TEST_CASE("a restore of one account leaves the destinations of another as they a
 }
 
 TEST_CASE("a destination that was stored under its former name is found", "[restore]") {
-  engine::test::Directory directory;
+  Directory directory;
   {
-    World world(directory.path());
+    KinesisWorld world(directory.path());
     world.create();
     world.change("Enable");
     engine::Documents& documents = world.database().documents();
@@ -329,7 +331,7 @@ TEST_CASE("a destination that was stored under its former name is found", "[rest
     former.name.kind = "kinesis-destination";
     documents.write({name}, {former});
   }
-  World world(directory.path());
+  KinesisWorld world(directory.path());
   CHECK(world.status() == "ACTIVE");
   CHECK(world.database().documents().list("kinesis-destination").empty());
   world.put("a");
@@ -338,7 +340,7 @@ TEST_CASE("a destination that was stored under its former name is found", "[rest
 
 TEST_CASE("changes that Kinesis does not take are kept up to so many bytes; then the oldest go") {
   constexpr std::size_t bytes_max = 1'000'000, fit = bytes_max / 10'000;
-  World world({}, {.waiting_bytes_max = bytes_max});
+  KinesisWorld world({}, {.waiting_bytes_max = bytes_max});
   world.create();
   world.kinesis->refusals = 1'000'000;
   world.change("Enable");
@@ -359,7 +361,7 @@ TEST_CASE("changes that Kinesis does not take are kept up to so many bytes; then
 }
 
 TEST_CASE("a record that is larger than a request may be goes alone, and the others go on") {
-  World world;
+  KinesisWorld world;
   world.create();
   world.change("Enable");
   std::string controls;

@@ -8,7 +8,7 @@
 #include "compat/emulator.h"
 #include "compat/kinesis/destinations.h"
 #include "compat/wire/base64.h"
-#include "support/stepped_scheduler.h"
+#include "tests/support/stepped_scheduler.h"
 
 namespace mayfly::testing {
 namespace {

@@ -7,9 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "support/test_emulator.h"
+#include "tests/support/test_emulator.h"
 
 namespace mayfly::testing {
+
 namespace {
 
 using nlohmann::json;
@@ -261,4 +262,5 @@ TEST_CASE("no soup of words crashes a statement, and no random bytes do", "[hold
 }
 
 }  // namespace
+
 }  // namespace mayfly::testing

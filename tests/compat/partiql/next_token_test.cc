@@ -5,9 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "support/test_emulator.h"
+#include "tests/support/test_emulator.h"
 
 namespace mayfly::testing {
+
 namespace {
 
 using nlohmann::json;
@@ -140,4 +141,5 @@ TEST_CASE("a NextToken is good for its statement and its parameters, with any li
 }
 
 }  // namespace
+
 }  // namespace mayfly::testing

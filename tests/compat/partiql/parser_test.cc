@@ -7,7 +7,11 @@
 
 #include "compat/partiql/lexer.h"
 
-namespace mayfly::compat::partiql {
+namespace mayfly::testing {
+
+using namespace compat;
+using namespace compat::partiql;
+
 namespace {
 
 std::string repeated(const std::string& text, int times) {
@@ -106,4 +110,5 @@ TEST_CASE("numbers have DynamoDB's limits") {
 }
 
 }  // namespace
-}  // namespace mayfly::compat::partiql
+
+}  // namespace mayfly::testing

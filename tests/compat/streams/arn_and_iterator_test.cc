@@ -5,7 +5,10 @@
 
 #include "engine/shards.h"
 
-namespace mayfly::compat {
+namespace mayfly::testing {
+
+using namespace compat;
+
 namespace {
 
 engine::Stream carts() {
@@ -146,4 +149,5 @@ TEST_CASE("an event id is stable, 32 hex digits, and differs by stream and seque
 }
 
 }  // namespace
-}  // namespace mayfly::compat
+
+}  // namespace mayfly::testing

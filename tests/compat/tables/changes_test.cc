@@ -4,9 +4,10 @@
 #include <thread>
 
 #include "compat/tables/settings.h"
-#include "support/test_emulator.h"
+#include "tests/support/test_emulator.h"
 
 namespace mayfly::testing {
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -144,4 +145,5 @@ TEST_CASE("an account whose tables are replaced has nothing under way, and other
 }
 
 }  // namespace
+
 }  // namespace mayfly::testing

@@ -9,10 +9,11 @@
 #include "engine/item_codec.h"
 #include "engine/key_space.h"
 #include "engine/storage.h"
-#include "support/engine_world.h"
-#include "support/test_emulator.h"
+#include "tests/support/engine_world.h"
+#include "tests/support/test_emulator.h"
 
 namespace mayfly::testing {
+
 namespace {
 
 using namespace compat;
@@ -246,7 +247,7 @@ const std::string described =
     R"("WarmThroughput":{"ReadUnitsPerSecond":14000,"WriteUnitsPerSecond":4000,"Status":"ACTIVE"}}})";
 
 TEST_CASE("a data directory whose tables' settings were the engine's opens with all of them") {
-  const engine::test::Directory directory;
+  const Directory directory;
   {
     const auto storage = engine::Storage::open({.directory = directory.path()});
     REQUIRE(storage);
@@ -293,4 +294,5 @@ TEST_CASE("a data directory whose tables' settings were the engine's opens with 
 }
 
 }  // namespace
+
 }  // namespace mayfly::testing

@@ -9,10 +9,11 @@
 
 #include "compat/triggers/position.h"
 #include "engine/documents.h"
-#include "support/engine_world.h"
-#include "support/trigger_world.h"
+#include "tests/support/engine_world.h"
+#include "tests/support/trigger_world.h"
 
 namespace mayfly::testing {
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -243,7 +244,7 @@ TEST_CASE("records that are too old go to the destination, by the stream's clock
 }
 
 TEST_CASE("a destination may be a file, or what an ARN's last part is registered as") {
-  engine::test::Directory directory;
+  Directory directory;
   TriggerWorld world({}, directory.path());
   world.function("f", fail);
   world.function("failed");
@@ -420,7 +421,7 @@ TEST_CASE("more lanes begin where the last one was") {
 }
 
 TEST_CASE("a restart keeps mappings, functions, and how far each came") {
-  engine::test::Directory directory;
+  Directory directory;
   std::string uuid;
   {
     TriggerWorld world(directory.path());
@@ -441,7 +442,7 @@ TEST_CASE("a restart keeps mappings, functions, and how far each came") {
 }
 
 TEST_CASE("a batch that was under way when Mayfly ended is delivered again") {
-  engine::test::Directory directory;
+  Directory directory;
   {
     TriggerWorld world(directory.path());
     world.function("f", fail);
@@ -456,7 +457,7 @@ TEST_CASE("a batch that was under way when Mayfly ended is delivered again") {
 }
 
 TEST_CASE("a change of the number of lanes delivers nothing again, nor does a restart after it") {
-  engine::test::Directory directory;
+  Directory directory;
   std::string uuid;
   {
     TriggerWorld world(directory.path());
@@ -538,7 +539,7 @@ TEST_CASE("where lanes begin, by all that is stored of a shard") {
 }
 
 TEST_CASE("a window that was open when Mayfly ended goes on with its state") {
-  engine::test::Directory directory;
+  Directory directory;
   {
     TriggerWorld world(directory.path());
     world.function("f", [](const json&) { return Answer{.body = R"({"state":{"seen":1}})"}; });

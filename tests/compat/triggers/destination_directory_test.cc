@@ -10,10 +10,11 @@
 #include <unistd.h>
 
 #include "compat/emulator.h"
-#include "support/engine_world.h"
-#include "support/trigger_world.h"
+#include "tests/support/engine_world.h"
+#include "tests/support/trigger_world.h"
 
 namespace mayfly::testing {
+
 namespace {
 
 using compat::triggers::DestinationDirectory;
@@ -36,7 +37,7 @@ const std::string no_directory = "The file's directory is not there, or is reach
 
 // "failed" is the directory for destinations, everything else is outside.
 struct Place {
-  engine::test::Directory around;
+  Directory around;
   std::string path = around.path() + "/failed";
   std::unique_ptr<DestinationDirectory> directory;
 
@@ -190,7 +191,7 @@ TEST_CASE("a mapping's file destination is refused when it is made or changed, w
 
 TEST_CASE("a mapping whose file destination may not be any more is kept, and says so") {
   const Place place;
-  engine::test::Directory data;
+  Directory data;
   std::string uuid;
   {
     TriggerWorld world(data.path(), place.path);

@@ -6,7 +6,10 @@
 #include <string>
 #include <vector>
 
-namespace mayfly::compat::triggers {
+namespace mayfly::testing {
+
+using namespace compat::triggers;
+
 namespace {
 
 // An abandoned cart's REMOVE.
@@ -337,4 +340,4 @@ TEST_CASE("matching ends in between when it is asked to stop") {
   CHECK(work.steps() < 110'000);
 }
 
-}  // namespace mayfly::compat::triggers
+}  // namespace mayfly::testing

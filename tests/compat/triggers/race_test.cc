@@ -10,9 +10,10 @@
 
 #include "compat/control/call.h"
 #include "compat/control/control.h"
-#include "support/trigger_world.h"
+#include "tests/support/trigger_world.h"
 
 namespace mayfly::testing {
+
 namespace {
 
 using nlohmann::json;

@@ -2,9 +2,10 @@
 // test.
 #include <catch2/catch.hpp>
 
-#include "support/trigger_world.h"
+#include "tests/support/trigger_world.h"
 
 namespace mayfly::testing {
+
 namespace {
 
 const std::string mappings = "/2015-03-31/event-source-mappings";

@@ -5,10 +5,11 @@
 #include <thread>
 
 #include "engine/documents.h"
-#include "support/engine_world.h"
-#include "support/trigger_world.h"
+#include "tests/support/engine_world.h"
+#include "tests/support/trigger_world.h"
 
 namespace mayfly::testing {
+
 namespace {
 
 std::string take(TriggerWorld& world) { return world.control("POST /_mayfly/snapshots")["id"]; }
@@ -106,7 +107,7 @@ TEST_CASE("positions of a mapping that was deleted do not come back with a resto
 }
 
 TEST_CASE("a restored account is the same after a restart") {
-  engine::test::Directory directory;
+  Directory directory;
   {
     TriggerWorld world(directory.path());
     world.function("f");

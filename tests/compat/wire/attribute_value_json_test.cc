@@ -5,8 +5,9 @@
 
 #include "engine/item_codec.h"
 
-using namespace mayfly;
-using namespace mayfly::compat;
+namespace mayfly::testing {
+
+using namespace compat;
 
 namespace {
 
@@ -193,3 +194,5 @@ TEST_CASE("no JSON crashes the reader, and an item read is stored and written as
   }
   CHECK(taken > 100);
 }
+
+}  // namespace mayfly::testing

@@ -2,7 +2,9 @@
 
 #include <catch2/catch.hpp>
 
-using namespace mayfly::compat;
+namespace mayfly::testing {
+
+using namespace compat;
 
 TEST_CASE("errors are spelled as the service spells them") {
   CHECK(error_body(error::validation("a \"b\"").error) ==
@@ -55,3 +57,5 @@ TEST_CASE("a message is cut off at its limit, between two characters") {
   const std::string before(message_bytes_max - 1, 'x');
   CHECK((error::validation(before + "é and more").error.message == before + "…"));
 }
+
+}  // namespace mayfly::testing

@@ -4,7 +4,7 @@
 #include <functional>
 #include <random>
 
-using namespace mayfly;
+namespace mayfly::testing {
 
 namespace {
 
@@ -184,3 +184,5 @@ TEST_CASE("no bytes crash the parser, and what it takes it takes again as writte
   }
   CHECK(taken > 100);
 }
+
+}  // namespace mayfly::testing

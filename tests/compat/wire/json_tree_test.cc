@@ -6,7 +6,7 @@
 
 #include "compat/wire/json.h"
 
-using namespace mayfly;
+namespace mayfly::testing {
 
 namespace {
 
@@ -130,3 +130,5 @@ TEST_CASE("both readers take the same texts, and print them alike") {
   }
   CHECK(taken > 100);
 }
+
+}  // namespace mayfly::testing

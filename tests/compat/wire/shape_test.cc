@@ -5,7 +5,10 @@
 #include "compat/dispatch.h"
 #include "compat/wire/shapes_common.h"
 
-namespace mayfly::compat {
+namespace mayfly::testing {
+
+using namespace compat;
+
 namespace {
 
 // What the shape says of a request: "", or its error's message.
@@ -199,4 +202,5 @@ TEST_CASE("lengths count UTF-16 units") {
 }
 
 }  // namespace
-}  // namespace mayfly::compat
+
+}  // namespace mayfly::testing

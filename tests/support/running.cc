@@ -1,47 +1,48 @@
-#include "tests/support/control_server.h"
+#include "tests/support/running.h"
 
 #include <catch2/catch.hpp>
 
-namespace mayfly::test {
+namespace mayfly::testing {
 
 using nlohmann::json;
 
-ControlServer::ControlServer(compat::EmulatorOptions options, http::ServerSettings settings)
-    : emulator_(*compat::Emulator::open(std::move(options))),
-      server_(*http::Server::start(*emulator_, std::move(settings))) {}
+Running::Running(http::ServerSettings settings, compat::EmulatorOptions options)
+    : emulator(*compat::Emulator::open(std::move(options))),
+      server(*http::Server::start(*emulator, std::move(settings))) {}
 
-std::string ControlServer::request(std::string_view method, std::string_view target,
-                                   std::string_view body) const {
+HttpAnswer Running::ask(std::string_view bytes, bool to_head) const {
+  HttpClient client(port());
+  client.send(bytes);
+  return client.receive(to_head);
+}
+
+std::string Running::request(std::string_view method, std::string_view target, std::string_view body) const {
   return http_request(method, target, {{"Content-Type", "application/json"}, {"X-Mayfly-Account", account}},
                       body);
 }
 
-HttpAnswer ControlServer::call(std::string_view method, std::string_view target, std::string_view body) {
-  HttpClient client(port());
-  client.send(request(method, target, body));
-  return client.receive();
+HttpAnswer Running::call(std::string_view method, std::string_view target, std::string_view body) {
+  return ask(request(method, target, body));
 }
 
-json ControlServer::ok(std::string_view method, std::string_view target, std::string_view body) {
+json Running::ok(std::string_view method, std::string_view target, std::string_view body) {
   const HttpAnswer answer = call(method, target, body);
   INFO(answer.body);
   REQUIRE(answer.status == 200);
   return json::parse(answer.body);
 }
 
-json ControlServer::execute(std::string_view operation, std::string_view body) {
-  HttpClient client(port());
+json Running::execute(std::string_view operation, std::string_view body) {
   std::string bytes = operation_request(operation, body);
   const std::string_view key = "AKIDEXAMPLE";
   bytes.replace(bytes.find(key), key.size(), account);
-  client.send(bytes);
-  const HttpAnswer answer = client.receive();
+  const HttpAnswer answer = ask(bytes);
   INFO(answer.body);
   REQUIRE(answer.status == 200);
   return json::parse(answer.body);
 }
 
-void ControlServer::create_table(const std::string& name, bool stream, bool ttl) {
+void Running::create_table(const std::string& name, bool stream, bool ttl) {
   json table = {{"TableName", name},
                 {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
                 {"KeySchema", {{{"AttributeName", "id"}, {"KeyType", "HASH"}}}},
@@ -55,11 +56,11 @@ void ControlServer::create_table(const std::string& name, bool stream, bool ttl)
                                   .dump());
 }
 
-void ControlServer::put(const std::string& table, const std::string& id, const std::string& more) {
+void Running::put(const std::string& table, const std::string& id, const std::string& more) {
   execute("PutItem", R"({"TableName":")" + table + R"(","Item":{"id":{"S":")" + id + R"("})" + more + "}}");
 }
 
-json ControlServer::removed(const std::string& table) {
+json Running::removed(const std::string& table) {
   const json arn = execute("DescribeTable", json{{"TableName", table}}.dump())["Table"]["LatestStreamArn"];
   const json stream = execute("DescribeStream", json{{"StreamArn", arn}}.dump())["StreamDescription"];
   json found = json::array();
@@ -79,11 +80,11 @@ json ControlServer::removed(const std::string& table) {
   return found;
 }
 
-std::size_t ControlServer::count_waiting() {
+std::size_t Running::count_waiting() {
   std::size_t count = 0;
   const json points = ok("GET", "/_mayfly/failpoints");
   for (const json& point : points["failpoints"]) count += point["state"] == "waiting" ? 1 : 0;
   return count;
 }
 
-}  // namespace mayfly::test
+}  // namespace mayfly::testing

@@ -1,6 +1,8 @@
-// A server in memory, and calls of its control API and of DynamoDB's as one account.
+// An emulator in memory and a server of it on a port of its own; requests to it, and calls of its control API
+// and of DynamoDB's as one account.
 //
-//   ControlServer server;
+//   Running server;
+//   server.ask(http_request("GET", "/")).status == 200
 //   server.create_table("carts", true);                               // with a stream; TTL on "ttl"
 //   server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":60})")["expired"] == 1
 #pragma once
@@ -14,25 +16,29 @@
 #include "http/server.h"
 #include "tests/support/http_client.h"
 
-namespace mayfly::test {
+namespace mayfly::testing {
 
-class ControlServer {
- public:
-  explicit ControlServer(compat::EmulatorOptions options = {}, http::ServerSettings settings = {});
+struct Running {
+  explicit Running(http::ServerSettings settings = {}, compat::EmulatorOptions options = {});
 
+  std::unique_ptr<compat::Emulator> emulator;
+  std::unique_ptr<http::Server> server;
   std::string account = "000000000000";
   // For a while another account.
   struct As {
-    As(ControlServer& server, std::string account) : server(server), before(server.account) {
+    As(Running& server, std::string account) : server(server), before(server.account) {
       server.account = std::move(account);
     }
     ~As() { server.account = before; }
-    ControlServer& server;
+    Running& server;
     std::string before;
   };
 
-  [[nodiscard]] std::uint16_t port() const { return server_->port(); }
-  void stop() { server_.reset(); }
+  [[nodiscard]] std::uint16_t port() const { return server->port(); }
+  void stop() { server.reset(); }
+
+  // The answer to these bytes, on a connection of their own.
+  HttpAnswer ask(std::string_view bytes, bool to_head = false) const;
 
   [[nodiscard]] std::string request(std::string_view method, std::string_view target,
                                     std::string_view body = {}) const;
@@ -46,10 +52,6 @@ class ControlServer {
   // What the service removed, as the stream tells, in order: [id, seconds since 2031-01-01].
   nlohmann::json removed(const std::string& table);
   std::size_t count_waiting();  // at failpoints
-
- private:
-  std::unique_ptr<compat::Emulator> emulator_;
-  std::unique_ptr<http::Server> server_;
 };
 
-}  // namespace mayfly::test
+}  // namespace mayfly::testing
