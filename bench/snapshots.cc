@@ -52,10 +52,10 @@ struct World {
     table.region = "us-east-1";
     table.name = "carts";
     table.attribute_definitions = {{"id", ScalarType::string}, {"user", ScalarType::string}};
-    table.keys.partition = {{"id", ScalarType::string}};
+    table.keys = {{{"id", ScalarType::string}}, {}};
     Index index;
     index.name = "by_user";
-    index.keys.partition = {{"user", ScalarType::string}};
+    index.keys = {{{"user", ScalarType::string}}, {}};
     table.indexes = {index};
     table.stream = Stream{};
     carts = database->create_table(table);

@@ -69,7 +69,7 @@ std::shared_ptr<LiveTable> create_table(Database& database, const std::string& n
   table.region = "us-east-1";
   table.name = name;
   table.attribute_definitions = {{"id", ScalarType::string}};
-  table.keys.partition = {{"id", ScalarType::string}};
+  table.keys = {{{"id", ScalarType::string}}, {}};
   if (ttl) table.ttl = TimeToLive{"ttl"};
   if (stream) table.stream = Stream{};
   return database.create_table(std::move(table));
