@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "cli/client.h"
 #include "compat/wire/json_tree.h"
 #include "engine/clock.h"
+#include "http/client.h"
 #include "http/log.h"
 
 namespace mayfly::http {
@@ -107,8 +107,8 @@ class Tail {
 int run_command(const ControlCommand& command) {
   const auto url = compat::outbound::Url::parse(command.url);
   if (!url) return fail("'" + command.url + "' is no URL such as http://127.0.0.1:8000");
-  ClientRequest request{.method = command.method, .path = command.path, .headers = {}, .body = command.body};
-  if (command.method != "GET") request.headers.emplace_back("Content-Type", "application/json");
+  ClientRequest request{.method = command.method, .path = command.path, .body = command.body};
+  if (command.method != "GET") request.content_type = "application/json";
   if (!command.account.empty()) request.headers.emplace_back("X-Mayfly-Account", command.account);
   if (!command.region.empty()) request.headers.emplace_back("X-Mayfly-Region", command.region);
 

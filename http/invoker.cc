@@ -24,6 +24,7 @@
 
 #include "engine/attempt.h"
 #include "engine/mutex.h"
+#include "http/client.h"
 #include "http/name_lookup.h"
 
 namespace mayfly::http {
@@ -42,12 +43,12 @@ using Parser = beast::http::response_parser<beast::http::string_body>;
 constexpr std::uint64_t answer_bytes_max = 16 * 1024 * 1024;
 
 std::string head_of(const Invocation& invocation) {
-  std::string head =
-      "POST " + invocation.url.target + " HTTP/1.1\r\nHost: " + invocation.url.authority +
-      "\r\nUser-Agent: mayfly/" MAYFLY_VERSION "\r\nAccept: */*\r\nConnection: close\r\nContent-Type: " +
-      invocation.content_type + "\r\nContent-Length: " + std::to_string(invocation.body.size()) + "\r\n";
-  for (const auto& [name, value] : invocation.headers) head += name + ": " + value + "\r\n";
-  return head + "\r\n";
+  return request_head(invocation.url,
+                      {.method = "POST",
+                       .path = invocation.url.target,
+                       .content_type = invocation.content_type,
+                       .headers = invocation.headers},
+                      invocation.body.size());
 }
 
 std::size_t calls_at_once() {

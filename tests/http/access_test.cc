@@ -25,11 +25,6 @@ HttpAnswer exchange(const Running& running, const std::string& line, const Heade
   return running.ask(request + "\r\n" + body, line.starts_with("HEAD"));
 }
 
-std::size_t tables(const Running& running) {
-  return running.emulator->execute({"000000000000", "us-east-1"}, "DynamoDB_20120810.ListTables", "{}")
-      .body.size();
-}
-
 const std::string is_json = "application/json";
 const std::string authorization =
     "AWS4-HMAC-SHA256 Credential=test/20240101/us-east-1/lambda/aws4_request, SignedHeaders=host;x-amz-date, "

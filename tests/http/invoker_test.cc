@@ -1,14 +1,10 @@
 // Functions over real connections, against a listener that plays the function.
 #include "http/invoker.h"
 
-#include <arpa/inet.h>
 #include <catch2/catch.hpp>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <thread>
-#include <unistd.h>
 
 #include "http/name_lookup.h"
+#include "tests/support/one_answer.h"
 
 namespace mayfly::testing {
 
@@ -20,61 +16,6 @@ using namespace std::chrono_literals;
 using compat::outbound::Invocation;
 using compat::outbound::InvocationFailure;
 using compat::outbound::Url;
-
-// Takes one connection, reads a request of `request_bytes`, sends the answer as it is and closes.
-class OneAnswer {
- public:
-  explicit OneAnswer(std::string answer) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    REQUIRE(::bind(socket_, reinterpret_cast<sockaddr*>(&address), size) == 0);
-    REQUIRE(::listen(socket_, 1) == 0);
-    REQUIRE(::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size) == 0);
-    port_ = ntohs(address.sin_port);
-    thread_ = std::thread([this, answer = std::move(answer)] {
-      const int connection = ::accept(socket_, nullptr, nullptr);
-      char buffer[4096];
-      const auto is_whole = [&] {
-        const auto end = request_.find("\r\n\r\n");
-        const auto length = request_.find("Content-Length: ");
-        return end != request_.npos && request_.size() >= end + 4 + std::stoul(request_.substr(length + 16));
-      };
-      while (!is_whole()) {
-        const auto bytes = ::recv(connection, buffer, sizeof buffer, 0);
-        if (bytes <= 0) break;
-        request_.append(buffer, static_cast<std::size_t>(bytes));
-      }
-      if (!answer.empty()) {
-        ::send(connection, answer.data(), answer.size(), MSG_NOSIGNAL);
-      } else {
-        while (::recv(connection, buffer, sizeof buffer, 0) > 0) {}
-      }
-      ::close(connection);
-    });
-  }
-  ~OneAnswer() {
-    take_request();
-    ::close(socket_);
-  }
-  std::string url(const std::string& target = "/") const {
-    return "http://127.0.0.1:" + std::to_string(port_) + target;
-  }
-
-  // Once it is answered.
-  std::string take_request() {
-    ::shutdown(socket_, SHUT_RDWR);  // nobody may have come
-    if (thread_.joinable()) thread_.join();
-    return request_;
-  }
-
- private:
-  std::string request_;
-  int socket_;
-  std::uint16_t port_ = 0;
-  std::thread thread_;
-};
 
 Invocation invocation(const std::string& url, std::string body) {
   return {.url = *Url::parse(url), .body = std::move(body)};

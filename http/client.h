@@ -1,11 +1,11 @@
-// A small HTTP client, for our own commands: one request, one connection.
+// HTTP from the asking side: how a request's head is written, and one whole exchange, which waits for its
+// answer. (invoker.h makes many at once, of the same heads and with the same parser.)
 //
 //   auto answer = fetch(*Url::parse("http://127.0.0.1:8000"), {.method = "GET", .path = "/_mayfly/clock"});
 //   if (!answer) fail(answer.error());  // "cannot connect to 127.0.0.1:8000: Connection refused"
-//
-// Hosts are addresses or localhost: names are not looked up (nor does the server look any up).
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -20,6 +20,7 @@ namespace mayfly::http {
 struct ClientRequest {
   std::string method;
   std::string path;
+  std::string content_type;  // empty: says none
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
 };
@@ -29,7 +30,12 @@ struct ClientAnswer {
   std::string body;
 };
 
-// `piece`: is told the body as it comes, and what it was told is not in the answer; false ends the
+// All that stands before the body; the connection is for this request alone. `request.body` is not looked at.
+std::string request_head(const compat::outbound::Url& server, const ClientRequest& request,
+                         std::size_t body_bytes);
+
+// Waits as long as it takes. Hosts are addresses or localhost: names are not looked up.
+// `piece`: is told the body of a 200 as it comes, and what it was told is not in the answer; false ends the
 // connection.
 Expected<ClientAnswer, std::string> fetch(const compat::outbound::Url& server, const ClientRequest& request,
                                           const std::function<bool(std::string_view)>& piece = {});

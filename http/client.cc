@@ -1,0 +1,75 @@
+#include "http/client.h"
+
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <optional>
+
+namespace mayfly::http {
+
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+using asio::ip::tcp;
+using compat::outbound::Url;
+using ErrorCode = boost::system::error_code;
+
+std::optional<tcp::endpoint> endpoint_of(const Url& url) {
+  ErrorCode failure;
+  const auto address = asio::ip::make_address(url.host == "localhost" ? "127.0.0.1" : url.host, failure);
+  return failure ? std::nullopt : std::optional(tcp::endpoint(address, url.port));
+}
+
+}  // namespace
+
+std::string request_head(const Url& server, const ClientRequest& request, std::size_t body_bytes) {
+  std::string head = request.method + " " + request.path + " HTTP/1.1\r\nHost: " + server.authority +
+                     "\r\nUser-Agent: mayfly/" MAYFLY_VERSION "\r\nAccept: */*\r\nConnection: close\r\n";
+  if (!request.content_type.empty()) head += "Content-Type: " + request.content_type + "\r\n";
+  head += "Content-Length: " + std::to_string(body_bytes) + "\r\n";
+  for (const auto& [name, value] : request.headers) head += name + ": " + value + "\r\n";
+  return head + "\r\n";
+}
+
+Expected<ClientAnswer, std::string> fetch(const Url& server, const ClientRequest& request,
+                                          const std::function<bool(std::string_view)>& piece) {
+  const auto endpoint = endpoint_of(server);
+  if (!endpoint) return Unexpected{"host '" + server.host + "' is neither an IP address nor localhost"};
+  asio::io_context io{1};
+  tcp::socket socket(io);
+  ErrorCode failure;
+  socket.connect(*endpoint, failure);
+  if (failure) return Unexpected{"cannot connect to " + server.authority + ": " + failure.message()};
+
+  const Unexpected cut_short{server.authority + " ended the connection before its answer was whole"};
+  const std::string head = request_head(server, request, request.body.size());
+  const std::array<asio::const_buffer, 2> buffers = {asio::buffer(head), asio::buffer(request.body)};
+  asio::write(socket, buffers, failure);
+  if (failure) return cut_short;
+
+  beast::flat_buffer buffer;
+  beast::http::response_parser<beast::http::string_body> parser;
+  parser.body_limit(boost::none);  // a stream of events has no end
+  beast::http::read_header(socket, buffer, parser, failure);
+  while (!failure) {
+    std::string& body = parser.get().body();
+    if (piece && parser.get().result_int() == 200 && !body.empty()) {
+      if (!piece(body)) break;
+      body.clear();
+    }
+    if (parser.is_done()) break;
+    beast::http::read_some(socket, buffer, parser, failure);
+  }
+  if (failure) return cut_short;
+  auto answer = parser.release();
+  return ClientAnswer{.status = static_cast<int>(answer.result_int()), .body = std::move(answer.body())};
+}
+
+}  // namespace mayfly::http

@@ -1,0 +1,107 @@
+// One exchange after the other, against a listener that plays the server.
+#include "http/client.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/one_answer.h"
+
+namespace mayfly::testing {
+
+using compat::outbound::Url;
+using http::ClientRequest;
+
+namespace {
+
+// The status and the body, or the sentence that says what went wrong, with "PORT" for the port.
+std::string told(const OneAnswer& server, const Expected<http::ClientAnswer, std::string>& answer) {
+  if (answer) return std::to_string(answer->status) + " " + answer->body;
+  std::string sentence = answer.error();
+  const std::string authority = Url::parse(server.url())->authority;
+  if (const auto at = sentence.find(authority); at != std::string::npos) {
+    sentence.replace(at, authority.size(), "HOST");
+  }
+  return sentence;
+}
+
+std::string fetched(std::string bytes) {
+  const OneAnswer server(std::move(bytes));
+  return told(server, http::fetch(*Url::parse(server.url()), {.method = "GET", .path = "/"}));
+}
+
+}  // namespace
+
+TEST_CASE("a request says its length, and that its connection is for it alone") {
+  OneAnswer server("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  const ClientRequest request{.method = "PUT",
+                              .path = "/_mayfly/clock",
+                              .content_type = "application/json",
+                              .headers = {{"X-Mayfly-Account", "000000000042"}},
+                              .body = "{}"};
+  CHECK(told(server, http::fetch(*Url::parse(server.url("/other")), request)) == "200 ok");
+  CHECK(server.take_request() ==
+        "PUT /_mayfly/clock HTTP/1.1\r\nHost: " + Url::parse(server.url())->authority +
+            "\r\nUser-Agent: mayfly/" MAYFLY_VERSION
+            "\r\nAccept: */*\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
+            "X-Mayfly-Account: 000000000042\r\n\r\n{}");
+}
+
+TEST_CASE("an answer is as long as it says, in chunks, or as long as its connection") {
+  CHECK(fetched("HTTP/1.1 404 Not Found\r\ncontent-length: 4\r\n\r\nnone, and more") == "404 none");
+  CHECK(
+      fetched("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n") ==
+      "200 abcde");
+  CHECK(fetched("HTTP/1.1 200 OK\r\n\r\nto the end") == "200 to the end");
+  CHECK(fetched("HTTP/1.1 204 No Content\r\n\r\n") == "204 ");
+}
+
+TEST_CASE("an answer that is cut short or no HTTP is none") {
+  for (const char* bytes :
+       {"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab", "HTTP/1.1 200 OK\r\nContent-", "hello\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\nabc\r\n"}) {
+    CAPTURE(bytes);
+    CHECK(fetched(bytes) == "HOST ended the connection before its answer was whole");
+  }
+}
+
+TEST_CASE("a body of success is told in pieces as it comes, until nobody wants more") {
+  const std::string chunks =
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n";
+  std::string pieces;
+  const auto take = [&](std::string_view piece) {
+    pieces += piece;
+    return pieces.size() < 3;
+  };
+  {
+    const OneAnswer server(chunks);
+    const auto all = [&](std::string_view piece) {
+      pieces += piece;
+      return true;
+    };
+    const auto answer = http::fetch(*Url::parse(server.url()), {.method = "GET", .path = "/"}, all);
+    CHECK(told(server, answer) == "200 ");
+    CHECK(pieces == "abcde");
+  }
+  pieces.clear();
+  {
+    const OneAnswer server(chunks);
+    CHECK(http::fetch(*Url::parse(server.url()), {.method = "GET", .path = "/"}, take));
+    CHECK(pieces.starts_with("abc"));
+  }
+  pieces.clear();
+  const OneAnswer server("HTTP/1.1 500 Oh\r\nContent-Length: 2\r\n\r\nno");
+  CHECK(told(server, http::fetch(*Url::parse(server.url()), {.method = "GET", .path = "/"}, take)) ==
+        "500 no");
+  CHECK(pieces.empty());
+}
+
+TEST_CASE("who cannot be reached is named") {
+  const auto sentence = [](const char* url) {
+    return http::fetch(*Url::parse(url), {.method = "GET", .path = "/"}).error();
+  };
+  CHECK(sentence("http://127.0.0.1:1") == "cannot connect to 127.0.0.1:1: Connection refused");
+  CHECK(sentence("http://mayfly.example:8000") ==
+        "host 'mayfly.example' is neither an IP address nor localhost");
+}
+
+}  // namespace mayfly::testing
