@@ -41,9 +41,14 @@ void Account::jumped(Instant from, Instant to) {
   stream_time_.jump(from, to);
 }
 
-void Account::forget_jumps_before(Instant instant) {
+Account::Timeline Account::timeline() const {
   const Lock lock(mutex_);
-  stream_time_.forget_before(instant);
+  return timeline_;
+}
+
+void Account::forget_jumps_before(Instant instant, Timeline timeline) {
+  const Lock lock(mutex_);
+  if (timeline == timeline_) stream_time_.forget_before(instant);
 }
 
 ImageKeeper Account::image_keeper() const {
@@ -74,12 +79,14 @@ void Account::rewind(std::string_view bytes) {
   clock_.set(anchor.setting, anchor.here);
   const Lock lock(mutex_);
   stream_time_ = StreamTime::from_bytes(bytes.substr(anchor_bytes));
+  ++timeline_;
 }
 
 void Account::begin_anew(ClockSetting setting, Instant now) {
   clock_.set(setting, now);
   const Lock lock(mutex_);
   stream_time_ = {};
+  ++timeline_;
 }
 
 Accounts::Accounts(Storage& storage, const Clock& host, ClockDefaults defaults)

@@ -11,6 +11,7 @@
 // Thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -90,7 +91,11 @@ class Account {
   [[nodiscard]] Instant stream_time_of(Instant instant) const;
   [[nodiscard]] Instant instant_of_stream_time(Instant stream_time) const;
   void jumped(Instant from, Instant to);
-  void forget_jumps_before(Instant instant);
+  // What was found out in one timeline says nothing of another: a restore, a reset and a move back begin one.
+  using Timeline = std::uint64_t;
+  [[nodiscard]] Timeline timeline() const;
+  // Nothing, if that timeline is over.
+  void forget_jumps_before(Instant instant, Timeline timeline);
 
   // Each request holds it shared while it is answered, and whoever replaces the account's state holds it
   // alone: so the replacement is one instant for every request. It is taken after the turn and before any
@@ -117,6 +122,7 @@ class Account {
   Gate requests_;
   mutable Mutex mutex_;  // for a few instructions
   StreamTime stream_time_ GUARDED_BY(mutex_);
+  Timeline timeline_ GUARDED_BY(mutex_) = 0;
   ImageKeeper image_keeper_ GUARDED_BY(mutex_);
 };
 

@@ -31,6 +31,12 @@ void put_next_ids(Batch& batch, TableId table, StreamId stream) {
   batch.put(next_ids_key, value);
 }
 
+void put_last_sequence(Batch& batch, Sequence last) {
+  std::string value;
+  append_little_endian(value, last);
+  batch.put(last_sequence_key, value);
+}
+
 // A shard that was closed under the table's gate ends with its last record: nobody writes to it any more.
 void end_with_last_record(const Storage& storage, StreamId stream, Shard& shard) {
   const std::string prefix = shard_prefix(stream, shard.number);
@@ -343,9 +349,7 @@ void Catalog::replace(Account& account, const StageReplacement& stage, const std
       old_streams.push_back(std::move(stream));
     }
     // Numbers go on from the last that was given, whoever had it.
-    std::string last;
-    append_little_endian(last, watermark_.published());
-    batch.put(last_sequence_key, last);
+    put_last_sequence(batch, watermark_.published());
 
     auto [tables, streams] = stage(old_tables, old_streams, batch);
     for (const Stream& stream : streams) put_description(batch, 'R', stream.id, stream);
@@ -421,6 +425,11 @@ std::vector<Stream> Catalog::streams(std::string_view account) const {
   return streams_.of(account);
 }
 
+bool Catalog::has_streams(std::string_view account) const {
+  const SharedLock lock(mutex_);
+  return streams_.has(account);
+}
+
 std::vector<Stream> Catalog::streams() const {
   const SharedLock lock(mutex_);
   return streams_.all();
@@ -474,16 +483,17 @@ void Catalog::erase_data(Batch& batch, TableId table) const {
   for (const char kind : {'I', 'X', 'N'}) storage_.erase_prefix(batch, table_prefix(kind, table));
 }
 
-void Catalog::trim_stream(StreamId id, const std::vector<TrimmedShard>& trimmed, Batch& batch) {
-  const Lock changing(changes_);  // so that a closing meanwhile is not undone
+void Catalog::trim_stream(StreamId id, const std::vector<TrimmedShard>& trimmed, Batch& batch,
+                          Account::Timeline timeline) {
+  const Lock changing(changes_);  // so that neither a closing nor a restore meanwhile is undone
   std::optional<Stream> stream = find_stream(id);
-  if (!stream) return;
+  if (!stream || accounts_.of(stream->account).timeline() != timeline) return;
   std::vector<Shard>& shards = stream->shards;
   for (const TrimmedShard& trim : trimmed) {
     const auto shard = std::find_if(shards.begin(), shards.end(),
                                     [&](const Shard& candidate) { return candidate.number == trim.shard; });
     if (shard == shards.end()) continue;
-    shard->oldest_sequence = trim.oldest_sequence;
+    shard->oldest_sequence = std::max(shard->oldest_sequence, trim.oldest_sequence);
     if (trim.forgotten) shards.erase(shard);
   }
   put_description(batch, 'R', id, *stream);
@@ -493,10 +503,11 @@ void Catalog::trim_stream(StreamId id, const std::vector<TrimmedShard>& trimmed,
   streams_.put(*std::move(stream));
 }
 
-void Catalog::forget_stream(StreamId id, Batch& batch) {
+void Catalog::forget_stream(StreamId id, Batch& batch, Account::Timeline timeline) {
   const Lock changing(changes_);
   const std::optional<Stream> stream = find_stream(id);
-  if (!stream) return;
+  if (!stream || accounts_.of(stream->account).timeline() != timeline) return;
+  put_last_sequence(batch, watermark_.published());
   batch.erase(table_prefix('R', id));
   images_.stage(batch, accounts_.of(stream->account).image_keeper());
   storage_.write(batch);

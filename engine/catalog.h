@@ -131,6 +131,7 @@ class Catalog {
 
   [[nodiscard]] std::vector<Stream> streams(const Scope& scope) const;
   [[nodiscard]] std::vector<Stream> streams(std::string_view account) const;
+  [[nodiscard]] bool has_streams(std::string_view account) const;
   [[nodiscard]] std::vector<Stream> streams() const;
   [[nodiscard]] std::optional<Stream> find_stream(const Scope& scope, std::string_view table_name,
                                                   std::string_view label) const;
@@ -138,14 +139,16 @@ class Catalog {
   [[nodiscard]] std::optional<Shard> find_shard(StreamId stream, ShardNumber shard) const;
   // Closes a shard of the table's stream and opens its children, while nobody writes to the table.
   Expected<std::vector<Shard>, ReshardRefusal> reshard(LiveTable& table, ShardNumber shard, Resharding how);
-  // Notes in the batch what was trimmed, writes the batch, and then lets readers know.
+  // Notes in the batch what was trimmed, writes the batch, and then lets readers know. Nothing happens if the
+  // account's timeline, in which that was found out, is over. Several may trim a stream at once.
   struct TrimmedShard {
     ShardNumber shard;
     std::uint64_t oldest_sequence;  // records before it are gone
     bool forgotten;                 // the shard with them
   };
-  void trim_stream(StreamId stream, const std::vector<TrimmedShard>& trimmed, Batch& batch);
-  void forget_stream(StreamId stream, Batch& batch);
+  void trim_stream(StreamId stream, const std::vector<TrimmedShard>& trimmed, Batch& batch,
+                   std::uint64_t timeline);
+  void forget_stream(StreamId stream, Batch& batch, std::uint64_t timeline);
   // Erases the items, entries and counters of a table that neither the catalog nor a snapshot has.
   void erase_data(Batch& batch, TableId table) const;
 

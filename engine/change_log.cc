@@ -8,6 +8,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "engine/account.h"
 #include "engine/catalog.h"
 #include "engine/item_codec.h"
 #include "engine/key_codec.h"
@@ -115,28 +116,26 @@ StreamPage ChangeLog::read(StreamId stream, ShardNumber number, Sequence from, s
   return page;
 }
 
-std::optional<Instant> ChangeLog::trim(std::string_view account, Instant instant) {
+std::optional<Instant> ChangeLog::trim(const Account& account, Instant instant, Account::Timeline timeline) {
   std::optional<Instant> oldest_left;
-  for (const Stream& stream : catalog_.streams(account)) {
+  for (const Stream& stream : catalog_.streams(account.id())) {
     if (stream.disabled && *stream.disabled < instant) {
-      forget(stream);
+      forget(stream, timeline);
     } else {
-      trim(stream, instant, oldest_left);
+      trim(stream, instant, timeline, oldest_left);
     }
   }
   return oldest_left;
 }
 
-void ChangeLog::forget(const Stream& stream) {
+void ChangeLog::forget(const Stream& stream, Account::Timeline timeline) {
   Batch batch;
   storage_.erase_prefix(batch, table_prefix('S', stream.id));
-  std::string last;
-  append_little_endian(last, watermark_.published());
-  batch.put(last_sequence_key, last);
-  catalog_.forget_stream(stream.id, batch);
+  catalog_.forget_stream(stream.id, batch, timeline);
 }
 
-void ChangeLog::trim(const Stream& stream, Instant instant, std::optional<Instant>& oldest_left) {
+void ChangeLog::trim(const Stream& stream, Instant instant, Account::Timeline timeline,
+                     std::optional<Instant>& oldest_left) {
   const auto leave = [&](Instant created) { oldest_left = std::min(oldest_left.value_or(created), created); };
   if (stream.disabled) leave(*stream.disabled);
   std::vector<Catalog::TrimmedShard> trimmed;
@@ -161,7 +160,7 @@ void ChangeLog::trim(const Stream& stream, Instant instant, std::optional<Instan
                          record_key(stream.id, shard.number, oldest));
     trimmed.push_back({shard.number, oldest, /*forgotten=*/false});
   }
-  if (!trimmed.empty()) catalog_.trim_stream(stream.id, trimmed, batch);
+  if (!trimmed.empty()) catalog_.trim_stream(stream.id, trimmed, batch, timeline);
 }
 
 }  // namespace mayfly::engine

@@ -18,6 +18,7 @@
 
 namespace mayfly::engine {
 
+class Account;
 class Catalog;
 class Storage;
 
@@ -69,11 +70,13 @@ class ChangeLog {
 
   // Forgets an account's records created before `instant`, and shards and streams closed before it. Returns
   // when the oldest record that stays was created; nothing: none stays.
-  std::optional<Instant> trim(std::string_view account, Instant instant);
+  // Nothing is forgotten any more once the account's timeline (account.h) is another.
+  std::optional<Instant> trim(const Account& account, Instant instant, std::uint64_t timeline);
 
  private:
-  void forget(const Stream& stream);
-  void trim(const Stream& stream, Instant instant, std::optional<Instant>& oldest_left);
+  void forget(const Stream& stream, std::uint64_t timeline);
+  void trim(const Stream& stream, Instant instant, std::uint64_t timeline,
+            std::optional<Instant>& oldest_left);
 
   Storage& storage_;
   Catalog& catalog_;

@@ -12,12 +12,13 @@
 #include "engine/parts.h"
 #include "engine/reaper.h"
 #include "engine/snapshots.h"
+#include "engine/stream_trimmer.h"
 #include "engine/time_travel.h"
 
 namespace mayfly::engine {
 namespace {
 
-constexpr std::size_t background_threads_max = 2;  // the reaper waits for no backfill
+constexpr std::size_t background_threads_max = 2;  // the reaper waits for no backfill and no trimming
 
 constexpr std::string_view window_key =
     "Mexpiry-window";  // u64le ms: entries keep the span they were made with
@@ -75,13 +76,15 @@ Expected<std::unique_ptr<Database>, std::string> Database::open(DatabaseOptions 
 
 Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {
   parts_->reaper = std::make_unique<Reaper>(*this, parts_->scheduler);
+  parts_->trimmer = std::make_unique<StreamTrimmer>(*this, parts_->scheduler);
   parts_->backfill = std::make_unique<IndexBackfill>(*this, parts_->scheduler);
-  parts_->time_travel = std::make_unique<TimeTravel>(*this, *parts_->reaper);
+  parts_->time_travel = std::make_unique<TimeTravel>(*this, *parts_->reaper, *parts_->trimmer);
   parts_->snapshots = std::make_unique<Snapshots>(*this);
   if (parts_->options.reap) {
     if (!parts_->scheduler->start())
       throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
     parts_->reaper->start();
+    parts_->trimmer->start();
   }
   for (const std::shared_ptr<LiveTable>& table : parts_->catalog.tables()) {
     const std::shared_ptr<const Table> description = table->description();
@@ -177,7 +180,9 @@ void Database::reset(std::string_view account) { parts_->snapshots->reset(parts_
 
 std::shared_ptr<LiveTable> Database::create_table(Table table) {
   table.expiry = parts_->options.expiry;
-  return parts_->catalog.create(std::move(table));
+  std::shared_ptr<LiveTable> made = parts_->catalog.create(std::move(table));
+  if (made && made->description()->stream) parts_->trimmer->stream_made(made->account());
+  return made;
 }
 
 std::shared_ptr<LiveTable> Database::find_table(const Scope& scope, std::string_view name) const {
@@ -194,6 +199,8 @@ std::shared_ptr<const Table> Database::update_table(const std::shared_ptr<LiveTa
   const std::shared_ptr<const Table> before = table->description();
   const std::shared_ptr<const Table> after = parts_->catalog.update(*table, change);
   if (!after) return nullptr;
+  if (after->stream && (!before->stream || before->stream->id != after->stream->id))
+    parts_->trimmer->stream_made(table->account());
   if (BackfillWalk::needed_since(*before, *after))
     parts_->backfill->start(table, *after, parts_->options.backfill_at_once_max);
   // What the change made due goes with it, as far as it is not much: so on a frozen clock all is said and

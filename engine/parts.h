@@ -25,6 +25,7 @@ namespace mayfly::engine {
 class IndexBackfill;
 class Reaper;
 class Snapshots;
+class StreamTrimmer;
 class TimeTravel;
 
 struct Database::Parts {
@@ -51,6 +52,7 @@ struct Database::Parts {
   Failpoints failpoints;
   std::unique_ptr<IndexBackfill> backfill;
   std::unique_ptr<Reaper> reaper;
+  std::unique_ptr<StreamTrimmer> trimmer;
   std::unique_ptr<TimeTravel> time_travel;
   std::unique_ptr<Snapshots> snapshots;
 };

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "engine/attempt.h"
-#include "engine/change_log.h"
 #include "engine/expiry_mode.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
@@ -19,8 +18,6 @@ namespace mayfly::engine {
 namespace {
 constexpr std::size_t batch_items_max = 64;   // locked together: below a millisecond
 constexpr std::size_t slice_items_max = 256;  // of one account, before the others have their turn
-constexpr Instant retention_ms = 24 * 3600 * 1000;
-constexpr Instant trim_pause_ms = 60 * 1000;  // records are trimmed in lots, not one by one
 
 struct Entry {
   Instant due;
@@ -151,46 +148,28 @@ std::optional<Instant> Reaper::next_expiry(const Account::Turn& turn) {
   return std::nullopt;
 }
 
-Instant Reaper::trim_streams(const Account::Turn& turn) {
-  Account& account = turn.account();
-  const Instant now = account.stream_now();
-  const std::optional<Instant> oldest =
-      database_.parts().change_log.trim(account.id(), account.instant_of_stream_time(now - retention_ms));
-  account.forget_jumps_before(oldest.value_or(account.clock().now()));
-  return std::max((oldest ? account.stream_time_of(*oldest) : now) + retention_ms + 1, now + trim_pause_ms);
-}
-
 // A step is one round: a little of each account.
 class Reaper::Rounds final : public Task {
  public:
   explicit Rounds(Reaper& reaper) : reaper_(reaper) {}
 
  private:
-  struct Work {
-    std::optional<Sweep> sweep;  // to be gone on with
-    Instant next_trim = 0;       // in stream time
-  };
-
   Next step() override {
     std::optional<std::chrono::nanoseconds> pause;
     for (Account* account : reaper_.database_.parts().accounts.all()) {
       if (reaper_.stop_) return Next::when_woken();
       const std::optional<Account::Turn> turn = account->try_reapers_turn();
       if (!turn) continue;  // the end of whoever has it wakes us
-      Work& work = works_[account];
-      const auto wake_at = [&](Instant instant) {
-        const auto left = account->clock().real_time_until(instant);
-        if (left) pause = std::min(pause.value_or(*left), *left);
-      };
+      std::optional<Sweep>& sweep = sweeps_[account];
       const auto reap = [&] {
-        reap_a_little(*turn, work);
-        if (const auto timer = account->timers().earliest()) wake_at(timer->fires);
-        if (work.next_trim <= account->stream_now()) work.next_trim = reaper_.trim_streams(*turn);
-        wake_at(account->instant_of_stream_time(work.next_trim));
+        reap_a_little(*turn, sweep);
+        const auto timer = account->timers().earliest();
+        const auto left = timer ? account->clock().real_time_until(timer->fires) : std::nullopt;
+        if (left) pause = std::min(pause.value_or(*left), *left);
       };
       attempt(reap, [&](std::string_view) {
         // What is due stays due: the index and the timer are as they were.
-        work.sweep.reset();
+        sweep.reset();
         pause = std::min<std::chrono::nanoseconds>(pause.value_or(fault_wait), fault_wait);
       });
     }
@@ -200,21 +179,20 @@ class Reaper::Rounds final : public Task {
 
   Next failed(std::string_view) override { return Next::at(reaper_.scheduler_->now() + fault_wait); }
 
-  void reap_a_little(const Account::Turn& turn, Work& work) {
+  void reap_a_little(const Account::Turn& turn, std::optional<Sweep>& sweep) {
     TimerQueue& timers = turn.account().timers();
-    if (work.sweep && !timers.is_current(work.sweep->look)) work.sweep.reset();
-    if (!work.sweep) {
+    if (sweep && !timers.is_current(sweep->look)) sweep.reset();
+    if (!sweep) {
       const Instant now = turn.account().clock().now();
       if (const auto look = timers.look_firing(now))
-        if (auto sweep = reaper_.begin(turn, *look, now, Which::fires)) work.sweep.emplace(*std::move(sweep));
+        if (auto begun = reaper_.begin(turn, *look, now, Which::fires)) sweep.emplace(*std::move(begun));
     }
     Deletions deletions;
-    if (work.sweep && reaper_.step(*work.sweep, slice_items_max, deletions) != Progress::more)
-      work.sweep.reset();
+    if (sweep && reaper_.step(*sweep, slice_items_max, deletions) != Progress::more) sweep.reset();
   }
 
   Reaper& reaper_;
-  std::map<Account*, Work> works_;
+  std::map<Account*, std::optional<Sweep>> sweeps_;  // to be gone on with
 };
 
 Reaper::Reaper(Database& database, std::shared_ptr<Scheduler> scheduler)

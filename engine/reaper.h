@@ -46,8 +46,6 @@ class Reaper {
   void sweep_some(const Account::Turn& turn, TableId table, std::size_t items_max);
   // When something of the account fires next, as the expiry index has it.
   std::optional<Instant> next_expiry(const Account::Turn& turn);
-  // Forgets stream records that are too old. Returns the stream time at which that is worth while again.
-  Instant trim_streams(const Account::Turn& turn);
 
  private:
   enum class Which : std::uint8_t { fires, due };

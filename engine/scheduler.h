@@ -1,4 +1,5 @@
-// What runs by itself, in steps: the reaper, backfills, storage's upkeep, triggers, destinations.
+// What runs by itself, in steps: the reaper, backfills, the trimming of streams, storage's upkeep, triggers,
+// destinations.
 //
 // A task is stepped by one thread at a time, and holds none while it waits: a step says when the next one is
 // to be, and a wake brings it earlier. A wake during a step brings one more step, so nothing is missed. Tasks

@@ -12,6 +12,7 @@
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
 #include "engine/parts.h"
+#include "engine/stream_trimmer.h"
 
 namespace mayfly::engine {
 namespace {
@@ -365,6 +366,7 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
   for (const auto& table : before) parts.failpoints.forget(*table);
   set_heads(account, std::move(heads));
   adopt(turn);
+  parts.trimmer->replaced(account);
   parts.documents.replaced(account.id());
   return true;
 }
@@ -454,6 +456,7 @@ void Snapshots::reset(Account& account) {
     set_heads(account, {});
   });
   for (const auto& table : before) parts.failpoints.forget(*table);
+  parts.trimmer->replaced(account);
   parts.documents.replaced(account.id());
 }
 

@@ -51,6 +51,12 @@ const Stream* StreamDirectory::last_of(std::string_view account, std::string_vie
   return is_of_table ? stream : nullptr;
 }
 
+bool StreamDirectory::has(std::string_view account) const {
+  const std::string_view first;
+  const auto found = by_name_.lower_bound(std::tuple(account, first, first, first));
+  return found != by_name_.end() && std::get<0>(found->first) == account;
+}
+
 std::vector<Stream> StreamDirectory::all() const {
   std::vector<Stream> streams;
   streams.reserve(by_id_.size());

@@ -30,6 +30,7 @@ class StreamDirectory {
   // The last by label of a table's, or of the tables' that had its name; nullptr: there is none.
   [[nodiscard]] const Stream* last_of(std::string_view account, std::string_view region,
                                       std::string_view table_name) const;
+  [[nodiscard]] bool has(std::string_view account) const;
   [[nodiscard]] std::vector<Stream> all() const;  // by id
   // By region, table name, label.
   [[nodiscard]] std::vector<Stream> of(std::string_view account,

@@ -4,6 +4,7 @@
 
 #include "engine/parts.h"
 #include "engine/reaper.h"
+#include "engine/stream_trimmer.h"
 
 namespace mayfly::engine {
 
@@ -34,15 +35,19 @@ Advanced TimeTravel::go(const Account::Turn& turn, Instant to, ClockSetting arri
 
   // Whatever happens on the way, the clock goes on from where it came to.
   struct Arrival {
-    AccountClock& clock;
+    Account& account;
+    StreamTrimmer& trimmer;
     ClockSetting setting;
     Instant now;
-    ~Arrival() { clock.set(setting, now); }
+    ~Arrival() {
+      account.clock().set(setting, now);
+      trimmer.time_moved(account);
+    }
   };
 
   Advanced result;
   {
-    Arrival arrival{clock, moved(clock.setting()), from};
+    Arrival arrival{account, trimmer_, moved(clock.setting()), from};
     clock.set(arrival.setting, from);
     TimerQueue& timers = account.timers();
     Failpoints& failpoints = database_.parts().failpoints;
@@ -71,7 +76,7 @@ Advanced TimeTravel::go(const Account::Turn& turn, Instant to, ClockSetting arri
     }
   }
   accounts.save(account);
-  if (age_streams) reaper_.trim_streams(turn);
+  if (age_streams) trimmer_.trim(account);
   for (const auto& [name, count] : result.tables) result.expired += count;
   result.next_expiry = reaper_.next_expiry(turn);
   result.now = clock.now();
@@ -108,6 +113,7 @@ Expected<Advanced, ClockRefusal> TimeTravel::set(Account& account, ClockSetting 
   if (wanted >= before) return go(turn, wanted, setting, age_streams, stop);
   if (database_.parts().catalog.has_tables(account.id())) return Unexpected{ClockRefusal::has_tables};
   account.begin_anew(setting, wanted);
+  trimmer_.replaced(account);
   accounts.save(account);
   return Advanced{.now = account.clock().now()};
 }

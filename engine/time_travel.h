@@ -23,12 +23,14 @@
 namespace mayfly::engine {
 
 class Reaper;
+class StreamTrimmer;
 
 class TimeTravel {
  public:
   static constexpr std::int64_t stops_spare = 10'000;
 
-  TimeTravel(Database& database, Reaper& reaper) : database_(database), reaper_(reaper) {}
+  TimeTravel(Database& database, Reaper& reaper, StreamTrimmer& trimmer)
+      : database_(database), reaper_(reaper), trimmer_(trimmer) {}
 
   // Moves to `to`, or, if that is past, nowhere; what fires now is deleted all the same. Real time becomes an
   // offset.
@@ -50,6 +52,7 @@ class TimeTravel {
 
   Database& database_;
   Reaper& reaper_;
+  StreamTrimmer& trimmer_;
 };
 
 }  // namespace mayfly::engine
