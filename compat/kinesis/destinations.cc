@@ -26,14 +26,17 @@ constexpr milliseconds retry_wait_min{100}, retry_wait_max{10'000};
 
 // "@kinesis-destination" / "REGION/TABLE UUID/STREAM ARN"
 // {"table":"carts","uuid":…,"stream":"arn:…","active":true,"microseconds":false}
+engine::DocumentName document_name(const engine::Scope& scope, const Destination& destination) {
+  return {scope.account, std::string(kind),
+          scope.region + "/" + destination.table_uuid + "/" + destination.stream_arn};
+}
+
 engine::Document to_document(const engine::Scope& scope, const Destination& destination) {
-  return {{scope.account, std::string(kind),
-           scope.region + "/" + destination.table_uuid + "/" + destination.stream_arn},
-          json::print({{"table", destination.table},
-                       {"uuid", destination.table_uuid},
-                       {"stream", destination.stream_arn},
-                       {"active", destination.active},
-                       {"microseconds", destination.microseconds}})};
+  return {document_name(scope, destination), json::print({{"table", destination.table},
+                                                          {"uuid", destination.table_uuid},
+                                                          {"stream", destination.stream_arn},
+                                                          {"active", destination.active},
+                                                          {"microseconds", destination.microseconds}})};
 }
 
 std::optional<Destination> from_document(const engine::Document& document) {
@@ -183,6 +186,17 @@ bool Destinations::set(const engine::Scope& scope, const Destination& destinatio
     *same = destination;
   }
   return true;
+}
+
+void Destinations::forget(const engine::Table& table) {
+  const engine::Lock changing(mutex_);
+  std::vector<engine::DocumentName> names;
+  for (const Destination& destination : list(table))
+    names.push_back(document_name({table.account, table.region}, destination));
+  if (names.empty()) return;
+  database_.documents().write(names, {});
+  const engine::Lock lock(waiting_mutex_);
+  by_account_.find(table.account)->second.erase(table.uuid);
 }
 
 std::uint64_t Destinations::dropped() const {

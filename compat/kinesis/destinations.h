@@ -58,6 +58,8 @@ class Destinations {
   // is no thread to be had that puts records. Requires: the account is not being replaced (documents.h), as
   // in a request.
   [[nodiscard]] bool set(const engine::Scope& scope, const Destination& destination);
+  // Of a table that is gone. Its changes that are on their way go on.
+  void forget(const engine::Table& table);
   // Waits until everything that was committed so far is taken. False: not in time.
   bool settle(engine::RealTime deadline, const std::stop_token& stop = {});
   // Changes that waited too long behind others.

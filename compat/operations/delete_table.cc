@@ -1,3 +1,4 @@
+#include "compat/kinesis/destinations.h"
 #include "compat/operations/operations.h"
 #include "compat/tables/description.h"
 #include "compat/tables/lookup.h"
@@ -44,6 +45,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   // Before it is gone, so that its name is never free in between.
   context.table_changes.begin(context.scope, {TableStatus::deleting, description});
   if (!context.database.drop_table(table)) return named_table_not_found(name);
+  context.kinesis.forget(*description);
   return {};
 }
 

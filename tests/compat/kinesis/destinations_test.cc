@@ -281,6 +281,27 @@ TEST_CASE("what a restore has brought back is there after a restart", "[restore]
   CHECK(world.taken() == "a");
 }
 
+TEST_CASE("a table's destinations go with it, and come back with it", "[restore]") {
+  Directory directory;
+  {
+    KinesisWorld world(directory.path());
+    world.create();
+    world.change("Enable");
+    const std::string id = world.control("POST", "snapshots")["id"];
+    world.run("DeleteTable", R"({"TableName":"carts"})");
+    CHECK(world.database().documents().list("@kinesis-destination").empty());
+    world.create();
+    CHECK(world.status().empty());
+    world.put("a");
+    CHECK(world.taken().empty());
+    world.control("POST", "snapshots/" + id + "/restore");
+  }
+  KinesisWorld world(directory.path());
+  CHECK(world.status() == "ACTIVE");
+  world.put("b");
+  CHECK(world.taken() == "b");
+}
+
 TEST_CASE("a reset drops the account's destinations and no other's", "[restore]") {
   Directory directory;
   {
