@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 
 #include "compat/operations/operations.h"
 #include "compat/tables/arn.h"
@@ -8,6 +7,7 @@
 #include "compat/tables/policy.h"
 #include "compat/tables/settings.h"
 #include "compat/wire/shapes_common.h"
+#include "engine/whole_number.h"
 
 namespace mayfly::compat {
 namespace {
@@ -112,10 +112,8 @@ Result<void> check_revision(const Resource& resource, const std::optional<Resour
 
 // Milliseconds since 1970, and more than the last one also on a clock that stands still.
 std::string next_revision(const std::optional<ResourcePolicy>& policy, engine::Instant now) {
-  engine::Instant last = 0;
-  if (policy)
-    std::from_chars(policy->revision.data(), policy->revision.data() + policy->revision.size(), last);
-  return std::to_string(std::max(now, last + 1));
+  const auto last = policy ? engine::whole_number<engine::Instant>(policy->revision) : std::nullopt;
+  return std::to_string(std::max(now, last.value_or(0) + 1));
 }
 
 // `change` edits the policy and answers which revision to tell of.

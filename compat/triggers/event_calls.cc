@@ -51,7 +51,7 @@ class EventCalls::Calls final : public engine::Task, public std::enable_shared_f
   std::optional<Waiting> take(std::optional<engine::RealTime>& alarm) {
     const engine::Lock lock(mutex_);
     if (under_way_ >= at_once_max || stop_.stop_requested()) return std::nullopt;
-    const engine::RealTime now = engine::host_time();
+    const engine::RealTime now = scheduler_->now();
     for (auto* line : {&again_, &waiting_}) {
       if (line->empty()) continue;
       if (line->front().not_before > now) {
@@ -78,7 +78,7 @@ class EventCalls::Calls final : public engine::Task, public std::enable_shared_f
     return alarm ? Next::at(*alarm) : Next::when_woken();
   }
 
-  Next failed(std::string_view) override { return Next::at(engine::host_time() + fault_wait); }
+  Next failed(std::string_view) override { return Next::at(scheduler_->now() + fault_wait); }
 
   void answered(Waiting called, const outbound::Invoker::Answer& answer) {
     {
@@ -87,7 +87,7 @@ class EventCalls::Calls final : public engine::Task, public std::enable_shared_f
       if ((answer && !function_error(*answer)) || ++called.tries == tries_max) {
         bytes_ -= called.invocation.body.size();
       } else {
-        called.not_before = engine::host_time() + retry_wait;
+        called.not_before = scheduler_->now() + retry_wait;
         again_.push_back(std::move(called));
       }
     }

@@ -8,7 +8,6 @@
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/hash.h"
 #include "engine/attempt.h"
-#include "engine/clock.h"
 #include "engine/uuid.h"
 
 namespace mayfly::compat::triggers {
@@ -76,7 +75,7 @@ engine::Task::Next Lane::go_on() {
   }
   if (rest_until_) {
     const bool flushed = flush_ends_rest_ && poller_.flushing() && mapping->retries_max >= 0;
-    if (!flushed && engine::host_time() < *rest_until_) return Next::at(*rest_until_);
+    if (!flushed && now() < *rest_until_) return Next::at(*rest_until_);
     rest_until_.reset();
   }
   if (sending_) return send(*mapping);
@@ -109,7 +108,7 @@ engine::Task::Next Lane::look(const EventSourceMapping& mapping) {
     if (stopped() || (read == ReadOn::more && !batch_is_full(mapping))) return Next::at_once();
   }
   const bool ended = read == ReadOn::ended;
-  const auto now = engine::host_time();
+  const engine::RealTime now = this->now();
   if (position_.window && !window_deadline_) {  // that a predecessor left open
     window_deadline_ = now + seconds(mapping.tumbling_window_seconds);
   }
@@ -142,7 +141,7 @@ engine::Task::Next Lane::look(const EventSourceMapping& mapping) {
 }
 
 void Lane::rest(milliseconds time) {
-  rest_until_ = engine::host_time() + time;
+  rest_until_ = now() + time;
   flush_ends_rest_ = false;
 }
 
@@ -182,7 +181,7 @@ Lane::ReadOn Lane::read_page(const EventSourceMapping& mapping) {
   }
   read_next_ = page.next;
   if (!ahead_.empty() && !batch_deadline_) {
-    batch_deadline_ = engine::host_time() + seconds(mapping.batching_window_seconds);
+    batch_deadline_ = now() + seconds(mapping.batching_window_seconds);
   }
   return page.ended ? ReadOn::ended : page.at_end ? ReadOn::at_end : ReadOn::more;
 }
@@ -198,7 +197,7 @@ bool Lane::window_is_over(const EventSourceMapping& mapping, bool shard_ended) c
   if (!position_.window) return false;
   if (!ahead_.empty()) return window_start(mapping, ahead_.front()) != position_.window->start;
   return shard_ended || poller_.flushing() || mapping.tumbling_window_seconds == 0 ||
-         engine::host_time() >= *window_deadline_;
+         now() >= *window_deadline_;
 }
 
 Lane::Batch Lane::take_batch(const EventSourceMapping& mapping) {
@@ -214,7 +213,7 @@ Lane::Batch Lane::take_batch(const EventSourceMapping& mapping) {
     ahead_.pop_front();
   }
   batch_deadline_.reset();
-  const auto now = engine::host_time();
+  const engine::RealTime now = this->now();
   if (!ahead_.empty()) batch_deadline_ = now + seconds(mapping.batching_window_seconds);
   if (start && !position_.window) position_.window = Window{*start, "{}"};
   if (start && !window_deadline_) window_deadline_ = now + seconds(mapping.tumbling_window_seconds);

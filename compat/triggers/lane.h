@@ -70,6 +70,7 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
   Next send(const EventSourceMapping& mapping);
 
   [[nodiscard]] bool stopped() const { return poller_.stop().stop_requested(); }
+  [[nodiscard]] engine::RealTime now() const { return poller_.surroundings().scheduler->now(); }
   // A page, less what is not for the function. `ended`: so has the shard, and all of it is read.
   ReadOn read_page(const EventSourceMapping& mapping);
   [[nodiscard]] bool is_left(const engine::ChangeRecord& record) const;  // for this lane to do
