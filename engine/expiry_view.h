@@ -25,8 +25,8 @@ struct UpcomingExpiry {
 std::vector<UpcomingExpiry> upcoming_expiries(Database& database, const LiveTable& table, std::size_t limit);
 
 struct ExpiryWindow {
-  std::string
-      name;  // "2022-07-19T21:27:00.000Z_2022-07-19T21:28:00.000Z": from, until; what is due in between
+  // "2022-07-19T21:27:00.000Z_2022-07-19T21:28:00.000Z": from, until; what is due in between.
+  std::string name;
   std::int64_t items;
 };
 // The first windows that hold anything, at most `limit`.

@@ -27,8 +27,8 @@ class LockTable {
  public:
   using Stripe = std::uint16_t;
 #if defined(__SANITIZE_THREAD__)
-  static constexpr std::size_t stripe_count =
-      32;  // TSan follows 64 locks of a thread; a batch may hold every stripe
+  // TSan follows 64 locks of a thread; a batch may hold every stripe.
+  static constexpr std::size_t stripe_count = 32;
 #else
   static constexpr std::size_t stripe_count = 1024;
 #endif

@@ -82,8 +82,8 @@ class Batch {
   }
 
  private:
-  static constexpr std::uint64_t erased_bytes_of_key =
-      150;  // two of RocksDB's entries: what was put, and its erasure
+  // Two of RocksDB's entries: what was put, and its erasure.
+  static constexpr std::uint64_t erased_bytes_of_key = 150;
 
   void append(Kind kind, std::string_view first, std::string_view second);
   static Kind take(std::string_view& rest, std::string_view& first, std::string_view& second);

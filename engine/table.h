@@ -14,13 +14,16 @@
 
 namespace mayfly::engine {
 
-using TableId = std::uint32_t;                    // unique across accounts, never reused
-using IndexId = std::uint16_t;                    // unique among a table's indexes; 0 is the table itself
-inline constexpr IndexId last_index_id = 0xfffe;  // after it come those again that no index has any more
-inline constexpr IndexId expiry_entries =
-    0xffff;                         // no index: the counter of a table's entries in the expiry index
+using TableId = std::uint32_t;      // unique across accounts, never reused
 using StreamId = std::uint32_t;     // unique across accounts, never reused
 using ShardNumber = std::uint32_t;  // unique within a stream, never reused
+
+// Unique among a table's indexes; 0 is the table itself.
+using IndexId = std::uint16_t;
+// After it come those again that no index has any more.
+inline constexpr IndexId last_index_id = 0xfffe;
+// No index, but the counter of a table's entries in the expiry index.
+inline constexpr IndexId expiry_entries = 0xffff;
 
 enum class ScalarType : std::uint8_t { string, number, binary };
 
@@ -73,8 +76,8 @@ struct Index {
 struct TimeToLive {
   std::string attribute;
   bool backfilling = false;  // items from before it was enabled are still being indexed
-  std::uint32_t number =
-      0;  // each time it is enabled has its own, so that no backfill takes another's end for its own
+  // Each time it is enabled has its own, so that no backfill takes another's end for its own.
+  std::uint32_t number = 0;
 };
 
 // When an item that is due is deleted (expiry_mode.h).
@@ -123,8 +126,8 @@ struct Undoing {
 };
 
 struct Stream {
-  static constexpr std::size_t undone_max =
-      100;  // the oldest is forgotten: who stood there for so long reads on
+  // The oldest is forgotten: who stood there for so long reads on.
+  static constexpr std::size_t undone_max = 100;
 
   StreamId id = 0;
   TableId table = 0;
@@ -134,10 +137,10 @@ struct Stream {
   KeySchema keys;
   Instant created = 0;
   std::optional<Instant> disabled;  // closed: readable for 24 h
-  std::uint32_t name =
-      0;  // what shards and events are named by; a restored stream keeps it, and gets another id
-  std::vector<Undoing>
-      undone;  // by number: what restores took back of this stream, as far as it is not back again
+  // What shards and events are named by. A restored stream keeps it, and gets another id.
+  std::uint32_t name = 0;
+  // By number: what restores took back of this stream, as far as it is not back again.
+  std::vector<Undoing> undone;
   std::vector<Shard> shards;  // by number; of an enabled stream the last one is open
   Item settings;              // as the table's
 
