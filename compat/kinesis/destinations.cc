@@ -107,6 +107,15 @@ Destinations::~Destinations() {
   scheduler_->end();  // the step under way, a short one; the call is stopped, and nobody waits for it
 }
 
+bool Destinations::add(const engine::Document& stored, ByTable& by_table) {
+  auto destination = from_document(stored);
+  if (!destination) return false;
+  const bool active = destination->active;
+  std::vector<Destination>& of_table = by_table[destination->table_uuid];
+  of_table.push_back(*std::move(destination));
+  return active;
+}
+
 void Destinations::load() {
   engine::Documents& documents = database_.documents();
   for (engine::Document& stored : documents.list(kind_before)) {
@@ -117,10 +126,7 @@ void Destinations::load() {
   std::map<std::string, ByTable, std::less<>> by_account;
   bool active = false;
   for (const engine::Document& stored : documents.list(kind)) {
-    auto destination = from_document(stored);
-    if (!destination) continue;
-    active = active || destination->active;
-    by_account[stored.name.account][destination->table_uuid].push_back(*std::move(destination));
+    active = add(stored, by_account[stored.name.account]) || active;
   }
   const engine::Lock changing(mutex_);
   {
@@ -137,10 +143,7 @@ void Destinations::reload(std::string_view account) {
   ByTable by_table;
   bool active = false;
   for (const engine::Document& stored : database_.documents().list(account, kind)) {
-    auto destination = from_document(stored);
-    if (!destination) continue;
-    active = active || destination->active;
-    by_table[destination->table_uuid].push_back(*std::move(destination));
+    active = add(stored, by_table) || active;
   }
   // Where no thread is to be had, changes wait until a destination is set.
   if (active) static_cast<void>(listen());

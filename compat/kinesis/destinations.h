@@ -86,6 +86,8 @@ class Destinations {
   class Puts;                                                                    // the task
   using ByTable = std::map<std::string, std::vector<Destination>, std::less<>>;  // by its UUID
 
+  // Adds what was stored to its table's. Returns whether it is active.
+  static bool add(const engine::Document& stored, ByTable& by_table);
   void load();
   // Those of the account are what is stored of it by now.
   void reload(std::string_view account);
