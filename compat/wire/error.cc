@@ -117,10 +117,15 @@ std::string_view error_code(Kind kind) { return form_of(kind).code; }
 namespace error {
 
 std::string cut(std::string message) {
+  constexpr std::string_view gap = "…";
   if (message.size() <= message_bytes_max) return message;
-  std::size_t end = message_bytes_max;
-  while ((message[end] & 0xc0) == 0x80) --end;  // not within a character
-  return message.substr(0, end) + "…";
+  const auto within_character = [&](std::size_t place) { return (message[place] & 0xc0) == 0x80; };
+  std::size_t begin = message_bytes_max - message_end_bytes - gap.size(),
+              end = message.size() - message_end_bytes;
+  while (begin > 0 && within_character(begin)) --begin;
+  while (end < message.size() && within_character(end)) ++end;
+  message.replace(begin, end - begin, gap);
+  return message;
 }
 
 Unexpected<Error> validation(std::string message, Error::About about) {

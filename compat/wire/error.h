@@ -14,8 +14,10 @@
 namespace mayfly::compat {
 
 // Messages say what was wrong with values by repeating them, and a request may have 16 MB of those. AWS's
-// limit is not known; longer than this are none that it was seen to give.
+// limit is not known: it was seen to say what is wrong with a name of 65,536 bytes. In a longer message "…"
+// stands for what is too much, before its end, which says what was wrong.
 inline constexpr std::size_t message_bytes_max = 64 * 1024;
+inline constexpr std::size_t message_end_bytes = 1024;
 
 struct Error {
   enum class Kind : std::uint8_t {
@@ -77,7 +79,7 @@ struct Error {
   };
 
   Kind kind;
-  std::string message{};  // empty: the answer has no message member; cut off after message_bytes_max
+  std::string message{};  // empty: the answer has no message member; at most message_bytes_max
   std::string extra{};    // further members as JSON text, without braces: "\"Item\":{…}"
   About about = About::unsaid;
 };
@@ -95,7 +97,7 @@ std::string_view message_member(Error::Kind kind);  // "message"; some exception
 std::string_view error_code(Error::Kind kind);
 
 namespace error {
-// The message as far as it goes into an answer: whole, or cut off with "…".
+// The message as it goes into an answer: whole, or with "…" for a part of it.
 std::string cut(std::string message);
 
 Unexpected<Error> validation(std::string message, Error::About about = Error::About::unsaid);

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/support/test_emulator.h"
+
 namespace mayfly::testing {
 
 using namespace compat;
@@ -47,15 +49,31 @@ TEST_CASE("batches and transactions call errors by short names") {
   CHECK(error_code(Kind::validation) == "ValidationError");
 }
 
-TEST_CASE("a message is cut off at its limit, between two characters") {
+TEST_CASE("of a message that is too large the middle is left out, between two characters") {
   // In brackets, so that a failure does not print them.
   const std::string fits(message_bytes_max, 'x');
   CHECK((error::validation(fits).error.message == fits));
-  CHECK((error::validation(fits + "y").error.message == fits + "…"));
-  CHECK((error::serialization(std::string(10'000'000, 'x')).error.message == fits + "…"));
-  CHECK((error::resource_not_found(fits + "y").error.message == fits + "…"));
-  const std::string before(message_bytes_max - 1, 'x');
-  CHECK((error::validation(before + "é and more").error.message == before + "…"));
+  const std::size_t begin_bytes = message_bytes_max - message_end_bytes - std::string_view("…").size();
+  const std::string begin(begin_bytes, 'x'), end = std::string(message_end_bytes - 6, 'x') + " a why";
+  CHECK((error::validation(fits + end).error.message == begin + "…" + end));
+  CHECK((error::serialization(std::string(10'000'000, 'x') + end).error.message == begin + "…" + end));
+  CHECK((error::resource_not_found(fits + end).error.message == begin + "…" + end));
+  std::string accents;
+  for (std::size_t i = 0; i < message_bytes_max; ++i) accents += "é";
+  const std::string cut = error::validation("x" + accents + "x").error.message;
+  CHECK((cut.size() <= message_bytes_max && cut.size() >= message_bytes_max - 2));
+  const auto gap = cut.find("…");
+  CHECK((cut.substr(0, gap) == ("x" + accents).substr(0, gap) && gap % 2 == 1));
+  CHECK((cut.substr(gap + 3) == accents.substr(0, message_end_bytes - 2) + "x"));
+}
+
+TEST_CASE("what is wrong with a name that is too long is said after the name") {
+  TestEmulator emulator;
+  const std::string name(65'536, 'n');
+  const std::string message = emulator.refused(
+      "PutItem", {{"TableName", "t"}, {"Item", {{"id", {{"S", "1"}}}, {name, {{"S", "2"}}}}}});
+  CHECK((message.size() <= message_bytes_max));
+  CHECK((message.find("65535") != std::string::npos));
 }
 
 }  // namespace mayfly::testing
