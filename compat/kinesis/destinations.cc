@@ -50,6 +50,11 @@ std::optional<Destination> from_document(const engine::Document& document) {
                      json::boolean_member(*parsed, "microseconds").value_or(false)};
 }
 
+auto with_stream(auto& destinations, std::string_view arn) {
+  return std::find_if(destinations.begin(), destinations.end(),
+                      [&](const Destination& one) { return one.stream_arn == arn; });
+}
+
 // Kinesis look-alikes want a signature, and look at its form only.
 std::vector<std::pair<std::string, std::string>> headers_for(std::string_view account,
                                                              std::string_view region, engine::Instant now) {
@@ -173,22 +178,26 @@ const std::vector<Destination>* Destinations::find(const engine::Table& table) c
   return found == account->second.end() ? nullptr : &found->second;
 }
 
-bool Destinations::set(const engine::Scope& scope, const Destination& destination) {
+Result<Destination> Destinations::change(const engine::Table& table, std::string_view stream_arn,
+                                         const Decide& decide) {
   const engine::Lock changing(mutex_);
-  if (destination.active && !listen()) return false;
-  const engine::Document document = to_document(scope, destination);
+  const std::vector<Destination> present = list(table);
+  const auto before = with_stream(present, stream_arn);
+  TRY(Destination destination,
+      decide(before != present.end() ? *before
+                                     : Destination{table.name, table.uuid, std::string(stream_arn)}));
+  if (destination.active && !listen()) return error::internal_server_error();
+  const engine::Document document = to_document({table.account, table.region}, destination);
   database_.documents().put(document.name, document.bytes);
   const engine::Lock lock(waiting_mutex_);
-  auto& list = by_account_[scope.account][destination.table_uuid];
-  const auto same = std::find_if(list.begin(), list.end(), [&](const Destination& other) {
-    return other.stream_arn == destination.stream_arn;
-  });
-  if (same == list.end()) {
-    list.push_back(destination);
+  auto& of_table = by_account_[table.account][table.uuid];
+  const auto same = with_stream(of_table, stream_arn);
+  if (same == of_table.end()) {
+    of_table.push_back(destination);
   } else {
     *same = destination;
   }
-  return true;
+  return destination;
 }
 
 void Destinations::forget(const engine::Table& table) {

@@ -11,12 +11,16 @@
 //
 //   Destinations destinations(database, {.invoker = invoker,
 //                                       .endpoint = *outbound::Url::parse("http://127.0.0.1:4567/")});
-//   destinations.set(scope, {.table = "carts", .table_uuid = uuid, .stream_arn = arn, .active = true});
+//   destinations.change(*table.description(), arn, [](Destination destination) -> Result<Destination> {
+//     destination.active = true;
+//     return destination;
+//   });
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,6 +31,7 @@
 
 #include "compat/kinesis/kinesis_options.h"
 #include "compat/outbound/invoker.h"
+#include "compat/wire/error.h"
 #include "engine/bell.h"
 #include "engine/change_feed.h"
 #include "engine/database.h"
@@ -39,7 +44,7 @@ namespace mayfly::compat::kinesis {
 
 struct Destination {
   std::string table, table_uuid, stream_arn;
-  bool active = true;
+  bool active = false;
   bool microseconds = false;  // ApproximateCreationDateTimePrecision
 };
 
@@ -54,10 +59,13 @@ class Destinations {
 
   // Of a table, active ones and others.
   [[nodiscard]] std::vector<Destination> list(const engine::Table& table) const;
-  // Adds a destination, or replaces the one with this table and stream. False, and nothing is changed: there
-  // is no thread to be had that puts records. Requires: the account is not being replaced (documents.h), as
-  // in a request.
-  [[nodiscard]] bool set(const engine::Scope& scope, const Destination& destination);
+  // The table's destination with this stream becomes what `decide` makes of it, or nothing is changed. It is
+  // told an inactive one, with milliseconds, if there is none. One change after the other, and forget(): what
+  // `decide` sees, the table's being there too, is so until its answer is in force. InternalServerError:
+  // there is no thread to be had that puts records. Requires: the account is not being replaced
+  // (documents.h), as in a request.
+  using Decide = std::function<Result<Destination>(Destination before)>;
+  Result<Destination> change(const engine::Table& table, std::string_view stream_arn, const Decide& decide);
   // Of a table that is gone. Its changes that are on their way go on.
   void forget(const engine::Table& table);
   // Waits until everything that was committed so far is taken. False: not in time.

@@ -1,8 +1,6 @@
 // Enable-, Disable-, Update- and DescribeKinesisStreamingDestination. A change is in force when it is
 // answered; the answer says ENABLING, DISABLING or UPDATING as AWS's does, the next description ACTIVE or
 // DISABLED.
-#include <algorithm>
-
 #include "compat/kinesis/destinations.h"
 #include "compat/operations/operations.h"
 #include "compat/tables/lookup.h"
@@ -45,12 +43,16 @@ std::optional<bool> wants_microseconds(const json::Value& request, std::string_v
 
 std::string_view name_of_precision(bool microseconds) { return precisions[microseconds ? 1 : 0]; }
 
-std::optional<kinesis::Destination> find(const Context& context, const engine::Table& table,
-                                         std::string_view stream) {
-  const auto destinations = context.kinesis.list(table);
-  const auto found = std::find_if(destinations.begin(), destinations.end(),
-                                  [&](const kinesis::Destination& one) { return one.stream_arn == stream; });
-  return found == destinations.end() ? std::nullopt : std::optional(*found);
+// The destination of the table and the stream that the request names, as `decide` wants it.
+template <typename Decide>
+Result<kinesis::Destination> change(Context& context, const json::Value& request, const Decide& decide) {
+  const std::string_view name = *string_member(request, "TableName");
+  TRY(const auto table, find_named_table(context, name));
+  return context.kinesis.change(*table->description(), *string_member(request, "StreamArn"),
+                                [&](kinesis::Destination destination) -> Result<kinesis::Destination> {
+                                  if (table->dropped()) return named_table_not_found(destination.table);
+                                  return decide(std::move(destination));
+                                });
 }
 
 void write_answer(json::Writer& out, const kinesis::Destination& destination, std::string_view status,
@@ -73,68 +75,61 @@ void write_answer(json::Writer& out, const kinesis::Destination& destination, st
 }
 
 Result<void> enable(Context& context, const json::Value& request, json::Writer& out) {
-  TRY(const auto table, find_named_table(context, *string_member(request, "TableName")));
-  const auto description = table->description();
-  const std::string stream(*string_member(request, "StreamArn"));
-  if (const auto found = find(context, *description, stream); found && found->active) {
-    return error::validation(
-        "Table is not in a valid state to enable Kinesis Streaming Destination: "
-        "EnableKinesisStreamingDestination "
-        "must be DISABLED or ENABLE_FAILED to perform ENABLE operation.");
-  }
   const auto microseconds = wants_microseconds(request, "EnableKinesisStreamingConfiguration");
-  const kinesis::Destination destination{description->name, description->uuid, stream, true,
-                                         microseconds.value_or(false)};
-  if (!context.kinesis.set(context.scope, destination))
-    return error::internal_server_error();  // no thread is to be had
+  const auto decide = [&](kinesis::Destination destination) -> Result<kinesis::Destination> {
+    if (destination.active) {
+      return error::validation(
+          "Table is not in a valid state to enable Kinesis Streaming Destination: "
+          "EnableKinesisStreamingDestination must be DISABLED or ENABLE_FAILED to perform ENABLE operation.");
+    }
+    destination.active = true;
+    destination.microseconds = microseconds.value_or(false);
+    return destination;
+  };
+  TRY(const auto destination, change(context, request, decide));
   write_answer(out, destination, "ENABLING", microseconds ? "EnableKinesisStreamingConfiguration" : "");
   return {};
 }
 
 Result<void> disable(Context& context, const json::Value& request, json::Writer& out) {
-  TRY(const auto table, find_named_table(context, *string_member(request, "TableName")));
-  auto found = find(context, *table->description(), *string_member(request, "StreamArn"));
-  if (!found || !found->active) {
-    return error::validation(
-        "Table is not in a valid state to disable Kinesis Streaming Destination: "
-        "DisableKinesisStreamingDestination "
-        "must be ACTIVE to perform DISABLE operation.");
-  }
-  found->active = false;
-  if (!context.kinesis.set(context.scope, *found))
-    return error::internal_server_error();  // no thread is to be had
-  write_answer(out, *found, "DISABLING", "");
+  const auto decide = [](kinesis::Destination destination) -> Result<kinesis::Destination> {
+    if (!destination.active) {
+      return error::validation(
+          "Table is not in a valid state to disable Kinesis Streaming Destination: "
+          "DisableKinesisStreamingDestination must be ACTIVE to perform DISABLE operation.");
+    }
+    destination.active = false;
+    return destination;
+  };
+  TRY(const auto destination, change(context, request, decide));
+  write_answer(out, destination, "DISABLING", "");
   return {};
 }
 
 Result<void> update(Context& context, const json::Value& request, json::Writer& out) {
-  TRY(const auto table, find_named_table(context, *string_member(request, "TableName")));
-  const auto description = table->description();
-  const std::string stream(*string_member(request, "StreamArn"));
   const auto microseconds = wants_microseconds(request, "UpdateKinesisStreamingConfiguration");
-  if (!microseconds) {
-    return error::validation(
-        "Streaming destination cannot be updated with given parameters: UpdateKinesisStreamingConfiguration "
-        "cannot be "
-        "null or contain only null values");
-  }
-  auto found = find(context, *description, stream);
-  if (!found || !found->active) {
-    return error::validation(
-        "Table is not in a valid state to enable Kinesis Streaming Destination: No streaming destination "
-        "with "
-        "streamArn: " +
-        stream + " found for table with tableName: " + description->name);
-  }
-  if (found->microseconds == *microseconds) {
-    return error::validation("Invalid Request: Precision is already set to the desired value of " +
-                             std::string(name_of_precision(*microseconds)) +
-                             " for tableId: " + description->uuid + ", kdsArn: " + stream);
-  }
-  found->microseconds = *microseconds;
-  if (!context.kinesis.set(context.scope, *found))
-    return error::internal_server_error();  // no thread is to be had
-  write_answer(out, *found, "UPDATING", "UpdateKinesisStreamingConfiguration");
+  const auto decide = [&](kinesis::Destination destination) -> Result<kinesis::Destination> {
+    if (!microseconds) {
+      return error::validation(
+          "Streaming destination cannot be updated with given parameters: "
+          "UpdateKinesisStreamingConfiguration cannot be null or contain only null values");
+    }
+    if (!destination.active) {
+      return error::validation(
+          "Table is not in a valid state to enable Kinesis Streaming Destination: No streaming destination "
+          "with streamArn: " +
+          destination.stream_arn + " found for table with tableName: " + destination.table);
+    }
+    if (destination.microseconds == *microseconds) {
+      return error::validation("Invalid Request: Precision is already set to the desired value of " +
+                               std::string(name_of_precision(*microseconds)) + " for tableId: " +
+                               destination.table_uuid + ", kdsArn: " + destination.stream_arn);
+    }
+    destination.microseconds = *microseconds;
+    return destination;
+  };
+  TRY(const auto destination, change(context, request, decide));
+  write_answer(out, destination, "UPDATING", "UpdateKinesisStreamingConfiguration");
   return {};
 }
 

@@ -1,6 +1,7 @@
 // Tables that send their changes to Kinesis: the operations, and what the endpoint gets.
 #include "compat/kinesis/destinations.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -300,6 +301,45 @@ TEST_CASE("a table's destinations go with it, and come back with it", "[restore]
   CHECK(world.status() == "ACTIVE");
   world.put("b");
   CHECK(world.taken() == "b");
+}
+
+TEST_CASE(
+    "while tables are deleted and destinations changed at once, no destination stays without its table") {
+  KinesisWorld world;
+  std::atomic<bool> ends{false};
+  std::vector<std::thread> changers;
+  for (int i = 0; i < 3; ++i) {
+    changers.emplace_back([&] {
+      while (!ends) {
+        world.change("Enable");
+        world.change("Disable");
+      }
+    });
+  }
+  for (int i = 0; i < 1000; ++i) {
+    world.create();
+    std::this_thread::yield();
+    world.run("DeleteTable", R"({"TableName":"carts"})");
+  }
+  ends = true;
+  for (std::thread& changer : changers) changer.join();
+  CHECK(world.database().documents().list("@kinesis-destination").empty());
+}
+
+TEST_CASE("of a Disable and an Update at once neither undoes the other") {
+  KinesisWorld world;
+  world.create();
+  for (int i = 0; i < 500; ++i) {
+    world.change("Enable");
+    std::thread update([&] {
+      world.change("Update", R"(,"UpdateKinesisStreamingConfiguration":{
+          "ApproximateCreationDateTimePrecision":"MICROSECOND"})");
+    });
+    const bool disabled = world.change("Disable").starts_with("200");
+    update.join();
+    REQUIRE(disabled);
+    REQUIRE(world.status() == "DISABLED");
+  }
 }
 
 TEST_CASE("a reset drops the account's destinations and no other's", "[restore]") {
