@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compat/control/handlers.h"
+#include "compat/items/keys.h"
 #include "engine/failpoints.h"
 
 namespace mayfly::compat::control {
@@ -29,8 +30,8 @@ Result<json::Tree> arm_failpoint(Call& call) {
   call.body.any("key");
   CHECK_OK(call.body.nothing_else());
   TRY(auto table, call.table(name));
-  TRY(std::string item_key, call.item_key(*table->description()));
   TRY(engine::Item keys, call.key());
+  TRY(std::string item_key, request_key(*table->description(), keys));
   call.database().failpoints().arm(std::move(table), std::move(item_key), std::move(keys));
   return show_failpoints(call);
 }

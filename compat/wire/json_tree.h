@@ -4,8 +4,8 @@
 //
 //   const auto tree = json::parse_tree(R"({"url":"http://127.0.0.1:9000/","timeout_ms":3000})");
 //   if (!tree) …                                         // not JSON
-//   json::integer_member(*tree, "timeout_ms")            // 3000; nothing: it is not there, or no whole
-//   number json::print(json::Tree{{"id", "7"}})                 // {"id":"7"}
+//   json::integer_member(*tree, "timeout_ms")            // 3000; nothing: not there, or no whole number
+//   json::print(json::Tree{{"id", "7"}})                 // {"id":"7"}
 //
 // What is JSON is the same for both readers, but for numbers that no double holds (1e400): here they are
 // none. Members stay in the order in which they were written, and of those with one name the last counts. No
