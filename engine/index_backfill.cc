@@ -115,7 +115,7 @@ class IndexBackfill::Walks final : public Task {
       return failed(why);
     });
   }
-  Next failed(std::string_view) override { return Next::at(scheduler_->now() + fault_wait); }
+  Next failed(std::string_view) override { return Next::after(*scheduler_, fault_wait); }
 
   std::optional<BackfillWalk> next() {
     const Lock lock(mutex_);

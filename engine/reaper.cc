@@ -174,10 +174,10 @@ class Reaper::Rounds final : public Task {
       });
     }
     if (!pause) return Next::when_woken();
-    return Next::at(reaper_.scheduler_->now() + std::chrono::ceil<RealTime::duration>(*pause));
+    return Next::after(*reaper_.scheduler_, *pause);
   }
 
-  Next failed(std::string_view) override { return Next::at(reaper_.scheduler_->now() + fault_wait); }
+  Next failed(std::string_view) override { return Next::after(*reaper_.scheduler_, fault_wait); }
 
   void reap_a_little(const Account::Turn& turn, std::optional<Sweep>& sweep) {
     TimerQueue& timers = turn.account().timers();

@@ -31,6 +31,8 @@
 
 namespace mayfly::engine {
 
+class Scheduler;
+
 class Task {
  public:
   using Alarms = std::multimap<RealTime, std::shared_ptr<Task>>;
@@ -42,6 +44,7 @@ class Task {
     static Next at_once() { return {true, std::nullopt}; }
     static Next when_woken() { return {false, std::nullopt}; }
     static Next at(RealTime instant) { return {false, instant}; }
+    static Next after(const Scheduler& scheduler, std::chrono::nanoseconds pause);  // at the earliest
     bool now;
     std::optional<RealTime> alarm;
   };
@@ -96,6 +99,10 @@ class Scheduler {
   void queue(std::shared_ptr<Task> task) REQUIRES(mutex_);
   void rest(const std::shared_ptr<Task>& task, Task::Next next) REQUIRES(mutex_);
 };
+
+inline Task::Next Task::Next::after(const Scheduler& scheduler, std::chrono::nanoseconds pause) {
+  return at(scheduler.now() + std::chrono::ceil<RealTime::duration>(pause));
+}
 
 // No thread before the first task, `threads_max` at most. Where none can be made those that are there go on,
 // and the next task tries again.

@@ -204,9 +204,9 @@ struct Storage::Engine final {
    private:
     Next step() override {
       const auto pause = engine_.keep_up();
-      return pause ? Next::at(engine_.scheduler->now() + *pause) : Next::when_woken();
+      return pause ? Next::after(*engine_.scheduler, *pause) : Next::when_woken();
     }
-    Next failed(std::string_view) override { return Next::at(engine_.scheduler->now() + resume_pause); }
+    Next failed(std::string_view) override { return Next::after(*engine_.scheduler, resume_pause); }
     Engine& engine_;
   };
   const std::shared_ptr<Scheduler> scheduler;

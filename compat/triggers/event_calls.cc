@@ -78,7 +78,7 @@ class EventCalls::Calls final : public engine::Task, public std::enable_shared_f
     return alarm ? Next::at(*alarm) : Next::when_woken();
   }
 
-  Next failed(std::string_view) override { return Next::at(scheduler_->now() + fault_wait); }
+  Next failed(std::string_view) override { return Next::after(*scheduler_, fault_wait); }
 
   void answered(Waiting called, const outbound::Invoker::Answer& answer) {
     {

@@ -84,7 +84,7 @@ engine::Task::Next Poller::step() {
 
 engine::Task::Next Poller::failed(std::string_view why) {
   set_last_result("PROBLEM: " + std::string(why));
-  return Next::at(surroundings_.scheduler->now() + fault_wait);
+  return Next::after(*surroundings_.scheduler, fault_wait);
 }
 
 std::optional<engine::Stream> Poller::present_stream() const {
