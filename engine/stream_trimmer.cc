@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <set>
 
 #include "engine/attempt.h"
 #include "engine/parts.h"
@@ -24,33 +25,39 @@ class StreamTrimmer::Rounds final : public Task {
 
  private:
   Next step() override {
+    if (due_.empty()) return survey();
+    Account& account = *due_.back();
+    due_.pop_back();
+    const auto trim = [&] { trimmer_.trim_watched(account); };
+    attempt(trim, [&](std::string_view) {
+      trimmer_.look_again(account);
+      failed_.insert(&account);
+    });
+    return Next::at_once();
+  }
+
+  // Whose turn it is, or when it will be somebody's.
+  Next survey() {
     std::optional<std::chrono::nanoseconds> pause;
-    for (const Watched& watched : trimmer_.watched()) {
-      Account& account = *watched.account;
-      if (watched.next == no_next) continue;
-      std::optional<std::chrono::nanoseconds> left;
-      if (watched.next > account.stream_now()) {
-        left = account.clock().real_time_until(account.instant_of_stream_time(watched.next));
-      } else {
-        const auto trim = [&] {
-          trimmer_.trim_watched(account);
-          return true;
-        };
-        const auto failed = [&](std::string_view) {
-          trimmer_.look_again(account);
-          return false;
-        };
-        if (attempt(trim, failed)) return Next::at_once();
-        left = fault_wait;
+    for (const auto& [account, next] : trimmer_.watched()) {
+      std::optional<std::chrono::nanoseconds> left = fault_wait;
+      if (next > account->stream_now()) {
+        left = account->clock().real_time_until(account->instant_of_stream_time(next));
+      } else if (!failed_.contains(account)) {
+        due_.push_back(account);
+        continue;
       }
       if (left) pause = std::min(pause.value_or(*left), *left);
     }
-    if (!pause) return Next::when_woken();
-    return Next::at(trimmer_.scheduler_->now() + std::chrono::ceil<RealTime::duration>(*pause));
+    failed_.clear();
+    if (!due_.empty()) return Next::at_once();
+    return pause ? Next::after(*trimmer_.scheduler_, *pause) : Next::when_woken();
   }
 
-  Next failed(std::string_view) override { return Next::at(trimmer_.scheduler_->now() + fault_wait); }
+  Next failed(std::string_view) override { return Next::after(*trimmer_.scheduler_, fault_wait); }
 
+  std::vector<Account*> due_;  // the rest of this round
+  std::set<Account*> failed_;  // in this round
   StreamTrimmer& trimmer_;
 };
 
@@ -97,11 +104,12 @@ void StreamTrimmer::look_again(const Account& account) {
   watched_.find(account.id())->second.next = 0;
 }
 
-std::vector<StreamTrimmer::Watched> StreamTrimmer::watched() const {
-  std::vector<Watched> result;
+std::vector<std::pair<Account*, Instant>> StreamTrimmer::watched() const {
+  std::vector<std::pair<Account*, Instant>> result;
   const Lock lock(mutex_);
-  result.reserve(watched_.size());
-  for (const auto& [id, watched] : watched_) result.push_back(watched);
+  for (const auto& [id, watched] : watched_) {
+    if (watched.next != no_next) result.emplace_back(watched.account, watched.next);
+  }
   return result;
 }
 

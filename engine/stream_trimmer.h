@@ -3,7 +3,7 @@
 //
 // Records go in lots, a minute of stream time after the last lot at the earliest. One task for all accounts,
 // at rest until an account's oldest record is old enough; an account without streams costs nothing. A step
-// trims one account. What fails is tried again later.
+// trims one account, or looks whose turn it is. What fails is tried again later.
 //
 // Nobody's turn (account.h) is needed for it, so it holds up neither the reaper nor who moves a clock, nor
 // they it. A restore, a reset or a move back may come while it reads what there is to trim: they begin
@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/account.h"
@@ -60,8 +61,9 @@ class StreamTrimmer {
   void watch(Account& account);
   void trim_watched(Account& account);
   std::uint64_t begin_look(const Account& account);
-  void look_again(const Account& account);             // which failed
-  [[nodiscard]] std::vector<Watched> watched() const;  // by the account's id
+  void look_again(const Account& account);  // which failed
+  // The accounts that are to be trimmed some time, and when, in stream time.
+  [[nodiscard]] std::vector<std::pair<Account*, Instant>> watched() const;
   void wake();
 
   Database& database_;
