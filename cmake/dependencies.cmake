@@ -1,4 +1,5 @@
-# What Mayfly links: RocksDB, Boost.JSON and zlib as mayfly::rocksdb, mayfly::boost_json and mayfly::zlib.
+# What Mayfly links: RocksDB, Boost.JSON, zlib and OpenSSL as mayfly::rocksdb, mayfly::boost_json, mayfly::zlib and
+# mayfly::openssl.
 #
 # Debian's archives, so that an executable carries all it needs; with MAYFLY_SHARED_DEPENDENCIES the shared
 # libraries, which sanitizers want. Included by Mayfly's own build and by the package it installs.
@@ -31,6 +32,7 @@ function(mayfly_dependency name)
 endfunction()
 
 mayfly_dependency(zlib z)
+mayfly_dependency(openssl ssl crypto)
 mayfly_dependency(boost_json boost_json)
 if(MAYFLY_SHARED_DEPENDENCIES)
   mayfly_dependency(rocksdb rocksdb)

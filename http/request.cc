@@ -50,6 +50,12 @@ bool equals_ignoring_case(std::string_view a, std::string_view b) {
          std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), lower);
+  return out;
+}
+
 std::string_view trim(std::string_view text) {
   const auto first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
@@ -84,6 +90,7 @@ void Request::clear() {
   present_.fill(false);
   repeated_.fill(false);
   is_http_1_0 = false;
+  all_headers.clear();
 }
 
 std::string_view Request::path() const {

@@ -1,14 +1,18 @@
 // One HTTP request: what the session read of it and the router answers from.
 //
 // Only the headers that some answer depends on are kept; the first of a name counts, as for DynamoDB's
-// Accept-Encoding, and that there were more is remembered. Reused from request to request so that its strings
-// keep their memory.
+// Accept-Encoding, and that there were more is remembered. Where signatures are checked all are kept as they
+// came beside these, since a signature may be of any. Reused from request to request so that its strings keep
+// their memory.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "http/signature.h"
 
 namespace mayfly::http {
 
@@ -41,6 +45,8 @@ struct Request {
   std::string target;  // as sent: "/?X-Amz-Algorithm=…"
   std::string body;
   bool is_http_1_0 = false;
+  bool keeps_all_headers = false;  // of this request and of those after it
+  std::vector<HeaderLine> all_headers;
 
   [[nodiscard]] std::string_view header(Header name) const { return headers_[index(name)]; }
   [[nodiscard]] bool has(Header name) const { return present_[index(name)]; }
@@ -60,6 +66,7 @@ struct Request {
 };
 
 bool equals_ignoring_case(std::string_view a, std::string_view b);
+std::string lower_case(std::string_view text);
 std::string_view trim(std::string_view text);  // spaces and tabs off both ends
 
 }  // namespace mayfly::http

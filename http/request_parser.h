@@ -54,6 +54,8 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
     count(name.size() + value.size(), failure);
     // Trailers come this way too; what they say comes too late.
     if (in_body_) return;
+    if (request_.keeps_all_headers)
+      request_.all_headers.push_back({{name.data(), name.size()}, {value.data(), value.size()}});
     if (known == field::transfer_encoding || known == field::content_length) {
       check_framing(known == field::transfer_encoding, {value.data(), value.size()}, failure);
     } else {

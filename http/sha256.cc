@@ -1,0 +1,56 @@
+#include "http/sha256.h"
+
+#include <array>
+#include <new>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+namespace mayfly::http {
+
+namespace {
+
+using Digest = std::array<unsigned char, EVP_MAX_MD_SIZE>;
+
+std::string text_of(const Digest& digest, unsigned size) {
+  return {reinterpret_cast<const char*>(digest.data()), size};
+}
+
+}  // namespace
+
+std::string sha256(std::string_view bytes) {
+  Digest digest;
+  unsigned size = 0;
+  // It fails for want of memory only.
+  if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1)
+    throw std::bad_alloc();
+  return text_of(digest, size);
+}
+
+std::string hmac_sha256(std::string_view key, std::string_view bytes) {
+  Digest digest;
+  unsigned size = 0;
+  if (HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+           reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data(),
+           &size) == nullptr)
+    throw std::bad_alloc();
+  return text_of(digest, size);
+}
+
+std::string hex(std::string_view bytes) {
+  static constexpr std::string_view digits = "0123456789abcdef";
+  std::string out;
+  out.reserve(bytes.size() * 2);
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += digits[byte >> 4];
+    out += digits[byte & 15];
+  }
+  return out;
+}
+
+bool equal_secrets(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+}  // namespace mayfly::http
