@@ -124,7 +124,8 @@ std::optional<Error> refuse_page(const Request& request, const AccessRules& rule
                          site = request.header(Header::sec_fetch_site);
   const bool same_site = !has_site || site == "same-origin";
 
-  constexpr std::string_view scheme = "http://", everybody = "*";
+  constexpr std::string_view everybody = "*";
+  const std::string_view scheme = rules.tls ? "https://" : "http://";
   if (has_origin && same_site && origin.starts_with(scheme) && request.has(Header::host) &&
       equals_ignoring_case(origin.substr(scheme.size()), request.header(Header::host))) {
     return std::nullopt;

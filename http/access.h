@@ -19,11 +19,13 @@
 //   if (!admitted) ...       // 403 mayfly#Forbidden: This server is not called evil.example: …
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "compat/wire/error.h"
+#include "http/keys.h"
 #include "http/request.h"
 
 namespace mayfly::http {
@@ -32,6 +34,8 @@ struct AccessRules {
   bool control = true;             // answer /_mayfly/… beyond health, and changes of event source mappings
   std::vector<std::string> hosts;  // names, besides those that cannot be rebound, that Host may have
   std::vector<std::string> origins;  // whose pages may ask: "http://localhost:3000"; "*": all
+  bool tls = false;                  // pages of our own are https://
+  std::shared_ptr<const Keys> keys;  // who may sign; nothing: no signature is checked (sigv4.h)
 };
 // What is wrong with them, a sentence for people; empty: nothing.
 std::string problem_of(const AccessRules& rules);

@@ -4,12 +4,19 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
 #include <optional>
+#include <utility>
+
+#include "http/tls.h"
 
 namespace mayfly::http {
 
@@ -38,26 +45,23 @@ std::string request_head(const Url& server, const ClientRequest& request, std::s
   return head + "\r\n";
 }
 
-Expected<ClientAnswer, std::string> fetch(const Url& server, const ClientRequest& request,
-                                          const std::function<bool(std::string_view)>& piece) {
-  const auto endpoint = endpoint_of(server);
-  if (!endpoint) return Unexpected{"host '" + server.host + "' is neither an IP address nor localhost"};
-  asio::io_context io{1};
-  tcp::socket socket(io);
-  ErrorCode failure;
-  socket.connect(*endpoint, failure);
-  if (failure) return Unexpected{"cannot connect to " + server.authority + ": " + failure.message()};
+namespace {
 
+// One request and its answer, on a stream that is open.
+template <class Stream>
+Expected<ClientAnswer, std::string> exchange(Stream& stream, const Url& server, const ClientRequest& request,
+                                             const std::function<bool(std::string_view)>& piece) {
   const Unexpected cut_short{server.authority + " ended the connection before its answer was whole"};
   const std::string head = request_head(server, request, request.body.size());
   const std::array<asio::const_buffer, 2> buffers = {asio::buffer(head), asio::buffer(request.body)};
-  asio::write(socket, buffers, failure);
+  ErrorCode failure;
+  asio::write(stream, buffers, failure);
   if (failure) return cut_short;
 
   beast::flat_buffer buffer;
   beast::http::response_parser<beast::http::string_body> parser;
   parser.body_limit(boost::none);  // a stream of events has no end
-  beast::http::read_header(socket, buffer, parser, failure);
+  beast::http::read_header(stream, buffer, parser, failure);
   while (!failure) {
     std::string& body = parser.get().body();
     if (piece && parser.get().result_int() == 200 && !body.empty()) {
@@ -65,11 +69,39 @@ Expected<ClientAnswer, std::string> fetch(const Url& server, const ClientRequest
       body.clear();
     }
     if (parser.is_done()) break;
-    beast::http::read_some(socket, buffer, parser, failure);
+    beast::http::read_some(stream, buffer, parser, failure);
   }
   if (failure) return cut_short;
   auto answer = parser.release();
   return ClientAnswer{.status = static_cast<int>(answer.result_int()), .body = std::move(answer.body())};
+}
+
+}  // namespace
+
+Expected<ClientAnswer, std::string> fetch(const Url& server, const ClientRequest& request,
+                                          const std::function<bool(std::string_view)>& piece,
+                                          const std::string& ca_file) {
+  const auto endpoint = endpoint_of(server);
+  if (!endpoint) return Unexpected{"host '" + server.host + "' is neither an IP address nor localhost"};
+  asio::io_context io{1};
+  tcp::socket socket(io);
+  ErrorCode failure;
+  socket.connect(*endpoint, failure);
+  if (failure) return Unexpected{"cannot connect to " + server.authority + ": " + failure.message()};
+  if (!server.tls) return exchange(socket, server, request, piece);
+
+  TRY(const auto tls, tls_of_client(ca_file));
+  asio::ssl::stream<tcp::socket> stream(std::move(socket), *tls);
+  stream.set_verify_callback(asio::ssl::host_name_verification(server.host), failure);
+  // SNI has names only.
+  if (server.host == "localhost") SSL_set_tlsext_host_name(stream.native_handle(), server.host.c_str());
+  if (!failure) stream.handshake(asio::ssl::stream_base::client, failure);
+  if (failure) {
+    const long verified = SSL_get_verify_result(stream.native_handle());
+    return Unexpected{"cannot speak TLS with " + server.authority + ": " +
+                      (verified == X509_V_OK ? failure.message() : X509_verify_cert_error_string(verified))};
+  }
+  return exchange(stream, server, request, piece);
 }
 
 }  // namespace mayfly::http

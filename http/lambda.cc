@@ -18,8 +18,8 @@ compat::triggers::RestAnswer refuse(const compat::Error& error) {
 }
 
 compat::triggers::RestAnswer answer(const Request& request, compat::Emulator& emulator,
-                                    std::stop_token stop) {
-  auto scope = authenticate(request, emulator.region(), SignedBy::header);
+                                    const SignatureRules& rules, std::stop_token stop) {
+  auto scope = authenticate(request, emulator.region(), rules);
   if (!scope) return refuse(scope.error());
   return compat::triggers::answer_rest(emulator.triggers(),
                                        {.scope = *scope,
@@ -34,8 +34,9 @@ compat::triggers::RestAnswer answer(const Request& request, compat::Emulator& em
 
 }  // namespace
 
-Reply lambda(const Request& request, compat::Emulator& emulator, std::stop_token stop) {
-  compat::triggers::RestAnswer done = answer(request, emulator, std::move(stop));
+Reply lambda(const Request& request, compat::Emulator& emulator, const SignatureRules& rules,
+             std::stop_token stop) {
+  compat::triggers::RestAnswer done = answer(request, emulator, rules, std::move(stop));
   Reply reply;
   reply.status = done.status;
   if (!done.body.empty()) reply.content_type = "application/json";

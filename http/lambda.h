@@ -13,7 +13,10 @@ class Emulator;
 
 namespace mayfly::http {
 
+struct SignatureRules;
+
 // Requires: is_rest_path knows the request's path.
-Reply lambda(const Request& request, compat::Emulator& emulator, std::stop_token stop);
+Reply lambda(const Request& request, compat::Emulator& emulator, const SignatureRules& rules,
+             std::stop_token stop);
 
 }  // namespace mayfly::http

@@ -1,5 +1,6 @@
 #include "http/router.h"
 
+#include <chrono>
 #include <optional>
 
 #include "compat/control/control.h"
@@ -54,6 +55,14 @@ Reply preflight(const Request& request) {
   return reply;
 }
 
+Reply answered(compat::Answer answer, std::string_view content_type) {
+  Reply reply;
+  reply.status = answer.status;
+  reply.content_type = content_type;
+  reply.body = std::move(answer.body);
+  return reply;
+}
+
 // Replaces the body by its content; nothing to say if that went well.
 std::optional<Reply> decompress_body(Request& request, std::string_view content_type) {
   const std::string_view name = request.header(Header::content_encoding);
@@ -71,40 +80,43 @@ std::optional<Reply> decompress_body(Request& request, std::string_view content_
   }
   if (*failure == DecompressFailure::too_large) return too_large();
   // DynamoDB blames itself for a body that it cannot decode.
-  const compat::Answer answer = compat::error_answer(compat::error::internal_server_error().error);
-  Reply reply;
-  reply.status = answer.status;
-  reply.content_type = content_type;
-  reply.body = answer.body;
-  return reply;
+  return answered(compat::error_answer(compat::error::internal_server_error().error), content_type);
+}
+
+SignatureRules signature_rules(const AccessRules& access) {
+  using namespace std::chrono;
+  if (!access.keys) return {};
+  const auto now = duration_cast<milliseconds>(engine::host_time().time_since_epoch());
+  return {.keys = access.keys.get(), .now = now.count()};
 }
 
 // An operation's answer. Parsing comes first in DynamoDB's order, but only a request that fails otherwise
 // needs to know: a good one is parsed once, by dispatch.
-compat::Answer operate(const Request& request, compat::Emulator& emulator, const std::stop_token& stop) {
+compat::Answer operate(const Request& request, const compat::Result<engine::Scope>& scope,
+                       compat::Emulator& emulator, const std::stop_token& stop) {
   const std::string_view target = request.header(Header::x_amz_target);
   const auto refuse = [&](const compat::Error& error) {
     const bool is_json = request.body.empty() || json::parse(request.body) != nullptr;
     return compat::error_answer(is_json ? error : compat::error::serialization({}).error);
   };
   if (compat::find_operation(target) == nullptr) return refuse(compat::error::unknown_operation().error);
-  const auto scope = authenticate(request, emulator.region(), SignedBy::header_or_query);
   if (!scope) return refuse(scope.error());
   return emulator.execute(*scope, target, request.body, request.header(Header::host), stop);
 }
 
-Reply post(Request& request, compat::Emulator& emulator, const std::stop_token& stop) {
+Reply post(Request& request, compat::Emulator& emulator, const AccessRules& access,
+           const std::stop_token& stop) {
   std::string_view content_type = request.header(Header::content_type);
   content_type = trim(content_type.substr(0, content_type.find(';')));
   if (!request.body.empty() && content_type != plain_json && content_type != amz_json) return not_found();
   content_type = content_type == amz_json ? amz_json : plain_json;
 
+  // Before the body is unpacked: what is signed are the bytes as they were sent. Of a stranger's nothing is
+  // unpacked or parsed.
+  const auto scope = authenticate(request, emulator.region(), signature_rules(access));
+  if (!scope && access.keys) return answered(compat::error_answer(scope.error()), content_type);
   if (auto reply = decompress_body(request, content_type)) return *std::move(reply);
-  compat::Answer answer = operate(request, emulator, stop);
-  Reply reply;
-  reply.status = answer.status;
-  reply.content_type = content_type;
-  reply.body = std::move(answer.body);
+  Reply reply = answered(operate(request, scope, emulator, stop), content_type);
   if (reply.body.size() >= compressed_answer_bytes_min) {
     if (const Encoding encoding = choose_encoding(request.header(Header::accept_encoding));
         encoding != Encoding::identity) {
@@ -115,21 +127,42 @@ Reply post(Request& request, compat::Emulator& emulator, const std::stop_token& 
   return reply;
 }
 
-Reply route_by_path(Request& request, compat::Emulator& emulator, bool control, const std::stop_token& stop) {
+// A control call's signature is one for DynamoDB, in a header. It opens the door and says no more: whose
+// account the call is about stands in X-Mayfly-Account, as without it.
+std::optional<Reply> refuse_unsigned(const Request& request, const compat::Emulator& emulator,
+                                     const AccessRules& access) {
+  if (!access.keys || request.path() == health_path) return std::nullopt;
+  SignatureRules rules = signature_rules(access);
+  rules.by = SignedBy::header;
+  const auto scope = authenticate(request, emulator.region(), rules);
+  if (scope) return std::nullopt;
+  Reply reply = refused(request, scope.error());
+  reply.status = compat::error_status(compat::Error::Kind::forbidden);
+  return reply;
+}
+
+Reply route_by_path(Request& request, compat::Emulator& emulator, const AccessRules& access,
+                    const std::stop_token& stop) {
   const std::string_view path = request.path();
-  if (path.starts_with(admin_prefix)) return admin(request, emulator, control, stop);
+  if (path.starts_with(admin_prefix)) {
+    if (auto reply = refuse_unsigned(request, emulator, access)) return *std::move(reply);
+    return admin(request, emulator, access.control, stop);
+  }
   if (compat::triggers::is_rest_path(path)) {
     const bool changes =
         request.method != "GET" && !compat::triggers::waits_for_function(request.method, path);
-    if (changes && !control) {
+    if (changes && !access.control) {
       return refused(
           request, {compat::Error::Kind::forbidden,
                     "Event source mappings can only be read while control is switched off (--no-control)."});
     }
-    return lambda(request, emulator, stop);
+    SignatureRules rules = signature_rules(access);
+    rules.by = SignedBy::header;
+    rules.service = "lambda";
+    return lambda(request, emulator, rules, stop);
   }
   if (path != "/") return not_found();
-  if (request.method == "POST") return post(request, emulator, stop);
+  if (request.method == "POST") return post(request, emulator, access, stop);
   if (request.method == "GET" || request.method == "HEAD") return healthy(emulator);
   return not_found();
 }
@@ -152,9 +185,8 @@ Reply route(const Admitted& admitted, compat::Emulator& emulator, const AccessRu
             const std::stop_token& stop) {
   Request& request = admitted.request();
   const bool cross_origin = !admitted.origin().empty();
-  Reply reply = cross_origin && request.method == "OPTIONS"
-                    ? preflight(request)
-                    : route_by_path(request, emulator, access.control, stop);
+  Reply reply = cross_origin && request.method == "OPTIONS" ? preflight(request)
+                                                            : route_by_path(request, emulator, access, stop);
   if (cross_origin) {
     reply.extra_headers += "Access-Control-Allow-Origin: ";
     reply.extra_headers += admitted.origin();

@@ -14,12 +14,14 @@
 #include <vector>
 
 #include "compat/dispatch.h"
+#include "compat/wire/percent_encoding.h"
 #include "engine/attempt.h"
 #include "http/access.h"
 #include "http/log.h"
 #include "http/router.h"
 #include "http/session.h"
 #include "http/slow_lane.h"
+#include "http/tls.h"
 
 namespace mayfly::http {
 
@@ -39,10 +41,12 @@ constexpr std::chrono::milliseconds accept_pause{50};
 // One thread, its listener and its connections.
 class Lane {
  public:
-  Lane(Service& service, SlowLane& slow_lane, const ServerSettings& settings)
+  // `tls`: nullptr for plain HTTP.
+  Lane(Service& service, SlowLane& slow_lane, const ServerSettings& settings, TlsContext* tls)
       : service_(service),
         slow_lane_(slow_lane),
         settings_(settings),
+        tls_(tls),
         unread_answers_(settings.unread_bytes_max / settings.threads,
                         [this] { return close_oldest_writer(); }) {}
   ~Lane() { stop(); }
@@ -90,7 +94,7 @@ class Lane {
       const bool begun = engine::attempt(take, [](std::string_view) { return false; });
       accepting_ = false;
       if (!begun) return accept_later();
-      if (sessions_.size() < settings_.connections_max) accept();
+      if (connections_.size() < settings_.connections_max) accept();
     });
   }
   void accept_later() {
@@ -102,22 +106,27 @@ class Lane {
   void begin(Socket socket) {
     ErrorCode ignored;
     socket.set_option(tcp::no_delay(true), ignored);
-    auto session = std::make_shared<Session>(std::move(socket), service_, slow_lane_, unread_answers_,
-                                             [this](Session* closed) {
-                                               sessions_.erase(closed);
-                                               if (!accepting_ && !io_.stopped()) accept();
-                                             });
-    sessions_.insert(session.get());
-    if (sessions_.size() == 1) tick();
+    if (tls_ == nullptr) return begin_session(std::move(socket));
+    begin_session(TlsStream(std::move(socket), *tls_));
+  }
+  template <class Stream>
+  void begin_session(Stream stream) {
+    auto session = std::make_shared<Session<Stream>>(std::move(stream), service_, slow_lane_, unread_answers_,
+                                                     [this](Connection* closed) {
+                                                       connections_.erase(closed);
+                                                       if (!accepting_ && !io_.stopped()) accept();
+                                                     });
+    connections_.insert(session.get());
+    if (connections_.size() == 1) tick();
     session->start();
   }
 
   // Looks at all: it is asked for when answers fill the memory that they may have, and then rarely enough.
   bool close_oldest_writer() {
-    Session* oldest = nullptr;
-    for (Session* session : sessions_) {
-      const UnreadAnswers::Share& share = session->unread();
-      if (share.bytes > 0 && (oldest == nullptr || share.moved < oldest->unread().moved)) oldest = session;
+    Connection* oldest = nullptr;
+    for (Connection* connection : connections_) {
+      const UnreadAnswers::Share& share = connection->unread();
+      if (share.bytes > 0 && (oldest == nullptr || share.moved < oldest->unread().moved)) oldest = connection;
     }
     if (oldest == nullptr) return false;
     log::write(log::Level::warning,
@@ -130,9 +139,9 @@ class Lane {
   void tick() {
     ticker_.expires_after(settings_.tick);
     ticker_.async_wait([this](ErrorCode failure) {
-      if (failure || sessions_.empty()) return;
-      for (Session* session : sessions_)
-        session->tick(settings_.tick, settings_.idle_max, settings_.stalled_max);
+      if (failure || connections_.empty()) return;
+      for (Connection* connection : connections_)
+        connection->tick(settings_.tick, settings_.idle_max, settings_.stalled_max);
       tick();
     });
   }
@@ -140,8 +149,9 @@ class Lane {
   Service& service_;
   SlowLane& slow_lane_;
   const ServerSettings& settings_;
+  TlsContext* const tls_;
   UnreadAnswers unread_answers_;
-  std::unordered_set<Session*> sessions_;  // outlives io_, whose pending handlers hold the sessions
+  std::unordered_set<Connection*> connections_;  // outlives io_, whose pending handlers hold them
   bool accepting_ = false;
   asio::io_context io_{1};
   Acceptor acceptor_{io_};
@@ -168,6 +178,7 @@ class EmulatorService final : public Service {
   [[nodiscard]] std::optional<Waiting> waits_as(const Request& request) const override {
     return http::waits_as(request, emulator_);
   }
+  [[nodiscard]] bool needs_all_headers() const override { return access_.keys != nullptr; }
   Expected<Admitted, Reply> admit(Request& request, std::string& known_host) const override {
     auto admitted = http::admit(request, access_, known_host);
     if (admitted) return *admitted;
@@ -182,9 +193,14 @@ class EmulatorService final : public Service {
   }
 
  private:
+  // A presigned query is as good as a key for a while.
+  static std::string shown_target(const Request& request) {
+    const bool is_signed = compat::decode_query(request.query()).find("X-Amz-") != std::string::npos;
+    return is_signed ? std::string(request.path()) + "?..." : request.target;
+  }
   static void log_answer(const Request& request, const Reply& reply) {
     if (log::enabled(log::Level::debug)) {
-      log::write(log::Level::debug, request.method + " " + request.target + " " +
+      log::write(log::Level::debug, request.method + " " + shown_target(request) + " " +
                                         std::string(request.header(Header::x_amz_target)) + " -> " +
                                         std::to_string(reply.status) + ", " +
                                         std::to_string(reply.body.size()) + " bytes");
@@ -216,6 +232,7 @@ struct Server::State {
   ~State() { slow_lane.end(); }
 
   const ServerSettings settings;
+  std::shared_ptr<TlsContext> tls;  // nothing: plain HTTP
   EmulatorService service;
   SlowLane slow_lane;
   std::string host;  // as a URL spells it
@@ -226,9 +243,15 @@ struct Server::State {
 Expected<std::unique_ptr<Server>, std::string> Server::start(compat::Emulator& emulator,
                                                              ServerSettings settings) {
   settings.threads = std::max(1u, settings.threads);
+  std::shared_ptr<TlsContext> tls;
+  settings.access.tls = !settings.tls_cert_file.empty() || !settings.tls_key_file.empty();
+  if (settings.access.tls) {
+    TRY(tls, tls_of_server(settings.tls_cert_file, settings.tls_key_file));
+  }
   if (std::string problem = problem_of(settings.access); !problem.empty())
     return Unexpected{std::move(problem)};
   auto state = std::make_unique<State>(emulator, std::move(settings));
+  state->tls = std::move(tls);
   TRY(tcp::endpoint endpoint, endpoint_of(state->settings));
 
   const auto cannot_listen = [&](const ErrorCode& failure) {
@@ -239,11 +262,11 @@ Expected<std::unique_ptr<Server>, std::string> Server::start(compat::Emulator& e
   const bool shared = state->settings.threads > 1;
   if (shared && endpoint.port() != 0) {
     // A shared port would be shared with another server too: see first whether it is free.
-    Lane probe(state->service, state->slow_lane, state->settings);
+    Lane probe(state->service, state->slow_lane, state->settings, state->tls.get());
     if (const ErrorCode failure = probe.listen(endpoint, false)) return cannot_listen(failure);
   }
   for (unsigned i = 0; i < state->settings.threads; ++i) {
-    auto lane = std::make_unique<Lane>(state->service, state->slow_lane, state->settings);
+    auto lane = std::make_unique<Lane>(state->service, state->slow_lane, state->settings, state->tls.get());
     if (const ErrorCode failure = lane->listen(endpoint, shared)) return cannot_listen(failure);
     endpoint.port(lane->port());
     state->lanes.push_back(std::move(lane));
@@ -262,6 +285,9 @@ Expected<std::unique_ptr<Server>, std::string> Server::start(compat::Emulator& e
 Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Server::~Server() = default;
 std::uint16_t Server::port() const { return state_->port; }
-std::string Server::url() const { return "http://" + state_->host + ":" + std::to_string(state_->port); }
+std::string Server::url() const {
+  const std::string scheme = state_->tls ? "https://" : "http://";
+  return scheme + state_->host + ":" + std::to_string(state_->port);
+}
 
 }  // namespace mayfly::http

@@ -4,7 +4,7 @@
 // listener of its own on the same port and keeps its connections.
 //
 //   auto server = Server::start(emulator, {.port = 0});     // the error is a sentence for people
-//   std::puts((*server)->url().c_str());                    // "http://127.0.0.1:41234"
+//   std::puts((*server)->url().c_str());                    // "http://127.0.0.1:41234"; "https://…" with TLS
 #pragma once
 
 #include <chrono>
@@ -33,7 +33,8 @@ struct ServerSettings {
   std::size_t waiting_max =
       128;  // requests of each kind (slow_lane.h) that wait for something at once; more are refused
   std::size_t unread_bytes_max = 256 * 1024 * 1024;  // of all answers; who took nothing for longest is closed
-  AccessRules access;                                // who may ask
+  AccessRules access;                       // who may ask; whether it is by TLS follows from the files below
+  std::string tls_cert_file, tls_key_file;  // PEM; both or none: plain HTTP
 };
 
 class Server {

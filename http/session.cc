@@ -6,12 +6,12 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/error.hpp>
-#include <cerrno>
-#include <sys/socket.h>
 #include <utility>
 
 #include "engine/attempt.h"
+#include "http/log.h"
 #include "http/router.h"
+#include "http/tls.h"
 
 namespace mayfly::http {
 
@@ -19,7 +19,6 @@ namespace {
 
 namespace asio = boost::asio;
 using boost::beast::http::error;
-using ErrorCode = boost::system::error_code;
 
 // A quiet connection holds no more than the first; a long body is read in pieces of the second.
 constexpr std::size_t input_bytes = 4 * 1024;
@@ -35,42 +34,76 @@ constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
 
 }  // namespace
 
-Session::Session(Socket socket, Service& service, SlowLane& slow_lane, UnreadAnswers& unread_answers,
-                 Closed closed)
-    : socket_(std::move(socket)),
+template <class Stream>
+Session<Stream>::Session(Stream stream, Service& service, SlowLane& slow_lane, UnreadAnswers& unread_answers,
+                         Closed closed)
+    : stream_(std::move(stream)),
       service_(service),
       slow_lane_(slow_lane),
       unread_answers_(unread_answers),
       closed_(std::move(closed)),
-      in_(input_bytes) {}
+      in_(input_bytes) {
+  request_.keeps_all_headers = service.needs_all_headers();
+}
 
-Session::~Session() {
+template <class Stream>
+Session<Stream>::~Session() {
   unread_answers_.release(unread_);
   closed_(this);
 }
 
-void Session::hold() {
+template <class Stream>
+Socket& Session<Stream>::socket() {
+  if constexpr (is_tls) {
+    return stream_.next_layer();
+  } else {
+    return stream_;
+  }
+}
+
+template <class Stream>
+void Session<Stream>::start() {
+  if constexpr (is_tls) {
+    handshaking_ = true;
+    stream_.async_handshake(asio::ssl::stream_base::server,
+                            [self = this->shared_from_this()](ErrorCode failure) {
+                              self->handshaking_ = false;
+                              self->quiet_ = {};
+                              if (!failure) return self->read();
+                              if (const std::string why = handshake_failure(failure); !why.empty())
+                                log::write(log::Level::warning, why);
+                            });
+  } else {
+    read();
+  }
+}
+
+template <class Stream>
+void Session<Stream>::hold() {
   unread_answers_.hold(unread_, out_.size() + out_body_.capacity() + (late_ ? late_->body.capacity() : 0));
 }
 
-void Session::close() {
+template <class Stream>
+void Session<Stream>::close() {
   unread_answers_.release(unread_);
   stop_.request_stop();
   ErrorCode ignored;
   // What the client did not take, the kernel shall not keep for it either.
-  if (writing_) socket_.set_option(asio::socket_base::linger(true, 0), ignored);
-  socket_.close(ignored);
+  if (writing_) socket().set_option(asio::socket_base::linger(true, 0), ignored);
+  socket().close(ignored);
 }
 
-void Session::tick(std::chrono::milliseconds since_last_tick, std::chrono::milliseconds idle_max,
-                   std::chrono::milliseconds stalled_max) {
+template <class Stream>
+void Session<Stream>::tick(std::chrono::milliseconds since_last_tick, std::chrono::milliseconds idle_max,
+                           std::chrono::milliseconds stalled_max) {
   if (waiting_) return;
   quiet_ += since_last_tick;
-  const bool waiting_for_request = !parser_ && out_.empty() && !last_;
+  const bool waiting_for_request = !handshaking_ && !parser_ && out_.empty() && !last_;
   if (quiet_ >= (waiting_for_request ? idle_max : stalled_max)) close();
 }
 
-void Session::make_room() {
+template <class Stream>
+void Session<Stream>::make_room() {
   if (in_begin_ == 0) return;
   std::copy(in_.begin() + static_cast<std::ptrdiff_t>(in_begin_),
             in_.begin() + static_cast<std::ptrdiff_t>(in_end_), in_.begin());
@@ -78,7 +111,12 @@ void Session::make_room() {
   in_begin_ = 0;
 }
 
-void Session::read() {
+template <class Stream>
+void Session<Stream>::read() {
+  if (!ahead_.empty()) {
+    resumes_ = true;
+    return;
+  }
   make_room();
   const bool in_body = parser_ && parser_->is_header_done();
   if (in_body && in_.size() < body_input_bytes) {
@@ -88,8 +126,8 @@ void Session::read() {
   } else if (in_end_ == in_.size()) {
     in_.resize(in_.size() * 2);  // bounded: a header's or a chunk header's limit comes first
   }
-  socket_.async_read_some(asio::buffer(in_.data() + in_end_, in_.size() - in_end_),
-                          [self = shared_from_this()](ErrorCode failure, std::size_t bytes) {
+  stream_.async_read_some(asio::buffer(in_.data() + in_end_, in_.size() - in_end_),
+                          [self = this->shared_from_this()](ErrorCode failure, std::size_t bytes) {
                             if (failure) return;  // the client left
                             self->quiet_ = {};
                             self->in_end_ += bytes;
@@ -97,7 +135,8 @@ void Session::read() {
                           });
 }
 
-void Session::proceed() {
+template <class Stream>
+void Session<Stream>::proceed() {
   while (!last_ && !waiting_ && !source_ && out_.size() < output_bytes_max && out_body_.empty() &&
          in_begin_ < in_end_) {
     if (!parse_request()) break;
@@ -112,7 +151,8 @@ void Session::proceed() {
   }
 }
 
-bool Session::parse_request() {
+template <class Stream>
+bool Session<Stream>::parse_request() {
   if (!parser_) parser_.emplace(request_);
   const bool had_header = parser_->is_header_done();
   ErrorCode failure;
@@ -136,7 +176,8 @@ bool Session::parse_request() {
   return false;
 }
 
-void Session::answer() {
+template <class Stream>
+void Session<Stream>::answer() {
   auto admitted = service_.admit(request_, known_host_);
   if (!admitted) return send(std::move(admitted).error());
   if (const auto kind = service_.waits_as(request_)) {
@@ -146,7 +187,8 @@ void Session::answer() {
   }
 }
 
-void Session::send(Reply reply) {
+template <class Stream>
+void Session<Stream>::send(Reply reply) {
   const bool stays = parser_->keep_alive() && !reply.close;
   parser_.reset();
   if (!reply.source) place_.leave();
@@ -158,16 +200,17 @@ void Session::send(Reply reply) {
 
 // --- answers that are made elsewhere
 
-void Session::answer_later(const Admitted& admitted, Waiting kind) {
+template <class Stream>
+void Session<Stream>::answer_later(const Admitted& admitted, Waiting kind) {
   place_ = slow_lane_.take(kind);
   if (!place_) return send(too_many_wait(kind));
   waiting_ = true;
   stop_ = std::stop_source();
   // The lane never holds the last reference: a session ends on its io thread.
   const bool taken =
-      slow_lane_.run(stop_, [self = shared_from_this(), admitted, stop = stop_.get_token()]() mutable {
+      slow_lane_.run(stop_, [self = this->shared_from_this(), admitted, stop = stop_.get_token()]() mutable {
         Reply reply = self->service_.answer(admitted, stop);
-        const auto executor = self->socket_.get_executor();
+        const auto executor = self->stream_.get_executor();
         asio::post(executor, [self = std::move(self), reply = std::move(reply)]() mutable {
           self->waiting_ = false;
           if (self->writing_) {
@@ -184,40 +227,48 @@ void Session::answer_later(const Admitted& admitted, Waiting kind) {
   send(too_many_wait(kind));
 }
 
-void Session::watch_client() {
-  if (watching_) return;
-  watching_ = true;
-  socket_.async_wait(Socket::wait_read, [self = shared_from_this()](ErrorCode failure) {
-    self->watching_ = false;
-    if (!failure && self->waiting_) self->read_ahead();
-  });
+template <class Stream>
+void Session<Stream>::watch_client() {
+  if (!ahead_.empty()) return;
+  ahead_.resize(input_bytes);
+  stream_.async_read_some(asio::buffer(ahead_),
+                          [self = this->shared_from_this()](ErrorCode failure, std::size_t bytes) {
+                            self->came_ahead(failure, bytes);
+                          });
 }
 
-void Session::read_ahead() {
-  make_room();
-  if (in_.size() < body_input_bytes) in_.resize(body_input_bytes);
-  if (in_end_ == in_.size()) {
-    stop_.request_stop();
+template <class Stream>
+void Session<Stream>::came_ahead(ErrorCode failure, std::size_t bytes) {
+  const std::vector<char> came = std::exchange(ahead_, {});
+  if (failure) {  // the client left
+    if (waiting_) stop_.request_stop();
     return;
   }
-  const ssize_t got =
-      ::recv(socket_.native_handle(), in_.data() + in_end_, in_.size() - in_end_, MSG_DONTWAIT);
-  const bool nothing_yet = got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
-  if (got > 0) in_end_ += static_cast<std::size_t>(got);
-  if (got > 0 || nothing_yet) return watch_client();
-  stop_.request_stop();
+  quiet_ = {};
+  make_room();
+  if (in_.size() < in_end_ + bytes) in_.resize(in_end_ + bytes);
+  std::copy_n(came.begin(), bytes, in_.begin() + static_cast<std::ptrdiff_t>(in_end_));
+  in_end_ += bytes;
+  if (!waiting_) {
+    if (std::exchange(resumes_, false)) proceed();
+  } else if (in_end_ < body_input_bytes) {
+    watch_client();
+  } else {
+    stop_.request_stop();
+  }
 }
 
-void Session::next_piece() {
+template <class Stream>
+void Session<Stream>::next_piece() {
   waiting_ = true;
   stop_ = std::stop_source();
-  const bool taken = slow_lane_.run(stop_, [self = shared_from_this(), source = source_,
+  const bool taken = slow_lane_.run(stop_, [self = this->shared_from_this(), source = source_,
                                             stop = stop_.get_token()]() mutable {
     std::string piece;
     const auto next = [&] { return source->next(piece, stop); };
     const bool more = engine::attempt(next, [](std::string_view) { return false; }) && !stop.stop_requested();
     source.reset();
-    const auto executor = self->socket_.get_executor();
+    const auto executor = self->stream_.get_executor();
     asio::post(executor,
                [self = std::move(self), piece = std::move(piece), more] { self->piece_came(piece, more); });
   });
@@ -225,7 +276,8 @@ void Session::next_piece() {
   piece_came({}, false);
 }
 
-void Session::piece_came(const std::string& piece, bool more) {
+template <class Stream>
+void Session<Stream>::piece_came(const std::string& piece, bool more) {
   waiting_ = false;
   if (!piece.empty()) append_chunk(out_, piece);
   if (!more) {
@@ -236,13 +288,15 @@ void Session::piece_came(const std::string& piece, bool more) {
   proceed();
 }
 
-void Session::send_last(Reply reply) {
+template <class Stream>
+void Session<Stream>::send_last(Reply reply) {
   append_reply(out_, reply, false);
   last_ = true;
   unread_input_ = true;
 }
 
-void Session::write() {
+template <class Stream>
+void Session<Stream>::write() {
   writing_ = true;
   hold();
   const std::array<asio::const_buffer, 2> buffers = {asio::buffer(out_), asio::buffer(out_body_)};
@@ -252,28 +306,49 @@ void Session::write() {
     unread_answers_.moved(unread_);
     return failure ? 0 : written_at_once_bytes_max;
   };
-  asio::async_write(socket_, buffers, more, [self = shared_from_this()](ErrorCode failure, std::size_t) {
-    self->unread_answers_.release(self->unread_);
-    if (failure) return;
-    self->writing_ = false;
-    self->out_.clear();
-    std::string().swap(self->out_body_);
-    if (self->late_) self->send(*std::exchange(self->late_, std::nullopt));
-    if (!self->last_ || !self->out_.empty() || self->source_) return self->proceed();
-    ErrorCode ignored;
-    self->socket_.shutdown(Socket::shutdown_send, ignored);
-    if (self->unread_input_) self->read_and_discard();
-  });
+  asio::async_write(stream_, buffers, more,
+                    [self = this->shared_from_this()](ErrorCode failure, std::size_t) {
+                      self->unread_answers_.release(self->unread_);
+                      if (failure) return;
+                      self->writing_ = false;
+                      self->out_.clear();
+                      std::string().swap(self->out_body_);
+                      if (self->late_) self->send(*std::exchange(self->late_, std::nullopt));
+                      if (!self->last_ || !self->out_.empty() || self->source_) return self->proceed();
+                      self->finish();
+                    });
 }
 
-void Session::read_and_discard() {
-  in_.resize(body_input_bytes);
-  socket_.async_read_some(asio::buffer(in_),
-                          [self = shared_from_this()](ErrorCode failure, std::size_t bytes) {
-                            self->discarded_bytes_ += bytes;
-                            if (!failure && self->discarded_bytes_ < discarded_bytes_max)
-                              self->read_and_discard();
-                          });
+// By TLS the client is told that this was all before the connection is half closed: an end that whoever sits
+// between could have made is none.
+template <class Stream>
+void Session<Stream>::finish() {
+  if constexpr (is_tls) {
+    stream_.async_shutdown([self = this->shared_from_this()](ErrorCode) { self->end_sending(); });
+  } else {
+    end_sending();
+  }
 }
+
+template <class Stream>
+void Session<Stream>::end_sending() {
+  ErrorCode ignored;
+  socket().shutdown(Socket::shutdown_send, ignored);
+  if (unread_input_) read_and_discard();
+}
+
+template <class Stream>
+void Session<Stream>::read_and_discard() {
+  in_.resize(body_input_bytes);
+  socket().async_read_some(asio::buffer(in_),
+                           [self = this->shared_from_this()](ErrorCode failure, std::size_t bytes) {
+                             self->discarded_bytes_ += bytes;
+                             if (!failure && self->discarded_bytes_ < discarded_bytes_max)
+                               self->read_and_discard();
+                           });
+}
+
+template class Session<Socket>;
+template class Session<TlsStream>;
 
 }  // namespace mayfly::http

@@ -1,13 +1,15 @@
-// One connection: reads requests, has them answered in order, writes the answers.
+// One connection, plain or by TLS: reads requests, has them answered in order, writes the answers.
 //
 // Runs on its server's io thread only; an answer that may have to wait is made on the slow lane, and comes
 // back. Pipelined requests that arrived together are answered in one write; no more is read while an answer
 // waits to be sent. A body that is cut short was never a request: nothing of it is executed. Keeps itself
-// alive by what it waits for.
+// alive by what it waits for. A TLS handshake has as long as a request that does not move.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/system/error_code.hpp>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -15,11 +17,10 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <type_traits>
 #include <vector>
 
-#include "http/access.h"
-#include "http/reply.h"
-#include "http/request.h"
+#include "http/connection.h"
 #include "http/request_parser.h"
 #include "http/slow_lane.h"
 #include "http/unread_answers.h"
@@ -30,39 +31,36 @@ namespace mayfly::http {
 using Executor = boost::asio::io_context::executor_type;
 using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Executor>;
 
-// What a server's sessions answer with. Thread-safe.
-class Service {
- public:
-  virtual ~Service() = default;
-  // As what the request may have to wait: then it is answered on the slow lane. Nothing: it never waits.
-  [[nodiscard]] virtual std::optional<Waiting> waits_as(const Request& request) const = 0;
-  // Whoever is not admitted gets the Reply instead. `known_host`: access.h's.
-  virtual Expected<Admitted, Reply> admit(Request& request, std::string& known_host) const = 0;
-  // Must not throw. `stop`: nobody waits for the answer any more.
-  virtual Reply answer(const Admitted& admitted, const std::stop_token& stop) = 0;
-};
+using TlsStream = boost::asio::ssl::stream<Socket>;
 
-class Session : public std::enable_shared_from_this<Session> {
+// Of Socket and of TlsStream.
+template <class Stream>
+class Session final : public Connection, public std::enable_shared_from_this<Session<Stream>> {
  public:
-  using Closed = std::function<void(Session*)>;
+  using Closed = std::function<void(Connection*)>;
 
   // Requires: all outlive the session. `closed` is called once, from the destructor.
-  Session(Socket socket, Service& service, SlowLane& slow_lane, UnreadAnswers& unread_answers, Closed closed);
-  ~Session();
+  Session(Stream stream, Service& service, SlowLane& slow_lane, UnreadAnswers& unread_answers, Closed closed);
+  ~Session() override;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  void start() { read(); }
-  // Called at intervals: closes the connection if nothing moved on it for too long.
+  void start() override;
   void tick(std::chrono::milliseconds since_last_tick, std::chrono::milliseconds idle_max,
-            std::chrono::milliseconds stalled_max);
-  void close();
-  [[nodiscard]] const UnreadAnswers::Share& unread() const { return unread_; }
+            std::chrono::milliseconds stalled_max) override;
+  void close() override;
+  [[nodiscard]] const UnreadAnswers::Share& unread() const override { return unread_; }
 
  private:
+  using ErrorCode = boost::system::error_code;
+  static constexpr bool is_tls = std::is_same_v<Stream, TlsStream>;
+  Socket& socket();  // on which all of it goes
+
   void read();
   void make_room();  // one piece at the end of `in_`
   void write();
+  void finish();  // after the last answer
+  void end_sending();
   void read_and_discard();
   // Parses and answers what was read; then reads on, writes, or closes.
   void proceed();
@@ -75,12 +73,13 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // Answers that are made elsewhere.
   void answer_later(const Admitted& admitted, Waiting kind);
-  void watch_client();  // that leaves while we wait
-  void read_ahead();    // what it sends meanwhile, behind which its end is; for too much of it nobody waits
-  void next_piece();    // of a body that has a source
+  // Reads what the client sends while we wait, behind which its end is; for too much of it nobody waits.
+  void watch_client();
+  void came_ahead(ErrorCode failure, std::size_t bytes);
+  void next_piece();  // of a body that has a source
   void piece_came(const std::string& piece, bool more);
 
-  Socket socket_;
+  Stream stream_;
   Service& service_;
   SlowLane& slow_lane_;
   UnreadAnswers& unread_answers_;
@@ -98,7 +97,9 @@ class Session : public std::enable_shared_from_this<Session> {
   std::size_t discarded_bytes_ = 0;
   bool waiting_ = false;                     // for the slow lane; `request_` is its
   SlowLane::Place place_;                    // there; kept for all of a body that has a source
-  bool watching_ = false;                    // the client
+  std::vector<char> ahead_;                  // read while we wait; empty: nobody watches the client
+  bool resumes_ = false;                     // with what comes ahead, since we do not wait any more
+  bool handshaking_ = false;                 // TLS'
   bool writing_ = false;                     // `out_` is the socket's
   std::stop_source stop_{std::nostopstate};  // of what we wait for
   std::optional<Reply> late_;                // it came while we were writing what was before

@@ -39,7 +39,9 @@ included_in "nlohmann's JSON is for what people read and write: control calls, k
         '(compat/wire/json_tree[.](h|cc)|compat/control/[a-z_]+[.]cc|compat/kinesis/destinations[.]cc|compat/triggers/(functions|event_source_mapping|rest)[.]cc|cli/commands[.]cc|embed/mayfly[.]cc)' \
         engine compat http cli embed include
 included_in "Asio and Beast stay in the connection's files" 'boost/(asio|beast)' \
-        'http/(session|server|request_parser|client|invoker|name_lookup)[.](h|cc)' engine compat http cli embed include
+        'http/(session|server|request_parser|client|invoker|name_lookup|tls)[.](h|cc)' engine compat http cli embed include
+included_in "OpenSSL is included where bytes are hashed and where TLS is spoken" 'openssl/' \
+        'http/(sha256|tls|client)[.]cc' engine compat http cli embed include
 included_in "CLI11 is included by cli/options.cc alone" 'CLI/' 'cli/options[.]cc' engine compat http cli embed include
 included_in "mayfly.h includes the standard library alone" '[^>]*[/.]' "$nowhere" include
 

@@ -6,21 +6,24 @@
 
 namespace mayfly::compat::outbound {
 
-Expected<Url, std::string> Url::parse(std::string_view text) {
-  constexpr std::string_view scheme = "http://";
+Expected<Url, std::string> Url::parse(std::string_view text, Schemes schemes) {
+  constexpr std::string_view plain = "http://", secure = "https://";
   const auto refuse = [&](std::string_view why) {
     return Unexpected{"'" + std::string(text) + "' is no URL that can be posted to: " + std::string(why)};
   };
-  if (text.starts_with("https://")) return refuse("only http:// is spoken here");
-  if (!text.starts_with(scheme)) return refuse("it does not begin with http://");
+  const bool tls = text.starts_with(secure);
+  if (tls && schemes == Schemes::http) return refuse("only http:// is spoken here");
+  if (!tls && !text.starts_with(plain)) return refuse("it does not begin with http://");
   if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c <= ' ' || c == 0x7f; })) {
     return refuse("it has a space or a control character");
   }
-  std::string_view rest = text.substr(scheme.size());
+  std::string_view rest = text.substr(tls ? secure.size() : plain.size());
   rest = rest.substr(0, rest.find('#'));
   const auto path = std::min(rest.find_first_of("/?"), rest.size());
   Url url;
   url.text = text;
+  url.tls = tls;
+  if (tls) url.port = 443;
   url.authority = rest.substr(0, path);
   if (path < rest.size())
     url.target = rest[path] == '?' ? "/" + std::string(rest.substr(path)) : rest.substr(path);

@@ -57,6 +57,7 @@ constexpr Form forms[] = {
     {Kind::transaction_conflict, 400, dynamodb, "TransactionConflictException", "TransactionConflict"},
     {Kind::trimmed_data_access, 400, dynamodb, "TrimmedDataAccessException", "TrimmedDataAccess"},
     {Kind::unknown_operation, 400, coral, "UnknownOperationException", "UnknownOperation"},
+    {Kind::unrecognized_client, 400, coral, "UnrecognizedClientException", "UnrecognizedClient"},
     {Kind::validation, 400, validate, "ValidationException", "ValidationError"},
 
     {Kind::lambda_bad_gateway, 502, lambda, "ServiceException", {}, true},

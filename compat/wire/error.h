@@ -46,6 +46,7 @@ struct Error {
     transaction_conflict,
     trimmed_data_access,
     unknown_operation,
+    unrecognized_client,
     validation,
     // Lambda's (compat/triggers/lambda_error.h)
     lambda_bad_gateway,

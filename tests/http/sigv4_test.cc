@@ -10,6 +10,7 @@ using http::Header;
 
 namespace {
 
+constexpr http::SignatureRules header_only{.by = http::SignedBy::header};
 constexpr std::string_view coral = "com.amazon.coral.service#";
 
 http::Request signed_by_header(std::string_view authorization, std::string_view date = "20240101T000000Z") {
@@ -27,7 +28,7 @@ http::Request signed_by_query(std::string_view target) {
 }
 
 std::string type_of(const http::Request& request) {
-  const auto scope = http::authenticate(request, "us-east-1", http::SignedBy::header_or_query);
+  const auto scope = http::authenticate(request, "us-east-1", {});
   REQUIRE(!scope);
   const compat::Error::Kind kind = scope.error().kind;
   REQUIRE(compat::error_status(kind) == 400);
@@ -36,13 +37,13 @@ std::string type_of(const http::Request& request) {
 }
 
 std::string message_of(const http::Request& request) {
-  const auto scope = http::authenticate(request, "us-east-1", http::SignedBy::header_or_query);
+  const auto scope = http::authenticate(request, "us-east-1", {});
   REQUIRE(!scope);
   return scope.error().message;
 }
 
 engine::Scope scope_of(const http::Request& request) {
-  const auto scope = http::authenticate(request, "us-east-1", http::SignedBy::header_or_query);
+  const auto scope = http::authenticate(request, "us-east-1", {});
   REQUIRE(scope);
   return *scope;
 }
@@ -166,14 +167,14 @@ TEST_CASE("where only a header may sign, a presigned query is not looked at") {
       "2Faws4_request"
       "&X-Amz-Date=20240101T000000Z&X-Amz-SignedHeaders=host&X-Amz-Signature=abc";
   http::Request request = signed_by_query("/2015-03-31/event-source-mappings/" + query);
-  CHECK(http::authenticate(request, "us-east-1", http::SignedBy::header_or_query)->account == "000000000042");
-  CHECK(http::authenticate(request, "us-east-1", http::SignedBy::header).error().kind ==
+  CHECK(http::authenticate(request, "us-east-1", {})->account == "000000000042");
+  CHECK(http::authenticate(request, "us-east-1", header_only).error().kind ==
         compat::Error::Kind::missing_authentication_token);
   request.set(Header::x_amz_date, "20240101T000000Z");
   request.set(Header::authorization,
               "AWS4-HMAC-SHA256 Credential=000000000043/20240101/us-east-1/lambda/aws4_request, "
               "SignedHeaders=host, Signature=0");
-  CHECK(http::authenticate(request, "us-east-1", http::SignedBy::header)->account == "000000000043");
+  CHECK(http::authenticate(request, "us-east-1", header_only)->account == "000000000043");
 }
 
 }  // namespace mayfly::testing

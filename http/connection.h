@@ -1,0 +1,43 @@
+// What a server's thread knows of a connection, whatever is spoken on it, and what its requests are answered
+// with. Session (session.h) is the one there is, over plain TCP and over TLS.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "http/access.h"
+#include "http/reply.h"
+#include "http/request.h"
+#include "http/slow_lane.h"
+#include "http/unread_answers.h"
+
+namespace mayfly::http {
+
+// What a server's sessions answer with. Thread-safe.
+class Service {
+ public:
+  virtual ~Service() = default;
+  // As what the request may have to wait: then it is answered on the slow lane. Nothing: it never waits.
+  [[nodiscard]] virtual std::optional<Waiting> waits_as(const Request& request) const = 0;
+  // Whether requests are to keep all their headers.
+  [[nodiscard]] virtual bool needs_all_headers() const = 0;
+  // Whoever is not admitted gets the Reply instead. `known_host`: access.h's.
+  virtual Expected<Admitted, Reply> admit(Request& request, std::string& known_host) const = 0;
+  // Must not throw. `stop`: nobody waits for the answer any more.
+  virtual Reply answer(const Admitted& admitted, const std::stop_token& stop) = 0;
+};
+
+class Connection {
+ public:
+  virtual ~Connection() = default;
+  virtual void start() = 0;
+  // Called at intervals: closes the connection if nothing moved on it for too long.
+  virtual void tick(std::chrono::milliseconds since_last_tick, std::chrono::milliseconds idle_max,
+                    std::chrono::milliseconds stalled_max) = 0;
+  virtual void close() = 0;
+  [[nodiscard]] virtual const UnreadAnswers::Share& unread() const = 0;
+};
+
+}  // namespace mayfly::http

@@ -1,0 +1,97 @@
+#include "http/keys.h"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <unistd.h>
+
+namespace mayfly::testing {
+
+using http::Keys;
+
+namespace {
+
+std::string problem_of(std::string_view text) {
+  const auto keys = Keys::parse(text);
+  REQUIRE_FALSE(keys);
+  return keys.error();
+}
+
+// The environment's key, while it lives: these and no others.
+struct Variables {
+  explicit Variables(const std::map<std::string, std::string>& values) {
+    unset();
+    for (const auto& [name, value] : values) ::setenv(name.c_str(), value.c_str(), 1);
+  }
+  ~Variables() { unset(); }
+  Variables(const Variables&) = delete;
+  Variables& operator=(const Variables&) = delete;
+
+ private:
+  static void unset() {
+    for (const char* name : {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"})
+      ::unsetenv(name);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("keys are those of an AWS credentials file, and what else is in it is passed over") {
+  const auto keys = Keys::parse(
+      "# a comment\n; another\n[default]\naws_access_key_id = AKIDEXAMPLE\r\n"
+      "aws_secret_access_key=wJalr/K7+bPx=\r\nregion = eu-west-1\n\n[role]\nrole_arn = "
+      "arn:aws:iam::1:role/x\n"
+      "source_profile = default\n[ session ]\n  AWS_ACCESS_KEY_ID=000000000042\n\taws_secret_access_key = s\n"
+      "aws_session_token = t0ken==\n[again]\naws_access_key_id = AKIDEXAMPLE\n"
+      "aws_secret_access_key = wJalr/K7+bPx=");
+  REQUIRE(keys);
+  CHECK(keys->find("AKIDEXAMPLE")->secret == "wJalr/K7+bPx=");
+  CHECK(keys->find("AKIDEXAMPLE")->session_token.empty());
+  CHECK(keys->find("000000000042")->secret == "s");
+  CHECK(keys->find("000000000042")->session_token == "t0ken==");
+  for (const char* id : {"", "akidexample", "AKIDEXAMPLE ", "role"}) CHECK(keys->find(id) == nullptr);
+}
+
+TEST_CASE("a file without keys, or with half of one, says so, and no secret") {
+  CHECK(problem_of("") == "it has no key");
+  CHECK(problem_of("[default]\nregion = x\n") == "it has no key");
+  CHECK(problem_of("[a]\naws_access_key_id = A\n") == "profile a has no aws_secret_access_key");
+  CHECK(problem_of("[a]\naws_secret_access_key = A\n[b]\n") == "profile a has no aws_access_key_id");
+  CHECK(problem_of("[a]\nhunter2\n") == "line 2 is no setting, as name = value is one");
+  CHECK(problem_of("[a\n") == "line 1 is no profile's name, as [default] is one");
+  CHECK(problem_of("[a]\naws_access_key_id=A\naws_access_key_id=B\n") ==
+        "line 3 sets aws_access_key_id once more");
+  const std::string two = "[a]\naws_access_key_id=A\naws_secret_access_key=one\n[b]\naws_access_key_id=A\n";
+  CHECK(problem_of(two + "aws_secret_access_key=two\n") ==
+        "the key A is there twice, with different secrets");
+  CHECK(Keys::parse(two + "aws_secret_access_key=one\n"));
+}
+
+TEST_CASE("who asks for signatures names keys, in a file or in the environment, and who names a file asks") {
+  const auto path = std::filesystem::temp_directory_path() / ("mayfly-keys-" + std::to_string(::getpid()));
+  const std::string file = path.string();
+  std::ofstream(path) << "[a]\naws_access_key_id=A\naws_secret_access_key=one\n";
+  const Variables none({});
+  CHECK(*Keys::required(false, "") == nullptr);
+  CHECK((*Keys::required(true, file))->find("A")->secret == "one");
+  CHECK(Keys::required(false, file).error() ==
+        "the keys in " + file + " are for --require-signature, which is not there");
+  CHECK(Keys::required(true, "").error() ==
+        "--require-signature needs keys: a file of them (--keys), or AWS_ACCESS_KEY_ID and "
+        "AWS_SECRET_ACCESS_KEY");
+  CHECK(Keys::required(true, file + "x").error() ==
+        "cannot use the keys in " + file + "x: No such file or directory");
+  CHECK(Keys::required(true, path.parent_path().string()).error() ==
+        "cannot use the keys in " + path.parent_path().string() + ": it is a directory");
+  const Variables key(
+      {{"AWS_ACCESS_KEY_ID", "B"}, {"AWS_SECRET_ACCESS_KEY", "two"}, {"AWS_SESSION_TOKEN", "t"}});
+  const auto keys = *Keys::required(true, "");
+  CHECK(keys->find("B")->secret == "two");
+  CHECK(keys->find("B")->session_token == "t");
+  CHECK((*Keys::required(true, file))->find("B") == nullptr);
+  std::filesystem::remove(path);
+}
+
+}  // namespace mayfly::testing

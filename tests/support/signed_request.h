@@ -1,0 +1,32 @@
+// Requests as a server that checks signatures reads them, and signed ones.
+//
+//   http::Request request = signed_request({.now = noon});            // POST /, ListTables, signed with
+//   `signer` authenticate(request, "us-east-1", {.keys = &keys, .now = noon})
+#pragma once
+
+#include <string>
+
+#include "engine/clock.h"
+#include "http/keys.h"
+#include "http/request.h"
+#include "tests/support/http_client.h"
+
+namespace mayfly::testing {
+
+// With every header kept, as it came.
+http::Request request_of(std::string_view method, std::string_view target, const Headers& headers,
+                         std::string_view body = {});
+
+struct Signing {
+  http::Key key{"AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"};
+  std::string method = "POST", target = "/", host = "127.0.0.1:8000", region = "us-east-1";
+  Headers headers = {{"X-Amz-Target", "DynamoDB_20120810.ListTables"}};
+  std::string body = "{}";
+  engine::Instant now = 0;
+};
+// Signed by the commands' signer (http/signer.h).
+http::Request signed_request(const Signing& signing);
+// The same as bytes.
+std::string signed_bytes(const Signing& signing);
+
+}  // namespace mayfly::testing
