@@ -1,15 +1,19 @@
 #include "cli/commands.h"
 
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "compat/wire/json_tree.h"
 #include "engine/clock.h"
 #include "http/client.h"
+#include "http/keys.h"
 #include "http/log.h"
+#include "http/signer.h"
 
 namespace mayfly::http {
 
@@ -105,18 +109,24 @@ class Tail {
 }  // namespace
 
 int run_command(const ControlCommand& command) {
-  const auto url = compat::outbound::Url::parse(command.url);
+  const auto url = compat::outbound::Url::parse(command.url, compat::outbound::Schemes::http_and_https);
   if (!url) return fail("'" + command.url + "' is no URL such as http://127.0.0.1:8000");
   ClientRequest request{.method = command.method, .path = command.path, .body = command.body};
   if (command.method != "GET") request.content_type = "application/json";
   if (!command.account.empty()) request.headers.emplace_back("X-Mayfly-Account", command.account);
   if (!command.region.empty()) request.headers.emplace_back("X-Mayfly-Region", command.region);
+  if (const auto key = key_of_environment()) {
+    // The server takes any region here; which one the call is about stands in X-Mayfly-Region.
+    const auto now =
+        std::chrono::duration_cast<std::chrono::milliseconds>(engine::host_time().time_since_epoch());
+    sign(request, *url, *key, command.region.empty() ? "us-east-1" : command.region, now.count());
+  }
 
   const bool colour = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
   Tail tail(colour ? coloured : plain);
-  const auto answer = command.tail
-                          ? fetch(*url, request, [&](std::string_view piece) { return tail.take(piece); })
-                          : fetch(*url, request);
+  std::function<bool(std::string_view)> take;
+  if (command.tail) take = [&](std::string_view piece) { return tail.take(piece); };
+  const auto answer = fetch(*url, request, take, command.ca_file);
   if (!answer) return fail(answer.error());
   if (answer->status != 200) return fail(message_of(*answer));
   if (command.tail) return 0;

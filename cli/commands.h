@@ -11,13 +11,15 @@ namespace mayfly::http {
 // One call of the control API.
 struct ControlCommand {
   std::string url = "http://127.0.0.1:8000";
+  std::string ca_file;          // whose certificates https:// may show; empty: the system's
   std::string account, region;  // empty: the server's defaults
   std::string method, path;
   std::string body;   // JSON, or nothing
   bool tail = false;  // follow /_mayfly/events and print what happens
 };
 
-// Makes the call and prints its answer, indented. Returns the exit code: 0, or 1 with a sentence on stderr.
+// Makes the call, signed if the environment has a key (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY), and prints
+// its answer, indented. Returns the exit code: 0, or 1 with a sentence on stderr.
 int run_command(const ControlCommand& command);
 
 // "90" and "90s", "15m", "48h", "2d", "1h30m" in seconds, as JSON has numbers. Nothing: it is no duration.

@@ -92,7 +92,11 @@ int serve(const ServeOptions& options) {
   }
   auto emulator = compat::Emulator::open(std::move(emulator_options));
   if (!emulator) return fail(emulator.error());
-  auto server = Server::start(**emulator, options.server);
+  ServerSettings settings = options.server;
+  auto keys = Keys::required(options.require_signature, options.keys_file);
+  if (!keys) return fail(keys.error());
+  settings.access.keys = *std::move(keys);
+  auto server = Server::start(**emulator, std::move(settings));
   if (!server) return fail(server.error());
 
   std::printf("mayfly listening on %s\n", (*server)->url().c_str());

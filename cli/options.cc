@@ -19,6 +19,11 @@ CLI::App* add_command(CLI::App& parent, ControlCommand& command, const std::stri
                       const std::string& help, Meaning meaning) {
   CLI::App* added = parent.add_subcommand(name, help);
   added->add_option("--url", command.url, "The server")->envname("MAYFLY_URL")->capture_default_str();
+  added
+      ->add_option("--ca-file", command.ca_file,
+                   "Whose certificates an https:// server may show; without it, the system's issuers'")
+      ->envname("MAYFLY_CA_FILE")
+      ->type_name("FILE");
   added->add_option("--account", command.account, "Account of twelve digits")->envname("MAYFLY_ACCOUNT");
   added->add_option("--region", command.region, "Region")->envname("MAYFLY_REGION");
   added->callback([&command, meaning = std::move(meaning)] { meaning(command); });
@@ -166,6 +171,25 @@ std::string read_clock(const std::string& text, engine::ClockSetting& setting) {
       return {};
   }
   return "must be real, frozen, offset or rate=60";
+}
+
+void add_signature_and_tls_options(CLI::App& serve, ServeOptions& options) {
+  serve
+      .add_flag(
+          "--require-signature", options.require_signature,
+          "Answer only who signs with a key of --keys, or of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+      ->envname("MAYFLY_REQUIRE_SIGNATURE");
+  serve.add_option("--keys", options.keys_file, "Keys that may sign, as AWS's credentials files have them")
+      ->envname("MAYFLY_KEYS")
+      ->type_name("FILE");
+  serve
+      .add_option("--tls-cert", options.server.tls_cert_file,
+                  "Certificate (PEM, its issuers' behind it) to serve https:// with")
+      ->envname("MAYFLY_TLS_CERT")
+      ->type_name("FILE");
+  serve.add_option("--tls-key", options.server.tls_key_file, "The certificate's private key (PEM)")
+      ->envname("MAYFLY_TLS_KEY")
+      ->type_name("FILE");
 }
 
 void add_time_options(CLI::App& serve, ServeOptions& options) {
@@ -344,6 +368,7 @@ CommandLine parse_command_line(int argc, char** argv) {
       ->envname("MAYFLY_CORS_ORIGIN")
       ->delimiter(',')
       ->type_name("ORIGIN");
+  add_signature_and_tls_options(*serve, options);
   add_time_options(*serve, options);
   add_clock_commands(app, command, arguments);
   add_ttl_commands(app, command, arguments);

@@ -31,6 +31,8 @@ struct ServeOptions {
   std::vector<std::string> functions;  // NAME=URL
   std::string kinesis_endpoint;        // empty: none
   std::string destination_directory;   // empty: no file destinations
+  bool require_signature = false;
+  std::string keys_file;  // empty: the environment's key
   log::Level log_level = log::Level::info;
 };
 

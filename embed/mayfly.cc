@@ -215,6 +215,11 @@ void Server::start(ServerOptions options) {
   settings.access = {.control = options.control,
                      .hosts = std::move(options.allowed_hosts),
                      .origins = std::move(options.cors_origins)};
+  settings.tls_cert_file = std::move(options.tls_cert_file);
+  settings.tls_key_file = std::move(options.tls_key_file);
+  auto keys = http::Keys::required(options.require_signature, options.keys_file);
+  if (!keys) throw Failure(keys.error());
+  settings.access.keys = *std::move(keys);
   auto server = http::Server::start(*state_->emulator->state_->emulator, std::move(settings));
   if (!server) throw Failure(server.error());
   state_->server = *std::move(server);

@@ -135,6 +135,11 @@ struct ServerOptions {
   bool control = true;  // /_mayfly/… by HTTP beyond health, and changes of event source mappings
   std::vector<std::string> allowed_hosts{};  // names with a dot that requests may have in Host
   std::vector<std::string> cors_origins{};   // whose pages may use it from a browser; "*": all
+  // Answer only who signs with a key of the file (as AWS's credentials files are), or, if none is named, with
+  // that of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Of /_mayfly/… health alone needs no signature.
+  bool require_signature = false;
+  std::string keys_file{};
+  std::string tls_cert_file{}, tls_key_file{};  // PEM; with both it speaks https://
 };
 
 // An HTTP endpoint on an emulator; serves from construction to destruction.

@@ -100,6 +100,10 @@ const std::vector<Row> rows = {
      [](const ServeOptions& o) {
        return o.server.access.origins == std::vector<std::string>{"http://a", "http://b"};
      }},
+    {"--require-signature", "", [](const ServeOptions& o) { return o.require_signature; }},
+    {"--keys", "/k", [](const ServeOptions& o) { return o.keys_file == "/k"; }},
+    {"--tls-cert", "/c", [](const ServeOptions& o) { return o.server.tls_cert_file == "/c"; }},
+    {"--tls-key", "/k", [](const ServeOptions& o) { return o.server.tls_key_file == "/k"; }},
     {"--clock", "frozen",
      [](const ServeOptions& o) { return o.clocks.setting.mode == engine::ClockSetting::Mode::frozen; },
      "late"},
@@ -178,13 +182,16 @@ TEST_CASE("what may be repeated is a list either way") {
   }
 }
 
-TEST_CASE("every command takes the server, the account and the region from the environment") {
-  const std::map<std::string, std::string> expected = {
-      {"--url", "MAYFLY_URL"}, {"--account", "MAYFLY_ACCOUNT"}, {"--region", "MAYFLY_REGION"}};
+TEST_CASE("every command takes the server, whom to trust, the account and the region from the environment") {
+  const std::map<std::string, std::string> expected = {{"--url", "MAYFLY_URL"},
+                                                       {"--ca-file", "MAYFLY_CA_FILE"},
+                                                       {"--account", "MAYFLY_ACCOUNT"},
+                                                       {"--region", "MAYFLY_REGION"}};
   for (const char* command : {"clock show", "ttl show", "snapshot take", "reset"})
     CHECK(listed_options(command) == expected);
   CHECK(parse_with("MAYFLY_URL", "http://127.0.0.1:1", {"clock", "show"}).control->url ==
         "http://127.0.0.1:1");
+  CHECK(parse_with("MAYFLY_CA_FILE", "/c", {"clock", "show"}).control->ca_file == "/c");
   CHECK(parse_with("MAYFLY_ACCOUNT", "000000000042", {"reset"}).control->account == "000000000042");
   CHECK(parse_with("MAYFLY_REGION", "eu-west-1", {"ttl", "show"}).control->region == "eu-west-1");
 }

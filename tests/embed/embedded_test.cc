@@ -1,6 +1,10 @@
 // mayfly/mayfly.h: the control calls by name, in the test's own process.
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <mayfly/mayfly.h>
+
+#include "tests/support/certificate.h"
+#include "tests/support/http_client.h"
 
 namespace mayfly::testing {
 
@@ -99,6 +103,26 @@ TEST_CASE("every control call can be made as HTTP has it") {
             .status == 408);
   CHECK(emulator.control("GET", "/_mayfly/events").status == 406);
   CHECK(emulator.control("GET", "/nothing").status == 404);
+}
+
+TEST_CASE("an embedded server checks signatures and speaks TLS where it is told to") {
+  const Certificate certificate;
+  mayfly::ServerOptions options;
+  options.require_signature = true;
+  options.keys_file = certificate.key;
+  CHECK_THROWS_WITH(mayfly::Server({}, options), "cannot use the keys in " + certificate.key +
+                                                     ": line 1 is no setting, as name = value is one");
+  options.keys_file = certificate.cert + ".keys";
+  std::ofstream(options.keys_file) << "[default]\naws_access_key_id=A\naws_secret_access_key=B\n";
+  const mayfly::Server checking({}, options);
+  HttpClient stranger(checking.port());
+  stranger.send(http_request("GET", "/_mayfly/clock"));
+  CHECK(stranger.receive().status == 403);
+
+  const mayfly::Server secure({}, {.tls_cert_file = certificate.cert, .tls_key_file = certificate.key});
+  CHECK(secure.url() == "https://127.0.0.1:" + std::to_string(secure.port()));
+  CHECK_THROWS_WITH(mayfly::Server({}, {.tls_cert_file = certificate.cert}),
+                    "TLS takes a certificate and its key, and here is no key (--tls-key)");
 }
 
 }  // namespace mayfly::testing

@@ -32,8 +32,9 @@ def binary():
 
 
 class MayflyServer:
-    def __init__(self, *arguments, preexec=None):
-        """`preexec` runs in the server's process before it is the server: to make it somebody else, with less."""
+    def __init__(self, *arguments, preexec=None, log_level="warning", log=None, environment=None):
+        """`preexec` runs in the server's process before it is the server: to make it somebody else, with less.
+        `log` is a file that takes what it says; `environment` is added to ours."""
         self._directory = tempfile.TemporaryDirectory(prefix="mayfly-test-")
         self._clients = []
         port_file = pathlib.Path(self._directory.name) / "port"
@@ -44,11 +45,13 @@ class MayflyServer:
             executable = shutil.copy(executable, self._directory.name)
         self._process = subprocess.Popen(
             [
-                *(executable, "serve", "--log-level", "warning"),
+                *(executable, "serve", "--log-level", log_level),
                 *("--port", "0", "--port-file", str(port_file)),
                 *arguments,
             ],
             stdout=subprocess.DEVNULL,
+            stderr=log,
+            env={**os.environ, **(environment or {})},
             preexec_fn=preexec,
         )
         self.pid = self._process.pid
@@ -59,7 +62,8 @@ class MayflyServer:
             self._process.kill()
             self._process.wait()
             raise
-        self.url = f"http://127.0.0.1:{self.port}"
+        scheme = "https" if "--tls-cert" in arguments else "http"
+        self.url = f"{scheme}://127.0.0.1:{self.port}"
 
     @classmethod
     def for_module(cls, *arguments):
@@ -103,9 +107,9 @@ class MayflyServer:
         with urllib.request.urlopen(request, timeout=60) as response:
             return json.load(response)
 
-    def client(self, service, access_key=ACCESS_KEY):
-        """A boto3 client: "dynamodb", "dynamodbstreams" or "lambda"."""
-        client = boto3.client(service, **self._options(access_key))
+    def client(self, service, access_key=ACCESS_KEY, **options):
+        """A boto3 client: "dynamodb", "dynamodbstreams" or "lambda"; `options` are boto3's."""
+        client = boto3.client(service, **{**self._options(access_key), **options})
         self._clients.append(client)
         return client
 
