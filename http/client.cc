@@ -4,7 +4,6 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ssl/host_name_verification.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -12,7 +11,7 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <openssl/ssl.h>
-#include <openssl/x509.h>
+#include <openssl/x509_vfy.h>
 #include <optional>
 #include <utility>
 
@@ -92,10 +91,13 @@ Expected<ClientAnswer, std::string> fetch(const Url& server, const ClientRequest
 
   TRY(const auto tls, tls_of_client(ca_file));
   asio::ssl::stream<tcp::socket> stream(std::move(socket), *tls);
-  stream.set_verify_callback(asio::ssl::host_name_verification(server.host), failure);
-  // SNI has names only.
-  if (server.host == "localhost") SSL_set_tlsext_host_name(stream.native_handle(), server.host.c_str());
-  if (!failure) stream.handshake(asio::ssl::stream_base::client, failure);
+  // The certificate must be the host's; of names the server is told, too, which one it is asked by.
+  X509_VERIFY_PARAM* const expected = SSL_get0_param(stream.native_handle());
+  if (X509_VERIFY_PARAM_set1_ip_asc(expected, server.host.c_str()) != 1) {
+    X509_VERIFY_PARAM_set1_host(expected, server.host.data(), server.host.size());
+    SSL_set_tlsext_host_name(stream.native_handle(), server.host.c_str());
+  }
+  stream.handshake(asio::ssl::stream_base::client, failure);
   if (failure) {
     const long verified = SSL_get_verify_result(stream.native_handle());
     return Unexpected{"cannot speak TLS with " + server.authority + ": " +

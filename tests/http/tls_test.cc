@@ -108,13 +108,13 @@ TEST_CASE("large bodies go both ways by TLS") {
     return answer->body;
   };
   operate("CreateTable",
-          R"({"TableName":"t","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
+          R"({"TableName":"carts","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
           R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"})");
   for (const char* id : {"a", "b"}) {
-    operate("PutItem", R"({"TableName":"t","Item":{"id":{"S":")" + std::string(id) + R"("},"text":{"S":")" +
-                           std::string(390'000, id[0]) + R"("}}})");
+    operate("PutItem", R"({"TableName":"carts","Item":{"id":{"S":")" + std::string(id) +
+                           R"("},"text":{"S":")" + std::string(390'000, id[0]) + R"("}}})");
   }
-  CHECK(Json::parse(operate("Scan", R"({"TableName":"t"})"))["Count"] == 2);
+  CHECK(Json::parse(operate("Scan", R"({"TableName":"carts"})"))["Count"] == 2);
 }
 
 TEST_CASE("a client trusts the issuers it was told, and the server's name must be in the certificate") {
@@ -126,7 +126,7 @@ TEST_CASE("a client trusts the issuers it was told, and the server's name must b
   };
   CHECK(told(running, "") == "self-signed certificate");
   CHECK(told(running, elsewhere.cert) == "self-signed certificate");
-  CHECK(told(other, elsewhere.cert).find("IP address mismatch") != std::string::npos);
+  CHECK(told(other, elsewhere.cert) == "IP address mismatch");
   CHECK(http::fetch(url_of(running), list_tables(), {}, "/nowhere.pem").error() ==
         "cannot use the certificates in /nowhere.pem: No such file or directory");
 }
