@@ -1,5 +1,7 @@
 #include "engine/account.h"
 
+#include <cmath>
+
 #include "engine/key_space.h"
 #include "engine/storage.h"
 
@@ -68,6 +70,15 @@ std::string Account::bytes() const {
   return bytes;
 }
 
+std::optional<Instant> Account::now_in(std::string_view bytes, const Clock& host) {
+  if (bytes.size() < anchor_bytes || !StreamTime::is_sound(bytes.substr(anchor_bytes))) return std::nullopt;
+  if (static_cast<std::uint8_t>(bytes[0]) > static_cast<int>(ClockSetting::Mode::rate)) return std::nullopt;
+  const AccountClock::Anchor anchor = anchor_in(bytes);
+  if (!std::isfinite(anchor.setting.rate) || anchor.setting.rate <= 0 || anchor.here > last_instant)
+    return std::nullopt;
+  return AccountClock(host, anchor).now();
+}
+
 void Account::resume(std::string_view bytes) {
   clock_.set(anchor_in(bytes));
   const Lock lock(mutex_);
@@ -92,7 +103,10 @@ void Account::begin_anew(ClockSetting setting, Instant now) {
 Accounts::Accounts(Storage& storage, const Clock& host, ClockDefaults defaults)
     : storage_(storage), host_(host), defaults_(defaults) {
   Storage::Iterator kept(storage_, "C", "D");
-  for (kept.seek_to_first(); kept.valid(); kept.next()) of(kept.key().substr(1)).resume(kept.value());
+  for (kept.seek_to_first(); kept.valid(); kept.next()) {
+    if (!Account::now_in(kept.value(), host_)) throw StorageFault("an account's clock cannot be decoded");
+    of(kept.key().substr(1)).resume(kept.value());
+  }
 }
 
 AccountClock::Anchor Accounts::initial_anchor() const {

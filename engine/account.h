@@ -109,6 +109,8 @@ class Account {
 
   // What storage and snapshots keep of an account.
   [[nodiscard]] std::string bytes() const;
+  // What the clock of an account with these bytes would say; nothing: they are not bytes()'s.
+  static std::optional<Instant> now_in(std::string_view bytes, const Clock& host);
   void resume(std::string_view bytes);                 // after a restart: time has run on since
   void rewind(std::string_view bytes);                 // to a snapshot: time goes on from there
   void begin_anew(ClockSetting setting, Instant now);  // nothing was ever jumped over

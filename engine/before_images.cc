@@ -11,12 +11,6 @@ namespace {
 
 constexpr char absent = 0, present = 1;
 
-std::string log_key(ImageLog log, std::string_view key) { return table_prefix('B', log).append(key); }
-
-std::optional<std::string_view> value_in(std::string_view image) {
-  return image[0] == present ? std::optional(image.substr(1)) : std::nullopt;
-}
-
 // Whether the snapshot has a say in the key, as far as its kind tells.
 bool is_kept(std::string_view key, const ImageKeeper& keeper) {
   switch (key.front()) {
@@ -29,6 +23,32 @@ bool is_kept(std::string_view key, const ImageKeeper& keeper) {
 
 }  // namespace
 
+std::string image_key(ImageLog log, std::string_view key) { return table_prefix('B', log).append(key); }
+
+std::string image_bytes(const std::optional<std::string_view>& value) {
+  std::string bytes(1, value ? present : absent);
+  if (value) bytes.append(*value);
+  return bytes;
+}
+
+bool is_image_of(std::string_view key) {
+  if (key.empty()) return false;
+  switch (key.front()) {
+    case 'I': return key.size() > item_prefix_bytes;
+    case 'X': return key.size() > 1 + sizeof(TableId);
+    case 'S': return key.size() == record_key_bytes;
+    default: return false;
+  }
+}
+
+bool is_image(std::string_view bytes) {
+  return !bytes.empty() && (bytes[0] == present || (bytes[0] == absent && bytes.size() == 1));
+}
+
+std::optional<std::string_view> image_value(std::string_view bytes) {
+  return bytes[0] == present ? std::optional(bytes.substr(1)) : std::nullopt;
+}
+
 void BeforeImages::put(Batch& batch, ImageLog log, std::string_view key,
                        const std::optional<std::string_view>& value) {
   if (in_memory_) {
@@ -36,15 +56,13 @@ void BeforeImages::put(Batch& batch, ImageLog log, std::string_view key,
     images_[log].try_emplace(std::string(key), value ? Value(std::string(*value)) : Value());
     return;
   }
-  std::string image(1, value ? present : absent);
-  if (value) image.append(*value);
-  batch.put(log_key(log, key), image);
+  batch.put(image_key(log, key), image_bytes(value));
 }
 
 void BeforeImages::stage(Batch& batch, const Erasure& erasure) const {
   if (in_memory_) return;
   for (const ImageLog log : erasure.logs) storage_.erase_prefix(batch, table_prefix('B', log));
-  for (const auto& [log, key] : erasure.images) batch.erase(log_key(log, key));
+  for (const auto& [log, key] : erasure.images) batch.erase(image_key(log, key));
 }
 
 void BeforeImages::written(const Erasure& erasure) {
@@ -64,7 +82,7 @@ void BeforeImages::stage(Batch& batch, const ImageKeeper& keeper) {
       return images_[keeper.log].count(key) > 0;
     }
     std::string unused;
-    return storage_.get(log_key(keeper.log, key), unused);
+    return storage_.get(image_key(keeper.log, key), unused);
   };
   const auto keep = [&](std::string_view key, const std::optional<std::string_view>& known) {
     if (has(key)) return;
@@ -99,7 +117,7 @@ void BeforeImages::each(ImageLog log, const Visit& visit) const {
   const std::string begin = table_prefix('B', log);
   Storage::Iterator iterator(storage_, begin, prefix_end(begin));
   for (iterator.seek_to_first(); iterator.valid(); iterator.next())
-    visit(iterator.key().substr(begin.size()), value_in(iterator.value()));
+    visit(iterator.key().substr(begin.size()), image_value(iterator.value()));
 }
 
 std::optional<BeforeImages::Value> BeforeImages::find(ImageLog log, std::string_view key) const {
@@ -111,8 +129,8 @@ std::optional<BeforeImages::Value> BeforeImages::find(ImageLog log, std::string_
     return image == images->second.end() ? std::nullopt : std::optional<Value>(image->second);
   }
   std::string image;
-  if (!storage_.get(log_key(log, key), image)) return std::nullopt;
-  const auto value = value_in(image);
+  if (!storage_.get(image_key(log, key), image)) return std::nullopt;
+  const auto value = image_value(image);
   return std::optional<Value>(value ? Value(std::string(*value)) : Value());
 }
 

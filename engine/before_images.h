@@ -33,6 +33,14 @@ struct ImageKeeper {
   std::uint64_t sequence = 0;  // later change records are not the snapshot's
 };
 
+// What a directory has of an image.
+std::string image_key(ImageLog log, std::string_view key);
+std::string image_bytes(const std::optional<std::string_view>& value);
+bool is_image_of(std::string_view key);  // whether such a key may have one
+// Whether bytes are an image's, and then the value; nothing in it: the key was not there.
+bool is_image(std::string_view bytes);
+std::optional<std::string_view> image_value(std::string_view bytes);  // Requires: is_image
+
 class BeforeImages {
  public:
   explicit BeforeImages(const Storage& storage) : storage_(storage), in_memory_(!storage.durable()) {}

@@ -15,8 +15,6 @@
 namespace mayfly::engine {
 namespace {
 
-constexpr std::string_view next_ids_key = "Mnext-ids";  // table:u32le stream:u32le
-
 template <class Description>
 void put_description(Batch& batch, char kind, std::uint32_t id, const Description& description) {
   std::string bytes;
@@ -127,16 +125,19 @@ Catalog::Catalog(Storage& storage, Accounts& accounts, BeforeImages& images, con
 
 void Catalog::load() {
   if (std::string value; storage_.get(next_ids_key, value)) {
+    if (value.size() != next_ids_bytes) throw StorageFault("the next ids cannot be decoded");
     next_table_ = read_little_endian<TableId>(value);
     next_stream_ = read_little_endian<StreamId>(std::string_view(value).substr(4));
   }
+  if (std::string value; storage_.get(last_sequence_key, value) && value.size() != sizeof(Sequence))
+    throw StorageFault("the last sequence number cannot be decoded");
   Storage::Iterator streams(storage_, "R", "S");
   for (streams.seek_to_first(); streams.valid(); streams.next()) {
-    streams_.put(stream_from_item(decode_item(streams.value())));
+    streams_.put(decoded(decode_stream(streams.value()), "a stream's description"));
   }
   Storage::Iterator tables(storage_, "T", "U");
   for (tables.seek_to_first(); tables.valid(); tables.next()) {
-    auto live = make_live(table_from_item(decode_item(tables.value())));
+    auto live = make_live(decoded(decode_table(tables.value()), "a table's description"));
     const auto table = live->description();
     by_id_[table->id] = live;
     tables_[Scope{table->account, table->region}][table->name] = std::move(live);
@@ -149,6 +150,8 @@ std::shared_ptr<LiveTable> Catalog::make_live(Table table) {
   const std::string prefix = table_prefix('N', live->id());
   Storage::Iterator counters(storage_, prefix, prefix_end(prefix));
   for (counters.seek_to_first(); counters.valid(); counters.next()) {
+    if (counters.key().size() != prefix.size() + sizeof(IndexId) || counters.value().size() != counter_bytes)
+      throw StorageFault("a table's counter cannot be decoded");
     Counter& counter = live->counter(read_big_endian<IndexId>(counters.key().substr(prefix.size())));
     counter.items = read_little_endian<std::int64_t>(counters.value());
     counter.bytes = read_little_endian<std::int64_t>(counters.value().substr(8));

@@ -40,6 +40,10 @@ class Random;
 class Storage;
 class ExpiryIndex;
 
+// In storage, table:u32le stream:u32le: the ids that are given next.
+inline constexpr std::string_view next_ids_key = "Mnext-ids";
+inline constexpr std::size_t next_ids_bytes = sizeof(TableId) + sizeof(StreamId);
+
 // What DescribeTable counts. Counts are exact, and committed with the writes that they count.
 struct Counter {
   std::atomic<std::int64_t> items{0};

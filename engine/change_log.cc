@@ -10,6 +10,8 @@
 
 #include "engine/account.h"
 #include "engine/catalog.h"
+#include "engine/checked_item.h"
+#include "engine/index_entries.h"
 #include "engine/item_codec.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
@@ -34,6 +36,13 @@ std::optional<Item> take_image(std::string_view& rest, std::uint64_t& size_bytes
   return decode_item(image);
 }
 
+bool keeps_old_images(StreamView view) {
+  return view == StreamView::old_image || view == StreamView::new_and_old_images;
+}
+bool keeps_new_images(StreamView view) {
+  return view == StreamView::new_image || view == StreamView::new_and_old_images;
+}
+
 }  // namespace
 
 std::string encode_record(Cause cause, StreamView view, const Item& keys, std::string_view old_image,
@@ -42,15 +51,13 @@ std::string encode_record(Cause cause, StreamView view, const Item& keys, std::s
   const ChangeRecord::Kind kind = old_image.empty()   ? ChangeRecord::Kind::insert
                                   : new_image.empty() ? ChangeRecord::Kind::remove
                                                       : ChangeRecord::Kind::modify;
-  const bool keeps_old = view == StreamView::old_image || view == StreamView::new_and_old_images;
-  const bool keeps_new = view == StreamView::new_image || view == StreamView::new_and_old_images;
   std::string bytes;
   bytes.reserve(head_bytes + old_image.size() + new_image.size() + 64);
   append_little_endian(bytes, Instant{0});
   bytes.push_back(static_cast<char>(kind));
   bytes.push_back(static_cast<char>(cause));
-  append_image(bytes, keeps_old ? old_image : std::string_view{});
-  append_image(bytes, keeps_new ? new_image : std::string_view{});
+  append_image(bytes, keeps_old_images(view) ? old_image : std::string_view{});
+  append_image(bytes, keeps_new_images(view) ? new_image : std::string_view{});
   encode_item(keys, bytes);
   return bytes;
 }
@@ -75,6 +82,35 @@ ChangeRecord decode_record(Sequence sequence, std::string_view bytes) {
   return record;
 }
 
+Expected<ChangeRecord, std::string> checked_record(const Stream& stream, Sequence sequence,
+                                                   std::string_view bytes) {
+  const auto flaw = [](std::string_view what) { return Unexpected{std::string(what)}; };
+  if (bytes.size() < head_bytes) return flaw("it ends too early");
+  if (static_cast<std::uint8_t>(bytes[8]) > static_cast<int>(ChangeRecord::Kind::remove) ||
+      static_cast<std::uint8_t>(bytes[9]) > static_cast<int>(Cause::time_to_live))
+    return flaw("it is of a kind that there is not");
+  std::string_view rest = bytes.substr(head_bytes);
+  for (int image = 0; image < 2; ++image) {
+    if (rest.size() < 4) return flaw("it ends too early");
+    const auto length = read_little_endian<std::uint32_t>(rest);
+    if (length > rest.size() - 4) return flaw("an image goes beyond its end");
+    if (length > 0) {
+      TRY(const Item item, checked_item(rest.substr(4, length)));
+      if (table_key(stream.keys, item).empty()) return flaw("an image lacks its key");
+    }
+    rest.remove_prefix(4 + length);
+  }
+  TRY(const Item keys, checked_item(rest));
+  if (keys.size() != stream.keys.all().size() || table_key(stream.keys, keys).empty())
+    return flaw("its keys are not those of the stream");
+  ChangeRecord record = decode_record(sequence, bytes);
+  const bool has_old = keeps_old_images(stream.view) && record.kind != ChangeRecord::Kind::insert;
+  const bool has_new = keeps_new_images(stream.view) && record.kind != ChangeRecord::Kind::remove;
+  if (record.old_image.has_value() != has_old || record.new_image.has_value() != has_new)
+    return flaw("its images are not those that the stream keeps");
+  return record;
+}
+
 Sequence ChangeLog::last_sequence(const Storage& storage, const std::vector<Stream>& streams) {
   Sequence last = 0;
   for (const Stream& stream : streams) {
@@ -84,11 +120,12 @@ Sequence ChangeLog::last_sequence(const Storage& storage, const std::vector<Stre
       const std::string lower = shard_prefix(stream.id, shard.number);
       Storage::Iterator iterator(storage, lower, prefix_end(lower));
       iterator.seek_to_last();
+      while (iterator.valid() && iterator.key().size() != record_key_bytes) iterator.prev();
       if (iterator.valid()) last = std::max(last, record_sequence(iterator.key()));
     }
   }
   // What streams that are forgotten by now have used: no number is given twice.
-  if (std::string value; storage.get(last_sequence_key, value))
+  if (std::string value; storage.get(last_sequence_key, value) && value.size() == sizeof(Sequence))
     last = std::max(last, read_little_endian<Sequence>(value));
   return last;
 }

@@ -13,6 +13,7 @@
 
 #include "engine/attribute_value.h"
 #include "engine/clock.h"
+#include "engine/expected.h"
 #include "engine/table.h"
 #include "engine/watermark.h"
 
@@ -47,6 +48,10 @@ std::string encode_record(Cause cause, StreamView view, const Item& keys, std::s
 void set_record_created(std::string& bytes, Instant created);
 Instant record_created(std::string_view bytes);
 ChangeRecord decode_record(Sequence sequence, std::string_view bytes);
+// Of bytes that may be damaged: the error says what is wrong with them, or that no stream with this view and
+// these keys writes such a record.
+Expected<ChangeRecord, std::string> checked_record(const Stream& stream, Sequence sequence,
+                                                   std::string_view bytes);
 
 // Records of a shard, in order.
 struct StreamPage {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string_view>
 #include <sys/stat.h>
 #include <system_error>
@@ -45,6 +46,25 @@ Unexpected<std::string> cannot(std::string_view what, const std::string& path, c
   return Unexpected{"cannot " + std::string(what) + " the data directory " + path + ": " + why};
 }
 
+// Nothing: there is nothing in it.
+Expected<std::optional<DataDirectory>, std::string> recognise(const std::string& path) {
+  std::error_code error;
+  const Contents contents = contents_of(path, error);
+  if (error) return cannot("read", path, error.message());
+  switch (contents) {
+    case Contents::strange: return Unexpected{not_ours(path)};
+    case Contents::other_mark:
+      return Unexpected{"the data directory " + path +
+                        " was written by another version of Mayfly, whose format this "
+                        "one does not know"};
+    case Contents::older_mark: return std::optional(DataDirectory::older);
+    case Contents::database: return std::optional(DataDirectory::unmarked);
+    case Contents::marked: return std::optional(DataDirectory::claimed);
+    case Contents::none: break;
+  }
+  return std::optional<DataDirectory>();
+}
+
 // Somebody else's stay as they are: chmod refuses.
 void narrow(const std::string& path) {
   (void)::chmod(path.c_str(), S_IRWXU);
@@ -58,6 +78,12 @@ void narrow(const std::string& path) {
 
 }  // namespace
 
+Expected<DataDirectory, std::string> recognise_data_directory(const std::string& path) {
+  TRY(const std::optional<DataDirectory> found, recognise(path));
+  if (!found) return Unexpected{"the data directory " + path + " is empty"};
+  return *found;
+}
+
 Expected<DataDirectory, std::string> claim_data_directory(const std::string& path) {
   std::error_code error;
   if (!fs::exists(path, error)) {
@@ -70,19 +96,8 @@ Expected<DataDirectory, std::string> claim_data_directory(const std::string& pat
   } else if (!fs::is_directory(path, error)) {
     return cannot("create", path, std::strerror(ENOTDIR));
   }
-  const Contents contents = contents_of(path, error);
-  if (error) return cannot("read", path, error.message());
-  switch (contents) {
-    case Contents::strange: return Unexpected{not_ours(path)};
-    case Contents::other_mark:
-      return Unexpected{"the data directory " + path +
-                        " was written by another version of Mayfly, whose format this "
-                        "one does not know"};
-    case Contents::older_mark: return DataDirectory::older;
-    case Contents::database: return DataDirectory::unmarked;
-    case Contents::none:
-    case Contents::marked: break;
-  }
+  TRY(const std::optional<DataDirectory> found, recognise(path));
+  if (found && *found != DataDirectory::claimed) return *found;
   CHECK_OK(mark_data_directory(path));
   return DataDirectory::claimed;
 }

@@ -19,6 +19,10 @@ enum class DataDirectory : std::uint8_t {
   unmarked,  // somebody's RocksDB database; one of ours from before there was a mark, or a stranger's
 };
 
+// What a directory is that is not to be changed. The error is a sentence for people: it is not there, it is
+// not ours, or of a format that we do not know.
+Expected<DataDirectory, std::string> recognise_data_directory(const std::string& path);
+
 // Makes the directory if it is not there. The error is a sentence for people: the directory is neither empty
 // nor ours, or it cannot be used. Then nothing in it was changed.
 Expected<DataDirectory, std::string> claim_data_directory(const std::string& path);

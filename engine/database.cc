@@ -20,15 +20,15 @@ namespace {
 
 constexpr std::size_t background_threads_max = 2;  // the reaper waits for no backfill and no trimming
 
-constexpr std::string_view window_key =
-    "Mexpiry-window";  // u64le ms: entries keep the span they were made with
-
 std::int64_t settled_window(Storage& storage, std::int64_t asked_ms) {
-  if (std::string value; storage.get(window_key, value)) return read_little_endian<std::int64_t>(value);
+  if (std::string value; storage.get(expiry_window_key, value)) {
+    if (value.size() != sizeof(std::int64_t)) throw StorageFault("the span of windows cannot be decoded");
+    return read_little_endian<std::int64_t>(value);
+  }
   std::string value;
   append_little_endian(value, asked_ms);
   Batch batch;
-  batch.put(window_key, value);
+  batch.put(expiry_window_key, value);
   storage.write(batch);
   return asked_ms;
 }

@@ -1,5 +1,6 @@
 #include "engine/documents.h"
 
+#include "engine/account_id.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
 #include "engine/storage.h"
@@ -36,6 +37,14 @@ std::vector<Document> read(const Storage& storage, std::string_view prefix, std:
 }  // namespace
 
 std::string Documents::state_prefix(std::string_view account) { return account_prefix(account) + '@'; }
+
+bool Documents::is_key(std::string_view key) {
+  const auto account_end = key.find('\0');
+  if (account_end == std::string_view::npos || !is_account_id(key.substr(1, account_end - 1))) return false;
+  const auto kind_end = key.find('\0', account_end + 1);
+  return kind_end != std::string_view::npos && kind_end > account_end + 1 &&
+         key.find('\0', kind_end + 1) == std::string_view::npos;
+}
 
 std::optional<std::string> Documents::get(const DocumentName& name) const {
   std::string bytes;

@@ -40,6 +40,9 @@ class Documents {
   // What the keys of an account's state begin with, and no others.
   static std::string state_prefix(std::string_view account);
 
+  // Whether a key of kind 'D' names a document.
+  static bool is_key(std::string_view key);
+
   // Told of an account whose state a restore or a reset has replaced: before any request sees the new state,
   // for none of the account is being answered (Database::begin_request). It may read and write documents.
   using Listener = std::function<void(std::string_view account)>;

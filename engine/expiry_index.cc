@@ -42,6 +42,10 @@ std::string ExpiryIndex::entry_key(TableId table, Instant due, std::string_view 
   return key;
 }
 
+bool ExpiryIndex::is_entry(std::string_view key) {
+  return key.size() > item_key_offset && due_in(key) > 0 && due_in(key) <= last_instant;
+}
+
 Instant ExpiryIndex::due_in(std::string_view entry_key) {
   return static_cast<Instant>(read_big_endian<std::uint64_t>(entry_key.substr(due_offset)));
 }

@@ -21,6 +21,9 @@
 
 namespace mayfly::engine {
 
+// In storage, u64le: the span of a window in ms. Entries keep the one that they were made with.
+inline constexpr std::string_view expiry_window_key = "Mexpiry-window";
+
 inline constexpr std::int64_t expiry_age_ms_max = 157'784'760'000;  // five years
 
 // floor(ttl * 1000) + 1, exactly; nothing if the table has no TTL, or the item has no value that can ever
@@ -43,6 +46,8 @@ class ExpiryIndex {
   // Every entry due at `due` or later sorts at or after this, every other before.
   [[nodiscard]] std::string position(TableId table, Instant due) const { return entry_key(table, due, {}); }
 
+  // Whether a key of kind 'X' has the bytes that the two below read, and an instant that can be due.
+  static bool is_entry(std::string_view key);
   static Instant due_in(std::string_view entry_key);
   static std::string_view item_key_in(std::string_view entry_key);
 

@@ -10,8 +10,6 @@
 namespace mayfly::engine {
 namespace {
 
-constexpr std::size_t key_attributes_max = 4;  // of a global index's partition key, and of its sort key
-
 struct Scalars {
   std::array<const AttributeValue*, key_attributes_max> values;
   std::size_t count = 0;
@@ -84,6 +82,15 @@ Item key_attributes(const KeySchema& keys, const Item& item) {
   Item result;
   copy_keys(keys, item, result);
   return result;
+}
+
+std::string table_key(const KeySchema& keys, const Item& item) {
+  Scalars partition, sort;
+  if (!find_scalars(keys.partition(), item, partition_key_bytes_max, partition)) return {};
+  if (!find_scalars(keys.sort(), item, sort_key_bytes_max, sort)) return {};
+  std::string key;
+  append_key(key, partition.pointers(), sort.pointers());
+  return key;
 }
 
 std::string index_entry_key(const Table& table, const Index& index, const Item& item) {

@@ -31,7 +31,11 @@ struct IndexChange {
 // The indexes whose projected content changes. `old_item` and `new_item`: nullptr if there is none.
 std::vector<IndexChange> index_changes(const Table& table, const Item* old_item, const Item* new_item);
 
-// The key of the item's entry; empty: no entry. Drawn with key_codec's words:
+// The item's own key, encoded; empty: it lacks one of the attributes, or has one that can be no key.
+std::string table_key(const KeySchema& keys, const Item& item);
+
+// The key of the item's entry; empty: no entry. Requires: the item has a key of its own. Drawn with
+// key_codec's words:
 //
 //   entry := key(index partition values, index sort values)
 //            partition(table partition value, table sort value)

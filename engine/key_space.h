@@ -62,9 +62,13 @@ inline std::string record_key(StreamId stream, ShardNumber shard, std::uint64_t 
   return key;
 }
 
+inline constexpr std::size_t record_key_bytes = 1 + 4 + 4 + 8;
+
 inline std::uint64_t record_sequence(std::string_view record_key) {
   return read_big_endian<std::uint64_t>(record_key.substr(1 + 4 + 4));
 }
+
+inline constexpr std::size_t counter_bytes = 2 * sizeof(std::int64_t);
 
 inline std::string counter_key(TableId table, IndexId index) {
   std::string key = table_prefix('N', table);

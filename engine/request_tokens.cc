@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "engine/account_id.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
 
@@ -24,6 +25,19 @@ std::string use_key(std::string_view name, Instant used) {
 // Names begin with their account.
 std::string_view account_of(std::string_view name) { return name.substr(0, name.find('\0')); }
 
+// Whether it is name_of's.
+bool is_name(std::string_view name) {
+  const std::size_t account_end = name.find('\0');
+  if (account_end == std::string_view::npos || !is_account_id(account_of(name))) return false;
+  const std::size_t region_end = name.find('\0', account_end + 1);
+  if (region_end == std::string_view::npos || region_end + 1 >= name.size()) return false;
+  return name.size() - region_end - 2 == static_cast<unsigned char>(name[region_end + 1]);
+}
+
+Instant used_in(std::string_view bytes) {
+  return static_cast<Instant>(read_big_endian<std::uint64_t>(bytes));
+}
+
 std::string age_prefix(std::string_view account) { return std::string("U").append(account); }
 
 std::string age_key(std::string_view account, std::string_view name, Instant used) {
@@ -44,13 +58,27 @@ std::string RequestTokens::name_of(const Scope& scope, std::string_view token) {
   return name.append(token);
 }
 
+std::optional<std::string> RequestTokens::age_of_use(std::string_view key) {
+  if (key.size() < 1 + sizeof(std::uint64_t)) return std::nullopt;
+  const std::string_view name = key.substr(1, key.size() - 1 - sizeof(std::uint64_t));
+  if (!is_name(name)) return std::nullopt;
+  return age_key(account_of(name), name, used_in(key.substr(1 + name.size())));
+}
+
+std::optional<std::string> RequestTokens::use_of_age(std::string_view key) {
+  constexpr std::size_t name_at = 1 + account_id_digits + sizeof(std::uint64_t);
+  if (key.size() < name_at || !is_name(key.substr(name_at))) return std::nullopt;
+  const std::string_view name = key.substr(name_at);
+  if (account_of(name) != key.substr(1, account_id_digits)) return std::nullopt;
+  return use_key(name, used_in(key.substr(1 + account_id_digits)));
+}
+
 std::optional<std::string> RequestTokens::find(std::string_view name, Instant now) const {
   const std::string prefix = std::string("Q").append(name);
   Storage::Iterator iterator(storage_, prefix, prefix_end(prefix));
   iterator.seek_to_last();
   if (!iterator.valid()) return std::nullopt;
-  const auto used =
-      static_cast<Instant>(read_big_endian<std::uint64_t>(iterator.key().substr(prefix.size())));
+  const Instant used = used_in(iterator.key().substr(prefix.size()));
   if (is_over(used, now)) return std::nullopt;
   return std::string(iterator.value());
 }
@@ -68,8 +96,7 @@ void RequestTokens::stage_use(Batch& batch, std::string_view name, std::string_v
   for (std::size_t i = 0; i < forgotten_at_once_max && iterator.valid(); ++i, iterator.next()) {
     const std::string_view rest = iterator.key().substr(prefix.size());
     batch.erase(iterator.key());
-    batch.erase(use_key(rest.substr(sizeof(std::uint64_t)),
-                        static_cast<Instant>(read_big_endian<std::uint64_t>(rest))));
+    batch.erase(use_key(rest.substr(sizeof(std::uint64_t)), used_in(rest)));
   }
   oldest = iterator.valid() ? std::string(iterator.key()) : ripe_end;
   batch.put(use_key(name, now), digest);

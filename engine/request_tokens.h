@@ -34,6 +34,11 @@ class RequestTokens {
   // How a token is named here. Requires: `token` has at most request_token_bytes_max bytes.
   static std::string name_of(const Scope& scope, std::string_view token);
 
+  // The other key of a token's use: of kind 'U' for one of 'Q', and the other way. Nothing: it is no such
+  // key.
+  static std::optional<std::string> age_of_use(std::string_view key);
+  static std::optional<std::string> use_of_age(std::string_view key);
+
   // The digest that the token was last used with, unless that was more than ten minutes ago.
   [[nodiscard]] std::optional<std::string> find(std::string_view name, Instant now) const;
   // Stages the use, and forgets some of the account's that are too old.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "engine/account_id.h"
 #include "engine/documents.h"
 #include "engine/index_backfill.h"
 #include "engine/item_codec.h"
@@ -17,8 +18,6 @@
 namespace mayfly::engine {
 namespace {
 
-constexpr std::string_view last_ids_key =
-    "Msnapshots";  // snapshot:u32le log:u32le restore:u32le, the last given
 constexpr std::size_t account_bytes = 12;
 constexpr std::size_t head_bytes = account_bytes + sizeof(Sequence) + sizeof(ImageLog);
 constexpr std::string_view member_kinds = "HJKE";
@@ -49,26 +48,13 @@ std::string head_value(const Account& account, Sequence sequence, ImageLog log, 
 }
 
 // Given once, whoever asks: while the catalog is held still nobody else does.
-struct Ids {
-  SnapshotId snapshot = 0;
-  ImageLog log = 0;
-  std::uint32_t restore = 0;
-
-  static Ids last(const Storage& storage) {
-    std::string value;
-    if (!storage.get(last_ids_key, value)) return {};
-    const std::string_view bytes = value;
-    return {read_little_endian<std::uint32_t>(bytes), read_little_endian<std::uint32_t>(bytes.substr(4)),
-            read_little_endian<std::uint32_t>(bytes.substr(8))};
-  }
-  void stage(Batch& batch) const {
-    std::string value;
-    append_little_endian(value, snapshot);
-    append_little_endian(value, log);
-    append_little_endian(value, restore);
-    batch.put(last_ids_key, value);
-  }
-};
+SnapshotIds last_ids(const Storage& storage) {
+  std::string value;
+  if (!storage.get(last_snapshot_ids_key, value)) return {};
+  const auto ids = snapshot_ids(value);
+  if (!ids) throw StorageFault("the last snapshot's ids cannot be decoded");
+  return *ids;
+}
 
 template <class Visit>
 void each_member(const Storage& storage, char kind, SnapshotId id, Visit visit) {
@@ -114,6 +100,30 @@ std::uint32_t id_in(std::string_view key) { return read_big_endian<std::uint32_t
 
 }  // namespace
 
+std::string bytes_of(const SnapshotIds& ids) {
+  std::string bytes;
+  append_little_endian(bytes, ids.snapshot);
+  append_little_endian(bytes, ids.log);
+  append_little_endian(bytes, ids.restore);
+  return bytes;
+}
+
+std::optional<SnapshotIds> snapshot_ids(std::string_view bytes) {
+  if (bytes.size() != 3 * sizeof(std::uint32_t)) return std::nullopt;
+  return SnapshotIds{read_little_endian<std::uint32_t>(bytes),
+                     read_little_endian<std::uint32_t>(bytes.substr(4)),
+                     read_little_endian<std::uint32_t>(bytes.substr(8))};
+}
+
+std::optional<SnapshotHead> snapshot_head(std::string_view key, std::string_view value, const Clock& host) {
+  if (key.size() != 1 + sizeof(SnapshotId) || value.size() < head_bytes) return std::nullopt;
+  const std::string_view account = value.substr(0, account_bytes);
+  const std::optional<Instant> now = Account::now_in(value.substr(head_bytes), host);
+  if (!is_account_id(account) || !now) return std::nullopt;
+  return SnapshotHead{std::string(account), read_little_endian<Sequence>(value.substr(account_bytes)),
+                      read_little_endian<ImageLog>(value.substr(account_bytes + sizeof(Sequence))), *now};
+}
+
 struct Snapshots::Kept {
   std::string clock;
   std::vector<Table> tables;
@@ -137,15 +147,14 @@ Snapshots::Snapshots(Database& database) : database_(database) {
         "it has snapshots of an earlier Mayfly, which this one does not read: delete them with that one");
   Storage::Iterator heads(storage, "G", "H");
   for (heads.seek_to_first(); heads.valid(); heads.next()) {
-    const std::string_view value = heads.value();
+    const auto says = snapshot_head(heads.key(), heads.value(), database_.parts().accounts.host());
+    if (!says) throw StorageFault("a snapshot's head cannot be decoded");
     const SnapshotId id = id_in(heads.key());
-    Head head{read_little_endian<ImageLog>(value.substr(account_bytes + sizeof(Sequence))),
-              read_little_endian<Sequence>(value.substr(account_bytes)),
-              {}};
+    Head head{says->log, says->sequence, {}};
     each_member(storage, 'H', id, [&](std::string_view name, std::string_view) {
       head.tables.insert(read_big_endian<TableId>(name));
     });
-    heads_[std::string(value.substr(0, account_bytes))][id] = std::move(head);
+    heads_[says->account][id] = std::move(head);
   }
   for (const auto& [account, heads_of_account] : std::map(heads_))
     set_heads(database_.parts().accounts.of(account), heads_of_account);
@@ -188,10 +197,10 @@ Snapshots::Kept Snapshots::read(const Account& account, SnapshotId id) const {
   Kept kept;
   kept.clock = head.substr(head_bytes);
   each_member(storage, 'H', id, [&](std::string_view, std::string_view value) {
-    kept.tables.push_back(table_from_item(decode_item(value)));
+    kept.tables.push_back(decoded(decode_table(value), "a snapshot's table"));
   });
   each_member(storage, 'J', id, [&](std::string_view, std::string_view value) {
-    kept.streams.push_back(stream_from_item(decode_item(value)));
+    kept.streams.push_back(decoded(decode_stream(value), "a snapshot's stream"));
   });
   each_member(storage, 'K', id, [&](std::string_view name, std::string_view value) {
     kept.counters.emplace_back(std::string("N").append(name), value);
@@ -229,14 +238,14 @@ SnapshotId Snapshots::take(Account& account) {
   Database::Parts& parts = database_.parts();
   assert(account.id().size() == account_bytes);
   const Account::Turn turn = account.take_turn();
-  Ids ids;
+  SnapshotIds ids;
   parts.catalog.hold_still(account.id(), [&](const Catalog::Tables& tables) {
-    ids = Ids::last(parts.storage());
+    ids = last_ids(parts.storage());
     ++ids.snapshot;
     ++ids.log;
     Head head{ids.log, parts.watermark.published(), {}};
     Batch batch;
-    ids.stage(batch);
+    batch.put(last_snapshot_ids_key, bytes_of(ids));
     batch.put(head_key(ids.snapshot), head_value(account, head.sequence, head.log, account.bytes()));
     stage_members(batch, ids.snapshot, tables, account);
     parts.storage().write(batch);
@@ -303,7 +312,7 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
   const auto stage = [&](const Catalog::Tables& old_tables, const std::vector<Stream>& old_streams,
                          Batch& batch) {
     const Storage& storage = parts.storage();
-    Ids ids = Ids::last(storage);
+    SnapshotIds ids = last_ids(storage);
     ++ids.restore;
     Changes changes = changes_since(heads, id, kept);
     for (const auto& [key, value] : changes.to) value ? batch.put(key, *value) : batch.erase(key);
@@ -335,7 +344,7 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
       }
     }
     parts.before_images.stage(batch, erasure);
-    ids.stage(batch);
+    batch.put(last_snapshot_ids_key, bytes_of(ids));
 
     for (const Table& table : kept.tables) storage.erase_prefix(batch, table_prefix('N', table.id));
     for (const auto& [key, value] : kept.counters) batch.put(key, value);

@@ -29,6 +29,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -40,6 +41,26 @@
 #include "engine/storage.h"
 
 namespace mayfly::engine {
+
+// In storage: snapshot:u32le log:u32le restore:u32le, the last that were given.
+inline constexpr std::string_view last_snapshot_ids_key = "Msnapshots";
+struct SnapshotIds {
+  SnapshotId snapshot = 0;
+  ImageLog log = 0;
+  std::uint32_t restore = 0;
+};
+std::string bytes_of(const SnapshotIds& ids);
+std::optional<SnapshotIds> snapshot_ids(std::string_view bytes);  // nothing: they are not bytes_of's
+
+// What a key of kind 'G' and its value say.
+struct SnapshotHead {
+  std::string account;
+  Sequence sequence = 0;
+  ImageLog log = 0;
+  Instant now = 0;  // what the account's clock would say after a restore
+};
+// Nothing: they are no snapshot's.
+std::optional<SnapshotHead> snapshot_head(std::string_view key, std::string_view value, const Clock& host);
 
 class Snapshots {
  public:

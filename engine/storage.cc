@@ -13,6 +13,7 @@
 #include <rocksdb/listener.h>
 #include <rocksdb/options.h>
 #include <rocksdb/slice.h>
+#include <rocksdb/sst_file_reader.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 #include <shared_mutex>
@@ -107,6 +108,13 @@ constexpr std::uint64_t quiet_writes_max = 20;
 
 // Every database of ours has one of these keys, from its first opening or its first table on.
 constexpr std::string_view our_keys[] = {"Mexpiry-window", "Mnext-ids"};
+
+bool has_our_keys(rocksdb::DB& db) {
+  std::string value;
+  return std::any_of(std::begin(our_keys), std::end(our_keys), [&](std::string_view key) {
+    return db.Get(rocksdb::ReadOptions(), slice(key), &value).ok();
+  });
+}
 
 }  // namespace
 
@@ -329,9 +337,7 @@ Expected<void, std::string> check_is_ours(rocksdb::Options options, const std::s
   if (const auto status = rocksdb::DB::OpenForReadOnly(options, directory, &opened); !status.ok())
     return cannot_open(directory, status);
   const std::unique_ptr<rocksdb::DB> db(opened);
-  std::string value;
-  for (const std::string_view key : our_keys)
-    if (db->Get(rocksdb::ReadOptions(), slice(key), &value).ok()) return {};
+  if (engine::has_our_keys(*db)) return {};
   return Unexpected{not_ours(directory)};
 }
 
@@ -382,6 +388,60 @@ Expected<std::unique_ptr<Storage>, std::string> Storage::open(StorageOptions opt
   if (!status.ok()) return cannot_open(options.directory, status);
   engine->db.reset(db);
   return std::unique_ptr<Storage>(new Storage(std::move(options), std::move(engine)));
+}
+
+Expected<DirectoryLock, std::string> DirectoryLock::take(const std::string& directory) {
+  rocksdb::FileLock* lock = nullptr;
+  // Who opened it has made the file; to make it here would change the directory.
+  if (rocksdb::Env::Default()->FileExists(directory + "/LOCK").IsNotFound()) return DirectoryLock(lock);
+  const auto status = rocksdb::Env::Default()->LockFile(directory + "/LOCK", &lock);
+  if (!status.ok()) return cannot_open(directory, status);
+  return DirectoryLock(lock);
+}
+
+DirectoryLock::~DirectoryLock() {
+  if (lock_ != nullptr) (void)rocksdb::Env::Default()->UnlockFile(static_cast<rocksdb::FileLock*>(lock_));
+}
+
+Expected<std::unique_ptr<Storage>, Storage::OpenFailure> Storage::open_to_read(const std::string& directory) {
+  StorageOptions options{.directory = directory};
+  auto engine = std::make_unique<Engine>(options.report, options.make_scheduler);
+  rocksdb::Options rocksdb_options = disk_options();
+  rocksdb_options.create_if_missing = false;
+  rocksdb_options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+  rocksdb::DB* db = nullptr;
+  if (const auto status = rocksdb::DB::OpenForReadOnly(rocksdb_options, directory, &db); !status.ok())
+    return Unexpected{OpenFailure{cannot_open(directory, status).error,
+                                  status.IsCorruption() || status.IsPathNotFound() || status.IsNotFound()}};
+  engine->db.reset(db);
+  return std::unique_ptr<Storage>(new Storage(std::move(options), std::move(engine)));
+}
+
+bool Storage::has_our_keys() const { return engine::has_our_keys(*engine_->db); }
+
+std::vector<std::string> Storage::table_files() const {
+  std::vector<rocksdb::LiveFileMetaData> files;
+  engine_->db->GetLiveFilesMetaData(&files);
+  std::vector<std::string> paths;
+  for (const auto& file : files) paths.push_back(file.db_path + file.name);
+  return paths;
+}
+
+std::string Storage::table_file_flaw(const std::string& path) {
+  rocksdb::SstFileReader reader(disk_options());
+  rocksdb::Status status = reader.Open(path);
+  if (status.ok()) status = reader.VerifyChecksum();
+  return status.ok() ? "" : status.ToString();
+}
+
+Expected<void, std::string> Storage::put_together(const std::string& directory) {
+  if (const auto status = rocksdb::RepairDB(directory, disk_options()); !status.ok())
+    return Unexpected{"cannot repair the data directory " + directory + ": " + status.ToString()};
+  return {};
+}
+
+std::uint64_t Storage::key_count_estimate() const {
+  return engine_->property(rocksdb::DB::Properties::kEstimateNumKeys);
 }
 
 std::string Storage::failure() const {

@@ -19,6 +19,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "engine/expected.h"
 #include "engine/scheduler.h"
@@ -92,10 +94,45 @@ class Batch {
   std::uint64_t erased_bytes_ = 0;
 };
 
+// Keeps every other process, and everybody else in this one, from opening a directory.
+class DirectoryLock {
+ public:
+  // The error is a sentence for people: somebody has it open.
+  static Expected<DirectoryLock, std::string> take(const std::string& directory);
+  ~DirectoryLock();
+  DirectoryLock(DirectoryLock&& other) noexcept : lock_(std::exchange(other.lock_, nullptr)) {}
+  DirectoryLock& operator=(DirectoryLock&&) = delete;
+
+ private:
+  explicit DirectoryLock(void* lock) : lock_(lock) {}
+  void* lock_;  // RocksDB's
+};
+
 class Storage {
  public:
   // The error is a sentence for people.
   static Expected<std::unique_ptr<Storage>, std::string> open(StorageOptions options);
+  // A directory that is only looked at, whatever its files hold: nothing in it changes, not a torn log
+  // either, and every write is a fault. What a log has from its first damage on is not seen.
+  // Requires: the caller has its DirectoryLock.
+  struct OpenFailure {
+    std::string sentence;
+    bool damaged;  // else it could not be looked at
+  };
+  static Expected<std::unique_ptr<Storage>, OpenFailure> open_to_read(const std::string& directory);
+
+  // Why one of RocksDB's table files cannot be read to its end with every checksum right; empty: it can.
+  static std::string table_file_flaw(const std::string& path);
+  // Makes a directory that cannot be opened one that can, of the files that are in it.
+  // Requires: nobody has it open.
+  static Expected<void, std::string> put_together(const std::string& directory);
+
+  // Whether it has a key that each database of ours has from its first opening or its first table on.
+  [[nodiscard]] bool has_our_keys() const;
+  // Paths of the table files that hold what is there, in a directory.
+  [[nodiscard]] std::vector<std::string> table_files() const;
+  // About how many keys there are.
+  [[nodiscard]] std::uint64_t key_count_estimate() const;
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;

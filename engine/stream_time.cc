@@ -52,6 +52,14 @@ void StreamTime::append_to(std::string& out) const {
   }
 }
 
+bool StreamTime::is_sound(std::string_view bytes) {
+  if (bytes.size() % (2 * sizeof(Instant)) != 0) return false;
+  const std::vector<Jump> jumps = from_bytes(bytes).jumps_;
+  const bool forward = std::all_of(jumps.begin(), jumps.end(), [](const Jump& j) { return j.from < j.to; });
+  return forward && std::is_sorted(jumps.begin(), jumps.end(),
+                                   [](const Jump& a, const Jump& b) { return a.from < b.to; });
+}
+
 StreamTime StreamTime::from_bytes(std::string_view bytes) {
   StreamTime time;
   for (; bytes.size() >= 2 * sizeof(Instant); bytes.remove_prefix(2 * sizeof(Instant)))

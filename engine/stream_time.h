@@ -30,6 +30,7 @@ class StreamTime {
   // (from:i64le to:i64le)*
   void append_to(std::string& out) const;
   static StreamTime from_bytes(std::string_view bytes);
+  static bool is_sound(std::string_view bytes);  // whether these can be append_to's
 
  private:
   struct Jump {

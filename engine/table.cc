@@ -7,6 +7,8 @@
 #include <cassert>
 #include <utility>
 
+#include "engine/checked_item.h"
+
 namespace mayfly::engine {
 namespace {
 
@@ -85,14 +87,12 @@ Map shard_map(const Shard& shard) {
   return map;
 }
 
-// --- reading; what is missing keeps its default
+// --- reading; what is missing, or is no such value, keeps its default
 
 std::int64_t int_or(const Map& map, const char* name, std::int64_t otherwise) {
   const AttributeValue* value = map.find(name);
-  if (!value) return otherwise;
-  const auto parsed = value->get_if<Number>()->floor_scaled(0);
-  assert(parsed);
-  return *parsed;
+  const Number* number = value ? value->get_if<Number>() : nullptr;
+  return number ? number->floor_scaled(0).value_or(otherwise) : otherwise;
 }
 std::optional<std::int64_t> optional_int(const Map& map, const char* name) {
   if (!map.find(name)) return std::nullopt;
@@ -100,24 +100,31 @@ std::optional<std::int64_t> optional_int(const Map& map, const char* name) {
 }
 std::string string_or_empty(const Map& map, const char* name) {
   const AttributeValue* value = map.find(name);
-  return value ? *value->get_if<std::string>() : std::string();
+  const std::string* text = value ? value->get_if<std::string>() : nullptr;
+  return text ? *text : std::string();
 }
 bool flag(const Map& map, const char* name) { return map.find(name) != nullptr; }
 const Map* submap(const Map& map, const char* name) {
   const AttributeValue* value = map.find(name);
   return value ? value->get_if<Map>() : nullptr;
 }
+const Map& map_in(const AttributeValue* value) {
+  static const Map none;
+  const Map* map = value ? value->get_if<Map>() : nullptr;
+  return map ? *map : none;
+}
 
 template <class Element, class Decode>
 std::vector<Element> list_of(const Map& map, const char* name, Decode decode) {
   std::vector<Element> elements;
-  if (const AttributeValue* value = map.find(name))
-    for (const AttributeValue& element : *value->get_if<List>()) elements.push_back(decode(element));
+  const AttributeValue* value = map.find(name);
+  if (const List* list = value ? value->get_if<List>() : nullptr)
+    for (const AttributeValue& element : *list) elements.push_back(decode(element));
   return elements;
 }
 
 KeyAttribute key_attribute(const AttributeValue& value) {
-  const Map& map = *value.get_if<Map>();
+  const Map& map = map_in(&value);
   return {string_or_empty(map, "name"), static_cast<ScalarType>(int_or(map, "type", 0))};
 }
 
@@ -136,29 +143,31 @@ Item settings(const Map& map, const Map& members) {
 }
 
 Index index(const AttributeValue& value) {
-  const Map& map = *value.get_if<Map>();
+  const Map& map = map_in(&value);
   Index index;
   index.id = static_cast<IndexId>(int_or(map, "id", 0));
   index.name = string_or_empty(map, "name");
   index.kind = static_cast<Index::Kind>(int_or(map, "kind", 0));
-  index.keys = key_schema(*submap(map, "keys"));
+  index.keys = key_schema(map_in(map.find("keys")));
   index.projection.kind = static_cast<Projection::Kind>(int_or(map, "projection", 0));
-  index.projection.attributes = list_of<std::string>(
-      map, "projected", [](const AttributeValue& name) { return *name.get_if<std::string>(); });
+  index.projection.attributes = list_of<std::string>(map, "projected", [](const AttributeValue& name) {
+    const std::string* text = name.get_if<std::string>();
+    return text ? *text : std::string();
+  });
   index.state = static_cast<Index::State>(int_or(map, "state", 0));
   index.settings = settings(map, index_map(index));
   return index;
 }
 
 Undoing undoing(const AttributeValue& value) {
-  const Map& map = *value.get_if<Map>();
+  const Map& map = map_in(&value);
   return {static_cast<std::uint32_t>(int_or(map, "number", 0)),
           static_cast<std::uint64_t>(int_or(map, "first", 0)),
           static_cast<std::uint64_t>(int_or(map, "last", 0))};
 }
 
 Shard shard(const AttributeValue& value) {
-  const Map& map = *value.get_if<Map>();
+  const Map& map = map_in(&value);
   const auto unsigned_of = [&](const char* name) { return static_cast<std::uint64_t>(int_or(map, name, 0)); };
   Shard shard;
   shard.number = static_cast<ShardNumber>(unsigned_of("number"));
@@ -265,7 +274,7 @@ Stream stream_from_item(const Item& item) {
   stream.table_name = string_or_empty(item, "table_name");
   stream.label = string_or_empty(item, "label");
   stream.view = static_cast<StreamView>(int_or(item, "view", 0));
-  stream.keys = key_schema(*submap(item, "keys"));
+  stream.keys = key_schema(map_in(item.find("keys")));
   stream.created = int_or(item, "created", 0);
   stream.name = static_cast<std::uint32_t>(int_or(item, "name", stream.id));
   stream.undone = list_of<Undoing>(item, "undone", undoing);
@@ -312,7 +321,7 @@ Table table_from_item(const Item& item) {
   table.name = string_or_empty(item, "name");
   table.created = int_or(item, "created", 0);
   table.attribute_definitions = list_of<KeyAttribute>(item, "attribute_definitions", key_attribute);
-  table.keys = key_schema(*submap(item, "keys"));
+  table.keys = key_schema(map_in(item.find("keys")));
   table.indexes = list_of<Index>(item, "indexes", index);
   if (flag(item, "ttl"))
     table.ttl = TimeToLive{string_or_empty(item, "ttl"), flag(item, "ttl_backfilling"),
@@ -330,6 +339,90 @@ Table table_from_item(const Item& item) {
   table.next_ttl_number = static_cast<std::uint32_t>(int_or(item, "next_ttl_number", 1));
   table.settings = settings(item, to_item(table));
   return table;
+}
+
+// --- out of bytes that may be damaged
+
+namespace {
+
+// Whether what was read says what stood there. Members that `read` lacks are settings of earlier versions.
+bool agrees(const AttributeValue& stood, const AttributeValue& read);
+bool agrees(const Map& stood, const Map& read) {
+  const bool has_settings = stood.find("settings") != nullptr;
+  return std::all_of(stood.begin(), stood.end(), [&](const Attribute& attribute) {
+    if (attribute.name == "settings") return attribute.value.get_if<Map>() != nullptr;
+    const AttributeValue* value = read.find(attribute.name);
+    return value ? agrees(attribute.value, *value) : !has_settings;
+  });
+}
+bool agrees(const AttributeValue& stood, const AttributeValue& read) {
+  const Map *stood_map = stood.get_if<Map>(), *read_map = read.get_if<Map>();
+  if (stood_map && read_map) return agrees(*stood_map, *read_map);
+  const List *stood_list = stood.get_if<List>(), *read_list = read.get_if<List>();
+  if (stood_list && read_list)
+    return std::equal(stood_list->begin(), stood_list->end(), read_list->begin(), read_list->end(),
+                      [](const AttributeValue& a, const AttributeValue& b) { return agrees(a, b); });
+  return stood == read;
+}
+
+// Empty: none.
+std::string first_disagreement(const Item& stood, const Item& read) {
+  const auto member = std::find_if(stood.begin(), stood.end(), [&](const Attribute& attribute) {
+    Item others;  // which are no matter
+    if (stood.find("settings")) others.set("settings", AttributeValue(Map()));
+    others.set(attribute.name, attribute.value);
+    return !agrees(others, read);
+  });
+  return member == stood.end() ? "" : "its member " + member->name + " is no such value";
+}
+
+bool is_one_of(auto value, auto last) { return value <= last; }
+
+std::string flaw_of(const KeySchema& keys, std::size_t each_max) {
+  if (keys.partition().empty() || keys.partition().size() > each_max || keys.sort().size() > each_max)
+    return "its key has a number of attributes that no key has";
+  for (const KeyAttribute& attribute : keys.all())
+    if (attribute.name.empty() || !is_one_of(attribute.type, ScalarType::binary))
+      return "its key has an attribute without a name or type";
+  return {};
+}
+
+std::string flaw_of(const Stream& stream) {
+  if (!is_one_of(stream.view, StreamView::new_and_old_images)) return "it has a view that there is not";
+  if (stream.shards.empty() && !stream.disabled) return "it has no shards";
+  return flaw_of(stream.keys, 1);
+}
+
+std::string flaw_of(const Index& index) {
+  if (!is_one_of(index.kind, Index::Kind::global) || !is_one_of(index.state, Index::State::active) ||
+      !is_one_of(index.projection.kind, Projection::Kind::include))
+    return "its index " + index.name + " is of a kind that there is not";
+  return flaw_of(index.keys, key_attributes_max);
+}
+
+std::string flaw_of(const Table& table) {
+  if (std::string flaw = flaw_of(table.keys, 1); !flaw.empty()) return flaw;
+  for (const Index& index : table.indexes)
+    if (std::string flaw = flaw_of(index); !flaw.empty()) return flaw;
+  if (!is_one_of(table.expiry.kind, ExpiryMode::Kind::manual)) return "it has a mode that there is not";
+  return table.stream ? flaw_of(*table.stream) : std::string();
+}
+
+template <class Description>
+Expected<Description, std::string> decode(std::string_view stored, Description (*from_item)(const Item&)) {
+  TRY(const Item item, checked_item(stored));
+  Description description = from_item(item);
+  std::string flaw = first_disagreement(item, to_item(description));
+  if (flaw.empty()) flaw = flaw_of(description);
+  if (!flaw.empty()) return Unexpected{std::move(flaw)};
+  return description;
+}
+
+}  // namespace
+
+Expected<Table, std::string> decode_table(std::string_view stored) { return decode(stored, table_from_item); }
+Expected<Stream, std::string> decode_stream(std::string_view stored) {
+  return decode(stored, stream_from_item);
 }
 
 }  // namespace mayfly::engine

@@ -11,6 +11,7 @@
 
 #include "engine/attribute_value.h"
 #include "engine/clock.h"
+#include "engine/expected.h"
 
 namespace mayfly::engine {
 
@@ -35,6 +36,9 @@ struct KeyAttribute {
   ScalarType type;
   friend bool operator==(const KeyAttribute&, const KeyAttribute&) = default;
 };
+
+inline constexpr std::size_t key_attributes_max =
+    4;  // of a global index's partition key, and of its sort key
 
 // A table has one partition attribute and at most one sort attribute; a global index up to four of each.
 class KeySchema {
@@ -181,5 +185,10 @@ Item to_item(const Table& table);
 Table table_from_item(const Item& item);
 Item to_item(const Stream& stream);
 Stream stream_from_item(const Item& item);
+
+// Descriptions out of stored bytes that may be damaged; the error says what is wrong with them. What comes
+// out can be worked with: each member has a value that there is, and each key has its attributes.
+Expected<Table, std::string> decode_table(std::string_view stored);
+Expected<Stream, std::string> decode_stream(std::string_view stored);
 
 }  // namespace mayfly::engine

@@ -162,7 +162,7 @@ LogCheck check_log(std::string_view log, bool is_last) {
   return {};
 }
 
-Expected<void, std::string> mend_write_ahead_logs(const std::string& directory) {
+Expected<std::vector<LogFlaw>, std::string> flawed_logs(const std::string& directory) {
   std::vector<std::pair<std::uint64_t, std::string>> logs;  // number, path
   std::error_code error;
   for (fs::directory_iterator files(directory, error), end; !error && files != end; files.increment(error)) {
@@ -176,22 +176,32 @@ Expected<void, std::string> mend_write_ahead_logs(const std::string& directory) 
   if (error) return Unexpected{"cannot read " + directory + ": " + error.message()};
   std::sort(logs.begin(), logs.end());
 
-  std::vector<std::pair<std::string, std::size_t>> torn;  // path, where its last whole record ends
+  std::vector<LogFlaw> flaws;
   for (std::size_t i = 0; i < logs.size(); ++i) {
     const std::string& path = logs[i].second;
     TRY(const std::string bytes, file_bytes(path));
     const LogCheck check = check_log(bytes, i + 1 == logs.size());
-    if (check.result == LogCheck::Result::damaged) {
-      return Unexpected{"the data directory " + directory + " is damaged: what " + path +
-                        " holds from byte " + std::to_string(check.offset) +
-                        " on is not what was written there. It was not opened, because " +
-                        "acknowledged writes would be missing."};
-    }
-    if (check.result == LogCheck::Result::torn) torn.emplace_back(path, check.offset);
+    if (check.result != LogCheck::Result::whole)
+      flaws.push_back({path, check.result == LogCheck::Result::damaged, check.offset});
   }
-  for (const auto& [path, end] : torn) {
-    fs::resize_file(path, end, error);
-    if (error) return Unexpected{"cannot write to " + path + ": " + error.message()};
+  return flaws;
+}
+
+std::string sentence(const LogFlaw& flaw) {
+  return "what " + flaw.path + " holds from byte " + std::to_string(flaw.offset) +
+         " on is not what was written there";
+}
+
+Expected<void, std::string> mend_write_ahead_logs(const std::string& directory) {
+  TRY(const std::vector<LogFlaw> flaws, flawed_logs(directory));
+  for (const LogFlaw& flaw : flaws)
+    if (flaw.damaged)
+      return Unexpected{"the data directory " + directory + " is damaged: " + sentence(flaw) +
+                        ". It was not opened, because acknowledged writes would be missing."};
+  for (const LogFlaw& torn : flaws) {
+    std::error_code error;
+    fs::resize_file(torn.path, torn.offset, error);
+    if (error) return Unexpected{"cannot write to " + torn.path + ": " + error.message()};
   }
   return {};
 }

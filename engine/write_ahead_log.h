@@ -13,10 +13,21 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/expected.h"
 
 namespace mayfly::engine {
+
+// A log that does not end where its last record does.
+struct LogFlaw {
+  std::string path;
+  bool damaged;        // else torn
+  std::size_t offset;  // of the record that is torn or damaged
+};
+// By the logs' numbers; nothing is changed. The error is a sentence for people.
+Expected<std::vector<LogFlaw>, std::string> flawed_logs(const std::string& directory);
+std::string sentence(const LogFlaw& flaw);  // "what … holds from byte 17 on is not what was written there"
 
 // The error is a sentence for people; then nothing was changed.
 // Requires: nobody else writes to the directory meanwhile.

@@ -116,7 +116,9 @@ TEST_CASE("an entry that is stale is dropped and its item left alone", "[reaper]
   world.database().parts().storage().write(batch);
   carts->counter(expiry_entries).items += 1;
   world.timers().push({carts->id(), stale, stale});
-  CHECK(world.inconsistency(carts) == "left-over entry of kind X");
+  CHECK(world.inconsistency(carts) ==
+        "table carts (000000000000, us-east-1): there is an expiry entry of the item id=\"a\", which is due "
+        "at another instant");
 
   CHECK(world.advance(start_ms + 1000) == 0);
   CHECK(world.get(carts, {{"id", "a"}}));

@@ -4,17 +4,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
-#include <map>
-#include <set>
 #include <stdexcept>
 
-#include "engine/expiry_index.h"
 #include "engine/index_entries.h"
-#include "engine/item_codec.h"
-#include "engine/item_size.h"
-#include "engine/key_codec.h"
 #include "engine/key_space.h"
 #include "engine/parts.h"
+#include "engine/table_verification.h"
+#include "engine/verification.h"
 
 namespace mayfly::testing {
 
@@ -62,14 +58,7 @@ Stream stream_of(StreamView view) {
   return stream;
 }
 
-std::string key_of(const Table& table, const Item& item) {
-  std::vector<const AttributeValue*> partition, sort;
-  for (const KeyAttribute& attribute : table.keys.partition()) partition.push_back(item.find(attribute.name));
-  for (const KeyAttribute& attribute : table.keys.sort()) sort.push_back(item.find(attribute.name));
-  std::string key;
-  append_key(key, partition, sort);
-  return key;
-}
+std::string key_of(const Table& table, const Item& item) { return table_key(table.keys, item); }
 
 Directory::Directory() {
   std::string path = (std::filesystem::temp_directory_path() / "mayfly-test-XXXXXX").string();
@@ -150,62 +139,28 @@ void World::enable_ttl(const std::shared_ptr<LiveTable>& table, const std::strin
 }
 
 std::string World::inconsistency(const std::shared_ptr<LiveTable>& table) {
-  const Storage& storage = database_->parts().storage();
+  Database::Parts& parts = database_->parts();
+  const Storage& storage = parts.storage();
   const Storage::Snapshot snapshot(storage);
-  const std::shared_ptr<const Table> description = table->description();
-  const Instant now = this->now();
-
-  struct Totals {
-    std::int64_t items = 0, bytes = 0;
-  };
-  std::map<IndexId, Totals> totals{{0, {}}, {expiry_entries, {}}};
-  std::map<std::string, std::string> expected;  // index entries and expiry entries, whole
-  const auto each = [&](const std::string& prefix, auto visit) {
-    Storage::Iterator iterator(storage, prefix, prefix_end(prefix), &snapshot);
-    for (iterator.seek_to_first(); iterator.valid(); iterator.next())
-      visit(std::string(iterator.key()), std::string(iterator.value()));
-  };
-  each(item_key(table->id(), 0, {}), [&](const std::string& key, const std::string& value) {
-    const std::string own_key = key.substr(item_prefix_bytes);
-    const Item item = decode_item(value);
-    totals[0].items += 1;
-    totals[0].bytes += static_cast<std::int64_t>(item_size(item));
-    for (const Index& index : description->indexes) {
-      const std::string entry = index_entry_key(*description, index, item);
-      if (entry.empty()) continue;
-      expected[item_key(table->id(), index.id, entry)] = own_key;
-      totals[index.id].items += 1;
-      totals[index.id].bytes += static_cast<std::int64_t>(projected_size(*description, index, item));
-    }
-    const auto due = due_of(*description, item);
-    if (due && !is_too_old(*due, now)) {
-      expected[database_->parts().expiry.entry_key(table->id(), *due, own_key)] = "";
-      totals[expiry_entries].items += 1;
-    }
+  std::string first;
+  Findings findings([&](const Finding& finding) {
+    // Of a table that is dropped nobody asks the counters any more.
+    if (first.empty() && !(table->dropped() && finding.kind == "a wrong counter")) first = finding.text;
   });
-  std::map<std::string, std::string> found;
-  each(table_prefix('I', table->id()), [&](const std::string& key, const std::string& value) {
-    if (read_big_endian<IndexId>(std::string_view(key).substr(5)) != 0) found[key] = value;
-  });
-  each(table_prefix('X', table->id()),
-       [&](const std::string& key, const std::string& value) { found[key] = value; });
-  for (const auto& [key, value] : expected) {
-    const auto entry = found.find(key);
-    if (entry == found.end()) return std::string("missing entry of kind ") + key[0];
-    if (entry->second != value) return std::string("wrong entry of kind ") + key[0];
-  }
-  if (found.size() != expected.size())
-    for (const auto& [key, value] : found)
-      if (!expected.count(key)) return std::string("left-over entry of kind ") + key[0];
-  if (table->dropped()) return {};  // nobody asks its counters any more
-  for (const auto& [index, total] : totals) {
-    const Counter& counter = table->counter(index);
-    if (counter.items != total.items || counter.bytes != total.bytes)
-      return "counter of index " + std::to_string(index) + " says " + std::to_string(counter.items) +
-             " items, " + std::to_string(counter.bytes) + " bytes; there are " + std::to_string(total.items) +
-             ", " + std::to_string(total.bytes);
-  }
-  return {};
+  VerificationOf of{.host = parts.host_clock.get(),
+                    .now = [&](std::string_view id) { return database_->now(id); }};
+  if (!storage.durable())
+    of.counts = [&](TableId id, IndexId index) {
+      const Counter& counter = parts.catalog.find(id)->counter(index);
+      return Counts{counter.items, counter.bytes};
+    };
+  verify(storage, snapshot, of, findings);
+  // What a snapshot has of it lies where it was.
+  if (table->dropped())
+    TableVerification(KeyView(storage, snapshot), *table->description(), "a dropped table", parts.expiry,
+                      now(), {table_prefix('N', table->id())}, findings)
+        .run();
+  return first;
 }
 
 }  // namespace mayfly::testing

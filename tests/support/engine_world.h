@@ -81,9 +81,8 @@ class World {
   // Sets the TTL attribute.
   void enable_ttl(const std::shared_ptr<LiveTable>& table, const std::string& attribute = "ttl");
 
-  // Everything that the database promises about one table, checked key by key: each item has the index
-  // entries and the expiry entry it should have, none is left over, and the counters count them. The first
-  // thing that is wrong, or nothing.
+  // The first thing that a verification of the whole database finds wrong (verification.h), or nothing; of a
+  // table that was dropped, also in what is left of it.
   std::string inconsistency(const std::shared_ptr<LiveTable>& table);
 
  private:

@@ -1,0 +1,167 @@
+#include "engine/stream_verification.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "engine/index_entries.h"
+#include "engine/key_codec.h"
+#include "engine/key_space.h"
+#include "engine/readable_key.h"
+
+namespace mayfly::engine {
+namespace {
+
+constexpr Sequence numbers_at_once = Sequence{1} << 23;  // a megabyte of bits
+
+std::string named(const Shard& shard) { return "shard " + std::to_string(shard.number); }
+
+std::optional<std::string> flaw_of(const Stream& stream, const Shard& shard, Sequence last) {
+  if (shard.first_hash > shard.last_hash) return "has no hashes";
+  if (shard.closed.has_value() != shard.last_sequence.has_value()) return "is neither open nor closed";
+  if (stream.disabled && !shard.closed) return "is open, and its stream is not";
+  if (shard.first_sequence == 0 || shard.oldest_sequence < shard.first_sequence)
+    return "has an oldest record before its first";
+  if (shard.last_sequence && *shard.last_sequence + 1 < shard.first_sequence) return "ends before it begins";
+  if (std::max(shard.first_sequence - 1, shard.last_sequence.value_or(0)) > last)
+    return "has numbers that were never given";
+  if (!shard.parent) return std::nullopt;
+  if (shard.parent->number >= shard.number) return "is older than its parent";
+  if (shard.created <= shard.parent->created) return "was created before its parent";
+  const Shard* parent = stream.find_shard(shard.parent->number);
+  if (!parent) return std::nullopt;  // forgotten
+  if (!parent->closed || parent->created != shard.parent->created) return "has a parent that is not its own";
+  if (parent->last_sequence && *parent->last_sequence >= shard.first_sequence)
+    return "begins before its parent ends";
+  if (shard.first_hash < parent->first_hash || shard.last_hash > parent->last_hash)
+    return "has hashes that its parent has not";
+  return std::nullopt;
+}
+
+bool divide_all_hashes(const Stream& stream) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
+  for (const Shard& shard : stream.shards)
+    if (!shard.closed) ranges.emplace_back(shard.first_hash, shard.last_hash);
+  std::sort(ranges.begin(), ranges.end());
+  std::uint64_t next = 0;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    if (ranges[i].first != next || ranges[i].second < ranges[i].first) return false;
+    if (ranges[i].second == std::numeric_limits<std::uint64_t>::max()) return i + 1 == ranges.size();
+    next = ranges[i].second + 1;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::string> shard_flaws(const Stream& stream, Sequence last) {
+  std::vector<std::string> flaws;
+  for (std::size_t i = 0; i < stream.shards.size(); ++i) {
+    const Shard& shard = stream.shards[i];
+    if (i > 0 && shard.number <= stream.shards[i - 1].number)
+      flaws.push_back("its " + named(shard) + " is not in the order of numbers");
+    if (const auto flaw = flaw_of(stream, shard, last)) flaws.push_back("its " + named(shard) + " " + *flaw);
+  }
+  if (!stream.disabled && !divide_all_hashes(stream))
+    flaws.emplace_back("its open shards do not divide all hashes among them");
+  for (const Undoing& undoing : stream.undone)
+    if (undoing.first > undoing.last || undoing.last > last)
+      flaws.emplace_back("it lost records in a restore that have no numbers");
+  return flaws;
+}
+
+void StreamVerification::run(const std::vector<StreamId>& undecoded) {
+  for (KeyView::Walk walk(keys_, "S", "T"); walk.valid(); walk.next()) {
+    findings_.pass(findings_.checked.records);
+    if (walk.key().size() != record_key_bytes) {
+      left_over("there is a record under a key that is none: " + hexadecimal(walk.key()), walk.key());
+      continue;
+    }
+    const auto stream = read_big_endian<StreamId>(walk.key().substr(1));
+    if (std::find(undecoded.begin(), undecoded.end(), stream) == undecoded.end())
+      check_record(walk.key(), walk.value());
+  }
+  check_numbers();
+}
+
+std::string StreamVerification::place(const Stream& stream, const std::string& name,
+                                      std::string_view key) const {
+  return name + ": record " + std::to_string(record_sequence(key)) + " in shard " +
+         std::to_string(read_big_endian<ShardNumber>(key.substr(1 + sizeof(StreamId)))) +
+         (stream.disabled ? " of what was its stream" : "");
+}
+
+void StreamVerification::left_over(const std::string& what, std::string_view key) {
+  Batch mend;
+  keys_.erase(mend, key);
+  findings_.add({"a stream record that is left over", what, std::move(mend), {}});
+}
+
+void StreamVerification::check_record(std::string_view key, std::string_view bytes) {
+  const auto id = read_big_endian<StreamId>(key.substr(1));
+  const Sequence sequence = record_sequence(key);
+  const auto found = streams_.find(id);
+  if (found == streams_.end())
+    return left_over(
+        "record " + std::to_string(sequence) + " is of stream " + std::to_string(id) + ", which is not there",
+        key);
+  const auto& [stream, name] = found->second;
+  const auto stands = [&, &stream = stream, &name = name](const std::string& what) {
+    left_over(place(stream, name, key) + " " + what, key);
+  };
+  const Shard* shard = stream.find_shard(read_big_endian<ShardNumber>(key.substr(1 + sizeof(StreamId))));
+  if (!shard) return stands("is in a shard that is not there");
+  if (sequence < shard->oldest_sequence) return stands("is from before the shard's oldest");
+  if (shard->last_sequence && sequence > *shard->last_sequence)
+    return stands("is from after the shard's end");
+  if (stream.is_undone(sequence)) return stands("was taken back by a restore");
+  const auto record = checked_record(stream, sequence, bytes);
+  if (!record) {
+    findings_.add({"a stream record that cannot be decoded",
+                   place(stream, name, key) + " cannot be decoded: " + record.error(),
+                   {},
+                   {std::string(key)}});
+    return;
+  }
+  const std::uint64_t hash = partition_hash(table_key(stream.keys, record->keys));
+  if (hash < shard->first_hash || hash > shard->last_hash)
+    findings_.add({"a stream record in another shard",
+                   place(stream, name, key) + " is of an item that belongs to another shard",
+                   {},
+                   {std::string(key)}});
+}
+
+// Each span of numbers in which there are records, and in it one shard's after the other's.
+void StreamVerification::check_numbers() {
+  std::vector<bool> given(numbers_at_once);
+  for (Sequence begin = 0;;) {
+    std::optional<Sequence> next;
+    bool any = false;
+    for (const auto& [id, each] : streams_) {
+      for (const Shard& shard : each.first.shards) {
+        const std::string end = prefix_end(shard_prefix(id, shard.number));
+        KeyView::Walk walk(keys_, record_key(id, shard.number, begin), end);
+        for (; walk.valid() && walk.key().size() == record_key_bytes; walk.next()) {
+          const Sequence sequence = record_sequence(walk.key());
+          if (sequence - begin >= numbers_at_once) {
+            next = std::min(next.value_or(sequence), sequence);
+            break;
+          }
+          any = true;
+          if (given[sequence - begin])
+            findings_.add({"a number that two stream records have",
+                           place(each.first, each.second, walk.key()) + " has the number of another one",
+                           {},
+                           {std::string(walk.key())}});
+          given[sequence - begin] = true;
+        }
+      }
+    }
+    if (!next) return;
+    begin = *next;
+    if (any) given.assign(numbers_at_once, false);
+  }
+}
+
+}  // namespace mayfly::engine

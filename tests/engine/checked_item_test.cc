@@ -1,0 +1,161 @@
+// Bytes that are no item's are refused; none is read beyond.
+#include "engine/checked_item.h"
+
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "engine/change_log.h"
+#include "engine/item_codec.h"
+#include "engine/table.h"
+#include "tests/support/engine_world.h"
+
+namespace mayfly::testing {
+
+using namespace engine;
+
+namespace {
+
+Item everything() {
+  StringSet strings;
+  NumberSet numbers;
+  REQUIRE(StringSet::make({"b", "a"}, strings));
+  REQUIRE(NumberSet::make({*Number::parse("-1.5"), *Number::parse("1e100")}, numbers));
+  return {{"id", "a"},
+          {"n", number("-50")},
+          {"zero", number("0")},
+          {"binary", Binary{std::string("\0\xff", 2)}},
+          {"yes", AttributeValue(true)},
+          {"null", Null{}},
+          {"strings", strings},
+          {"numbers", numbers},
+          {"list", List{AttributeValue("x"), AttributeValue(List{AttributeValue(Null{})})}},
+          {"map", AttributeValue(Map{{"inner", AttributeValue(Map{{"n", number("7")}})}})}};
+}
+
+std::string encoded(const Item& item) {
+  std::string bytes;
+  encode_item(item, bytes);
+  return bytes;
+}
+
+// In a buffer of its own, so that a sanitizer sees each byte that is read beyond.
+Expected<Item, std::string> checked(const std::string& bytes) {
+  return checked_item(std::string(bytes.begin(), bytes.end()));
+}
+
+std::string error_of(std::string_view bytes) {
+  const auto item = checked_item(bytes);
+  REQUIRE_FALSE(item);
+  return item.error();
+}
+
+}  // namespace
+
+TEST_CASE("what was encoded is checked and decoded", "[verification]") {
+  const Item item = everything();
+  const auto decoded = checked(encoded(item));
+  REQUIRE(decoded);
+  CHECK(*decoded == item);
+  CHECK(checked(encoded(Item{{"id", "a"}})));
+}
+
+TEST_CASE("an item's bytes that nobody encoded are refused with what is wrong and where", "[verification]") {
+  using namespace std::string_view_literals;
+  CHECK(error_of("") == "it has 0 bytes");
+  CHECK(error_of("\1\0\0\0"sv) == "it has 4 bytes");
+  CHECK(error_of("\3\0\0\0\1\2id\0\1"sv) == "a count goes beyond the end at byte 10");
+  CHECK(error_of("\3\0\0\0\1\2id"sv) == "it ends too early at byte 8");
+  CHECK(error_of("\3\0\0\0\1\2id\0\1ab"sv) == "bytes follow its end at byte 11");
+  CHECK(error_of("\4\0\0\0\1\2id\0\1a"sv) == "it says another size");
+  CHECK(error_of("\3\0\0\0\1\2id\x1f"sv) == "no value has such a tag at byte 9");
+  CHECK(error_of("\3\0\0\0\x81\0\2id\0\1a"sv) == "a count is longer than it must be at byte 6");
+  CHECK(error_of("\3\0\0\0\xff\xff\xff\xff\xff\x01"sv) == "a count is too long at byte 9");
+  CHECK(error_of("\3\0\0\0\x7f\2id\0\1a"sv) == "a count goes beyond the end at byte 5");
+  CHECK(error_of("\6\0\0\0\2\1b\4\1a\4"sv) == "names are not in order at byte 10");
+  CHECK(error_of("\6\0\0\0\1\1n\1\1\x83\x0a"sv) == "a number is not normalised at byte 10");
+  CHECK(error_of("\6\0\0\0\1\1n\1\x80"sv) == "a number has an odd head at byte 9");
+  CHECK(error_of("\6\0\0\0\1\1s\5\5\0\0\0\2\1a\1a"sv) == "a set has a member twice at byte 17");
+  CHECK(error_of("\6\0\0\0\1\1l\x08\x09\0\0\0\1\4"sv) == "a value goes beyond the end at byte 12");
+  std::string deep = std::string("\6\0\0\0\1\1l", 7);
+  for (int i = 0; i < 100; ++i) deep += std::string("\x08\xff\x0f\0\0\1", 6);
+  CHECK_FALSE(checked(deep));
+}
+
+TEST_CASE("whatever becomes of an item's bytes, they are refused or are an item's again",
+          "[verification][holds]") {
+  const std::string bytes = encoded(everything());
+  for (std::size_t length = 0; length < bytes.size(); ++length)
+    REQUIRE_FALSE(checked(bytes.substr(0, length)));
+  const auto seed = GENERATE(range(1u, 9u));
+  INFO("seed " << seed);
+  std::mt19937 random(seed);
+  int refused = 0;
+  for (int i = 0; i < 2000; ++i) {
+    std::string changed = bytes;
+    for (auto changes = random() % 3 + 1; changes > 0; --changes)
+      changed[random() % changed.size()] = static_cast<char>(random());
+    const auto item = checked(changed);
+    refused += item ? 0 : 1;
+    if (item) REQUIRE(encoded(*item) == changed);
+  }
+  CHECK(refused > 500);
+}
+
+TEST_CASE("whatever becomes of a description's or a record's bytes, nothing is read beyond them",
+          "[verification][holds]") {
+  World world({.stream_shards = 2, .reap = false});
+  Table made = simple_table("carts");
+  made.indexes = {local_index("by_day", "day"), global_index("by_user", "user")};
+  made.stream = stream_of(StreamView::new_and_old_images);
+  const auto carts = world.create(made);
+  world.enable_ttl(carts);
+  const Table& table = *carts->description();
+  const std::string described = encoded(to_item(table)), stream = encoded(to_item(*table.stream));
+  REQUIRE(decode_table(described));
+  CHECK(to_item(*decode_table(described)) == to_item(table));
+  REQUIRE(decode_stream(stream));
+  std::string record = encode_record(Cause::user, StreamView::new_and_old_images, {{"id", "a"}},
+                                     encoded({{"id", "a"}}), encoded(everything()));
+  REQUIRE(checked_record(*table.stream, 1, record));
+
+  const auto seed = GENERATE(range(1u, 5u));
+  INFO("seed " << seed);
+  std::mt19937 random(seed);
+  const auto changed = [&](std::string bytes) {
+    if (random() % 4 == 0) bytes.resize(random() % bytes.size());
+    for (auto changes = random() % 3 + 1; changes > 0 && !bytes.empty(); --changes)
+      bytes[random() % bytes.size()] = static_cast<char>(random());
+    return bytes;
+  };
+  int refused = 0;
+  for (int i = 0; i < 1000; ++i) {
+    refused += decode_table(changed(described)) ? 0 : 1;
+    refused += decode_stream(changed(stream)) ? 0 : 1;
+    refused += checked_record(*table.stream, 1, changed(record)) ? 0 : 1;
+  }
+  CHECK(refused > 500);
+}
+
+TEST_CASE("a description whose members are of other types is refused, and no other value is made of them",
+          "[verification]") {
+  World world({.reap = false});
+  const auto carts = world.create(simple_table("carts"));
+  const Item right = to_item(*carts->description());
+  const auto error = [&](const char* member, AttributeValue value) {
+    Item wrong = right;
+    wrong.set(member, std::move(value));
+    const auto table = decode_table(encoded(wrong));
+    REQUIRE_FALSE(table);
+    return table.error();
+  };
+  CHECK(error("name", number(1)) == "its member name is no such value");
+  CHECK(error("id", "one") == "its member id is no such value");
+  CHECK(error("id", number(std::int64_t{1} << 40)) == "its member id is no such value");
+  CHECK(error("indexes", "none") == "its member indexes is no such value");
+  CHECK(error("stream", "none") == "its member stream is no such value");
+  CHECK(error("settings", "none") == "its member settings is no such value");
+  CHECK(error("keys", AttributeValue(Map{})) == "its key has a number of attributes that no key has");
+  CHECK(error("expiry", number(9)) == "it has a mode that there is not");
+}
+
+}  // namespace mayfly::testing
