@@ -152,6 +152,28 @@ void add_world_commands(CLI::App& app, ControlCommand& command, CommandArguments
   tail->add_option("--by", given.by, "Only by the user, or by the service (expired items)");
 }
 
+void add_directory_commands(CLI::App& app, DirectoryCommand& command) {
+  const auto add = [&](const std::string& name, const std::string& help, DirectoryCommand::What what) {
+    CLI::App* added = app.add_subcommand(name, help);
+    added->add_option("--data", command.directory, "The data directory, which no server has open")
+        ->envname("MAYFLY_DATA")
+        ->type_name("DIR")
+        ->required();
+    added->callback([&command, what] { command.what = what; });
+    return added;
+  };
+  add("verify", "Say what is wrong in a data directory, and change nothing", DirectoryCommand::What::verify);
+  CLI::App* repair =
+      add("repair", "Mend a data directory as far as its items say how", DirectoryCommand::What::repair);
+  repair
+      ->add_option(
+          "--move-out", command.repair.move_out_file,
+          "File to move to what cannot be mended, as lines of a key and its value; without it, it stays")
+      ->type_name("FILE");
+  repair->add_flag("--give-up-damaged-files", command.repair.give_up_damaged_files,
+                   "Move files that cannot be read to DIR/lost, and go on without what they held");
+}
+
 // "frozen", "rate=60"; what is wrong with it, or nothing.
 std::string read_clock(const std::string& text, engine::ClockSetting& setting) {
   using Mode = engine::ClockSetting::Mode;
@@ -262,6 +284,7 @@ CommandLine parse_command_line(int argc, char** argv) {
   ServeOptions options;
   options.server.port = 8000;
   ControlCommand command;
+  DirectoryCommand directory_command;
   CommandArguments arguments;
 
   CLI::App app("Mayfly: DynamoDB for tests, whose items disappear at the instant their TTL passes.",
@@ -373,6 +396,7 @@ CommandLine parse_command_line(int argc, char** argv) {
   add_clock_commands(app, command, arguments);
   add_ttl_commands(app, command, arguments);
   add_world_commands(app, command, arguments);
+  add_directory_commands(app, directory_command);
 
   try {
     app.parse(argc, argv);
@@ -380,6 +404,8 @@ CommandLine parse_command_line(int argc, char** argv) {
     return {.exit_code = app.exit(outcome)};
   }
   options.server.access.control = !no_control;
+  for (const char* name : {"verify", "repair"})
+    if (app.got_subcommand(name)) return {.directory = std::move(directory_command)};
   if (!serve->parsed()) return {.control = std::move(command)};
   return {.serve = std::move(options)};
 }

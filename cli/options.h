@@ -1,5 +1,6 @@
-// The command line: `mayfly serve --port 8000`, each option also as MAYFLY_… in the environment; and the
-// commands that ask a running server: `mayfly clock advance 48h`.
+// The command line: `mayfly serve --port 8000`, each option also as MAYFLY_… in the environment; the commands
+// that ask a running server: `mayfly clock advance 48h`; and those for a data directory: `mayfly verify
+// --data DIR`.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/directory_commands.h"
 #include "engine/account.h"
 #include "engine/table.h"
 #include "http/log.h"
@@ -38,7 +40,8 @@ struct ServeOptions {
 
 struct CommandLine {
   std::optional<ServeOptions> serve;
-  std::optional<ControlCommand> control{};  // neither: all is said, exit with `exit_code`
+  std::optional<ControlCommand> control{};
+  std::optional<DirectoryCommand> directory{};  // none of them: all is said, exit with `exit_code`
   int exit_code = 0;
 };
 

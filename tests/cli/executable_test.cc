@@ -147,6 +147,60 @@ TEST_CASE("a port file that cannot be written is an error") {
         "mayfly: cannot write the port file /nonexistent/port: No such file or directory\n");
 }
 
+TEST_CASE("a directory that a server has open is not verified, not repaired and not served a second time") {
+  TemporaryDirectory directory;
+  const std::string data = (directory.path / "data").string();
+  const std::string refusal = "mayfly: the data directory " + data + " is in use by another process\n";
+  Process server({"serve", "--port", "0", "--data", data});
+  CHECK(health(server.port()) == 200);
+  for (const char* command : {"verify", "repair"}) {
+    Process other({command, "--data", data});
+    CHECK(other.wait() == 2);
+    CHECK(other.errors() == refusal);
+  }
+  Process second({"serve", "--port", "0", "--data", data});
+  CHECK(second.wait() == 1);
+  CHECK(second.errors() == refusal);
+  CHECK(server.end(SIGTERM) == 0);
+}
+
+TEST_CASE("verify and repair say what they found, and their exit codes whether all is as it should be") {
+  TemporaryDirectory directory;
+  const std::string data = (directory.path / "data").string();
+  {
+    Process server({"serve", "--port", "0", "--data", data});
+    CHECK(health(server.port()) == 200);
+    CHECK(server.end(SIGKILL) == -SIGKILL);
+  }
+  const std::string nothing =
+      "checked 0 tables, 0 items, 0 index entries, 0 expiry entries, 0 streams with 0 records, 0 snapshots "
+      "with 0 images, 0 tokens, 0 documents";
+  Process verify({"verify"}, {"MAYFLY_DATA=" + data});
+  CHECK(verify.line() == nothing);
+  CHECK(verify.line() == "0 wrong");
+  CHECK(verify.wait() == 0);
+  Process repair({"repair", "--data", data});
+  CHECK(repair.line() == nothing);
+  CHECK(repair.line() == "0 mended, 0 wrong");
+  CHECK(repair.wait() == 0);
+
+  fs::path manifest;
+  for (const auto& file : fs::directory_iterator(data))
+    if (file.path().filename().string().starts_with("MANIFEST")) manifest = file.path();
+  REQUIRE_FALSE(manifest.empty());
+  fs::resize_file(manifest, 10);
+  Process damaged({"verify", "--data", data});
+  CHECK(damaged.line().starts_with("cannot open the data directory " + data + ": Corruption: "));
+  CHECK(damaged.line() == "only the files were checked, since not all of them can be read");
+  CHECK(damaged.line() == "1 wrong");
+  CHECK(damaged.wait() == 1);
+
+  Process missing({"verify", "--data", data + "/missing"});
+  CHECK(missing.wait() == 2);
+  CHECK(missing.errors() ==
+        "mayfly: cannot read the data directory " + data + "/missing: No such file or directory\n");
+}
+
 TEST_CASE("every option can be given in the environment") {
   TemporaryDirectory directory;
   const fs::path file = directory.path / "port";

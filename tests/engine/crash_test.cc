@@ -7,6 +7,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "engine/directory_check.h"
 #include "engine/expiry_index.h"
 #include "engine/parts.h"
 #include "tests/support/engine_world.h"
@@ -185,6 +186,12 @@ TEST_CASE("an acknowledged write survives kill -9, with all that belongs to it",
       acknowledged[text.substr(at, space - at)] = std::stoll(text.substr(space + 1, end - space - 1));
     }
     REQUIRE(acknowledged.size() > 10);
+
+    const auto checked = verify_directory(
+        path, {.wrong = [](std::string_view, std::string_view line) { UNSCOPED_INFO(line); }});
+    REQUIRE(checked);
+    REQUIRE(checked->wrong == 0);
+    REQUIRE(checked->checked->items > 10);
 
     World world({.directory = path, .reap = false});
     auto carts = world.find("carts");

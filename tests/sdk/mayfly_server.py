@@ -92,6 +92,14 @@ class MayflyServer:
             self._directory.cleanup()
         assert code == 0, f"mayfly ended with {code} on SIGTERM"
 
+    def kill(self):
+        """SIGKILL: as a crash."""
+        for client in self._clients:
+            client.close()
+        self._process.kill()
+        self._process.wait()
+        self._directory.cleanup()
+
     def advance(self, seconds):
         """Moves the clock; when it answers, all that fell due is gone: {"now", "expired", "tables", "next_expiry"}."""
         return self.control("POST", "clock/advance", {"seconds": seconds})

@@ -1,0 +1,567 @@
+// Data directories that somebody damaged: what verify says of each kind of damage, what repair makes of it.
+#include "engine/directory_check.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <thread>
+
+#include "engine/expiry_index.h"
+#include "engine/index_entries.h"
+#include "engine/item_codec.h"
+#include "engine/key_codec.h"
+#include "engine/key_space.h"
+#include "engine/parts.h"
+#include "engine/verification.h"
+#include "tests/support/engine_world.h"
+
+namespace mayfly::testing {
+
+using namespace engine;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr TableId carts_id = 1;
+constexpr IndexId by_day = 1;
+constexpr IndexId by_user = 2;
+
+Table carts_table() {
+  Table table = simple_table("carts");
+  table.indexes = {local_index("by_day", "day"), global_index("by_user", "user")};
+  table.stream = stream_of(StreamView::new_and_old_images);
+  return table;
+}
+
+Item cart(const std::string& id) {
+  return {{"id", id}, {"user", "u" + id}, {"day", "monday"}, {"ttl", number(start_seconds + 1000)}};
+}
+
+// One of each kind of key: tables with indexes, TTL and a stream of two shards, a token, a document, a moved
+// clock, and two snapshots with changes after them.
+void fill(const std::string& path) {
+  World world({.directory = path, .stream_shards = 2, .reap = false});
+  const auto carts = world.create(carts_table());
+  const auto logs = world.create(sorted_table("logs"));
+  world.enable_ttl(carts);
+  for (const char* id : {"a", "b", "c", "d"}) world.put(carts, cart(id));
+  for (int at = 0; at < 3; ++at) world.put(logs, {{"id", "x"}, {"at", number(at)}});
+  world.advance(start_ms + 1000);
+  world.database().take_snapshot(account);
+  world.put(carts, {{"id", "a"}, {"user", "other"}, {"ttl", number(start_seconds + 2000)}});
+  world.database().take_snapshot(account);
+  world.remove(carts, {{"id", "b"}});
+  world.database().documents().put({std::string(account), "function", "reminder"}, "{}");
+
+  Transaction transaction(world.database(), Cause::user);
+  const auto slot = transaction.add(carts, key_of(*carts->description(), {{"id", "e"}}));
+  transaction.use_token({std::string(account), "us-east-1"}, "once", "digest");
+  REQUIRE(transaction.lock());
+  transaction.put(slot, cart("e"));
+  transaction.commit();
+}
+
+struct Outcome {
+  std::uint64_t wrong = 0, mended = 0;
+  std::vector<std::string> lines;  // what is wrong, and stays so
+  std::vector<std::string> mended_lines;
+};
+
+CheckListener listener(Outcome& outcome) {
+  return {
+      .wrong = [&](std::string_view, std::string_view line) { outcome.lines.emplace_back(line); },
+      .mended = [&](std::string_view, std::string_view line) { outcome.mended_lines.emplace_back(line); }};
+}
+
+Outcome verified(const std::string& path) {
+  Outcome outcome;
+  const auto checked = verify_directory(path, listener(outcome));
+  if (!checked) FAIL(checked.error());
+  outcome.wrong = checked->wrong;
+  CHECK(outcome.lines.size() == outcome.wrong);
+  return outcome;
+}
+
+Outcome repaired(const std::string& path, const RepairOptions& options = {}) {
+  Outcome outcome;
+  const auto checked = repair_directory(path, options, listener(outcome));
+  if (!checked) FAIL(checked.error());
+  outcome.wrong = checked->wrong;
+  outcome.mended = checked->mended;
+  return outcome;
+}
+
+bool says(const std::vector<std::string>& lines, std::string_view part) {
+  return std::any_of(lines.begin(), lines.end(),
+                     [&](const std::string& line) { return line.find(part) != std::string::npos; });
+}
+
+std::unique_ptr<Storage> open(const std::string& path) {
+  auto opened = Storage::open({.directory = path});
+  REQUIRE(opened);
+  return *std::move(opened);
+}
+
+struct Key {
+  std::string key, value;
+};
+// The first that begins so.
+Key found(const Storage& storage, const std::string& prefix) {
+  Storage::Iterator iterator(storage, prefix, prefix_end(prefix));
+  iterator.seek_to_first();
+  REQUIRE(iterator.valid());
+  return {std::string(iterator.key()), std::string(iterator.value())};
+}
+
+void put(Storage& storage, std::string_view key, std::string_view value) {
+  Batch batch;
+  batch.put(key, value);
+  storage.write(batch);
+}
+void erase(Storage& storage, std::string_view key) {
+  Batch batch;
+  batch.erase(key);
+  storage.write(batch);
+}
+// Another value under a key; `change` gets the one that is there.
+void change(Storage& storage, const std::string& prefix, const std::function<void(std::string&)>& change) {
+  Key found = testing::found(storage, prefix);
+  change(found.value);
+  put(storage, found.key, found.value);
+}
+
+std::string cart_key(const std::string& id) { return key_of(simple_table("carts"), {{"id", id}}); }
+std::string entries(IndexId index) { return item_key(carts_id, index, {}); }
+
+// What makes one file another: all files by their names.
+std::map<std::string, std::string> contents(const std::string& path) {
+  std::map<std::string, std::string> files;
+  for (const auto& file : fs::recursive_directory_iterator(path)) {
+    if (!file.is_regular_file()) continue;
+    std::ifstream in(file.path(), std::ios::binary);
+    files[file.path()] = {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  }
+  return files;
+}
+
+// The log that was written to last.
+fs::path last_log(const std::string& path) {
+  fs::path last;
+  for (const auto& file : fs::directory_iterator(path))
+    if (file.path().extension() == ".log" && fs::file_size(file) > 0) last = std::max(last, file.path());
+  REQUIRE_FALSE(last.empty());
+  return last;
+}
+
+struct Damage {
+  std::string what;
+  std::function<void(Storage&)> plant;
+  std::string line;   // part of what is said of it
+  bool mends = true;  // else repair says that it stays, or moves it out
+  bool moves = false;
+};
+
+constexpr std::size_t damages_of_a_table = 13;  // the first, which can be planted together
+
+const std::vector<Damage>& all_damages() {
+  static const std::vector<Damage> damages = {
+      {"a missing index entry", [](Storage& s) { erase(s, found(s, entries(by_user)).key); },
+       "table carts (000000000000, us-east-1): index by_user has no entry for the item id=\""},
+      {"an index entry that is left over",
+       [](Storage& s) { put(s, found(s, entries(by_user)).key + "\x01", cart_key("gone")); },
+       "index by_user has an entry 0x"},
+      {"an index entry whose item has other values",
+       [](Storage& s) {
+         std::string entry;
+         const AttributeValue user("nobody"), id("c");
+         const AttributeValue *users[] = {&user}, *ids[] = {&id};
+         append_key(entry, users, {});
+         append_partition(entry, ids);
+         put(s, item_key(carts_id, by_user, entry), cart_key("c"));
+       },
+       "index by_user has an entry user=\"nobody\", id=\"c\", and its item has other values"},
+      {"an index entry that points elsewhere",
+       [](Storage& s) { put(s, found(s, entries(by_day)).key, cart_key("gone")); },
+       "index by_day has an entry for the item id="},
+      {"an entry of an index that is gone",
+       [](Storage& s) { put(s, item_key(carts_id, 7, "entry"), cart_key("a")); },
+       "there is an entry of an index that the table does not have"},
+      {"a missing expiry entry", [](Storage& s) { erase(s, found(s, table_prefix('X', carts_id)).key); },
+       "is due at 2024-05-01T00:16:40.001Z and has no expiry entry"},
+      {"an expiry entry of another instant",
+       [](Storage& s) {
+         put(s, ExpiryIndex(60'000).entry_key(carts_id, start_ms + 5'000'000, cart_key("c")), {});
+       },
+       "there is an expiry entry of the item id=\"c\", which is due at another instant"},
+      {"an expiry entry in a window that is not its own",
+       [](Storage& s) {
+         const Instant due = start_ms + 1'000'001;
+         put(s, ExpiryIndex(1000).entry_key(carts_id, due, cart_key("c")), {});
+       },
+       "there is an expiry entry of the item id=\"c\" in a window that is not its own"},
+      {"an expiry entry of an item that is not there",
+       [](Storage& s) {
+         put(s, ExpiryIndex(60'000).entry_key(carts_id, start_ms + 5'000'000, cart_key("gone")), {});
+       },
+       "there is an expiry entry of the item id=\"gone\", which is not there"},
+      {"an expiry entry that is none", [](Storage& s) { put(s, table_prefix('X', carts_id) + "soon", {}); },
+       "there is an expiry entry that is none: 0x58"},
+      {"a wrong counter", [](Storage& s) { put(s, counter_key(carts_id, 0), std::string(16, '\x01')); },
+       "the counter of its items says "},
+      {"a lost counter", [](Storage& s) { erase(s, counter_key(carts_id, by_user)); },
+       "the counter of the entries of its index by_user says 0 with 0 bytes; there are 4 with "},
+      {"a counter of the wrong length",
+       [](Storage& s) { put(s, counter_key(carts_id, expiry_entries), "x"); },
+       "the counter of its items that will expire says nothing; there are 4 with 0 bytes"},
+      {"a record in no shard",
+       [](Storage& s) { put(s, record_key(1, 7, 2), found(s, table_prefix('S', 1)).value); },
+       "stream of table carts (000000000000, us-east-1): record 2 in shard 7 is in a shard that is not "
+       "there"},
+      {"a record of no stream", [](Storage& s) { put(s, record_key(9, 0, 2), "record"); },
+       "record 2 is of stream 9, which is not there"},
+      {"a record from before the oldest",
+       [](Storage& s) { put(s, record_key(1, 0, 0), found(s, table_prefix('S', 1)).value); },
+       "record 0 in shard 0 is from before the shard's oldest"},
+      {"two records with one number",
+       [](Storage& s) {
+         const Key first = found(s, shard_prefix(1, 0));
+         put(s, record_key(1, 1, record_sequence(first.key)), first.value);
+       },
+       "has the number of another one", false, true},
+      {"a record in another item's shard",
+       [](Storage& s) { put(s, record_key(1, 1, 100), found(s, shard_prefix(1, 0)).value); },
+       "record 100 in shard 1 is of an item that belongs to another shard", false, true},
+      {"a record that cannot be decoded",
+       [](Storage& s) { change(s, shard_prefix(1, 0), [](std::string& v) { v.resize(v.size() / 2); }); },
+       "cannot be decoded: ", false, true},
+      {"an item that cannot be decoded",
+       [](Storage& s) { put(s, item_key(carts_id, 0, cart_key("c")), "\x01"); },
+       "the item id=\"c\" cannot be decoded: it has 1 bytes", false, true},
+      {"an item under another key",
+       [](Storage& s) {
+         std::string value;
+         REQUIRE(s.get(item_key(carts_id, 0, cart_key("c")), value));
+         put(s, item_key(carts_id, 0, cart_key("z")), value);
+         erase(s, item_key(carts_id, 0, cart_key("c")));
+       },
+       "under the key id=\"z\" lies an item with the key id=\"c\""},
+      {"an item under another key, and another under its own",
+       [](Storage& s) {
+         std::string value;
+         REQUIRE(s.get(item_key(carts_id, 0, cart_key("c")), value));
+         put(s, item_key(carts_id, 0, cart_key("z")), value);
+       },
+       "under the key id=\"z\" lies an item with the key id=\"c\"", false, true},
+      {"items of a table that is not described",
+       [](Storage& s) {
+         std::string bytes;
+         encode_item({{"id", "a"}}, bytes);
+         put(s, item_key(77, 0, cart_key("a")), bytes);
+       },
+       "there is an item of table number 77, which is not described", false, true},
+      {"entries of a table that is gone",
+       [](Storage& s) {
+         put(s, item_key(77, 1, "entry"), "key");
+         put(s, counter_key(77, 0), std::string(16, '\0'));
+       },
+       "there is something left of table number 77"},
+      {"a table's description that cannot be decoded",
+       [](Storage& s) { put(s, table_prefix('T', 2), "description"); },
+       "the description of table number 2 cannot be decoded, and what the table holds was not checked",
+       false},
+      {"a stream's description that is lost", [](Storage& s) { erase(s, table_prefix('R', 1)); },
+       "table carts (000000000000, us-east-1): the description of its stream is not there"},
+      {"a stream's description that cannot be decoded",
+       [](Storage& s) { put(s, table_prefix('R', 1), "description"); },
+       "the description of stream number 1 cannot be decoded"},
+      {"a shard with hashes of another",
+       [](Storage& s) {
+         change(s, table_prefix('R', 1), [](std::string& bytes) {
+           Stream stream = stream_from_item(decode_item(bytes));
+           stream.shards[0].last_hash += 1;
+           bytes.clear();
+           encode_item(to_item(stream), bytes);
+         });
+       },
+       "its open shards do not divide all hashes among them", false},
+      {"an enabled stream without a table",
+       [](Storage& s) {
+         change(s, table_prefix('R', 1), [&](std::string& bytes) {
+           Stream stream = stream_from_item(decode_item(bytes));
+           stream.id = 5;
+           stream.table = 99;
+           std::string other;
+           encode_item(to_item(stream), other);
+           put(s, table_prefix('R', 5), other);
+         });
+       },
+       "it is enabled, and no table has it"},
+      {"the next ids too low",
+       [](Storage& s) { put(s, "Mnext-ids", std::string("\x01\0\0\0\x01\0\0\0", 8)); },
+       "the next table or stream would get an id that was given already"},
+      {"a lost span of windows", [](Storage& s) { erase(s, "Mexpiry-window"); },
+       "the span of the windows of expiry is lost"},
+      {"a number that nobody knows", [](Storage& s) { put(s, "Manswer", "42"); },
+       "there is a number that nobody knows: Manswer", false, true},
+      {"a key of no kind", [](Storage& s) { put(s, "Zebra", "stripes"); },
+       "there is a key of a kind that there is not: 0x5a65627261", false, true},
+      {"a clock that cannot be decoded",
+       [](Storage& s) { change(s, "C", [](std::string& v) { v.resize(3); }); },
+       "the clock of the account 000000000000 cannot be decoded"},
+      {"a token without its age", [](Storage& s) { erase(s, found(s, "U").key); },
+       "a token would never be forgotten"},
+      {"an age without its token", [](Storage& s) { erase(s, found(s, "Q").key); },
+       "there is an age of a token that is not there"},
+      {"a token that is none", [](Storage& s) { put(s, "Qtoken", {}); },
+       "there is a token under a key that is none"},
+      {"a document under a wrong key", [](Storage& s) { put(s, "Dletter", "dear"); },
+       "there is a document under a key that is none", false, true},
+      {"a snapshot without its head", [](Storage& s) { erase(s, table_prefix('G', 2)); },
+       "there is something left of a snapshot that is not there"},
+      {"a snapshot's head that cannot be decoded", [](Storage& s) { put(s, table_prefix('G', 2), "head"); },
+       "the head of a snapshot cannot be decoded", false},
+      {"a wrong counter in a snapshot",
+       [](Storage& s) { put(s, found(s, table_prefix('K', 1)).key, std::string(16, '\x01')); },
+       "snapshot 1 of 000000000000, table carts (000000000000, us-east-1): the counter of its items says"},
+      {"an image for no snapshot", [](Storage& s) { put(s, image_key(99, "Iimage-of-a-key"), "\x01value"); },
+       "there is an image for a snapshot that is not there"},
+      {"an index entry that a snapshot lacks",
+       [](Storage& s) {
+         const Table table = carts_table();
+         const std::string entry = index_entry_key(table, table.indexes[1], cart("c"));
+         put(s, image_key(2, item_key(carts_id, by_user, entry)), std::string(1, '\0'));
+       },
+       "snapshot 2 of 000000000000, table carts (000000000000, us-east-1): index by_user has no entry"},
+      {"the next snapshot's id too low", [](Storage& s) { put(s, "Msnapshots", std::string(12, '\0')); },
+       "the next snapshot would get an id that was given already"},
+  };
+  return damages;
+}
+
+}  // namespace
+
+TEST_CASE("a directory with one of everything is as it should be, and verify says how much there is",
+          "[verification]") {
+  const Directory directory;
+  fill(directory.path());
+  Outcome outcome;
+  const auto checked = verify_directory(directory.path(), listener(outcome));
+  REQUIRE(checked);
+  CHECK(outcome.lines == std::vector<std::string>{});
+  CHECK(checked->wrong == 0);
+  CHECK(checked->checked->tables == 2);
+  CHECK(checked->checked->streams == 1);
+  CHECK(checked->checked->records == 7);
+  CHECK(checked->checked->snapshots == 2);
+  CHECK(checked->checked->tokens == 1);
+  CHECK(checked->checked->documents == 1);
+  CHECK(checked->checked->items == 7 + 7 + 7);  // now, and in each snapshot
+  const Outcome repair = repaired(directory.path());
+  CHECK(repair.mended == 0);
+  CHECK(repair.wrong == 0);
+}
+
+TEST_CASE("each kind of damage is named; what can be derived is mended, and the rest is said to stay",
+          "[verification][holds]") {
+  for (const Damage& damage : all_damages()) {
+    INFO(damage.what);
+    const Directory directory;
+    fill(directory.path());
+    damage.plant(*open(directory.path()));
+
+    const Outcome before = verified(directory.path());
+    for (const std::string& line : before.lines) UNSCOPED_INFO("wrong: " << line);
+    CHECK(says(before.lines, damage.line));
+    const Outcome repair = repaired(directory.path());
+    for (const std::string& line : repair.mended_lines) UNSCOPED_INFO("mended: " << line);
+    const Outcome after = verified(directory.path());
+    for (const std::string& line : after.lines) UNSCOPED_INFO("after: " << line);
+    CHECK(after.lines == repair.lines);
+    if (damage.mends) {
+      CHECK(repair.mended > 0);
+      CHECK(after.wrong == 0);
+      continue;
+    }
+    CHECK(says(after.lines, damage.line));
+    if (!damage.moves) continue;
+    const std::string file = directory.path() + "-moved";
+    CHECK(repaired(directory.path(), {.move_out_file = file}).mended > 0);
+    CHECK(verified(directory.path()).lines == std::vector<std::string>{});
+    std::ifstream moved(file);
+    std::string line;
+    CHECK(std::getline(moved, line));
+    CHECK(line.starts_with("0x"));
+    fs::remove(file);
+  }
+}
+
+TEST_CASE("a repair that is interrupted anywhere leaves a directory no worse, and another one ends it",
+          "[verification]") {
+  const Directory directory;
+  fill(directory.path());
+  {
+    const auto storage = open(directory.path());
+    for (std::size_t i = 0; i < damages_of_a_table; ++i) all_damages()[i].plant(*storage);
+  }
+  std::uint64_t wrong = verified(directory.path()).wrong;
+  CHECK(wrong > 10);
+  while (wrong > 0) {
+    {
+      // One mend, then it ends.
+      const auto storage = open(directory.path());
+      const Storage::Snapshot at(*storage);
+      std::optional<Batch> mend;
+      Findings findings([&](Finding finding) {
+        if (!mend && !finding.mend.empty()) mend = std::move(finding.mend);
+      });
+      verify(*storage, at, {}, findings);
+      REQUIRE(mend);
+      storage->write(*mend);
+    }
+    const std::uint64_t left = verified(directory.path()).wrong;
+    REQUIRE(left < wrong);
+    wrong = left;
+  }
+}
+
+TEST_CASE("verify changes no byte of a directory, one with a torn log neither", "[verification][holds]") {
+  const Directory directory;
+  fill(directory.path());
+  const bool torn = GENERATE(false, true);
+  if (torn) {
+    const fs::path log = last_log(directory.path());
+    fs::resize_file(log, fs::file_size(log) - 3);
+  }
+  const auto before = contents(directory.path());
+  CHECK(verified(directory.path()).wrong == 0);
+  CHECK(contents(directory.path()) == before);
+}
+
+TEST_CASE("what is open, is not ours, is of another format or is not there is not looked at",
+          "[verification]") {
+  const Directory directory;
+  const std::string path = directory.path() + "/data";
+  const auto refusals = [&] {
+    Outcome unused;
+    const auto checked = verify_directory(path, listener(unused));
+    const auto repaired = repair_directory(path, {}, listener(unused));
+    REQUIRE_FALSE(checked);
+    REQUIRE_FALSE(repaired);
+    CHECK(checked.error() == repaired.error());
+    return checked.error();
+  };
+  CHECK(refusals() == "cannot read the data directory " + path + ": No such file or directory");
+  fs::create_directory(path);
+  CHECK(refusals() == "the data directory " + path + " is empty");
+  CHECK(fs::is_empty(path));
+  std::ofstream(path + "/letter.txt") << "dear";
+  CHECK(refusals().find("is not Mayfly's") != std::string::npos);
+  fs::remove(path + "/letter.txt");
+  {
+    const auto storage = open(path);
+    put(*storage, "k", "v");
+    CHECK(refusals() == "the data directory " + path + " is in use by another process");
+  }
+  fs::remove(path + "/MAYFLY");
+  CHECK(refusals().find("is not Mayfly's") != std::string::npos);
+  std::ofstream(path + "/MAYFLY") << "Mayfly's data, format 3\n";
+  const auto before = contents(path);
+  CHECK(refusals() == "the data directory " + path +
+                          " was written by another version of Mayfly, whose format this one does not know");
+  CHECK(contents(path) == before);
+}
+
+TEST_CASE("a directory of the format before is verified as it is, and is of this one when it was repaired",
+          "[verification]") {
+  const Directory directory;
+  fill(directory.path());
+  const std::string mark = directory.path() + "/MAYFLY";
+  std::ofstream(mark) << "Mayfly's data, format 1\n";
+  CHECK(verified(directory.path()).wrong == 0);
+  CHECK(contents(directory.path())[mark] == "Mayfly's data, format 1\n");
+  CHECK(repaired(directory.path()).wrong == 0);
+  CHECK(contents(directory.path())[mark] == "Mayfly's data, format 2\n");
+}
+
+TEST_CASE("a damaged file is named; repair leaves it unless it is told to give it up", "[verification]") {
+  const Directory directory;
+  fill(directory.path());
+  open(directory.path());  // what the log had is in a table file from then on
+  fs::path table;
+  for (const auto& file : fs::directory_iterator(directory.path()))
+    if (file.path().extension() == ".sst") table = file.path();
+  REQUIRE_FALSE(table.empty());
+  const bool cut = GENERATE(false, true);
+  if (cut)
+    fs::resize_file(table, fs::file_size(table) / 2);
+  else {
+    std::fstream file(table, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(100);
+    file.put('\x7f');
+  }
+  const Outcome before = verified(directory.path());
+  CHECK(says(before.lines, table.string() + " cannot be read: "));
+  const auto files = contents(directory.path());
+  CHECK(says(repaired(directory.path()).lines, table.string() + " cannot be read: "));
+  CHECK(contents(directory.path()) == files);
+
+  const Outcome repair = repaired(directory.path(), {.give_up_damaged_files = true});
+  CHECK(says(repair.mended_lines, "moved " + table.string() + " to " + directory.path() + "/lost/"));
+  CHECK(repair.wrong == 0);
+  CHECK(fs::exists(directory.path() + "/lost/" + table.filename().string()));
+  CHECK(verified(directory.path()).wrong == 0);
+  World world({.directory = directory.path(), .reap = false});
+}
+
+TEST_CASE("a damaged log is named; given up, what was written before the damage stays", "[verification]") {
+  const Directory directory;
+  {
+    const auto storage = open(directory.path());
+    put(*storage, "Mnext-ids", std::string("\x01\0\0\0\x01\0\0\0", 8));
+    put(*storage, "Mexpiry-window", std::string("\x60\xea\0\0\0\0\0\0", 8));
+    for (int i = 0; i < 50; ++i)
+      put(*storage, "D000000000000" + std::string("\0k\0", 3) + std::to_string(i), "document");
+  }
+  const fs::path log = last_log(directory.path());
+  {
+    std::fstream file(log, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(fs::file_size(log) / 2));
+    file.put('\x7f');
+  }
+  CHECK(says(verified(directory.path()).lines, "what " + log.string() + " holds from byte "));
+  CHECK(says(repaired(directory.path()).lines, "what " + log.string() + " holds from byte "));
+  const Outcome repair = repaired(directory.path(), {.give_up_damaged_files = true});
+  CHECK(says(repair.mended_lines, "cut " + log.string() + " at byte "));
+  CHECK(repair.wrong == 0);
+  std::string value;
+  const auto storage = open(directory.path());
+  CHECK(storage->get("D000000000000" + std::string("\0k\0", 3) + "0", value));
+  CHECK_FALSE(storage->get("D000000000000" + std::string("\0k\0", 3) + "49", value));
+}
+
+TEST_CASE("a database that is being written to is as it should be at every instant",
+          "[verification][holds]") {
+  const Directory directory;
+  World world({.directory = directory.path(), .reap = false});
+  const auto carts = world.create(carts_table());
+  world.enable_ttl(carts);
+  std::atomic<bool> ended = false;
+  std::thread writer([&] {
+    for (int i = 0; !ended; ++i) {
+      world.put(carts, {{"id", std::to_string(i % 20)},
+                        {"user", "u" + std::to_string(i % 7)},
+                        {"ttl", number(start_seconds + i)}});
+      if (i % 3 == 0) world.remove(carts, {{"id", std::to_string(i % 11)}});
+    }
+  });
+  for (int i = 0; i < 20; ++i) CHECK(world.inconsistency(carts) == "");
+  ended = true;
+  writer.join();
+}
+
+}  // namespace mayfly::testing
