@@ -20,24 +20,35 @@ import (
 
 // A Mayfly of its own for a test: $MAYFLY_SERVER, or what script/build leaves, in memory and on a free port.
 type mayflyServer struct {
-	url string
+	url  string
+	kill func() // SIGKILL; returns when it has ended
 }
 
-func startMayfly(t *testing.T) *mayflyServer {
+func startMayfly(t *testing.T, options ...string) *mayflyServer {
 	t.Helper()
 	executable := os.Getenv("MAYFLY_SERVER")
 	if executable == "" {
 		executable = filepath.Join("..", "..", "..", "build", "release", "mayfly")
 	}
 	portFile := filepath.Join(t.TempDir(), "port")
-	server := exec.Command(executable, "serve", "--log-level", "warning", "--port", "0", "--port-file", portFile)
+	server := exec.Command(executable, append([]string{"serve", "--log-level", "warning", "--port", "0",
+		"--port-file", portFile}, options...)...)
 	server.Stderr = os.Stderr
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Wait() }()
+	killed := false
+	kill := func() {
+		killed = true
+		_ = server.Process.Kill()
+		<-ended
+	}
 	t.Cleanup(func() {
+		if killed {
+			return
+		}
 		_ = server.Process.Signal(syscall.SIGTERM)
 		if err := <-ended; err != nil {
 			t.Errorf("mayfly ended with %v", err)
@@ -57,7 +68,7 @@ func startMayfly(t *testing.T) *mayflyServer {
 		port, err = os.ReadFile(portFile)
 		return err == nil
 	})
-	return &mayflyServer{url: fmt.Sprintf("http://127.0.0.1:%s", strings.TrimSpace(string(port)))}
+	return &mayflyServer{url: fmt.Sprintf("http://127.0.0.1:%s", strings.TrimSpace(string(port))), kill: kill}
 }
 
 func (server *mayflyServer) dynamodb() *dynamodb.Client {
