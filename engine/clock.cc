@@ -52,6 +52,10 @@ Instant elapsed_since(Instant begin, Instant now) { return now > begin ? now - b
 
 Instant AccountClock::now() const {
   const Lock lock(mutex_);
+  return read();
+}
+
+Instant AccountClock::read() const {
   if (held_) return anchor_.here;
   switch (anchor_.setting.mode) {
     case ClockSetting::Mode::real: return host_.now();
@@ -101,6 +105,14 @@ void AccountClock::set(Anchor anchor) {
   const Lock lock(mutex_);
   anchor_ = anchor;
   held_ = false;
+}
+
+Instant AccountClock::stop(ClockSetting setting) {
+  const Lock lock(mutex_);
+  const Instant now = read();
+  anchor_ = {setting, host_.now(), now};
+  held_ = true;
+  return now;
 }
 
 void AccountClock::hold(Instant now) {

@@ -88,11 +88,15 @@ class AccountClock final : public Clock {
   // Goes by this setting from now on, beginning at `now` (in real time: at the host's).
   void set(ClockSetting setting, Instant now);
   void set(Anchor anchor);  // as if since then
-  // While the clock is being moved it stands still at the instants it passes, whatever its setting.
+  // While the clock is being moved it stands still: where it was when that began, and at the instants that it
+  // passes. Returns where that is; `setting` is the one that it will go on by.
+  Instant stop(ClockSetting setting);
   void hold(Instant now);
 
  private:
   const Clock& host_;
+  [[nodiscard]] Instant read() const REQUIRES(mutex_);
+
   mutable Mutex mutex_;  // for a few instructions
   Anchor anchor_ GUARDED_BY(mutex_);
   bool held_ GUARDED_BY(mutex_) = false;

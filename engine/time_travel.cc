@@ -31,7 +31,8 @@ Advanced TimeTravel::go(const Account::Turn& turn, Instant to, ClockSetting arri
   Accounts& accounts = database_.parts().accounts;
   Account& account = turn.account();
   AccountClock& clock = account.clock();
-  const Instant from = clock.now();
+  const ClockSetting going_on = moved(clock.setting());
+  const Instant from = clock.stop(going_on);
 
   // Whatever happens on the way, the clock goes on from where it came to.
   struct Arrival {
@@ -47,8 +48,7 @@ Advanced TimeTravel::go(const Account::Turn& turn, Instant to, ClockSetting arri
 
   Advanced result;
   {
-    Arrival arrival{account, trimmer_, moved(clock.setting()), from};
-    clock.set(arrival.setting, from);
+    Arrival arrival{account, trimmer_, going_on, from};
     TimerQueue& timers = account.timers();
     Failpoints& failpoints = database_.parts().failpoints;
     const auto something_waited = [&] {
