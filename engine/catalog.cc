@@ -1,6 +1,8 @@
 #include "engine/catalog.h"
 
 #include <algorithm>
+#include <optional>
+#include <shared_mutex>
 #include <utility>
 
 #include "engine/account.h"
@@ -55,6 +57,18 @@ void close_with_last_records(const Storage& storage, Stream& stream, Instant now
       end_with_last_record(storage, stream.id, shard);
 }
 
+// As long as it lives, readers wait for the description to say what is erased.
+class Erasing {
+ public:
+  explicit Erasing(std::atomic<bool>& flag) : flag_(flag) { flag_ = true; }
+  ~Erasing() { flag_ = false; }
+  Erasing(const Erasing&) = delete;
+  Erasing& operator=(const Erasing&) = delete;
+
+ private:
+  std::atomic<bool>& flag_;
+};
+
 bool has_index(const Table& table, IndexId id) {
   return std::any_of(table.indexes.begin(), table.indexes.end(),
                      [&](const Index& index) { return index.id == id; });
@@ -103,6 +117,11 @@ void LiveTable::describe(std::shared_ptr<const Table> description) {
 std::shared_ptr<const Table> LiveTable::description() const {
   const Lock lock(mutex_);
   return description_;
+}
+
+bool LiveTable::still_has(IndexId index) const {
+  if (erasing_.load()) static_cast<void>(std::shared_lock(gate_));
+  return !dropped() && (index == 0 || has_index(*description(), index));
 }
 
 Counter& LiveTable::counter(IndexId index) const {
@@ -246,8 +265,10 @@ std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::functio
   change(table);
 
   Batch batch;
+  std::optional<Erasing> erasing;
   for (const Index& index : old->indexes) {
     if (has_index(table, index.id)) continue;
+    if (!erasing) erasing.emplace(live.erasing_);
     storage_.erase_prefix(batch, item_key(table.id, index.id, {}));
     batch.erase(counter_key(table.id, index.id));
   }
@@ -309,6 +330,7 @@ bool Catalog::drop(LiveTable& live) {
   if (live.dropped()) return false;
   const Lock changing(changes_);
   const std::shared_ptr<const Table> table = live.description();
+  const Erasing erasing(live.erasing_);
   Batch batch;
   // What a snapshot has of it stays where it is.
   if (!live.kept_) erase_data(batch, table->id);

@@ -61,6 +61,9 @@ class LiveTable {
   [[nodiscard]] bool dropped() const { return dropped_.load(); }
   // Whether an item of it may go by itself: it has TTL, and a mode that is not manual.
   [[nodiscard]] bool expires() const { return expires_.load(std::memory_order_acquire); }
+  // Whether what was read of the table (index 0) or of one of its indexes until now was all there. False: it
+  // is dropped, and its items or entries may have been gone before. Waits for whoever is just about that.
+  [[nodiscard]] bool still_has(IndexId index) const;
   // Items and bytes of the table (index 0) or of one of its indexes.
   [[nodiscard]] Counter& counter(IndexId index) const;
   template <class Visit>
@@ -80,6 +83,7 @@ class LiveTable {
   mutable ExpiryStats expiry_stats_;
   mutable Gate gate_;                 // lock_table.h has the order
   std::atomic<bool> dropped_{false};  // changes while the gate is held alone
+  std::atomic<bool> erasing_{false};  // what the description still has; while the gate is held alone
   std::atomic<bool> kept_{false};     // a snapshot has the table; changes while the gate is held alone
   mutable Mutex mutex_;  // for a few instructions; the two below change while the gate is held alone
   std::shared_ptr<const Table> description_ GUARDED_BY(mutex_);

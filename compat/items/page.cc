@@ -107,17 +107,18 @@ class Reader {
 
 }  // namespace
 
-Page read_page(const engine::Database& database, const PageRequest& request, json::Writer* items) {
+Result<Page> read_page(const engine::Database& database, const PageRequest& request, json::Writer* items) {
   if (items != nullptr) items->begin_array();
-  Page page = read_items(database, request, items);
+  TRY(Page page, read_items(database, request, items));
   if (items != nullptr) items->end_array();
   return page;
 }
 
-Page read_items(const engine::Database& database, const PageRequest& request, json::Writer* items) {
+Result<Page> read_items(const engine::Database& database, const PageRequest& request, json::Writer* items) {
   Page page;
   Reader reader(request, items);
   engine::Cursor cursor(database, *request.target.live, request.range);
+  CHECK_OK(check_still_there(request.target));
   bool full = false;
   while (!full && cursor.next()) {
     page.bytes += reader.add(cursor.item(), cursor.key(), page);

@@ -5,7 +5,7 @@
 // at, not what passed the filter; of an index they count what it projects.
 //
 //   json::Writer items(text);
-//   const Page page = read_page(context.database, request, &items);   // [{"id":{"S":"1"}},…]
+//   TRY(const Page page, read_page(context.database, request, &items));   // [{"id":{"S":"1"}},…]
 //   if (page.last_evaluated_key) …
 #pragma once
 
@@ -51,10 +51,11 @@ struct Page {
   std::size_t bytes = 0;  // looked at
 };
 
-// Writes the items as an array; nullptr: they are only counted.
-Page read_page(const engine::Database& database, const PageRequest& request, json::Writer* items);
+// Writes the items as an array; nullptr: they are only counted. An error: the table or the index is gone
+// since the request's target was found.
+Result<Page> read_page(const engine::Database& database, const PageRequest& request, json::Writer* items);
 // The same, into an array that is open.
-Page read_items(const engine::Database& database, const PageRequest& request, json::Writer* items);
+Result<Page> read_items(const engine::Database& database, const PageRequest& request, json::Writer* items);
 
 // What an index holds of an item.
 engine::Item projected_item(const engine::Table& table, const engine::Index& index, const engine::Item& item);

@@ -31,6 +31,10 @@ Result<void> check_start_attributes(std::span<const engine::KeyAttribute> attrib
   return {};
 }
 
+Unexpected<Error> no_such_index(std::string_view name) {
+  return error::validation("The table does not have the specified index: " + std::string(name));
+}
+
 std::string with_scalar(std::string prefix, const AttributeValue& scalar) {
   engine::append_scalar(prefix, scalar);
   return prefix;
@@ -63,9 +67,7 @@ Result<ReadTarget> find_read_target(const Context& context, std::string_view tab
   target.table = target.live->description();
   if (!index_name) return target;
   target.index = target.table->find_index(*index_name);
-  if (target.index == nullptr) {
-    return error::validation("The table does not have the specified index: " + std::string(*index_name));
-  }
+  if (target.index == nullptr) return no_such_index(*index_name);
   if (target.index->kind == Index::Kind::global) {
     if (consistent) {
       return error::validation("Consistent reads are not supported on global secondary indexes");
@@ -75,6 +77,12 @@ Result<ReadTarget> find_read_target(const Context& context, std::string_view tab
     }
   }
   return target;
+}
+
+Result<void> check_still_there(const ReadTarget& target) {
+  if (target.live->still_has(target.index == nullptr ? engine::IndexId{0} : target.index->id)) return {};
+  if (target.live->dropped()) return table_not_found();
+  return no_such_index(target.index->name);
 }
 
 std::size_t start_key_size(const ReadTarget& target) {

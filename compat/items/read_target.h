@@ -40,6 +40,9 @@ Result<ReadTarget> find_read_target(const Context& context, const json::Value& r
 Result<ReadTarget> find_read_target(const Context& context, std::string_view table_name,
                                     std::optional<std::string_view> index_name, bool consistent);
 
+// What begins to be read now is all there: the table, and the index, were not dropped since they were found.
+Result<void> check_still_there(const ReadTarget& target);
+
 // Where a Query looks.
 engine::KeyRange key_range(const ReadTarget& target, const expression::KeyCondition& condition);
 // How many partitions a Scan of the table or of its indexes passes: PageRequest::partitions.

@@ -105,12 +105,12 @@ Result<void> apply_index_projection(bool all_attributes, PageRequest& page) {
   return {};
 }
 
-void answer_page(const Context& context, const json::Value& request, const PageRequest& page_request,
-                 json::Writer& out) {
+Result<void> answer_page(const Context& context, const json::Value& request, const PageRequest& page_request,
+                         json::Writer& out) {
   const bool count_only = string_member(request, "Select") == "COUNT";
   out.begin_object();
   if (!count_only) out.key("Items");
-  const Page page = read_page(context.database, page_request, count_only ? nullptr : &out);
+  TRY(const Page page, read_page(context.database, page_request, count_only ? nullptr : &out));
   out.key("Count");
   out.integer(static_cast<std::int64_t>(page.count));
   out.key("ScannedCount");
@@ -128,6 +128,7 @@ void answer_page(const Context& context, const json::Value& request, const PageR
     consumed.write(out, mode);
   }
   out.end_object();
+  return {};
 }
 
 }  // namespace mayfly::compat

@@ -23,7 +23,7 @@ Result<void> apply_index_projection(const json::Value& request, PageRequest& pag
 Result<void> apply_index_projection(bool all_attributes, PageRequest& page);
 
 // Reads the page and writes the answer: Items, Count, ScannedCount, LastEvaluatedKey, ConsumedCapacity.
-void answer_page(const Context& context, const json::Value& request, const PageRequest& page,
-                 json::Writer& out);
+Result<void> answer_page(const Context& context, const json::Value& request, const PageRequest& page,
+                         json::Writer& out);
 
 }  // namespace mayfly::compat

@@ -45,6 +45,7 @@ Result<void> read(const Context& context, std::shared_ptr<engine::LiveTable> tab
   const auto description = read.table->description();
   TRY(read.key, request_key(*description, read.key_item));
   const auto item = context.database.get(*read.table, read.key);
+  if (!item && !read.table->still_has(0)) return table_not_found();
   if (item) {
     json::Writer out(response.item);
     write_item_read(out, read, *item);

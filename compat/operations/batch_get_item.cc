@@ -120,8 +120,8 @@ void write_unprocessed(json::Writer& out, const TableReads& reads) {
 
 // Writes the items that are there and returns the units they cost; keys that do not fit any more are left
 // over.
-double read_table(const Context& context, TableReads& reads, std::size_t& keys_left, std::size_t& bytes_left,
-                  json::Writer& out) {
+Result<double> read_table(const Context& context, TableReads& reads, std::size_t& keys_left,
+                          std::size_t& bytes_left, json::Writer& out) {
   double units = 0;
   out.begin_array();
   for (std::size_t i = 0; i < reads.keys.size(); ++i) {
@@ -137,7 +137,10 @@ double read_table(const Context& context, TableReads& reads, std::size_t& keys_l
     }
     bytes_left -= bytes;
     units += read_units(bytes, reads.consistent);
-    if (!item) continue;
+    if (!item) {
+      if (!reads.table->still_has(0)) return table_not_found();
+      continue;
+    }
     if (reads.projection) {
       write_item_object(out, expression::project(*reads.projection, item->item()));
     } else {
@@ -165,7 +168,8 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   for (TableReads& reads : tables) {
     out.key(reads.name);
     consumed.emplace_back(reads.table->description()->name);
-    consumed.back().add_table(read_table(context, reads, keys_left, bytes_left, out));
+    TRY(const double units, read_table(context, reads, keys_left, bytes_left, out));
+    consumed.back().add_table(units);
   }
   out.end_object();
   out.key("UnprocessedKeys");

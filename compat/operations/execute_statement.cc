@@ -94,7 +94,8 @@ struct Pages {
 
 // Reads on from `from`, and writes the items into an open array. Limit and size are those of all ranges
 // together.
-Pages read_pages(const Context& context, partiql::Read& read, const Position& from, json::Writer& out) {
+Result<Pages> read_pages(const Context& context, partiql::Read& read, const Position& from,
+                         json::Writer& out) {
   Pages pages;
   PageRequest& request = read.page;
   for (std::uint64_t at = from.range; at < read.ranges.size(); ++at) {
@@ -106,7 +107,7 @@ Pages read_pages(const Context& context, partiql::Read& read, const Position& fr
     if (at == from.range && !from.after.empty()) {
       start_after(request.range, encode_position(request.target, from.after));
     }
-    Page page = read_items(context.database, request, &out);
+    TRY(Page page, read_items(context.database, request, &out));
     pages.table_units += page.table_units;
     pages.index_units += page.index_units;
     if (page.last_evaluated_key && !read.whole_keys) {
@@ -132,7 +133,7 @@ Result<void> run_select(const Context& context, partiql::Select select, const js
   out.begin_object();
   out.key("Items");
   out.begin_array();
-  const Pages pages = read_pages(context, read, from, out);
+  TRY(const Pages pages, read_pages(context, read, from, out));
   out.end_array();
   if (pages.next) {
     out.key("NextToken");

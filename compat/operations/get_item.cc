@@ -35,6 +35,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   if (projection) CHECK_OK(check_keys_are_scalars(*table, nested_names(*projection)));
 
   const auto item = context.database.get(*live, key);
+  if (!item && !live->still_has(0)) return table_not_found();
   out.begin_object();
   if (item) {
     out.key("Item");

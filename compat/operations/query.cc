@@ -180,8 +180,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   if (start_key) start_after(page.range, encode_position(target, *start_key));
   if (const auto limit = integer_member(request, "Limit")) page.limit = static_cast<std::size_t>(*limit);
   page.consistent = boolean_member(request, "ConsistentRead").value_or(false);
-  answer_page(context, request, page, out);
-  return {};
+  return answer_page(context, request, page, out);
 }
 
 }  // namespace

@@ -137,8 +137,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   if (const auto limit = integer_member(request, "Limit")) page.limit = static_cast<std::size_t>(*limit);
   page.partitions = scanned_partitions(*target.table);
   page.consistent = boolean_member(request, "ConsistentRead").value_or(false);
-  answer_page(context, request, page, out);
-  return {};
+  return answer_page(context, request, page, out);
 }
 
 }  // namespace
