@@ -250,6 +250,7 @@ std::shared_ptr<LiveTable> Catalog::create(Table table) {
   tables_[scope][description->name] = live;
   by_id_[description->id] = live;
   if (description->stream) streams_.put(*description->stream);
+  interleave("table made");
   return live;
 }
 
@@ -312,6 +313,7 @@ std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::functio
   next_stream_ = next_stream;
   auto description = std::make_shared<const Table>(std::move(table));
   live.describe(description);
+  interleave("table changed");
   if (old->ttl && !same_ttl) live.counter(expiry_entries).items = 0;
   for (const IndexId index : given) live.counter(index).items = live.counter(index).bytes = 0;
   if (description->expiry != old->expiry) {
@@ -349,6 +351,7 @@ bool Catalog::drop(LiveTable& live) {
   by_id_.erase(table->id);
   if (names->second.empty()) tables_.erase(names);
   if (closed) streams_.put(*closed);
+  interleave("table dropped");
   return true;
 }
 
@@ -401,6 +404,7 @@ void Catalog::replace(Account& account, const StageReplacement& stage, const std
       tables_[Scope{table->account, table->region}][table->name] = std::move(live);
     }
     for (Stream& stream : streams) streams_.put(std::move(stream));
+    interleave("account replaced");
   });
 }
 

@@ -84,6 +84,7 @@ void Committer::commit_group(std::span<StagedWrite* const> group) {
   }
 
   if (!batch->empty()) storage_.write(*batch);
+  interleave("commit written");
 
   for (const StagedWrite* write : group) {
     for (const StagedWrite::Count& count : write->counts) {
@@ -96,6 +97,7 @@ void Committer::commit_group(std::span<StagedWrite* const> group) {
   if (!feed_.listened()) return;
   for (const StagedWrite* write : group)
     if (write->source != nullptr) write->source->tell(feed_, write->at);
+  interleave("commit told");
 }
 
 }  // namespace mayfly::engine

@@ -8,12 +8,15 @@
 //   const Lock lock(mutex_);                         // until the end of the block
 //   moved_.wait(lock, [&]() REQUIRES(mutex_) { return !windows_.empty(); });
 //
-// Other compilers see std::mutex and comments that cannot be overlooked.
+// Other compilers see std::mutex and comments that cannot be overlooked. Where an Interleaving is used,
+// taking a lock and waiting let other threads go first.
 #pragma once
 
 #include <condition_variable>
 #include <mutex>
 #include <shared_mutex>
+
+#include "engine/interleaving.h"
 
 #if defined(__clang__)
 #define MAYFLY_THREAD_ATTRIBUTE(x) __attribute__((x))
@@ -36,9 +39,21 @@
 
 namespace mayfly::engine {
 
+// Takes a lock that others may hold.
+template <class Take, class Try>
+void take_lock(Take take, Try try_to) {
+  Interleaving* const interleaving = Interleaving::used();
+  if (interleaving == nullptr) [[likely]]
+    return take();
+  interleaving->reached("lock");
+  while (!try_to()) static_cast<void>(interleaving->blocked());
+}
+
 class CAPABILITY("mutex") Mutex {
  public:
-  void lock() ACQUIRE() { mutex_.lock(); }
+  void lock() ACQUIRE() {
+    take_lock([&] { mutex_.lock(); }, [&] { return mutex_.try_lock(); });
+  }
   bool try_lock() TRY_ACQUIRE(true) { return mutex_.try_lock(); }
   void unlock() RELEASE() { mutex_.unlock(); }
 
@@ -49,9 +64,13 @@ class CAPABILITY("mutex") Mutex {
 
 class CAPABILITY("mutex") SharedMutex {
  public:
-  void lock() ACQUIRE() { mutex_.lock(); }
+  void lock() ACQUIRE() {
+    take_lock([&] { mutex_.lock(); }, [&] { return mutex_.try_lock(); });
+  }
   void unlock() RELEASE() { mutex_.unlock(); }
-  void lock_shared() ACQUIRE_SHARED() { mutex_.lock_shared(); }
+  void lock_shared() ACQUIRE_SHARED() {
+    take_lock([&] { mutex_.lock_shared(); }, [&] { return mutex_.try_lock_shared(); });
+  }
   void unlock_shared() RELEASE_GENERIC() { mutex_.unlock_shared(); }
 
  private:
@@ -110,30 +129,55 @@ class Condition {
     return wait(held);
   }
 
+  // Waits by the Interleaving. False: nothing will come.
+  template <class Predicate>
+  bool wait_for_others(std::unique_lock<std::mutex>& held, Interleaving& interleaving,
+                       Predicate predicate) NO_THREAD_SAFETY_ANALYSIS {
+    bool may_come = true;
+    while (!predicate() && may_come) {
+      held.unlock();
+      may_come = interleaving.blocked();
+      while (!held.try_lock()) static_cast<void>(interleaving.blocked());
+    }
+    return predicate();
+  }
+
  public:
   void notify_one() { condition_.notify_one(); }
   void notify_all() { condition_.notify_all(); }
 
   // Requires: the lock is held. It is again when they return.
-  void wait(const Lock<Mutex>& lock) {
-    with(lock, [&](auto& held) { condition_.wait(held); });
-  }
   template <class Predicate>
   void wait(const Lock<Mutex>& lock, Predicate predicate) {
-    with(lock, [&](auto& held) { condition_.wait(held, predicate); });
-  }
-  template <class Instant>
-  void wait_until(const Lock<Mutex>& lock, const Instant& instant) {
-    with(lock, [&](auto& held) { condition_.wait_until(held, instant); });
+    with(lock, [&](auto& held) {
+      if (Interleaving* const interleaving = Interleaving::used()) [[unlikely]] {
+        while (!wait_for_others(held, *interleaving, predicate)) {}
+      } else {
+        condition_.wait(held, predicate);
+      }
+    });
   }
   // False: the instant came first.
   template <class Instant, class Predicate>
   bool wait_until(const Lock<Mutex>& lock, const Instant& instant, Predicate predicate) {
-    return with(lock, [&](auto& held) { return condition_.wait_until(held, instant, predicate); });
+    return with(lock, [&](auto& held) {
+      if (Interleaving* const interleaving = Interleaving::used()) [[unlikely]]
+        return wait_for_others(held, *interleaving, predicate);
+      return condition_.wait_until(held, instant, predicate);
+    });
   }
   template <class Duration, class Predicate>
   bool wait_for(const Lock<Mutex>& lock, const Duration& duration, Predicate predicate) {
     return with(lock, [&](auto& held) { return condition_.wait_for(held, duration, predicate); });
+  }
+
+  // Once, or for nothing. Who waits so is stepped by no Interleaving.
+  void wait(const Lock<Mutex>& lock) {
+    with(lock, [&](auto& held) { condition_.wait(held); });
+  }
+  template <class Instant>
+  void wait_until(const Lock<Mutex>& lock, const Instant& instant) {
+    with(lock, [&](auto& held) { condition_.wait_until(held, instant); });
   }
 
  private:

@@ -254,6 +254,7 @@ SnapshotId Snapshots::take(Account& account) {
     Heads heads = heads_of(account);
     heads[ids.snapshot] = std::move(head);
     set_heads(account, std::move(heads));
+    interleave("snapshot taken");
   });
   return ids.snapshot;
 }

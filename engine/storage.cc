@@ -25,6 +25,7 @@
 
 #include "engine/clock.h"
 #include "engine/data_directory.h"
+#include "engine/interleaving.h"
 #include "engine/key_codec.h"
 #include "engine/mutex.h"
 #include "engine/storage_files.h"
@@ -39,6 +40,37 @@ class NoLog final : public rocksdb::Logger {
  public:
   using rocksdb::Logger::Logv;
   void Logv(const char*, va_list) override {}
+};
+
+// Files of ours; threads and time as `base` has them.
+class EnvWithFiles final : public rocksdb::EnvWrapper {
+ public:
+  EnvWithFiles(rocksdb::Env& base, const std::shared_ptr<rocksdb::FileSystem>& files)
+      : EnvWrapper(rocksdb::NewCompositeEnv(files)), base_(base) {
+    file_system_ = files;
+    system_clock_ = base.GetSystemClock();
+  }
+
+  void Schedule(void (*run)(void*), void* argument, Priority priority, void* tag,
+                void (*unscheduled)(void*)) override {
+    base_.Schedule(run, argument, priority, tag, unscheduled);
+  }
+  int UnSchedule(void* tag, Priority priority) override { return base_.UnSchedule(tag, priority); }
+  void StartThread(void (*run)(void*), void* argument) override { base_.StartThread(run, argument); }
+  void WaitForJoin() override { base_.WaitForJoin(); }
+  unsigned int GetThreadPoolQueueLen(Priority priority) const override {
+    return base_.GetThreadPoolQueueLen(priority);
+  }
+  void SetBackgroundThreads(int number, Priority priority) override {
+    base_.SetBackgroundThreads(number, priority);
+  }
+  int GetBackgroundThreads(Priority priority) override { return base_.GetBackgroundThreads(priority); }
+  void IncBackgroundThreadsIfNeeded(int number, Priority priority) override {
+    base_.IncBackgroundThreadsIfNeeded(number, priority);
+  }
+
+ private:
+  rocksdb::Env& base_;
 };
 
 // What is common: little memory until it is used, no background work that nobody asked for.
@@ -97,6 +129,18 @@ rocksdb::Options disk_options() {
 // How many keys are erased one by one before a range tombstone is the better bargain.
 constexpr int single_erasures_max = 4096;
 
+// While a thread waits inside of RocksDB for jobs of RocksDB's, nobody else goes first.
+class WaitingForJobs {
+ public:
+  WaitingForJobs() { interleave("waits for jobs"); }
+  ~WaitingForJobs() { interleave("jobs done"); }
+  WaitingForJobs(const WaitingForJobs&) = delete;
+  WaitingForJobs& operator=(const WaitingForJobs&) = delete;
+
+ private:
+  Interleaving::Alone alone_;
+};
+
 constexpr std::chrono::milliseconds resume_pause{1000};
 constexpr std::int64_t report_pause_ms = 1000;
 
@@ -145,6 +189,7 @@ struct Storage::Engine final {
    public:
     explicit Failures(Engine& engine) : engine_(engine) {}
     void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* error) override {
+      const Interleaving::Alone alone;
       // A compaction is begun anew by itself; writes go on meanwhile.
       const bool stops = error->severity() >= rocksdb::Status::Severity::kHardError;
       if (stops || reason != rocksdb::BackgroundErrorReason::kCompaction) engine_.fail(error->ToString());
@@ -188,7 +233,7 @@ struct Storage::Engine final {
 
   const std::function<void(std::string_view)> report;
   std::atomic<bool> refuses_files{false};
-  std::shared_mutex writing;          // held alone by who resumes; in memory nobody does
+  SharedMutex writing;                // held alone by who resumes; in memory nobody does
   std::unique_ptr<rocksdb::Env> env;  // before the database, which it outlives
   bool memory = false;
   std::unique_ptr<rocksdb::DB> db;
@@ -252,6 +297,7 @@ void Storage::Engine::fail(const std::string& text) {
 // Goes on where RocksDB stopped: it writes its buffers to files.
 bool Storage::Engine::resume() {
   const Lock nobody_writes(writing);
+  const WaitingForJobs waiting;
   if (!db->Resume().ok()) return false;
   // If it was the log that could not be written to, it takes nothing more, and ends within a record. Another
   // one is begun by a resumption alone, and by that only if there is a buffer to write. So there shall be
@@ -301,6 +347,7 @@ std::optional<std::chrono::milliseconds> Storage::Engine::give_back() {
   options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
   options.exclusive_manual_compaction = false;
   erased_bytes -= erased;
+  const WaitingForJobs waiting;
   (void)db->CompactRange(options, nullptr, nullptr);
 #if defined(__GLIBC__)
   ::malloc_trim(0);
@@ -375,9 +422,9 @@ Expected<std::unique_ptr<Storage>, std::string> Storage::open(StorageOptions opt
     engine->read.verify_checksums = false;
   } else {
     rocksdb_options = disk_options();
-    engine->env = rocksdb::NewCompositeEnv(
-        private_files((options.env != nullptr ? options.env : rocksdb::Env::Default())->GetFileSystem(),
-                      options.file_fails, engine->refuses_files));
+    rocksdb::Env& base = options.env != nullptr ? *options.env : *rocksdb::Env::Default();
+    engine->env = std::make_unique<EnvWithFiles>(
+        base, private_files(base.GetFileSystem(), options.file_fails, engine->refuses_files));
     rocksdb_options.env = engine->env.get();
     rocksdb_options.listeners.push_back(std::make_shared<Engine::Failures>(*engine));
     engine->write.sync = options.fsync;
@@ -456,7 +503,7 @@ std::uint64_t Storage::footprint_bytes() const { return engine_->footprint_bytes
 
 void Storage::write(const Batch& batch) {
   if (options_.write_fails && options_.write_fails()) engine_->fault("a write was made to fail");
-  std::shared_lock<std::shared_mutex> writing;
+  std::shared_lock<SharedMutex> writing;
   if (durable()) {
     writing = std::shared_lock(engine_->writing);
     if (engine_->failing) engine_->fault(failure());
