@@ -43,6 +43,10 @@ class SteppedScheduler final : public engine::Scheduler {
     return engine::RealTime(std::chrono::milliseconds(clock_->now()));
   }
 
+  // Nothing is to be done now. Asked while nobody else runs.
+  [[nodiscard]] bool idle() const NO_THREAD_SAFETY_ANALYSIS {
+    return queue_.empty() && (alarms_.empty() || alarms_.begin()->first > now());
+  }
   // One step of one task; false: none has anything to do now.
   bool step_one() {
     engine::Lock lock(mutex_);

@@ -1,0 +1,111 @@
+// What clients of a database ask, and whether it answers as the model does.
+//
+//   Clients clients(model, seed, {}, wrong, trace);
+//   clients.use(&emulator);
+//   clients.make_tables();
+//   … Clients::act() from each thread, again and again …
+//   clients.check_all();      // when nobody else asks, and nothing is left to do
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compat/emulator.h"
+#include "tests/simulation/model.h"
+
+namespace mayfly::testing {
+
+struct ClientOptions {
+  bool whole_account = true;  // snapshots, restores, resets
+  bool tables = true;         // that are made, changed and dropped
+  bool faults = false;        // storage may fail
+};
+
+class Clients {
+ public:
+  using Wrong = std::function<void(std::string)>;
+
+  // Items are told apart by a value, which counts from `first_value` on.
+  Clients(Model& model, std::uint64_t seed, std::int64_t first_value, ClientOptions options, Wrong wrong,
+          std::vector<std::string>& trace);
+
+  // Whom they ask from now on.
+  void use(compat::Emulator* emulator) { emulator_ = emulator; }
+
+  // Those that were taken may be lost, and their numbers given again.
+  void forget_snapshots() { kept_.clear(); }
+
+  void make_tables();
+  // One request of the thread's client, whichever the seed chooses.
+  void act();
+  // The table's stream has a mapping to a function since it is there, so far as this client knows.
+  [[nodiscard]] bool is_mapped(const std::string& table) const { return mapped_.contains(table); }
+  // Everything that can be read is what the model has.
+  void check_all();
+
+ private:
+  struct Answer {
+    int status;
+    std::string type, text;
+    Json body;
+  };
+  // A snapshot that can be restored: its id, and what it should hold.
+  struct Kept {
+    std::string id;
+    ModelState state;
+  };
+
+  std::uint64_t pick(std::uint64_t below) { return random_() % below; }
+  [[nodiscard]] std::string pick_table();
+  Json pick_key(bool sorted);
+  Json new_item(bool sorted);
+  [[nodiscard]] engine::Instant now() const;
+
+  Answer ask(const std::string& operation, const Json& body);
+  Answer control(const std::string& method, const std::string& path, const Json& body);
+  // Begins the request, asks, and waits until the model knows of all that the answer can know of.
+  Answer run(Request request, const std::function<Answer()>& ask);
+
+  void put();
+  void update();
+  void remove();
+  void batch_write();
+  void transact();
+  void statement();
+  void get();
+  void search();
+  void change_table();
+  void move_clock();
+  void keep_or_restore();
+
+  void deliver(const std::string& table);
+
+  void judge_write(const Answer& answer);
+  [[nodiscard]] Request& mine();
+  void finish();
+  void say_wrong(const std::string& what, const Answer& answer);
+
+  ItemIntent put_intent(const std::string& table, Json item, bool if_absent);
+  void check_table(const std::string& name, const ModelTable& table);
+  void check_stream(const std::string& name, const ModelTable& table);
+  std::vector<Json> read_all(const std::string& operation, Json body, const std::string& list);
+
+  compat::Emulator* emulator_ = nullptr;
+  Model& model_;
+  std::mt19937_64 random_;
+  const ClientOptions options_;
+  const Wrong wrong_;
+  std::vector<std::string>& trace_;
+  const engine::Scope scope_{"000000000000", "us-east-1"};
+  std::int64_t values_;
+  int last_status_ = 0;
+  std::vector<Kept> kept_;
+  std::set<std::string> mapped_;
+};
+
+}  // namespace mayfly::testing

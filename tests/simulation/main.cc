@@ -1,0 +1,73 @@
+// mayfly_simulation: seeds, one after the other, until one is wrong.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdint>
+#include <iostream>
+#include <sched.h>
+
+#include "tests/simulation/simulation.h"
+
+namespace {
+
+// Its threads take turns: where they share a processor, handing over waits for no other one to wake up.
+void stay_on_one_processor() {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<unsigned>(sched_getcpu()), &one);
+  static_cast<void>(sched_setaffinity(0, sizeof one, &one));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Simulates clients, expiry and whatever else runs by itself, in orders that seeds decide.");
+  std::uint64_t seed = 1, seeds = 1;
+  bool trace = false, each_crash = false;
+  mayfly::testing::SimulationOptions options;
+  app.add_option("--seed", seed, "the first seed");
+  app.add_option("--seeds", seeds, "how many");
+  app.add_option("--clients", options.clients, "that ask at the same time");
+  app.add_option("--requests", options.requests, "of each client");
+  app.add_option("--crash-at", options.crash_at, "the change of a file that crashes, for a directory");
+  app.add_option("--directory", options.directory, "for data, which crashes; it is emptied for each seed");
+  app.add_flag("--each-crash", each_crash,
+               "each seed again and again: crashing at the first change of a file, at the second, ...");
+  app.add_flag("--trace", trace, "print requests and answers of each seed");
+  CLI11_PARSE(app, argc, argv);
+  stay_on_one_processor();
+
+  std::uint64_t stories = 0, requests = 0, switches = 0, crashes = 0;
+  auto told = std::chrono::steady_clock::now();
+  // Whether nothing was wrong.
+  const auto tell = [&](std::uint64_t number, mayfly::testing::Outcome& outcome) {
+    outcome = mayfly::testing::simulate(number, options);
+    ++stories;
+    requests += outcome.requests;
+    switches += outcome.switches;
+    crashes += outcome.crashes;
+    if (trace || !outcome.wrong.empty()) {
+      for (const auto& line : outcome.trace) std::cout << line << "\n";
+    }
+    if (!outcome.wrong.empty()) {
+      std::cout << "seed " << number;
+      if (options.crash_at != 0) std::cout << " --crash-at " << options.crash_at;
+      std::cout << ": " << outcome.wrong << "\n";
+      return false;
+    }
+    if (const auto now = std::chrono::steady_clock::now(); now - told > std::chrono::seconds(5)) {
+      told = now;
+      std::cerr << number - seed + 1 << " of " << seeds << " seeds, " << stories << " stories, " << requests
+                << " requests\n";
+    }
+    return true;
+  };
+  mayfly::testing::Outcome outcome;
+  for (std::uint64_t i = 0; i < seeds; ++i) {
+    if (each_crash) options.crash_at = 1;
+    do {
+      if (!tell(seed + i, outcome)) return 1;
+    } while (each_crash && outcome.crashes != 0 && ++options.crash_at != 0);
+  }
+  std::cout << seeds << " seeds, " << stories << " stories, " << requests << " requests, " << switches
+            << " switches, " << crashes << " crashes: nothing wrong\n";
+}

@@ -1,0 +1,392 @@
+#include "tests/simulation/model.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "compat/wire/attribute_value_json.h"
+#include "compat/wire/json.h"
+#include "engine/expiry_mode.h"
+#include "engine/item_codec.h"
+
+namespace mayfly::testing {
+namespace {
+
+Json json_of(std::string_view stored) {
+  if (stored.empty()) return nullptr;
+  std::string text;
+  json::Writer out(text);
+  compat::write_item_object(out, engine::decode_item(stored));
+  return Json::parse(text);
+}
+
+const Json* stored(const ModelTable& table, const std::string& key) {
+  const auto found = table.items.find(key);
+  return found == table.items.end() ? nullptr : found->second.get();
+}
+
+Json copy_of(const Json* item) { return item == nullptr ? Json() : *item; }
+
+bool same_settings(const ModelTable& one, const ModelTable& other) {
+  return one.by_user == other.by_user && one.by_n == other.by_n && one.streamed == other.streamed &&
+         one.expires == other.expires && one.mode == other.mode;
+}
+
+bool same_items(const ModelTable& one, const ModelTable& other) {
+  return std::equal(one.items.begin(), one.items.end(), other.items.begin(), other.items.end(),
+                    [](const auto& item, const auto& same) {
+                      return item.first == same.first && *item.second == *same.second;
+                    });
+}
+
+bool same(const ModelState& one, const ModelState& other) {
+  return std::equal(one.tables.begin(), one.tables.end(), other.tables.begin(), other.tables.end(),
+                    [](const auto& table, const auto& same) {
+                      return table.first == same.first && same_settings(*table.second, *same.second) &&
+                             same_items(*table.second, *same.second);
+                    });
+}
+
+}  // namespace
+
+const ModelTable* ModelState::find(const std::string& table) const {
+  const auto found = tables.find(table);
+  return found == tables.end() ? nullptr : found->second.get();
+}
+
+ModelTable& ModelState::edit(const std::string& table) {
+  auto copy = std::make_shared<ModelTable>(*tables.at(table));
+  ModelTable& edited = *copy;
+  tables[table] = std::move(copy);
+  return edited;
+}
+
+std::string model_key(bool sorted, const Json& item) {
+  std::string key = item.at("id").at("S").get<std::string>();
+  if (sorted) key += "/" + item.at("at").at("N").get<std::string>();
+  return key;
+}
+
+std::optional<engine::Instant> due_of(const Json& item) {
+  const auto ttl = item.find("ttl");
+  if (ttl == item.end()) return std::nullopt;
+  // It lives through its second, the first millisecond of it.
+  return std::stoll(ttl->at("N").get<std::string>()) * 1000 + 1;
+}
+
+std::optional<engine::Instant> fires(const ModelTable& table, const Json& item) {
+  const auto due = due_of(item);
+  if (!due || !table.expires) return std::nullopt;
+  engine::Table described;
+  described.name = table.name;
+  described.expiry = table.mode;
+  const engine::Instant at = engine::fires_at(described, *due);
+  return at == engine::never ? std::nullopt : std::optional(at);
+}
+
+std::string print_record(const std::string& event, bool by_service, const Json& old_image,
+                         const Json& new_image) {
+  return event + (by_service ? " by the service " : " ") + old_image.dump() + " -> " + new_image.dump();
+}
+
+std::vector<const ModelRecord*> readable(const std::vector<ModelRecord>& records, engine::Instant now) {
+  constexpr engine::Instant day_ms = 24 * 3600 * 1000;
+  std::vector<const ModelRecord*> found;
+  for (const ModelRecord& record : records)
+    if (record.at >= now - day_ms) found.push_back(&record);
+  return found;
+}
+
+const Json* visible(const ModelTable& table, const std::string& key, engine::Instant now) {
+  const Json* const item = stored(table, key);
+  if (item == nullptr) return item;
+  const auto at = fires(table, *item);
+  return at && *at <= now ? nullptr : item;
+}
+
+// --- requests
+
+Request& Model::begin(int thread, Request request, engine::Instant now) {
+  request.begin = forgotten_ + states_.size() - 1;
+  request.begin_now = now;
+  snapshots_[thread].reset();
+  return requests_[thread] = std::move(request);
+}
+
+bool Model::ever(const Request& request, engine::Instant now,
+                 const std::function<bool(const ModelState&, engine::Instant)>& right) const {
+  for (std::size_t i = request.begin - forgotten_; i < states_.size(); ++i) {
+    const ModelState& state = states_[i];
+    std::set<engine::Instant> instants{std::min(request.begin_now, now), std::max(request.begin_now, now)};
+    const engine::Instant first = *instants.begin(), last = *instants.rbegin();
+    for (const auto& [name, table] : state.tables)
+      for (const auto& [key, item] : table->items)
+        if (const auto at = fires(*table, *item); at && *at > first && *at < last) instants.insert(*at);
+    if (std::any_of(instants.begin(), instants.end(), [&](engine::Instant at) { return right(state, at); }))
+      return true;
+  }
+  return false;
+}
+
+void Model::end(int thread, Ended how) {
+  if (how == Ended::in_doubt) in_doubt_.push_back(requests_.at(thread));
+  requests_.erase(thread);
+  if (keeps_all_) return;
+  std::size_t oldest = forgotten_ + states_.size() - 1;
+  for (const auto& [other, request] : requests_) oldest = std::min(oldest, request.begin);
+  states_.erase(states_.begin(), states_.begin() + static_cast<std::ptrdiff_t>(oldest - forgotten_));
+  forgotten_ = oldest;
+}
+
+// --- what happens
+
+void Model::told(const engine::Change& change, int thread) {
+  Told told{.table = change.table->name,
+            .key = {},
+            .kind = change.kind,
+            .by_service = change.cause == engine::Cause::time_to_live,
+            .at = change.at,
+            .old_image = json_of(change.old_item),
+            .new_image = json_of(change.new_item)};
+  told.key = model_key(!change.table->keys.sort().empty(),
+                       told.new_image.is_null() ? told.old_image : told.new_image);
+  trace_.push_back("[" + std::to_string(thread) + "]     " + (told.by_service ? "the service: " : "") +
+                   told.table + " " + told.key + " " + told.old_image.dump() + " -> " +
+                   told.new_image.dump());
+  commit_.push_back(std::move(told));
+}
+
+void Model::reached(std::string_view place, int thread) {
+  if (place == "commit written") {
+    writer_ = thread;
+    commit_.clear();
+  } else if (place == "commit told") {
+    writer_.reset();
+    if (!commit_.empty()) apply(std::exchange(commit_, {}), thread);
+  } else if (place == "snapshot taken") {
+    snapshots_[thread] = state();
+  } else if (place == "table made" || place == "table changed" || place == "table dropped" ||
+             place == "account replaced") {
+    const auto request = requests_.find(thread);
+    if (request == requests_.end() || !request->second.change || request->second.changed) return;
+    request->second.changed = true;
+    ModelState next = state();
+    request->second.change(next);
+    request->second.differs = !same(next, state());
+    became(std::move(next));
+  }
+}
+
+void Model::note(const std::string& table, const ModelRecord& record) {
+  histories_[table][record.key].push_back(
+      print_record(record.event, record.by_service, record.old_image, record.new_image));
+}
+
+void Model::by_service(ModelState& state, const Told& change) {
+  const ModelTable* const table = state.find(change.table);
+  const Json* const item = table == nullptr ? nullptr : stored(*table, change.key);
+  const auto due = item == nullptr ? std::nullopt : due_of(*item);
+  if (!due || *due > change.at || !table->expires)
+    return wrong_("the service removed what was not due: " + change.table + " " + change.key + " " +
+                  copy_of(item).dump() + " at " + std::to_string(change.at));
+  if (change.old_image != *item || !change.new_image.is_null())
+    return wrong_("the service removed another item: " + change.old_image.dump() + " is " + item->dump());
+}
+
+// The engine looks whether an item has fired once it has its lock, and time goes on until the commit.
+bool Model::explains(const Request& request, const ItemIntent& intent, const Told* change,
+                     engine::Instant at) const {
+  const ModelTable* const table = state().find(intent.table);
+  if (table == nullptr) return false;
+  const Json* const seen[] = {visible(*table, intent.key, request.begin_now),
+                              visible(*table, intent.key, at)};
+  return std::any_of(std::begin(seen), std::end(seen), [&](const Json* old) {
+    const ItemIntent::Effect effect = intent.effect(old);
+    if (effect.refused) return false;
+    const Json next = effect.item ? *effect.item : Json();
+    if (change == nullptr) return next == copy_of(old);
+    return !intent.told && change->new_image == next && change->old_image == copy_of(old);
+  });
+}
+
+const Model::Told* Model::change_of(const ItemIntent& intent, const std::vector<Told>& commit) {
+  const auto change = std::find_if(commit.begin(), commit.end(), [&](const Told& told) {
+    return !told.by_service && told.table == intent.table && told.key == intent.key;
+  });
+  return change == commit.end() ? nullptr : &*change;
+}
+
+// A commit is of one request, or, where several share a write to the disk, of some.
+void Model::apply(const std::vector<Told>& commit, int writer) {
+  std::vector<Told> rest = commit;
+  ModelState next = state();
+  const engine::Instant at = commit.front().at;
+  const auto take = [&](Request& request) {
+    const auto is_explained = [&](const ItemIntent& intent) {
+      return explains(request, intent, change_of(intent, rest), at);
+    };
+    if (request.together && !std::all_of(request.intents.begin(), request.intents.end(), is_explained))
+      return;
+    for (ItemIntent& intent : request.intents) {
+      const Told* const change = change_of(intent, rest);
+      if (change == nullptr || !explains(request, intent, change, at)) continue;
+      intent.told = true;
+      rest.erase(rest.begin() + (change - rest.data()));
+    }
+  };
+  // Two may want the same: then it was the one that commits, unless it commits for others, too.
+  if (const auto own = requests_.find(writer); own != requests_.end()) take(own->second);
+  for (auto& [thread, request] : requests_) take(request);
+  for (const Told& change : rest) {
+    if (change.by_service) {
+      by_service(next, change);
+    } else {
+      wrong_("nobody has asked for this change: " + change.table + " " + change.key + " " +
+             change.old_image.dump() + " -> " + change.new_image.dump());
+    }
+  }
+  for (const Told& change : commit) {
+    if (next.find(change.table) == nullptr) return wrong_("a change of a table that is not there");
+    ModelTable& table = next.edit(change.table);
+    const Json* const old = stored(table, change.key);
+    if (copy_of(old) != change.old_image)
+      wrong_("an old image is not what was there: " + change.old_image.dump() + " but " +
+             copy_of(old).dump());
+    static constexpr const char* events[] = {"INSERT", "MODIFY", "REMOVE"};
+    const ModelRecord record{events[static_cast<int>(change.kind)],
+                             change.key,
+                             change.by_service,
+                             change.old_image,
+                             change.new_image,
+                             change.at};
+    note(change.table, record);
+    if (table.streamed) table.records.push_back(record);
+    if (change.new_image.is_null()) {
+      table.items.erase(change.key);
+    } else {
+      table.items[change.key] = std::make_shared<const Json>(change.new_image);
+    }
+  }
+  became(std::move(next));
+}
+
+// --- crashes
+
+void Model::begin_life() {
+  states_.erase(states_.begin(), states_.end() - 1);
+  forgotten_ = 0;
+  requests_.clear();
+  in_doubt_.clear();
+  writer_.reset();
+  commit_.clear();
+  keeps_all_ = true;
+}
+
+// Each item's records are those of before, and one more if it is another item now.
+bool Model::records_follow(const ModelTable& before, const ModelTable& found, engine::Instant now) {
+  std::map<std::string, std::vector<const ModelRecord*>> old_records, new_records;
+  for (const ModelRecord* record : readable(before.records, now)) old_records[record->key].push_back(record);
+  for (const ModelRecord* record : readable(found.records, now)) new_records[record->key].push_back(record);
+  for (const auto& [key, records] : old_records) new_records[key];
+  return std::all_of(new_records.begin(), new_records.end(), [&](const auto& of_key) {
+    const auto& [key, records] = of_key;
+    const auto& old = old_records[key];
+    const bool begins_so =
+        old.size() <= records.size() &&
+        std::equal(old.begin(), old.end(), records.begin(),
+                   [](const ModelRecord* one, const ModelRecord* other) { return *one == *other; });
+    const Json was = copy_of(stored(before, key)), is = copy_of(stored(found, key));
+    if (!begins_so || records.size() - old.size() != (was == is ? 0 : 1)) return false;
+    return was == is || (records.back()->old_image == was && records.back()->new_image == is);
+  });
+}
+
+// One commit more than `before`: of requests in doubt, or of the service.
+bool Model::follows(const ModelState& before, const ModelState& found, engine::Instant now) const {
+  for (const Request& request : in_doubt_) {
+    if (!request.change || request.changed) continue;
+    ModelState changed = before;
+    request.change(changed);
+    if (same(changed, found)) return true;
+  }
+  std::vector<std::pair<std::string, std::string>> differences;
+  for (const auto& [name, table] : before.tables) {
+    const ModelTable* const other = found.find(name);
+    if (other == nullptr || !same_settings(*table, *other)) return false;
+    if (table->streamed && !records_follow(*table, *other, now)) return false;
+    for (const auto& [key, item] : table->items)
+      if (stored(*other, key) == nullptr || *stored(*other, key) != *item)
+        differences.emplace_back(name, key);
+    for (const auto& [key, item] : other->items)
+      if (stored(*table, key) == nullptr) differences.emplace_back(name, key);
+  }
+  if (before.tables.size() != found.tables.size()) return false;
+  const auto is_removed_by_service = [&](const auto& difference) {
+    const ModelTable& table = *before.find(difference.first);
+    const Json* const item = stored(table, difference.second);
+    const auto due = item == nullptr ? std::nullopt : due_of(*item);
+    return table.expires && due && *due <= now &&
+           stored(*found.find(difference.first), difference.second) == nullptr;
+  };
+  const auto explains_whole = [&](const Request& request, const auto& difference) {
+    const auto is_found = [&](const ItemIntent& intent) {
+      const ModelTable* const table = before.find(intent.table);
+      if (table == nullptr) return false;
+      const ItemIntent::Effect effect = intent.effect(visible(*table, intent.key, now));
+      const Json* const there = stored(*found.find(intent.table), intent.key);
+      return !effect.refused && (effect.item ? there != nullptr && *there == *effect.item : there == nullptr);
+    };
+    const auto named = [&](const ItemIntent& intent) {
+      return intent.table == difference.first && intent.key == difference.second;
+    };
+    const auto& intents = request.intents;
+    const auto intent = std::find_if(intents.begin(), intents.end(), named);
+    if (intent == intents.end() || intent->told || !is_found(*intent)) return false;
+    return !request.together || std::all_of(intents.begin(), intents.end(), is_found);
+  };
+  return std::all_of(differences.begin(), differences.end(), [&](const auto& difference) {
+    return is_removed_by_service(difference) ||
+           std::any_of(in_doubt_.begin(), in_doubt_.end(),
+                       [&](const Request& request) { return explains_whole(request, difference); });
+  });
+}
+
+void Model::recovered(ModelState found, engine::Instant now, bool may_lose_commits) {
+  for (auto& [thread, request] : requests_) in_doubt_.push_back(request);
+  for (auto state = states_.rbegin(); state != states_.rend(); ++state) {
+    if (follows(*state, found, now)) {
+      // What was committed, and nobody was told.
+      for (const auto& [name, table] : found.tables) {
+        for (const ModelRecord& record : table->records) {
+          const auto& known = histories_[name][record.key];
+          const std::string printed =
+              print_record(record.event, record.by_service, record.old_image, record.new_image);
+          if (std::find(known.begin(), known.end(), printed) == known.end()) note(name, record);
+        }
+      }
+      became(std::move(found));
+      return begin_life();
+    }
+    if (!may_lose_commits) break;
+  }
+  std::string text = "what was opened again is not what was written";
+  for (const auto& [name, table] : found.tables) {
+    const ModelTable* const before = state().find(name);
+    text += "\n  " + name +
+            (before == nullptr                ? " was not there"
+             : same_settings(*before, *table) ? ""
+                                              : " differs");
+    if (before == nullptr) continue;
+    for (const auto& [key, item] : before->items)
+      if (stored(*table, key) == nullptr || *stored(*table, key) != *item)
+        text += "\n    " + key + " is " + copy_of(stored(*table, key)).dump() + " instead of " + item->dump();
+    for (const auto& [key, item] : table->items)
+      if (stored(*before, key) == nullptr)
+        text += "\n    " + key + " is " + item->dump() + " instead of null";
+  }
+  for (const auto& [name, table] : state().tables)
+    if (found.find(name) == nullptr) text += "\n  " + name + " is gone";
+  wrong_(text);
+}
+
+}  // namespace mayfly::testing

@@ -1,0 +1,156 @@
+// What a database should be: tables as maps, and every state that there was while somebody was asking.
+//
+// The model hears of each commit when it happens (the change feed, and the places that the catalog and the
+// snapshots name), applies to its own state what the requests under way say, and compares. So the order of
+// the commits is the engine's; what they do is the model's. An answer must be right in one of the states
+// between its request and itself.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/change_feed.h"
+#include "engine/clock.h"
+#include "engine/table.h"
+
+namespace mayfly::testing {
+
+using Json = nlohmann::json;
+
+struct ModelRecord {
+  std::string event, key;  // "INSERT"
+  bool by_service;
+  Json old_image, new_image;  // null: none
+  engine::Instant at = 0;
+  friend bool operator==(const ModelRecord&, const ModelRecord&) = default;
+};
+
+struct ModelTable {
+  std::string name;
+  bool sorted = false;   // has the sort key "at"
+  bool by_user = false;  // has the global index
+  bool by_n = false;     // has the local index
+  bool streamed = false;
+  bool expires = false;  // TTL is on, by the attribute "ttl"
+  engine::ExpiryMode mode;
+  std::map<std::string, std::shared_ptr<const Json>> items;  // by key
+  std::vector<ModelRecord> records;                          // of the enabled stream
+};
+
+struct ModelState {
+  std::map<std::string, std::shared_ptr<const ModelTable>> tables;
+
+  [[nodiscard]] const ModelTable* find(const std::string& table) const;
+  ModelTable& edit(const std::string& table);  // a copy of its own
+};
+
+// "id", or "id/at".
+std::string model_key(bool sorted, const Json& item);
+std::optional<engine::Instant> due_of(const Json& item);
+// When the service removes an item by itself; nothing: it does not.
+std::optional<engine::Instant> fires(const ModelTable& table, const Json& item);
+std::string print_record(const std::string& event, bool by_service, const Json& old_image,
+                         const Json& new_image);
+// Those of the last day: streams forget the rest.
+std::vector<const ModelRecord*> readable(const std::vector<ModelRecord>& records, engine::Instant now);
+// As somebody sees it at that time; nullptr: there is none.
+const Json* visible(const ModelTable& table, const std::string& key, engine::Instant now);
+
+// What a request wants of an item.
+struct ItemIntent {
+  struct Effect {
+    bool refused = false;
+    std::optional<Json> item;  // that is to be there; nothing: none
+  };
+  std::string table, key;
+  std::function<Effect(const Json* old)> effect;
+  bool told = false;
+};
+
+// A request under way.
+struct Request {
+  std::string text;
+  std::vector<ItemIntent> intents;
+  bool together = true;                     // all of them or none; else each for itself
+  std::function<void(ModelState&)> change;  // of tables
+  bool changed = false;                     // it was stored,
+  bool differs = false;                     // and is not what was there
+  std::size_t begin = 0;                    // the first state that it may have seen
+  engine::Instant begin_now = 0;
+};
+
+class Model {
+ public:
+  // `trace`: where each change is noted.
+  Model(std::function<void(std::string)> wrong, std::vector<std::string>& trace)
+      : wrong_(std::move(wrong)), trace_(trace) {}
+
+  // --- of requests. `thread`: Interleaver::self().
+  Request& begin(int thread, Request request, engine::Instant now);
+  // Whether `right` says so of one of the states, at one of the instants, that the request may have seen.
+  [[nodiscard]] bool ever(const Request& request, engine::Instant now,
+                          const std::function<bool(const ModelState&, engine::Instant)>& right) const;
+  enum class Ended : std::uint8_t { answered, in_doubt };  // the answer was a failure: perhaps it was done
+  void end(int thread, Ended how);
+  [[nodiscard]] Request& request(int thread) { return requests_.at(thread); }
+  // A commit has been written and was not told yet.
+  [[nodiscard]] bool half_told() const { return writer_.has_value(); }
+
+  // --- of what happens
+  void told(const engine::Change& change, int thread);
+  void reached(std::string_view place, int thread);
+  void became(ModelState state) { states_.push_back(std::move(state)); }
+
+  // --- of crashes
+  // From now on every state is kept, the last one first, and no request is in doubt.
+  void begin_life();
+  // What a database holds that was opened again. It must be the last state, and perhaps one commit of what
+  // was in doubt; or, where commits may be lost, an earlier one. Then it is the state.
+  void recovered(ModelState found, engine::Instant now, bool may_lose_commits);
+
+  [[nodiscard]] const ModelState& state() const { return states_.back(); }
+  // All changes that there ever were of the table, by item, as print_record has them.
+  using History = std::map<std::string, std::vector<std::string>>;
+  [[nodiscard]] const History& history(const std::string& table) { return histories_[table]; }
+  [[nodiscard]] const std::optional<ModelState>& snapshot_of(int thread) { return snapshots_[thread]; }
+
+ private:
+  struct Told {
+    std::string table, key;
+    engine::ChangeRecord::Kind kind;
+    bool by_service;
+    engine::Instant at;
+    Json old_image, new_image;
+  };
+
+  void apply(const std::vector<Told>& commit, int writer);
+  static bool records_follow(const ModelTable& before, const ModelTable& found, engine::Instant now);
+  [[nodiscard]] bool follows(const ModelState& before, const ModelState& found, engine::Instant now) const;
+  void by_service(ModelState& state, const Told& change);
+  void note(const std::string& table, const ModelRecord& record);
+  // Whether the request wants this change of the item; nullptr: none.
+  bool explains(const Request& request, const ItemIntent& intent, const Told* change,
+                engine::Instant at) const;
+  static const Told* change_of(const ItemIntent& intent, const std::vector<Told>& commit);
+
+  std::function<void(std::string)> wrong_;
+  std::vector<std::string>& trace_;
+  std::vector<ModelState> states_{1};
+  std::size_t forgotten_ = 0;  // states before these
+  std::map<int, Request> requests_;
+  bool keeps_all_ = false;
+  std::vector<Request> in_doubt_;
+  std::map<int, std::optional<ModelState>> snapshots_;  // taken by the thread's request
+  std::optional<int> writer_;
+  std::vector<Told> commit_;
+  std::map<std::string, History> histories_;  // by table
+};
+
+}  // namespace mayfly::testing

@@ -1,0 +1,365 @@
+#include "tests/simulation/simulation.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <random>
+#include <utility>
+
+#include "compat/emulator.h"
+#include "compat/kinesis/destinations.h"
+#include "compat/triggers/triggers.h"
+#include "compat/wire/attribute_value_json.h"
+#include "compat/wire/json.h"
+#include "engine/item_codec.h"
+#include "engine/key_codec.h"
+#include "engine/key_space.h"
+#include "engine/parts.h"
+#include "engine/random.h"
+#include "engine/verification.h"
+#include "tests/simulation/clients.h"
+#include "tests/simulation/crashing_files.h"
+#include "tests/simulation/interleaver.h"
+#include "tests/simulation/model.h"
+#include "tests/simulation/receivers.h"
+#include "tests/support/stepped_scheduler.h"
+
+namespace mayfly::testing {
+namespace {
+
+constexpr engine::Instant start = 1'700'000'000'000;
+constexpr engine::Instant day_ms = 24 * 3600 * 1000;
+constexpr std::string_view account = "000000000000";
+
+Json json_of(const std::optional<engine::Item>& item) {
+  if (!item) return nullptr;
+  std::string text;
+  json::Writer out(text);
+  compat::write_item_object(out, *item);
+  return Json::parse(text);
+}
+
+// What is stored, whatever a reader would be shown of it.
+ModelState stored_state(engine::Database& database) {
+  ModelState state;
+  engine::Database::Parts& parts = database.parts();
+  for (const auto& live : parts.catalog.tables(account)) {
+    const auto description = live->description();
+    ModelTable table;
+    table.sorted = !description->keys.sort().empty();
+    table.by_user = description->find_index("by_user") != nullptr;
+    table.by_n = description->find_index("by_n") != nullptr;
+    table.streamed = description->stream.has_value();
+    table.expires = description->ttl.has_value();
+    table.name = description->name;
+    table.mode = description->expiry;
+    const std::string prefix = engine::item_key(live->id(), 0, {});
+    engine::Storage::Iterator items(parts.storage(), prefix, engine::prefix_end(prefix));
+    for (items.seek_to_first(); items.valid(); items.next()) {
+      auto item = std::make_shared<const Json>(json_of(engine::decode_item(items.value())));
+      table.items[model_key(table.sorted, *item)] = std::move(item);
+    }
+    if (table.streamed) {
+      std::map<engine::Sequence, ModelRecord> records;
+      const auto stream = database.find_stream({description->account, description->region}, description->name,
+                                               description->stream->label);
+      for (const engine::Shard& shard : stream->shards) {
+        for (engine::ChangeRecord& record :
+             database.read_stream(stream->id, shard.number, 0, 100'000, 100'000'000).records) {
+          static constexpr const char* events[] = {"INSERT", "MODIFY", "REMOVE"};
+          records[record.sequence] = {events[static_cast<int>(record.kind)],
+                                      model_key(table.sorted, json_of(record.keys)),
+                                      record.cause == engine::Cause::time_to_live,
+                                      json_of(record.old_image),
+                                      json_of(record.new_image),
+                                      record.created};
+        }
+      }
+      for (auto& [sequence, record] : records) table.records.push_back(std::move(record));
+    }
+    state.tables[description->name] = std::make_shared<const ModelTable>(std::move(table));
+  }
+  return state;
+}
+
+// The first thing that a verification finds; empty: nothing.
+std::string flaw_of(engine::Database& database, const engine::Clock& host) {
+  engine::Database::Parts& parts = database.parts();
+  const engine::Storage& storage = parts.storage();
+  std::string first;
+  engine::Findings findings([&](const engine::Finding& finding) {
+    if (first.empty()) first = finding.text;
+  });
+  engine::VerificationOf of{.host = &host, .now = [&](std::string_view id) { return database.now(id); }};
+  if (!storage.durable())
+    of.counts = [&](engine::TableId id, engine::IndexId index) {
+      const engine::Counter& counter = parts.catalog.find(id)->counter(index);
+      return engine::Counts{counter.items, counter.bytes};
+    };
+  verify(storage, engine::Storage::Snapshot(storage), of, findings);
+  for (const auto& live : parts.catalog.tables(account)) {
+    const auto description = live->description();
+    if (!description->ttl) continue;
+    const std::string prefix = engine::table_prefix('X', live->id());
+    engine::Storage::Iterator entries(storage, prefix, engine::prefix_end(prefix));
+    entries.seek_to_first();
+    const auto timer = parts.accounts.of(account).timers().of(live->id());
+    if (entries.valid() && (!timer || timer->due > engine::ExpiryIndex::due_in(entries.key())))
+      return description->name + ": its timer is later than what is due first";
+  }
+  return first;
+}
+
+bool is_subsequence(const std::vector<std::string>& part, const std::vector<std::string>& all) {
+  auto next = all.begin();
+  return std::all_of(part.begin(), part.end(), [&](const std::string& one) {
+    next = std::find(next, all.end(), one);
+    return next != all.end() && ++next != all.begin();
+  });
+}
+
+class Simulation {
+ public:
+  Simulation(std::uint64_t seed, const SimulationOptions& options)
+      : seed_(seed),
+        options_(options),
+        random_(seed_of(1)),
+        model_([this](const std::string& what) { wrong(what); }, outcome_.trace),
+        interleaver_(
+            seed_of(2), switches_one_in(), [this](std::string_view place) { reached(place); },
+            [this] { give_up(); }) {
+    const ClientOptions client_options{
+        .whole_account = random_() % 2 == 0, .tables = random_() % 4 != 0, .faults = on_disk()};
+    streams_stay_ = !client_options.whole_account && !client_options.tables;
+    for (int i = 0; i < options_.clients; ++i)
+      clients_.push_back(std::make_unique<Clients>(
+          model_, seed_of(100 + static_cast<std::uint64_t>(i)), 1'000'000 * i, client_options,
+          [this](const std::string& what) { wrong(what); }, outcome_.trace));
+  }
+
+  Outcome run() {
+    if (on_disk()) model_.begin_life();
+    // Each opening makes files of the log: the fourth begins to compact them.
+    const int lives = 3 + static_cast<int>(on_disk() ? random_() % 4 : 0);
+    const bool syncs = on_disk() && random_() % 2 == 0;
+    for (life_ = 0; life_ < lives && outcome_.wrong.empty(); ++life_) {
+      if (life_ == 0 || on_disk()) open(syncs);
+      if (!outcome_.wrong.empty()) break;
+      live();
+      if (!on_disk() || !outcome_.wrong.empty()) continue;
+      close();
+      const Lost lost = random_() % 2 == 0 ? Lost::nothing : Lost::unsynced;
+      may_lose_commits_ = lost == Lost::unsynced && !syncs;
+      if (may_lose_commits_) mappings_stay_ = false;
+      env_->restart(lost, random_);
+      const auto days_down = static_cast<engine::Instant>(random_() % 2 * (2 + random_() % 20));
+      clock_->move(days_down * day_ms + static_cast<engine::Instant>(random_() % 5000));
+    }
+    close();
+    outcome_.requests = static_cast<std::uint64_t>(options_.clients * options_.requests);
+    outcome_.switches = interleaver_.switches();
+    return std::move(outcome_);
+  }
+
+ private:
+  // A seed of its own for each thing that draws.
+  [[nodiscard]] std::uint64_t seed_of(std::uint64_t of) const { return seed_ * 1000 + of; }
+  [[nodiscard]] bool on_disk() const { return !options_.directory.empty(); }
+  unsigned switches_one_in() {
+    static constexpr unsigned frequencies[] = {2, 5, 20, 100};
+    return frequencies[random_() % std::size(frequencies)];
+  }
+
+  void wrong(const std::string& what) {
+    if (!outcome_.wrong.empty()) return;
+    outcome_.wrong = what;
+    outcome_.trace.push_back("WRONG: " + what);
+  }
+
+  [[noreturn]] void give_up() {
+    for (const std::string& line : outcome_.trace) std::fprintf(stderr, "%s\n", line.c_str());
+    std::fprintf(stderr, "seed %llu: every thread waits\n", static_cast<unsigned long long>(seed_));
+    std::fflush(stderr);
+    std::_Exit(1);
+  }
+
+  void close() {
+    subscription_ = {};
+    emulator_.reset();
+    receivers_->forget_calls();
+  }
+
+  void reached(std::string_view place) {
+    if (env_ && place == "waits for jobs") env_->begin_waiting(Interleaver::self());
+    if (env_ && place == "jobs done") env_->end_waiting(Interleaver::self());
+    model_.reached(place, Interleaver::self());
+  }
+
+  void open(bool syncs) {
+    scheduler_ = std::make_shared<SteppedScheduler>(clock_, seed_of(10 + static_cast<std::uint64_t>(life_)));
+    if (on_disk() && !env_) env_ = std::make_unique<SimulatedEnv>();
+    if (env_) env_->use(scheduler_);
+    const auto url = [](const char* text) { return *compat::outbound::Url::parse(text); };
+    auto opened = compat::Emulator::open(
+        {.database = {.directory = options_.directory,
+                      .fsync = syncs,
+                      .clock = clock_,
+                      .random = std::make_shared<engine::SeededRandom>(
+                          seed_of(20 + static_cast<std::uint64_t>(life_))),
+                      .stream_shards = 1 + static_cast<std::uint32_t>(random_() % 3),
+                      .backfill_at_once_max = random_() % 2 * 100,
+                      .report = [this](std::string_view text) { outcome_.trace.emplace_back(text); },
+                      .make_scheduler = [this](std::size_t) { return scheduler_; },
+                      .env = env_.get()},
+         .triggers = {.invoker = receivers_,
+                      .functions = {{"carts", {url("http://function/carts")}},
+                                    {"visits", {url("http://function/visits")}}}},
+         .kinesis = {.invoker = receivers_, .endpoint = url("http://kinesis/")}});
+    if (!opened) return wrong("it does not open: " + opened.error());
+    emulator_ = *std::move(opened);
+    for (const auto& client : clients_) {
+      client->use(emulator_.get());
+      if (may_lose_commits_) client->forget_snapshots();
+    }
+    engine::Database& database = emulator_->database();
+    if (life_ > 0) model_.recovered(stored_state(database), database.now(account), may_lose_commits_);
+    subscription_ = database.subscribe(
+        [this](const engine::Change& change) { model_.told(change, Interleaver::self()); });
+    if (life_ > 0 && outcome_.wrong.empty()) {
+      check();  // what fell due meanwhile goes
+    }
+  }
+
+  [[nodiscard]] bool goes_on() const { return outcome_.wrong.empty() && !(env_ && env_->crashed()); }
+
+  void live() {
+    clients_.front()->make_tables();
+    if (env_ && options_.crash_at != 0) {
+      env_->crash_at(life_ == 0 ? options_.crash_at : 0);
+    } else if (env_ && random_() % 4 != 0) {
+      env_->crash_at(1 + random_() % 150);
+    }
+    int working = options_.clients;
+    std::vector<std::function<void()>> threads;
+    for (const auto& client : clients_) {
+      threads.emplace_back([this, &client, &working] {
+        for (int i = 0; i < options_.requests / 3 && goes_on(); ++i) client->act();
+        --working;
+      });
+    }
+    for (int i = 0; i < 2; ++i) {
+      threads.emplace_back([this, &working] {
+        while (working > 0) {
+          if (!goes_on() || scheduler_->idle() || !scheduler_->step_one())
+            static_cast<void>(interleaver_.blocked());
+        }
+      });
+    }
+    threads.emplace_back([this, &working] {  // time passes
+      std::mt19937_64 passing(seed_of(30 + static_cast<std::uint64_t>(life_)));
+      while (working > 0) {
+        static_cast<void>(interleaver_.blocked());
+        if (passing() % 40 == 0) clock_->move(static_cast<engine::Instant>(passing() % 1500));
+        if (env_ && passing() % 100 == 0) env_->fail(static_cast<Failing>(passing() % 3));
+      }
+    });
+    threads.emplace_back([this, &working] {  // functions and Kinesis
+      while (working > 0) {
+        static_cast<void>(interleaver_.blocked());
+        receivers_->answer_one();
+      }
+    });
+    interleaver_.run(std::move(threads));
+    if (env_ && env_->crashed()) {
+      ++outcome_.crashes;
+    } else if (outcome_.wrong.empty()) {
+      if (env_) {
+        env_->crash_at(0);
+        env_->fail(Failing::nothing);
+        // Whoever failed tries again after a second, perhaps before storage does.
+        for (int tries = 0; tries < 3; ++tries) {
+          clock_->move(1000);
+          scheduler_->run();
+        }
+      }
+      check();
+    }
+  }
+
+  // When nobody asks: everything is done that is left to do, and then is as it should be.
+  void check() {
+    receivers_->take_all();
+    constexpr int rounds_max = 3000;
+    bool settled = false;
+    for (int round = 0; round < rounds_max && !settled; ++round) {
+      scheduler_->run();
+      while (receivers_->answer_one()) scheduler_->run();
+      settled = emulator_->kinesis().settle(engine::RealTime()) &&
+                emulator_->triggers().settle(account, std::chrono::milliseconds(0)).empty();
+      if (!settled) clock_->move(100);
+    }
+    if (!settled) wrong("what is to be delivered is not, in " + std::to_string(rounds_max) + " rounds");
+    receivers_->fail_again();
+    if (outcome_.wrong.empty()) clients_.front()->check_all();
+    if (const std::string flaw = flaw_of(emulator_->database(), *clock_); !flaw.empty()) wrong(flaw);
+    for (const std::string table : {"carts", "visits"}) {
+      check_deliveries(table, "http://function/" + table, mappings_stay_);
+      check_deliveries(table, "arn:aws:kinesis:us-east-1:000000000000:stream/" + table, !on_disk());
+    }
+  }
+
+  void check_deliveries(const std::string& table, const std::string& receiver, bool all) {
+    const Model::History& history = model_.history(table);
+    const Receivers::ByItem& taken = receivers_->of(receiver);
+    for (const auto& [key, records] : taken) {
+      const auto known = history.find(key);
+      for (const std::string& record : records) {
+        if (known == history.end() ||
+            std::find(known->second.begin(), known->second.end(), record) == known->second.end())
+          return wrong(receiver + " got what never happened: " + key + " " + record);
+      }
+      if (streams_stay_ && !is_subsequence(records, known->second))
+        return wrong(receiver + " got the changes of " + key + " in another order");
+    }
+    const ModelTable* const present = model_.state().find(table);
+    if (!all || !streams_stay_ || present == nullptr || !clients_.front()->is_mapped(table)) return;
+    for (const ModelRecord* record : readable(present->records, emulator_->database().now(account))) {
+      const std::string printed =
+          print_record(record->event, record->by_service, record->old_image, record->new_image);
+      const auto of_key = taken.find(record->key);
+      if (of_key == taken.end() ||
+          std::find(of_key->second.begin(), of_key->second.end(), printed) == of_key->second.end())
+        return wrong(receiver + " did not get " + record->key + " " + printed);
+    }
+  }
+
+  const std::uint64_t seed_;
+  const SimulationOptions options_;
+  Outcome outcome_;
+  std::mt19937_64 random_;
+  Model model_;
+  Interleaver interleaver_;
+  const std::shared_ptr<Receivers> receivers_ = std::make_shared<Receivers>(seed_of(3));
+  const std::shared_ptr<SteppedClock> clock_ = std::make_shared<SteppedClock>(start);
+  std::shared_ptr<SteppedScheduler> scheduler_;
+  std::unique_ptr<SimulatedEnv> env_;
+  std::vector<std::unique_ptr<Clients>> clients_;
+  std::unique_ptr<compat::Emulator> emulator_;
+  engine::ChangeFeed::Subscription subscription_;
+  int life_ = 0;
+  bool may_lose_commits_ = false;
+  bool streams_stay_ = false;  // from the first life on
+  bool mappings_stay_ = true;
+};
+
+}  // namespace
+
+Outcome simulate(std::uint64_t seed, const SimulationOptions& options) {
+  if (!options.directory.empty()) std::filesystem::remove_all(options.directory);
+  return Simulation(seed, options).run();
+}
+
+}  // namespace mayfly::testing
