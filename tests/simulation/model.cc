@@ -198,8 +198,9 @@ bool Model::explains(const Request& request, const ItemIntent& intent, const Tol
                      engine::Instant at) const {
   const ModelTable* const table = state().find(intent.table);
   if (table == nullptr) return false;
-  const Json* const seen[] = {visible(*table, intent.key, request.begin_now),
-                              visible(*table, intent.key, at)};
+  // A restore may have taken the clock back since the request began: then it may have looked at any time.
+  const engine::Instant begin = request.begin_now <= at ? request.begin_now : 0;
+  const Json* const seen[] = {visible(*table, intent.key, begin), visible(*table, intent.key, at)};
   return std::any_of(std::begin(seen), std::end(seen), [&](const Json* old) {
     const ItemIntent::Effect effect = intent.effect(old);
     if (effect.refused) return false;
@@ -332,9 +333,14 @@ bool Model::follows(const ModelState& before, const ModelState& found, engine::I
     const auto is_found = [&](const ItemIntent& intent) {
       const ModelTable* const table = before.find(intent.table);
       if (table == nullptr) return false;
-      const ItemIntent::Effect effect = intent.effect(visible(*table, intent.key, now));
       const Json* const there = stored(*found.find(intent.table), intent.key);
-      return !effect.refused && (effect.item ? there != nullptr && *there == *effect.item : there == nullptr);
+      // As it was seen then, or as it is seen now.
+      const Json* const seen[] = {stored(*table, intent.key), visible(*table, intent.key, now)};
+      return std::any_of(std::begin(seen), std::end(seen), [&](const Json* old) {
+        const ItemIntent::Effect effect = intent.effect(old);
+        return !effect.refused &&
+               (effect.item ? there != nullptr && *there == *effect.item : there == nullptr);
+      });
     };
     const auto named = [&](const ItemIntent& intent) {
       return intent.table == difference.first && intent.key == difference.second;
