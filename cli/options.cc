@@ -214,6 +214,41 @@ void add_signature_and_tls_options(CLI::App& serve, ServeOptions& options) {
       ->type_name("FILE");
 }
 
+constexpr std::size_t megabyte = 1024 * 1024;
+
+void add_bounds_options(CLI::App& serve, ServerSettings& server) {
+  serve
+      .add_option("--connections-max", server.connections_max,
+                  "How many connections may be open; more wait to be accepted")
+      ->envname("MAYFLY_CONNECTIONS_MAX")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}))
+      ->capture_default_str();
+  serve
+      .add_option_function<std::int64_t>(
+          "--request-seconds-max",
+          [&server](std::int64_t seconds) { server.request_max = std::chrono::seconds(seconds); },
+          "How long a request may take to come, and its answer to go, from first byte to last")
+      ->envname("MAYFLY_REQUEST_SECONDS_MAX")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{24 * 3600}))
+      ->default_str(
+          std::to_string(std::chrono::duration_cast<std::chrono::seconds>(server.request_max).count()));
+  serve
+      .add_option(
+          "--waiting-max", server.waiting_max,
+          "How many awaits, event streams, invocations and control calls may wait at once, of each kind")
+      ->envname("MAYFLY_WAITING_MAX")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{4096}))
+      ->capture_default_str();
+  serve
+      .add_option(
+          "--unread-bytes-max", server.unread_bytes_max,
+          "How much all answers may hold that clients do not read; who took nothing for longest is closed")
+      ->envname("MAYFLY_UNREAD_BYTES_MAX")
+      ->check(CLI::Range(32 * megabyte, std::size_t{1} << 40))
+      ->type_name("BYTES")
+      ->capture_default_str();
+}
+
 void add_time_options(CLI::App& serve, ServeOptions& options) {
   serve
       .add_option_function<std::string>(
@@ -358,21 +393,7 @@ CommandLine parse_command_line(int argc, char** argv) {
       ->transform(CLI::Transformer(levels, CLI::ignore_case).description("debug|info|warning|error|off"))
       ->default_str("info");
 
-  serve
-      ->add_option(
-          "--waiting-max", options.server.waiting_max,
-          "How many awaits, event streams, invocations and control calls may wait at once, of each kind")
-      ->envname("MAYFLY_WAITING_MAX")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{4096}))
-      ->capture_default_str();
-  serve
-      ->add_option(
-          "--unread-bytes-max", options.server.unread_bytes_max,
-          "How much all answers may hold that clients do not read; who took nothing for longest is closed")
-      ->envname("MAYFLY_UNREAD_BYTES_MAX")
-      ->check(CLI::Range(std::size_t{32} * 1024 * 1024, std::size_t{1} << 40))
-      ->type_name("BYTES")
-      ->capture_default_str();
+  add_bounds_options(*serve, options.server);
   bool no_control = false;
   serve
       ->add_flag("--no-control", no_control,

@@ -12,6 +12,7 @@
 #include "compat/faults.h"
 #include "compat/kinesis/kinesis_options.h"
 #include "compat/metrics.h"
+#include "compat/server_metrics.h"
 #include "compat/tables/changes.h"
 #include "compat/triggers/trigger_options.h"
 #include "engine/database.h"
@@ -55,6 +56,7 @@ class Emulator {
   [[nodiscard]] Faults& faults() { return faults_; }
   [[nodiscard]] const Faults& faults() const { return faults_; }
   [[nodiscard]] const Metrics& metrics() const { return metrics_; }
+  [[nodiscard]] ServerMetrics& server_metrics() { return server_metrics_; }
 
  private:
   Answer execute(const engine::Scope& scope, const Operation& operation, std::string_view body,
@@ -69,6 +71,7 @@ class Emulator {
   std::string region_;
   Faults faults_;
   Metrics metrics_{all_operations().size()};
+  ServerMetrics server_metrics_;
   std::unique_ptr<kinesis::Destinations> kinesis_;
   std::unique_ptr<triggers::Triggers> triggers_;
 };

@@ -13,6 +13,10 @@
 #include "http/slow_lane.h"
 #include "http/unread_answers.h"
 
+namespace mayfly::compat {
+class ServerMetrics;
+}
+
 namespace mayfly::http {
 
 // What a server's sessions answer with. Thread-safe.
@@ -27,15 +31,22 @@ class Service {
   virtual Expected<Admitted, Reply> admit(Request& request, std::string& known_host) const = 0;
   // Must not throw. `stop`: nobody waits for the answer any more.
   virtual Reply answer(const Admitted& admitted, const std::stop_token& stop) = 0;
+  // Outlives the service.
+  [[nodiscard]] virtual compat::ServerMetrics& metrics() const = 0;
+};
+
+// How long a connection may be without a request, have one whose request or answer does not move, and take to
+// send one, or to read its answer, from the first byte to the last.
+struct Patience {
+  std::chrono::milliseconds idle_max, stalled_max, request_max;
 };
 
 class Connection {
  public:
   virtual ~Connection() = default;
   virtual void start() = 0;
-  // Called at intervals: closes the connection if nothing moved on it for too long.
-  virtual void tick(std::chrono::milliseconds since_last_tick, std::chrono::milliseconds idle_max,
-                    std::chrono::milliseconds stalled_max) = 0;
+  // Called at intervals: ends the connection if its client takes longer than we have patience.
+  virtual void tick(std::chrono::milliseconds since_last_tick, const Patience& patience) = 0;
   virtual void close() = 0;
   [[nodiscard]] virtual const UnreadAnswers::Share& unread() const = 0;
 };

@@ -219,6 +219,15 @@ Reply bad_request(std::string_view reason) {
   return reply;
 }
 
+Reply too_slow(std::chrono::milliseconds request_max) {
+  Reply reply =
+      bad_request("The request took longer than " +
+                  std::to_string(std::chrono::duration_cast<std::chrono::seconds>(request_max).count()) +
+                  " s to come; --request-seconds-max says how long it may take.");
+  reply.status = 408;
+  return reply;
+}
+
 Reply too_many_wait(Waiting kind) {
   Reply reply;
   reply.status = compat::error_status(compat::Error::Kind::too_many_waiting);

@@ -5,6 +5,7 @@
 // sockets here.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <stop_token>
 
@@ -33,8 +34,9 @@ std::optional<Waiting> waits_as(const Request& request, const compat::Emulator& 
 Reply refused(const Request& request, const compat::Error& why);
 
 // Answers to what is no request.
-Reply bad_request(std::string_view reason);  // a sentence for people
-Reply too_large();                           // 413: the body is longer than body_bytes_max
+Reply bad_request(std::string_view reason);             // a sentence for people
+Reply too_large();                                      // 413: the body is longer than body_bytes_max
+Reply too_slow(std::chrono::milliseconds request_max);  // 408: the request took longer to come
 
 // 503: as many requests of the kind as may are waiting already.
 Reply too_many_wait(Waiting kind);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "compat/dispatch.h"
+#include "compat/emulator.h"
 #include "compat/wire/percent_encoding.h"
 #include "engine/attempt.h"
 #include "http/access.h"
@@ -47,6 +48,7 @@ class Lane {
         slow_lane_(slow_lane),
         settings_(settings),
         tls_(tls),
+        connections_max_(std::max<std::size_t>(1, settings.connections_max / settings.threads)),
         unread_answers_(settings.unread_bytes_max / settings.threads,
                         [this] { return close_oldest_writer(); }) {}
   ~Lane() { stop(); }
@@ -94,7 +96,7 @@ class Lane {
       const bool begun = engine::attempt(take, [](std::string_view) { return false; });
       accepting_ = false;
       if (!begun) return accept_later();
-      if (connections_.size() < settings_.connections_max) accept();
+      if (connections_.size() < connections_max_) accept();
     });
   }
   void accept_later() {
@@ -131,6 +133,7 @@ class Lane {
     if (oldest == nullptr) return false;
     log::write(log::Level::warning,
                "a client was closed that does not read its answers (--unread-bytes-max)");
+    service_.metrics().add(compat::Meter::closed_unread);
     oldest->close();
     return true;
   }
@@ -141,7 +144,9 @@ class Lane {
     ticker_.async_wait([this](ErrorCode failure) {
       if (failure || connections_.empty()) return;
       for (Connection* connection : connections_)
-        connection->tick(settings_.tick, settings_.idle_max, settings_.stalled_max);
+        connection->tick(settings_.tick, {.idle_max = settings_.idle_max,
+                                          .stalled_max = settings_.stalled_max,
+                                          .request_max = settings_.request_max});
       tick();
     });
   }
@@ -150,6 +155,7 @@ class Lane {
   SlowLane& slow_lane_;
   const ServerSettings& settings_;
   TlsContext* const tls_;
+  const std::size_t connections_max_;  // our share
   UnreadAnswers unread_answers_;
   std::unordered_set<Connection*> connections_;  // outlives io_, whose pending handlers hold them
   bool accepting_ = false;
@@ -179,6 +185,7 @@ class EmulatorService final : public Service {
     return http::waits_as(request, emulator_);
   }
   [[nodiscard]] bool needs_all_headers() const override { return access_.keys != nullptr; }
+  [[nodiscard]] compat::ServerMetrics& metrics() const override { return emulator_.server_metrics(); }
   Expected<Admitted, Reply> admit(Request& request, std::string& known_host) const override {
     auto admitted = http::admit(request, access_, known_host);
     if (admitted) return *admitted;

@@ -26,10 +26,12 @@ struct ServerSettings {
   std::string host = "127.0.0.1";  // an address, or "localhost"
   std::uint16_t port = 0;          // 0: a free one
   unsigned threads = 1;
-  std::size_t connections_max = 10'000;           // of a thread; more wait to be accepted
+  std::size_t connections_max = 10'000;           // of all threads together; more wait to be accepted
   std::chrono::milliseconds idle_max{600'000};    // a connection without a request under way is closed
   std::chrono::milliseconds stalled_max{60'000};  // one whose request or answer does not move
-  std::chrono::milliseconds tick{5'000};          // how often both are looked at
+  // One whose request takes longer to come, or whose answer takes longer to go, from first byte to last.
+  std::chrono::milliseconds request_max{300'000};
+  std::chrono::milliseconds tick{5'000};  // how often all three are looked at
   std::size_t waiting_max =
       128;  // requests of each kind (slow_lane.h) that wait for something at once; more are refused
   std::size_t unread_bytes_max = 256 * 1024 * 1024;  // of all answers; who took nothing for longest is closed

@@ -8,6 +8,7 @@
 #include <boost/beast/http/error.hpp>
 #include <utility>
 
+#include "compat/server_metrics.h"
 #include "engine/attempt.h"
 #include "http/log.h"
 #include "http/router.h"
@@ -44,10 +45,12 @@ Session<Stream>::Session(Stream stream, Service& service, SlowLane& slow_lane, U
       closed_(std::move(closed)),
       in_(input_bytes) {
   request_.keeps_all_headers = service.needs_all_headers();
+  service.metrics().add(compat::Meter::connections);
 }
 
 template <class Stream>
 Session<Stream>::~Session() {
+  service_.metrics().add(compat::Meter::connections, -1);
   unread_answers_.release(unread_);
   closed_(this);
 }
@@ -94,12 +97,37 @@ void Session<Stream>::close() {
 }
 
 template <class Stream>
-void Session<Stream>::tick(std::chrono::milliseconds since_last_tick, std::chrono::milliseconds idle_max,
-                           std::chrono::milliseconds stalled_max) {
-  if (waiting_) return;
+void Session<Stream>::tick(std::chrono::milliseconds since_last_tick, const Patience& patience) {
+  if (waiting_ || !socket().is_open()) return;
   quiet_ += since_last_tick;
+  if (parser_) arriving_ += since_last_tick;
+  if (writing_) answering_ += since_last_tick;
   const bool waiting_for_request = !handshaking_ && !parser_ && out_.empty() && !last_;
-  if (quiet_ >= (waiting_for_request ? idle_max : stalled_max)) close();
+  const auto close_as = [&](compat::Meter why) {
+    service_.metrics().add(why);
+    close();
+  };
+  if (waiting_for_request) {
+    if (quiet_ >= patience.idle_max) close_as(compat::Meter::closed_idle);
+  } else if (quiet_ >= patience.stalled_max) {
+    close_as(compat::Meter::closed_stalled);
+  } else if (writing_ && answering_ >= patience.request_max) {
+    close_as(compat::Meter::closed_slow);
+  } else if (parser_ && !writing_ && arriving_ >= patience.request_max) {
+    refuse_slow(patience.request_max);
+  }
+}
+
+// What is being read is let go first: nobody reads beside who reads on and discards.
+template <class Stream>
+void Session<Stream>::refuse_slow(std::chrono::milliseconds request_max) {
+  service_.metrics().add(compat::Meter::closed_slow);
+  ErrorCode ignored;
+  socket().cancel(ignored);
+  resumes_ = false;
+  parser_.reset();
+  send_last(too_slow(request_max));
+  write();
 }
 
 template <class Stream>
@@ -128,7 +156,7 @@ void Session<Stream>::read() {
   }
   stream_.async_read_some(asio::buffer(in_.data() + in_end_, in_.size() - in_end_),
                           [self = this->shared_from_this()](ErrorCode failure, std::size_t bytes) {
-                            if (failure) return;  // the client left
+                            if (failure || self->last_) return;  // the client left, or was too slow
                             self->quiet_ = {};
                             self->in_end_ += bytes;
                             self->proceed();
@@ -153,7 +181,10 @@ void Session<Stream>::proceed() {
 
 template <class Stream>
 bool Session<Stream>::parse_request() {
-  if (!parser_) parser_.emplace(request_);
+  if (!parser_) {
+    parser_.emplace(request_);
+    arriving_ = {};
+  }
   const bool had_header = parser_->is_header_done();
   ErrorCode failure;
   in_begin_ += parser_->parse(asio::buffer(in_.data() + in_begin_, in_end_ - in_begin_), failure);
@@ -298,6 +329,7 @@ void Session<Stream>::send_last(Reply reply) {
 template <class Stream>
 void Session<Stream>::write() {
   writing_ = true;
+  answering_ = {};
   hold();
   const std::array<asio::const_buffer, 2> buffers = {asio::buffer(out_), asio::buffer(out_body_)};
   // Lives as long as the handler beside it.

@@ -2,8 +2,9 @@
 //
 // Runs on its server's io thread only; an answer that may have to wait is made on the slow lane, and comes
 // back. Pipelined requests that arrived together are answered in one write; no more is read while an answer
-// waits to be sent. A body that is cut short was never a request: nothing of it is executed. Keeps itself
-// alive by what it waits for. A TLS handshake has as long as a request that does not move.
+// waits to be sent. A body that is cut short was never a request: nothing of it is executed; one that takes
+// too long to come is answered 408. Keeps itself alive by what it waits for. A TLS handshake has as long as a
+// request that does not move.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -46,8 +47,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   Session& operator=(const Session&) = delete;
 
   void start() override;
-  void tick(std::chrono::milliseconds since_last_tick, std::chrono::milliseconds idle_max,
-            std::chrono::milliseconds stalled_max) override;
+  void tick(std::chrono::milliseconds since_last_tick, const Patience& patience) override;
   void close() override;
   [[nodiscard]] const UnreadAnswers::Share& unread() const override { return unread_; }
 
@@ -69,7 +69,8 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   void answer();
   void send(Reply reply);
   void send_last(Reply reply);
-  void hold();  // counts what waits to be sent
+  void hold();                                              // counts what waits to be sent
+  void refuse_slow(std::chrono::milliseconds request_max);  // whose request has not all come
 
   // Answers that are made elsewhere.
   void answer_later(const Admitted& admitted, Waiting kind);
@@ -104,7 +105,9 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   std::stop_source stop_{std::nostopstate};  // of what we wait for
   std::optional<Reply> late_;                // it came while we were writing what was before
   std::shared_ptr<BodySource> source_;       // the rest of the answer that is being sent
-  std::chrono::milliseconds quiet_{0};
+  std::chrono::milliseconds quiet_{0};       // since something moved
+  std::chrono::milliseconds arriving_{0};    // since the first byte of the request under way
+  std::chrono::milliseconds answering_{0};   // since the first byte of what is being written
 };
 
 }  // namespace mayfly::http

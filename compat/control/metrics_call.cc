@@ -5,6 +5,7 @@
 
 #include "compat/control/handlers.h"
 #include "compat/metrics.h"
+#include "compat/server_metrics.h"
 #include "engine/census.h"
 #include "engine/expiry_view.h"
 
@@ -94,6 +95,40 @@ void write_operations(Text& text, const Metrics& metrics) {
   }
 }
 
+struct MeterLine {
+  Meter meter;
+  std::string_view name, labels, type, help;  // name, type and help of those that follow each other are one
+};
+
+constexpr std::string_view closed = "mayfly_connections_closed_total";
+constexpr std::string_view closed_help = "Connections that the server closed for what their clients did.";
+
+// In the order of Meter; what has one name stands together.
+constexpr MeterLine meters[] = {
+    {Meter::connections, "mayfly_connections", "", "gauge", "Connections that are open."},
+    {Meter::closed_idle, closed, "why=\"idle\"", "counter", closed_help},
+    {Meter::closed_stalled, closed, "why=\"stalled\"", "counter", closed_help},
+    {Meter::closed_slow, closed, "why=\"request_seconds\"", "counter", closed_help},
+    {Meter::closed_unread, closed, "why=\"unread_bytes\"", "counter", closed_help},
+};
+
+constexpr bool each_meter_has_its_line() {
+  std::size_t place = 0;
+  for (const MeterLine& line : meters)
+    if (static_cast<std::size_t>(line.meter) != place++) return false;
+  return place == static_cast<std::size_t>(Meter::count_);
+}
+static_assert(each_meter_has_its_line());
+
+void write_server(Text& text, const ServerMetrics& metrics) {
+  std::string_view last;
+  for (const MeterLine& line : meters) {
+    if (line.name != last) text.about(line.name, line.type, line.help);
+    last = line.name;
+    text.sample(line.name, line.labels, metrics.of(line.meter));
+  }
+}
+
 struct TableLine {
   std::string labels;
   const engine::LiveTable* table;
@@ -124,6 +159,7 @@ Result<json::Tree> show_metrics(Call& call) {
   call.answer.content_type = "text/plain; version=0.0.4";
   Text text(call.answer.body);
   write_operations(text, call.emulator.metrics());
+  write_server(text, call.emulator.server_metrics());
 
   engine::Database& database = call.database();
   const std::vector<std::shared_ptr<engine::LiveTable>> live = engine::every_table(database);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compat/emulator.h"
+#include "engine/stopwatch.h"
 #include "http/compression.h"
 #include "http/crc32.h"
 #include "http/reply.h"
@@ -491,6 +492,62 @@ TEST_CASE("a connection that is idle, or stuck within a request, is closed") {
   stuck.send("POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\n{");
   CHECK(idle.closed_by_server());
   CHECK(stuck.closed_by_server());
+}
+
+TEST_CASE("a request that trickles is refused when it took too long altogether, and others are served",
+          "[holds]") {
+  http::ServerSettings settings;
+  settings.request_max = std::chrono::milliseconds(200);
+  settings.tick = std::chrono::milliseconds(20);
+  Running running(settings);
+  for (const char* begin :
+       {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n", "GET / HTTP/1.1\r\nX-Y: "}) {
+    INFO(begin);
+    HttpClient client(running.port());
+    HttpClient other(running.port());
+    const std::string other_request = operation_request("ListTables", "{}");
+    client.send(begin);
+    const std::jthread trickle([&](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        client.send("x");
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    });
+    const HttpAnswer answer = client.receive();
+    check_common(answer);
+    CHECK(answer.status == 408);
+    CHECK(answer.body ==
+          "The request took longer than 0 s to come; --request-seconds-max says how long it may take.\n");
+    CHECK(answer.headers.at("connection") == "close");
+    // Any number of requests take longer than one may.
+    const std::string_view request = other_request;
+    for (const engine::Stopwatch stopwatch; stopwatch.elapsed() < 2 * settings.request_max;) {
+      other.send(request.substr(0, request.size() / 2));
+      CHECK(running.ask(http_request("GET", "/")).status == 200);
+      other.send(request.substr(request.size() / 2));
+      CHECK(other.receive().body == list_tables_answer);
+    }
+  }
+  CHECK(running.ask(http_request("GET", "/_mayfly/metrics"))
+            .body.find("\nmayfly_connections_closed_total{why=\"request_seconds\"} 2\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("an answer that is taken too slowly altogether ends with the connection") {
+  http::ServerSettings settings;
+  settings.request_max = std::chrono::milliseconds(200);
+  settings.tick = std::chrono::milliseconds(20);
+  settings.connections_max = 1;
+  Running running(settings);
+  const BigItems items(running);
+  HttpClient slow(running.port(), small_receive_bytes);
+  slow.send(items.request());
+  slow.read_until("\r\n");
+  HttpClient next(running.port());
+  next.send(http_request("GET", "/_mayfly/metrics"));
+  const std::string metrics = next.receive().body;  // there is room for one connection only
+  CHECK(metrics.find("\nmayfly_connections_closed_total{why=\"request_seconds\"} 1\n") != std::string::npos);
+  CHECK(slow.drain() < BigItems::answer_bytes);
 }
 
 TEST_CASE("who does not take an answer is closed") {
