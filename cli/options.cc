@@ -240,6 +240,13 @@ void add_bounds_options(CLI::App& serve, ServerSettings& server) {
       ->check(CLI::Range(std::size_t{1}, std::size_t{4096}))
       ->capture_default_str();
   serve
+      .add_option("--request-bytes-max", server.request_bytes_max,
+                  "How much all requests under way may hold; who has been sending for longest is refused")
+      ->envname("MAYFLY_REQUEST_BYTES_MAX")
+      ->check(CLI::Range(32 * megabyte, std::size_t{1} << 40))
+      ->type_name("BYTES")
+      ->capture_default_str();
+  serve
       .add_option(
           "--unread-bytes-max", server.unread_bytes_max,
           "How much all answers may hold that clients do not read; who took nothing for longest is closed")

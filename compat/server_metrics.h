@@ -15,11 +15,24 @@ namespace mayfly::compat {
 
 // What each is called outside stands in control/metrics_call.cc.
 enum class Meter : unsigned char {
-  connections,     // open
+  connections,  // open
+  // Bytes held of
+  request_bytes,  // large requests, until they are answered,
+  unread_bytes,   // answers that clients have not taken
+  // Requests that wait, by kind, in the order of http/slow_lane.h
+  waiting_events,
+  waiting_awaits,
+  waiting_changes,
+  waiting_calls,
+  waiting_invocations,
+  waiting_operations,
   closed_idle,     // closed by us, since: no request came,
   closed_stalled,  // a request or an answer did not move,
   closed_slow,     // one took too long altogether,
   closed_unread,   // answers that nobody reads took too much memory
+  // Requests refused, since
+  refused_bytes,    // all together took too much memory,
+  refused_waiting,  // as many as may waited
   count_
 };
 

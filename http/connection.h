@@ -8,10 +8,10 @@
 #include <string>
 
 #include "http/access.h"
+#include "http/held_bytes.h"
 #include "http/reply.h"
 #include "http/request.h"
 #include "http/slow_lane.h"
-#include "http/unread_answers.h"
 
 namespace mayfly::compat {
 class ServerMetrics;
@@ -48,7 +48,11 @@ class Connection {
   // Called at intervals: ends the connection if its client takes longer than we have patience.
   virtual void tick(std::chrono::milliseconds since_last_tick, const Patience& patience) = 0;
   virtual void close() = 0;
-  [[nodiscard]] virtual const UnreadAnswers::Share& unread() const = 0;
+  [[nodiscard]] virtual const HeldBytes::Share& unread() const = 0;
+  // Of the request that is coming; nothing: there is none that could be refused.
+  [[nodiscard]] virtual const HeldBytes::Share* arriving() const = 0;
+  // Refuses the request that is coming, and lets go what it held. Requires: arriving().
+  virtual void refuse_for_memory() = 0;
 };
 
 }  // namespace mayfly::http

@@ -8,9 +8,6 @@ namespace mayfly::http {
 
 namespace {
 
-// A body that needed more than this gives its memory back before the next request.
-constexpr std::size_t kept_body_bytes_max = 256 * 1024;
-
 constexpr std::array<std::string_view, static_cast<std::size_t>(Header::count_)> header_names = {
     "accept-encoding",
     "access-control-request-headers",
@@ -84,13 +81,16 @@ void Request::add_header(std::string_view name, std::string_view value) {
 void Request::clear() {
   method.clear();
   target.clear();
-  if (body.capacity() > kept_body_bytes_max) std::string().swap(body);
   body.clear();
   for (auto& value : headers_) value.clear();
   present_.fill(false);
   repeated_.fill(false);
   is_http_1_0 = false;
   all_headers.clear();
+}
+
+void Request::release_body() {
+  if (body.capacity() > kept_body_bytes_max) std::string().swap(body);
 }
 
 std::string_view Request::path() const {

@@ -19,6 +19,10 @@ namespace mayfly::http {
 inline constexpr std::size_t header_bytes_max = 16 * 1024;       // request line included, as DynamoDB's
 inline constexpr std::size_t body_bytes_max = 16 * 1024 * 1024;  // before and after decompression
 
+// A body that needed more than this gives its memory back when it is answered: 10,000 connections keep 160
+// MB.
+inline constexpr std::size_t kept_body_bytes_max = 16 * 1024;
+
 enum class Header : unsigned char {
   accept_encoding,
   access_control_request_headers,
@@ -55,6 +59,7 @@ struct Request {
   // Keeps the header if it is one of ours; any case.
   void add_header(std::string_view name, std::string_view value);
   void clear();
+  void release_body();  // its memory, if that is more than a connection keeps
 
   [[nodiscard]] std::string_view path() const;
   [[nodiscard]] std::string_view query() const;

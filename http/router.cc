@@ -83,6 +83,14 @@ std::optional<Reply> decompress_body(Request& request, std::string_view content_
   return answered(compat::error_answer(compat::error::internal_server_error().error), content_type);
 }
 
+Reply unavailable(compat::Error::Kind kind, std::string message) {
+  Reply reply;
+  reply.status = compat::error_status(kind);
+  reply.content_type = plain_json;
+  reply.body = compat::error_body({.kind = kind, .message = std::move(message)});
+  return reply;
+}
+
 SignatureRules signature_rules(const AccessRules& access) {
   using namespace std::chrono;
   if (!access.keys) return {};
@@ -228,14 +236,16 @@ Reply too_slow(std::chrono::milliseconds request_max) {
   return reply;
 }
 
+Reply too_many_bytes() {
+  return unavailable(
+      compat::Error::Kind::too_many_waiting,
+      "Requests under way hold as much memory as they may; --request-bytes-max says how much.");
+}
+
 Reply too_many_wait(Waiting kind) {
-  Reply reply;
-  reply.status = compat::error_status(compat::Error::Kind::too_many_waiting);
-  reply.content_type = plain_json;
-  reply.body = compat::error_body({.kind = compat::Error::Kind::too_many_waiting,
-                                   .message = "As many " + std::string(name_of(kind)) +
-                                              " as may are waiting already; --waiting-max says how many."});
-  return reply;
+  return unavailable(
+      compat::Error::Kind::too_many_waiting,
+      "As many " + std::string(name_of(kind)) + " as may are waiting already; --waiting-max says how many.");
 }
 
 Reply too_large() {

@@ -39,6 +39,9 @@ using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>
 // How long to wait before accepting again when the process has no file descriptor or no memory left.
 constexpr std::chrono::milliseconds accept_pause{50};
 
+// What a thread has at least of memory that is divided among them: two of the largest requests.
+constexpr std::size_t share_bytes_min = 2 * body_bytes_max;
+
 // One thread, its listener and its connections.
 class Lane {
  public:
@@ -49,7 +52,9 @@ class Lane {
         settings_(settings),
         tls_(tls),
         connections_max_(std::max<std::size_t>(1, settings.connections_max / settings.threads)),
-        unread_answers_(settings.unread_bytes_max / settings.threads,
+        requests_(share_of(settings.request_bytes_max), service.metrics(), compat::Meter::request_bytes,
+                  [this] { return refuse_oldest_request(); }),
+        unread_answers_(share_of(settings.unread_bytes_max), service.metrics(), compat::Meter::unread_bytes,
                         [this] { return close_oldest_writer(); }) {}
   ~Lane() { stop(); }
 
@@ -113,8 +118,8 @@ class Lane {
   }
   template <class Stream>
   void begin_session(Stream stream) {
-    auto session = std::make_shared<Session<Stream>>(std::move(stream), service_, slow_lane_, unread_answers_,
-                                                     [this](Connection* closed) {
+    auto session = std::make_shared<Session<Stream>>(std::move(stream), service_, slow_lane_, requests_,
+                                                     unread_answers_, [this](Connection* closed) {
                                                        connections_.erase(closed);
                                                        if (!accepting_ && !io_.stopped()) accept();
                                                      });
@@ -123,11 +128,29 @@ class Lane {
     session->start();
   }
 
+  [[nodiscard]] std::size_t share_of(std::size_t bytes) const {
+    return std::max(bytes / settings_.threads, share_bytes_min);
+  }
+
+  bool refuse_oldest_request() {
+    Connection* oldest = nullptr;
+    for (Connection* connection : connections_) {
+      const HeldBytes::Share* share = connection->arriving();
+      if (share != nullptr && (oldest == nullptr || share->moved < oldest->arriving()->moved))
+        oldest = connection;
+    }
+    if (oldest == nullptr) return false;
+    log::write(log::Level::warning,
+               "a request was refused, for requests hold too much memory (--request-bytes-max)");
+    oldest->refuse_for_memory();
+    return true;
+  }
+
   // Looks at all: it is asked for when answers fill the memory that they may have, and then rarely enough.
   bool close_oldest_writer() {
     Connection* oldest = nullptr;
     for (Connection* connection : connections_) {
-      const UnreadAnswers::Share& share = connection->unread();
+      const HeldBytes::Share& share = connection->unread();
       if (share.bytes > 0 && (oldest == nullptr || share.moved < oldest->unread().moved)) oldest = connection;
     }
     if (oldest == nullptr) return false;
@@ -156,7 +179,7 @@ class Lane {
   const ServerSettings& settings_;
   TlsContext* const tls_;
   const std::size_t connections_max_;  // our share
-  UnreadAnswers unread_answers_;
+  HeldBytes requests_, unread_answers_;
   std::unordered_set<Connection*> connections_;  // outlives io_, whose pending handlers hold them
   bool accepting_ = false;
   asio::io_context io_{1};
@@ -234,7 +257,9 @@ class EmulatorService final : public Service {
 
 struct Server::State {
   State(compat::Emulator& emulator, ServerSettings settings_)
-      : settings(std::move(settings_)), service(emulator, settings), slow_lane(settings.waiting_max) {}
+      : settings(std::move(settings_)),
+        service(emulator, settings),
+        slow_lane(settings.waiting_max, emulator.server_metrics()) {}
   // What waits is asked to stop first, and answered while there are lanes to send it.
   ~State() { slow_lane.end(); }
 

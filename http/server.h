@@ -34,6 +34,9 @@ struct ServerSettings {
   std::chrono::milliseconds tick{5'000};  // how often all three are looked at
   std::size_t waiting_max =
       128;  // requests of each kind (slow_lane.h) that wait for something at once; more are refused
+  // Of all requests under way: of those that have not all come, the one that has been coming for longest is
+  // refused. Each thread has its share, of this and of the next, and at least 32 MB.
+  std::size_t request_bytes_max = 256 * 1024 * 1024;
   std::size_t unread_bytes_max = 256 * 1024 * 1024;  // of all answers; who took nothing for longest is closed
   AccessRules access;                       // who may ask; whether it is by TLS follows from the files below
   std::string tls_cert_file, tls_key_file;  // PEM; both or none: plain HTTP

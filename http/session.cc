@@ -26,21 +26,27 @@ constexpr std::size_t input_bytes = 4 * 1024;
 constexpr std::size_t body_input_bytes = 64 * 1024;
 // Answers that wait while more pipelined requests are parsed.
 constexpr std::size_t output_bytes_max = 64 * 1024;
+// Memory that a connection keeps for its next answers.
+constexpr std::size_t kept_output_bytes_max = 16 * 1024;
 // A client shows that it reads by taking so much.
 constexpr std::size_t written_at_once_bytes_max = 64 * 1024;
 // A client that sends on after its last answer is listened to, so that it finds the answer and not a reset.
 constexpr std::size_t discarded_bytes_max = 256 * 1024 * 1024;
+
+// How many bytes one of a compressed body can become.
+constexpr std::size_t deflate_ratio_max = 1032;
 
 constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
 
 }  // namespace
 
 template <class Stream>
-Session<Stream>::Session(Stream stream, Service& service, SlowLane& slow_lane, UnreadAnswers& unread_answers,
-                         Closed closed)
+Session<Stream>::Session(Stream stream, Service& service, SlowLane& slow_lane, HeldBytes& requests,
+                         HeldBytes& unread_answers, Closed closed)
     : stream_(std::move(stream)),
       service_(service),
       slow_lane_(slow_lane),
+      requests_(requests),
       unread_answers_(unread_answers),
       closed_(std::move(closed)),
       in_(input_bytes) {
@@ -51,6 +57,7 @@ Session<Stream>::Session(Stream stream, Service& service, SlowLane& slow_lane, U
 template <class Stream>
 Session<Stream>::~Session() {
   service_.metrics().add(compat::Meter::connections, -1);
+  requests_.release(held_);
   unread_answers_.release(unread_);
   closed_(this);
 }
@@ -114,20 +121,41 @@ void Session<Stream>::tick(std::chrono::milliseconds since_last_tick, const Pati
   } else if (writing_ && answering_ >= patience.request_max) {
     close_as(compat::Meter::closed_slow);
   } else if (parser_ && !writing_ && arriving_ >= patience.request_max) {
-    refuse_slow(patience.request_max);
+    service_.metrics().add(compat::Meter::closed_slow);
+    refuse_arriving(too_slow(patience.request_max));
   }
 }
 
 // What is being read is let go first: nobody reads beside who reads on and discards.
 template <class Stream>
-void Session<Stream>::refuse_slow(std::chrono::milliseconds request_max) {
-  service_.metrics().add(compat::Meter::closed_slow);
+void Session<Stream>::refuse_arriving(Reply reply) {
   ErrorCode ignored;
   socket().cancel(ignored);
   resumes_ = false;
   parser_.reset();
-  send_last(too_slow(request_max));
-  write();
+  release_request();
+  send_last(std::move(reply));
+  if (!proceeding_) write();
+}
+
+template <class Stream>
+void Session<Stream>::refuse_for_memory() {
+  service_.metrics().add(compat::Meter::refused_bytes);
+  refuse_arriving(too_many_bytes());
+}
+
+template <class Stream>
+void Session<Stream>::hold_request(std::size_t unpacked_bytes_max) {
+  const auto beyond = [](std::size_t bytes, std::size_t kept) { return bytes > kept ? bytes : 0; };
+  const std::size_t bytes = beyond(in_.size(), input_bytes) + unpacked_bytes_max +
+                            beyond(request_.body.capacity(), kept_body_bytes_max);
+  if (bytes > 0 || held_.bytes > 0) requests_.hold(held_, bytes);
+}
+
+template <class Stream>
+void Session<Stream>::release_request() {
+  request_.release_body();
+  requests_.release(held_);
 }
 
 template <class Stream>
@@ -165,11 +193,13 @@ void Session<Stream>::read() {
 
 template <class Stream>
 void Session<Stream>::proceed() {
+  proceeding_ = true;
   while (!last_ && !waiting_ && !source_ && out_.size() < output_bytes_max && out_body_.empty() &&
          in_begin_ < in_end_) {
     if (!parse_request()) break;
     answer();
   }
+  proceeding_ = false;
   if (!out_.empty()) {
     write();
   } else if (source_ && !waiting_) {
@@ -189,6 +219,8 @@ bool Session<Stream>::parse_request() {
   ErrorCode failure;
   in_begin_ += parser_->parse(asio::buffer(in_.data() + in_begin_, in_end_ - in_begin_), failure);
   const std::size_t unparsed = in_end_ - in_begin_;
+  hold_request();
+  if (last_) return false;  // refused
 
   if (failure == error::body_limit) {
     send_last(too_large());
@@ -222,6 +254,7 @@ template <class Stream>
 void Session<Stream>::send(Reply reply) {
   const bool stays = parser_->keep_alive() && !reply.close;
   parser_.reset();
+  release_request();
   if (!reply.source) place_.leave();
   append_reply(out_, reply, stays);
   if (body_goes_apart(reply)) out_body_ = std::move(reply.body);
@@ -235,6 +268,10 @@ template <class Stream>
 void Session<Stream>::answer_later(const Admitted& admitted, Waiting kind) {
   place_ = slow_lane_.take(kind);
   if (!place_) return send(too_many_wait(kind));
+  if (!request_.header(Header::content_encoding).empty()) {
+    hold_request(std::min(body_bytes_max, deflate_ratio_max * request_.body.size()));
+    if (last_) return;  // refused
+  }
   waiting_ = true;
   stop_ = std::stop_source();
   // The lane never holds the last reference: a session ends on its io thread.
@@ -344,6 +381,7 @@ void Session<Stream>::write() {
                       if (failure) return;
                       self->writing_ = false;
                       self->out_.clear();
+                      if (self->out_.capacity() > kept_output_bytes_max) std::string().swap(self->out_);
                       std::string().swap(self->out_body_);
                       if (self->late_) self->send(*std::exchange(self->late_, std::nullopt));
                       if (!self->last_ || !self->out_.empty() || self->source_) return self->proceed();
@@ -371,7 +409,7 @@ void Session<Stream>::end_sending() {
 
 template <class Stream>
 void Session<Stream>::read_and_discard() {
-  in_.resize(body_input_bytes);
+  if (in_.size() != input_bytes) std::vector<char>(input_bytes).swap(in_);
   socket().async_read_some(asio::buffer(in_),
                            [self = this->shared_from_this()](ErrorCode failure, std::size_t bytes) {
                              self->discarded_bytes_ += bytes;

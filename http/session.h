@@ -22,9 +22,9 @@
 #include <vector>
 
 #include "http/connection.h"
+#include "http/held_bytes.h"
 #include "http/request_parser.h"
 #include "http/slow_lane.h"
-#include "http/unread_answers.h"
 
 namespace mayfly::http {
 
@@ -41,7 +41,8 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   using Closed = std::function<void(Connection*)>;
 
   // Requires: all outlive the session. `closed` is called once, from the destructor.
-  Session(Stream stream, Service& service, SlowLane& slow_lane, UnreadAnswers& unread_answers, Closed closed);
+  Session(Stream stream, Service& service, SlowLane& slow_lane, HeldBytes& requests,
+          HeldBytes& unread_answers, Closed closed);
   ~Session() override;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -49,7 +50,11 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   void start() override;
   void tick(std::chrono::milliseconds since_last_tick, const Patience& patience) override;
   void close() override;
-  [[nodiscard]] const UnreadAnswers::Share& unread() const override { return unread_; }
+  [[nodiscard]] const HeldBytes::Share& unread() const override { return unread_; }
+  [[nodiscard]] const HeldBytes::Share* arriving() const override {
+    return parser_ && !waiting_ && !writing_ && held_.bytes > 0 ? &held_ : nullptr;
+  }
+  void refuse_for_memory() override;
 
  private:
   using ErrorCode = boost::system::error_code;
@@ -69,8 +74,11 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   void answer();
   void send(Reply reply);
   void send_last(Reply reply);
-  void hold();                                              // counts what waits to be sent
-  void refuse_slow(std::chrono::milliseconds request_max);  // whose request has not all come
+  void hold();  // counts what waits to be sent
+  // Counts what the request under way holds beyond what a connection keeps, and may: that may refuse it.
+  void hold_request(std::size_t unpacked_bytes_max = 0);
+  void release_request();
+  void refuse_arriving(Reply reply);  // the request that has not all come
 
   // Answers that are made elsewhere.
   void answer_later(const Admitted& admitted, Waiting kind);
@@ -83,7 +91,8 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   Stream stream_;
   Service& service_;
   SlowLane& slow_lane_;
-  UnreadAnswers& unread_answers_;
+  HeldBytes& requests_;
+  HeldBytes& unread_answers_;
   Closed closed_;
   std::vector<char> in_;  // read and not yet parsed: [in_begin_, in_end_)
   std::size_t in_begin_ = 0, in_end_ = 0;
@@ -92,10 +101,12 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   std::optional<RequestParser> parser_;  // of the request under way
   std::string out_;                      // answers to be sent
   std::string out_body_;                 // of the last of them, if it is large
-  UnreadAnswers::Share unread_;          // both, and what came late
+  HeldBytes::Share held_;                // of `in_` and of the request's body
+  HeldBytes::Share unread_;              // both, and what came late
   bool last_ = false;                    // nothing more is answered after what is in out_
   bool unread_input_ = false;            // and the client may still be sending: let it, for a while
   std::size_t discarded_bytes_ = 0;
+  bool proceeding_ = false;                  // parses and answers what was read
   bool waiting_ = false;                     // for the slow lane; `request_` is its
   SlowLane::Place place_;                    // there; kept for all of a body that has a source
   std::vector<char> ahead_;                  // read while we wait; empty: nobody watches the client

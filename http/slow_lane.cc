@@ -21,12 +21,17 @@ std::string_view name_of(Waiting kind) {
 }
 
 SlowLane::Place SlowLane::take(Waiting kind) {
-  std::atomic<std::size_t>& taken = taken_[static_cast<std::size_t>(kind)];
-  if (++taken > places_) {
-    --taken;
-    return {};
-  }
-  return Place(taken);
+  Place place(*this, kind);
+  if (add(kind, 1) <= places_) return place;
+  metrics_.add(compat::Meter::refused_waiting);
+  return {};
+}
+
+std::size_t SlowLane::add(Waiting kind, std::int64_t by) {
+  using compat::Meter;
+  const auto number = static_cast<std::size_t>(kind);
+  metrics_.add(static_cast<Meter>(static_cast<std::size_t>(Meter::waiting_events) + number), by);
+  return taken_[number] += static_cast<std::size_t>(by);
 }
 
 bool SlowLane::run(std::stop_source stop, std::function<void()> job) {

@@ -13,6 +13,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <stop_token>
@@ -21,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "compat/server_metrics.h"
 #include "engine/mutex.h"
 
 namespace mayfly::http {
@@ -42,25 +44,27 @@ class SlowLane {
   class Place {
    public:
     Place() = default;
-    Place(Place&& other) noexcept : taken_(std::exchange(other.taken_, nullptr)) {}
+    Place(Place&& other) noexcept : lane_(std::exchange(other.lane_, nullptr)), kind_(other.kind_) {}
     Place& operator=(Place&& other) noexcept {
-      std::swap(taken_, other.taken_);
+      std::swap(lane_, other.lane_);
+      std::swap(kind_, other.kind_);
       return *this;
     }
     ~Place() { leave(); }
     void leave() {
-      if (taken_ != nullptr) --*std::exchange(taken_, nullptr);
+      if (lane_ != nullptr) std::exchange(lane_, nullptr)->add(kind_, -1);
     }
-    explicit operator bool() const { return taken_ != nullptr; }
+    explicit operator bool() const { return lane_ != nullptr; }
 
    private:
     friend class SlowLane;
-    explicit Place(std::atomic<std::size_t>& taken) : taken_(&taken) {}
-    std::atomic<std::size_t>* taken_ = nullptr;
+    Place(SlowLane& lane, Waiting kind) : lane_(&lane), kind_(kind) {}
+    SlowLane* lane_ = nullptr;
+    Waiting kind_{};
   };
 
-  // `places`: of each kind.
-  explicit SlowLane(std::size_t places) : places_(places) {}
+  // `places`: of each kind. `metrics` outlives the lane.
+  SlowLane(std::size_t places, compat::ServerMetrics& metrics) : places_(places), metrics_(metrics) {}
   ~SlowLane() { end(); }
   SlowLane(const SlowLane&) = delete;
   SlowLane& operator=(const SlowLane&) = delete;
@@ -81,8 +85,10 @@ class SlowLane {
     std::function<void()> run;
   };
   void work();
+  std::size_t add(Waiting kind, std::int64_t by);  // how many places of the kind are taken then
 
   const std::size_t places_;
+  compat::ServerMetrics& metrics_;
   std::array<std::atomic<std::size_t>, waiting_kinds> taken_{};
   engine::Mutex mutex_;
   engine::Condition came_;

@@ -103,13 +103,30 @@ struct MeterLine {
 constexpr std::string_view closed = "mayfly_connections_closed_total";
 constexpr std::string_view closed_help = "Connections that the server closed for what their clients did.";
 
+constexpr std::string_view waiting = "mayfly_requests_waiting";
+constexpr std::string_view waiting_help = "Requests that wait for something.";
+constexpr std::string_view refused = "mayfly_requests_refused_total";
+constexpr std::string_view refused_help =
+    "Requests answered 503, since there were too many or too large ones.";
+
 // In the order of Meter; what has one name stands together.
 constexpr MeterLine meters[] = {
     {Meter::connections, "mayfly_connections", "", "gauge", "Connections that are open."},
+    {Meter::request_bytes, "mayfly_request_bytes", "", "gauge", "Bytes of large requests under way."},
+    {Meter::unread_bytes, "mayfly_unread_bytes", "", "gauge",
+     "Bytes of answers that clients have not taken."},
+    {Meter::waiting_events, waiting, "kind=\"events\"", "gauge", waiting_help},
+    {Meter::waiting_awaits, waiting, "kind=\"awaits\"", "gauge", waiting_help},
+    {Meter::waiting_changes, waiting, "kind=\"changes\"", "gauge", waiting_help},
+    {Meter::waiting_calls, waiting, "kind=\"calls\"", "gauge", waiting_help},
+    {Meter::waiting_invocations, waiting, "kind=\"invocations\"", "gauge", waiting_help},
+    {Meter::waiting_operations, waiting, "kind=\"operations\"", "gauge", waiting_help},
     {Meter::closed_idle, closed, "why=\"idle\"", "counter", closed_help},
     {Meter::closed_stalled, closed, "why=\"stalled\"", "counter", closed_help},
     {Meter::closed_slow, closed, "why=\"request_seconds\"", "counter", closed_help},
     {Meter::closed_unread, closed, "why=\"unread_bytes\"", "counter", closed_help},
+    {Meter::refused_bytes, refused, "why=\"request_bytes\"", "counter", refused_help},
+    {Meter::refused_waiting, refused, "why=\"waiting\"", "counter", refused_help},
 };
 
 constexpr bool each_meter_has_its_line() {

@@ -92,6 +92,8 @@ const std::vector<Row> rows = {
     {"--request-seconds-max", "7",
      [](const ServeOptions& o) { return o.server.request_max == std::chrono::seconds(7); }, "0"},
     {"--waiting-max", "7", [](const ServeOptions& o) { return o.server.waiting_max == 7; }, "0"},
+    {"--request-bytes-max", "40000000",
+     [](const ServeOptions& o) { return o.server.request_bytes_max == 40'000'000; }, "1"},
     {"--unread-bytes-max", "40000000",
      [](const ServeOptions& o) { return o.server.unread_bytes_max == 40'000'000; }, "1"},
     {"--no-control", "", [](const ServeOptions& o) { return !o.server.access.control; }},

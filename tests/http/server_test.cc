@@ -9,9 +9,9 @@
 #include "engine/stopwatch.h"
 #include "http/compression.h"
 #include "http/crc32.h"
+#include "http/held_bytes.h"
 #include "http/reply.h"
 #include "http/request.h"
-#include "http/unread_answers.h"
 #include "tests/support/http_client.h"
 #include "tests/support/running.h"
 
@@ -588,11 +588,79 @@ TEST_CASE("answers that nobody reads are bounded, and who reads gets his", "[hol
   CHECK(whole <= settings.unread_bytes_max / BigItems::answer_bytes);
 }
 
+TEST_CASE("large requests hold so much memory together, and who has been sending for longest is refused",
+          "[holds]") {
+  http::ServerSettings settings;
+  settings.request_bytes_max = 40'000'000;
+  Running running(settings);
+  const std::string large =
+      operation_request("ListTables", "{" + std::string(http::body_bytes_max - 2, ' ') + "}");
+  const auto without_its_end = std::string_view(large).substr(0, large.size() - 1);
+  std::vector<std::unique_ptr<HttpClient>> stuck;
+  for (int i = 0; i < 10; ++i) {
+    stuck.push_back(std::make_unique<HttpClient>(running.port()));
+    stuck.back()->send(without_its_end);
+    CHECK(running.ask(large).body == list_tables_answer);  // who sends all of it is served meanwhile
+    CHECK(running.emulator->server_metrics().of(compat::Meter::request_bytes) <= 40'000'000);
+  }
+  std::size_t refused = 0;
+  for (const auto& client : stuck) {
+    client->send("}");
+    const HttpAnswer answer = client->receive();
+    if (answer.status == 200) continue;
+    ++refused;
+    check_common(answer);
+    CHECK(answer.status == 503);
+    CHECK(
+        answer.body ==
+        R"({"__type":"mayfly#TooManyWaiting","message":"Requests under way hold as much memory as they may; )"
+        R"(--request-bytes-max says how much."})");
+    CHECK(answer.headers.at("connection") == "close");
+  }
+  CHECK(refused >= 8);
+  CHECK(refused < 10);
+  CHECK(running.emulator->server_metrics().of(compat::Meter::refused_bytes) ==
+        static_cast<std::int64_t>(refused));
+  CHECK(running.ask(http_request("GET", "/_mayfly/metrics")).body.find("\nmayfly_request_bytes 0\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("large requests that wait for something count, as what they may unpack to does", "[holds]") {
+  http::ServerSettings settings;
+  settings.request_bytes_max = 40'000'000;
+  Running running(settings);
+  const HttpAnswer set = running.ask(http_request(
+      "PUT", "/_mayfly/faults", {{"Content-Type", "application/json"}},
+      R"({"rules":[{"operation":"DescribeEndpoints","fault":"latency","milliseconds":60000}]})"));
+  REQUIRE(set.status == 200);
+  const std::string body = "{" + std::string(1'000'000, ' ') + "}";
+  const std::string request = operation_request(
+      "DescribeEndpoints", http::compress(body, http::Encoding::gzip), {{"Content-Encoding", "gzip"}});
+  constexpr int sent = 60;
+  std::vector<std::unique_ptr<HttpClient>> waiting;
+  for (int i = 0; i < sent; ++i) {
+    waiting.push_back(std::make_unique<HttpClient>(running.port()));
+    waiting.back()->send(request);
+  }
+  using compat::Meter;
+  const compat::ServerMetrics& metrics = running.emulator->server_metrics();
+  while (metrics.of(Meter::waiting_operations) + metrics.of(Meter::refused_bytes) < sent)
+    std::this_thread::yield();
+  CHECK(metrics.of(Meter::refused_bytes) > 10);
+  CHECK(metrics.of(Meter::waiting_operations) > 10);
+  const HttpAnswer answer = waiting.back()->receive();
+  CHECK(answer.status == 503);
+  CHECK(answer.body.find("--request-bytes-max") != std::string::npos);
+  CHECK(metrics.of(Meter::request_bytes) <= 40'000'000);
+  CHECK(running.ask(operation_request("ListTables", "{}")).body == list_tables_answer);
+}
+
 TEST_CASE("of unread answers those go first of which nothing was taken for longest") {
-  std::vector<http::UnreadAnswers::Share> shares(4);
+  std::vector<http::HeldBytes::Share> shares(4);
   std::vector<std::size_t> closed;
-  http::UnreadAnswers* all = nullptr;
-  http::UnreadAnswers answers(100, [&] {
+  http::HeldBytes* all = nullptr;
+  compat::ServerMetrics metrics;
+  http::HeldBytes answers(100, metrics, compat::Meter::unread_bytes, [&] {
     std::size_t oldest = shares.size();
     for (std::size_t i = 0; i < shares.size(); ++i) {
       if (shares[i].bytes > 0 && (oldest == shares.size() || shares[i].moved < shares[oldest].moved))
@@ -616,6 +684,7 @@ TEST_CASE("of unread answers those go first of which nothing was taken for longe
   CHECK(closed == std::vector<std::size_t>{1, 2, 1, 3});
   answers.hold(shares[0], 100);
   CHECK(closed.size() == 4);
+  CHECK(metrics.of(compat::Meter::unread_bytes) == 100);
 }
 
 TEST_CASE("a taken port, and a host that is no address, are said in a sentence") {

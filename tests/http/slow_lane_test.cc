@@ -10,7 +10,8 @@
 namespace mayfly::testing {
 
 TEST_CASE("a job that fails costs itself, and its thread does the next") {
-  http::SlowLane lane(1);
+  compat::ServerMetrics metrics;
+  http::SlowLane lane(1, metrics);
   std::atomic<bool> done{false};
   {
     const auto place = lane.take(http::Waiting::calls);
