@@ -76,6 +76,8 @@ int serve(const ServeOptions& options) {
   emulator_options.region = options.region;
   emulator_options.table_delay = std::chrono::milliseconds(options.table_delay_ms);
   emulator_options.collection_bytes_max = options.collection_bytes_max;
+  emulator_options.limits = options.limits;
+  emulator_options.triggers.mappings_max = options.mappings_max;
   emulator_options.triggers.invoker = emulator_options.kinesis.invoker = std::make_shared<HttpInvoker>();
   emulator_options.triggers.destination_directory = options.destination_directory;
   if (!options.kinesis_endpoint.empty()) {

@@ -216,7 +216,8 @@ void add_signature_and_tls_options(CLI::App& serve, ServeOptions& options) {
 
 constexpr std::size_t megabyte = 1024 * 1024;
 
-void add_bounds_options(CLI::App& serve, ServerSettings& server) {
+void add_bounds_options(CLI::App& serve, ServeOptions& options) {
+  ServerSettings& server = options.server;
   serve
       .add_option("--connections-max", server.connections_max,
                   "How many connections may be open; more wait to be accepted")
@@ -254,6 +255,21 @@ void add_bounds_options(CLI::App& serve, ServerSettings& server) {
       ->check(CLI::Range(32 * megabyte, std::size_t{1} << 40))
       ->type_name("BYTES")
       ->capture_default_str();
+  const auto add_count = [&](const std::string& name, const std::string& variable, std::size_t& count,
+                             const std::string& help) {
+    serve.add_option(name, count, help)
+        ->envname(variable)
+        ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}))
+        ->capture_default_str();
+  };
+  add_count("--accounts-max", "MAYFLY_ACCOUNTS_MAX", options.limits.accounts_max,
+            "How many accounts there may be; one begins with the first request that names it");
+  add_count("--tables-max", "MAYFLY_TABLES_MAX", options.limits.tables_max,
+            "How many tables an account may have in a region");
+  add_count("--snapshots-max", "MAYFLY_SNAPSHOTS_MAX", options.limits.snapshots_max,
+            "How many snapshots an account may have");
+  add_count("--mappings-max", "MAYFLY_MAPPINGS_MAX", options.mappings_max,
+            "How many event source mappings there may be");
 }
 
 void add_time_options(CLI::App& serve, ServeOptions& options) {
@@ -400,7 +416,7 @@ CommandLine parse_command_line(int argc, char** argv) {
       ->transform(CLI::Transformer(levels, CLI::ignore_case).description("debug|info|warning|error|off"))
       ->default_str("info");
 
-  add_bounds_options(*serve, options.server);
+  add_bounds_options(*serve, options);
   bool no_control = false;
   serve
       ->add_flag("--no-control", no_control,

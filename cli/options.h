@@ -10,6 +10,8 @@
 
 #include "cli/commands.h"
 #include "cli/directory_commands.h"
+#include "compat/limits.h"
+#include "compat/triggers/trigger_options.h"
 #include "engine/account.h"
 #include "engine/table.h"
 #include "http/log.h"
@@ -19,6 +21,8 @@ namespace mayfly::http {
 
 struct ServeOptions {
   ServerSettings server;
+  compat::Limits limits;
+  std::size_t mappings_max = compat::triggers::TriggerOptions().mappings_max;
   std::string port_file;       // empty: none
   std::string data_directory;  // empty: in memory
   bool fsync = false;

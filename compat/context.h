@@ -24,6 +24,7 @@ struct Context {
   std::size_t unprocessed = 0;                // items of a batch's end that shall be left undone: faults.h
   std::chrono::milliseconds ttl_cooldown{0};  // between two changes of a table's TimeToLive
   std::optional<std::size_t> collection_bytes_max;  // items/item_collections.h
+  std::size_t tables_max = 0;                       // of the account in the region
   [[nodiscard]] engine::Instant now() const { return database.now(scope.account); }
 };
 

@@ -8,6 +8,7 @@
 #include "compat/kinesis/destinations.h"
 #include "compat/triggers/destination_directory.h"
 #include "compat/triggers/triggers.h"
+#include "engine/census.h"
 #include "engine/mutex.h"
 #include "engine/stopwatch.h"
 #include "engine/storage_fault.h"
@@ -32,10 +33,13 @@ Emulator::Emulator(std::unique_ptr<engine::Database> database, EmulatorOptions o
       table_changes_(options.table_delay),
       ttl_cooldown_(options.ttl_cooldown),
       collection_bytes_max_(options.collection_bytes_max),
+      limits_(options.limits),
       region_(std::move(options.region)),
       kinesis_(std::make_unique<kinesis::Destinations>(*database_, std::move(options.kinesis))),
       triggers_(
-          std::make_unique<triggers::Triggers>(*database_, std::move(options.triggers), std::move(files))) {}
+          std::make_unique<triggers::Triggers>(*database_, std::move(options.triggers), std::move(files))) {
+  for (const std::string& account : engine::every_account(*database_)) accounts_.add(account);
+}
 
 Emulator::~Emulator() = default;
 
@@ -64,9 +68,11 @@ Answer Emulator::execute(const engine::Scope& scope, std::string_view target, st
 
 Answer Emulator::execute(const engine::Scope& scope, const Operation& operation, std::string_view body,
                          std::string_view host, const std::stop_token& stop) {
+  if (const auto admitted = accounts_.admit(scope.account); !admitted) return error_answer(admitted.error());
   Context context{*database_, table_changes_, *kinesis_, scope, host};
   context.ttl_cooldown = ttl_cooldown_;
   context.collection_bytes_max = collection_bytes_max_;
+  context.tables_max = limits_.tables_max;
   if (faults_.any()) {
     const Fault fault = faults_.judge(scope, operation, body);
     if (fault.delay.count() > 0) sleep(fault.delay, stop);

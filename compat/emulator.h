@@ -11,6 +11,7 @@
 #include "compat/dispatch.h"
 #include "compat/faults.h"
 #include "compat/kinesis/kinesis_options.h"
+#include "compat/limits.h"
 #include "compat/metrics.h"
 #include "compat/server_metrics.h"
 #include "compat/tables/changes.h"
@@ -33,6 +34,7 @@ struct EmulatorOptions {
   std::chrono::milliseconds ttl_cooldown{0};
   // How large an item collection may grow; nothing: nobody looks at that.
   std::optional<std::size_t> collection_bytes_max;
+  Limits limits;
   triggers::TriggerOptions triggers;
   kinesis::KinesisOptions kinesis;
 };
@@ -56,6 +58,9 @@ class Emulator {
   [[nodiscard]] Faults& faults() { return faults_; }
   [[nodiscard]] const Faults& faults() const { return faults_; }
   [[nodiscard]] const Metrics& metrics() const { return metrics_; }
+  [[nodiscard]] const Limits& limits() const { return limits_; }
+  // Who calls anything else than `execute` for an account asks first.
+  [[nodiscard]] KnownAccounts& accounts() { return accounts_; }
   [[nodiscard]] ServerMetrics& server_metrics() { return server_metrics_; }
 
  private:
@@ -68,6 +73,8 @@ class Emulator {
   TableChanges table_changes_;
   std::chrono::milliseconds ttl_cooldown_;
   std::optional<std::size_t> collection_bytes_max_;
+  const Limits limits_;
+  KnownAccounts accounts_{limits_.accounts_max};
   std::string region_;
   Faults faults_;
   Metrics metrics_{all_operations().size()};

@@ -1,8 +1,9 @@
-// Every table there is, of all accounts and regions: for metrics, which are the server's and not an
+// Every account and table there is, of all regions: for metrics, which are the server's and not an
 // account's.
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "engine/database.h"
@@ -10,5 +11,6 @@
 namespace mayfly::engine {
 
 std::vector<std::shared_ptr<LiveTable>> every_table(const Database& database);  // by id
+std::vector<std::string> every_account(const Database& database);
 
 }  // namespace mayfly::engine

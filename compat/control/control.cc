@@ -76,6 +76,10 @@ bool matches(std::string_view pattern, std::string_view path, std::vector<std::s
 Answer run(Emulator& emulator, const Request& request, const Route& route,
            std::vector<std::string> parameters) {
   Answer answer;
+  if (route.handle != &show_health) {
+    const auto admitted = emulator.accounts().admit(request.scope.account);
+    if (!admitted) return refusal(admitted.error());
+  }
   std::optional<json::Tree> body;
   if (!request.body.empty()) {
     body = json::parse_tree(request.body);

@@ -6,6 +6,7 @@
 #include "compat/control/handlers.h"
 #include "compat/metrics.h"
 #include "compat/server_metrics.h"
+#include "compat/triggers/triggers.h"
 #include "engine/census.h"
 #include "engine/expiry_view.h"
 
@@ -210,6 +211,17 @@ Result<json::Tree> show_metrics(Call& call) {
   text.sample("mayfly_storage_faults_total", "", static_cast<std::int64_t>(database.storage_faults()));
   text.about("mayfly_storage_failing", "gauge", "1 while storage takes no writes.");
   text.sample("mayfly_storage_failing", "", std::int64_t{database.storage_failure().empty() ? 0 : 1});
+  const auto one = [&](std::string_view name, std::string_view help, std::size_t value) {
+    text.about(name, "gauge", help);
+    text.sample(name, "", static_cast<std::int64_t>(value));
+  };
+  one("mayfly_accounts", "Accounts that requests have named.", call.emulator.accounts().count());
+  one("mayfly_tables", "Tables, of all accounts and regions.", tables.size());
+  std::size_t snapshots = 0;
+  for (const std::string& account : engine::every_account(database))
+    snapshots += database.list_snapshots(account).size();
+  one("mayfly_snapshots", "Snapshots, of all accounts.", snapshots);
+  one("mayfly_mappings", "Event source mappings, of all accounts.", call.emulator.triggers().count());
   text.about("mayfly_stream_records_total", "counter", "Records that were ever written to streams.");
   text.sample("mayfly_stream_records_total", "", static_cast<std::int64_t>(database.published()));
   return json::Tree();

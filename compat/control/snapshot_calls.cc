@@ -28,6 +28,11 @@ json::Tree show_now(const Call& call) {
 
 Result<json::Tree> take_snapshot(Call& call) {
   CHECK_OK(call.body.nothing_else());
+  const std::size_t snapshots_max = call.emulator.limits().snapshots_max;
+  if (call.database().list_snapshots(call.scope.account).size() >= snapshots_max) {
+    return error::limit_exceeded("Account " + call.scope.account + " has as many snapshots as it may: " +
+                                 std::to_string(snapshots_max) + " (--snapshots-max).");
+  }
   return json::Tree{{"id", std::to_string(call.database().take_snapshot(call.scope.account))}};
 }
 

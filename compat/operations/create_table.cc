@@ -36,6 +36,12 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   const auto status = context.table_changes.status(context.scope, name);
   if (status == TableStatus::creating || status == TableStatus::deleting)
     CHECK_OK(check_settled(context, name));
+  if (context.database.find_table(context.scope, name) == nullptr &&
+      context.database.list_tables(context.scope, "", context.tables_max).size() >= context.tables_max) {
+    // As AWS was seen to say it of 256, which was the quota then.
+    return error::limit_exceeded("Subscriber limit exceeded: There is a limit of " +
+                                 std::to_string(context.tables_max) + " tables per subscriber");
+  }
   const auto table = context.database.create_table(std::move(description));
   if (table == nullptr) return error::resource_in_use("Table already exists: " + name);
   context.table_changes.begin(context.scope, {TableStatus::creating, table->description()});

@@ -53,6 +53,7 @@ Triggers::Triggers(engine::Database& database, TriggerOptions options,
     : database_(database),
       invoker_(options.invoker ? std::move(options.invoker) : std::make_shared<NoInvoker>()),
       files_(std::move(files)),
+      mappings_max_(options.mappings_max),
       scheduler_(database.make_scheduler(threads_max)),
       event_calls_(*invoker_, scheduler_),
       functions_(database.documents(), std::move(options.functions), [this] {
@@ -261,6 +262,10 @@ Result<Triggers::View> Triggers::create(EventSourceMapping mapping) {
           other.mapping.uuid);
     }
   }
+  if (entries_.size() >= mappings_max_) {
+    return lambda_error::too_many_requests("This server has as many event source mappings as it may: " +
+                                           std::to_string(mappings_max_) + " (--mappings-max).");
+  }
   mapping.uuid = engine::random_uuid(database_.random());
   mapping.last_modified = database_.now(mapping.scope.account);
   std::vector<engine::Document> documents = first_positions(mapping, *stream, database_.published());
@@ -276,6 +281,11 @@ std::optional<Triggers::View> Triggers::find(const engine::Scope& scope, std::st
   const engine::Lock lock(mutex_);
   const auto found = entries_.find({scope, std::string(uuid)});
   return found == entries_.end() ? std::nullopt : std::optional(view(found->second));
+}
+
+std::size_t Triggers::count() const {
+  const engine::Lock lock(mutex_);
+  return entries_.size();
 }
 
 std::vector<Triggers::View> Triggers::list(const engine::Scope& scope) const {

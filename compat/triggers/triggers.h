@@ -60,10 +60,11 @@ class Triggers {
     std::string state, last_result;
   };
   // `mapping` has all but its UUID. "Stream not found: arn…", a conflict with one that has the same stream
-  // and function, a destination that may not be, no thread to be had.
+  // and function, a destination that may not be, no thread to be had, as many mappings as may be.
   Result<View> create(EventSourceMapping mapping);
   [[nodiscard]] std::optional<View> find(const engine::Scope& scope, std::string_view uuid) const;
   [[nodiscard]] std::vector<View> list(const engine::Scope& scope) const;  // by UUID
+  [[nodiscard]] std::size_t count() const;                                 // of all accounts
   // `change` edits a copy. Not found: "The resource you requested does not exist."
   Result<View> update(const engine::Scope& scope, std::string_view uuid,
                       const std::function<Result<void>(EventSourceMapping&)>& change);
@@ -116,6 +117,7 @@ class Triggers {
   engine::Database& database_;
   const std::shared_ptr<outbound::Invoker> invoker_;
   const std::unique_ptr<DestinationDirectory> files_;
+  const std::size_t mappings_max_;
   static constexpr std::size_t threads_max = 4;  // a step waits for nobody: it reads, filters, stores
   const std::shared_ptr<engine::Scheduler> scheduler_;
   EventCalls event_calls_;

@@ -96,6 +96,10 @@ const std::vector<Row> rows = {
      [](const ServeOptions& o) { return o.server.request_bytes_max == 40'000'000; }, "1"},
     {"--unread-bytes-max", "40000000",
      [](const ServeOptions& o) { return o.server.unread_bytes_max == 40'000'000; }, "1"},
+    {"--accounts-max", "7", [](const ServeOptions& o) { return o.limits.accounts_max == 7; }, "0"},
+    {"--tables-max", "7", [](const ServeOptions& o) { return o.limits.tables_max == 7; }, "0"},
+    {"--snapshots-max", "7", [](const ServeOptions& o) { return o.limits.snapshots_max == 7; }, "0"},
+    {"--mappings-max", "7", [](const ServeOptions& o) { return o.mappings_max == 7; }, "0"},
     {"--no-control", "", [](const ServeOptions& o) { return !o.server.access.control; }},
     {"--allowed-host", "a.test,b.test",
      [](const ServeOptions& o) {

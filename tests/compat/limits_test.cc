@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "compat/control/control.h"
 #include "tests/support/test_emulator.h"
 
 namespace mayfly::testing {
@@ -227,6 +228,55 @@ TEST_CASE("an answer repeats of a large request only what a message holds") {
     INFO(operation << ' ' << body.substr(0, 100));
     CHECK(answer_bytes(operation, body) < 2 * compat::message_bytes_max);
   }
+}
+
+TEST_CASE("an account has so many tables in a region, and so many snapshots; a server so many accounts") {
+  compat::EmulatorOptions options;
+  options.limits = {.accounts_max = 2, .tables_max = 2, .snapshots_max = 2};
+  TestEmulator emulator(std::move(options));
+  const auto create = [](const std::string& name) {
+    return json::parse(R"({"TableName":")" + name + R"(","BillingMode":"PAY_PER_REQUEST",
+        "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
+        "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}]})");
+  };
+  const std::string too_many_tables =
+      "Subscriber limit exceeded: There is a limit of 2 tables per subscriber";
+  emulator.ok("CreateTable", create("one"));
+  emulator.ok("CreateTable", create("two"));
+  CHECK(emulator.run("CreateTable", create("three").dump()) ==
+        R"(400 {"__type":"com.amazonaws.dynamodb.v20120810#LimitExceededException","message":")" +
+            too_many_tables + R"("})");
+  CHECK(emulator.refused("CreateTable", create("two")) == "Table already exists: two");
+  emulator.scope.region = "eu-west-1";
+  emulator.ok("CreateTable", create("three"));
+  emulator.scope.region = "us-east-1";
+  emulator.ok("DeleteTable", {{"TableName", "one"}});
+  emulator.ok("CreateTable", create("three"));
+
+  const auto control = [&](std::string_view method, std::string_view path) {
+    const compat::control::Answer answer = compat::control::answer(
+        emulator.emulator(), {.method = method, .path = path, .scope = emulator.scope});
+    return std::to_string(answer.status) + ' ' + answer.body;
+  };
+  const std::string snapshots = "/_mayfly/snapshots";
+  const std::string first = json::parse(control("POST", snapshots).substr(4))["id"];
+  CHECK(control("POST", snapshots).starts_with("200 "));
+  CHECK(control("POST", snapshots) ==
+        R"(400 {"__type":"com.amazonaws.dynamodb.v20120810#LimitExceededException","message":)"
+        R"("Account 000000000000 has as many snapshots as it may: 2 (--snapshots-max)."})");
+  CHECK(control("DELETE", snapshots + "/" + first) == "200 {}");
+  CHECK(control("POST", snapshots).starts_with("200 "));
+
+  emulator.scope.account = "000000000001";
+  emulator.ok("ListTables", json::object());
+  emulator.scope.account = "000000000002";
+  const std::string too_many_accounts = "This server has as many accounts as it may: 2 (--accounts-max).";
+  CHECK(emulator.refused("ListTables", json::object()) == too_many_accounts);
+  CHECK(control("GET", "/_mayfly/clock").find(too_many_accounts) != std::string::npos);
+  emulator.scope.account = "000000000000";
+  const std::string metrics = control("GET", "/_mayfly/metrics");
+  for (const char* line : {"accounts 2", "tables 3", "snapshots 2", "mappings 0"})
+    CHECK(metrics.find("\nmayfly_" + std::string(line) + "\n") != std::string::npos);
 }
 
 TEST_CASE("what AWS has and we do not is refused by name; what AWS does not have is ignored, as AWS does") {

@@ -69,13 +69,14 @@ class TriggerWorld::Invoker final : public compat::outbound::Invoker {
   std::map<std::string, std::vector<json>> calls_;
 };
 
-TriggerWorld::TriggerWorld(std::string directory, std::string destination_directory)
+TriggerWorld::TriggerWorld(std::string directory, std::string destination_directory, std::size_t mappings_max)
     : clock_(std::make_shared<engine::ManualClock>(start)), invoker_(std::make_shared<Invoker>()) {
   compat::EmulatorOptions options;
   options.database.clock = clock_;
   options.database.directory = std::move(directory);
   options.triggers.invoker = invoker_;
   options.triggers.destination_directory = std::move(destination_directory);
+  options.triggers.mappings_max = mappings_max;
   auto opened = compat::Emulator::open(std::move(options));
   REQUIRE(opened);
   emulator_ = *std::move(opened);

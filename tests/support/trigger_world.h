@@ -32,7 +32,8 @@ class TriggerWorld {
   using Handler = std::function<Answer(const json& event)>;
 
   // In memory, or in a directory that a next world can be made of.
-  explicit TriggerWorld(std::string directory = {}, std::string destination_directory = {});
+  explicit TriggerWorld(std::string directory = {}, std::string destination_directory = {},
+                        std::size_t mappings_max = 1'000);
   ~TriggerWorld();
 
   // Registers http://functions/NAME. Handlers may run on several threads at once.

@@ -28,6 +28,21 @@ std::string creation(const std::string& arn, const std::string& function, const 
 
 }  // namespace
 
+TEST_CASE("there are so many mappings, and room for another when one is deleted") {
+  TriggerWorld world({}, {}, 2);
+  world.function("f");
+  const std::string arn = world.create_table("carts");
+  world.map(arn, "f");
+  const std::string second = world.map(world.create_table("orders"), "f");
+  const std::string third = creation(world.create_table("users"), "f");
+  CHECK(
+      world.rest("POST " + mappings, third) ==
+      R"(429 x-amzn-ErrorType: TooManyRequestsException {"Type":"User","message":"This server has as many event source mappings as it may: 2 )"
+      R"((--mappings-max)."})");
+  CHECK(world.rest("DELETE " + mappings + "/" + second).starts_with("202 "));
+  CHECK(world.rest("POST " + mappings, third).starts_with("202 "));
+}
+
 TEST_CASE("a mapping is created, read, changed and deleted as Lambda does") {
   TriggerWorld world;
   world.function("f");
