@@ -5,12 +5,15 @@
 #include <cstring>
 #include <fcntl.h>
 #include <memory>
+#include <optional>
 #include <pthread.h>
 #include <signal.h>
 #include <string>
 #include <sys/resource.h>
+#include <system_error>
 #include <unistd.h>
 
+#include "cli/deadline.h"
 #include "cli/options.h"
 #include "compat/emulator.h"
 #include "http/invoker.h"
@@ -55,6 +58,29 @@ std::string write_port_file(const std::string& path, std::uint16_t port) {
   if (file != nullptr) unlink(temporary.c_str());
   return reason;
 }
+
+// The process ends in time, whatever is under way: an acknowledged write survives that as it survives kill
+// -9. A second after it should have said so and ended, the kernel ends it without a word: somebody may not
+// read its log.
+class EndsInTime {
+ public:
+  explicit EndsInTime(std::chrono::seconds time) {
+    alarm(static_cast<unsigned>(time.count()) + 1);
+    try {
+      deadline_.emplace(time, [] {
+        log::write(log::Level::error,
+                   "what is under way has not ended in time: it is given up "
+                   "(--shutdown-seconds-max)");
+        _exit(1);
+      });
+    } catch (const std::system_error&) {
+      // There is no thread to be had: the kernel it is.
+    }
+  }
+
+ private:
+  std::optional<Deadline> deadline_;
+};
 
 int serve(const ServeOptions& options) {
   const sigset_t end_signals = block_end_signals();
@@ -113,7 +139,10 @@ int serve(const ServeOptions& options) {
 
   int signal_number = 0;
   sigwait(&end_signals, &signal_number);
+  const EndsInTime ends_in_time(std::chrono::seconds(options.shutdown_seconds_max));
   log::write(log::Level::info, signal_number == SIGTERM ? "SIGTERM: ending" : "SIGINT: ending");
+  server->reset();
+  emulator->reset();
   return 0;
 }
 

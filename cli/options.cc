@@ -270,6 +270,12 @@ void add_bounds_options(CLI::App& serve, ServeOptions& options) {
             "How many snapshots an account may have");
   add_count("--mappings-max", "MAYFLY_MAPPINGS_MAX", options.mappings_max,
             "How many event source mappings there may be");
+  serve
+      .add_option("--shutdown-seconds-max", options.shutdown_seconds_max,
+                  "How long SIGTERM and SIGINT wait for what is under way before the process ends anyway")
+      ->envname("MAYFLY_SHUTDOWN_SECONDS_MAX")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{3600}))
+      ->capture_default_str();
 }
 
 void add_time_options(CLI::App& serve, ServeOptions& options) {

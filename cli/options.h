@@ -23,6 +23,7 @@ struct ServeOptions {
   ServerSettings server;
   compat::Limits limits;
   std::size_t mappings_max = compat::triggers::TriggerOptions().mappings_max;
+  std::int64_t shutdown_seconds_max = 10;
   std::string port_file;       // empty: none
   std::string data_directory;  // empty: in memory
   bool fsync = false;

@@ -100,6 +100,7 @@ const std::vector<Row> rows = {
     {"--tables-max", "7", [](const ServeOptions& o) { return o.limits.tables_max == 7; }, "0"},
     {"--snapshots-max", "7", [](const ServeOptions& o) { return o.limits.snapshots_max == 7; }, "0"},
     {"--mappings-max", "7", [](const ServeOptions& o) { return o.mappings_max == 7; }, "0"},
+    {"--shutdown-seconds-max", "7", [](const ServeOptions& o) { return o.shutdown_seconds_max == 7; }, "0"},
     {"--no-control", "", [](const ServeOptions& o) { return !o.server.access.control; }},
     {"--allowed-host", "a.test,b.test",
      [](const ServeOptions& o) {

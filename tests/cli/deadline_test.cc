@@ -1,0 +1,22 @@
+#include "cli/deadline.h"
+
+#include <catch2/catch.hpp>
+#include <future>
+
+namespace mayfly::testing {
+
+using std::chrono::seconds;
+
+TEST_CASE("a deadline that passes is told, and one that is kept is not") {
+  std::promise<void> passed;
+  const http::Deadline at_once(seconds(0), [&] { passed.set_value(); });
+  passed.get_future().wait();
+
+  bool told = false;
+  {
+    const http::Deadline kept(seconds(1000), [&] { told = true; });
+  }
+  CHECK_FALSE(told);
+}
+
+}  // namespace mayfly::testing
