@@ -33,6 +33,12 @@ enum class Meter : unsigned char {
   // Requests refused, since
   refused_bytes,    // all together took too much memory,
   refused_waiting,  // as many as may waited
+  // What the machine does not have just now: how many io threads can accept no connection, how many servers
+  // can start no thread; and how often that was
+  accepts_failing,
+  threads_failing,
+  accept_failures,
+  thread_failures,
   count_
 };
 

@@ -236,6 +236,11 @@ Reply too_slow(std::chrono::milliseconds request_max) {
   return reply;
 }
 
+Reply no_thread() {
+  return unavailable(compat::Error::Kind::too_many_waiting,
+                     "No thread can be started that would wait for it.");
+}
+
 Reply too_many_bytes() {
   return unavailable(
       compat::Error::Kind::too_many_waiting,

@@ -38,6 +38,7 @@ Reply bad_request(std::string_view reason);             // a sentence for people
 Reply too_large();                                      // 413: the body is longer than body_bytes_max
 Reply too_slow(std::chrono::milliseconds request_max);  // 408: the request took longer to come
 
+Reply no_thread();       // 503: none can be started for a request that waits
 Reply too_many_bytes();  // 503: large requests hold all the memory that they may
 
 // 503: as many requests of the kind as may are waiting already.

@@ -21,6 +21,7 @@
 #include "http/log.h"
 #include "http/router.h"
 #include "http/session.h"
+#include "http/shortage.h"
 #include "http/slow_lane.h"
 #include "http/tls.h"
 
@@ -39,6 +40,12 @@ using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>
 // How long to wait before accepting again when the process has no file descriptor or no memory left.
 constexpr std::chrono::milliseconds accept_pause{50};
 
+bool is_shortage(const ErrorCode& failure) {
+  return failure == asio::error::no_descriptors || failure == asio::error::no_memory ||
+         failure == asio::error::no_buffer_space ||
+         failure == boost::system::errc::too_many_files_open_in_system;
+}
+
 // What a thread has at least of memory that is divided among them: two of the largest requests.
 constexpr std::size_t share_bytes_min = 2 * body_bytes_max;
 
@@ -55,7 +62,9 @@ class Lane {
         requests_(share_of(settings.request_bytes_max), service.metrics(), compat::Meter::request_bytes,
                   [this] { return refuse_oldest_request(); }),
         unread_answers_(share_of(settings.unread_bytes_max), service.metrics(), compat::Meter::unread_bytes,
-                        [this] { return close_oldest_writer(); }) {}
+                        [this] { return close_oldest_writer(); }),
+        shortage_(service.metrics(), compat::Meter::accepts_failing, compat::Meter::accept_failures,
+                  "no connection can be accepted") {}
   ~Lane() { stop(); }
 
   // `shared`: other lanes listen on the same port.
@@ -80,34 +89,43 @@ class Lane {
   }
 
  private:
-  // A handler that fails costs the connection whose it is.
+  // A handler that fails costs the connection whose it is. One that should have gone on accepting does so.
   void serve() {
     while (!io_.stopped()) {
       engine::attempt([&] { io_.run(); },
-                      [](std::string_view why) {
+                      [this](std::string_view why) {
                         log::write(log::Level::error, "a connection failed: " + std::string(why));
+                        if (!accepting_ && connections_.size() < connections_max_) accept_later();
                       });
     }
   }
 
   void accept() {
-    accepting_ = true;
     acceptor_.async_accept([this](ErrorCode failure, Socket socket) {
-      const auto take = [&] {
-        if (failure) return false;
-        begin(std::move(socket));
-        return true;
-      };
-      const bool begun = engine::attempt(take, [](std::string_view) { return false; });
       accepting_ = false;
+      bool begun = false;
+      if (!failure) {
+        const auto take = [&] {
+          begin(std::move(socket));
+          return true;
+        };
+        begun = engine::attempt(take, [this](std::string_view why) {
+          shortage_.met(why);
+          return false;
+        });
+      } else if (is_shortage(failure)) {
+        shortage_.met(failure.message());
+      }
       if (!begun) return accept_later();
+      shortage_.passed();
       if (connections_.size() < connections_max_) accept();
     });
+    accepting_ = true;
   }
   void accept_later() {
-    accepting_ = true;
     pause_.expires_after(accept_pause);
     pause_.async_wait([this](ErrorCode) { accept(); });
+    accepting_ = true;
   }
 
   void begin(Socket socket) {
@@ -182,6 +200,7 @@ class Lane {
   HeldBytes requests_, unread_answers_;
   std::unordered_set<Connection*> connections_;  // outlives io_, whose pending handlers hold them
   bool accepting_ = false;
+  Shortage shortage_;
   asio::io_context io_{1};
   Acceptor acceptor_{io_};
   Timer pause_{io_}, ticker_{io_};

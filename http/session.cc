@@ -292,7 +292,7 @@ void Session<Stream>::answer_later(const Admitted& admitted, Waiting kind) {
       });
   if (taken) return watch_client();
   waiting_ = false;
-  send(too_many_wait(kind));
+  send(no_thread());
 }
 
 template <class Stream>

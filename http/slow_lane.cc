@@ -41,11 +41,13 @@ bool SlowLane::run(std::stop_source stop, std::function<void()> job) {
   if (jobs_.size() >= idle_ && threads_.size() < waiting_kinds * places_) {
     try {
       threads_.emplace_back([this] { work(); });
-    } catch (const std::system_error&) {
+    } catch (const std::system_error& failure) {
+      shortage_.met(failure.what());
       return false;
     }
     ++idle_;  // it is on its way
   }
+  shortage_.passed();
   jobs_.push_back({std::move(stop), std::move(job)});
   came_.notify_one();
   return true;

@@ -24,6 +24,7 @@
 
 #include "compat/server_metrics.h"
 #include "engine/mutex.h"
+#include "http/shortage.h"
 
 namespace mayfly::http {
 
@@ -64,7 +65,11 @@ class SlowLane {
   };
 
   // `places`: of each kind. `metrics` outlives the lane.
-  SlowLane(std::size_t places, compat::ServerMetrics& metrics) : places_(places), metrics_(metrics) {}
+  SlowLane(std::size_t places, compat::ServerMetrics& metrics)
+      : places_(places),
+        metrics_(metrics),
+        shortage_(metrics, compat::Meter::threads_failing, compat::Meter::thread_failures,
+                  "no thread can be started for what waits") {}
   ~SlowLane() { end(); }
   SlowLane(const SlowLane&) = delete;
   SlowLane& operator=(const SlowLane&) = delete;
@@ -91,6 +96,7 @@ class SlowLane {
   compat::ServerMetrics& metrics_;
   std::array<std::atomic<std::size_t>, waiting_kinds> taken_{};
   engine::Mutex mutex_;
+  Shortage shortage_ GUARDED_BY(mutex_);  // of threads
   engine::Condition came_;
   std::deque<Job> jobs_ GUARDED_BY(mutex_);  // more than idle threads only while some are about to be idle
   std::size_t idle_ GUARDED_BY(mutex_) = 0;

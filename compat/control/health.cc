@@ -1,14 +1,29 @@
 #include <nlohmann/json.hpp>
 
 #include "compat/control/handlers.h"
+#include "compat/server_metrics.h"
 
 namespace mayfly::compat::control {
 
+namespace {
+
+// The worst there is. What is short comes back by itself: a server that serves whom it has is no failed one.
+std::string_view status_of(Call& call) {
+  const ServerMetrics& server = call.emulator.server_metrics();
+  if (!call.database().storage_failure().empty()) {
+    call.answer.status = 503;
+    return "storage takes no writes";
+  }
+  if (server.of(Meter::accepts_failing) > 0) return "degraded: no connection can be accepted";
+  if (server.of(Meter::threads_failing) > 0) return "degraded: no thread can be started for what waits";
+  return "ok";
+}
+
+}  // namespace
+
 // Everybody may ask: why it fails is for the log.
 Result<json::Tree> show_health(Call& call) {
-  const bool fails = !call.database().storage_failure().empty();
-  if (fails) call.answer.status = 503;
-  return json::Tree{{"status", fails ? "storage takes no writes" : "ok"}, {"version", MAYFLY_VERSION}};
+  return json::Tree{{"status", status_of(call)}, {"version", MAYFLY_VERSION}};
 }
 
 }  // namespace mayfly::compat::control

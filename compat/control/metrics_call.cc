@@ -128,6 +128,13 @@ constexpr MeterLine meters[] = {
     {Meter::closed_unread, closed, "why=\"unread_bytes\"", "counter", closed_help},
     {Meter::refused_bytes, refused, "why=\"request_bytes\"", "counter", refused_help},
     {Meter::refused_waiting, refused, "why=\"waiting\"", "counter", refused_help},
+    {Meter::accepts_failing, "mayfly_accepts_failing", "", "gauge",
+     "Threads that can accept no connection: there are no descriptors or no memory."},
+    {Meter::threads_failing, "mayfly_threads_failing", "", "gauge", "1 while no thread can be started."},
+    {Meter::accept_failures, "mayfly_accept_failures_total", "", "counter",
+     "How often a connection could not be accepted."},
+    {Meter::thread_failures, "mayfly_thread_failures_total", "", "counter",
+     "How often a thread could not be started."},
 };
 
 constexpr bool each_meter_has_its_line() {

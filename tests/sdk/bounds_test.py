@@ -1,43 +1,82 @@
-"""That a server ends in time when it is told to, whatever is under way, and that a deleted table's memory comes back."""
+"""What a server does when the machine has no more descriptors or threads for it: others go on, it says so, and it goes on
+by itself when there are enough again. That a deleted table's memory comes back, and that it ends in time."""
 
-import http.client
 import json
 import os
 import pathlib
+import resource
 import signal
 import socket
 import subprocess
 import tempfile
 import unittest
 
-from mayfly_server import MayflyServer, binary, eventually, key_schema
+from mayfly_server import Client, MayflyServer, binary, eventually, key_schema
+from trigger_limits_test import become_nobody, limit_threads
 
 SECONDS_MAX = 30
 
 
-class Client:
-    """One connection, kept: another one would need a descriptor."""
+class Short(unittest.TestCase):
+    def setUp(self):
+        self.log = tempfile.TemporaryFile()
+        self.addCleanup(self.log.close)
+        self.server = MayflyServer(log=self.log)
+        self.addCleanup(self.server.stop)
+        self.client = Client(self.server)
+        self.addCleanup(self.client.close)
+        self.assertEqual(self.client.health(), (200, "ok"))
 
-    def __init__(self, server):
-        self._connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    def logged(self, text):
+        self.log.seek(0)
+        return self.log.read().decode().count(text)
 
-    def ask(self, method, path, body=None, headers=None):
-        self._connection.request(method, path, None if body is None else json.dumps(body), headers or {})
-        answer = self._connection.getresponse()
-        return answer.status, answer.read().decode()
+    def test_without_descriptors_it_serves_whom_it_has_and_accepts_again(self):
+        limits = resource.prlimit(self.server.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(self.server.pid, resource.RLIMIT_NOFILE, (3, limits[1]))
+        others = []
+        try:
+            for _ in range(20):
+                # The kernel takes the connection; the server cannot yet.
+                others.append(socket.create_connection(("127.0.0.1", self.server.port), timeout=SECONDS_MAX))
+            eventually(lambda: self.client.metric("mayfly_accept_failures_total") > 10, SECONDS_MAX)
+            self.assertEqual(self.client.health(), (200, "degraded: no connection can be accepted"))
+            self.assertEqual(self.client.metric("mayfly_accepts_failing"), 1)
+            self.assertEqual(self.client.operation("ListTables", {}), (200, '{"TableNames":[]}'))
+        finally:
+            resource.prlimit(self.server.pid, resource.RLIMIT_NOFILE, limits)
+        for other in others:
+            other.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            self.assertIn(b" 200 ", other.recv(100))
+            other.close()
+        self.assertEqual(self.client.health(), (200, "ok"))
+        self.assertEqual(self.logged("accepted until this has passed: Too many open files"), 1)
+        self.assertEqual(self.logged("this has passed: no connection can be accepted"), 1)
 
-    def operation(self, name, body):
-        headers = {
-            "Content-Type": "application/x-amz-json-1.0",
-            "X-Amz-Target": f"DynamoDB_20120810.{name}",
-            "X-Amz-Date": "20260101T000000Z",
-            "Authorization": "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/aws4_request, "
-            "SignedHeaders=host, Signature=0",
-        }
-        return self.ask("POST", "/", body, headers)
 
-    def close(self):
-        self._connection.close()
+class OutOfThreads(unittest.TestCase):
+    def test_what_waits_is_refused_and_all_else_goes_on(self):
+        log = tempfile.TemporaryFile()
+        self.addCleanup(log.close)
+        server = MayflyServer(preexec=become_nobody, log=log)
+        self.addCleanup(server.stop)
+        client = Client(server)
+        self.addCleanup(client.close)
+        limit_threads(server, 1)
+        for _ in range(3):
+            status, body = client.ask("GET", "/_mayfly/clock")
+            self.assertEqual(status, 503)
+            self.assertEqual(json.loads(body)["message"], "No thread can be started that would wait for it.")
+        self.assertEqual(client.health(), (200, "degraded: no thread can be started for what waits"))
+        self.assertEqual(client.operation("ListTables", {}), (200, '{"TableNames":[]}'))
+        limit_threads(server, -1)
+        self.assertEqual(client.ask("GET", "/_mayfly/clock")[0], 200)
+        self.assertEqual(client.health(), (200, "ok"))
+        self.assertEqual(client.metric("mayfly_thread_failures_total"), 3)
+        log.seek(0)
+        said = log.read().decode()
+        self.assertEqual(said.count("no thread can be started for what waits until this has passed"), 1)
+        self.assertEqual(said.count("this has passed: no thread can be started for what waits"), 1)
 
 
 class DroppedTable(unittest.TestCase):

@@ -8,6 +8,7 @@
     carts.put_item(Item={"id": "1", "ttl": 1})
 """
 
+import http.client
 import json
 import os
 import pathlib
@@ -153,6 +154,39 @@ class MayflyServer:
             # What fails shall fail the test, not be tried again.
             "config": Config(retries={"total_max_attempts": 1}),
         }
+
+
+class Client:
+    """One connection, kept: for a server that can accept no other."""
+
+    def __init__(self, server):
+        self._connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+
+    def ask(self, method, path, body=None, headers=None):
+        self._connection.request(method, path, None if body is None else json.dumps(body), headers or {})
+        answer = self._connection.getresponse()
+        return answer.status, answer.read().decode()
+
+    def operation(self, name, body):
+        headers = {
+            "Content-Type": "application/x-amz-json-1.0",
+            "X-Amz-Target": f"DynamoDB_20120810.{name}",
+            "X-Amz-Date": "20260101T000000Z",
+            "Authorization": f"AWS4-HMAC-SHA256 Credential={ACCESS_KEY}/20260101/{REGION}/dynamodb/aws4_request, "
+            "SignedHeaders=host, Signature=0",
+        }
+        return self.ask("POST", "/", body, headers)
+
+    def health(self):
+        status, body = self.ask("GET", "/_mayfly/health")
+        return status, json.loads(body)["status"]
+
+    def metric(self, name):
+        lines = self.ask("GET", "/_mayfly/metrics")[1].splitlines()
+        return next(int(line.split()[-1]) for line in lines if line.startswith(name + " "))
+
+    def close(self):
+        self._connection.close()
 
 
 def key_schema(partition_key, sort_key=None):
