@@ -119,10 +119,13 @@ Result<Page> read_items(const engine::Database& database, const PageRequest& req
   Reader reader(request, items);
   engine::Cursor cursor(database, *request.target.live, request.range);
   CHECK_OK(check_still_there(request.target));
+  const std::uint64_t operands = request.filter ? expression::operands_of(*request.filter) : 0;
   bool full = false;
   while (!full && cursor.next()) {
     page.bytes += reader.add(cursor.item(), cursor.key(), page);
-    full = page.bytes >= request.bytes_max || (request.limit && page.scanned >= *request.limit);
+    page.steps += expression::steps_of(operands, cursor.item().size());
+    full = page.bytes >= request.bytes_max || page.steps >= request.steps_max ||
+           (request.limit && page.scanned >= *request.limit);
   }
   full = full || cursor.paused();  // as AWS ends a page that has read enough, with or without items
   if (full) {

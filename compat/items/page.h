@@ -1,8 +1,9 @@
 // One page of a table or an index: Limit, 1 MB, filter, projection, LastEvaluatedKey.
 //
 // A page ends when it has looked at `limit` items, or when those it looked at reach 1 MB (the one that
-// crosses the line still belongs to it), also if nothing comes after. Sizes and limits count what was looked
-// at, not what passed the filter; of an index they count what it projects.
+// crosses the line still belongs to it), also if nothing comes after; or when its filter has had as many
+// steps as it may (expression/steps.h), which no filter of a few operands has within 1 MB. Sizes and limits
+// count what was looked at, not what passed the filter; of an index they count what it projects.
 //
 //   json::Writer items(text);
 //   TRY(const Page page, read_page(context.database, request, &items));   // [{"id":{"S":"1"}},…]
@@ -10,11 +11,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "compat/expression/ast.h"
+#include "compat/expression/steps.h"
 #include "compat/items/read_target.h"
 #include "compat/wire/json.h"
 #include "engine/attribute_value.h"
@@ -36,6 +39,7 @@ struct PageRequest {
   bool whole_items = false;      // of a local index: fetch what it does not project
   std::optional<std::size_t> limit;
   std::size_t bytes_max = page_bytes_max;
+  std::uint64_t steps_max = expression::page_steps_max;  // of the filter
   bool consistent = false;
   // Into how many equal ranges of hashes the target is split, up to partitions_max. A page costs at least a
   // block of each that it passes.
@@ -48,7 +52,8 @@ struct Page {
   std::optional<engine::Item> last_evaluated_key;
   double table_units = 0;
   double index_units = 0;
-  std::size_t bytes = 0;  // looked at
+  std::size_t bytes = 0;    // looked at
+  std::uint64_t steps = 0;  // of the filter
 };
 
 // Writes the items as an array; nullptr: they are only counted. An error: the table or the index is gone

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compat/expression/projection.h"
+#include "compat/expression/steps.h"
 #include "compat/items/capacity.h"
 #include "compat/items/item_collections.h"
 #include "compat/items/keys.h"
@@ -72,6 +73,21 @@ Result<void> check_distinct(const std::vector<Action>& actions) {
     }
   }
   return {};
+}
+
+// AWS is not known to refuse this: it is more than any request to it that does some work.
+Result<void> check_steps(const Transaction& transaction, const std::vector<ItemWrite>& writes) {
+  std::uint64_t steps = 0;
+  for (Slot slot = 0; slot < writes.size(); ++slot) {
+    const StoredItem* item = transaction.old_item(slot);
+    if (writes[slot].condition && item != nullptr)
+      steps += expression::steps_of(expression::operands_of(*writes[slot].condition), item->size());
+  }
+  if (steps <= expression::transaction_steps_max) return {};
+  return error::validation("The conditions of this transaction may take " + std::to_string(steps) +
+                           " steps to evaluate, and Mayfly allows " +
+                           std::to_string(expression::transaction_steps_max) +
+                           ": sixteen bytes of an item, for each operand, are one");
 }
 
 // Every action is looked at, also after one that failed: the answer has all reasons.
@@ -190,6 +206,7 @@ Result<void> write_transaction(std::vector<ItemWrite> writes, std::optional<Requ
     return {};
   }
 
+  CHECK_OK(check_steps(transaction, writes));
   TRY(const std::vector<Written> all, stage_all(context, transaction, writes, wanted));
   transaction.commit();
 

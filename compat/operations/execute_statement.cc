@@ -99,7 +99,8 @@ Result<Pages> read_pages(const Context& context, partiql::Read& read, const Posi
   Pages pages;
   PageRequest& request = read.page;
   for (std::uint64_t at = from.range; at < read.ranges.size(); ++at) {
-    if (at - from.range == ranges_per_page_max || request.limit == 0 || request.bytes_max == 0) {
+    if (at - from.range == ranges_per_page_max || request.limit == 0 || request.bytes_max == 0 ||
+        request.steps_max == 0) {
       pages.next = Position{at, {}};
       break;
     }
@@ -116,6 +117,7 @@ Result<Pages> read_pages(const Context& context, partiql::Read& read, const Posi
     }
     if (request.limit) *request.limit -= page.scanned;
     request.bytes_max -= std::min(request.bytes_max, page.bytes);
+    request.steps_max -= std::min(request.steps_max, page.steps);
   }
   return pages;
 }

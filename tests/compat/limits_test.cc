@@ -151,6 +151,45 @@ TEST_CASE("a transaction has up to 4 MB") {
   music.ok("TransactWriteItems", {{"TransactItems", actions}});
 }
 
+TEST_CASE("a filter has so many steps on a page, and a transaction's conditions so many together",
+          "[holds]") {
+  Music music;
+  const std::size_t bytes = 390'000;
+  const auto song = [](int number) { return std::to_string(number); };
+  for (int i = 0; i < 8; ++i)
+    music.ok("PutItem", Music::put("a", song(i), {{"t", text(std::string(bytes, 'x'))}}));
+  const json values = {{":v", text("y")}};
+  const auto pages = [&](int comparisons) {
+    json scan = {{"TableName", "music"},
+                 {"FilterExpression", joined(comparisons, "t = :v", " OR ")},
+                 {"ExpressionAttributeValues", values}};
+    std::string scanned;
+    for (;;) {
+      const json page = music.ok("Scan", scan);
+      scanned += page["ScannedCount"].dump();
+      if (!page.contains("LastEvaluatedKey")) return scanned;
+      scan["ExclusiveStartKey"] = page["LastEvaluatedKey"];
+    }
+  };
+  CHECK(pages(20) == "332");
+  CHECK(pages(150) == "22220");  // 7,300,000 steps an item
+
+  const auto transact = [&](int items) -> json {
+    json actions = json::array();
+    for (int i = 0; i < items; ++i)
+      actions.push_back({{"ConditionCheck",
+                          {{"TableName", "music"},
+                           {"Key", {{"artist", text("a")}, {"song", text(song(i))}}},
+                           {"ConditionExpression", "NOT (" + joined(149, "t = :v", " OR ") + ")"},
+                           {"ExpressionAttributeValues", values}}}});
+    return {{"TransactItems", actions}};
+  };
+  music.ok("TransactWriteItems", transact(6));
+  CHECK(music.refused("TransactWriteItems", transact(7)) ==
+        "The conditions of this transaction may take 50848336 steps to evaluate, and Mayfly allows 50000000: "
+        "sixteen bytes of an item, for each operand, are one");
+}
+
 TEST_CASE("a table has up to 20 global and 5 local indexes, which project up to 100 attributes together") {
   Music music;
   const auto create = [](int global, int local, int projected) {
