@@ -138,17 +138,17 @@ void World::enable_ttl(const std::shared_ptr<LiveTable>& table, const std::strin
   database_->update_table(table, [&](Table& description) { description.ttl = TimeToLive{attribute}; });
 }
 
-std::string World::inconsistency(const std::shared_ptr<LiveTable>& table) {
-  Database::Parts& parts = database_->parts();
+std::string inconsistency(Database& database, const LiveTable* dropped) {
+  Database::Parts& parts = database.parts();
   const Storage& storage = parts.storage();
   const Storage::Snapshot snapshot(storage);
   std::string first;
   Findings findings([&](const Finding& finding) {
     // Of a table that is dropped nobody asks the counters any more.
-    if (first.empty() && !(table->dropped() && finding.kind == "a wrong counter")) first = finding.text;
+    if (first.empty() && !(dropped != nullptr && finding.kind == "a wrong counter")) first = finding.text;
   });
   VerificationOf of{.host = parts.host_clock.get(),
-                    .now = [&](std::string_view id) { return database_->now(id); }};
+                    .now = [&](std::string_view id) { return database.now(id); }};
   if (!storage.durable())
     of.counts = [&](TableId id, IndexId index) {
       const Counter& counter = parts.catalog.find(id)->counter(index);
@@ -156,11 +156,15 @@ std::string World::inconsistency(const std::shared_ptr<LiveTable>& table) {
     };
   verify(storage, snapshot, of, findings);
   // What a snapshot has of it lies where it was.
-  if (table->dropped())
-    TableVerification(KeyView(storage, snapshot), *table->description(), "a dropped table", parts.expiry,
-                      now(), {table_prefix('N', table->id())}, findings)
+  if (dropped != nullptr)
+    TableVerification(KeyView(storage, snapshot), *dropped->description(), "a dropped table", parts.expiry,
+                      database.now(account), {table_prefix('N', dropped->id())}, findings)
         .run();
   return first;
+}
+
+std::string World::inconsistency(const std::shared_ptr<LiveTable>& table) {
+  return testing::inconsistency(*database_, table->dropped() ? table.get() : nullptr);
 }
 
 }  // namespace mayfly::testing

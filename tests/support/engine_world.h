@@ -39,6 +39,10 @@ Stream stream_of(StreamView view);
 
 std::string key_of(const Table& table, const Item& item);
 
+// What the checker of all that is stored finds wrong first; empty: nothing. Of a table that is dropped what a
+// snapshot has of it may be looked at, too.
+std::string inconsistency(Database& database, const LiveTable* dropped = nullptr);
+
 // A directory that goes away with the object.
 class Directory {
  public:

@@ -1,0 +1,139 @@
+#include "tests/fuzz/emulator_for_fuzzing.h"
+
+#include <nlohmann/json.hpp>
+
+#include "compat/wire/json.h"
+#include "compat/wire/json_tree.h"
+#include "engine/random.h"
+#include "tests/fuzz/must.h"
+#include "tests/support/engine_world.h"
+
+namespace mayfly::testing {
+namespace {
+
+using json::Value;
+
+// Requests make more work than they cost: a bound of what is done for them when they are over.
+constexpr int steps_max = 1000;
+// Of one answer, values that later requests may have.
+constexpr std::size_t remembered_bytes_max = 4096;
+
+constexpr std::string_view tables[] = {
+    R"({"TableName":"short","BillingMode":"PAY_PER_REQUEST",
+        "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"},{"AttributeName":"n","AttributeType":"N"}],
+        "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],
+        "GlobalSecondaryIndexes":[{"IndexName":"by_n","KeySchema":[{"AttributeName":"n","KeyType":"HASH"}],
+          "Projection":{"ProjectionType":"ALL"}}],
+        "StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_AND_OLD_IMAGES"}})",
+    R"({"TableName":"long","BillingMode":"PAY_PER_REQUEST",
+        "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"},{"AttributeName":"at","AttributeType":"N"},
+          {"AttributeName":"b","AttributeType":"B"},{"AttributeName":"s","AttributeType":"S"}],
+        "KeySchema":[{"AttributeName":"id","KeyType":"HASH"},{"AttributeName":"at","KeyType":"RANGE"}],
+        "LocalSecondaryIndexes":[{"IndexName":"by_b","KeySchema":[{"AttributeName":"id","KeyType":"HASH"},
+          {"AttributeName":"b","KeyType":"RANGE"}],"Projection":{"ProjectionType":"KEYS_ONLY"}}],
+        "GlobalSecondaryIndexes":[{"IndexName":"by_s","KeySchema":[{"AttributeName":"s","KeyType":"HASH"},
+          {"AttributeName":"at","KeyType":"RANGE"}],
+          "Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["m"]}}]})"};
+
+constexpr std::string_view items[] = {
+    R"({"TableName":"short","Item":{"id":{"S":"a"},"n":{"N":"1"},"ttl":{"N":"1700000060"},
+        "l":{"L":[{"N":"1"},{"M":{"b":{"L":[{"S":"x"}]}}}]},"ss":{"SS":["a","b"]}}})",
+    R"({"TableName":"short","Item":{"id":{"S":"b"},"n":{"N":"1"},"m":{"M":{"x":{"N":"2"}}}}})",
+    R"({"TableName":"long","Item":{"id":{"S":"a"},"at":{"N":"1"},"b":{"B":"YQ=="},"s":{"S":"x"},"m":{"NULL":true}}})",
+    R"({"TableName":"long","Item":{"id":{"S":"a"},"at":{"N":"2"},"s":{"S":"x"},"bool":{"BOOL":true}}})",
+    R"({"TableName":"long","Item":{"id":{"S":"b"},"at":{"N":"-1.5"},"c":{"B":""},"ns":{"NS":["1","2"]}}})"};
+
+constexpr engine::Instant start = 1'700'000'000'000;
+
+}  // namespace
+
+FuzzedEmulator& FuzzedEmulator::get() {
+  static auto* const emulator = new FuzzedEmulator;  // as long as the process
+  return *emulator;
+}
+
+FuzzedEmulator::FuzzedEmulator()
+    : clock_(std::make_shared<SteppedClock>(start)),
+      scheduler_(std::make_shared<SteppedScheduler>(clock_, 1)) {
+  compat::EmulatorOptions options;
+  options.database.clock = clock_;
+  options.database.random = std::make_shared<engine::SeededRandom>(1);
+  options.database.make_scheduler = [this](std::size_t) { return scheduler_; };
+  options.collection_bytes_max = 16 * 1024;
+  auto opened = compat::Emulator::open(std::move(options));
+  must(bool(opened), "the emulator can be opened");
+  emulator_ = *std::move(opened);
+  const auto make = [this](std::string_view operation, std::string_view body) {
+    const auto answer = execute(operation, body);
+    must(answer.status == 200, "tables and items are made", answer.body);
+  };
+  for (const auto table : tables) make("CreateTable", table);
+  make("UpdateTimeToLive",
+       R"({"TableName":"short","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
+  for (const auto item : items) make("PutItem", item);
+  snapshot_ = emulator_->database().take_snapshot(scope_.account);
+}
+
+compat::Answer FuzzedEmulator::execute(std::string_view operation, std::string_view body) {
+  std::string target(compat::dynamodb_streams);
+  target.append(".").append(operation);
+  if (compat::find_operation(target) == nullptr) target.replace(0, target.find('.'), compat::dynamodb);
+  auto answer = emulator_->execute(scope_, target, substituted(body));
+  must(answer.status == 200 || answer.status == 400, "a request is answered, or its client told why not",
+       answer.body);
+  if (!answer.body.empty()) {
+    must(json::parse(answer.body) != nullptr, "an answer is JSON", answer.body);
+    must(json::parse_tree(answer.body).has_value(), "an answer is JSON for whoever has doubles", answer.body);
+  }
+  if (answer.status == 200) remember(answer.body);
+  return answer;
+}
+
+void FuzzedEmulator::remember(std::string_view answer) {
+  const auto document = json::parse(answer);
+  if (document == nullptr) return;
+  const auto walk = [this](const auto& self, const Value& value) -> void {
+    for (const Value& item : value.items()) self(self, item);
+    for (const json::Member& member : value.members()) {
+      self(self, member.value);
+      if (member.value.is(Value::Kind::array) || member.name.size() < 2) continue;
+      std::string text;
+      json::Writer(text).value(member.value);
+      if (text.size() <= remembered_bytes_max)
+        remembered_.insert_or_assign(std::string(member.name), std::move(text));
+    }
+  };
+  walk(walk, document->root());
+}
+
+std::string FuzzedEmulator::substituted(std::string_view body) const {
+  std::string out;
+  constexpr std::string_view mark = "\"$";
+  for (auto at = body.find(mark); at != std::string_view::npos; at = body.find(mark)) {
+    const auto end = body.find('"', at + mark.size());
+    if (end == std::string_view::npos) break;
+    const auto found = remembered_.find(body.substr(at + mark.size(), end - at - mark.size()));
+    out.append(body.substr(0, at));
+    out.append(found == remembered_.end() ? body.substr(at, end + 1 - at) : found->second);
+    body.remove_prefix(end + 1);
+  }
+  return out.append(body);
+}
+
+void FuzzedEmulator::advance(std::chrono::milliseconds by) {
+  (void)emulator_->database().advance_by(scope_.account, by);
+}
+
+void FuzzedEmulator::finish() {
+  engine::Database& database = emulator_->database();
+  for (int step = 0; step < steps_max && scheduler_->step_one(); ++step) {}
+  std::string wrong = inconsistency(database);
+  must(wrong.empty(), "all that is stored belongs together", wrong);
+  must(database.restore_snapshot(scope_.account, snapshot_), "the first state can be had again");
+  emulator_->table_changes().settle_all(scope_.account);
+  wrong = inconsistency(database);
+  must(wrong.empty(), "all that was restored belongs together", wrong);
+  remembered_.clear();
+}
+
+}  // namespace mayfly::testing

@@ -1,0 +1,41 @@
+// A line that may be an event source mapping's filter, and a record under it.
+#include <string>
+
+#include "compat/triggers/filter_pattern.h"
+#include "compat/wire/json.h"
+#include "tests/fuzz/must.h"
+#include "tests/fuzz/pieces.h"
+#include "tests/fuzz/targets.h"
+
+namespace mayfly::testing {
+
+using compat::triggers::FilterPattern;
+using compat::triggers::FilterWork;
+
+void fuzz_filter_patterns(std::string_view input) {
+  const std::string text(take_until(input));
+  const auto pattern = FilterPattern::parse(text);
+  must(!pattern || json::parse(text) != nullptr, "a pattern is JSON", text);
+  const auto document = json::parse(input);
+  if (!pattern || document == nullptr) return;
+
+  FilterWork work;
+  const bool matches = pattern->matches(document->root(), work);
+  // Each part of the pattern looks at each part of the record once at most.
+  const std::size_t most = (text.size() + 1) * (input.size() + 1);
+  must(work.steps() <= most, "the work is bounded", std::to_string(work.steps()));
+  must(!work.stopped(), "nobody stopped it");
+
+  const auto either = FilterPattern::parse(R"({"$or":[)" + text + "," + text + "]}");
+  FilterWork twice;
+  if (either)
+    must(either->matches(document->root(), twice) == matches, "a pattern or itself matches what it does",
+         text);
+  const auto never = FilterPattern::parse(R"({"$or":[)" + text + R"(,{"no such":["name"]}]})");
+  FilterWork once;
+  if (never && input.find("no such") == std::string_view::npos && input.find('\\') == std::string_view::npos)
+    must(never->matches(document->root(), once) == matches, "an alternative that never matches adds nothing",
+         text);
+}
+
+}  // namespace mayfly::testing

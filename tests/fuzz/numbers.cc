@@ -1,0 +1,158 @@
+// Two lines that may be numbers: what a reader of digits says of them, and one who adds on paper.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "engine/checked_item.h"
+#include "engine/item_codec.h"
+#include "engine/key_codec.h"
+#include "engine/number.h"
+#include "engine/readable_key.h"
+#include "tests/fuzz/must.h"
+#include "tests/fuzz/pieces.h"
+#include "tests/fuzz/targets.h"
+#include "tests/support/slow_decimal.h"
+
+namespace mayfly::testing {
+
+using namespace engine;
+
+namespace {
+
+std::string shown(const Expected<Number, NumberError>& number) {
+  if (number) return number->to_string();
+  switch (number.error()) {
+    case NumberError::not_a_number: return "not a number";
+    case NumberError::too_many_digits: return "too many digits";
+    case NumberError::overflow: return "overflow";
+    case NumberError::underflow: return "underflow";
+  }
+  return "";
+}
+
+bool take_sign(std::string_view& text) {
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  return negative;
+}
+
+std::string_view take_digits(std::string_view& text) {
+  const std::string_view digits = text.substr(0, text.find_first_not_of("0123456789"));
+  text.remove_prefix(digits.size());
+  return digits;
+}
+
+// What Number::parse makes of a text, done by moving characters about.
+std::string parsed_slowly(std::string_view text) {
+  const bool negative = take_sign(text);
+  std::string digits(take_digits(text));
+  std::int64_t point = static_cast<std::int64_t>(digits.size());  // so many digits stand before it
+  if (text.starts_with('.')) {
+    text.remove_prefix(1);
+    digits += take_digits(text);
+  }
+  if (digits.empty()) return "not a number";
+  if (text.starts_with('e') || text.starts_with('E')) {
+    text.remove_prefix(1);
+    const bool small = take_sign(text);
+    std::string exponent(take_digits(text));
+    if (exponent.empty()) return "not a number";
+    exponent.erase(0, std::min(exponent.find_first_not_of('0'), exponent.size() - 1));
+    const std::int64_t power = exponent.size() > 9 ? 1'000'000'000 : std::stoll(exponent);
+    point += small ? -power : power;
+  }
+  if (!text.empty()) return "not a number";
+
+  const auto leading = digits.find_first_not_of('0');
+  if (leading == std::string::npos) return "0";
+  digits.erase(0, leading);
+  point -= static_cast<std::int64_t>(leading);
+  digits.erase(digits.find_last_not_of('0') + 1);
+  if (point - 1 > Number::magnitude_max) return "overflow";
+  if (point - 1 < Number::magnitude_min) return "underflow";
+  const auto count = static_cast<std::int64_t>(digits.size());
+  if (count > Number::digits_max) return "too many digits";
+  if (point <= 0) {
+    digits = "0." + std::string(static_cast<std::size_t>(-point), '0') + digits;
+  } else if (point >= count) {
+    digits.append(static_cast<std::size_t>(point - count), '0');
+  } else {
+    digits.insert(static_cast<std::size_t>(point), ".");
+  }
+  return (negative ? "-" : "") + digits;
+}
+
+// The floor of a plain decimal with its point `power` digits further right.
+std::optional<std::int64_t> floored(std::string text, int power) {
+  const bool negative = text.starts_with('-');
+  if (negative) text.erase(0, 1);
+  auto point = std::min(text.find('.'), text.size());
+  text.erase(point, 1);
+  text.append(static_cast<std::size_t>(power), '0');
+  point += static_cast<std::size_t>(power);
+  const bool whole = text.find_first_not_of('0', point) == std::string::npos;
+  text.resize(point);
+  text.erase(0, std::min(text.find_first_not_of('0'), text.size()));
+  if (text.size() > 19) return std::nullopt;
+  Number::Wide value = text.empty() ? 0 : static_cast<Number::Wide>(std::stoull(text));
+  if (negative && !whole) ++value;
+  constexpr Number::Wide most = std::numeric_limits<std::int64_t>::max();
+  if (value > most + (negative ? 1 : 0)) return std::nullopt;
+  return static_cast<std::int64_t>(negative ? 0 - static_cast<std::uint64_t>(value)
+                                            : static_cast<std::uint64_t>(value));
+}
+
+std::string key_of(const Number& number) {
+  std::string bytes;
+  append_scalar(bytes, number);
+  return bytes;
+}
+
+void check_one(const Number& number) {
+  const std::string text = number.to_string();
+  must(number == *Number::parse(text), "what was printed is the same number", text);
+  must(number == *Number::from_parts(number.negative(), number.significand(), number.exponent()),
+       "the parts make the number", text);
+  must(text == Slow(number).to_string(), "digit by digit it is the same", text);
+  for (const int power : {0, 3}) must(number.floor_scaled(power) == floored(text, power), "the floor", text);
+
+  const KeySchema schema({{"n", ScalarType::number}}, {});
+  const AttributeValue value(number);
+  const AttributeValue* const values[] = {&value};
+  std::string key;
+  append_partition(key, values);
+  must(readable_key(schema, key) == "n=" + text, "a key says its number", text);
+
+  std::string stored;
+  encode_item({{"n", number}}, stored);
+  const auto item = checked_item(stored);
+  must(item && *item == Item{{"n", number}}, "a number is stored as it is", text);
+}
+
+}  // namespace
+
+void fuzz_numbers(std::string_view input) {
+  const std::string_view first = take_until(input), second = take_until(input);
+  const auto a = Number::parse(first), b = Number::parse(second);
+  must(shown(a) == parsed_slowly(first), "the first is read as one reads it", parsed_slowly(first));
+  must(shown(b) == parsed_slowly(second), "the second is read as one reads it", parsed_slowly(second));
+  if (a) check_one(*a);
+  if (!a || !b) return;
+
+  const Slow slow_a(*a), slow_b(*b);
+  Slow minus_b = slow_b;
+  minus_b.negative = !minus_b.negative;
+  const Slow difference = Slow::add(slow_a, minus_b);
+  must(shown(Number::add(*a, *b)) == Slow::add(slow_a, slow_b).to_string(), "the sum");
+  must(shown(Number::subtract(*a, *b)) == difference.to_string(), "the difference");
+  const auto order = difference.to_string() == "0" ? std::strong_ordering::equal
+                     : difference.negative         ? std::strong_ordering::less
+                                                   : std::strong_ordering::greater;
+  must((*a <=> *b) == order, "the order");
+  must((*a == *b) == (order == 0), "equality");
+  must((key_of(*a) <=> key_of(*b)) == order, "keys sort as numbers do");
+}
+
+}  // namespace mayfly::testing

@@ -1,0 +1,71 @@
+// A text as a PartiQL statement, alone, in a batch and in a transaction.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "compat/partiql/lexer.h"
+#include "compat/partiql/parser.h"
+#include "compat/wire/json.h"
+#include "tests/fuzz/emulator_for_fuzzing.h"
+#include "tests/fuzz/must.h"
+#include "tests/fuzz/targets.h"
+
+namespace mayfly::testing {
+namespace {
+
+using namespace compat::partiql;
+
+constexpr std::size_t parameters_max = 8;
+
+// As many as the statement has places for: "a", 1, "a", …
+std::string parameters_json(std::size_t count) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i > 0) text += ',';
+    text += i % 2 == 0 ? R"({"S":"a"})" : R"({"N":"1"})";
+  }
+  return text + "]";
+}
+
+std::vector<engine::AttributeValue> parameters(std::size_t count) {
+  std::vector<engine::AttributeValue> values;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i % 2 == 0) {
+      values.emplace_back("a");
+    } else {
+      values.emplace_back(engine::Number(1));
+    }
+  }
+  return values;
+}
+
+}  // namespace
+
+void fuzz_statements(std::string_view input) {
+  const auto tokens = tokenize(input);
+  must(!tokens.empty() && tokens.back().kind == Token::Kind::end, "tokens end with an end");
+  const auto places = std::min<std::size_t>(
+      parameters_max,
+      static_cast<std::size_t>(std::count_if(tokens.begin(), tokens.end(), [](const Token& token) {
+        return token.kind == Token::Kind::parameter;
+      })));
+  const bool parsed = bool(parse(input, parameters(places)));
+
+  std::string member = R"({"Statement":)";
+  json::append_escaped(member, input);
+  if (json::parse(member + "}") == nullptr) return;  // no UTF-8
+  if (places > 0) member += R"(,"Parameters":)" + parameters_json(places);
+  FuzzedEmulator& emulator = FuzzedEmulator::get();
+  const auto run = [&](std::string_view operation, const std::string& body) {
+    const auto answer = emulator.execute(operation, body);
+    must(parsed || answer.status == 400 || operation == "BatchExecuteStatement",
+         "what does not parse is not run", answer.body);
+  };
+  run("ExecuteStatement", member + R"(,"Limit":1})");
+  run("ExecuteStatement", member + R"(,"NextToken":"$NextToken"})");
+  run("BatchExecuteStatement", R"({"Statements":[)" + member + "}]}");
+  run("ExecuteTransaction", R"({"TransactStatements":[)" + member + "}]}");
+  emulator.finish();
+}
+
+}  // namespace mayfly::testing

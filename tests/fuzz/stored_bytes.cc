@@ -1,0 +1,161 @@
+// Bytes as if they were stored: those that nobody wrote are refused, and nothing is read beyond them; those
+// that are taken are what is written for what they say. And the other way round: what is written is read as
+// it was.
+//
+//   BYTE that says what is tried, then the bytes
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compat/wire/attribute_value_json.h"
+#include "compat/wire/shapes_common.h"
+#include "engine/change_log.h"
+#include "engine/checked_item.h"
+#include "engine/index_entries.h"
+#include "engine/item_codec.h"
+#include "engine/item_size.h"
+#include "engine/key_codec.h"
+#include "engine/readable_key.h"
+#include "engine/snapshots.h"
+#include "engine/table.h"
+#include "tests/fuzz/must.h"
+#include "tests/fuzz/pieces.h"
+#include "tests/fuzz/targets.h"
+
+namespace mayfly::testing {
+
+using namespace engine;
+
+namespace {
+
+std::string encoded(const Item& item) {
+  std::string bytes;
+  encode_item(item, bytes);
+  return bytes;
+}
+
+std::string printed(const Item& item) {
+  std::string text;
+  json::Writer writer(text);
+  compat::write_item_object(writer, item);
+  return text;
+}
+
+void try_item(std::string_view bytes) {
+  const auto item = checked_item(bytes);
+  if (!item) return must(!item.error().empty(), "who refuses says why");
+  must(encoded(*item) == bytes, "an item has one form");
+  for (const Attribute& attribute : *item) {
+    const auto found = stored_attribute(bytes, attribute.name);
+    must(found && *found == attribute.value, "an attribute is found in stored bytes", attribute.name);
+  }
+  std::string straight;
+  json::Writer writer(straight);
+  compat::write_stored_item(writer, bytes);
+  must(straight == printed(*item), "an item is printed from its bytes as from its tree", straight);
+}
+
+// What is decoded can be stored, and is the same again.
+template <class Description>
+void try_description(std::string_view bytes, Expected<Description, std::string> (*decode)(std::string_view)) {
+  const auto description = decode(bytes);
+  if (!description) return;
+  const std::string again = encoded(to_item(*description));
+  const auto decoded = decode(again);
+  must(bool(decoded), "a description that was read can be stored", decoded ? "" : decoded.error());
+  must(to_item(*decoded) == to_item(*description), "a description is stored as it was");
+}
+
+void try_record(std::string_view bytes) {
+  static const Stream stream = [] {
+    Stream made;
+    made.keys = KeySchema({{"id", ScalarType::string}}, {{"at", ScalarType::number}});
+    return made;
+  }();
+  const auto record = checked_record(stream, 1, bytes);
+  if (!record) return;
+  const std::string old_image = record->old_image ? encoded(*record->old_image) : "";
+  const std::string new_image = record->new_image ? encoded(*record->new_image) : "";
+  std::string again = encode_record(record->cause, stream.view, record->keys, old_image, new_image);
+  set_record_created(again, record->created);
+  must(again == bytes, "a record has one form");
+}
+
+void try_key(std::string_view bytes) {
+  static const KeySchema keys({{"id", ScalarType::string}},
+                              {{"at", ScalarType::number}, {"b", ScalarType::binary}});
+  static const Table table = [] {
+    Table made;
+    made.keys = KeySchema({{"id", ScalarType::string}}, {});
+    made.indexes.push_back({.id = 1, .name = "by_n", .keys = KeySchema({{"n", ScalarType::number}}, {})});
+    return made;
+  }();
+  must(!readable_key(keys, bytes).empty(), "a key can be shown");
+  must(!readable_entry(table, table.indexes[0], bytes).empty(), "an entry can be shown");
+  (void)snapshot_ids(bytes);
+}
+
+std::optional<Item> item_of(std::string_view text) {
+  const auto document = json::parse(text);
+  if (document == nullptr) return std::nullopt;
+  if (!compat::check_types(compat::shapes::attribute_map, document->root())) return std::nullopt;
+  auto item = compat::read_item(document->root());
+  if (!item) return std::nullopt;
+  return *std::move(item);
+}
+
+// Two lines of items as requests have them: each is stored and read as it is, and its keys sort as its
+// values.
+void try_items(std::string_view text) {
+  const auto a = item_of(take_until(text)), b = item_of(take_until(text));
+  for (const auto& item : {a, b}) {
+    if (!item) continue;
+    const std::string bytes = encoded(*item);
+    must(stored_item_size(bytes) == item_size(*item), "stored bytes say the item's size");
+    must(encoded(decode_item(bytes)) == bytes && decode_item(bytes) == *item, "what was stored is read");
+    const auto checked = checked_item(bytes);
+    must(checked && *checked == *item, "what was stored is no damage", checked ? "" : checked.error());
+    const auto again = item_of(printed(*item));
+    must(again && *again == *item, "an item that was printed is read as it was", printed(*item));
+  }
+  if (!a || !b) return;
+  for (const Attribute& attribute : *a) {
+    const AttributeValue* const other = b->find(attribute.name);
+    if (other == nullptr) continue;
+    const auto order = compare_scalars(attribute.value, *other);
+    if (order == std::partial_ordering::unordered) continue;
+    std::string key_a, key_b;
+    append_scalar(key_a, attribute.value);
+    append_scalar(key_b, *other);
+    must((key_a <=> key_b) == order, "keys sort as values do");
+    const bool of_text = attribute.value.type() != Type::number;
+    if (!of_text) continue;
+    std::string prefix;
+    append_scalar_prefix(prefix, attribute.value);
+    const auto bytes = [](const AttributeValue& value) -> std::string_view {
+      if (const auto* string = value.get_if<std::string>()) return *string;
+      return value.get_if<Binary>()->bytes;
+    };
+    const bool begins = bytes(*other).starts_with(bytes(attribute.value));
+    const std::string end = prefix_end(prefix);
+    must(begins == (key_b >= prefix && (end.empty() || key_b < end)),
+         "a prefix's range has what begins with it");
+  }
+}
+
+}  // namespace
+
+void fuzz_stored_bytes(std::string_view input) {
+  switch (take_byte(input)) {
+    case 'i': return try_item(input);
+    case 't': return try_description<Table>(input, decode_table);
+    case 's': return try_description<Stream>(input, decode_stream);
+    case 'r': return try_record(input);
+    case 'k': return try_key(input);
+    default: return try_items(input);
+  }
+}
+
+}  // namespace mayfly::testing

@@ -1,0 +1,37 @@
+// What is fuzzed: functions that take any bytes, and hold what comes of them against what must be so.
+//
+// `script/fuzz` runs each with libFuzzer, by clang (libfuzzer.cc). In every other build kept_inputs.cc runs
+// each on the inputs that are kept in corpus/, and on those that seeds.py makes of the golden scripts, so
+// that none of them rots.
+//
+// To add one: a file with its function, and its name here and in CMakeLists.txt.
+#pragma once
+
+#include <string_view>
+
+namespace mayfly::testing {
+
+void fuzz_expressions(std::string_view input);
+void fuzz_filter_patterns(std::string_view input);
+void fuzz_http_pieces(std::string_view input);
+void fuzz_json(std::string_view input);
+void fuzz_numbers(std::string_view input);
+void fuzz_requests(std::string_view input);
+void fuzz_signatures(std::string_view input);
+void fuzz_statements(std::string_view input);
+void fuzz_stored_bytes(std::string_view input);
+void fuzz_tokens(std::string_view input);
+
+struct FuzzTarget {
+  std::string_view name;
+  void (*run)(std::string_view input);
+};
+inline constexpr FuzzTarget fuzz_targets[] = {
+    {"expressions", fuzz_expressions},   {"filter_patterns", fuzz_filter_patterns},
+    {"http_pieces", fuzz_http_pieces},   {"json", fuzz_json},
+    {"numbers", fuzz_numbers},           {"requests", fuzz_requests},
+    {"signatures", fuzz_signatures},     {"statements", fuzz_statements},
+    {"stored_bytes", fuzz_stored_bytes}, {"tokens", fuzz_tokens},
+};
+
+}  // namespace mayfly::testing

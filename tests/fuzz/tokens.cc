@@ -1,0 +1,108 @@
+// A text as what clients hand back or name things by: tokens, iterators, ARNs, names, escapes. Whatever was
+// printed here is read as it was; whatever else is read prints as it is, or is refused by every operation
+// that takes it.
+#include <string>
+
+#include "compat/streams/arn_and_iterator.h"
+#include "compat/tables/arn.h"
+#include "compat/triggers/function_name.h"
+#include "compat/wire/base64.h"
+#include "compat/wire/json.h"
+#include "compat/wire/percent_encoding.h"
+#include "tests/fuzz/emulator_for_fuzzing.h"
+#include "tests/fuzz/must.h"
+#include "tests/fuzz/pieces.h"
+#include "tests/fuzz/targets.h"
+
+namespace mayfly::testing {
+
+using namespace compat;
+
+namespace {
+
+void try_iterator(std::string_view text) {
+  if (const auto iterator = ShardIterator::parse(text))
+    must(iterator->print() == text, "an iterator that can be read was printed here");
+  // One of ours, and what somebody made of it.
+  std::string_view rest = text;
+  ShardIterator made{.shard = take_byte(rest), .next = take_byte(rest), .created = take_byte(rest)};
+  const std::size_t place = take_byte(rest);
+  const char other = static_cast<char>(take_byte(rest));
+  made.stream_arn = rest.substr(0, rest.find("|1|"));
+  std::string printed = made.print();
+  must(ShardIterator::parse(printed) == made, "an iterator that was printed can be read", printed);
+  char& changed = printed[place % printed.size()];
+  if (changed == other) return;
+  changed = other;
+  must(!ShardIterator::parse(printed), "an iterator that was changed is none", printed);
+}
+
+void try_names(std::string_view text) {
+  if (const auto arn = parse_stream_arn(text)) {
+    must("arn:aws:dynamodb:" + arn->region + ":" + arn->account + ":table/" + arn->table_name + "/stream/" +
+                 arn->label ==
+             text,
+         "a stream's ARN is made of its parts", text);
+  }
+  if (const auto arn = parse_table_arn(text)) {
+    const engine::Scope scope{std::string(arn->account), std::string(arn->region)};
+    must(table_arn(scope, arn->name) == text, "a table's ARN is made of its parts", text);
+  }
+  const engine::Scope scope{"000000000000", "us-east-1"};
+  if (const auto name = triggers::FunctionName::parse(text, scope))
+    must(triggers::FunctionName::parse(name->arn(), scope) == name, "a function's ARN names it", name->arn());
+  if (const auto position = parse_sequence_number(text)) {
+    must(position->after == position->at || position->after == position->at + 1,
+         "after a number comes the next place");
+    const auto again = parse_sequence_number(sequence_number(position->at));
+    must(again && again->at == position->at, "a number that was printed can be read");
+  }
+}
+
+void try_escapes(std::string_view text) {
+  if (const auto bytes = decode_base64(text)) {
+    std::string again;
+    append_base64(again, *bytes);
+    must(again == text, "base64 has one form", text);
+  }
+  std::string encoded;
+  append_base64(encoded, text);
+  must(decode_base64(encoded) == text, "base64 comes back as it was", encoded);
+  must(decode_path(text).size() <= text.size() && decode_query(text).size() <= text.size(),
+       "no escape is longer than it was");
+  const auto values = query_values(text, "tagKeys");
+  const auto first = query_value(text, "tagKeys");
+  must(first.has_value() == !values.empty() && (!first || *first == values.front()),
+       "the first is the first");
+}
+
+void try_operations(std::string_view text) {
+  std::string quoted;
+  json::append_escaped(quoted, text);
+  if (json::parse(quoted) == nullptr) return;  // no UTF-8
+  FuzzedEmulator& emulator = FuzzedEmulator::get();
+  for (const auto& [operation, before] : {
+           std::pair("ExecuteStatement", R"({"Statement":"SELECT * FROM long","NextToken":)"),
+           std::pair("ListTagsOfResource",
+                     R"({"ResourceArn":"arn:aws:dynamodb:us-east-1:000000000000:table/short","NextToken":)"),
+           std::pair("ListContributorInsights", R"({"NextToken":)"),
+           std::pair("GetRecords", R"({"ShardIterator":)"),
+           std::pair("DescribeStream", R"({"StreamArn":)"),
+           std::pair("ListStreams", R"({"ExclusiveStartStreamArn":)"),
+           std::pair("ListTables", R"({"ExclusiveStartTableName":)"),
+           std::pair("DescribeTable", R"({"TableName":)"),
+       }) {
+    emulator.execute(operation, before + quoted + "}");
+  }
+}
+
+}  // namespace
+
+void fuzz_tokens(std::string_view input) {
+  try_iterator(input);
+  try_names(input);
+  try_escapes(input);
+  try_operations(input);
+}
+
+}  // namespace mayfly::testing
