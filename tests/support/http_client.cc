@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
+#include <utility>
 
 namespace mayfly::testing {
 
@@ -70,6 +71,11 @@ std::size_t HttpClient::drain() {
   std::size_t bytes = in_.size();
   for (in_.clear(); fill(); in_.clear()) bytes += in_.size();
   return bytes;
+}
+
+std::string HttpClient::read_all() {
+  while (fill()) {}
+  return std::exchange(in_, {});
 }
 
 std::string HttpClient::read_until(std::string_view end) {

@@ -33,9 +33,10 @@ class HttpClient {
   void finish_sending();                         // nothing more will come: shutdown(SHUT_WR)
   HttpAnswer receive(bool to_head = false);      // a HEAD's answer has no body, whatever its length says
   std::string read_until(std::string_view end);  // raw bytes, up to and with `end`
-  std::size_t drain();      // reads to the end of the connection, however it ends; how many bytes that were
-  bool closed_by_server();  // waits until something comes or the connection ends
-  void reset();             // close it the rude way
+  std::string read_all();                        // raw bytes, to the end of the connection, however it ends
+  std::size_t drain();                           // how many bytes that are; they are not kept
+  bool closed_by_server();                       // waits until something comes or the connection ends
+  void reset();                                  // close it the rude way
 
  private:
   bool fill();
