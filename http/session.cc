@@ -173,6 +173,7 @@ void Session<Stream>::read() {
     resumes_ = true;
     return;
   }
+  if (end_came_) return;  // the client left
   make_room();
   const bool in_body = parser_ && parser_->is_header_done();
   if (in_body && in_.size() < body_input_bytes) {
@@ -298,6 +299,10 @@ void Session<Stream>::answer_later(const Admitted& admitted, Waiting kind) {
 template <class Stream>
 void Session<Stream>::watch_client() {
   if (!ahead_.empty()) return;
+  if (end_came_) {
+    stop_.request_stop();
+    return;
+  }
   ahead_.resize(input_bytes);
   stream_.async_read_some(asio::buffer(ahead_),
                           [self = this->shared_from_this()](ErrorCode failure, std::size_t bytes) {
@@ -309,6 +314,7 @@ template <class Stream>
 void Session<Stream>::came_ahead(ErrorCode failure, std::size_t bytes) {
   const std::vector<char> came = std::exchange(ahead_, {});
   if (failure) {  // the client left
+    end_came_ = true;
     if (waiting_) stop_.request_stop();
     return;
   }
@@ -409,6 +415,7 @@ void Session<Stream>::end_sending() {
 
 template <class Stream>
 void Session<Stream>::read_and_discard() {
+  if (end_came_) return;
   if (in_.size() != input_bytes) std::vector<char>(input_bytes).swap(in_);
   socket().async_read_some(asio::buffer(in_),
                            [self = this->shared_from_this()](ErrorCode failure, std::size_t bytes) {

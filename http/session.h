@@ -110,6 +110,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   bool waiting_ = false;                     // for the slow lane; `request_` is its
   SlowLane::Place place_;                    // there; kept for all of a body that has a source
   std::vector<char> ahead_;                  // read while we wait; empty: nobody watches the client
+  bool end_came_ = false;                    // ahead; nobody reads again, since Asio tells of it only twice
   bool resumes_ = false;                     // with what comes ahead, since we do not wait any more
   bool handshaking_ = false;                 // TLS'
   bool writing_ = false;                     // `out_` is the socket's

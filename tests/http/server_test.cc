@@ -230,6 +230,18 @@ TEST_CASE("a request may come byte by byte, and its end with the end of the conn
   CHECK(client.closed_by_server());
 }
 
+// Found by the hostile client: after the second read of the end nobody was told of it again, and the
+// connection stayed.
+TEST_CASE("who sends several requests that wait, and the end of them, gets the answers and the end") {
+  Running running;
+  HttpClient client(running.port());
+  const std::string waits = running.request("POST", "/_mayfly/clock/advance", R"({"seconds":1})");
+  client.send(waits + waits + waits);
+  client.finish_sending();
+  for (int i = 0; i < 3; ++i) CHECK(client.receive().status == 200);
+  CHECK(client.closed_by_server());
+}
+
 TEST_CASE("Connection: close and HTTP/1.0 end the connection after the answer") {
   Running running;
   for (const std::string& request :
