@@ -7,10 +7,11 @@
 //   json::integer_member(*tree, "timeout_ms")            // 3000; nothing: not there, or no whole number
 //   json::print(json::Tree{{"id", "7"}})                 // {"id":"7"}
 //
-// What is JSON is the same for both readers, but for numbers that no double holds (1e400): here they are
-// none. Members stay in the order in which they were written, and of those with one name the last counts. No
-// function here throws; a tree's own functions throw when they are asked for what is not there, so that who
-// holds a client's tree asks these, or asks `is_…` first.
+// What is JSON is the same for both readers, but for numbers that no double holds (1e400), which are none
+// here, and for those with an exponent beyond 32 bits (1e-9999999999), which are none there. Members stay in
+// the order in which they were written, and of those with one name the last counts. No function here throws;
+// a tree's own functions throw when they are asked for what is not there, so that who holds a client's tree
+// asks these, or asks `is_…` first.
 #pragma once
 
 #include <cstdint>

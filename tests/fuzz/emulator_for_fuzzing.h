@@ -42,6 +42,7 @@ class FuzzedEmulator {
   const std::shared_ptr<SteppedScheduler> scheduler_;
   std::unique_ptr<compat::Emulator> emulator_;
   engine::SnapshotId snapshot_ = 0;
+  bool changed_ = false;                                        // since the snapshot, perhaps
   std::map<std::string, std::string, std::less<>> remembered_;  // JSON
 };
 

@@ -16,11 +16,6 @@
 namespace mayfly::testing {
 namespace {
 
-struct Parsed {
-  std::vector<std::string> requests;  // each as one text
-  bool refused = false;               // what came after them is no request
-};
-
 std::string shown(const http::Request& request, bool keep_alive) {
   std::string text = request.method + "\n" + request.target + "\n" + (request.is_http_1_0 ? "1.0" : "1.1") +
                      (keep_alive ? " stays\n" : " closes\n");
@@ -50,9 +45,9 @@ class Connection {
       must(taken <= bytes.size(), "no more is taken than there is");
       in_.erase(0, taken);
       if (failure && failure != boost::beast::http::error::need_more) {
-        parsed_.refused = over_ = true;
+        over_ = true;
       } else if (parser_->is_done()) {
-        parsed_.requests.push_back(shown(request_, parser_->keep_alive()));
+        requests_.push_back(shown(request_, parser_->keep_alive()));
         must(request_.body.size() <= http::body_bytes_max, "a body is as long as it may be");
         over_ = !parser_->keep_alive();
         parser_.reset();
@@ -61,13 +56,14 @@ class Connection {
       }
     }
   }
-  [[nodiscard]] const Parsed& parsed() const { return parsed_; }
+  // Each as one text.
+  [[nodiscard]] const std::vector<std::string>& requests() const { return requests_; }
 
  private:
   http::Request request_;
   std::optional<http::RequestParser> parser_;
   std::string in_;
-  Parsed parsed_;
+  std::vector<std::string> requests_;
   bool over_ = false;
 };
 
@@ -85,10 +81,10 @@ void fuzz_http_pieces(std::string_view input) {
     rest.remove_prefix(piece.size());
   }
   for (std::size_t i = 0; i < input.size(); ++i) dripping.receive(input.substr(i, 1));
-  for (const Connection* other : {&cut, &dripping}) {
-    must(other->parsed().requests == whole.parsed().requests, "the same requests, however they were cut");
-    must(other->parsed().refused == whole.parsed().refused, "refused alike, however it was cut");
-  }
+  // A header that is not whole yet may be refused before its end or at it, as pieces have it. No matter: the
+  // connection ends, and what came before was answered.
+  for (const Connection* other : {&cut, &dripping})
+    must(other->requests() == whole.requests(), "the same requests, however they were cut");
 }
 
 }  // namespace mayfly::testing

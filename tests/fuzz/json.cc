@@ -30,12 +30,23 @@ bool beyond_doubles(const json::Value& value) {
   return false;
 }
 
+// Boost.JSON's parser has exponents of 32 bits.
+bool has_long_exponent(std::string_view text) {
+  constexpr std::size_t digits = 10;
+  for (auto at = text.find_first_of("eE"); at < text.size(); at = text.find_first_of("eE", at + 1)) {
+    const auto first = text.find_first_not_of("+-0", at + 1);
+    if (text.find_first_not_of("0123456789", first) - first >= digits) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void fuzz_json(std::string_view input) {
   const auto document = json::parse(input);
   const auto tree = json::parse_tree(input, json::Decimals::as_written);
-  if (document == nullptr) return must(!tree, "what is JSON for the tree's reader is JSON");
+  if (document == nullptr)
+    return must(!tree || has_long_exponent(input), "what is JSON for the tree's reader is JSON");
   if (!tree) return must(beyond_doubles(document->root()), "what is JSON is JSON for the tree's reader");
 
   const std::string text = written(document->root());
