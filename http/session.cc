@@ -313,8 +313,8 @@ void Session<Stream>::watch_client() {
 template <class Stream>
 void Session<Stream>::came_ahead(ErrorCode failure, std::size_t bytes) {
   const std::vector<char> came = std::exchange(ahead_, {});
-  if (failure) {  // the client left
-    end_came_ = true;
+  if (failure) {  // the client left, or we let it go
+    end_came_ = failure != asio::error::operation_aborted;
     if (waiting_) stop_.request_stop();
     return;
   }
