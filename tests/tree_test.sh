@@ -154,6 +154,9 @@ while IFS= read -r name; do
   [[ "$tests_named" == *"TEST_CASE("*"$name"* ]] || complain docs/architecture.md "there is no test $name"
   grep -qP "\Q$name\E[^)]*\[holds\]" <<<"$tests_named" || complain docs/architecture.md "$name has no tag [holds]"
 done < <(grep -oP '^ *- \K"[^"]+"' docs/architecture.md)
+while IFS= read -r name; do
+  [[ "$tests_named" == *"TEST_CASE("*"$name"* ]] || complain "docs/promises.md or SECURITY.md" "there is no test $name"
+done < <(awk -F '|' '/^[|]/ { print $(NF - 1) }' docs/promises.md SECURITY.md | grep -oP '"[^"]+"')
 
 # Lines that docs/style.md shows are there: the first line of a block of code names the file.
 example=

@@ -7,6 +7,7 @@
 
 #include "tests/simulation/simulation.h"
 
+namespace mayfly::testing {
 namespace {
 
 // Its threads take turns: where they share a processor, handing over waits for no other one to wake up.
@@ -17,13 +18,11 @@ void stay_on_one_processor() {
   static_cast<void>(sched_setaffinity(0, sizeof one, &one));
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int tell_stories(int argc, char** argv) {
   CLI::App app("Simulates clients, expiry and whatever else runs by itself, in orders that seeds decide.");
   std::uint64_t seed = 1, seeds = 1;
   bool trace = false, each_crash = false;
-  mayfly::testing::SimulationOptions options;
+  SimulationOptions options;
   app.add_option("--seed", seed, "the first seed");
   app.add_option("--seeds", seeds, "how many");
   app.add_option("--clients", options.clients, "that ask at the same time");
@@ -39,8 +38,8 @@ int main(int argc, char** argv) {
   std::uint64_t stories = 0, requests = 0, switches = 0, crashes = 0;
   auto told = std::chrono::steady_clock::now();
   // Whether nothing was wrong.
-  const auto tell = [&](std::uint64_t number, mayfly::testing::Outcome& outcome) {
-    outcome = mayfly::testing::simulate(number, options);
+  const auto tell = [&](std::uint64_t number, Outcome& outcome) {
+    outcome = simulate(number, options);
     ++stories;
     requests += outcome.requests;
     switches += outcome.switches;
@@ -61,7 +60,7 @@ int main(int argc, char** argv) {
     }
     return true;
   };
-  mayfly::testing::Outcome outcome;
+  Outcome outcome;
   for (std::uint64_t i = 0; i < seeds; ++i) {
     if (each_crash) options.crash_at = 1;
     do {
@@ -71,3 +70,8 @@ int main(int argc, char** argv) {
   std::cout << seeds << " seeds, " << stories << " stories, " << requests << " requests, " << switches
             << " switches, " << crashes << " crashes: nothing wrong\n";
 }
+
+}  // namespace
+}  // namespace mayfly::testing
+
+int main(int argc, char** argv) { return mayfly::testing::tell_stories(argc, argv); }
