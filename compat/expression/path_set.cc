@@ -35,7 +35,8 @@ std::string describe(const Path& path) {
 
 void PathSet::add(Path path) {
   if (!overlap_.empty()) return;
-  for (const Path& earlier : paths_) {
+  std::vector<Path>& alike = paths_[std::get<std::string>(path.elements.front())];
+  for (const Path& earlier : alike) {
     const Clash clash = compare(earlier, path);
     if (clash == Clash::none) continue;
     if (clash == Clash::overlap) {
@@ -52,7 +53,7 @@ void PathSet::add(Path path) {
           describe(earlier) + ", path two: " + describe(path);
     }
   }
-  paths_.push_back(std::move(path));
+  alike.push_back(std::move(path));
 }
 
 }  // namespace mayfly::compat::expression

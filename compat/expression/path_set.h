@@ -1,6 +1,8 @@
 // Document paths: printing, and the two ways in which the paths of one expression may clash.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,7 +26,7 @@ class PathSet {
   [[nodiscard]] const std::string& conflict() const { return conflict_; }  // empty: none
 
  private:
-  std::vector<Path> paths_;
+  std::map<std::string, std::vector<Path>, std::less<>> paths_;  // by their first names: others never clash
   std::string overlap_, conflict_;
 };
 
