@@ -16,6 +16,8 @@ using json::Value;
 
 // Requests make more work than they cost: a bound of what is done for them when they are over.
 constexpr int steps_max = 1000;
+// A stream remembers what restores took back of it, and each costs more than the one before.
+constexpr int restores_max = 16;
 // Of one answer, values that later requests may have.
 constexpr std::size_t remembered_bytes_max = 4096;
 
@@ -53,11 +55,12 @@ FuzzedEmulator& FuzzedEmulator::get() {
   return *emulator;
 }
 
-FuzzedEmulator::FuzzedEmulator()
-    : clock_(std::make_shared<SteppedClock>(start)),
-      scheduler_(std::make_shared<SteppedScheduler>(clock_, 1)) {
+void FuzzedEmulator::open() {
+  emulator_.reset();
+  const auto clock = std::make_shared<SteppedClock>(start);
+  scheduler_ = std::make_shared<SteppedScheduler>(clock, 1);
   compat::EmulatorOptions options;
-  options.database.clock = clock_;
+  options.database.clock = clock;
   options.database.random = std::make_shared<engine::SeededRandom>(1);
   options.database.make_scheduler = [this](std::size_t) { return scheduler_; };
   options.collection_bytes_max = 16 * 1024;
@@ -73,6 +76,8 @@ FuzzedEmulator::FuzzedEmulator()
        R"({"TableName":"short","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
   for (const auto item : items) make("PutItem", item);
   snapshot_ = emulator_->database().take_snapshot(scope_.account);
+  changed_ = false;
+  restores_ = 0;
 }
 
 compat::Answer FuzzedEmulator::execute(std::string_view operation, std::string_view body) {
@@ -138,6 +143,7 @@ void FuzzedEmulator::finish() {
   // What is restored is looked at after the next input.
   const std::string wrong = inconsistency(database);
   must(wrong.empty(), "all that is stored belongs together", wrong);
+  if (++restores_ == restores_max) return open();
   must(database.restore_snapshot(scope_.account, snapshot_), "the first state can be had again");
   emulator_->table_changes().settle_all(scope_.account);
 }

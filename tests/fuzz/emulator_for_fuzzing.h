@@ -33,16 +33,17 @@ class FuzzedEmulator {
   void finish();
 
  private:
-  FuzzedEmulator();
+  FuzzedEmulator() { open(); }
+  void open();  // another, in its first state
   void remember(std::string_view answer);
   [[nodiscard]] std::string substituted(std::string_view body) const;
 
   const engine::Scope scope_{"000000000000", "us-east-1"};
-  const std::shared_ptr<SteppedClock> clock_;
-  const std::shared_ptr<SteppedScheduler> scheduler_;
+  std::shared_ptr<SteppedScheduler> scheduler_;
   std::unique_ptr<compat::Emulator> emulator_;
   engine::SnapshotId snapshot_ = 0;
   bool changed_ = false;                                        // since the snapshot, perhaps
+  int restores_ = 0;                                            // of this emulator
   std::map<std::string, std::string, std::less<>> remembered_;  // JSON
 };
 
