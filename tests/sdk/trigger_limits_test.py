@@ -96,7 +96,7 @@ class ThreadsRunOut(unittest.TestCase):
             functions.create_event_source_mapping, **mapping,
         )
         self.refused(
-            {"Code": "TooManyWaiting", "Message": "As many invocations as may are waiting already; --waiting-max says how many."},
+            {"Code": "TooManyWaiting", "Message": "No thread can be started that would wait for it."},
             functions.invoke, FunctionName="f", InvocationType="Event",
         )
         self.refused(

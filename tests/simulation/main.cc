@@ -69,6 +69,7 @@ int tell_stories(int argc, char** argv) {
   }
   std::cout << seeds << " seeds, " << stories << " stories, " << requests << " requests, " << switches
             << " switches, " << crashes << " crashes: nothing wrong\n";
+  return 0;
 }
 
 }  // namespace

@@ -132,9 +132,11 @@ class Model {
 
   void apply(const std::vector<Told>& commit, int writer);
   static bool records_follow(const ModelTable& before, const ModelTable& found, engine::Instant now);
-  [[nodiscard]] bool follows(const ModelState& before, const ModelState& found, engine::Instant now) const;
+  [[nodiscard]] bool has_settings_near(std::size_t state, const ModelTable& found) const;
+  [[nodiscard]] bool follows(std::size_t state, const ModelState& found, engine::Instant now) const;
   void by_service(ModelState& state, const Told& change);
   void note(const std::string& table, const ModelRecord& record);
+  static std::string differences_of(const ModelState& before, const ModelState& found);
   // Whether the request wants this change of the item; nullptr: none.
   bool explains(const Request& request, const ItemIntent& intent, const Told* change,
                 engine::Instant at) const;

@@ -154,6 +154,9 @@ class Simulation {
       const Lost lost = random_() % 2 == 0 ? Lost::nothing : Lost::unsynced;
       may_lose_commits_ = lost == Lost::unsynced && !syncs;
       if (may_lose_commits_) mappings_stay_ = false;
+      outcome_.trace.push_back(std::string(env_->crashed() ? "--- crashed" : "--- closed") +
+                               (lost == Lost::nothing ? "" : ", and the power went") +
+                               (syncs ? "; every commit is synced" : ""));
       env_->restart(lost, random_);
       const auto days_down = static_cast<engine::Instant>(random_() % 2 * (2 + random_() % 20));
       clock_->move(days_down * day_ms + static_cast<engine::Instant>(random_() % 5000));
