@@ -136,7 +136,7 @@ compat::Result<Claim> claim_of_query(Parameters query) {
   claim.signature = take("X-Amz-Signature");
   claim.signed_headers = take("X-Amz-SignedHeaders");
   claim.date = take("X-Amz-Date");
-  if (missing.empty()) return std::move(claim);
+  if (missing.empty()) return claim;
   return incomplete_signature(missing + "Re-examine the query-string parameters.");
 }
 
@@ -162,7 +162,7 @@ compat::Result<Claim> claim_of_header(const Request& request) {
   if (claim.date.empty()) {
     missing += "Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. ";
   }
-  if (missing.empty()) return std::move(claim);
+  if (missing.empty()) return claim;
   return incomplete_signature(missing + "Authorization=" + std::string(authorization));
 }
 
