@@ -476,7 +476,8 @@ void Verification::read_members(SnapshotId id, Head& head) {
     const bool right = key.size() == 1 + 2 * sizeof(std::uint32_t) && table &&
                        table->id == read_big_endian<TableId>(key.substr(1 + sizeof(SnapshotId)));
     if (right) {
-      head.tables.emplace(table->id, *std::move(table));
+      const TableId table_id = table->id;
+      head.tables.emplace(table_id, *std::move(table));
       return;
     }
     head.lacks_tables = true;
