@@ -42,7 +42,6 @@ void Receivers::take(const std::string& url, const Json& record, const std::stri
   Taken& taken = taken_[url];
   if (!taken.ids.insert(id).second) return;
   const Json& data = record.at("dynamodb");
-  const std::string table = url.substr(url.rfind('/') + 1);
   const Json& keys = data.at("Keys");
   taken.by_item[model_key(keys.contains("at"), keys)].push_back(
       print_record(record.at("eventName").get<std::string>(),
