@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "engine/hex.h"
 #include "engine/key_codec.h"
 #include "engine/number.h"
 
@@ -81,15 +82,7 @@ bool take_hash(std::string_view& rest) {
 
 }  // namespace
 
-std::string hexadecimal(std::string_view bytes) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text = "0x";
-  for (const char c : bytes) {
-    text += digits[static_cast<std::uint8_t>(c) >> 4];
-    text += digits[static_cast<std::uint8_t>(c) & 15];
-  }
-  return text;
-}
+std::string hexadecimal(std::string_view bytes) { return "0x" + hex(bytes); }
 
 std::string readable_key(const KeySchema& keys, std::string_view encoded) {
   std::string text;

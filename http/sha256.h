@@ -1,6 +1,6 @@
 // SHA-256 and its keyed form, HMAC, by OpenSSL.
 //
-//   hex(sha256("")) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+//   engine::hex(sha256("")) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 #pragma once
 
 #include <string>
@@ -11,8 +11,6 @@ namespace mayfly::http {
 // 32 bytes, not printable.
 std::string sha256(std::string_view bytes);
 std::string hmac_sha256(std::string_view key, std::string_view bytes);
-
-std::string hex(std::string_view bytes);  // lower case
 
 // In a time that depends on their lengths alone: whoever guesses a secret learns nothing from how long it
 // takes to refuse him.

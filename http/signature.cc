@@ -5,6 +5,7 @@
 
 #include "compat/control/call.h"
 #include "compat/wire/percent_encoding.h"
+#include "engine/hex.h"
 #include "http/request.h"
 #include "http/sha256.h"
 
@@ -164,7 +165,7 @@ std::string string_to_sign(std::string_view date, const CredentialScope& scope, 
   out += '\n';
   out += scope_text(scope);
   out += '\n';
-  out += hex(sha256(canonical));
+  out += engine::hex(sha256(canonical));
   return out;
 }
 
@@ -172,7 +173,7 @@ std::string signature_of(std::string_view to_sign, std::string_view secret, cons
   std::string key = "AWS4" + std::string(secret);
   for (const std::string_view part : {scope.date, scope.region, scope.service, scope_terminator})
     key = hmac_sha256(key, part);
-  return hex(hmac_sha256(key, to_sign));
+  return engine::hex(hmac_sha256(key, to_sign));
 }
 
 std::string basic_date(engine::Instant instant) {

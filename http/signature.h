@@ -7,7 +7,7 @@
 //
 //   const std::string canonical = canonical_request({.method = "POST", .path = "/", .headers = headers,
 //                                                    .signed_headers = {"host", "x-amz-date"},
-//                                                    .payload_hash = hex(sha256(body))});
+//                                                    .payload_hash = engine::hex(sha256(body))});
 //   signature_of(string_to_sign(date, scope, canonical), secret, scope)     // 64 hex digits
 #pragma once
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/hex.h"
 #include "http/sha256.h"
 #include "http/signature.h"
 
@@ -29,7 +30,7 @@ void sign(ClientRequest& request, const compat::outbound::Url& server, const Key
                                                    .query = target.substr(std::min(mark + 1, target.size())),
                                                    .headers = headers,
                                                    .signed_headers = names,
-                                                   .payload_hash = hex(sha256(request.body))});
+                                                   .payload_hash = engine::hex(sha256(request.body))});
   const std::string signature = signature_of(string_to_sign(date, scope, canonical), key.secret, scope);
   request.headers.emplace_back(
       "Authorization", std::string(signature_algorithm) + " Credential=" + key.id + "/" + scope_text(scope) +

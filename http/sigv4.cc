@@ -9,6 +9,7 @@
 
 #include "compat/wire/percent_encoding.h"
 #include "engine/account_id.h"
+#include "engine/hex.h"
 #include "engine/whole_number.h"
 #include "http/keys.h"
 #include "http/request.h"
@@ -296,7 +297,7 @@ compat::Result<void> check_signature(const Request& request, const Claim& claim,
 
   // The body's own, whatever x-amz-content-sha256 says: "UNSIGNED-PAYLOAD" is for S3 and for operations whose
   // models say so, of which neither DynamoDB nor Lambda has any.
-  const std::string payload_hash = hex(sha256(request.body));
+  const std::string payload_hash = engine::hex(sha256(request.body));
   const std::string canonical = canonical_request({.method = request.method,
                                                    .path = request.path(),
                                                    .query = request.query(),

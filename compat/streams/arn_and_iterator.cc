@@ -14,6 +14,7 @@
 #include "compat/wire/hash.h"
 #include "engine/account_id.h"
 #include "engine/byte_order.h"
+#include "engine/hex.h"
 
 namespace mayfly::compat {
 namespace {
@@ -26,16 +27,7 @@ constexpr std::uint64_t sequence_step = 100;
 constexpr std::size_t sequence_digits = 20;  // after the leading 1
 constexpr std::size_t payload_bytes = 4 + 8 + 8 + 4 + 8;
 
-constexpr std::string_view hex_digits = "0123456789abcdef";
-
-std::string to_hex(std::string_view bytes) {
-  std::string out;
-  for (unsigned char byte : bytes) {
-    out += hex_digits[byte >> 4];
-    out += hex_digits[byte & 15];
-  }
-  return out;
-}
+using engine::hex_digits;
 
 std::optional<std::string> from_hex(std::string_view text) {
   if (text.size() % 2 != 0) return std::nullopt;
@@ -149,7 +141,7 @@ std::string ShardIterator::print() const {
   append_big_endian(payload, static_cast<std::uint64_t>(created));
   append_big_endian(payload, last_restore);
   append_big_endian(payload, hash(stream_arn + payload, 0));
-  return stream_arn + "|1|" + to_hex(payload);
+  return stream_arn + "|1|" + engine::hex(payload);
 }
 
 std::optional<ShardIterator> ShardIterator::parse(std::string_view text) {
@@ -174,7 +166,7 @@ std::string event_id(const engine::Stream& stream, engine::Sequence sequence) {
   std::string bytes;
   append_big_endian(bytes, hash(name, 1));
   append_big_endian(bytes, hash(name, 2));
-  return to_hex(bytes);
+  return engine::hex(bytes);
 }
 
 }  // namespace mayfly::compat

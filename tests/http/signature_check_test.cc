@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "engine/hex.h"
 #include "http/compression.h"
 #include "http/sha256.h"
 #include "http/signature.h"
@@ -122,7 +123,7 @@ TEST_CASE("whatever was changed behind the signature is found out") {
               .starts_with(mismatch));
   }
   CHECK(outcome(signed_request(
-            {.headers = {{"X-Amz-Content-Sha256", http::hex(http::sha256("{}"))}}, .now = noon})) == taken);
+            {.headers = {{"X-Amz-Content-Sha256", engine::hex(http::sha256("{}"))}}, .now = noon})) == taken);
   CHECK(outcome(rewritten("Signature=", "Signature=0")).starts_with(mismatch));
 }
 
@@ -222,7 +223,7 @@ TEST_CASE("a presigned request is good from a quarter of an hour before its date
                                                            .query = query,
                                                            .headers = request.all_headers,
                                                            .signed_headers = {"host", "x-amz-target"},
-                                                           .payload_hash = http::hex(http::sha256("{}"))});
+                                                           .payload_hash = engine::hex(http::sha256("{}"))});
     request.target +=
         "&X-Amz-Signature=" + http::signature_of(http::string_to_sign("20240101T120000Z", scope, canonical),
                                                  Signing().key.secret, scope);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "engine/hex.h"
 #include "http/sha256.h"
 #include "http/sigv4.h"
 #include "tests/support/signed_request.h"
@@ -98,7 +99,7 @@ TEST_CASE("every example of AWS's test suite has AWS's canonical request, string
                                      .query = request.query(),
                                      .headers = request.all_headers,
                                      .signed_headers = split(signed_headers_of(canonical)),
-                                     .payload_hash = http::hex(http::sha256(request.body))}) == canonical);
+                                     .payload_hash = engine::hex(http::sha256(request.body))}) == canonical);
       CHECK(http::string_to_sign(date, scope, canonical) == files.at(form + "-string-to-sign.txt"));
       http::SignatureRules rules{.service = "service", .keys = &keys, .now = *http::parse_basic_date(date)};
       const auto taken = http::authenticate(request, "nowhere", rules);
