@@ -14,17 +14,6 @@ using mayfly::Expected;
 
 namespace {
 
-std::string shown(const Expected<Number, NumberError>& number) {
-  if (number) return number->to_string();
-  switch (number.error()) {
-    case NumberError::not_a_number: return "not a number";
-    case NumberError::too_many_digits: return "too many digits";
-    case NumberError::overflow: return "overflow";
-    case NumberError::underflow: return "underflow";
-  }
-  return "";
-}
-
 std::string parsed(std::string_view text) { return shown(Number::parse(text)); }
 
 Number number(std::string_view text) {

@@ -21,17 +21,6 @@ using namespace engine;
 
 namespace {
 
-std::string shown(const Expected<Number, NumberError>& number) {
-  if (number) return number->to_string();
-  switch (number.error()) {
-    case NumberError::not_a_number: return "not a number";
-    case NumberError::too_many_digits: return "too many digits";
-    case NumberError::overflow: return "overflow";
-    case NumberError::underflow: return "underflow";
-  }
-  return "";
-}
-
 bool take_sign(std::string_view& text) {
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);

@@ -11,6 +11,19 @@
 
 namespace mayfly::testing {
 
+// A number, or why there is none, in Slow's words.
+inline std::string shown(const Expected<engine::Number, engine::NumberError>& number) {
+  using engine::NumberError;
+  if (number) return number->to_string();
+  switch (number.error()) {
+    case NumberError::not_a_number: return "not a number";
+    case NumberError::too_many_digits: return "too many digits";
+    case NumberError::overflow: return "overflow";
+    case NumberError::underflow: return "underflow";
+  }
+  return "";
+}
+
 // A slow decimal to compare with: digits, least first, from 10^-300 to 10^300; two's complement is ten's.
 struct Slow {
   static constexpr int zero_at = 300, size = 601;
