@@ -1,38 +1,16 @@
 """A table's life from the command line, through Debian's awscli."""
 
 import json
-import os
-import subprocess
 import time
 import unittest
 
-from mayfly_server import ACCESS_KEY, REGION, SECRET_KEY, MayflyServer
+from mayfly_server import MayflyServer
 
 
 def setUpModule():
-    global server
+    global server, aws
     server = MayflyServer.for_module()
-
-
-def aws(service, command, *arguments):
-    """Runs `aws` and returns what it printed, as a value; nothing if it printed nothing."""
-    done = subprocess.run(
-        [os.environ.get("AWS_CLI", "/usr/bin/aws"), "--endpoint-url", server.url, service, command, *arguments],
-        env={
-            "PATH": os.environ["PATH"],
-            "HOME": os.devnull,  # nobody's configuration
-            "AWS_ACCESS_KEY_ID": ACCESS_KEY,
-            "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
-            "AWS_DEFAULT_REGION": REGION,
-            "AWS_PAGER": "",
-        },
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    if done.returncode != 0:
-        raise RuntimeError(done.stderr.strip())
-    return json.loads(done.stdout) if done.stdout.strip() else None
+    aws = server.aws
 
 
 class AwsCliTest(unittest.TestCase):

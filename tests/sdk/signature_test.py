@@ -234,21 +234,10 @@ class SignatureTest(unittest.TestCase):
         self.assertIn(MISMATCH, send(request, body=gzip.compress(b'{"Limit": 2}'))[1]["message"])
 
     def test_the_aws_cli_is_taken_too(self):
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": os.devnull,
-            "AWS_ACCESS_KEY_ID": SESSION_KEY,
-            "AWS_SECRET_ACCESS_KEY": SESSION_SECRET,
-            "AWS_SESSION_TOKEN": TOKEN,
-            "AWS_DEFAULT_REGION": REGION,
-            "AWS_PAGER": "",
-        }
-        aws = [os.environ.get("AWS_CLI", "/usr/bin/aws"), "--endpoint-url", server.url, "dynamodb", "list-tables"]
-        done = subprocess.run(aws, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.assertEqual(json.loads(done.stdout or "{}"), {"TableNames": []}, done.stderr)
-        environment["AWS_SESSION_TOKEN"] = "other"
-        done = subprocess.run(aws, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.assertIn("(UnrecognizedClientException)", done.stderr)
+        known = {"AWS_ACCESS_KEY_ID": SESSION_KEY, "AWS_SECRET_ACCESS_KEY": SESSION_SECRET, "AWS_SESSION_TOKEN": TOKEN}
+        self.assertEqual(server.aws("dynamodb", "list-tables", **known), {"TableNames": []})
+        with self.assertRaisesRegex(RuntimeError, r"\(UnrecognizedClientException\)"):
+            server.aws("dynamodb", "list-tables", **{**known, "AWS_SESSION_TOKEN": "other"})
 
     def test_control_calls_need_a_signature_and_the_commands_sign(self):
         self.assertEqual(send(AWSRequest("GET", server.url + "/_mayfly/health").prepare())[0], 200)

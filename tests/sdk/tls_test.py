@@ -16,7 +16,7 @@ from botocore.exceptions import SSLError
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from mayfly_server import ACCESS_KEY, REGION, SECRET_KEY, MayflyServer, binary, eventually, key_schema
+from mayfly_server import MayflyServer, binary, eventually, key_schema
 
 
 def make_certificate(directory):
@@ -95,23 +95,8 @@ class TlsTest(unittest.TestCase):
             server.client("dynamodb").list_tables()
 
     def test_the_aws_cli_works_with_the_certificate(self):
-        done = subprocess.run(
-            [os.environ.get("AWS_CLI", "/usr/bin/aws"), "--endpoint-url", server.url, "dynamodb", "describe-limits"],
-            env={
-                "PATH": os.environ["PATH"],
-                "HOME": os.devnull,
-                "AWS_ACCESS_KEY_ID": ACCESS_KEY,
-                "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
-                "AWS_DEFAULT_REGION": REGION,
-                "AWS_CA_BUNDLE": cert,
-                "AWS_PAGER": "",
-            },
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("AccountMaxReadCapacityUnits", json.loads(done.stdout))
+        limits = server.aws("dynamodb", "describe-limits", AWS_CA_BUNDLE=cert)
+        self.assertIn("AccountMaxReadCapacityUnits", limits)
 
     def test_the_commands_trust_whom_they_are_told_to(self):
         done = mayfly("clock", "show", "--url", server.url, "--ca-file", cert)
