@@ -19,9 +19,7 @@ namespace {
 
 template <class Description>
 void put_description(Batch& batch, char kind, std::uint32_t id, const Description& description) {
-  std::string bytes;
-  encode_item(to_item(description), bytes);
-  batch.put(table_prefix(kind, id), bytes);
+  batch.put(table_prefix(kind, id), encode_description(description));
 }
 
 void put_next_ids(Batch& batch, TableId table, StreamId stream) {

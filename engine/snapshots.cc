@@ -35,9 +35,7 @@ std::string_view member_name(std::string_view key) { return key.substr(1 + sizeo
 
 template <class Description>
 void put_member(Batch& batch, char kind, SnapshotId id, const Description& description) {
-  std::string bytes;
-  encode_item(to_item(description), bytes);
-  batch.put(member_key(kind, id, description.id), bytes);
+  batch.put(member_key(kind, id, description.id), encode_description(description));
 }
 
 std::string head_value(const Account& account, Sequence sequence, ImageLog log, std::string_view clock) {

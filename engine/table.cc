@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/checked_item.h"
+#include "engine/item_codec.h"
 
 namespace mayfly::engine {
 namespace {
@@ -340,6 +341,21 @@ Table table_from_item(const Item& item) {
   table.settings = settings(item, to_item(table));
   return table;
 }
+
+// --- into bytes
+
+namespace {
+
+std::string encoded(const Item& item) {
+  std::string stored;
+  encode_item(item, stored);
+  return stored;
+}
+
+}  // namespace
+
+std::string encode_description(const Table& table) { return encoded(to_item(table)); }
+std::string encode_description(const Stream& stream) { return encoded(to_item(stream)); }
 
 // --- out of bytes that may be damaged
 

@@ -186,6 +186,10 @@ Table table_from_item(const Item& item);
 Item to_item(const Stream& stream);
 Stream stream_from_item(const Item& item);
 
+// A description as it is stored.
+std::string encode_description(const Table& table);
+std::string encode_description(const Stream& stream);
+
 // Descriptions out of stored bytes that may be damaged; the error says what is wrong with them. What comes
 // out can be worked with: each member has a value that there is, and each key has its attributes.
 Expected<Table, std::string> decode_table(std::string_view stored);

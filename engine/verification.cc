@@ -251,11 +251,7 @@ void Verification::read_streams() {
     });
     undecoded_streams_.push_back(id);
     Batch mend;
-    if (owner != tables_.end()) {
-      std::string bytes;
-      encode_item(to_item(*owner->second.stream), bytes);
-      mend.put(key, bytes);
-    }
+    if (owner != tables_.end()) mend.put(key, encode_description(*owner->second.stream));
     found("a description that cannot be decoded",
           "the description of stream number " + std::to_string(id) +
               " cannot be decoded, and its records were not checked: " + stream.error(),
@@ -282,10 +278,8 @@ void Verification::check_streams_of_tables() {
     const auto kept = instants_.find(stream.account);
     close(closed, std::max(stream.created, kept == instants_.end() ? system_clock_.now() : kept->second),
           last_sequence_);
-    std::string bytes;
-    encode_item(to_item(closed), bytes);
     found("a stream without a table", each.second + ": it is enabled, and no table has it",
-          putting(table_prefix('R', id), bytes));
+          putting(table_prefix('R', id), encode_description(closed)));
   }
 }
 
@@ -294,10 +288,8 @@ void Verification::check_enabled_stream(const Table& table) {
   if (std::find(undecoded_streams_.begin(), undecoded_streams_.end(), id) != undecoded_streams_.end()) return;
   const auto there = streams_.find(id);
   if (there == streams_.end()) {
-    std::string bytes;
-    encode_item(to_item(*table.stream), bytes);
     found("a lost description", named(table) + ": the description of its stream is not there",
-          putting(table_prefix('R', id), bytes));
+          putting(table_prefix('R', id), encode_description(*table.stream)));
     last_sequence_ = std::max(last_sequence_, ChangeLog::last_sequence(storage_, {*table.stream}));
     streams_.emplace(id, std::pair(*table.stream, named(*table.stream)));  // it has its records
     return;
