@@ -1,7 +1,6 @@
 #include "cli/commands.h"
 
 #include <charconv>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -117,9 +116,8 @@ int run_command(const ControlCommand& command) {
   if (!command.region.empty()) request.headers.emplace_back("X-Mayfly-Region", command.region);
   if (const auto key = key_of_environment()) {
     // The server takes any region here; which one the call is about stands in X-Mayfly-Region.
-    const auto now =
-        std::chrono::duration_cast<std::chrono::milliseconds>(engine::host_time().time_since_epoch());
-    sign(request, *url, *key, command.region.empty() ? "us-east-1" : command.region, now.count());
+    sign(request, *url, *key, command.region.empty() ? "us-east-1" : command.region,
+         engine::SystemClock().now());
   }
 
   const bool colour = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;

@@ -92,10 +92,8 @@ Reply unavailable(compat::Error::Kind kind, std::string message) {
 }
 
 SignatureRules signature_rules(const AccessRules& access) {
-  using namespace std::chrono;
   if (!access.keys) return {};
-  const auto now = duration_cast<milliseconds>(engine::host_time().time_since_epoch());
-  return {.keys = access.keys.get(), .now = now.count()};
+  return {.keys = access.keys.get(), .now = engine::SystemClock().now()};
 }
 
 // An operation's answer. Parsing comes first in DynamoDB's order, but only a request that fails otherwise
