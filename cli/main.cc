@@ -91,6 +91,7 @@ int serve(const ServeOptions& options) {
   compat::EmulatorOptions emulator_options;
   emulator_options.database.directory = options.data_directory;
   emulator_options.database.fsync = options.fsync;
+  emulator_options.database.memory_bytes_max = options.memory_bytes_max;
   emulator_options.database.report = [](std::string_view sentence) {
     log::write(log::Level::error, sentence);
   };
@@ -103,6 +104,7 @@ int serve(const ServeOptions& options) {
   emulator_options.table_delay = std::chrono::milliseconds(options.table_delay_ms);
   emulator_options.collection_bytes_max = options.collection_bytes_max;
   emulator_options.limits = options.limits;
+  emulator_options.triggers.functions_max = options.functions_max;
   emulator_options.triggers.mappings_max = options.mappings_max;
   emulator_options.triggers.invoker = emulator_options.kinesis.invoker = std::make_shared<HttpInvoker>();
   emulator_options.triggers.destination_directory = options.destination_directory;

@@ -255,6 +255,14 @@ void add_bounds_options(CLI::App& serve, ServeOptions& options) {
       ->check(CLI::Range(32 * megabyte, std::size_t{1} << 40))
       ->type_name("BYTES")
       ->capture_default_str();
+  serve
+      .add_option(
+          "--memory-max", options.memory_bytes_max,
+          "Without --data: how much tables and streams may hold in memory; then nothing more is taken")
+      ->envname("MAYFLY_MEMORY_MAX")
+      ->check(CLI::Range(std::uint64_t{64 * megabyte}, std::uint64_t{1} << 50))
+      ->type_name("BYTES")
+      ->default_str("half of what the process may have");
   const auto add_count = [&](const std::string& name, const std::string& variable, std::size_t& count,
                              const std::string& help) {
     serve.add_option(name, count, help)
@@ -268,6 +276,8 @@ void add_bounds_options(CLI::App& serve, ServeOptions& options) {
             "How many tables an account may have in a region");
   add_count("--snapshots-max", "MAYFLY_SNAPSHOTS_MAX", options.limits.snapshots_max,
             "How many snapshots an account may have");
+  add_count("--functions-max", "MAYFLY_FUNCTIONS_MAX", options.functions_max,
+            "How many functions all accounts may register");
   add_count("--mappings-max", "MAYFLY_MAPPINGS_MAX", options.mappings_max,
             "How many event source mappings there may be");
   serve

@@ -22,7 +22,9 @@ namespace mayfly::http {
 struct ServeOptions {
   ServerSettings server;
   compat::Limits limits;
+  std::size_t functions_max = compat::triggers::TriggerOptions().functions_max;
   std::size_t mappings_max = compat::triggers::TriggerOptions().mappings_max;
+  std::uint64_t memory_bytes_max = 0;  // half of what the process may have
   std::int64_t shutdown_seconds_max = 10;
   std::string port_file;       // empty: none
   std::string data_directory;  // empty: in memory

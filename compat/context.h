@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -25,6 +26,8 @@ struct Context {
   std::chrono::milliseconds ttl_cooldown{0};  // between two changes of a table's TimeToLive
   std::optional<std::size_t> collection_bytes_max;  // items/item_collections.h
   std::size_t tables_max = 0;                       // of the account in the region
+  std::uint64_t steps = 0;                          // of its expressions so far: items/write_item.h
+
   [[nodiscard]] engine::Instant now() const { return database.now(scope.account); }
 };
 

@@ -43,6 +43,12 @@ Emulator::Emulator(Options options) : state_(std::make_shared<State>()) {
     http::log::write(http::log::Level::error, sentence);
   };
   emulator_options.region = std::move(options.region);
+  const Limits& limits = options.limits;
+  emulator_options.limits = {
+      .accounts_max = limits.accounts, .tables_max = limits.tables, .snapshots_max = limits.snapshots};
+  emulator_options.triggers.functions_max = limits.functions;
+  emulator_options.triggers.mappings_max = limits.mappings;
+  emulator_options.database.memory_bytes_max = limits.memory_bytes;
   emulator_options.triggers.invoker = std::make_shared<http::HttpInvoker>();
   emulator_options.triggers.destination_directory = std::move(options.destination_directory);
   if (options.frozen_at) {
@@ -215,6 +221,11 @@ void Server::start(ServerOptions options) {
   settings.access = {.control = options.control,
                      .hosts = std::move(options.allowed_hosts),
                      .origins = std::move(options.cors_origins)};
+  settings.connections_max = options.connections_max;
+  settings.request_max = options.request_time_max;
+  settings.request_bytes_max = options.request_bytes_max;
+  settings.unread_bytes_max = options.unread_bytes_max;
+  settings.waiting_max = options.waiting_max;
   settings.tls_cert_file = std::move(options.tls_cert_file);
   settings.tls_key_file = std::move(options.tls_key_file);
   auto keys = http::Keys::required(options.require_signature, options.keys_file);

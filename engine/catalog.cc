@@ -190,6 +190,12 @@ std::shared_ptr<LiveTable> Catalog::find(TableId table) const {
   return found == by_id_.end() ? nullptr : found->second;
 }
 
+std::size_t Catalog::count(const Scope& scope) const {
+  const Lock lock(mutex_);
+  const auto known = tables_.find(scope);
+  return known == tables_.end() ? 0 : known->second.size();
+}
+
 std::vector<std::string> Catalog::names(const Scope& scope, std::string_view start_after,
                                         std::size_t limit) const {
   std::vector<std::string> result;
@@ -219,10 +225,10 @@ std::vector<std::shared_ptr<LiveTable>> Catalog::tables(std::string_view account
 
 // --- changing
 
-std::shared_ptr<LiveTable> Catalog::create(Table table) {
+std::shared_ptr<LiveTable> Catalog::create(Table table, std::size_t tables_max) {
   const Lock changing(changes_);
   const Scope scope{table.account, table.region};
-  if (find(scope, table.name)) return nullptr;
+  if (find(scope, table.name) || count(scope) >= tables_max) return nullptr;
 
   table.id = next_table_;
   table.uuid = random_uuid(random_);

@@ -6,7 +6,7 @@
 //
 // A change is written to storage before it is seen in memory: a StorageFault leaves the catalog as it was.
 //
-//   auto table = catalog.create(description);            // nullptr: the name is taken
+//   auto table = catalog.create(description, tables_max);   // nullptr: taken, or there are as many
 //   auto found = catalog.find({"000000000000", "us-east-1"}, "carts");
 #pragma once
 
@@ -103,7 +103,7 @@ class Catalog {
   Catalog(Storage& storage, Accounts& accounts, BeforeImages& images, const Watermark& watermark,
           Random& random, std::uint32_t stream_shards);
 
-  std::shared_ptr<LiveTable> create(Table table);
+  std::shared_ptr<LiveTable> create(Table table, std::size_t tables_max);
   [[nodiscard]] std::shared_ptr<LiveTable> find(const Scope& scope, std::string_view name) const;
   [[nodiscard]] std::shared_ptr<LiveTable> find(TableId table) const;
   [[nodiscard]] std::vector<std::string> names(const Scope& scope, std::string_view start_after,
@@ -167,6 +167,7 @@ class Catalog {
   };
   using Names = std::map<std::string, std::shared_ptr<LiveTable>, NameLess>;
 
+  [[nodiscard]] std::size_t count(const Scope& scope) const;
   void load() REQUIRES(changes_, mutex_);             // or nobody else knows of it yet
   std::shared_ptr<LiveTable> make_live(Table table);  // with its counters from storage
   Stream make_stream(const Table& table, StreamView view, StreamId id) const;

@@ -64,6 +64,7 @@ Expected<std::unique_ptr<Database>, std::string> Database::open(DatabaseOptions 
                                    .report = options.report,
                                    .make_scheduler = options.make_scheduler,
                                    .env = options.env,
+                                   .memory_bytes_max = options.memory_bytes_max,
                                    .write_fails = options.write_fails}));
   try {
     auto parts = std::make_unique<Parts>(std::move(options), std::move(storage));
@@ -158,8 +159,10 @@ std::shared_lock<Gate> Database::begin_request(std::string_view account) const {
   return std::shared_lock(parts_->accounts.of(account).requests());
 }
 
-SnapshotId Database::take_snapshot(std::string_view account) {
-  return parts_->snapshots->take(parts_->accounts.of(account));
+SnapshotId Database::take_snapshot(std::string_view account) { return *take_snapshot(account, no_limit); }
+
+std::optional<SnapshotId> Database::take_snapshot(std::string_view account, std::size_t snapshots_max) {
+  return parts_->snapshots->take(parts_->accounts.of(account), snapshots_max);
 }
 
 std::vector<SnapshotId> Database::list_snapshots(std::string_view account) const {
@@ -178,9 +181,9 @@ void Database::reset(std::string_view account) { parts_->snapshots->reset(parts_
 
 // --- tables
 
-std::shared_ptr<LiveTable> Database::create_table(Table table) {
+std::shared_ptr<LiveTable> Database::create_table(Table table, std::size_t tables_max) {
   table.expiry = parts_->options.expiry;
-  std::shared_ptr<LiveTable> made = parts_->catalog.create(std::move(table));
+  std::shared_ptr<LiveTable> made = parts_->catalog.create(std::move(table), tables_max);
   if (made && made->description()->stream) parts_->trimmer->stream_made(made->account());
   return made;
 }
@@ -287,6 +290,12 @@ Expected<std::vector<Shard>, ReshardRefusal> Database::reshard(const std::shared
 std::string Database::storage_failure() const { return parts_->storage().failure(); }
 
 std::uint64_t Database::storage_faults() const { return parts_->storage().faults(); }
+
+bool Database::has_room() const { return parts_->storage().has_room(); }
+
+std::uint64_t Database::memory_bytes() const { return parts_->storage().footprint_bytes(); }
+
+std::uint64_t Database::memory_bytes_max() const { return parts_->storage().memory_bytes_max(); }
 
 Failpoints& Database::failpoints() const { return parts_->failpoints; }
 

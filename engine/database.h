@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <shared_mutex>
@@ -44,9 +45,11 @@ struct DatabaseOptions {
   std::function<bool()> write_fails;             // for tests: storage.h
   MakeScheduler make_scheduler = make_thread_scheduler;  // of what runs by itself
   rocksdb::Env* env = nullptr;                           // files and memory; nullptr: the host's
+  std::uint64_t memory_bytes_max = 0;                    // storage.h
 };
 
 using SnapshotId = std::uint32_t;  // never reused
+inline constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 
 // What moving a clock brought about.
 struct Advanced {
@@ -99,6 +102,8 @@ class Database {
 
   // --- a whole account (snapshots.h)
   SnapshotId take_snapshot(std::string_view account);
+  // Nothing: the account has as many as it may.
+  std::optional<SnapshotId> take_snapshot(std::string_view account, std::size_t snapshots_max);
   [[nodiscard]] std::vector<SnapshotId> list_snapshots(std::string_view account) const;
   // False: the account has no such snapshot. A restore takes tables, streams and clock back to it.
   [[nodiscard]] bool restore_snapshot(std::string_view account, SnapshotId id);
@@ -106,8 +111,9 @@ class Database {
   // No tables, streams or snapshots, and the clock as it begins.
   void reset(std::string_view account);
 
-  // --- tables. `create` fills in ids and creation times; false (nullptr): the name is taken.
-  std::shared_ptr<LiveTable> create_table(Table table);
+  // --- tables. `create` fills in ids and creation times; nullptr: the name is taken, or the account has as
+  // many in the region as it may.
+  std::shared_ptr<LiveTable> create_table(Table table, std::size_t tables_max = no_limit);
   [[nodiscard]] std::shared_ptr<LiveTable> find_table(const Scope& scope, std::string_view name) const;
   // Sorted names after `start_after`, at most `limit`.
   [[nodiscard]] std::vector<std::string> list_tables(const Scope& scope, std::string_view start_after,
@@ -154,6 +160,10 @@ class Database {
   // Why nothing can be written at present, and how often storage has failed: storage.h.
   [[nodiscard]] std::string storage_failure() const;
   [[nodiscard]] std::uint64_t storage_faults() const;
+  // In memory: whether there is room for more, which is for who adds something to ask (storage.h).
+  [[nodiscard]] bool has_room() const;
+  [[nodiscard]] std::uint64_t memory_bytes() const;
+  [[nodiscard]] std::uint64_t memory_bytes_max() const;
 
   // Where expiries stop, if a test says so: failpoints.h.
   [[nodiscard]] Failpoints& failpoints() const;

@@ -232,10 +232,11 @@ void Snapshots::stage_members(Batch& batch, SnapshotId id,
     batch.put(table_prefix('E', id).append(documents.key().substr(state.size())), documents.value());
 }
 
-SnapshotId Snapshots::take(Account& account) {
+std::optional<SnapshotId> Snapshots::take(Account& account, std::size_t snapshots_max) {
   Database::Parts& parts = database_.parts();
   assert(account.id().size() == account_bytes);
   const Account::Turn turn = account.take_turn();
+  if (heads_of(account).size() >= snapshots_max) return std::nullopt;
   SnapshotIds ids;
   parts.catalog.hold_still(account.id(), [&](const Catalog::Tables& tables) {
     ids = last_ids(parts.storage());

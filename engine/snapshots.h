@@ -67,7 +67,8 @@ class Snapshots {
   // Finds the snapshots that storage has, and tells their accounts' writers of them.
   explicit Snapshots(Database& database);
 
-  SnapshotId take(Account& account);
+  // Nothing: the account has as many as it may.
+  std::optional<SnapshotId> take(Account& account, std::size_t snapshots_max);
   // False: the account has no such snapshot.
   [[nodiscard]] bool restore(Account& account, SnapshotId id);
   [[nodiscard]] bool drop(Account& account, SnapshotId id);

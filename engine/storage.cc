@@ -28,6 +28,7 @@
 #include "engine/interleaving.h"
 #include "engine/key_codec.h"
 #include "engine/mutex.h"
+#include "engine/process_memory.h"
 #include "engine/storage_files.h"
 #include "engine/write_ahead_log.h"
 
@@ -150,6 +151,10 @@ constexpr std::uint64_t erased_bytes_min = 8 << 20;
 constexpr std::chrono::milliseconds quiet_time{200};
 constexpr std::uint64_t quiet_writes_max = 20;
 
+// How often it is looked whether memory is full, and while it is.
+constexpr std::uint64_t written_bytes_between_looks = 1 << 20;
+constexpr std::chrono::milliseconds room_pause{1000};
+
 // Every database of ours has one of these keys, from its first opening or its first table on.
 constexpr std::string_view our_keys[] = {"Mexpiry-window", "Mnext-ids"};
 
@@ -199,8 +204,11 @@ struct Storage::Engine final {
     Engine& engine_;
   };
 
-  Engine(std::function<void(std::string_view)> report_, const MakeScheduler& make_scheduler)
-      : report(std::move(report_)), scheduler(make_scheduler(1)) {}
+  explicit Engine(const StorageOptions& options)
+      : report(options.report),
+        memory_bytes_max(options.memory_bytes_max != 0 ? options.memory_bytes_max
+                                                       : process_memory_bytes() / 2),
+        scheduler(options.make_scheduler(1)) {}
 
   [[nodiscard]] rocksdb::ReadOptions read_at(const void* snapshot) const {
     rocksdb::ReadOptions options = read;
@@ -226,12 +234,15 @@ struct Storage::Engine final {
   [[nodiscard]] std::uint64_t bytes_in(std::string_view begin, std::string_view end) const;
 
   void note_erased(std::uint64_t bytes);
+  void note_written(std::uint64_t bytes);
+  void look_for_room();
 
   std::optional<std::chrono::milliseconds> keep_up();
   bool resume();
   std::optional<std::chrono::milliseconds> give_back();
 
   const std::function<void(std::string_view)> report;
+  const std::uint64_t memory_bytes_max;
   std::atomic<bool> refuses_files{false};
   SharedMutex writing;                // held alone by who resumes; in memory nobody does
   std::unique_ptr<rocksdb::Env> env;  // before the database, which it outlives
@@ -243,6 +254,8 @@ struct Storage::Engine final {
   std::atomic<std::uint64_t> faults{0};
   std::atomic<std::uint64_t> writes{0};
   std::atomic<std::uint64_t> erased_bytes{0};  // since memory was last given back
+  std::atomic<std::uint64_t> written_bytes{0};
+  std::atomic<bool> full{false};
   std::atomic<bool> failing{false};
   Mutex mutex;
   std::string failure GUARDED_BY(mutex);  // while `failing`
@@ -321,7 +334,24 @@ std::optional<std::chrono::milliseconds> Storage::Engine::keep_up() {
     }
     tell("storage takes writes again", true);
   }
-  return give_back();
+  const auto pause = give_back();
+  if (!full) return pause;
+  look_for_room();
+  return full ? std::min(pause.value_or(room_pause), room_pause) : pause;
+}
+
+void Storage::Engine::note_written(std::uint64_t bytes) {
+  const std::uint64_t before = written_bytes.fetch_add(bytes, std::memory_order_relaxed);
+  if (before / written_bytes_between_looks != (before + bytes) / written_bytes_between_looks) look_for_room();
+}
+
+void Storage::Engine::look_for_room() {
+  const bool now_full = footprint_bytes() >= memory_bytes_max;
+  if (full.exchange(now_full) == now_full) return;
+  tell(now_full ? "storage holds as much in memory as it may, and takes nothing more until this has passed"
+                : "storage has room in memory again",
+       true);
+  if (now_full) scheduler->wake(upkeep);
 }
 
 void Storage::Engine::note_erased(std::uint64_t bytes) {
@@ -340,7 +370,7 @@ std::uint64_t Storage::Engine::bytes_in(std::string_view begin, std::string_view
 
 std::optional<std::chrono::milliseconds> Storage::Engine::give_back() {
   const std::uint64_t erased = erased_bytes;
-  if (!memory || erased < std::max(erased_bytes_min, footprint_bytes() / 4)) return std::nullopt;
+  if (!memory || erased < std::max(erased_bytes_min, full ? 0 : footprint_bytes() / 4)) return std::nullopt;
   const std::uint64_t writes_now = writes;
   if (writes_now - std::exchange(writes_before, writes_now) > quiet_writes_max) return quiet_time;
   rocksdb::CompactRangeOptions options;
@@ -410,7 +440,7 @@ Expected<void, std::string> prepare(const std::string& directory, const rocksdb:
 }  // namespace
 
 Expected<std::unique_ptr<Storage>, std::string> Storage::open(StorageOptions options) {
-  auto engine = std::make_unique<Engine>(options.report, options.make_scheduler);
+  auto engine = std::make_unique<Engine>(options);
   rocksdb::Options rocksdb_options;
   std::string path = options.directory;
   if (options.directory.empty()) {
@@ -452,7 +482,7 @@ DirectoryLock::~DirectoryLock() {
 
 Expected<std::unique_ptr<Storage>, Storage::OpenFailure> Storage::open_to_read(const std::string& directory) {
   StorageOptions options{.directory = directory};
-  auto engine = std::make_unique<Engine>(options.report, options.make_scheduler);
+  auto engine = std::make_unique<Engine>(options);
   rocksdb::Options rocksdb_options = disk_options();
   rocksdb_options.create_if_missing = false;
   rocksdb_options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
@@ -501,6 +531,10 @@ std::uint64_t Storage::faults() const { return engine_->faults; }
 
 std::uint64_t Storage::footprint_bytes() const { return engine_->footprint_bytes(); }
 
+bool Storage::has_room() const { return !engine_->full; }
+
+std::uint64_t Storage::memory_bytes_max() const { return engine_->memory_bytes_max; }
+
 void Storage::write(const Batch& batch) {
   if (options_.write_fails && options_.write_fails()) engine_->fault("a write was made to fail");
   std::shared_lock<SharedMutex> writing;
@@ -525,7 +559,9 @@ void Storage::write(const Batch& batch) {
   if (!written.ok() && durable()) engine_->fail(written.ToString());
   engine_->check(written);
   engine_->writes.fetch_add(1, std::memory_order_relaxed);
-  if (durable() || (batch.erased_bytes() == 0 && !any_range)) return;
+  if (durable()) return;
+  engine_->note_written(rocksdb_batch.GetDataSize());
+  if (batch.erased_bytes() == 0 && !any_range) return;
   std::uint64_t erased = batch.erased_bytes();
   if (any_range) {
     batch.for_each([&](Batch::Kind kind, std::string_view first, std::string_view second) {

@@ -40,6 +40,7 @@ struct StorageOptions {
   std::function<void(std::string_view)> report;
   MakeScheduler make_scheduler = make_thread_scheduler;  // of what storage does by itself
   rocksdb::Env* env = nullptr;                           // files and memory; nullptr: the host's
+  std::uint64_t memory_bytes_max = 0;  // in memory: has_room(); 0: half of what the process may have
   // For tests: asked before every write; true makes that write fail as a full disk would.
   std::function<bool()> write_fails;
   // For tests: asked before a file of the directory is made, appended to or synced; true makes that fail.
@@ -148,6 +149,10 @@ class Storage {
 
   // What RocksDB holds: its buffers and, in memory, its files.
   [[nodiscard]] std::uint64_t footprint_bytes() const;
+  // In memory: whether it holds less than it shall, as of the last megabyte written. It takes what is written
+  // all the same, or nothing could be erased: who adds something asks.
+  [[nodiscard]] bool has_room() const;
+  [[nodiscard]] std::uint64_t memory_bytes_max() const;
 
   // Puts erasing everything in [begin, end) into the batch. Few keys are erased one by one: RocksDB's range
   // tombstones cost every later read a little, until they are compacted away.

@@ -41,7 +41,11 @@ Result<json::Tree> put_function(Call& call) {
   if (!url) return error::validation(url.error() + ".");
   Function function{*std::move(url)};
   if (seconds) function.time_max = std::chrono::milliseconds(std::llround(*seconds * 1000));
-  call.emulator.triggers().functions().set(call.scope.account, name, function);
+  triggers::Functions& functions = call.emulator.triggers().functions();
+  if (!functions.set(call.scope.account, name, function)) {
+    return error::limit_exceeded("This server has as many functions as it may: " +
+                                 std::to_string(functions.functions_max()) + " (--functions-max).");
+  }
   return show_function(name, function);
 }
 

@@ -16,6 +16,7 @@ std::string_view status_of(Call& call) {
   }
   if (server.of(Meter::accepts_failing) > 0) return "degraded: no connection can be accepted";
   if (server.of(Meter::threads_failing) > 0) return "degraded: no thread can be started for what waits";
+  if (!call.database().has_room()) return "degraded: memory holds as much as it may";
   return "ok";
 }
 

@@ -218,6 +218,8 @@ Result<json::Tree> show_metrics(Call& call) {
   text.sample("mayfly_storage_faults_total", "", static_cast<std::int64_t>(database.storage_faults()));
   text.about("mayfly_storage_failing", "gauge", "1 while storage takes no writes.");
   text.sample("mayfly_storage_failing", "", std::int64_t{database.storage_failure().empty() ? 0 : 1});
+  text.about("mayfly_memory_bytes", "gauge", "Bytes that storage holds in memory.");
+  text.sample("mayfly_memory_bytes", "", static_cast<std::int64_t>(database.memory_bytes()));
   const auto one = [&](std::string_view name, std::string_view help, std::size_t value) {
     text.about(name, "gauge", help);
     text.sample(name, "", static_cast<std::int64_t>(value));
@@ -228,6 +230,8 @@ Result<json::Tree> show_metrics(Call& call) {
   for (const std::string& account : engine::every_account(database))
     snapshots += database.list_snapshots(account).size();
   one("mayfly_snapshots", "Snapshots, of all accounts.", snapshots);
+  one("mayfly_functions", "Functions that accounts have registered.",
+      call.emulator.triggers().functions().count());
   one("mayfly_mappings", "Event source mappings, of all accounts.", call.emulator.triggers().count());
   text.about("mayfly_stream_records_total", "counter", "Records that were ever written to streams.");
   text.sample("mayfly_stream_records_total", "", static_cast<std::int64_t>(database.published()));

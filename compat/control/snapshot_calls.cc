@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compat/control/handlers.h"
+#include "compat/tables/room.h"
 #include "compat/triggers/triggers.h"
 #include "engine/failpoints.h"
 #include "engine/whole_number.h"
@@ -28,12 +29,14 @@ json::Tree show_now(const Call& call) {
 
 Result<json::Tree> take_snapshot(Call& call) {
   CHECK_OK(call.body.nothing_else());
+  CHECK_OK(check_room(call.database()));
   const std::size_t snapshots_max = call.emulator.limits().snapshots_max;
-  if (call.database().list_snapshots(call.scope.account).size() >= snapshots_max) {
+  const auto id = call.database().take_snapshot(call.scope.account, snapshots_max);
+  if (!id) {
     return error::limit_exceeded("Account " + call.scope.account + " has as many snapshots as it may: " +
                                  std::to_string(snapshots_max) + " (--snapshots-max).");
   }
-  return json::Tree{{"id", std::to_string(call.database().take_snapshot(call.scope.account))}};
+  return json::Tree{{"id", std::to_string(*id)}};
 }
 
 Result<json::Tree> list_snapshots(Call& call) {

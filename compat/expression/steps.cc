@@ -20,8 +20,27 @@ struct Operands {
   static std::uint64_t of(const Condition& condition) { return std::visit(Operands{}, condition.node); }
 };
 
+struct UpdateOperands {
+  std::uint64_t operator()(const UpdateValue::Constant&) const { return 0; }
+  std::uint64_t operator()(const UpdateValue::Reference&) const { return 1; }
+  std::uint64_t operator()(const UpdateValue::IfNotExists& choice) const { return 1 + of(*choice.otherwise); }
+  std::uint64_t operator()(const UpdateValue::ListAppend& append) const {
+    return of(*append.first) + of(*append.second);
+  }
+  std::uint64_t operator()(const UpdateValue::Arithmetic& sum) const {
+    return of(*sum.left) + of(*sum.right);
+  }
+  static std::uint64_t of(const UpdateValue& value) { return std::visit(UpdateOperands{}, value.node); }
+};
+
 }  // namespace
 
 std::uint64_t operands_of(const Condition& condition) { return Operands::of(condition); }
+
+std::uint64_t operands_of(const Update& update) {
+  std::uint64_t operands = 0;
+  for (const SetAction& set : update.sets) operands += std::visit(UpdateOperands{}, set.value.node);
+  return operands;
+}
 
 }  // namespace mayfly::compat::expression

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "compat/expression/projection.h"
-#include "compat/expression/steps.h"
 #include "compat/items/capacity.h"
 #include "compat/items/item_collections.h"
 #include "compat/items/keys.h"
 #include "compat/tables/lookup.h"
+#include "compat/tables/room.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/hash.h"
 #include "engine/byte_order.h"
@@ -73,21 +73,6 @@ Result<void> check_distinct(const std::vector<Action>& actions) {
     }
   }
   return {};
-}
-
-// AWS is not known to refuse this: it is more than any request to it that does some work.
-Result<void> check_steps(const Transaction& transaction, const std::vector<ItemWrite>& writes) {
-  std::uint64_t steps = 0;
-  for (Slot slot = 0; slot < writes.size(); ++slot) {
-    const StoredItem* item = transaction.old_item(slot);
-    if (writes[slot].condition && item != nullptr)
-      steps += expression::steps_of(expression::operands_of(*writes[slot].condition), item->size());
-  }
-  if (steps <= expression::transaction_steps_max) return {};
-  return error::validation("The conditions of this transaction may take " + std::to_string(steps) +
-                           " steps to evaluate, and Mayfly allows " +
-                           std::to_string(expression::transaction_steps_max) +
-                           ": sixteen bytes of an item, for each operand, are one");
 }
 
 // Every action is looked at, also after one that failed: the answer has all reasons.
@@ -192,6 +177,8 @@ std::string request_digest(const json::Value& value) {
 Result<void> write_transaction(std::vector<ItemWrite> writes, std::optional<RequestToken> token,
                                const WantedAnswer& wanted, Context& context, json::Writer& out) {
   CHECK_OK(check_distinct(writes));
+  for (const ItemWrite& write : writes) CHECK_OK(check_room(write, context));
+  if (token) CHECK_OK(check_room(context.database));
   Transaction transaction(context.database, engine::Cause::user);
   for (ItemWrite& write : writes) transaction.add(write.table, write.key);  // slots count up from 0
   if (token) transaction.use_token(context.scope, token->token, token->digest);
@@ -206,7 +193,8 @@ Result<void> write_transaction(std::vector<ItemWrite> writes, std::optional<Requ
     return {};
   }
 
-  CHECK_OK(check_steps(transaction, writes));
+  for (Slot slot = 0; slot < writes.size(); ++slot)
+    CHECK_OK(count_steps(writes[slot], transaction.old_item(slot), context));
   TRY(const std::vector<Written> all, stage_all(context, transaction, writes, wanted));
   transaction.commit();
 

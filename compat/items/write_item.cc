@@ -6,11 +6,13 @@
 #include "compat/expression/legacy.h"
 #include "compat/expression/parser.h"
 #include "compat/expression/path_visitor.h"
+#include "compat/expression/steps.h"
 #include "compat/expression/update.h"
 #include "compat/items/item_collections.h"
 #include "compat/items/keys.h"
 #include "compat/items/request_expressions.h"
 #include "compat/tables/lookup.h"
+#include "compat/tables/room.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shape.h"
 #include "engine/index_entries.h"
@@ -194,6 +196,23 @@ Result<void> check_update(const Table& table, const expression::Update& update) 
   return check_keys_are_scalars(table, nested_names(update));
 }
 
+Result<void> check_room(const ItemWrite& write, const Context& context) {
+  const bool adds = write.kind == ItemWrite::Kind::put || write.kind == ItemWrite::Kind::update;
+  return adds ? check_room(context.database) : Result<void>();
+}
+
+Result<void> count_steps(const ItemWrite& write, const StoredItem* old_item, Context& context) {
+  if (old_item == nullptr) return {};
+  std::uint64_t operands = expression::operands_of(write.update);
+  if (write.condition) operands += expression::operands_of(*write.condition);
+  context.steps += expression::steps_of(operands, old_item->size());
+  if (context.steps <= expression::request_steps_max) return {};
+  return error::validation("The expressions of this request may take " + std::to_string(context.steps) +
+                           " steps to evaluate, and Mayfly allows " +
+                           std::to_string(expression::request_steps_max) +
+                           ": sixteen bytes of an item, for each operand, are one");
+}
+
 Result<void> check_write(const Table& table, ItemWrite& write) {
   if (write.kind == ItemWrite::Kind::put) {
     TRY(write.key, item_key(table, write.item));
@@ -273,7 +292,9 @@ void add_write(ConsumedCapacity& consumed, const engine::Transaction& transactio
 Result<WriteOutcome> perform(ItemWrite write, const WantedAnswer& wanted, Context& context) {
   engine::Transaction transaction(context.database, engine::Cause::user);
   const auto slot = transaction.add(write.table, std::move(write.key));
+  CHECK_OK(check_room(write, context));
   if (!transaction.lock()) return table_not_found();
+  CHECK_OK(count_steps(write, transaction.old_item(slot), context));
   CollectionSizes sizes(context);
   TRY(Written staged, stage_write(transaction, slot, write, wanted, sizes));
   transaction.commit();

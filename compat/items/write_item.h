@@ -38,6 +38,14 @@ struct ItemWrite {
   bool only_new = false;                  // of a put: DuplicateItemException if there is an item
 };
 
+// Refuses a write that adds something to memory that is full (tables/room.h).
+Result<void> check_room(const ItemWrite& write, const Context& context);
+
+// Adds what the write's expressions cost at most of the item that it meets to the request's steps, and
+// refuses more than there may be (expression/steps.h). AWS is not known to refuse it: no request to it that
+// does some work comes near.
+Result<void> count_steps(const ItemWrite& write, const engine::StoredItem* old_item, Context& context);
+
 // Checks those rules on an update that need no item: no key attribute is touched, index keys get their types.
 Result<void> check_update(const engine::Table& table, const expression::Update& update);
 

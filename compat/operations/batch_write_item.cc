@@ -125,7 +125,10 @@ Result<void> check_distinct_tables(const std::vector<TableWrites>& tables) {
 Result<void> write_all(const Context& context, engine::Transaction& transaction,
                        std::vector<TableWrites>& tables, const WantedAnswer& wanted) {
   for (TableWrites& writes : tables) {
-    for (Entry& entry : writes.entries) entry.slot = transaction.add(writes.table, entry.write.key);
+    for (Entry& entry : writes.entries) {
+      CHECK_OK(check_room(entry.write, context));
+      entry.slot = transaction.add(writes.table, entry.write.key);
+    }
   }
   if (!transaction.lock()) return table_not_found();
   CollectionSizes sizes(context);

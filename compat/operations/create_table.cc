@@ -1,6 +1,7 @@
 #include "compat/operations/operations.h"
 #include "compat/tables/description.h"
 #include "compat/tables/lookup.h"
+#include "compat/tables/room.h"
 #include "compat/tables/schema.h"
 #include "compat/tables/tags.h"
 #include "compat/wire/shapes_table.h"
@@ -36,14 +37,15 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   const auto status = context.table_changes.status(context.scope, name);
   if (status == TableStatus::creating || status == TableStatus::deleting)
     CHECK_OK(check_settled(context, name));
-  if (context.database.find_table(context.scope, name) == nullptr &&
-      context.database.list_tables(context.scope, "", context.tables_max).size() >= context.tables_max) {
+  CHECK_OK(check_room(context.database));
+  const auto table = context.database.create_table(std::move(description), context.tables_max);
+  if (table == nullptr) {
+    if (context.database.find_table(context.scope, name) != nullptr)
+      return error::resource_in_use("Table already exists: " + name);
     // As AWS was seen to say it of 256, which was the quota then.
     return error::limit_exceeded("Subscriber limit exceeded: There is a limit of " +
                                  std::to_string(context.tables_max) + " tables per subscriber");
   }
-  const auto table = context.database.create_table(std::move(description));
-  if (table == nullptr) return error::resource_in_use("Table already exists: " + name);
   context.table_changes.begin(context.scope, {TableStatus::creating, table->description()});
   out.begin_object();
   out.key("TableDescription");

@@ -6,6 +6,7 @@
 #include "compat/tables/description.h"
 #include "compat/tables/encryption.h"
 #include "compat/tables/lookup.h"
+#include "compat/tables/room.h"
 #include "compat/tables/schema.h"
 #include "compat/tables/settings.h"
 #include "compat/tables/throughput.h"
@@ -300,8 +301,8 @@ Result<void> plan_index_deletion(const Value& remove, const Table& table, Plan& 
   return {};
 }
 
-Result<void> plan_indexes(const Value& request, const Table& table, const Billing& billing,
-                          engine::Instant done, Plan& plan) {
+Result<void> plan_indexes(const Context& context, const Value& request, const Table& table,
+                          const Billing& billing, engine::Instant done, Plan& plan) {
   const auto actions = index_updates(request);
   const auto online = std::count_if(actions.begin(), actions.end(),
                                     [](const IndexAction& action) { return action.update == nullptr; });
@@ -311,6 +312,7 @@ Result<void> plan_indexes(const Value& request, const Table& table, const Billin
   for (const auto& action : actions) {
     if (action.create != nullptr && busy) return one_index_at_a_time();
     if (action.update != nullptr) CHECK_OK(plan_index_update(*action.update, table, billing, done, plan));
+    if (action.create != nullptr) CHECK_OK(check_room(context.database));
     if (action.create != nullptr)
       CHECK_OK(plan_index_creation(request, *action.create, table, billing, plan));
     if (action.remove != nullptr) CHECK_OK(plan_index_deletion(*action.remove, table, plan));
@@ -414,7 +416,7 @@ Result<void> run(Context& context, const Value& request, json::Writer& out) {
   TRY(const auto billing, read_billing(request, settings));
   Plan plan;
   CHECK_OK(plan_throughput(request, *before, settings, billing, done, plan));
-  CHECK_OK(plan_indexes(request, *before, billing, done, plan));
+  CHECK_OK(plan_indexes(context, request, *before, billing, done, plan));
   if (const Value* stream = request.member("StreamSpecification"))
     CHECK_OK(plan_stream(*stream, *before, plan));
   CHECK_OK(plan_settings(context, request, settings, done, plan));

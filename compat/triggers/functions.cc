@@ -18,8 +18,11 @@ std::string print(const Function& function) {
 }  // namespace
 
 Functions::Functions(engine::Documents& documents, std::map<std::string, Function> everybodys,
-                     std::function<void()> changed)
-    : documents_(documents), everybodys_(std::move(everybodys)), changed_(std::move(changed)) {
+                     std::size_t functions_max, std::function<void()> changed)
+    : documents_(documents),
+      everybodys_(std::move(everybodys)),
+      functions_max_(functions_max),
+      changed_(std::move(changed)) {
   reload();
 }
 
@@ -52,23 +55,38 @@ std::optional<Function> Functions::find(std::string_view account, std::string_vi
   return shared == everybodys_.end() ? std::nullopt : std::optional(shared->second);
 }
 
-void Functions::set(std::string_view account, std::string_view name, const Function& function) {
-  documents_.put({std::string(account), std::string(kind), std::string(name)}, print(function));
+bool Functions::set(std::string_view account, std::string_view name, const Function& function) {
+  const std::pair key{std::string(account), std::string(name)};
   {
+    const engine::Lock changing(changing_);
+    {
+      const engine::Lock lock(mutex_);
+      if (functions_.size() >= functions_max_ && !functions_.contains(key)) return false;
+    }
+    documents_.put({key.first, std::string(kind), key.second}, print(function));
     const engine::Lock lock(mutex_);
-    functions_[{std::string(account), std::string(name)}] = function;
+    functions_[key] = function;
   }
   changed_();
+  return true;
 }
 
 bool Functions::remove(std::string_view account, std::string_view name) {
   {
-    const engine::Lock lock(mutex_);
-    if (functions_.erase({std::string(account), std::string(name)}) == 0) return false;
+    const engine::Lock changing(changing_);
+    {
+      const engine::Lock lock(mutex_);
+      if (functions_.erase({std::string(account), std::string(name)}) == 0) return false;
+    }
+    documents_.erase({std::string(account), std::string(kind), std::string(name)});
   }
-  documents_.erase({std::string(account), std::string(kind), std::string(name)});
   changed_();
   return true;
+}
+
+std::size_t Functions::count() const {
+  const engine::Lock lock(mutex_);
+  return functions_.size();
 }
 
 std::vector<std::pair<std::string, Function>> Functions::list(std::string_view account) const {

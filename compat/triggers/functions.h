@@ -8,6 +8,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <optional>
@@ -31,23 +32,30 @@ struct Function {
 
 class Functions {
  public:
-  // `everybodys`: of all accounts. `changed` is called after each change, by whoever made it.
+  // `everybodys`: of all accounts. `functions_max`: how many all accounts may register. `changed` is called
+  // after each change, by whoever made it.
   Functions(engine::Documents& documents, std::map<std::string, Function> everybodys,
-            std::function<void()> changed);
+            std::size_t functions_max, std::function<void()> changed);
 
   [[nodiscard]] std::optional<Function> find(std::string_view account, std::string_view name) const;
-  void set(std::string_view account, std::string_view name, const Function& function);
+  // False: it is a new one, and there are as many as there may be.
+  bool set(std::string_view account, std::string_view name, const Function& function);
   bool remove(std::string_view account,
               std::string_view name);  // false: it was not registered by this account
   [[nodiscard]] std::vector<std::pair<std::string, Function>> list(
       std::string_view account) const;  // by name
+  // Those that accounts have registered.
+  [[nodiscard]] std::size_t count() const;
+  [[nodiscard]] std::size_t functions_max() const { return functions_max_; }
   // Reads what is stored anew, after somebody else changed it.
   void reload();
 
  private:
   engine::Documents& documents_;
   const std::map<std::string, Function> everybodys_;
+  const std::size_t functions_max_;
   const std::function<void()> changed_;
+  engine::Mutex changing_;  // held by who changes what is stored
   mutable engine::Mutex mutex_;
   std::map<std::pair<std::string, std::string>, Function> functions_ GUARDED_BY(mutex_);
 };

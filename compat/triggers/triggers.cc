@@ -56,7 +56,7 @@ Triggers::Triggers(engine::Database& database, TriggerOptions options,
       mappings_max_(options.mappings_max),
       scheduler_(database.make_scheduler(threads_max)),
       event_calls_(*invoker_, scheduler_),
-      functions_(database.documents(), std::move(options.functions), [this] {
+      functions_(database.documents(), std::move(options.functions), options.functions_max, [this] {
         const engine::Lock lock(pollers_mutex_);
         for (const auto& [table, poller] : pollers_) poller->wake();
       }) {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -30,12 +31,23 @@ class Failure : public std::runtime_error {
 
 using TimePoint = std::chrono::sys_time<std::chrono::milliseconds>;
 
+// How much of what clients can make there may be: SECURITY.md says what who asks for more is told.
+struct Limits {
+  std::size_t accounts = 10'000;
+  std::size_t tables = 2'500;      // of an account in a region
+  std::size_t snapshots = 1'000;   // of an account
+  std::size_t functions = 1'000;   // that all accounts register
+  std::size_t mappings = 1'000;    // of all accounts, to functions
+  std::uint64_t memory_bytes = 0;  // of what is kept in memory; 0: half of what the process may have
+};
+
 struct Options {
   std::string data_directory;         // empty: everything in memory
   std::string region = "us-east-1";   // of requests that name none
   std::string destination_directory;  // triggers write failed batches to files below it alone; empty: to none
   // Set: every account's time begins there, and stands still until it is moved. Not set: the host's time.
   std::optional<TimePoint> frozen_at;
+  Limits limits;
 };
 
 struct Answer {
@@ -140,6 +152,12 @@ struct ServerOptions {
   bool require_signature = false;
   std::string keys_file{};
   std::string tls_cert_file{}, tls_key_file{};  // PEM; with both it speaks https://
+  // Bounds of what clients can make it hold or wait for, as the options of the same names (SECURITY.md).
+  std::size_t connections_max = 10'000;
+  std::chrono::milliseconds request_time_max{300'000};  // of a request's way in, and of its answer's way out
+  std::size_t request_bytes_max = 256 * 1024 * 1024;    // of all requests under way; at least 32 MB
+  std::size_t unread_bytes_max = 256 * 1024 * 1024;     // of all answers nobody reads; at least 32 MB
+  std::size_t waiting_max = 128;                        // requests of each kind that wait for something
 };
 
 // An HTTP endpoint on an emulator; serves from construction to destruction.

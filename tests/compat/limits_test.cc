@@ -1,8 +1,11 @@
 // The limits that requests meet, each with a request that just fits and one that does not.
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "compat/control/control.h"
 #include "tests/support/test_emulator.h"
@@ -151,8 +154,7 @@ TEST_CASE("a transaction has up to 4 MB") {
   music.ok("TransactWriteItems", {{"TransactItems", actions}});
 }
 
-TEST_CASE("a filter has so many steps on a page, and a transaction's conditions so many together",
-          "[holds]") {
+TEST_CASE("a filter has so many steps on a page, and a request that writes so many together", "[holds]") {
   Music music;
   const std::size_t bytes = 390'000;
   const auto song = [](int number) { return std::to_string(number); };
@@ -186,8 +188,40 @@ TEST_CASE("a filter has so many steps on a page, and a transaction's conditions 
   };
   music.ok("TransactWriteItems", transact(6));
   CHECK(music.refused("TransactWriteItems", transact(7)) ==
-        "The conditions of this transaction may take 50848336 steps to evaluate, and Mayfly allows 50000000: "
+        "The expressions of this request may take 50848336 steps to evaluate, and Mayfly allows 50000000: "
         "sixteen bytes of an item, for each operand, are one");
+
+  // Updates copy as conditions look, and a batch's statements are one request.
+  const auto update = [&](int copies) {
+    std::string sets = "SET b = t";
+    for (int i = 0; i < copies; ++i) sets += ", c" + std::to_string(i) + " = t";
+    return sets;
+  };
+  const auto updates = [&](int items) -> json {
+    json actions = json::array();
+    for (int i = 0; i < items; ++i)
+      actions.push_back({{"Update",
+                          {{"TableName", "music"},
+                           {"Key", {{"artist", text("a")}, {"song", text(song(i))}}},
+                           {"ConditionExpression", "t = :v"},
+                           {"UpdateExpression", update(260)},
+                           {"ExpressionAttributeValues", values}}}});
+    return {{"TransactItems", actions}};
+  };
+  const std::string failed = "Transaction cancelled, please refer cancellation reasons";
+  CHECK(music.refused("TransactWriteItems", updates(7)).starts_with(failed));
+  CHECK(music.refused("TransactWriteItems", updates(8))
+            .starts_with("The expressions of this request may take 51"));
+  const std::string condition = "NOT (" + joined(149, "t = 'y'", " OR ") + ")";
+  json statements = json::array();
+  for (int i = 0; i < 8; ++i)
+    statements.push_back({{"Statement", "UPDATE music SET n = 1 WHERE artist = 'a' AND song = '" + song(i) +
+                                            "' AND " + condition}});
+  std::string codes;
+  const json answer = music.ok("BatchExecuteStatement", {{"Statements", statements}});
+  for (const json& response : answer["Responses"])
+    codes += response.contains("Error") ? response["Error"]["Code"].get<std::string>() + " " : "done ";
+  CHECK(codes == "done done done done done done ValidationError ValidationError ");
 }
 
 TEST_CASE("a table has up to 20 global and 5 local indexes, which project up to 100 attributes together") {
@@ -316,6 +350,131 @@ TEST_CASE("an account has so many tables in a region, and so many snapshots; a s
   const std::string metrics = control("GET", "/_mayfly/metrics");
   for (const char* line : {"accounts 2", "tables 3", "snapshots 2", "mappings 0"})
     CHECK(metrics.find("\nmayfly_" + std::string(line) + "\n") != std::string::npos);
+}
+
+TEST_CASE("memory that is full takes nothing that adds to it: reads, deletions and expiries go on") {
+  compat::EmulatorOptions options;
+  options.database.memory_bytes_max = 1;  // looked at after each megabyte
+  TestEmulator emulator(std::move(options));
+  const json created = json::parse(R"({"TableName":"items","BillingMode":"PAY_PER_REQUEST",
+      "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
+      "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}]})");
+  emulator.ok("CreateTable", created);
+  emulator.ok(
+      "UpdateTimeToLive",
+      {{"TableName", "items"}, {"TimeToLiveSpecification", {{"Enabled", true}, {"AttributeName", "ttl"}}}});
+  const auto key = [](int id) -> json { return {{"id", text(std::to_string(id))}}; };
+  const auto item = [&](int id) -> json {
+    json made = key(id);
+    made["ttl"] = {{"N", std::to_string(TestEmulator::start / 1000 + 60)}};
+    made["value"] = text(std::string(350'000, 'x'));
+    return made;
+  };
+  for (int id = 0; id < 3; ++id) emulator.ok("PutItem", {{"TableName", "items"}, {"Item", item(id)}});
+
+  const std::string full = "This server holds as much in memory as it may: 1 bytes (--memory-max).";
+  const json update = {{"TableName", "items"},
+                       {"Key", key(0)},
+                       {"UpdateExpression", "SET a = :a"},
+                       {"ExpressionAttributeValues", {{":a", text("x")}}}};
+  const json check = {
+      {"ConditionCheck",
+       {{"TableName", "items"}, {"Key", key(2)}, {"ConditionExpression", "attribute_exists(id)"}}}};
+  json another = created;
+  another["TableName"] = "another";
+  for (const auto& [operation, body] : std::initializer_list<std::pair<const char*, json>>{
+           {"PutItem", {{"TableName", "items"}, {"Item", key(9)}}},
+           {"UpdateItem", update},
+           {"BatchWriteItem", {{"RequestItems", {{"items", {{{"PutRequest", {{"Item", key(9)}}}}}}}}}},
+           {"TransactWriteItems", {{"TransactItems", {{{"Update", update}}, check}}}},
+           {"TransactWriteItems", {{"TransactItems", {check}}, {"ClientRequestToken", "token"}}},
+           {"ExecuteStatement", {{"Statement", "INSERT INTO items VALUE {'id':'9'}"}}},
+           {"ExecuteStatement", {{"Statement", "UPDATE items SET a = 1 WHERE id = '0'"}}},
+           {"UpdateTable",
+            {{"TableName", "items"},
+             {"AttributeDefinitions", json::array({{{"AttributeName", "a"}, {"AttributeType", "S"}}})},
+             {"GlobalSecondaryIndexUpdates",
+              json::array({{{"Create",
+                             {{"IndexName", "by_a"},
+                              {"KeySchema", json::array({{{"AttributeName", "a"}, {"KeyType", "HASH"}}})},
+                              {"Projection", {{"ProjectionType", "ALL"}}}}}}})}}},
+           {"CreateTable", another}}) {
+    INFO(operation << ' ' << body);
+    CHECK(emulator.refused(operation, body) == full);
+  }
+  const auto control = [&](std::string_view method, std::string_view path) {
+    const compat::control::Answer answer = compat::control::answer(
+        emulator.emulator(), {.method = method, .path = path, .scope = emulator.scope});
+    return std::to_string(answer.status) + ' ' + answer.body;
+  };
+  CHECK(control("POST", "/_mayfly/snapshots") ==
+        R"(400 {"__type":"com.amazonaws.dynamodb.v20120810#LimitExceededException","message":")" + full +
+            R"("})");
+  CHECK(control("GET", "/_mayfly/health").find(R"("degraded: memory holds as much as it may")") !=
+        std::string::npos);
+
+  emulator.ok("GetItem", {{"TableName", "items"}, {"Key", key(0)}});
+  emulator.ok("TransactWriteItems", {{"TransactItems", {check}}});
+  emulator.ok("DeleteItem", {{"TableName", "items"}, {"Key", key(0)}});
+  emulator.ok("BatchWriteItem", {{"RequestItems", {{"items", {{{"DeleteRequest", {{"Key", key(1)}}}}}}}}});
+  CHECK(emulator.advance(std::chrono::minutes(2)) == 1);
+  emulator.ok("DeleteTable", {{"TableName", "items"}});
+  CHECK(control("POST", "/_mayfly/reset").starts_with("200 "));
+}
+
+TEST_CASE("there are so many functions, and whoever has one may change it") {
+  compat::EmulatorOptions options;
+  options.triggers.functions_max = 2;
+  TestEmulator emulator(std::move(options));
+  const auto control = [&](std::string_view method, std::string_view path, std::string_view body) {
+    const compat::control::Answer answer = compat::control::answer(
+        emulator.emulator(), {.method = method, .path = path, .body = body, .scope = emulator.scope});
+    return std::to_string(answer.status) + ' ' + answer.body;
+  };
+  const std::string one = "/_mayfly/functions/one", two = "/_mayfly/functions/two",
+                    url = R"({"url":"http://127.0.0.1:1/"})";
+  CHECK(control("PUT", one, url).starts_with("200 "));
+  emulator.scope.account = "000000000001";
+  CHECK(control("PUT", one, url).starts_with("200 "));
+  CHECK(control("PUT", two, url) ==
+        R"(400 {"__type":"com.amazonaws.dynamodb.v20120810#LimitExceededException","message":)"
+        R"("This server has as many functions as it may: 2 (--functions-max)."})");
+  CHECK(control("PUT", one, url).starts_with("200 "));
+  CHECK(control("GET", "/_mayfly/metrics", "").find("\nmayfly_functions 2\n") != std::string::npos);
+  CHECK(control("DELETE", one, "").starts_with("200 "));
+  CHECK(control("PUT", two, url).starts_with("200 "));
+}
+
+TEST_CASE("callers at the same time make no more tables, snapshots or functions than there may be") {
+  compat::EmulatorOptions options;
+  options.limits = {.accounts_max = 2, .tables_max = 3, .snapshots_max = 3};
+  options.triggers.functions_max = 3;
+  TestEmulator emulator(std::move(options));
+  const auto control = [&](std::string_view method, std::string path, std::string_view body) {
+    return compat::control::answer(emulator.emulator(),
+                                   {.method = method, .path = path, .body = body, .scope = emulator.scope});
+  };
+  std::atomic<int> tables = 0, snapshots = 0, functions = 0;
+  {
+    std::vector<std::jthread> callers;
+    for (int caller = 0; caller < 8; ++caller) {
+      callers.emplace_back([&, caller] {
+        const std::string name = "name" + std::to_string(caller);
+        const auto table = emulator.emulator().execute(emulator.scope, "DynamoDB_20120810.CreateTable",
+                                                       R"({"TableName":")" + name + R"(",
+            "BillingMode":"PAY_PER_REQUEST","KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],
+            "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}]})");
+        tables += table.status == 200 ? 1 : 0;
+        snapshots += control("POST", "/_mayfly/snapshots", "").status == 200 ? 1 : 0;
+        const auto function =
+            control("PUT", "/_mayfly/functions/" + name, R"({"url":"http://127.0.0.1:1/"})");
+        functions += function.status == 200 ? 1 : 0;
+      });
+    }
+  }
+  CHECK(tables == 3);
+  CHECK(snapshots == 3);
+  CHECK(functions == 3);
 }
 
 TEST_CASE("what AWS has and we do not is refused by name; what AWS does not have is ignored, as AWS does") {

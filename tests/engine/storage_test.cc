@@ -13,8 +13,10 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
+#include "engine/process_memory.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -362,6 +364,48 @@ TEST_CASE("what was erased in memory is given back, one by one or as a range", "
   std::string found;
   CHECK(storage->get("l", found));
   CHECK_FALSE(storage->get("k1", found));
+}
+
+TEST_CASE("memory that holds as much as it may says so, takes what erases, and has room again", "[storage]") {
+  std::mutex mutex;
+  std::string told;
+  auto storage = open({.report =
+                           [&](std::string_view sentence) {
+                             const std::lock_guard lock(mutex);
+                             told.append(sentence).append("\n");
+                           },
+                       .memory_bytes_max = 40 << 20});
+  CHECK(storage->memory_bytes_max() == 40 << 20);
+  int keys = 0;
+  for (; storage->has_room(); ++keys) {
+    REQUIRE(keys < 1000);
+    put(*storage, "k" + std::to_string(keys), std::string(100'000, 'x'));
+  }
+  CHECK(storage->footprint_bytes() >= 40 << 20);
+  CHECK(storage->footprint_bytes() < 44 << 20);
+  for (int i = 0; i < keys; ++i) {
+    Batch batch;
+    batch.erase("k" + std::to_string(i), 100'000);
+    storage->write(batch);
+  }
+  CHECK(comes_to_pass([&] { return storage->has_room(); }));
+  CHECK(storage->footprint_bytes() < 40 << 20);
+  const std::lock_guard lock(mutex);
+  CHECK(told ==
+        "storage holds as much in memory as it may, and takes nothing more until this has passed\n"
+        "storage has room in memory again\n");
+}
+
+TEST_CASE("unless somebody says how much, memory holds half of what the process may have", "[storage]") {
+  const auto bound = open()->memory_bytes_max();
+  CHECK(bound == process_memory_bytes() / 2);
+  CHECK(bound <= static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 2);
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
+  const rlimit less{std::min<rlim_t>(before.rlim_cur, rlim_t{1} << 45), before.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_AS, &less) == 0);
+  CHECK(process_memory_bytes() <= less.rlim_cur);
+  REQUIRE(setrlimit(RLIMIT_AS, &before) == 0);
 }
 
 }  // namespace mayfly::testing

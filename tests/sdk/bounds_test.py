@@ -18,10 +18,12 @@ SECONDS_MAX = 30
 
 
 class Short(unittest.TestCase):
+    ARGUMENTS = ()
+
     def setUp(self):
         self.log = tempfile.TemporaryFile()
         self.addCleanup(self.log.close)
-        self.server = MayflyServer(log=self.log)
+        self.server = MayflyServer(*self.ARGUMENTS, log=self.log)
         self.addCleanup(self.server.stop)
         self.client = Client(self.server)
         self.addCleanup(self.client.close)
@@ -31,6 +33,8 @@ class Short(unittest.TestCase):
         self.log.seek(0)
         return self.log.read().decode().count(text)
 
+
+class OutOfDescriptors(Short):
     def test_without_descriptors_it_serves_whom_it_has_and_accepts_again(self):
         limits = resource.prlimit(self.server.pid, resource.RLIMIT_NOFILE)
         resource.prlimit(self.server.pid, resource.RLIMIT_NOFILE, (3, limits[1]))
@@ -100,6 +104,39 @@ class DroppedTable(unittest.TestCase):
             self.assertEqual(client.operation("DeleteTable", {"TableName": "items"})[0], 200)
             eventually(lambda: resident() < full - 90_000_000, SECONDS_MAX)
             eventually(lambda: resident() < 100_000_000, SECONDS_MAX)
+
+
+class FullMemory(Short):
+    ARGUMENTS = ("--memory-max", str(64 * 1024 * 1024))
+
+    def put(self, table, number):
+        item = {"id": {"S": str(number)}, "value": {"S": "x" * 390_000}}
+        return self.client.operation("PutItem", {"TableName": table, "Item": item})
+
+    def test_full_memory_takes_nothing_more_and_has_room_again_when_a_table_is_deleted(self):
+        for table in ("large", "small"):
+            self.server.create_table(table, {"id": "S"}, key_schema("id"))
+        self.assertEqual(self.put("small", 0)[0], 200)
+        number = 0
+        while (answer := self.put("large", number))[0] == 200:
+            number += 1
+            self.assertLess(number, 400)
+        self.assertGreater(number, 100)
+        self.assertEqual(answer[0], 400)
+        self.assertEqual(
+            json.loads(answer[1])["message"],
+            "This server holds as much in memory as it may: 67108864 bytes (--memory-max).",
+        )
+        self.assertEqual(self.client.health(), (200, "degraded: memory holds as much as it may"))
+        self.assertGreaterEqual(self.client.metric("mayfly_memory_bytes"), 64 * 1024 * 1024)
+        key = {"TableName": "large", "Key": {"id": {"S": "0"}}}
+        self.assertEqual(self.client.operation("GetItem", key)[0], 200)
+        self.assertEqual(self.client.operation("DeleteItem", key)[0], 200)
+        self.assertEqual(self.client.operation("DeleteTable", {"TableName": "large"})[0], 200)
+        eventually(lambda: self.client.health() == (200, "ok"), SECONDS_MAX)
+        self.assertEqual(self.put("small", 1)[0], 200)
+        self.assertEqual(self.logged("storage holds as much in memory as it may"), 1)
+        self.assertEqual(self.logged("storage has room in memory again"), 1)
 
 
 class Ends(unittest.TestCase):

@@ -1,0 +1,51 @@
+#include "engine/process_memory.h"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "engine/whole_number.h"
+
+namespace mayfly::engine {
+namespace {
+
+constexpr auto any = std::numeric_limits<std::uint64_t>::max();
+
+std::uint64_t machine_bytes() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES), page_bytes = ::sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page_bytes <= 0) return any;
+  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes);
+}
+
+std::uint64_t address_bytes() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return any;
+  return limit.rlim_cur;
+}
+
+// "0::/system.slice/mayfly.service" names the group; what it may have, and each group that it is in, stands
+// in a file: a number, or "max".
+std::uint64_t group_bytes() {
+  std::ifstream groups("/proc/self/cgroup");
+  std::string group;
+  for (std::string line; std::getline(groups, line);)
+    if (line.starts_with("0::/")) group = line.substr(3);
+  std::uint64_t least = any;
+  while (true) {
+    std::ifstream file("/sys/fs/cgroup" + group + "/memory.max");
+    std::string text;
+    if (file >> text) least = std::min(least, whole_number<std::uint64_t>(text).value_or(any));
+    const auto slash = group.rfind('/');
+    if (slash == std::string::npos) return least;
+    group.resize(slash);
+  }
+}
+
+}  // namespace
+
+std::uint64_t process_memory_bytes() { return std::min({machine_bytes(), address_bytes(), group_bytes()}); }
+
+}  // namespace mayfly::engine
