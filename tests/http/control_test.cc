@@ -272,10 +272,11 @@ TEST_CASE("who waits no longer gives the place to others, whatever was sent mean
 
 TEST_CASE("what was sent while an answer was waited for is answered after it") {
   Running running;
-  create_table(running, "carts", false);
+  create_table(running, "carts", true);
   HttpClient client(running.port());
   client.send(http_request("POST", "/_mayfly/await", json_body,
-                           R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":20})"));
+                           R"({"table":"carts","key":{"id":{"S":"1"}},"since":"2020-01-01T00:00:00Z",)"
+                           R"("timeout_seconds":20})"));
   const std::string request = operation_request("ListTables", "{}");
   for (int i = 0; i < 100; ++i) {
     for (const char byte : request.substr(0, 5)) client.send(std::string_view(&byte, 1));
