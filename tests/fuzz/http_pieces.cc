@@ -29,7 +29,7 @@ std::string shown(const http::Request& request, bool keep_alive) {
 }
 
 // Byte by byte what came is looked at again and again.
-constexpr std::size_t dripping_bytes_max = 768;
+constexpr std::size_t dripping_bytes_max = 256;
 
 // As a session does it (http/session.cc).
 class Connection {

@@ -1,7 +1,8 @@
-// An input that is more than one thing: numbers taken off its front, and lines.
+// An input that is more than one thing: numbers taken off its front, and lines; or one of several.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -20,6 +21,14 @@ inline std::string_view take_until(std::string_view& input, char end = '\n') {
   const std::string_view taken = input.substr(0, input.find(end));
   input.remove_prefix(std::min(taken.size() + 1, input.size()));
   return taken;
+}
+
+// Which of `count` things an input is tried as where all of them would take too long: the next input, which
+// has another byte somewhere, is tried as another.
+inline std::size_t choice(std::string_view input, std::size_t count) {
+  std::uint32_t sum = 0;
+  for (const char byte : input) sum += static_cast<std::uint8_t>(byte);
+  return sum % count;
 }
 
 }  // namespace mayfly::testing

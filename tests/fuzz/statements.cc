@@ -1,4 +1,4 @@
-// A text as a PartiQL statement, alone, in a batch and in a transaction.
+// A text as a PartiQL statement: alone, in a batch or in a transaction.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -8,6 +8,7 @@
 #include "compat/wire/json.h"
 #include "tests/fuzz/emulator_for_fuzzing.h"
 #include "tests/fuzz/must.h"
+#include "tests/fuzz/pieces.h"
 #include "tests/fuzz/targets.h"
 
 namespace mayfly::testing {
@@ -61,10 +62,15 @@ void fuzz_statements(std::string_view input) {
     must(parsed || answer.status == 400 || operation == "BatchExecuteStatement",
          "what does not parse is not run", answer.body);
   };
-  run("ExecuteStatement", member + R"(,"Limit":1})");
-  run("ExecuteStatement", member + R"(,"NextToken":"$NextToken"})");
-  run("BatchExecuteStatement", R"({"Statements":[)" + member + "}]}");
-  run("ExecuteTransaction", R"({"TransactStatements":[)" + member + "}]}");
+  switch (choice(input, 3)) {
+    case 0:
+      run("ExecuteStatement", member + R"(,"Limit":1})");
+      run("ExecuteStatement", member + R"(,"NextToken":"$NextToken"})");
+      break;
+    case 1: run("BatchExecuteStatement", R"({"Statements":[)" + member + "}]}"); break;
+    case 2: run("ExecuteTransaction", R"({"TransactStatements":[)" + member + "}]}"); break;
+    default: break;
+  }
   emulator.finish();
 }
 
