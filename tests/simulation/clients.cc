@@ -148,7 +148,7 @@ void Clients::act() {
   static constexpr Choice choices[] = {
       {10, &Clients::put},        {8, &Clients::update},         {5, &Clients::remove},
       {3, &Clients::batch_write}, {4, &Clients::transact},       {4, &Clients::statement},
-      {5, &Clients::get},         {5, &Clients::search},         {4, &Clients::change_table},
+      {5, &Clients::get},         {5, &Clients::search},         {4, &Clients::change_some_table},
       {4, &Clients::move_clock},  {2, &Clients::keep_or_restore}};
   unsigned sum = 0;
   for (const Choice& choice : choices) sum += choice.weight;
@@ -448,9 +448,23 @@ void Clients::search() {
 
 // --- changing tables
 
-void Clients::change_table() {
+namespace {
+// What change_table() can do, by number.
+constexpr std::uint64_t table_changes = 12;
+constexpr std::uint64_t ttl_on_off_on[] = {4, 6, 4}, index_on_off_on[] = {2, 3, 2};
+}  // namespace
+
+void Clients::change_some_table() {
   if (!options_.tables) return;
   const std::string table = pick_table();
+  const auto which = pick(table_changes + 2);
+  if (which < table_changes) return change_table(table, which);
+  // TTL goes on, off and on again, perhaps before what the first needed is done; or an index does.
+  for (const std::uint64_t each : which == table_changes ? ttl_on_off_on : index_on_off_on)
+    change_table(table, each);
+}
+
+void Clients::change_table(const std::string& table, std::uint64_t which) {
   const auto change = [&](const std::function<void(ModelTable&)>& edit) {
     return [=](ModelState& state) {
       if (state.find(table) != nullptr) edit(state.edit(table));
@@ -467,7 +481,7 @@ void Clients::change_table() {
     asks = [this, method, path, body] { return control(method, path, body); };
   };
   const Json attributes{{{"AttributeName", "user"}, {"AttributeType", "S"}}};
-  switch (pick(12)) {
+  switch (which) {
     case 0:
       request.change = [](ModelState& state) {
         state.tables["extra"] =

@@ -79,7 +79,8 @@ class Clients {
   void statement();
   void get();
   void search();
-  void change_table();
+  void change_some_table();
+  void change_table(const std::string& table, std::uint64_t which);
   void move_clock();
   void keep_or_restore();
 
