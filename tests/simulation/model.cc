@@ -304,15 +304,14 @@ bool Model::records_follow(const ModelTable& before, const ModelTable& found, en
 
 // We hear of a table's change a little after it was written, and of a commit to another table, too: which of
 // the two was first is not known.
-bool Model::has_settings_near(std::size_t state, const ModelTable& found) const {
+bool Model::was_near(std::size_t state, const std::string& name,
+                     const std::function<bool(const ModelTable*)>& right) const {
   constexpr std::size_t reach = 3;
   const std::size_t first = state < reach ? 0 : state - reach;
   const std::size_t end = std::min(states_.size(), state + reach + 1);
-  for (std::size_t at = first; at < end; ++at) {
-    const ModelTable* const table = states_[at].find(found.name);
-    if (table != nullptr && same_settings(*table, found)) return true;
-  }
-  return false;
+  return std::any_of(states_.begin() + static_cast<std::ptrdiff_t>(first),
+                     states_.begin() + static_cast<std::ptrdiff_t>(end),
+                     [&](const ModelState& near) { return right(near.find(name)); });
 }
 
 // One commit more than `before`: of requests in doubt, or of the service.
@@ -327,7 +326,17 @@ bool Model::follows(std::size_t state, const ModelState& found, engine::Instant 
   std::vector<std::pair<std::string, std::string>> differences;
   for (const auto& [name, table] : before.tables) {
     const ModelTable* const other = found.find(name);
-    if (other == nullptr || !has_settings_near(state, *other)) return false;
+    if (other == nullptr) {
+      // Just made, or not yet.
+      if (table->items.empty() &&
+          was_near(state, name, [](const ModelTable* near) { return near == nullptr; }))
+        continue;
+      return false;
+    }
+    const auto has_its_settings = [&](const ModelTable* near) {
+      return near != nullptr && same_settings(*near, *other);
+    };
+    if (!was_near(state, name, has_its_settings)) return false;
     if (table->streamed && !records_follow(*table, *other, now)) return false;
     for (const auto& [key, item] : table->items)
       if (stored(*other, key) == nullptr || *stored(*other, key) != *item)
@@ -335,7 +344,13 @@ bool Model::follows(std::size_t state, const ModelState& found, engine::Instant 
     for (const auto& [key, item] : other->items)
       if (stored(*table, key) == nullptr) differences.emplace_back(name, key);
   }
-  if (before.tables.size() != found.tables.size()) return false;
+  for (const auto& [name, table] : found.tables) {
+    const ModelTable& there = *table;
+    const auto is_it = [&there](const ModelTable* near) {
+      return near != nullptr && same_settings(*near, there) && same_items(*near, there);
+    };
+    if (before.find(name) == nullptr && !was_near(state, name, is_it)) return false;  // not yet gone
+  }
   const auto is_removed_by_service = [&](const auto& difference) {
     const ModelTable& table = *before.find(difference.first);
     const Json* const item = stored(table, difference.second);
@@ -346,7 +361,7 @@ bool Model::follows(std::size_t state, const ModelState& found, engine::Instant 
   const auto explains_whole = [&](const Request& request, const auto& difference) {
     const auto is_found = [&](const ItemIntent& intent) {
       const ModelTable* const table = before.find(intent.table);
-      if (table == nullptr) return false;
+      if (table == nullptr || found.find(intent.table) == nullptr) return false;
       const Json* const there = stored(*found.find(intent.table), intent.key);
       // As it was seen then, or as it is seen now.
       const Json* const seen[] = {stored(*table, intent.key), visible(*table, intent.key, now)};

@@ -132,7 +132,8 @@ class Model {
 
   void apply(const std::vector<Told>& commit, int writer);
   static bool records_follow(const ModelTable& before, const ModelTable& found, engine::Instant now);
-  [[nodiscard]] bool has_settings_near(std::size_t state, const ModelTable& found) const;
+  [[nodiscard]] bool was_near(std::size_t state, const std::string& name,
+                              const std::function<bool(const ModelTable*)>& right) const;
   [[nodiscard]] bool follows(std::size_t state, const ModelState& found, engine::Instant now) const;
   void by_service(ModelState& state, const Told& change);
   void note(const std::string& table, const ModelRecord& record);

@@ -148,6 +148,7 @@ class Simulation {
     const ClientOptions client_options{
         .whole_account = random_() % 2 == 0, .tables = random_() % 4 != 0, .faults = on_disk()};
     streams_stay_ = !client_options.whole_account && !client_options.tables;
+    clock_goes_on_ = !client_options.whole_account;
     for (int i = 0; i < options_.clients; ++i)
       clients_.push_back(std::make_unique<Clients>(
           model_, seed_of(100 + static_cast<std::uint64_t>(i)), 1'000'000 * i, client_options,
@@ -277,8 +278,13 @@ class Simulation {
     }
     threads.emplace_back([this, &working] {  // time passes
       std::mt19937_64 passing(seed_of(30 + static_cast<std::uint64_t>(life_)));
+      engine::Instant latest = 0;
       while (working > 0) {
         static_cast<void>(interleaver_.blocked());
+        const engine::Instant now = emulator_->database().now(account);
+        if (clock_goes_on_ && now < latest)
+          wrong("time went back, by " + std::to_string(latest - now) + " ms");
+        latest = now;
         if (passing() % 25 == 0) {
           if (const std::string flaw = flaw_now(emulator_->database(), *clock_); !flaw.empty()) wrong(flaw);
         }
@@ -379,7 +385,8 @@ class Simulation {
   engine::ChangeFeed::Subscription subscription_;
   int life_ = 0;
   bool may_lose_commits_ = false;
-  bool streams_stay_ = false;  // from the first life on
+  bool streams_stay_ = false;   // from the first life on
+  bool clock_goes_on_ = false;  // nobody takes the account back
   bool mappings_stay_ = true;
 };
 
