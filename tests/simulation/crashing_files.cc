@@ -21,7 +21,8 @@ class SimulatedEnv::Files final : public rocksdb::FileSystemWrapper {
 
   // Counts one that changes something. An error: it does not happen.
   IOStatus change() {
-    if (crashed()) return IOStatus::IOError("the machine has crashed");
+    const std::lock_guard lock(mutex_);
+    if (dead_) return IOStatus::IOError("the machine has crashed");
     ++operations_;
     if (crash_at_ != 0 && operations_ >= crash_at_) {
       dead_ = true;
@@ -29,12 +30,28 @@ class SimulatedEnv::Files final : public rocksdb::FileSystemWrapper {
     }
     return failing_ == Failing::writes ? IOStatus::NoSpace("the disk is full") : IOStatus::OK();
   }
-  [[nodiscard]] bool crashed() const { return dead_; }
+  [[nodiscard]] bool crashed() const {
+    const std::lock_guard lock(mutex_);
+    return dead_;
+  }
+  void crash_at(std::uint64_t operation) {
+    const std::lock_guard lock(mutex_);
+    crash_at_ = operation == 0 ? 0 : operations_ + operation;
+  }
+  void fail(Failing failing) {
+    const std::lock_guard lock(mutex_);
+    failing_ = failing;
+  }
 
-  struct Written {
-    std::uint64_t bytes = 0, synced = 0;
-  };
-  Written& written(const std::string& path) { return written_[path]; }
+  void appended(const std::string& path, std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    written_[path].bytes += bytes;
+  }
+  void synced(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    Written& written = written_[path];
+    written.synced = written.bytes;
+  }
 
   class File final : public rocksdb::FSWritableFileOwnerWrapper {
    public:
@@ -45,7 +62,7 @@ class SimulatedEnv::Files final : public rocksdb::FileSystemWrapper {
       if (IOStatus status = files_.change(); !status.ok()) return status;
       IOStatus status = target()->Append(data, options, context);
       if (status.ok()) status = target()->Flush(options, context);
-      if (status.ok()) files_.written(path_).bytes += data.size();
+      if (status.ok()) files_.appended(path_, data.size());
       return status;
     }
     IOStatus Append(const rocksdb::Slice& data, const IOOptions& options,
@@ -69,8 +86,7 @@ class SimulatedEnv::Files final : public rocksdb::FileSystemWrapper {
    private:
     IOStatus synced() {
       if (IOStatus status = files_.change(); !status.ok()) return status;
-      Written& written = files_.written(path_);
-      written.synced = written.bytes;
+      files_.synced(path_);
       return IOStatus::OK();
     }
 
@@ -108,7 +124,10 @@ class SimulatedEnv::Files final : public rocksdb::FileSystemWrapper {
     plain.use_mmap_writes = false;
     IOStatus status = target()->NewWritableFile(path, plain, file, context);
     if (!status.ok()) return status;
-    written_[path] = {};
+    {
+      const std::lock_guard lock(mutex_);
+      written_[path] = {};
+    }
     *file = std::make_unique<File>(std::move(*file), path, *this);
     return status;
   }
@@ -129,19 +148,26 @@ class SimulatedEnv::Files final : public rocksdb::FileSystemWrapper {
   }
   IOStatus DeleteFile(const std::string& path, const IOOptions& options, IODebugContext* context) override {
     if (IOStatus status = change(); !status.ok()) return status;
-    written_.erase(path);
+    {
+      const std::lock_guard lock(mutex_);
+      written_.erase(path);
+    }
     return target()->DeleteFile(path, options, context);
   }
   IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
                       IODebugContext* context) override {
     if (IOStatus status = change(); !status.ok()) return status;
-    const auto moved = written_.extract(from);
-    written_.erase(to);
-    if (!moved.empty()) written_[to] = moved.mapped();
+    {
+      const std::lock_guard lock(mutex_);
+      const auto moved = written_.extract(from);
+      written_.erase(to);
+      if (!moved.empty()) written_[to] = moved.mapped();
+    }
     return target()->RenameFile(from, to, options, context);
   }
 
   void restart(Lost lost, std::mt19937_64& random) {
+    const std::lock_guard lock(mutex_);
     for (auto& [path, written] : written_) {
       if (lost == Lost::unsynced && written.synced < written.bytes) {
         written.bytes = written.synced + random() % (written.bytes - written.synced + 1);
@@ -156,6 +182,7 @@ class SimulatedEnv::Files final : public rocksdb::FileSystemWrapper {
   }
 
   [[nodiscard]] IOStatus read() const {
+    const std::lock_guard lock(mutex_);
     if (failing_ != Failing::reads) return IOStatus::OK();
     // Where a read fails while a file is written, RocksDB takes any other error for the end of all writing
     // until the database is opened again.
@@ -164,11 +191,15 @@ class SimulatedEnv::Files final : public rocksdb::FileSystemWrapper {
     return status;
   }
 
+ private:
+  struct Written {
+    std::uint64_t bytes = 0, synced = 0;
+  };
+
+  mutable std::mutex mutex_;  // who waits for jobs, and the jobs
   Failing failing_ = Failing::nothing;
   bool dead_ = false;
   std::uint64_t operations_ = 0, crash_at_ = 0;
-
- private:
   std::map<std::string, Written> written_;
 };
 
@@ -203,13 +234,11 @@ SimulatedEnv::SimulatedEnv()
 
 SimulatedEnv::~SimulatedEnv() = default;
 
-void SimulatedEnv::crash_at(std::uint64_t operation) {
-  files_->crash_at_ = operation == 0 ? 0 : files_->operations_ + operation;
-}
+void SimulatedEnv::crash_at(std::uint64_t operation) { files_->crash_at(operation); }
 
 bool SimulatedEnv::crashed() const { return files_->crashed(); }
 
-void SimulatedEnv::fail(Failing failing) { files_->failing_ = failing; }
+void SimulatedEnv::fail(Failing failing) { files_->fail(failing); }
 
 void SimulatedEnv::restart(Lost lost, std::mt19937_64& random) { files_->restart(lost, random); }
 

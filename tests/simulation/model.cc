@@ -117,8 +117,10 @@ bool Model::ever(const Request& request, engine::Instant now,
                  const std::function<bool(const ModelState&, engine::Instant)>& right) const {
   for (std::size_t i = request.begin - forgotten_; i < states_.size(); ++i) {
     const ModelState& state = states_[i];
-    std::set<engine::Instant> instants{std::min(request.begin_now, now), std::max(request.begin_now, now)};
-    const engine::Instant first = *instants.begin(), last = *instants.rbegin();
+    // A restore that took the clock back since the request began may have taken it anywhere.
+    const engine::Instant first = request.begin_now <= now ? request.begin_now : 0;
+    const engine::Instant last = std::max(request.begin_now, now);
+    std::set<engine::Instant> instants{first, request.begin_now, now};
     for (const auto& [name, table] : state.tables)
       for (const auto& [key, item] : table->items)
         if (const auto at = fires(*table, *item); at && *at > first && *at < last) instants.insert(*at);
