@@ -206,8 +206,9 @@ struct Storage::Engine final {
 
   explicit Engine(const StorageOptions& options)
       : report(options.report),
-        memory_bytes_max(options.memory_bytes_max != 0 ? options.memory_bytes_max
-                                                       : process_memory_bytes() / 2),
+        memory_bytes_max(options.memory_bytes_max != 0 || !options.directory.empty()
+                             ? options.memory_bytes_max
+                             : process_memory_bytes() / 2),
         scheduler(options.make_scheduler(1)) {}
 
   [[nodiscard]] rocksdb::ReadOptions read_at(const void* snapshot) const {
