@@ -176,37 +176,30 @@ TEST_CASE("a filter has so many steps on a page, and a request that writes so ma
   CHECK(pages(20) == "332");
   CHECK(pages(150) == "22220");  // 7,300,000 steps an item
 
-  const auto transact = [&](int items) -> json {
+  const auto transaction = [&](const char* kind, int items, json action) -> json {
+    action["TableName"] = "music";
+    action["ExpressionAttributeValues"] = values;
     json actions = json::array();
-    for (int i = 0; i < items; ++i)
-      actions.push_back({{"ConditionCheck",
-                          {{"TableName", "music"},
-                           {"Key", {{"artist", text("a")}, {"song", text(song(i))}}},
-                           {"ConditionExpression", "NOT (" + joined(149, "t = :v", " OR ") + ")"},
-                           {"ExpressionAttributeValues", values}}}});
+    for (int i = 0; i < items; ++i) {
+      action["Key"] = {{"artist", text("a")}, {"song", text(song(i))}};
+      actions.push_back({{kind, action}});
+    }
     return {{"TransactItems", actions}};
   };
-  music.ok("TransactWriteItems", transact(6));
-  CHECK(music.refused("TransactWriteItems", transact(7)) ==
+  const auto checks = [&](int items) {
+    return transaction("ConditionCheck", items,
+                       {{"ConditionExpression", "NOT (" + joined(149, "t = :v", " OR ") + ")"}});
+  };
+  music.ok("TransactWriteItems", checks(6));
+  CHECK(music.refused("TransactWriteItems", checks(7)) ==
         "The expressions of this request may take 50848336 steps to evaluate, and Mayfly allows 50000000: "
         "sixteen bytes of an item, for each operand, are one");
 
   // Updates copy as conditions look, and a batch's statements are one request.
-  const auto update = [&](int copies) {
-    std::string sets = "SET b = t";
-    for (int i = 0; i < copies; ++i) sets += ", c" + std::to_string(i) + " = t";
-    return sets;
-  };
-  const auto updates = [&](int items) -> json {
-    json actions = json::array();
-    for (int i = 0; i < items; ++i)
-      actions.push_back({{"Update",
-                          {{"TableName", "music"},
-                           {"Key", {{"artist", text("a")}, {"song", text(song(i))}}},
-                           {"ConditionExpression", "t = :v"},
-                           {"UpdateExpression", update(260)},
-                           {"ExpressionAttributeValues", values}}}});
-    return {{"TransactItems", actions}};
+  std::string copies = "SET b = t";
+  for (int i = 0; i < 260; ++i) copies += ", c" + std::to_string(i) + " = t";
+  const auto updates = [&](int items) {
+    return transaction("Update", items, {{"ConditionExpression", "t = :v"}, {"UpdateExpression", copies}});
   };
   const std::string failed = "Transaction cancelled, please refer cancellation reasons";
   CHECK(music.refused("TransactWriteItems", updates(7)).starts_with(failed));
