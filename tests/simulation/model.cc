@@ -1,6 +1,7 @@
 #include "tests/simulation/model.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -219,27 +220,47 @@ const Model::Told* Model::change_of(const ItemIntent& intent, const std::vector<
   return change == commit.end() ? nullptr : &*change;
 }
 
-// A commit is of one request, or, where several share a write to the disk, of some.
-void Model::apply(const std::vector<Told>& commit, int writer) {
+std::vector<Model::Told> Model::taken_in(const std::vector<Request*>& order, const std::vector<Told>& commit,
+                                         std::vector<ItemIntent*>& taken) const {
   std::vector<Told> rest = commit;
-  ModelState next = state();
   const engine::Instant at = commit.front().at;
-  const auto take = [&](Request& request) {
+  for (Request* const request : order) {
     const auto is_explained = [&](const ItemIntent& intent) {
-      return explains(request, intent, change_of(intent, rest), at);
+      return explains(*request, intent, change_of(intent, rest), at);
     };
-    if (request.together && !std::all_of(request.intents.begin(), request.intents.end(), is_explained))
-      return;
-    for (ItemIntent& intent : request.intents) {
+    if (request->together && !std::all_of(request->intents.begin(), request->intents.end(), is_explained))
+      continue;
+    for (ItemIntent& intent : request->intents) {
       const Told* const change = change_of(intent, rest);
-      if (change == nullptr || !explains(request, intent, change, at)) continue;
-      intent.told = true;
+      if (change == nullptr || !explains(*request, intent, change, at)) continue;
+      taken.push_back(&intent);
       rest.erase(rest.begin() + (change - rest.data()));
     }
-  };
-  // Two may want the same: then it was the one that commits, unless it commits for others, too.
-  if (const auto own = requests_.find(writer); own != requests_.end()) take(own->second);
-  for (auto& [thread, request] : requests_) take(request);
+  }
+  return rest;
+}
+
+// A commit is of one request, or, where several share a write to the disk, of some.
+void Model::apply(const std::vector<Told>& commit, int writer) {
+  ModelState next = state();
+  // Two may want the same: then it was the one that commits, unless it commits for others, too. Of these one
+  // may want it with others of its changes or not at all, so each order is tried.
+  std::vector<Request*> order;
+  if (const auto own = requests_.find(writer); own != requests_.end()) order.push_back(&own->second);
+  for (auto& [thread, request] : requests_)
+    if (thread != writer) order.push_back(&request);
+  std::vector<std::size_t> turns(order.size());
+  std::iota(turns.begin(), turns.end(), 0);
+  std::vector<Told> rest;
+  std::vector<ItemIntent*> taken;
+  do {
+    std::vector<Request*> turned;
+    for (const std::size_t turn : turns) turned.push_back(order[turn]);
+    taken.clear();
+    rest = taken_in(turned, commit, taken);
+  } while (std::any_of(rest.begin(), rest.end(), [](const Told& change) { return !change.by_service; }) &&
+           std::next_permutation(turns.begin(), turns.end()));
+  for (ItemIntent* const intent : taken) intent->told = true;
   for (const Told& change : rest) {
     if (change.by_service) {
       by_service(next, change);

@@ -131,6 +131,9 @@ class Model {
   };
 
   void apply(const std::vector<Told>& commit, int writer);
+  // What of the commit these requests do not want, each asked in its turn, and in `taken` what they do want.
+  std::vector<Told> taken_in(const std::vector<Request*>& order, const std::vector<Told>& commit,
+                             std::vector<ItemIntent*>& taken) const;
   static bool records_follow(const ModelTable& before, const ModelTable& found, engine::Instant now);
   [[nodiscard]] bool was_near(std::size_t state, const std::string& name,
                               const std::function<bool(const ModelTable*)>& right) const;
