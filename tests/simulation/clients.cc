@@ -564,7 +564,7 @@ void Clients::change_table(const std::string& table, std::uint64_t which) {
 void Clients::move_clock() {
   Json body;
   switch (pick(4)) {
-    case 0: body = {{"to", "next-expiry"}}; break;
+    case 0: body = {{"to", "next-expiry"}, {"age_streams", true}}; break;
     default: body = {{"seconds", pick(12)}};
   }
   const Answer answer =
