@@ -30,6 +30,8 @@ class Receivers final : public compat::outbound::Invoker {
   void fail_again() { takes_all_ = false; }
   // Those who ask are gone.
   void forget_calls() { calls_.clear(); }
+  // What comes from now on is all that came.
+  void forget_taken() { taken_.clear(); }
 
   // Records as print_record has them, in the order in which each came first.
   using ByItem = std::map<std::string, std::vector<std::string>>;

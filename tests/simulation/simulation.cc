@@ -135,6 +135,12 @@ bool is_subsequence(const std::vector<std::string>& part, const std::vector<std:
   });
 }
 
+std::string lines(const std::vector<std::string>& all) {
+  std::string text;
+  for (const std::string& one : all) text += "\n    " + one;
+  return text;
+}
+
 class Simulation {
  public:
   Simulation(std::uint64_t seed, const SimulationOptions& options)
@@ -168,7 +174,10 @@ class Simulation {
       close();
       const Lost lost = random_() % 2 == 0 ? Lost::nothing : Lost::unsynced;
       may_lose_commits_ = lost == Lost::unsynced && !syncs;
-      if (may_lose_commits_) mappings_stay_ = false;
+      if (may_lose_commits_) {
+        mappings_stay_ = false;
+        receivers_->forget_taken();  // what was lost may come again, and what it followed after it
+      }
       outcome_.trace.push_back(std::string(env_->crashed() ? "--- crashed" : "--- closed") +
                                (lost == Lost::nothing ? "" : ", and the power went") +
                                (syncs ? "; every commit is synced" : ""));
@@ -356,7 +365,8 @@ class Simulation {
           return wrong(receiver + " got what never happened: " + key + " " + record);
       }
       if (streams_stay_ && !is_subsequence(records, known->second))
-        return wrong(receiver + " got the changes of " + key + " in another order");
+        return wrong(receiver + " got the changes of " + key + " in another order:" + lines(records) +
+                     "\n  than they happened:" + lines(known->second));
     }
     const ModelTable* const present = model_.state().find(table);
     if (!all || !streams_stay_ || present == nullptr || !clients_.front()->is_mapped(table)) return;
