@@ -225,11 +225,24 @@ class SimulatedEnv::Jobs final : public engine::Task {
   SimulatedEnv& env_;
 };
 
+namespace {
+
+// Before RocksDB tries again what has failed it sleeps for a second. Here others' steps come in between.
+class SleeplessClock final : public rocksdb::SystemClockWrapper {
+ public:
+  SleeplessClock() : SystemClockWrapper(rocksdb::SystemClock::Default()) {}
+  const char* Name() const override { return "SleeplessClock"; }
+  void SleepForMicroseconds(int) override {}
+};
+
+}  // namespace
+
 SimulatedEnv::SimulatedEnv()
     : EnvWrapper(rocksdb::Env::Default()),
       files_(std::make_shared<Files>(rocksdb::FileSystem::Default())),
       steps_(std::make_shared<Jobs>(*this)) {
   file_system_ = files_;
+  system_clock_ = std::make_shared<SleeplessClock>();
 }
 
 SimulatedEnv::~SimulatedEnv() = default;

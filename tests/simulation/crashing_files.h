@@ -22,6 +22,7 @@
 #include <random>
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
+#include <rocksdb/system_clock.h>
 #include <set>
 #include <string>
 
