@@ -35,14 +35,11 @@ bool are_equal(const T* a, const T* b) {
 
 template <class T>
 bool Set<T>::make(std::vector<T> members, Set& out) {
-  const auto sorted = in_order(members);
-  const bool unique = std::adjacent_find(sorted.begin(), sorted.end(), are_equal<T>) == sorted.end();
-  out.members_.clear();
-  if (unique) {
-    out.members_ = std::move(members);
-  } else {
-    out.insert_all(of_distinct(std::move(members)));
-  }
+  std::sort(members.begin(), members.end());
+  const auto distinct = std::unique(members.begin(), members.end());
+  const bool unique = distinct == members.end();
+  members.erase(distinct, members.end());
+  out.members_ = std::move(members);
   return unique;
 }
 
@@ -60,16 +57,15 @@ bool Set<T>::contains(const T& value) const {
 
 template <class T>
 void Set<T>::insert_all(const Set& other) {
-  std::set<T> known(members_.begin(), members_.end());
-  for (const T& member : other.members_) {
-    if (known.insert(member).second) members_.push_back(member);
-  }
+  members_.insert(members_.end(), other.members_.begin(), other.members_.end());
+  make(std::move(members_), *this);
 }
 
 template <class T>
 void Set<T>::erase_all(const Set& other) {
   const std::set<T> gone(other.members_.begin(), other.members_.end());
   std::erase_if(members_, [&](const T& member) { return gone.contains(member); });
+  std::sort(members_.begin(), members_.end());
 }
 
 template <class T>

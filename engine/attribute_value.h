@@ -1,7 +1,7 @@
 // DynamoDB's ten types as one variant, and Item: attribute names with their values.
 //
-// Maps are kept sorted by the bytes of their names. Sets keep their members in the order in which they were
-// given, as clients see them come back; two sets with the same members are equal whatever their order.
+// Maps are kept sorted by the bytes of their names, sets by bytes or numbers: as clients see them come back.
+// Two sets with the same members are equal whatever their order, which an earlier version did not care for.
 // Building them goes through the factories, which report duplicates.
 #pragma once
 
@@ -29,21 +29,21 @@ struct Null {
   friend bool operator==(const Null&, const Null&) = default;
 };
 
-// A set has no duplicates. `make` returns false if there were some (of which it keeps the first). DynamoDB
-// has no empty sets; refusing them is compat's business.
+// A set has no duplicates. `make` returns false if there were some (of which it keeps one). DynamoDB has no
+// empty sets; refusing them is compat's business.
 template <class T>
 class Set {
  public:
   Set() = default;
   static bool make(std::vector<T> members, Set& out);
-  // For decoders. Requires: `members` has no duplicates.
+  // For decoders: in the order that was stored. Requires: `members` has no duplicates.
   static Set of_distinct(std::vector<T> members);
 
   [[nodiscard]] const std::vector<T>& members() const { return members_; }
   [[nodiscard]] std::size_t size() const { return members_.size(); }
   [[nodiscard]] bool empty() const { return members_.empty(); }
   [[nodiscard]] bool contains(const T& value) const;
-  void insert_all(const Set& other);  // union; what is new comes last
+  void insert_all(const Set& other);  // union
   void erase_all(const Set& other);   // difference
 
   template <class U>

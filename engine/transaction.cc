@@ -34,7 +34,8 @@ bool has_sets(const AttributeValue& value) {
   return false;
 }
 
-// An item has one encoding but for the order of its sets' members: with another it has other bytes, as many.
+// An item has one encoding but for sets that an earlier version stored in another order: with it an item has
+// other bytes, as many.
 bool is_same(const StoredItem& old_item, const Item& new_item, std::string_view new_bytes) {
   if (old_item.bytes() == new_bytes) return true;
   if (old_item.bytes().size() != new_bytes.size()) return false;

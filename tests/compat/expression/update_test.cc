@@ -239,7 +239,7 @@ TEST_CASE("ADD adds to numbers and sets, and makes them") {
   CHECK(updated("ADD a :1, b :ss", "{}") == R"({"a":{"N":"1"},"b":{"SS":["x","y"]}})");
   CHECK(updated("ADD a :ss", R"({"a":{"SS":["a","x"]}})") == R"({"a":{"SS":["a","x","y"]}})");
   CHECK(updated("ADD a.b :ns", R"({"a":{"M":{"b":{"NS":["2"]}}}})") ==
-        R"({"a":{"M":{"b":{"NS":["2","1"]}}}})");
+        R"({"a":{"M":{"b":{"NS":["1","2"]}}}})");
   CHECK(updated("ADD a :ns", R"({"a":{"M":{}}})") == wrong_type);
   CHECK(updated("ADD a :1", R"({"a":{"NS":["1"]}})") == wrong_type);
   CHECK(updated("ADD a :ns", R"({"a":{"L":[]}})") == wrong_type);
