@@ -78,9 +78,7 @@ bool only_removes(const expression::Update& update) {
 Result<Item> updated_item(const Table& table, const ItemWrite& write, const StoredItem* old_item) {
   TRY(Item item,
       expression::apply(write.update, old_item ? old_item->item() : write.item, old_item != nullptr));
-  if (engine::item_size(item) > engine::item_bytes_max) {
-    return error::validation("Item size to update has exceeded the maximum allowed size");
-  }
+  if (engine::item_size(item) > engine::item_bytes_max) return update_too_large();
   // Only what is put into something can come to lie too deep.
   for (const std::string& name : nested_names(write.update)) {
     const AttributeValue* value = item.find(name);
@@ -211,6 +209,10 @@ Result<void> count_steps(const ItemWrite& write, const StoredItem* old_item, Con
                            " steps to evaluate, and Mayfly allows " +
                            std::to_string(expression::request_steps_max) +
                            ": sixteen bytes of an item, for each operand, are one");
+}
+
+Unexpected<Error> update_too_large() {
+  return error::validation("Item size to update has exceeded the maximum allowed size");
 }
 
 Result<void> check_write(const Table& table, ItemWrite& write) {

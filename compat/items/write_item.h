@@ -49,6 +49,9 @@ Result<void> count_steps(const ItemWrite& write, const engine::StoredItem* old_i
 // Checks those rules on an update that need no item: no key attribute is touched, index keys get their types.
 Result<void> check_update(const engine::Table& table, const expression::Update& update);
 
+// "Item size to update has exceeded the maximum allowed size"
+Unexpected<Error> update_too_large();
+
 // Encodes the key, with item_key or request_key, and checks index keys or the update: all that needs no item.
 Result<void> check_write(const engine::Table& table, ItemWrite& write);
 

@@ -1,3 +1,4 @@
+#include "compat/expression/update_charge.h"
 #include "compat/items/keys.h"
 #include "compat/items/request_expressions.h"
 #include "compat/items/write_item.h"
@@ -5,6 +6,7 @@
 #include "compat/tables/lookup.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shapes_common.h"
+#include "engine/item_size.h"
 
 namespace mayfly::compat {
 namespace {
@@ -37,6 +39,11 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   const auto table = write.table->description();
   TRY(write.key, request_key(*table, write.item));
   CHECK_OK(check_update(*table, write.update));
+  // Before the condition is looked at. AttributeUpdates are judged by the finished item alone, and so are
+  // transactions' and PartiQL's updates.
+  if (!write.update.legacy && expression::charge_of(write.update) > engine::item_bytes_max) {
+    return update_too_large();
+  }
   return write_item(std::move(write), wanted_answer(request), context, out);
 }
 

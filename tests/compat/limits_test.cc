@@ -75,6 +75,38 @@ TEST_CASE("an item has up to 400 KB, names included") {
         "Item size to update has exceeded the maximum allowed size");
 }
 
+TEST_CASE("what an update writes is charged up to 400 KB, whatever its condition says") {
+  Music music;
+  const auto update = [](std::size_t bytes, const std::string& condition) {
+    return json{{"TableName", "music"},
+                {"Key", {{"artist", text("a")}, {"song", text("s")}}},
+                {"UpdateExpression", "SET t = :t"},
+                {"ConditionExpression", condition},
+                {"ExpressionAttributeValues", {{":t", text(std::string(bytes, 'x'))}}}};
+  };
+  const std::size_t most = 400 * 1024 - (3 + 19 + 1);  // of a SET of an attribute with a name of one byte
+  const char* const too_large = "Item size to update has exceeded the maximum allowed size";
+  music.ok("UpdateItem", update(most, "attribute_not_exists(t)"));
+  CHECK(music.refused("UpdateItem", update(most + 1, "attribute_exists(t)")) == too_large);
+  CHECK(music.refused("UpdateItem", update(most + 1, "attribute_not_exists(t)")) == too_large);
+  CHECK(music.refused("UpdateItem", update(most, "attribute_not_exists(t)")) ==
+        "The conditional request failed");
+
+  // The finished item alone counts for AttributeUpdates, transactions and PartiQL.
+  const json value = text(std::string(most + 1, 'x'));
+  music.ok("UpdateItem", {{"TableName", "music"},
+                          {"Key", {{"artist", text("a")}, {"song", text("s")}}},
+                          {"AttributeUpdates", {{"t", {{"Value", value}}}}}});
+  music.ok("TransactWriteItems",
+           {{"TransactItems", json::array({{{"Update",
+                                             {{"TableName", "music"},
+                                              {"Key", {{"artist", text("a")}, {"song", text("s")}}},
+                                              {"UpdateExpression", "SET t = :t"},
+                                              {"ExpressionAttributeValues", {{":t", value}}}}}}})}});
+  music.ok("ExecuteStatement", {{"Statement", "UPDATE music SET t = ? WHERE artist = 'a' AND song = 's'"},
+                                {"Parameters", json::array({value})}});
+}
+
 TEST_CASE("a value is nested up to 32 levels deep, and so is a path") {
   Music music;
   music.ok("PutItem", Music::put("a", "s", {{"t", nested(31)}}));
