@@ -81,6 +81,18 @@ void for_each_path(const Condition& condition, const PathVisitor& visit) {
              condition.node);
 }
 
+void for_each_path_outside_or(const Condition& condition, const PathVisitor& visit) {
+  if (std::holds_alternative<Or>(condition.node)) return;
+  if (const auto* both = std::get_if<And>(&condition.node)) {
+    for_each_path_outside_or(*both->left, visit);
+    for_each_path_outside_or(*both->right, visit);
+  } else if (const auto* negation = std::get_if<Not>(&condition.node)) {
+    for_each_path_outside_or(*negation->operand, visit);
+  } else {
+    for_each_path(condition, visit);
+  }
+}
+
 void for_each_path(const Update& update, const PathVisitor& visit) {
   for (const SetAction& action : update.sets) {
     visit(action.path);

@@ -15,6 +15,8 @@ using PathVisitor = std::function<void(const Path&)>;
 
 // In the order in which they are written.
 void for_each_path(const Condition& condition, const PathVisitor& visit);
+// Without what stands in a branch of OR.
+void for_each_path_outside_or(const Condition& condition, const PathVisitor& visit);
 // Visits those that are changed and those that are read: SET's first, then REMOVE's, ADD's, DELETE's.
 void for_each_path(const Update& update, const PathVisitor& visit);
 

@@ -4,7 +4,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include "compat/expression/path_visitor.h"
 #include "compat/items/capacity.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shape.h"
@@ -93,16 +92,18 @@ Result<void> apply_index_projection(bool all_attributes, PageRequest& page) {
     }
     page.whole_items = !unprojected.empty();  // a local index fetches them from the table
   }
-  if (page.filter && !page.whole_items) {
-    Unprojected unprojected(target);
-    expression::for_each_path(*page.filter, [&](const expression::Path& path) { unprojected.look_at(path); });
-    if (!unprojected.empty()) {
-      return error::validation("One or more parameter values were invalid: Secondary index " +
-                               target.index->name +
-                               " does not project one or more filter attributes: " + unprojected.list());
-    }
-  }
   return {};
+}
+
+Result<void> check_filter_is_projected(const PageRequest& page, PathsOf& for_each_path) {
+  const ReadTarget& target = page.target;
+  if (target.index == nullptr || !page.filter || page.whole_items) return {};
+  Unprojected unprojected(target);
+  for_each_path(*page.filter, [&](const expression::Path& path) { unprojected.look_at(path); });
+  if (unprojected.empty()) return {};
+  return error::validation("One or more parameter values were invalid: Secondary index " +
+                           target.index->name +
+                           " does not project one or more filter attributes: " + unprojected.list());
 }
 
 Result<void> answer_page(const Context& context, const json::Value& request, const PageRequest& page_request,

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "compat/context.h"
+#include "compat/expression/path_visitor.h"
 #include "compat/items/page.h"
 #include "compat/items/read_target.h"
 #include "compat/wire/error.h"
@@ -17,10 +18,14 @@ Result<void> check_select(const json::Value& request, std::string_view message_p
 
 // Refuses ALL_ATTRIBUTES of a global index that does not project all.
 Result<void> check_all_attributes(const ReadTarget& target, const json::Value& request);
-// Checks an index's projection against what is asked for and filtered by, and decides whether whole items
-// are fetched.
+// Checks an index's projection against what is asked for, and decides whether whole items are fetched.
 Result<void> apply_index_projection(const json::Value& request, PageRequest& page);
 Result<void> apply_index_projection(bool all_attributes, PageRequest& page);
+// Refuses a filter by what the index does not project, as reads with a key condition do; a Scan's filter
+// finds that it is not there. `for_each_path` visits those of the filter's paths that count. Comes after
+// apply_index_projection.
+using PathsOf = void(const expression::Condition&, const expression::PathVisitor&);
+Result<void> check_filter_is_projected(const PageRequest& page, PathsOf& for_each_path);
 
 // Reads the page and writes the answer: Items, Count, ScannedCount, LastEvaluatedKey, ConsumedCapacity.
 Result<void> answer_page(const Context& context, const json::Value& request, const PageRequest& page,

@@ -174,6 +174,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   CHECK_OK(check_all_attributes(target, request));
   if (page.filter) CHECK_OK(check_keys_are_scalars(*target.table, nested_names(*page.filter)));
   CHECK_OK(apply_index_projection(request, page));
+  CHECK_OK(check_filter_is_projected(page, expression::for_each_path));
 
   page.range = key_range(target, condition);
   page.range.forward = boolean_member(request, "ScanIndexForward").value_or(true);

@@ -151,15 +151,6 @@ class Order {
   const KeySchema& keys_;
 };
 
-// Keyed reads may filter only by what an index holds; a Scan of one looks at what it holds.
-Result<void> check_projection(bool keyed, PageRequest& page) {
-  if (keyed) return apply_index_projection(false, page);
-  auto filter = std::exchange(page.filter, std::nullopt);
-  CHECK_OK(apply_index_projection(false, page));
-  page.filter = std::move(filter);
-  return {};
-}
-
 }  // namespace
 
 Result<Read> lower_read(const Context& context, Select select, bool consistent) {
@@ -193,7 +184,9 @@ Result<Read> lower_read(const Context& context, Select select, bool consistent) 
     page.filter = std::move(select.where);
   }
   if (page.filter) CHECK_OK(check_keys_are_scalars(*target.table, nested_names(*page.filter)));
-  CHECK_OK(check_projection(keyed, page));
+  CHECK_OK(apply_index_projection(false, page));
+  // What is asked in a branch of OR is not looked at.
+  if (keyed) CHECK_OK(check_filter_is_projected(page, expression::for_each_path_outside_or));
   return read;
 }
 
