@@ -31,7 +31,7 @@ constexpr Member members[] = {
 constexpr Shape shape = structure("BatchExecuteStatementInput", members);
 
 struct Response {
-  std::string table_name;  // empty: not even the table was found
+  std::string table_name;  // empty: refused before it ran
   std::string item;        // JSON; empty: there is none
   std::optional<ConsumedCapacity> consumed;
 };
@@ -40,10 +40,12 @@ Result<void> read(const Context& context, std::shared_ptr<engine::LiveTable> tab
                   const json::Value& request, ReturnCapacity mode, Response& response) {
   constexpr std::string_view refusal =
       "Select statements within BatchExecuteStatement must specify the primary key in the where clause.";
+  CHECK_OK(partiql::check_single_attribute_keys(*table->description(), select));
   if (select.index) return error::validation(std::string(refusal));
   TRY(ItemRead read, partiql::lower_item_read(std::move(table), std::move(select), refusal));
   const auto description = read.table->description();
   TRY(read.key, request_key(*description, read.key_item));
+  response.table_name = description->name;
   const auto item = context.database.get(*read.table, read.key);
   if (!item && !read.table->still_has(0)) return table_not_found();
   if (item) {
@@ -61,7 +63,9 @@ Result<void> write(Context& context, std::shared_ptr<engine::LiveTable> table, p
                    const json::Value& request, ReturnCapacity mode, Response& response) {
   const WantedAnswer wanted{.values = partiql::return_values(parsed), .capacity = mode};
   TRY(ItemWrite write, partiql::lower_write(table, std::move(parsed), false));
-  CHECK_OK(check_write(*table->description(), write));
+  const auto description = table->description();
+  CHECK_OK(check_write(*description, write));
+  response.table_name = description->name;
   write.item_on_failed_condition = string_member(request, "ReturnValuesOnConditionCheckFailure") == "ALL_OLD";
   TRY(WriteOutcome outcome, perform(std::move(write), wanted, context));
   response.item = std::move(outcome.item);
@@ -73,7 +77,6 @@ Result<void> execute(Context& context, partiql::Statement parsed, const json::Va
                      ReturnCapacity mode, Response& response) {
   if (std::holds_alternative<partiql::Exists>(parsed)) return partiql::exists_outside_transaction();
   TRY(auto table, find_table(context, partiql::table_name(parsed)));
-  response.table_name = table->description()->name;
   if (auto* select = std::get_if<partiql::Select>(&parsed)) {
     return read(context, std::move(table), std::move(*select), request, mode, response);
   }

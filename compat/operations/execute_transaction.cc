@@ -87,6 +87,7 @@ Result<std::optional<ItemRead>> lower_read(std::shared_ptr<engine::LiveTable> ta
                                            partiql::Statement& parsed) {
   auto& select = std::get<partiql::Select>(parsed);
   if (table == nullptr) return std::optional<ItemRead>();
+  CHECK_OK(partiql::check_single_attribute_keys(*table->description(), select));
   if (select.index) return error::validation("Reads on indices are not supported within transactions.");
   constexpr std::string_view refusal =
       "Select statements within ExecuteTransaction must specify the primary key in the where clause.";
@@ -150,10 +151,6 @@ Result<void> write_all(Context& context, std::vector<partiql::Statement> parsed,
     token = {*text, request_digest(requests)};
   out.key("Responses");
   out.begin_array();
-  for (std::size_t i = 0; i < writes.size(); ++i) {
-    out.begin_object();
-    out.end_object();
-  }
   out.end_array();
   return write_transaction(std::move(writes), std::move(token), {.capacity = return_capacity(request)},
                            context, out);

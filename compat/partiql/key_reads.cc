@@ -17,7 +17,8 @@ using expression::Condition;
 using expression::KeyPredicate;
 using Kind = expression::KeyPredicate::Kind;
 
-// An alternative is the conditions that hold together; nothing stands for one that is no key's.
+// An alternative is the conditions that hold together; nothing stands for one that is no key's. One that a
+// sort attribute has and that no range holds, a negated one, is there as `not_indexable`.
 using Alternative = std::vector<std::optional<KeyPredicate>>;
 using Alternatives = std::vector<Alternative>;
 
@@ -45,6 +46,30 @@ std::optional<Kind> key_kind(Comparator comparator) {
 }
 
 std::size_t saturated(std::size_t count) { return std::min(count, key_reads_max + 1); }
+
+bool names(std::span<const KeyAttribute> attributes, const std::string& name) {
+  return std::any_of(attributes.begin(), attributes.end(),
+                     [&](const KeyAttribute& attribute) { return attribute.name == name; });
+}
+
+// The attribute of which a condition with a constant is denied, or nullptr.
+const std::string* negated_attribute(const Condition& condition) {
+  if (const auto* comparison = std::get_if<expression::Comparison>(&condition.node)) {
+    const bool differs =
+        comparison->comparator == Comparator::not_equal && constant(comparison->right) != nullptr;
+    return differs ? attribute_of(comparison->left) : nullptr;
+  }
+  const auto* negation = std::get_if<expression::Not>(&condition.node);
+  if (negation == nullptr) return nullptr;
+  if (const auto* in = std::get_if<expression::In>(&negation->operand->node)) return attribute_of(in->value);
+  if (const auto* between = std::get_if<expression::Between>(&negation->operand->node))
+    return attribute_of(between->value);
+  if (const auto* begins = std::get_if<expression::BeginsWith>(&negation->operand->node))
+    return attribute_of(begins->value);
+  const auto* comparison = std::get_if<expression::Comparison>(&negation->operand->node);
+  return comparison != nullptr && constant(comparison->right) != nullptr ? attribute_of(comparison->left)
+                                                                         : nullptr;
+}
 
 class Decomposition {
  public:
@@ -124,8 +149,15 @@ class Decomposition {
       return all;
     }
     auto predicate = key_predicate(condition);
+    if (!predicate) predicate = negated_predicate(condition);
     if (predicate && !keys_.names(predicate->attribute)) predicate.reset();
     return {{std::move(predicate)}};
+  }
+
+  [[nodiscard]] std::optional<KeyPredicate> negated_predicate(const Condition& condition) const {
+    const std::string* attribute = negated_attribute(condition);
+    if (attribute == nullptr || !names(keys_.sort(), *attribute)) return std::nullopt;
+    return KeyPredicate{*attribute, Kind::not_indexable, {}, {}};
   }
 
   const KeySchema& keys_;
@@ -137,7 +169,7 @@ std::optional<KeyPredicate> take(Alternative& conditions, const KeyAttribute& at
                                  bool or_range = false) {
   const auto fits = [&](const std::optional<KeyPredicate>& condition) {
     return condition && condition->attribute == attribute.name &&
-           (condition->kind == Kind::equal || or_range);
+           (condition->kind == Kind::equal || (or_range && condition->kind != Kind::not_indexable));
   };
   const auto found = std::find_if(conditions.begin(), conditions.end(), fits);
   if (found == conditions.end()) return std::nullopt;
@@ -165,10 +197,48 @@ std::optional<KeyRead> key_read(Alternative conditions, const KeySchema& keys) {
     if (!equal) break;
   }
   read.filtered = !conditions.empty();
+  read.negated = std::any_of(conditions.begin(), conditions.end(),
+                             [](const auto& rest) { return rest && rest->kind == Kind::not_indexable; });
   return read;
 }
 
+bool have_one_partition(const KeyRead& a, const KeyRead& b, const KeySchema& keys) {
+  const std::size_t partition = keys.partition().size();
+  return std::equal(a.predicates.begin(), a.predicates.begin() + static_cast<std::ptrdiff_t>(partition),
+                    b.predicates.begin(),
+                    [](const KeyPredicate& x, const KeyPredicate& y) { return x.low == y.low; });
+}
+
+// Where one of several reads of a partition has a negated condition on the sort key, all of them become one
+// of the whole partition: their ranges overlap, and AWS answers their union. A read that says nothing of the
+// sort key is refused beside others, as it is where nothing is negated.
+Result<std::vector<KeyRead>> united(std::vector<KeyRead> reads, const KeySchema& keys) {
+  const std::size_t partition = keys.partition().size();
+  std::vector<KeyRead> all;
+  for (KeyRead& read : reads) {
+    const auto same = [&](const KeyRead& other) { return have_one_partition(read, other, keys); };
+    const bool negated = read.negated || std::any_of(reads.begin(), reads.end(), [&](const KeyRead& other) {
+                           return other.negated && same(other);
+                         });
+    const bool several = std::count_if(reads.begin(), reads.end(), same) > 1;
+    if (!negated || !several) {
+      all.push_back(read);
+      continue;
+    }
+    if (!read.negated && read.predicates.size() == partition) return overlapping_conditions();
+    if (std::any_of(all.begin(), all.end(), same)) continue;
+    KeyRead& whole = all.emplace_back(read);
+    whole.predicates.resize(partition);
+    whole.filtered = true;
+  }
+  return all;
+}
+
 }  // namespace
+
+Unexpected<Error> overlapping_conditions() {
+  return error::validation("Overlapping conditions with range keys are not supported in where clause");
+}
 
 std::optional<KeyPredicate> key_predicate(const Condition& condition) {
   if (const auto* comparison = std::get_if<expression::Comparison>(&condition.node)) {
@@ -214,7 +284,7 @@ Result<std::vector<KeyRead>> key_reads(const Condition& where, const KeySchema& 
     if (!read) return std::vector<KeyRead>();
     reads.push_back(*std::move(read));
   }
-  return reads;
+  return united(std::move(reads), keys);
 }
 
 }  // namespace mayfly::compat::partiql

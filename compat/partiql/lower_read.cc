@@ -30,6 +30,7 @@ Result<ReadTarget> find_target(const Context& context, const Select& select, boo
   TRY(const auto live, find_table(context, select.table));
   const auto table = live->description();
   const engine::Index* index = table->find_index(*select.index);
+  CHECK_OK(check_single_attribute_keys(*table, select));
   if (index == nullptr) return error::validation("The table does not have the specified index");
   if (consistent && index->kind == engine::Index::Kind::global) {
     return error::validation("Strongly consistent read is not supported on Global Secondary Indexes");
@@ -64,7 +65,7 @@ Result<std::vector<KeyRange>> ranges_of(const ReadTarget& target, const std::vec
     KeyRange range = key_range(target, condition);
     const auto meets = [&](const KeyRange& other) { return overlap(range, other); };
     if (std::any_of(ranges.begin(), ranges.end(), meets)) {
-      return error::validation("Overlapping conditions with range keys are not supported in where clause");
+      return overlapping_conditions();
     }
     ranges.push_back(std::move(range));
   }
@@ -152,6 +153,15 @@ class Order {
 };
 
 }  // namespace
+
+Result<void> check_single_attribute_keys(const engine::Table& table, const Select& select) {
+  const engine::Index* index = select.index ? table.find_index(*select.index) : nullptr;
+  if (index == nullptr || (index->keys.partition().size() == 1 && index->keys.sort().size() <= 1)) return {};
+  return error::validation(
+      "PartiQL statements cannot be executed on tables with multi-attribute HASH keys or multi-attribute "
+      "RANGE "
+      "keys.");
+}
 
 Result<Read> lower_read(const Context& context, Select select, bool consistent) {
   Read read;

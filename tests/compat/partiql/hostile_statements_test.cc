@@ -131,7 +131,7 @@ TEST_CASE("a statement has at most 8192 characters, a transaction a hundred stat
     statements.push_back(
         {{"Statement", "INSERT INTO music VALUE {'artist':'Ella','year':" + std::to_string(year) + "}"}});
   }
-  CHECK(emulator.ok("ExecuteTransaction", {{"TransactStatements", statements}})["Responses"].size() == 100);
+  CHECK(emulator.ok("ExecuteTransaction", {{"TransactStatements", statements}})["Responses"].empty());
   statements.push_back({{"Statement", "INSERT INTO music VALUE {'artist':'Ella','year':100}"}});
   CHECK(emulator.refused("ExecuteTransaction", {{"TransactStatements", statements}})
             .ends_with("at 'transactStatements' failed to satisfy constraint: Member must have length less "
