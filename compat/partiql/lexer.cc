@@ -2,18 +2,37 @@
 
 #include <algorithm>
 
+#include "compat/partiql/number_limits.h"
+
 namespace mayfly::compat::partiql {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-// Everything past ASCII is part of a word: names need no quotes for it.
-bool starts_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
-         (static_cast<unsigned char>(c) & 0x80) != 0;
-}
+// Names with other letters need quotes.
+bool starts_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$'; }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\v' || c == '\f'; }
 
 char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+
+bool begins_code_point(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
+
+// Where the last character stands that was passed. A line ends with LF, CR or both.
+struct Place {
+  std::uint32_t line = 1, column = 0;
+  bool after_return = false;
+
+  void advance(std::string_view text) {
+    for (const char c : text) {
+      const bool returns = c == '\r';
+      if (c == '\n' || after_return) {
+        ++line;
+        column = 0;
+      }
+      after_return = returns;
+      if (c != '\n' && !returns && begins_code_point(c)) ++column;
+    }
+  }
+};
 
 class Lexer {
  public:
@@ -24,10 +43,13 @@ class Lexer {
     for (skip_blanks(); at_ < text_.size(); skip_blanks()) {
       const std::size_t begin = at_;
       Token& added = tokens.emplace_back(token());
-      added.line = line_;
-      added.column = static_cast<std::uint32_t>(begin - line_begin_ + 1);
-      added.length = static_cast<std::uint32_t>(at_ - begin);
-      count_lines(begin);
+      place_.advance(text_.substr(begin, 1));
+      added.line = place_.line;
+      added.column = place_.column;
+      const std::string_view rest = text_.substr(begin + 1, at_ - begin - 1);
+      added.length =
+          1 + static_cast<std::uint32_t>(std::count_if(rest.begin(), rest.end(), begins_code_point));
+      place_.advance(rest);
     }
     tokens.emplace_back();
     return tokens;
@@ -52,7 +74,7 @@ class Lexer {
         break;
       }
     }
-    count_lines(begin);
+    place_.advance(text_.substr(begin, at_ - begin));
   }
 
   // Past the comment that begins here.
@@ -60,14 +82,6 @@ class Lexer {
     if (peek() != '/' || peek(1) != '*') return std::string_view::npos;
     const std::size_t close = text_.find("*/", at_ + 2);
     return close == std::string_view::npos ? close : close + 2;
-  }
-
-  void count_lines(std::size_t from) {
-    for (; from < at_; ++from) {
-      if (text_[from] != '\n') continue;
-      ++line_;
-      line_begin_ = from + 1;
-    }
   }
 
   Token cut(Token::Kind kind, std::size_t length) {
@@ -88,11 +102,11 @@ class Lexer {
       return cut(Token::Kind::word, length);
     }
     if (c == '/' && peek(1) == '*') return cut(Token::Kind::unknown, text_.size() - at_);
-    constexpr std::string_view pairs[] = {"<>", "<=", ">=", "<<", ">>", "!="};
+    constexpr std::string_view pairs[] = {"<>", "<=", ">=", "<<", ">>", "!=", "||"};
     for (const std::string_view pair : pairs) {
       if (text_.substr(at_).starts_with(pair)) return cut(Token::Kind::punctuation, 2);
     }
-    constexpr std::string_view marks = "()[]{},.:;+-*/=<>";
+    constexpr std::string_view marks = "()[]{},.:;+-*/%=<>@";
     return cut(marks.find(c) != std::string_view::npos ? Token::Kind::punctuation : Token::Kind::unknown, 1);
   }
 
@@ -115,6 +129,7 @@ class Lexer {
     return token;
   }
 
+  // An exponent without digits is none that belongs to a number, or to anything.
   Token number() {
     std::size_t length = 0;
     while (is_digit(peek(length))) ++length;
@@ -122,20 +137,21 @@ class Lexer {
       ++length;
       while (is_digit(peek(length))) ++length;
     }
-    if (upper(peek(length)) == 'E') {
-      const std::size_t sign = peek(length + 1) == '+' || peek(length + 1) == '-' ? 1 : 0;
-      if (is_digit(peek(length + 1 + sign))) {
-        length += 1 + sign;
-        while (is_digit(peek(length))) ++length;
-      }
-    }
-    return cut(Token::Kind::number, length);
+    if (upper(peek(length)) != 'E') return decimal(length);
+    ++length;
+    if (peek(length) == '+' || peek(length) == '-') ++length;
+    if (!is_digit(peek(length))) return cut(Token::Kind::unknown, length);
+    while (is_digit(peek(length))) ++length;
+    return decimal(length);
+  }
+  Token decimal(std::size_t length) {
+    const bool fits = is_java_decimal(text_.substr(at_, length));
+    return cut(fits ? Token::Kind::number : Token::Kind::unknown, length);
   }
 
   std::string_view text_;
   std::size_t at_ = 0;
-  std::uint32_t line_ = 1;
-  std::size_t line_begin_ = 0;
+  Place place_;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Cuts a PartiQL statement into tokens. Never fails: what belongs to no token, or a quote or comment that is
-// not closed, becomes an `unknown` one, which the parser then refuses.
+// Cuts a PartiQL statement into tokens, as PartiQL's published lexer does. Never fails: what belongs to no
+// token, a quote or comment that is not closed and a number whose exponent or scale is no 32-bit integer
+// become `unknown` ones, for which the parser refuses the statement.
 //
 //   tokens of  SELECT "a b" WHERE id <> 'it''s'   ->  word "SELECT", quoted "a b", word "WHERE", word "id",
 //                                                     punctuation "<>", string "it's", end
@@ -16,7 +17,7 @@ struct Token {
   enum class Kind : std::uint8_t { word, quoted, string, number, parameter, punctuation, unknown, end };
   Kind kind = Kind::end;
   std::string text;  // without quotes, with what they escaped
-  // Where it stands, as some messages say: from 1, and with its quotes.
+  // Where it stands, as some messages say: in code points, from 1, and with its quotes.
   std::uint32_t line = 0, column = 0, length = 0;
 
   [[nodiscard]] bool is(std::string_view mark) const { return kind == Kind::punctuation && text == mark; }

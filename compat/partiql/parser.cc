@@ -1,13 +1,5 @@
-// The grammar, as far as DynamoDB has it (conditions and values: expression_parser.h, value_parser.h):
-//
-//   statement  := select | EXISTS ( select )
-//               | INSERT INTO name VALUE item
-//               | UPDATE name ( SET path = new, … | REMOVE path, … )+ [ where ] [ returning ]
-//               | DELETE FROM name [ where ] [ returning ]
-//   select     := SELECT ( * | path, … ) FROM name [ . name ] [ where ] [ ORDER BY name [ASC|DESC], … ]
-//   where      := WHERE condition
-//   new        := an expression | set_add(path, value) | set_delete(path, value)
-//   returning  := RETURNING ( ALL | MODIFIED ) ( OLD | NEW ) *
+// What a statement's syntax is to DynamoDB: tables, what is selected and changed, and in which words the rest
+// is refused.
 #include "compat/partiql/parser.h"
 
 #include <algorithm>
@@ -16,7 +8,9 @@
 
 #include "compat/expression/path_set.h"
 #include "compat/expression/projection.h"
-#include "compat/partiql/expression_parser.h"
+#include "compat/partiql/expression_reader.h"
+#include "compat/partiql/syntax_parser.h"
+#include "compat/partiql/token_reader.h"
 #include "compat/wire/attribute_value_json.h"
 
 namespace mayfly::compat::partiql {
@@ -27,90 +21,115 @@ using engine::Type;
 using expression::Condition;
 using expression::Path;
 using expression::UpdateValue;
+using Kind = Node::Kind;
 
 bool is_set(const AttributeValue& value) {
   return value.type() == Type::string_set || value.type() == Type::number_set ||
          value.type() == Type::binary_set;
 }
 
-class Parser : ExpressionParser {
- public:
-  Parser(std::string_view text, std::vector<AttributeValue> parameters)
-      : ExpressionParser(text, std::move(parameters)) {}
+// The names of a table, or of a table and its index.
+Result<std::vector<std::string>> source_names(const Node& node) {
+  std::vector<std::string> names;
+  if (node.kind == Kind::name) {
+    names.push_back(node.text);
+  } else if (node.kind == Kind::path) {
+    for (const Node& part : node.children) {
+      const bool is_name = names.empty() ? part.kind == Kind::name : part.kind == Kind::string;
+      if (!is_name) return error::validation("Unexpected path component" + part.token.place());
+      names.push_back(part.text);
+    }
+  } else {
+    return error::validation("Only select from a single table or index is supported.");
+  }
+  if (std::find(names.begin(), names.end(), "") != names.end())
+    return error::validation("Path component cannot be an empty string");
+  return names;
+}
 
-  Result<Statement> parse() {
-    TRY(Statement parsed, statement());
-    accept(";");
-    if (peek().kind != Token::Kind::end) return unexpected("Unexpected token after expression");
+Unexpected<Error> single_table_only(const Node& node) {
+  return error::validation(
+      "FROM clause may only contain a single table name in data manipulation statements" +
+      node.token.place());
+}
+
+// The table of an UPDATE or a DELETE.
+Result<std::string> changed_table(const SourceSyntax& source) {
+  if (source.joined) return single_table_only(source.node);
+  if (source.renamed) return error::validation("Aliasing is not supported");
+  if (source.node.kind != Kind::name && source.node.kind != Kind::path) return single_table_only(source.node);
+  TRY(std::vector<std::string> names, source_names(source.node));
+  if (names.size() > 1) return error::validation("This operation is not supported on an index");
+  return std::move(names.front());
+}
+
+Result<Returning> returning(const std::optional<ReturningSyntax>& syntax) {
+  if (!syntax) return Returning::nothing;
+  if (!syntax->whole)
+    return error::validation("Expected '*' after ( MODIFIED | ALL ) ( NEW | OLD ) in RETURNING clause");
+  if (syntax->all) return syntax->old ? Returning::all_old : Returning::all_new;
+  return syntax->old ? Returning::modified_old : Returning::modified_new;
+}
+
+class Parser : ExpressionReader {
+ public:
+  explicit Parser(std::vector<AttributeValue> parameters) : ExpressionReader(std::move(parameters)) {}
+
+  Result<Statement> read(const Syntax& syntax) {
+    TRY(Statement statement, std::visit([&](const auto& each) { return lower(each); }, syntax));
     CHECK_OK(check_all_parameters_used());
-    return parsed;
+    return statement;
   }
 
  private:
-  Result<Statement> statement();
-  Result<Select> select();
-  Result<Statement> exists();
-  Result<Statement> insert();
-  Result<Statement> update();
-  Result<Statement> remove();
+  Result<Statement> lower(const SelectSyntax& syntax);
+  Result<Statement> lower(const InsertSyntax& syntax);
+  Result<Statement> lower(const UpdateSyntax& syntax);
+  Result<Statement> lower(const DeleteSyntax& syntax);
+  Result<Statement> lower(const Node& syntax);
 
-  Result<expression::Projection> projection();
-  Result<std::string> changed_table();
-  Result<std::vector<OrderBy>> order();
-  Result<std::optional<Condition>> where();
-  Result<Returning> returning();
-  Result<void> set_clause(expression::Update& update);
-  Result<void> set_members(Path target, expression::Update& update);
-  Result<void> remove_clause(expression::Update& update);
+  Result<Select> select(const SelectSyntax& syntax);
+  Result<expression::Projection> projection(const SelectSyntax& syntax);
+  Result<std::optional<Condition>> where(const std::optional<Node>& syntax);
+  Result<void> change(const UpdateSyntax::Change& syntax, expression::Update& update);
+  Result<void> change_members(Path target, const Node& call, expression::Update& update);
 };
 
-Result<Statement> Parser::statement() {
-  if (accept_keyword("SELECT")) {
-    TRY(Select parsed, select());
-    return Statement(std::move(parsed));
-  }
-  if (accept_keyword("EXISTS")) return exists();
-  if (accept_keyword("INSERT")) return insert();
-  if (accept_keyword("UPDATE")) return update();
-  if (accept_keyword("DELETE")) return remove();
-  return malformed("Expected data manipulation");
+Result<Statement> Parser::lower(const SelectSyntax& syntax) {
+  TRY(Select parsed, select(syntax));
+  return Statement(std::move(parsed));
 }
 
-Result<Select> Parser::select() {
+Result<Select> Parser::select(const SelectSyntax& syntax) {
   Select select;
-  TRY(select.projection, projection());
-  CHECK_OK(expect_keyword("FROM"));
-  TRY(select.table, name());
-  if (accept(".")) {
-    TRY(select.index, name());
-    if (peek().is("."))
-      return error::validation("A path may contain at most 2 components in the FROM clause");
+  if (syntax.from.joined) return error::validation("Only select from a single table or index is supported.");
+  if (syntax.renamed || syntax.from.renamed) return error::validation("Aliasing is not supported");
+  TRY(std::vector<std::string> names, source_names(syntax.from.node));
+  if (names.size() > 2)
+    return error::validation("A path may contain at most 2 components in the FROM clause");
+  select.table = std::move(names.front());
+  if (names.size() == 2) select.index = std::move(names.back());
+  TRY(select.projection, projection(syntax));
+  TRY(select.where, where(syntax.where));
+  for (const OrderSyntax& order : syntax.order) {
+    TRY(const Path term, path(order.term));
+    const bool is_name = term.elements.size() == 1;  // no key is anything else
+    select.order.push_back(
+        {is_name ? expression::flat_name(term) : expression::describe(term), order.descending});
   }
-  if (peek().is(",")) return error::validation("Only select from a single table or index is supported.");
-  TRY(select.where, where());
-  TRY(select.order, order());
-  for (const std::string_view clause : {"LIMIT", "OFFSET", "GROUP", "HAVING"}) {
-    if (peek().is_keyword(clause)) {
-      return error::validation("Unsupported clause: " + std::string(clause) + peek(1).place());
-    }
+  if (syntax.unsupported) {
+    return error::validation("Unsupported clause: " + syntax.unsupported->name +
+                             syntax.unsupported->what.place());
   }
   return select;
 }
 
-Result<expression::Projection> Parser::projection() {
+Result<expression::Projection> Parser::projection(const SelectSyntax& syntax) {
   expression::Projection projection;
-  if (accept("*")) {
-    if (!peek().is(",")) return projection;
-    return error::validation("Other attributes should not be present in the projection when '*' is used.");
-  }
   expression::PathSet distinct;
   std::vector<std::string> names;
-  do {
-    if (peek().is("*")) {
-      return error::validation("Other attributes should not be present in the projection when '*' is used.");
-    }
-    TRY(Path selected, path());
-    if (peek().is_keyword("AS")) return error::validation("Aliasing is not supported");
+  for (const Node& node : syntax.projection) {
+    TRY(Path selected, path(node));
     std::string name = expression::flat_name(selected);
     if (std::find(names.begin(), names.end(), name) != names.end()) {
       return error::validation("Duplicate identifiers in select clause: " + name);
@@ -118,64 +137,36 @@ Result<expression::Projection> Parser::projection() {
     names.push_back(std::move(name));
     distinct.add(selected);
     projection.push_back(std::move(selected));
-  } while (accept(","));
+  }
   if (!distinct.overlap().empty()) return error::validation(distinct.overlap());
   return projection;
 }
 
-Result<std::vector<OrderBy>> Parser::order() {
-  std::vector<OrderBy> order;
-  if (!accept_keyword("ORDER")) return order;
-  CHECK_OK(expect_keyword("BY"));
-  do {
-    OrderBy& term = order.emplace_back();
-    TRY(term.attribute, name());
-    term.descending = accept_keyword("DESC");
-    if (!term.descending) accept_keyword("ASC");
-  } while (accept(","));
-  return order;
+Result<std::optional<Condition>> Parser::where(const std::optional<Node>& syntax) {
+  if (!syntax) return std::optional<Condition>();
+  TRY(Condition read, condition(*syntax));
+  return std::optional<Condition>(std::move(read));
 }
 
-Result<Statement> Parser::exists() {
-  CHECK_OK(expect("("));
-  CHECK_OK(expect_keyword("SELECT"));
-  TRY(Select checked, select());
-  CHECK_OK(expect(")"));
-  return Statement(Exists{std::move(checked)});
-}
-
-Result<std::string> Parser::changed_table() {
-  TRY(std::string table, name());
-  if (peek().is(".")) return error::validation("This operation is not supported on an index");
-  return table;
-}
-
-Result<Statement> Parser::insert() {
+Result<Statement> Parser::lower(const InsertSyntax& syntax) {
   Insert insert;
-  CHECK_OK(expect_keyword("INTO"));
-  TRY(insert.table, changed_table());
-  // SQL's "(names) VALUES (values)" is called that, too.
-  if (!accept_keyword("VALUE")) return malformed("Unexpected keyword");
-  TRY(insert.item, item());
+  if (syntax.target.kind != Kind::name) {
+    CHECK_OK(source_names(syntax.target));
+    return single_table_only(syntax.target);
+  }
+  TRY(std::vector<std::string> names, source_names(syntax.target));
+  insert.table = std::move(names.front());
+  if (syntax.several) return several_items();
+  TRY(insert.item, item(syntax.value));
   if (insert.item.find("") != nullptr) return empty_attribute_name();
-  if (peek().is_keyword("RETURNING")) return error::validation("RETURNING is not supported in INSERT");
+  if (syntax.returning) return error::validation("RETURNING is not supported in INSERT");
   return Statement(std::move(insert));
 }
 
-Result<Statement> Parser::update() {
+Result<Statement> Parser::lower(const UpdateSyntax& syntax) {
   Update update;
-  TRY(update.table, changed_table());
-  if (!peek().is_keyword("SET") && !peek().is_keyword("REMOVE"))
-    return malformed("Expected data manipulation");
-  for (;;) {
-    if (accept_keyword("SET")) {
-      CHECK_OK(set_clause(update.update));
-    } else if (accept_keyword("REMOVE")) {
-      CHECK_OK(remove_clause(update.update));
-    } else {
-      break;
-    }
-  }
+  TRY(update.table, changed_table(syntax.table));
+  for (const UpdateSyntax::Change& each : syntax.changes) CHECK_OK(change(each, update.update));
   expression::PathSet changed;
   for (const auto& action : update.update.sets) changed.add(action.path);
   for (const auto& action : update.update.removes) changed.add(action.path);
@@ -183,76 +174,41 @@ Result<Statement> Parser::update() {
   for (const auto& action : update.update.deletes) changed.add(action.path);
   if (!changed.overlap().empty()) return error::validation(changed.overlap());
   if (!changed.conflict().empty()) return error::validation(changed.conflict());
-  TRY(update.where, where());
-  TRY(update.returning, returning());
+  TRY(update.where, where(syntax.where));
+  TRY(update.returning, returning(syntax.returning));
   return Statement(std::move(update));
 }
 
-Result<Statement> Parser::remove() {
-  Delete remove;
-  CHECK_OK(expect_keyword("FROM"));
-  TRY(remove.table, changed_table());
-  TRY(remove.where, where());
-  const std::string kind = peek(1).text, image = peek(2).text;
-  TRY(remove.returning, returning());
-  if (remove.returning != Returning::nothing && remove.returning != Returning::all_old) {
-    return error::validation("Invalid returning clause: RETURNING " + kind + " " + image +
-                             " *. Only RETURNING ALL OLD * is allowed in DELETE statements.");
+Result<void> Parser::change(const UpdateSyntax::Change& syntax, expression::Update& update) {
+  TRY(Path target, path(syntax.target));
+  if (!syntax.value) {
+    update.removes.push_back({std::move(target)});
+    return {};
   }
-  return Statement(std::move(remove));
-}
-
-Result<std::optional<Condition>> Parser::where() {
-  if (!accept_keyword("WHERE")) return std::optional<Condition>();
-  TRY(Condition parsed, condition());
-  return std::optional<Condition>(std::move(parsed));
-}
-
-Result<Returning> Parser::returning() {
-  if (!accept_keyword("RETURNING")) return Returning::nothing;
-  const bool all = accept_keyword("ALL");
-  if (!all) CHECK_OK(expect_keyword("MODIFIED"));
-  const bool old = accept_keyword("OLD");
-  if (!old) CHECK_OK(expect_keyword("NEW"));
-  if (!accept("*")) {
-    return error::validation("Expected '*' after ( MODIFIED | ALL ) ( NEW | OLD ) in RETURNING clause");
-  }
-  if (all) return old ? Returning::all_old : Returning::all_new;
-  return old ? Returning::modified_old : Returning::modified_new;
-}
-
-Result<void> Parser::set_clause(expression::Update& update) {
-  do {
-    TRY(Path target, path());
-    CHECK_OK(expect("="));
-    if (at_function("SET_ADD") || at_function("SET_DELETE")) {
-      CHECK_OK(set_members(std::move(target), update));
-      continue;
-    }
-    TRY(UpdateValue assigned, new_value());
-    update.sets.push_back({std::move(target), std::move(assigned)});
-  } while (accept(","));
+  const Node& value = *syntax.value;
+  if (value.kind == Kind::call && (value.text == "set_add" || value.text == "set_delete"))
+    return change_members(std::move(target), value, update);
+  TRY(UpdateValue assigned, new_value(value));
+  update.sets.push_back({std::move(target), std::move(assigned)});
   return {};
 }
 
 // A set is changed where it is: the first argument is what is assigned to.
-Result<void> Parser::set_members(Path target, expression::Update& update) {
-  const Token function = next();
-  const bool add = function.is_keyword("SET_ADD");
+Result<void> Parser::change_members(Path target, const Node& call, expression::Update& update) {
+  const bool add = call.text == "set_add";
   const std::string name = add ? "SET_ADD" : "SET_DELETE";
-  CHECK_OK(expect("("));
-  const Token first = peek();
-  TRY(const Path of, path());
-  CHECK_OK(expect(","));
-  TRY(AttributeValue members, value());
-  CHECK_OK(expect(")"));
-  if (of != target) {
+  if (call.children.size() != 2)
+    return error::validation(name + " must have exactly two arguments" + call.token.place());
+  const Node& first = call.children.front();
+  const auto of = path(first);
+  if (!of || *of != target) {
     return error::validation("The first argument to " + name + " must equal the assignment value" +
-                             function.place());
+                             call.token.place());
   }
+  TRY(AttributeValue members, value(call.children.back()));
   if (!is_set(members)) {
     return error::validation("The second argument to " + name + " must be a value with type SET" +
-                             first.place());
+                             first.token.place());
   }
   if (add) {
     update.adds.push_back({std::move(target), std::move(members)});
@@ -262,18 +218,37 @@ Result<void> Parser::set_members(Path target, expression::Update& update) {
   return {};
 }
 
-Result<void> Parser::remove_clause(expression::Update& update) {
-  do {
-    TRY(Path removed, path());
-    update.removes.push_back({std::move(removed)});
-  } while (accept(","));
-  return {};
+Result<Statement> Parser::lower(const DeleteSyntax& syntax) {
+  Delete remove;
+  TRY(remove.table, changed_table(syntax.table));
+  TRY(remove.where, where(syntax.where));
+  TRY(remove.returning, returning(syntax.returning));
+  if (remove.returning != Returning::nothing && remove.returning != Returning::all_old) {
+    return error::validation("Invalid returning clause: RETURNING " +
+                             std::string(syntax.returning->all ? "ALL" : "MODIFIED") +
+                             (syntax.returning->old ? " OLD" : " NEW") +
+                             " *. Only RETURNING ALL OLD * is allowed in DELETE statements.");
+  }
+  return Statement(std::move(remove));
+}
+
+// EXISTS(SELECT …) is one by itself; all other expressions are none.
+Result<Statement> Parser::lower(const Node& syntax) {
+  if (syntax.kind == Kind::call && syntax.text == "exists") {
+    if (syntax.children.size() != 1 || syntax.children.front().kind != Kind::select)
+      return error::validation("EXISTS() must contain a single item read with additional condition");
+    TRY(Select checked, select(*syntax.children.front().select));
+    return Statement(Exists{std::move(checked)});
+  }
+  if (syntax.kind == Kind::operation || syntax.kind == Kind::is_type) return unsupported_operation(syntax);
+  return malformed("Expected data manipulation");
 }
 
 }  // namespace
 
 Result<Statement> parse(std::string_view text, std::vector<AttributeValue> parameters) {
-  return Parser(text, std::move(parameters)).parse();
+  TRY(const Syntax syntax, parse_syntax(text));
+  return Parser(std::move(parameters)).read(syntax);
 }
 
 }  // namespace mayfly::compat::partiql

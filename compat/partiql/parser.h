@@ -3,8 +3,9 @@
 //   auto statement = partiql::parse("DELETE FROM \"music\" WHERE artist = ?",
 //                                   {engine::AttributeValue("Nina")});
 //
-// Errors: "Statement wasn't well formed, can't be processed: …", "Number of parameters in request and
-// statement don't match.", and those of values (numbers that do not fit, sets of mixed types).
+// Errors: those of the syntax (syntax_parser.h), and what DynamoDB refuses of what is well formed: "Number of
+// parameters in request and statement don't match.", values (numbers that do not fit, sets of mixed types),
+// functions and clauses that it does not have.
 #pragma once
 
 #include <string_view>

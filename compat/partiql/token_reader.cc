@@ -8,6 +8,12 @@ Unexpected<Error> malformed(const std::string& what) {
   return error::validation("Statement wasn't well formed, can't be processed: " + what);
 }
 
+Result<void> TokenReader::check_tokens() const {
+  const auto is_unknown = [](const Token& token) { return token.kind == Token::Kind::unknown; };
+  if (std::any_of(tokens_.begin(), tokens_.end(), is_unknown)) return malformed("");
+  return {};
+}
+
 bool TokenReader::accept(std::string_view mark) {
   if (!peek().is(mark)) return false;
   next();
@@ -20,13 +26,8 @@ bool TokenReader::accept_keyword(std::string_view upper_case) {
   return true;
 }
 
-Result<void> TokenReader::expect(std::string_view mark) {
-  if (!accept(mark)) return unexpected("Unexpected term");
-  return {};
-}
-
-Result<void> TokenReader::expect_keyword(std::string_view upper_case) {
-  if (!accept_keyword(upper_case)) return unexpected("Unexpected term");
+Result<void> TokenReader::expect(std::string_view mark, std::string_view name) {
+  if (!accept(mark)) return malformed("Expected " + std::string(name));
   return {};
 }
 
@@ -36,16 +37,6 @@ bool TokenReader::at_keyword() const {
 
 bool TokenReader::at_name() const {
   return peek().kind == Token::Kind::quoted || (peek().kind == Token::Kind::word && !at_keyword());
-}
-
-bool TokenReader::at_call() const { return peek().kind == Token::Kind::word && peek(1).is("("); }
-
-bool TokenReader::at_function(std::string_view upper_case) const {
-  return at_call() && peek().is_keyword(upper_case);
-}
-
-Unexpected<Error> TokenReader::unexpected(const std::string& otherwise) const {
-  return malformed(at_keyword() ? "Unexpected keyword" : otherwise);
 }
 
 }  // namespace mayfly::compat::partiql

@@ -1,5 +1,4 @@
-// What the parsers of PartiQL share: tokens, read one after the other, and the words for what does not
-// belong.
+// What the parser of syntax reads of its tokens, one after the other, and the words for what does not belong.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +11,7 @@
 
 namespace mayfly::compat::partiql {
 
-// Parentheses, NOTs, calls and terms within each other.
+// Parentheses, NOTs, calls, literals and terms within each other.
 inline constexpr int expression_depth_max = 100;
 
 // "Statement wasn't well formed, can't be processed: …"
@@ -22,24 +21,23 @@ class TokenReader {
  protected:
   explicit TokenReader(std::string_view text) : tokens_(tokenize(text)) {}
 
+  // No token is `unknown`. Nothing is said of one that is.
+  [[nodiscard]] Result<void> check_tokens() const;
+
   [[nodiscard]] const Token& peek(std::size_t ahead = 0) const {
     return tokens_[std::min(at_ + ahead, tokens_.size() - 1)];
   }
   const Token& next() { return tokens_[std::min(at_++, tokens_.size() - 1)]; }
-  [[nodiscard]] const Token& previous() const {
-    return tokens_[std::min(at_, tokens_.size()) - 1];
-  }  // that was read
   bool accept(std::string_view mark);
   bool accept_keyword(std::string_view upper_case);
-  Result<void> expect(std::string_view mark);
-  Result<void> expect_keyword(std::string_view upper_case);
-
+  // "Expected RIGHT_PAREN"
+  Result<void> expect(std::string_view mark, std::string_view name);
+  [[nodiscard]] bool at_end() const { return peek().kind == Token::Kind::end; }
+  [[nodiscard]] bool at_keywords(std::string_view first, std::string_view second) const {
+    return peek().is_keyword(first) && peek(1).is_keyword(second);
+  }
   [[nodiscard]] bool at_keyword() const;  // a word that is no name unless it is quoted
   [[nodiscard]] bool at_name() const;
-  [[nodiscard]] bool at_call() const;  // any word and a '('
-  [[nodiscard]] bool at_function(std::string_view upper_case) const;
-  // A keyword that stands where it may not is always called that.
-  [[nodiscard]] Unexpected<Error> unexpected(const std::string& otherwise) const;
 
   // One level deeper, for as long as it lives; false: too deep.
   class Level {

@@ -34,17 +34,18 @@ TEST_CASE("tokens keep what quotes protect, and comments are none") {
   CHECK(joined == "SELECT|a \"b|FROM|t|WHERE|x|<>|it's|AND|y|>=|-|1.5e3||");
 }
 
-TEST_CASE("a quote that is not closed, and what no token begins with, is refused") {
-  CHECK(refusal("SELECT * FROM t WHERE a = 'x") ==
-        "Statement wasn't well formed, can't be processed: Unexpected term");
-  CHECK(refusal("SELECT * FROM t WHERE a = ~") ==
-        "Statement wasn't well formed, can't be processed: Unexpected term");
+TEST_CASE("a quote that is not closed, and what no token begins with, is refused without another word") {
+  for (const char* text : {"SELECT * FROM t WHERE a = 'x", "SELECT \"x FROM t", "SELECT * FROM t WHERE a = ~",
+                           "SELECT * FROM t WHERE a = 1e", "SELECT * FROM t WHERE a = 1e-b", "nonsense #",
+                           "SELECT * FROM t WHERE a | b", "SELECT ! FROM t"}) {
+    INFO(text);
+    CHECK(refusal(text) == "Statement wasn't well formed, can't be processed: ");
+  }
 }
 
 TEST_CASE("comments are blanks, and one that is not closed is refused") {
   CHECK(refusal("SELECT/**/* FROM t -- all\nWHERE a/* b */=1;--").empty());
-  CHECK(refusal("SELECT * FROM t /* open") ==
-        "Statement wasn't well formed, can't be processed: Unexpected token after expression");
+  CHECK(refusal("SELECT * FROM t /* open") == "Statement wasn't well formed, can't be processed: ");
   CHECK(refusal("UPDATE t SET a = a--1") == "");  // what is after the a is a comment
 }
 
@@ -62,6 +63,25 @@ TEST_CASE("a message says where: line, column and length") {
   CHECK(refusal("INSERT INTO t VALUE {'m':{'k':?}}") ==
         "Unsupported data type: Parameter under key root.k at 1:31:1");
   CHECK(refusal("SELECT * FROM t LIMIT 10") == "Unsupported clause: LIMIT at 1:23:2");
+  // Columns and lengths are code points; a line ends with CR, LF or both.
+  CHECK(refusal("SELECT \"\xc3\xa9\", 1 FROM t") == "Unexpected path component at 1:13:1");
+  CHECK(refusal("SELECT \r\n\r \n 'caf\xc3\xa9' FROM t") == "Unexpected path component at 4:2:6");
+}
+
+TEST_CASE("operators bind as PartiQL has them") {
+  const auto where = [](const std::string& text) {
+    auto statement = parse("SELECT * FROM t WHERE " + text, {});
+    INFO(text << ": " << (statement ? "" : statement.error().message));
+    REQUIRE(statement);
+    return *std::move(std::get<Select>(*statement).where);
+  };
+  CHECK(std::holds_alternative<expression::Not>(where("NOT a = 1").node));
+  CHECK(std::holds_alternative<expression::And>(where("a BETWEEN 1 AND 2 AND b = 3").node));
+  CHECK(std::holds_alternative<expression::Not>(where("a NOT IN (1, 2)").node));
+  CHECK(std::holds_alternative<expression::Not>(where("a IS NOT NULL").node));
+  // A comparison by order binds tighter than one by equality: it is what is compared with FALSE.
+  CHECK(std::holds_alternative<expression::Not>(where("a < 1 = false").node));
+  CHECK(std::holds_alternative<expression::Or>(where("a = 1 AND b = 2 OR c = 3 AND d = 4").node));
 }
 
 TEST_CASE("keywords are no names unless they are quoted") {
@@ -85,6 +105,8 @@ TEST_CASE("statements nested without end are refused, not followed") {
   CHECK(refusal("SELECT * FROM t WHERE " + std::string(8000, '(')) ==
         "Statement wasn't well formed, can't be processed: Unexpected term");
   CHECK(refusal("INSERT INTO t VALUE {'a':" + std::string(8000, '[')) ==
+        "Statement wasn't well formed, can't be processed: Unexpected term");
+  CHECK(refusal("INSERT INTO t VALUE {'a':" + std::string(40, '[') + std::string(40, ']') + "}") ==
         "Nesting Levels have exceeded supported limits under root" + repeated("[0]", 32));
   CHECK(refusal("UPDATE t SET a = {'b':" + repeated("{'c':", 31) + "1" + std::string(32, '}')) ==
         "Nesting Levels have exceeded supported limits under root.b" + repeated(".c", 31));
@@ -105,8 +127,9 @@ TEST_CASE("sets are of one type, and not empty") {
 }
 
 TEST_CASE("numbers have DynamoDB's limits") {
-  CHECK(refusal("SELECT * FROM t WHERE a = 1e126") ==
-        "Number overflow. Attempting to store a number with magnitude larger than supported range");
+  CHECK(
+      refusal("SELECT * FROM t WHERE a = 1e126") ==
+      "Number overflow. Attempting to store a number with magnitude larger than supported range under root");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Values in a statement: literals and parameters.
+// Values of a statement: literals and parameters.
 //
 //   value := 'text' | number | TRUE | FALSE | NULL | ? | [ value, … ] | { 'name': value, … } | << value, … >>
 //
@@ -11,21 +11,20 @@
 #include <utility>
 #include <vector>
 
-#include "compat/partiql/token_reader.h"
+#include "compat/partiql/syntax.h"
 #include "compat/wire/error.h"
 #include "engine/attribute_value.h"
 
 namespace mayfly::compat::partiql {
 
-class ValueParser : protected TokenReader {
+class ValueReader {
  protected:
-  ValueParser(std::string_view text, std::vector<engine::AttributeValue> parameters)
-      : TokenReader(text), parameters_(std::move(parameters)) {}
+  explicit ValueReader(std::vector<engine::AttributeValue> parameters) : parameters_(std::move(parameters)) {}
 
-  Result<engine::AttributeValue> value();
-  Result<engine::AttributeValue> parameter();
+  Result<engine::AttributeValue> value(const Node& node);
+  Result<engine::AttributeValue> parameter(const Node& node);
   // What INSERT writes: a map whose members may be parameters.
-  Result<engine::Item> item();
+  Result<engine::Item> item(const Node& node);
 
   // "Number of parameters in request and statement don't match."
   [[nodiscard]] Result<void> check_all_parameters_used() const;
@@ -35,17 +34,18 @@ class ValueParser : protected TokenReader {
     std::string path = "root";
     int depth = 0;
   };
-  Result<engine::AttributeValue> literal(const Place& place);
-  Result<engine::AttributeValue> number();
-  Result<engine::AttributeValue> list(const Place& place);
-  Result<engine::AttributeValue> map(const Place& place);
-  Result<engine::AttributeValue> set(const Place& place);
-  // 'name': value, … } with `read` for each value.
+  Result<engine::AttributeValue> literal(const Node& node, const Place& place);
+  Result<engine::AttributeValue> list(const Node& node, const Place& place);
+  Result<engine::AttributeValue> set(const Node& node, const Place& place);
+  // With `read` for each member's value.
   template <class Read>
-  Result<engine::Map> members(const std::string& path, Read read);
+  Result<engine::Map> members(const Node& node, const std::string& path, Read read);
 
-  std::vector<engine::AttributeValue> parameters_;
+  std::vector<engine::AttributeValue> parameters_;  // moved from, as they are used
   std::size_t parameters_used_ = 0;
 };
+
+// "INSERT INTO … VALUE <<…>>"
+Unexpected<Error> several_items();
 
 }  // namespace mayfly::compat::partiql

@@ -1,0 +1,51 @@
+// Conditions, and what UPDATE sets, as the expressions' tree:
+//
+//   condition  := condition ( AND | OR ) condition | NOT condition | condition = boolean
+//               | operand ( = | <> | < | <= | > | >= ) operand
+//               | operand [NOT] BETWEEN operand AND operand
+//               | operand [NOT] IN ( [operand, …] | (operand, …) | ? ) | path IS [NOT] ( MISSING | type )
+//               | function(…)
+//   function   := begins_with | contains | attribute_type | attribute_exists | attribute_not_exists
+//   operand    := path | value | size(path)
+//   new        := new ( + | - ) new | path | value | list_append(new, new)
+//
+// What DynamoDB has no use for is refused by the name that PartiQL's syntax tree has for it: "Unsupported
+// operation: IsType".
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compat/expression/ast.h"
+#include "compat/partiql/value_reader.h"
+#include "compat/wire/error.h"
+
+namespace mayfly::compat::partiql {
+
+class ExpressionReader : protected ValueReader {
+ protected:
+  using ValueReader::ValueReader;
+
+  Result<expression::Condition> condition(const Node& node);
+  Result<expression::UpdateValue> new_value(const Node& node, int depth = 0);
+  // "Unexpected path component at 1:8:5": of what is no path.
+  Result<expression::Path> path(const Node& node);
+
+ private:
+  Result<expression::Condition> operation(const Node& node);
+  Result<expression::Condition> comparison(const Node& node);
+  Result<expression::Condition> between(const Node& node);
+  Result<expression::Condition> function(const Node& node);
+  Result<expression::Condition> attribute_type(const Node& node);
+  Result<expression::Condition> in(const Node& node);
+  Result<expression::Condition> is(const Node& node);
+  Result<expression::Operand> operand(const Node& node);
+  // The path that a function is asked of.
+  Result<expression::Path> argument_path(const Node& call);
+};
+
+// "Unsupported operation: IsType"
+Unexpected<Error> unsupported_operation(const Node& node);
+
+}  // namespace mayfly::compat::partiql

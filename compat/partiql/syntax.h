@@ -1,0 +1,106 @@
+// A statement's syntax, before anything is known of what it means: PartiQL's published grammar takes more
+// than DynamoDB does, and what it does not take is "not well formed", wherever it stands and before all else.
+// parser.h reads it as a statement of DynamoDB's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compat/partiql/lexer.h"
+
+namespace mayfly::compat::partiql {
+
+struct SelectSyntax;
+
+struct Node {
+  enum class Kind : std::uint8_t {
+    string,
+    number,  // text has its sign
+    boolean,
+    null,
+    missing,
+    parameter,
+    name,
+    path,  // children: what it begins with, then names (strings), positions (any node), wildcards, unpivots
+    wildcard,   // [*]
+    unpivot,    // .*
+    call,       // text: the function's name in lower case
+    operation,  // text: the operator in capitals; NEG and POS are signs
+    is_type,    // text: the type in capitals
+    list,
+    bag,
+    tuple,  // children: keys and values in turn
+    select,
+    from,  // FROM …, within an expression
+  };
+  Kind kind = Kind::name;
+  Token token;  // where it stands, and the text of names and literals
+  std::string text;
+  std::vector<Node> children;
+  bool negated = false;                 // NOT IN, NOT BETWEEN, NOT LIKE, IS NOT
+  std::size_t number_of_parameter = 0;  // counted from 0
+  std::shared_ptr<const SelectSyntax> select;
+};
+
+// What follows FROM, UPDATE, DELETE FROM.
+struct SourceSyntax {
+  Node node;
+  bool renamed = false;  // by an alias
+  bool joined = false;   // with another
+};
+
+struct OrderSyntax {
+  Node term;
+  bool descending = false;
+};
+
+struct SelectSyntax {
+  std::vector<Node> projection;  // empty: *
+  bool renamed = false;          // some of it, by an alias
+  SourceSyntax from;
+  std::optional<Node> where;
+  std::vector<OrderSyntax> order;
+  struct Clause {
+    std::string name;
+    Token what;
+  };
+  std::optional<Clause> unsupported;  // LIMIT, OFFSET, GROUP, HAVING
+};
+
+struct ReturningSyntax {
+  bool all = false, old = false, whole = false;  // ALL or MODIFIED; OLD or NEW; * or some column
+};
+
+struct InsertSyntax {
+  Node target;
+  Node value;
+  bool several = false;  // not by VALUE
+  bool returning = false;
+};
+
+struct UpdateSyntax {
+  struct Change {
+    Node target;
+    std::optional<Node> value;  // none: REMOVE
+  };
+  SourceSyntax table;
+  std::vector<Change> changes;
+  std::optional<Node> where;
+  std::optional<ReturningSyntax> returning;
+};
+
+struct DeleteSyntax {
+  SourceSyntax table;
+  std::optional<Node> where;
+  std::optional<ReturningSyntax> returning;
+};
+
+// A Node: an expression by itself.
+using Syntax = std::variant<SelectSyntax, InsertSyntax, UpdateSyntax, DeleteSyntax, Node>;
+
+}  // namespace mayfly::compat::partiql

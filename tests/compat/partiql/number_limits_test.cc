@@ -1,0 +1,57 @@
+// Captured on AWS in October 2026: exponents beyond 32 bits, 1e2147483647, 0e126 and 0e-131.
+#include "compat/partiql/number_limits.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+namespace mayfly::testing {
+
+using namespace compat;
+using namespace compat::partiql;
+
+namespace {
+
+const std::string overflow =
+    "Number overflow. Attempting to store a number with magnitude larger than supported range";
+const std::string underflow =
+    "Number underflow. Attempting to store a number with magnitude smaller than supported range";
+
+// The number as DynamoDB prints it, or the error.
+std::string read(std::string_view text) {
+  const auto number = read_java_number(text);
+  return number ? number->to_string() : number.error().message;
+}
+
+TEST_CASE("a number's magnitude is reckoned in 32 bits, a zero's too") {
+  CHECK(read("1e125") == "1" + std::string(125, '0'));
+  CHECK(read("1e126") == overflow);
+  CHECK(read("12.5e124") == "125" + std::string(123, '0'));
+  CHECK(read("12.5e125") == overflow);
+  CHECK(read("1e-131") == underflow);
+  CHECK(read("0e125") == "0");
+  CHECK(read("0e126") == overflow);
+  CHECK(read("-0e-130") == "0");
+  CHECK(read("0e-131") == underflow);
+  CHECK(read("0." + std::string(131, '0')) == underflow);
+  CHECK(read("1e2147483646") == overflow);
+  CHECK(read("1e2147483647") == underflow);
+  CHECK(read("0001e0000000002") == "100");
+}
+
+TEST_CASE("a number whose exponent or scale is no 32-bit integer is none") {
+  for (const std::string text : {"1e2147483648", "1e99999999999999999999", "1e-2147483649", "1e-2147483648",
+                                 "1.5e-2147483647", "0e-99999999999"}) {
+    INFO(text);
+    CHECK_FALSE(is_java_decimal(text));
+    CHECK(read(text) == "The parameter cannot be converted to a numeric value: " + text);
+  }
+  for (const char* text : {"1", "-1.5", "1e-2147483647", "1.5e-2147483646", "15e2147483647", "1e+5"}) {
+    INFO(text);
+    CHECK(is_java_decimal(text));
+  }
+  CHECK(read("a") == "The parameter cannot be converted to a numeric value: a");
+}
+
+}  // namespace
+
+}  // namespace mayfly::testing
