@@ -46,10 +46,11 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
     return error::limit_exceeded("Subscriber limit exceeded: There is a limit of " +
                                  std::to_string(context.tables_max) + " tables per subscriber");
   }
-  context.table_changes.begin(context.scope, {TableStatus::creating, table->description()});
+  const TableChange change{TableStatus::creating, table->description()};
+  context.table_changes.begin(context.scope, change);
   out.begin_object();
   out.key("TableDescription");
-  write_table_description(out, *table->description(), nullptr, TableStatus::creating, context.now());
+  write_table_description(out, change, nullptr, context.now());
   out.end_object();
   return {};
 }

@@ -13,11 +13,11 @@ constexpr Member members[] = {
 };
 constexpr Shape shape = structure("DeleteTableInput", members);
 
-void write_answer(Context& context, const engine::Table& table, const engine::LiveTable* counters,
+void write_answer(Context& context, const TableChange& change, const engine::LiveTable* counters,
                   json::Writer& out) {
   out.begin_object();
   out.key("TableDescription");
-  write_table_description(out, table, counters, TableStatus::deleting, context.now());
+  write_table_description(out, change, counters, context.now());
   out.end_object();
 }
 
@@ -25,7 +25,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   TRY(const auto name, resolve_table_name(context, *string_member(request, "TableName")));
   const auto change = context.table_changes.find(context.scope, name);
   if (change && change->status == TableStatus::deleting) {  // no error, as documented
-    write_answer(context, *change->shown, nullptr, out);
+    write_answer(context, *change, nullptr, out);
     return {};
   }
   TRY(const auto table, find_named_table(context, name));
@@ -41,9 +41,10 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
         "protection "
         "first.");
   }
-  write_answer(context, *description, table.get(), out);  // counters go with the table
+  const TableChange deletion{TableStatus::deleting, description};
+  write_answer(context, deletion, table.get(), out);  // counters go with the table
   // Before it is gone, so that its name is never free in between.
-  context.table_changes.begin(context.scope, {TableStatus::deleting, description});
+  context.table_changes.begin(context.scope, deletion);
   if (!context.database.drop_table(table)) return named_table_not_found(name);
   context.kinesis.forget(*description);
   return {};

@@ -15,7 +15,7 @@ void write_answer(Context& context, const TableChange& change, const engine::Liv
                   json::Writer& out) {
   out.begin_object();
   out.key("Table");
-  write_table_description(out, *change.shown, counters, change.status, context.now(), change.index_statuses);
+  write_table_description(out, change, counters, context.now());
   out.end_object();
 }
 

@@ -44,7 +44,7 @@ constexpr Shape shape = structure("UpdateTableInput", members);
 // What is to happen to a table: edits of copies of its description and its settings, made one after another.
 struct Plan {
   std::vector<std::function<void(Table&, TableSettings&)>> edits;
-  IndexStatuses index_statuses;
+  TableChange announced{TableStatus::updating, nullptr};  // `shown` when it is done
 };
 
 Index* find_global(Table& table, std::string_view name) {
@@ -179,7 +179,7 @@ Result<void> plan_index_update(const Value& update, const Table& table, const Bi
         "One or more parameter values were invalid: The only Updates for index: " + name +
         " when TableThroughputMode is PAY_PER_REQUEST can be to OnDemandThroughput, WarmThroughput");
   }
-  plan.index_statuses[name] = "UPDATING";
+  plan.announced.index_statuses[name] = "UPDATING";
   if (throughput != nullptr) {
     const auto requested = read_throughput(*throughput);
     CHECK_OK(check_throughput_change(settings.throughput, requested, name, done));
@@ -206,6 +206,7 @@ Result<void> plan_index_update(const Value& update, const Table& table, const Bi
     TRY(const auto read, read_warm_throughput(*warm, current, name));
     plan_index_settings(
         name, [read = read](IndexSettings& edited) { edited.warm = read; }, plan);
+    plan.announced.warms.insert(name);
   }
   return {};
 }
@@ -279,7 +280,7 @@ Result<void> plan_index_creation(const Value& request, const Value& create, cons
         "Subscriber limit exceeded: Number of global secondary indexes exceeds per-table limit of 20");
   }
   index.state = Index::State::creating;
-  plan.index_statuses[index.name] = "CREATING";
+  plan.announced.index_statuses[index.name] = "CREATING";
   plan.edits.push_back([index](Table& edited, TableSettings&) {
     if (edited.find_index(index.name) != nullptr) return;  // somebody else was faster
     add_definitions(edited, index.keys);
@@ -291,7 +292,7 @@ Result<void> plan_index_creation(const Value& request, const Value& create, cons
 Result<void> plan_index_deletion(const Value& remove, const Table& table, Plan& plan) {
   const std::string name(*string_member(remove, "IndexName"));
   CHECK_OK(check_is_global(table, name, "delete"));
-  plan.index_statuses[name] = "DELETING";
+  plan.announced.index_statuses[name] = "DELETING";
   plan.edits.push_back([name](Table& edited, TableSettings&) {
     std::erase_if(edited.indexes, [&](const Index& index) {
       return index.kind == Index::Kind::global && index.name == name;
@@ -348,6 +349,7 @@ Result<void> plan_settings(const Context& context, const Value& request, const T
   if (const Value* encryption = request.member("SSESpecification")) {
     TRY(const auto wanted, read_kms_key_arn(context, *encryption));
     CHECK_OK(check_encryption_change(settings.kms_key_arn, wanted, *encryption));
+    plan.announced.encrypts = wanted != settings.kms_key_arn;
     set([wanted = wanted](TableSettings& edited) { edited.kms_key_arn = wanted; });
   }
   if (const auto table_class = string_member(request, "TableClass")) {
@@ -368,6 +370,7 @@ Result<void> plan_settings(const Context& context, const Value& request, const T
         settings.warm.value_or(default_warm_throughput(settings.on_demand, settings.throughput));
     TRY(const auto read, read_warm_throughput(*warm, current));
     set([read = read](TableSettings& edited) { edited.warm = read; });
+    plan.announced.warms.emplace();
   }
   if (const auto replication = string_member(request, "GlobalTableSettingsReplicationMode")) {
     set([mode = std::string(*replication)](TableSettings& edited) { edited.settings_replication = mode; });
@@ -387,6 +390,10 @@ Throughput announced(const Throughput& before, const Throughput& after, engine::
 Table announced(const Table& before, Table after, const Billing& billing, engine::Instant begun,
                 engine::Instant done) {
   if (billing.switched()) return after;
+  // The key that is given up is shown while that goes on.
+  if (const auto key = settings_of(before).kms_key_arn; key && !settings_of(after).kms_key_arn) {
+    change_settings(after, [&](TableSettings& settings) { settings.kms_key_arn = key; });
+  }
   const auto announce = [&](const auto& description, auto& edited) {
     const auto old = settings_of(description).throughput;
     change_settings(edited, [&](auto& settings) {
@@ -427,11 +434,11 @@ Result<void> run(Context& context, const Value& request, json::Writer& out) {
     });
   });
   if (after == nullptr) return named_table_not_found(before->name);
-  const auto shown = std::make_shared<const Table>(announced(*before, *after, billing, begun, done));
-  context.table_changes.begin(context.scope, {TableStatus::updating, shown, plan.index_statuses});
+  plan.announced.shown = std::make_shared<const Table>(announced(*before, *after, billing, begun, done));
+  context.table_changes.begin(context.scope, plan.announced);
   out.begin_object();
   out.key("TableDescription");
-  write_table_description(out, *shown, table.get(), TableStatus::updating, begun, plan.index_statuses);
+  write_table_description(out, plan.announced, table.get(), begun);
   out.end_object();
   return {};
 }

@@ -18,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,6 +40,8 @@ struct TableChange {
   TableStatus status;
   std::shared_ptr<const engine::Table> shown;
   IndexStatuses index_statuses = {};
+  bool encrypts = false;                          // SSEDescription is UPDATING, too
+  std::set<std::string, std::less<>> warms = {};  // and WarmThroughput: of indexes, of the table as ""
 };
 
 class TableChanges {

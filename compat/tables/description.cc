@@ -98,29 +98,35 @@ void write_on_demand_limits(Writer& out, const OnDemandLimits& limits) {
   out.end_object();
 }
 
-void write_warm_throughput(Writer& out, const WarmThroughput& warm, TableStatus status) {
+// `settled`: what it warms is there. Before that it has only what it was given.
+void write_warm_throughput(Writer& out, const std::optional<WarmThroughput>& given, bool on_demand,
+                           const Throughput& throughput, bool settled, bool changes) {
+  if (!given && !settled) return;
+  const WarmThroughput warm = given.value_or(default_warm_throughput(on_demand, throughput));
   out.key("WarmThroughput");
   out.begin_object();
   member(out, "ReadUnitsPerSecond", warm.read_units);
   member(out, "WriteUnitsPerSecond", warm.write_units);
-  member(out, "Status", status == TableStatus::active ? "ACTIVE" : "UPDATING");
+  member(out, "Status", settled && !changes ? "ACTIVE" : "UPDATING");
   out.end_object();
 }
 
-std::string_view index_status(const Index& index, TableStatus status, const IndexStatuses& statuses) {
-  if (const auto found = statuses.find(index.name); found != statuses.end()) return found->second;
-  if (status == TableStatus::creating || index.state == Index::State::creating) return "CREATING";
+std::string_view index_status(const Index& index, const TableChange& change) {
+  const auto found = change.index_statuses.find(index.name);
+  if (found != change.index_statuses.end()) return found->second;
+  if (change.status == TableStatus::creating || index.state == Index::State::creating) return "CREATING";
   return "ACTIVE";
 }
 
-void write_index(Writer& out, const Table& table, const Index& index, const engine::LiveTable* counters,
-                 TableStatus status, engine::Instant now, const IndexStatuses& statuses) {
+void write_index(Writer& out, const Index& index, const TableChange& change, bool on_demand,
+                 const engine::LiveTable* counters, engine::Instant now) {
   out.begin_object();
   member(out, "IndexName", index.name);
   write_key_schema(out, index.keys);
   write_projection(out, index.projection);
   if (index.kind == Index::Kind::global) {
-    member(out, "IndexStatus", index_status(index, status, statuses));
+    const std::string_view status = index_status(index, change);
+    member(out, "IndexStatus", status);
     if (index.state == Index::State::creating) {
       out.key("Backfilling");
       out.boolean(true);
@@ -128,25 +134,26 @@ void write_index(Writer& out, const Table& table, const Index& index, const engi
     const IndexSettings settings = settings_of(index);
     write_throughput(out, settings.throughput, now);
     write_on_demand_limits(out, settings.on_demand_limits);
-    if (settings.warm) write_warm_throughput(out, *settings.warm, status);
+    write_warm_throughput(out, settings.warm, on_demand, settings.throughput,
+                          status == "ACTIVE" || status == "UPDATING", change.warms.contains(index.name));
   }
   member(out, "IndexSizeBytes", counters != nullptr ? counters->counter(index.id).bytes.load() : 0);
   member(out, "ItemCount", counters != nullptr ? counters->counter(index.id).items.load() : 0);
-  member(out, "IndexArn", index_arn(table, index.name));
+  member(out, "IndexArn", index_arn(*change.shown, index.name));
   out.end_object();
 }
 
-void write_indexes(Writer& out, const Table& table, Index::Kind kind, const engine::LiveTable* counters,
-                   TableStatus status, engine::Instant now, const IndexStatuses& statuses) {
+void write_indexes(Writer& out, Index::Kind kind, const TableChange& change, bool on_demand,
+                   const engine::LiveTable* counters, engine::Instant now) {
   bool any = false;
-  for (const auto& index : table.indexes) {
+  for (const auto& index : change.shown->indexes) {
     if (index.kind != kind) continue;
     if (!any) {
       out.key(kind == Index::Kind::local ? "LocalSecondaryIndexes" : "GlobalSecondaryIndexes");
       out.begin_array();
       any = true;
     }
-    write_index(out, table, index, counters, status, now, statuses);
+    write_index(out, index, change, on_demand, counters, now);
   }
   if (any) out.end_array();
 }
@@ -182,11 +189,11 @@ void write_stream(Writer& out, const Table& table) {
   }
 }
 
-void write_encryption(Writer& out, const TableSettings& settings) {
+void write_encryption(Writer& out, const TableSettings& settings, bool changes) {
   if (!settings.kms_key_arn) return;
   out.key("SSEDescription");
   out.begin_object();
-  member(out, "Status", "ENABLED");
+  member(out, "Status", changes ? "UPDATING" : "ENABLED");
   member(out, "SSEType", "KMS");
   member(out, "KMSMasterKeyArn", *settings.kms_key_arn);
   out.end_object();
@@ -203,16 +210,18 @@ void write_table_class(Writer& out, const TableSettings& settings) {
 
 }  // namespace
 
-void write_table_description(Writer& out, const Table& table, const engine::LiveTable* counters,
-                             TableStatus status, engine::Instant now, const IndexStatuses& index_statuses) {
+void write_table_description(Writer& out, const TableChange& change, const engine::LiveTable* counters,
+                             engine::Instant now) {
+  const Table& table = *change.shown;
+  const TableStatus status = change.status;
   const TableSettings settings = settings_of(table);
   out.begin_object();
   // A table that is going says no more of its schema.
   if (status != TableStatus::deleting) {
     write_attribute_definitions(out, table);
     write_key_schema(out, table.keys);
-    write_indexes(out, table, Index::Kind::local, counters, status, now, index_statuses);
-    write_indexes(out, table, Index::Kind::global, counters, status, now, index_statuses);
+    write_indexes(out, Index::Kind::local, change, settings.on_demand, counters, now);
+    write_indexes(out, Index::Kind::global, change, settings.on_demand, counters, now);
   }
   member(out, "TableName", table.name);
   member(out, "TableStatus", status_name(status));
@@ -225,19 +234,16 @@ void write_table_description(Writer& out, const Table& table, const engine::Live
   write_billing(out, table, settings, status);
   write_on_demand_limits(out, settings.on_demand_limits);
   write_stream(out, table);
-  write_encryption(out, settings);
+  write_encryption(out, settings, change.encrypts);
   write_table_class(out, settings);
   if (!settings.settings_replication.empty()) {
     member(out, "GlobalTableSettingsReplicationMode", settings.settings_replication);
   }
-  if (status != TableStatus::creating || settings.deletion_protection) {
-    out.key("DeletionProtectionEnabled");
-    out.boolean(settings.deletion_protection);
-  }
-  if (settings.warm || status == TableStatus::active) {
-    write_warm_throughput(
-        out, settings.warm.value_or(default_warm_throughput(settings.on_demand, settings.throughput)),
-        status);
+  out.key("DeletionProtectionEnabled");
+  out.boolean(settings.deletion_protection);
+  if (status != TableStatus::deleting) {
+    write_warm_throughput(out, settings.warm, settings.on_demand, settings.throughput,
+                          status != TableStatus::creating, change.warms.contains(""));
   }
   out.end_object();
 }

@@ -11,9 +11,8 @@
 namespace mayfly::compat {
 
 // Writes one object. `counters` is the living table, or nullptr: counts are zero.
-void write_table_description(json::Writer& out, const engine::Table& table, const engine::LiveTable* counters,
-                             TableStatus status, engine::Instant now,
-                             const IndexStatuses& index_statuses = {});
+void write_table_description(json::Writer& out, const TableChange& change, const engine::LiveTable* counters,
+                             engine::Instant now);
 
 // The member "KeySchema".
 void write_key_schema(json::Writer& out, const engine::KeySchema& keys);

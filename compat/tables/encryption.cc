@@ -1,12 +1,27 @@
 #include "compat/tables/encryption.h"
 
+#include "compat/wire/hash.h"
 #include "compat/wire/shape.h"
+#include "engine/random.h"
+#include "engine/uuid.h"
 
 namespace mayfly::compat {
 namespace {
 
 Unexpected<Error> invalid(const char* what) {
   return error::validation("One or more parameter values were invalid: " + std::string(what));
+}
+
+// An alias stands for a key, whose id the service shows: always the same one for the same alias.
+std::string key_arn(const engine::Scope& scope, std::string_view key) {
+  const std::string prefix = "arn:aws:kms:" + scope.region + ":" + scope.account + ":";
+  const bool is_arn = key.starts_with("arn:");
+  const std::string arn =
+      is_arn ? std::string(key) : prefix + (key.starts_with("alias/") ? "" : "key/") + std::string(key);
+  const auto alias = arn.find(":alias/");
+  if (alias == arn.npos) return arn;
+  engine::SeededRandom ids(hash(arn, 0));
+  return arn.substr(0, alias) + ":key/" + engine::random_uuid(ids);
 }
 
 }  // namespace
@@ -23,12 +38,7 @@ Result<std::optional<std::string>> read_kms_key_arn(const Context& context,
   if (type == "AES256") return invalid("SSEType AES256 is not supported");
   if (key_id && !type) return invalid("SSEType KMS is required if KMSMasterKeyId is specified");
   if (!enabled.value_or(type.has_value())) return std::optional<std::string>();
-  std::string key(key_id.value_or("alias/aws/dynamodb"));
-  if (!key.starts_with("arn:")) {
-    key = "arn:aws:kms:" + context.scope.region + ":" + context.scope.account + ":" +
-          (key.starts_with("alias/") ? key : "key/" + key);
-  }
-  return std::optional(std::move(key));
+  return std::optional(key_arn(context.scope, key_id.value_or("alias/aws/dynamodb")));
 }
 
 Result<void> check_encryption_change(const std::optional<std::string>& current_key_arn,

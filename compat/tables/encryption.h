@@ -11,7 +11,7 @@
 namespace mayfly::compat {
 
 // "SSEType can not be specified if Enabled is false", "SSEType KMS is required if KMSMasterKeyId is
-// specified", … Nothing: DynamoDB's own key. Keys are not looked for; an id or an alias becomes its ARN.
+// specified", … Nothing: DynamoDB's own key. Keys are not looked for; an id and an alias become a key's ARN.
 Result<std::optional<std::string>> read_kms_key_arn(const Context& context, const json::Value& specification);
 
 // UpdateTable's: it has to change something.
