@@ -25,18 +25,19 @@ constexpr std::size_t records_max = 500,
 constexpr milliseconds retry_wait_min{100}, retry_wait_max{10'000};
 
 // "@kinesis-destination" / "REGION/TABLE UUID/STREAM ARN"
-// {"table":"carts","uuid":…,"stream":"arn:…","active":true,"microseconds":false}
+// {"table":"carts","uuid":…,"stream":"arn:…","active":true,"microseconds":false}; the last only if chosen
 engine::DocumentName document_name(const engine::Scope& scope, const Destination& destination) {
   return {scope.account, std::string(kind),
           scope.region + "/" + destination.table_uuid + "/" + destination.stream_arn};
 }
 
 engine::Document to_document(const engine::Scope& scope, const Destination& destination) {
-  return {document_name(scope, destination), json::print({{"table", destination.table},
-                                                          {"uuid", destination.table_uuid},
-                                                          {"stream", destination.stream_arn},
-                                                          {"active", destination.active},
-                                                          {"microseconds", destination.microseconds}})};
+  json::Tree shown{{"table", destination.table},
+                   {"uuid", destination.table_uuid},
+                   {"stream", destination.stream_arn},
+                   {"active", destination.active}};
+  if (destination.microseconds) shown["microseconds"] = *destination.microseconds;
+  return {document_name(scope, destination), json::print(shown)};
 }
 
 std::optional<Destination> from_document(const engine::Document& document) {
@@ -47,7 +48,7 @@ std::optional<Destination> from_document(const engine::Document& document) {
   };
   return Destination{text("table"), text("uuid"), text("stream"),
                      json::boolean_member(*parsed, "active").value_or(false),
-                     json::boolean_member(*parsed, "microseconds").value_or(false)};
+                     json::boolean_member(*parsed, "microseconds")};
 }
 
 auto with_stream(auto& destinations, std::string_view arn) {

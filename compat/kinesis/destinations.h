@@ -45,7 +45,7 @@ namespace mayfly::compat::kinesis {
 struct Destination {
   std::string table, table_uuid, stream_arn;
   bool active = false;
-  bool microseconds = false;  // ApproximateCreationDateTimePrecision
+  std::optional<bool> microseconds = {};  // ApproximateCreationDateTimePrecision; nothing: never chosen
 };
 
 class Destinations {
@@ -60,7 +60,7 @@ class Destinations {
   // Of a table, active ones and others.
   [[nodiscard]] std::vector<Destination> list(const engine::Table& table) const;
   // The table's destination with this stream becomes what `decide` makes of it, or nothing is changed. It is
-  // told an inactive one, with milliseconds, if there is none. One change after the other, and forget(): what
+  // told an inactive one, of no precision, if there is none. One change after the other, and forget(): what
   // `decide` sees, the table's being there too, is so until its answer is in force. InternalServerError:
   // there is no thread to be had that puts records. Requires: the account is not being replaced
   // (documents.h), as in a request.
@@ -78,7 +78,7 @@ class Destinations {
   struct Waiting {
     Waiting(const Destination& destination, const engine::Change& change)
         : stream_arn(destination.stream_arn),
-          microseconds(destination.microseconds),
+          microseconds(destination.microseconds.value_or(false)),
           table(change.table),
           change(change) {}
     void render(engine::Random& ids);

@@ -55,6 +55,13 @@ Result<kinesis::Destination> change(Context& context, const json::Value& request
                                 });
 }
 
+// Of a destination for which none was chosen, nothing; it has milliseconds.
+void write_precision(json::Writer& out, const kinesis::Destination& destination) {
+  if (!destination.microseconds) return;
+  out.key(precision_name);
+  out.string(name_of_precision(*destination.microseconds));
+}
+
 void write_answer(json::Writer& out, const kinesis::Destination& destination, std::string_view status,
                   std::string_view configuration) {
   out.begin_object();
@@ -67,8 +74,7 @@ void write_answer(json::Writer& out, const kinesis::Destination& destination, st
   if (!configuration.empty()) {
     out.key(configuration);
     out.begin_object();
-    out.key(precision_name);
-    out.string(name_of_precision(destination.microseconds));
+    write_precision(out, destination);
     out.end_object();
   }
   out.end_object();
@@ -83,11 +89,11 @@ Result<void> enable(Context& context, const json::Value& request, json::Writer& 
           "EnableKinesisStreamingDestination must be DISABLED or ENABLE_FAILED to perform ENABLE operation.");
     }
     destination.active = true;
-    destination.microseconds = microseconds.value_or(false);
+    destination.microseconds = microseconds;
     return destination;
   };
   TRY(const auto destination, change(context, request, decide));
-  write_answer(out, destination, "ENABLING", microseconds ? "EnableKinesisStreamingConfiguration" : "");
+  write_answer(out, destination, "ENABLING", "EnableKinesisStreamingConfiguration");
   return {};
 }
 
@@ -120,12 +126,12 @@ Result<void> update(Context& context, const json::Value& request, json::Writer& 
           "with streamArn: " +
           destination.stream_arn + " found for table with tableName: " + destination.table);
     }
-    if (destination.microseconds == *microseconds) {
+    if (destination.microseconds == microseconds) {
       return error::validation("Invalid Request: Precision is already set to the desired value of " +
                                std::string(name_of_precision(*microseconds)) + " for tableId: " +
                                destination.table_uuid + ", kdsArn: " + destination.stream_arn);
     }
-    destination.microseconds = *microseconds;
+    destination.microseconds = microseconds;
     return destination;
   };
   TRY(const auto destination, change(context, request, decide));
@@ -147,8 +153,7 @@ Result<void> describe(Context& context, const json::Value& request, json::Writer
     out.string(destination.stream_arn);
     out.key("DestinationStatus");
     out.string(destination.active ? "ACTIVE" : "DISABLED");
-    out.key(precision_name);
-    out.string(name_of_precision(destination.microseconds));
+    write_precision(out, destination);
     out.end_object();
   }
   out.end_array();
