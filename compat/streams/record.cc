@@ -1,5 +1,7 @@
 #include "compat/streams/record.h"
 
+#include <string>
+
 #include "compat/streams/arn_and_iterator.h"
 #include "compat/tables/description.h"
 #include "compat/wire/attribute_value_json.h"
@@ -7,10 +9,12 @@
 namespace mayfly::compat {
 namespace {
 
-void write_change(json::Writer& out, const engine::Stream& stream, const engine::ChangeRecord& record) {
+void write_change(json::Writer& out, const engine::Stream& stream, const engine::ChangeRecord& record,
+                  RecordReader reader) {
   out.begin_object();
   out.key("ApproximateCreationDateTime");
-  out.integer(record.created / 1000);  // AWS rounds down to the second
+  const std::int64_t seconds = record.created / 1000;  // AWS rounds down to the second
+  reader == RecordReader::lambda ? out.raw(std::to_string(seconds) + ".0") : out.integer(seconds);
   out.key("Keys");
   write_item_object(out, record.keys);
   if (record.new_image) {
@@ -44,7 +48,7 @@ std::string_view event_name(engine::ChangeRecord::Kind kind) {
 }
 
 void write_stream_record(json::Writer& out, const engine::Stream& stream, const engine::ChangeRecord& record,
-                         IdentitySpelling spelling) {
+                         RecordReader reader) {
   out.begin_object();
   out.key("eventID");
   out.string(event_id(stream, record.sequence));
@@ -57,9 +61,9 @@ void write_stream_record(json::Writer& out, const engine::Stream& stream, const 
   out.key("awsRegion");
   out.string(stream.region);
   out.key("dynamodb");
-  write_change(out, stream, record);
+  write_change(out, stream, record, reader);
   if (record.cause == engine::Cause::time_to_live) {
-    const bool capitals = spelling == IdentitySpelling::capitals;
+    const bool capitals = reader == RecordReader::get_records;
     out.key("userIdentity");
     out.begin_object();
     out.key(capitals ? "Type" : "type");

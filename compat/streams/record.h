@@ -1,7 +1,8 @@
 // A change as DynamoDB Streams shows it: {"eventID":…,"eventName":"REMOVE",…,"dynamodb":{…}}.
 //
-// The identity of a service's deletion is spelled with capitals for GetRecords, without for Lambda events and
-// Kinesis records: SDKs drop members that are spelled the other way. A user's write has none at all.
+// Two things are spelled in another way for Lambda's events than for GetRecords: the identity of a service's
+// deletion without capitals (SDKs drop members that are spelled the other way; a user's write has none at
+// all), and the time with a fraction, 1700000000.0, which is a float in languages that tell them apart.
 #pragma once
 
 #include <string_view>
@@ -12,11 +13,11 @@
 
 namespace mayfly::compat {
 
-enum class IdentitySpelling { capitals, lower_case };
+enum class RecordReader { get_records, lambda };
 
 // Writes one object. A change that is in no stream has the sequence 0, and shows none.
 void write_stream_record(json::Writer& out, const engine::Stream& stream, const engine::ChangeRecord& record,
-                         IdentitySpelling spelling = IdentitySpelling::capitals);
+                         RecordReader reader = RecordReader::get_records);
 
 // "INSERT", "MODIFY", "REMOVE".
 std::string_view event_name(engine::ChangeRecord::Kind kind);

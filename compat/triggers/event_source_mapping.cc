@@ -14,7 +14,7 @@ constexpr std::int64_t age_seconds_min = 60;
 
 // --- the request's members
 
-constexpr std::string_view positions[] = {"TRIM_HORIZON", "LATEST", "AT_TIMESTAMP"};
+constexpr std::string_view positions[] = {"LATEST", "AT_TIMESTAMP", "TRIM_HORIZON"};
 constexpr std::string_view response_types[] = {"ReportBatchItemFailures"};
 
 constexpr Shape text = string_shape();

@@ -12,6 +12,8 @@ Expected<void, std::string> check_destination(std::string_view text) {
   return {};
 }
 
+bool is_bucket(std::string_view destination) { return destination.starts_with("arn:aws:s3:"); }
+
 std::optional<outbound::Invocation> call_of(std::string_view destination, std::string_view account,
                                             std::string body, const Functions& functions) {
   outbound::Invocation invocation;

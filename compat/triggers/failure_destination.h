@@ -2,6 +2,7 @@
 //
 //   "http://127.0.0.1:9000/failed"   "file:///failed/carts.jsonl"   "/failed/carts.jsonl"
 //   "arn:aws:sqs:us-east-1:000000000000:failed": whatever is registered as the function "failed"
+//   "arn:aws:s3:::failed": the same; a bucket gets the records, too
 #pragma once
 
 #include <optional>
@@ -17,6 +18,7 @@ namespace mayfly::compat::triggers {
 // Whether it is one of these; the error is a sentence for people. DestinationDirectory says which files there
 // may be.
 Expected<void, std::string> check_destination(std::string_view text);
+bool is_bucket(std::string_view destination);
 // The call that sends `body` to a destination that is no file; nothing: it cannot be found.
 std::optional<outbound::Invocation> call_of(std::string_view destination, std::string_view account,
                                             std::string body, const Functions& functions);

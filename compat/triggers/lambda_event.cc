@@ -17,6 +17,14 @@ void member(json::Writer& out, std::string_view name, std::string_view value) {
   out.string(value);
 }
 
+// The member "Records".
+void write_records(json::Writer& out, std::span<const Record> records) {
+  out.key("Records");
+  out.begin_array();
+  for (const Record& record : records) out.raw(record.json);
+  out.end_array();
+}
+
 }  // namespace
 
 Record make_record(const engine::Stream& stream, const engine::ChangeRecord& change,
@@ -27,7 +35,7 @@ Record make_record(const engine::Stream& stream, const engine::ChangeRecord& cha
                 std::min(change.created, stream_now),
                 {}};
   json::Writer out(record.json);
-  write_stream_record(out, stream, change, IdentitySpelling::lower_case);
+  write_stream_record(out, stream, change, RecordReader::lambda);
   record.json.pop_back();
   record.json += ",\"eventSourceARN\":";
   json::append_escaped(record.json, stream_arn(stream));
@@ -43,10 +51,7 @@ std::string event_body(std::span<const Record> records, const engine::Stream& st
   body.reserve(bytes);
   json::Writer out(body);
   out.begin_object();
-  out.key("Records");
-  out.begin_array();
-  for (const Record& record : records) out.raw(record.json);
-  out.end_array();
+  write_records(out, records);
   if (window) {
     out.key("window");
     out.begin_object();
@@ -84,7 +89,8 @@ std::string failure_body(const FailedBatch& batch) {
     out.key("statusCode");
     out.integer(batch.status);
     member(out, "executedVersion", batch.executed_version.empty() ? "$LATEST" : batch.executed_version);
-    member(out, "functionError", batch.function_error);
+    out.key("functionError");  // null: the function took it, and reported records that failed
+    batch.function_error.empty() ? out.raw("null") : out.string(batch.function_error);
     out.end_object();
   }
   member(out, "version", "1.0");
@@ -100,6 +106,12 @@ std::string failure_body(const FailedBatch& batch) {
   out.integer(static_cast<std::int64_t>(batch.records.size()));
   member(out, "streamArn", batch.stream_arn);
   out.end_object();
+  if (batch.with_records) {
+    out.key("payload");
+    out.begin_object();
+    write_records(out, batch.records);
+    out.end_object();
+  }
   out.end_object();
   return body;
 }

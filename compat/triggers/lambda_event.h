@@ -15,8 +15,7 @@
 
 namespace mayfly::compat::triggers {
 
-// One record of a stream, as Lambda shows it: GetRecords' with userIdentity spelled in lower case, and
-// eventSourceARN.
+// One record of a stream, as Lambda shows it (compat/streams/record.h), with eventSourceARN.
 struct Record {
   engine::Sequence sequence = 0;
   std::string number;  // as the record spells it
@@ -52,11 +51,12 @@ struct FailedBatch {
   int invocations;             // of the function, with these records
   int status;                  // of the last; 0: it was never called
   std::string_view executed_version;
-  std::string_view function_error;
+  std::string_view function_error;  // empty: none
   engine::Instant now;
   std::string_view shard_id;
   std::string_view stream_arn;
   std::span<const Record> records;
+  bool with_records;  // the event itself: of what is sent to buckets
 };
 std::string failure_body(const FailedBatch& batch);
 

@@ -295,9 +295,10 @@ void Lane::batch_answered(const EventSourceMapping& mapping, Outcome outcome) {
     if (position_.window) position_.window->state = std::move(outcome.state);
     const auto first = batch.records.begin() + static_cast<std::ptrdiff_t>(outcome.first_failed);
     batch.records.erase(batch.records.begin(), first);
-    done_up_to(first_not_done());
-    if (mapping.bisect) return;  // what was reported is where the batch is split
-  } else if (mapping.bisect && batch.records.size() > 1) {
+    batch.invocations = batch.retries = 0;  // Lambda counts from where the batch has got to
+    return done_up_to(first_not_done());
+  }
+  if (mapping.bisect && batch.records.size() > 1) {
     const auto middle = batch.records.begin() + static_cast<std::ptrdiff_t>(batch.records.size() / 2);
     Batch second{{std::make_move_iterator(middle), std::make_move_iterator(batch.records.end())},
                  batch.invocations,
@@ -376,7 +377,8 @@ bool Lane::give_up(const EventSourceMapping& mapping, const Batch& batch, std::s
                            .now = poller_.surroundings().database.now(mapping.scope.account),
                            .shard_id = shard_id_,
                            .stream_arn = arn,
-                           .records = batch.records};
+                           .records = batch.records,
+                           .with_records = is_bucket(mapping.on_failure)};
   sending_.emplace(Sending{failure_body(failed), ends_batch});
   return true;
 }

@@ -2,7 +2,8 @@
 //
 // A batch that fails is tried again, after 0.1 s, 0.2 s, … up to 10 s of real time, until the function takes
 // it, its retries are used up, or its records are too old; it is split in two first if the mapping says so,
-// which uses up no retry. What is given up goes to the destination, if there is one.
+// which uses up no retry. A batch whose first records are reported as done begins anew with the others. What
+// is given up goes to the destination, if there is one.
 //
 // Between its steps it waits for one thing: the answer of a call that is under way, the end of a rest, or
 // records.

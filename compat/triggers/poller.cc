@@ -23,6 +23,7 @@ Poller::~Poller() { stop_.request_stop(); }
 
 void Poller::begin_after(std::shared_ptr<Poller> predecessor) {
   if (predecessor) {
+    set_last_result(predecessor->last_result());
     {
       const engine::Lock lock(mutex_);
       predecessor_ = predecessor;

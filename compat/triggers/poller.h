@@ -56,6 +56,7 @@ class Poller final : public engine::Task, public std::enable_shared_from_this<Po
  public:
   // Calls that a mapping has under way, so that its function, if it hangs, leaves the others some.
   static constexpr std::size_t calls_max = 64;
+  static constexpr const char* nothing_processed = "No records processed";
 
   Poller(const Surroundings& surroundings, EventSourceMapping mapping, const engine::Stream& stream,
          std::shared_ptr<PositionGate> gate);
@@ -64,6 +65,7 @@ class Poller final : public engine::Task, public std::enable_shared_from_this<Po
   Poller& operator=(const Poller&) = delete;
 
   // Once: its lanes begin when the mapping's last poller, if there was one, has nothing under way any more.
+  // Its last result goes on being said until there is a new one.
   void begin_after(std::shared_ptr<Poller> predecessor);
 
   [[nodiscard]] std::shared_ptr<const EventSourceMapping> mapping() const;
@@ -121,7 +123,7 @@ class Poller final : public engine::Task, public std::enable_shared_from_this<Po
 
   mutable engine::Mutex mutex_;
   std::shared_ptr<const EventSourceMapping> mapping_ GUARDED_BY(mutex_);
-  std::string last_result_ GUARDED_BY(mutex_) = "No records processed";
+  std::string last_result_ GUARDED_BY(mutex_) = nothing_processed;
   bool may_begin_ GUARDED_BY(mutex_) = false, begun_ GUARDED_BY(mutex_) = false,
                   ended_ GUARDED_BY(mutex_) = false;
   std::shared_ptr<Poller> predecessor_ GUARDED_BY(mutex_);  // until it has nothing under way

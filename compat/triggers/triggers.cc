@@ -236,9 +236,10 @@ Result<void> Triggers::check_threads() {
 }
 
 Triggers::View Triggers::view(const Entry& entry) {
-  std::string result = entry.poller             ? entry.poller->last_result()
-                       : !entry.mapping.enabled ? "No records processed"
-                                                : "PROBLEM: Stream not found";
+  const Poller* const at_work = entry.poller ? entry.poller.get() : entry.last.get();
+  std::string result = entry.mapping.enabled && !entry.poller ? "PROBLEM: Stream not found"
+                       : at_work != nullptr                   ? at_work->last_result()
+                                                              : Poller::nothing_processed;
   return {entry.mapping, entry.mapping.enabled ? "Enabled" : "Disabled", std::move(result)};
 }
 
@@ -274,7 +275,7 @@ Result<Triggers::View> Triggers::create(EventSourceMapping mapping) {
   Entry& entry = entries_[{mapping.scope, mapping.uuid}];
   entry.mapping = std::move(mapping);
   start(entry);
-  return View{entry.mapping, "Creating", "No records processed"};
+  return View{entry.mapping, "Creating", Poller::nothing_processed};
 }
 
 std::optional<Triggers::View> Triggers::find(const engine::Scope& scope, std::string_view uuid) const {

@@ -49,7 +49,7 @@ TEST_CASE("a function gets a stream's records in order, in batches") {
   CHECK(world.delivered("f") == "a b c d e f");
 }
 
-TEST_CASE("an event is Lambda's: the service's identity in lower case, and the stream's ARN") {
+TEST_CASE("an event is Lambda's: the service's identity in lower case, a float's time, the stream's ARN") {
   TriggerWorld world;
   world.function("f");
   const std::string arn = world.create_table("carts");
@@ -65,6 +65,7 @@ TEST_CASE("an event is Lambda's: the service's identity in lower case, and the s
   REQUIRE(records.size() == 2);
   CHECK(!records[0].contains("userIdentity"));
   json expired = records[1];
+  CHECK(expired["dynamodb"]["ApproximateCreationDateTime"].is_number_float());
   expired.erase("eventID");
   expired["dynamodb"].erase("SequenceNumber");
   CHECK(expired == json::parse(R"({"eventName":"REMOVE","eventVersion":"1.1","eventSource":"aws:dynamodb",
@@ -197,6 +198,47 @@ TEST_CASE("a function that reports failures is sent what is left from the lowest
   world.map(arn, "f", R"("FunctionResponseTypes":["ReportBatchItemFailures"],"MaximumRetryAttempts":1)");
   CHECK(world.settle().empty());
   CHECK(world.delivered("f") == "a b c d c d");
+}
+
+// Lambda was seen to try a record that fails at the end of a batch five times, with three retries: with the
+// others before it, then once and three times more by itself.
+TEST_CASE("a report that the first records are done uses up no retry, and begins the count anew") {
+  TriggerWorld world;
+  world.function("f", [](const json& event) {
+    const json& last = event["Records"].back();
+    if (id_of(last) != "c") return succeed(event);
+    return Answer{.body = json{{"batchItemFailures", {{{"itemIdentifier", number_of(last)}}}}}.dump()};
+  });
+  world.endpoint("failed", succeed);
+  const std::string arn = world.create_table("carts");
+  for (const char* id : {"a", "b", "c"}) world.put("carts", id);
+  world.map(arn, "f", R"("FunctionResponseTypes":["ReportBatchItemFailures"],"MaximumRetryAttempts":3,
+      "DestinationConfig":{"OnFailure":{"Destination":"http://functions/failed"}})");
+  CHECK(world.settle().empty());
+  CHECK(world.delivered("f") == "a b c c c c c");
+  REQUIRE(world.calls("failed").size() == 1);
+  const json sent = world.calls("failed")[0];
+  CHECK(sent["requestContext"]["approximateInvokeCount"] == 4);
+  CHECK(sent["responseContext"] ==
+        json::parse(R"({"statusCode":200,"executedVersion":"$LATEST","functionError":null})"));
+}
+
+TEST_CASE("what goes to a bucket has the records, too") {
+  TriggerWorld world;
+  world.function("f", fail);
+  world.endpoint("failed", succeed);
+  world.function("bucket", succeed);
+  const std::string arn = world.create_table("carts");
+  world.map(arn, "f", R"("MaximumRetryAttempts":0,
+      "DestinationConfig":{"OnFailure":{"Destination":"arn:aws:s3:::bucket"}})");
+  world.map(arn, "f:v2", R"("MaximumRetryAttempts":0,
+      "DestinationConfig":{"OnFailure":{"Destination":"http://functions/failed"}})");
+  world.put("carts", "a");
+  CHECK(world.settle().empty());
+  REQUIRE(world.calls("bucket").size() == 1);
+  CHECK(world.calls("bucket")[0]["payload"] == world.calls("f")[0]);
+  REQUIRE(world.calls("failed").size() == 1);
+  CHECK(!world.calls("failed")[0].contains("payload"));
 }
 
 TEST_CASE("which answers of a function that reports failures are success, and which fail the batch") {
@@ -398,12 +440,21 @@ TEST_CASE("a mapping that is disabled waits, and goes on where it was") {
   const std::string uuid = world.map(world.create_table("carts"), "f");
   world.put("carts", "a");
   CHECK(world.settle().empty());
-  world.rest("PUT /2015-03-31/event-source-mappings/" + uuid, R"({"Enabled":false})");
+  const auto result_of = [](const json& mapping) {
+    return mapping["LastProcessingResult"].get<std::string>();
+  };
+  const auto enable = [&](bool enabled) {
+    const std::string answer =
+        world.rest("PUT /2015-03-31/event-source-mappings/" + uuid, json{{"Enabled", enabled}}.dump());
+    return json::parse(answer.substr(4));
+  };
+  CHECK(result_of(enable(false)) == "OK");  // how it went last, as recorded on AWS
   CHECK(world.mapping(uuid)["State"] == "Disabled");
+  CHECK(result_of(world.mapping(uuid)) == "OK");
   world.put("carts", "b");
   CHECK(world.settle().empty());
   CHECK(world.delivered("f") == "a");
-  world.rest("PUT /2015-03-31/event-source-mappings/" + uuid, R"({"Enabled":true})");
+  CHECK(result_of(enable(true)) == "OK");
   CHECK(world.settle().empty());
   CHECK(world.delivered("f") == "a b");
 }

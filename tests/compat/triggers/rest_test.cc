@@ -110,6 +110,10 @@ TEST_CASE("what Lambda refuses is refused, in its words") {
           R"(1 validation error detected: Value null at 'startingPosition' failed to satisfy constraint: Member must not be null."})");
   CHECK(refuse(replace(creation(arn, "f"), "TRIM_HORIZON", "AT_TIMESTAMP")) ==
         invalid + "Unsupported starting position for arn type: " + arn + "\"}");
+  CHECK(refuse(replace(creation(arn, "f"), "TRIM_HORIZON", "invalid")) ==
+        broken +
+            "Value 'invalid' at 'startingPosition' failed to satisfy constraint: Member must satisfy enum "
+            R"(value set: [LATEST, AT_TIMESTAMP, TRIM_HORIZON]"})");
   const std::string other = replace(arn, "/carts/", "/other/");
   CHECK(refuse(creation(other, "f")) == invalid + "Stream not found: " + other + "\"}");
   const std::string foreign = replace(arn, "000000000000", "000000000001");
