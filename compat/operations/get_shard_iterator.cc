@@ -3,16 +3,20 @@
 // {"StreamArn":"arn:…","ShardId":"shardId-00000001731940604149-0000002a",
 //  "ShardIteratorType":"TRIM_HORIZON"} ->
 // {"ShardIterator":"arn:…|1|000000000000…"}
+//
+// AT_TIMESTAMP begins at the first record that was made at its Timestamp, seconds with milliseconds, or
+// later. What AWS says of a Timestamp that is missing, too many, or in the future is not known.
 #include "compat/operations/operations.h"
 #include "compat/streams/arn_and_iterator.h"
 #include "compat/streams/lookup.h"
 #include "compat/wire/shapes_common.h"
+#include "engine/number.h"
 
 namespace mayfly::compat {
 namespace {
 
 constexpr std::string_view iterator_types[] = {"AFTER_SEQUENCE_NUMBER", "LATEST", "AT_SEQUENCE_NUMBER",
-                                               "TRIM_HORIZON"};
+                                               "TRIM_HORIZON", "AT_TIMESTAMP"};
 constexpr Shape iterator_type_shape = enum_shape(iterator_types);
 constexpr Shape sequence_number_shape = string_shape(21, 40);
 constexpr Member members[] = {
@@ -20,7 +24,7 @@ constexpr Member members[] = {
     {"ShardId", &shapes::shard_id, required},
     {"ShardIteratorType", &iterator_type_shape, required},
     {"SequenceNumber", &sequence_number_shape},
-    {"Timestamp", nullptr, unsupported},
+    {"Timestamp", &shapes::timestamp},
 };
 constexpr Shape shape = structure("GetShardIteratorInput", members);
 
@@ -37,6 +41,28 @@ Result<SequencePosition> position_in(const Context& context, const engine::Shard
   return *position;
 }
 
+// Seconds, as AWS's SDKs send them; none that are to come.
+Result<engine::Instant> instant_of(const Context& context, const json::Value& timestamp) {
+  const auto seconds = engine::Number::parse(timestamp.number_text());
+  const auto instant = seconds ? seconds->floor_scaled(3) : std::nullopt;
+  if (!instant || *instant > context.now()) return error::validation("Timestamp must not be in the future");
+  return *instant;
+}
+
+// The first number from which on no record is older than `instant`: numbers and times go up together.
+engine::Sequence first_since(const Context& context, const engine::Stream& stream, const engine::Shard& shard,
+                             engine::Instant instant) {
+  engine::Sequence first = shard.oldest_sequence,
+                   end = shard.last_sequence.value_or(context.database.published()) + 1;
+  while (first < end) {
+    const engine::Sequence middle = first + (end - first) / 2;
+    const auto records = context.database.read_stream(stream.id, shard.number, middle, 1, 1).records;
+    const bool older = !records.empty() && records.front().created < instant;
+    older ? first = records.front().sequence + 1 : end = middle;
+  }
+  return first;
+}
+
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
   std::string_view arn = *string_member(request, "StreamArn");
   std::string_view type = *string_member(request, "ShardIteratorType");
@@ -48,6 +74,12 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   }
   if (!needs_number && number) {
     return error::validation("SequenceNumber is not allowed for ShardIteratorType " + std::string(type));
+  }
+  const json::Value* const timestamp = request.member("Timestamp");
+  const bool needs_timestamp = type == "AT_TIMESTAMP";
+  if (needs_timestamp != (timestamp != nullptr)) {
+    return error::validation("Timestamp is " + std::string(needs_timestamp ? "required" : "not allowed") +
+                             " for ShardIteratorType " + std::string(type));
   }
   TRY(engine::Stream stream, find_stream(context, arn));
   std::string_view id = *string_member(request, "ShardId");
@@ -62,6 +94,9 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
     iterator.next = shard->oldest_sequence;
   } else if (type == "LATEST") {
     iterator.next = shard->last_sequence.value_or(context.database.published()) + 1;
+  } else if (needs_timestamp) {
+    TRY(const engine::Instant instant, instant_of(context, *timestamp));
+    iterator.next = first_since(context, stream, *shard, instant);
   } else {
     TRY(SequencePosition position, position_in(context, *shard, *number));
     iterator.next = type == "AT_SEQUENCE_NUMBER" ? position.at : position.after;

@@ -29,7 +29,6 @@ constexpr Shape criteria = structure("FilterCriteria", criteria_members);
 constexpr Shape batching_window = integer_shape(0, 300);
 constexpr Shape parallelization = integer_shape(1, 10);
 constexpr Shape position = enum_shape(positions);
-constexpr Shape timestamp{.type = Shape::Type::timestamp};
 constexpr Shape destination = string_shape(0, 350);
 constexpr Member on_failure_members[] = {{"Destination", &destination}};
 constexpr Shape on_failure = structure("OnFailure", on_failure_members);
@@ -51,7 +50,7 @@ constexpr Member create_members[] = {
     {"MaximumBatchingWindowInSeconds", &batching_window},
     {"ParallelizationFactor", &parallelization},
     {"StartingPosition", &position},
-    {"StartingPositionTimestamp", &timestamp},
+    {"StartingPositionTimestamp", &shapes::timestamp},
     {"DestinationConfig", &destinations},
     {"MaximumRecordAgeInSeconds", &record_age},
     {"BisectBatchOnFunctionError", &shapes::boolean},

@@ -11,6 +11,7 @@ namespace mayfly::compat::shapes {
 inline constexpr Shape any_string = string_shape();
 inline constexpr Shape any_long = long_shape();
 inline constexpr Shape boolean = {.type = Shape::Type::boolean};
+inline constexpr Shape timestamp = {.type = Shape::Type::timestamp};
 inline constexpr Shape positive_long = long_shape(1);
 inline constexpr Shape positive_integer = integer_shape(1);  // Limit
 

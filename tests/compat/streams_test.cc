@@ -400,13 +400,49 @@ TEST_CASE("GetShardIterator refuses what does not fit together") {
     CHECK(refuse(shard, type, number) ==
           validation("SequenceNumber is not allowed for ShardIteratorType " + type));
   }
+  const auto refuse_time = [&](const std::string& type, const std::string& rest) {
+    return world.refuse("GetShardIterator", R"({"StreamArn":")" + arn + R"(","ShardId":")" + shard +
+                                                R"(","ShardIteratorType":")" + type + "\"" + rest + "}");
+  };
+  CHECK(refuse_time("AT_TIMESTAMP", "") ==
+        validation("Timestamp is required for ShardIteratorType AT_TIMESTAMP"));
+  CHECK(refuse_time("LATEST", R"(,"Timestamp":1714521600)") ==
+        validation("Timestamp is not allowed for ShardIteratorType LATEST"));
+  CHECK(refuse_time("AT_TIMESTAMP", R"(,"Timestamp":1714521600,"SequenceNumber":")" + number + "\"") ==
+        validation("SequenceNumber is not allowed for ShardIteratorType AT_TIMESTAMP"));
+  for (const char* seconds : {"1714521600.124", "1e99", "1e999"})
+    CHECK(refuse_time("AT_TIMESTAMP", R"(,"Timestamp":)" + std::string(seconds)) ==
+          validation("Timestamp must not be in the future"));
   CHECK(refuse("semprinidfaasdasfsdvacsdcfsdsvsdvsdvsdvsdvsdv", "LATEST", "") ==
         failure("ResourceNotFoundException", "Requested resource not found: Shard does not exist"));
   CHECK(refuse(shard, "bulle", number) ==
         validation(
             "1 validation error detected: Value 'bulle' at 'shardIteratorType' failed to satisfy constraint: "
             "Member must satisfy enum value set: [AFTER_SEQUENCE_NUMBER, LATEST, AT_SEQUENCE_NUMBER, "
-            "TRIM_HORIZON]"));
+            "TRIM_HORIZON, AT_TIMESTAMP]"));
+}
+
+TEST_CASE("an iterator begins at a time: the first record that was made then or later") {
+  World world;
+  world.create("carts");
+  const auto at = [&](const std::string& seconds) {
+    return World::ids(world.records(world.iterator("AT_TIMESTAMP", R"(,"Timestamp":)" + seconds)));
+  };
+  CHECK(at("1714521600.123").empty());  // nothing was written yet
+  for (const char* id : {"a", "b", "c", "d"}) {
+    world.put(R"({"id":{"S":")" + std::string(id) + R"("}})");
+    if (*id == 'b') world.put(R"({"id":{"S":"b"},"again":{"BOOL":true}})");  // in the same millisecond
+    world.advance(world.database().now("000000000000") + 500);
+  }
+  CHECK(at("0") == "abbcd");  // older than all that there is
+  CHECK(at("1714521600.123") == "abbcd");
+  CHECK(at("1714521600.124") == "bbcd");
+  CHECK(at("1714521600.623") == "bbcd");
+  CHECK(at("1714521601") == "cd");
+  CHECK(at("1.714521601623E9") == "d");
+  CHECK(at("1714521601.624").empty());
+  world.put(R"({"id":{"S":"e"}})");
+  CHECK(at("1714521602.123") == "e");
 }
 
 TEST_CASE("an iterator that was not given out is invalid") {
