@@ -4,7 +4,7 @@
 #include "compat/tables/room.h"
 #include "compat/tables/schema.h"
 #include "compat/tables/tags.h"
-#include "compat/wire/shapes_table.h"
+#include "compat/wire/shapes_vector.h"
 
 namespace mayfly::compat {
 namespace {
@@ -27,7 +27,7 @@ constexpr Member members[] = {
     {"OnDemandThroughput", &shapes::on_demand_throughput},
     {"GlobalTableSourceArn", &shapes::table_source_arn},
     {"GlobalTableSettingsReplicationMode", &shapes::settings_replication},
-    {"VectorIndexes", nullptr, unsupported},
+    {"VectorIndexes", &shapes::vector_indexes, unsupported},
 };
 constexpr Shape shape = structure("CreateTableInput", members);
 

@@ -12,6 +12,7 @@
 #include "compat/tables/throughput.h"
 #include "compat/tables/update_rules.h"
 #include "compat/wire/shapes_replica.h"
+#include "compat/wire/shapes_vector.h"
 
 namespace mayfly::compat {
 namespace {
@@ -36,8 +37,8 @@ constexpr Member members[] = {
     {"OnDemandThroughput", &shapes::on_demand_throughput},
     {"WarmThroughput", &shapes::warm_throughput},
     {"GlobalTableSettingsReplicationMode", &shapes::settings_replication},
-    {"VectorIndexUpdates", nullptr, unsupported},
-    {"DisassociationProtectionEnabled", nullptr, unsupported},
+    {"VectorIndexUpdates", &shapes::vector_index_updates, unsupported},
+    {"DisassociationProtectionEnabled", &shapes::boolean, unsupported},
 };
 constexpr Shape shape = structure("UpdateTableInput", members);
 

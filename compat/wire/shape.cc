@@ -115,7 +115,6 @@ Result<void> check_type(const Shape& shape, const Value& value, Place place);
 
 Result<void> check_members(std::span<const Member> members, const Value& object) {
   for (const Member& member : members) {
-    if (member.presence == Presence::unsupported) continue;
     if (const Value* value = object.member(member.name))
       CHECK_OK(check_type(*member.shape, *value, Place::member));
   }
@@ -313,7 +312,6 @@ class Constraints {
       if (value == nullptr && !is_required(members, object, member.presence)) continue;
       if (member.presence == Presence::unsupported) {
         refuse(Path{.parent = &parent, .name = member.name});
-        continue;
       }
       check(*member.shape, value, Path{.parent = &parent, .name = member.name});
     }

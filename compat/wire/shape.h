@@ -33,7 +33,7 @@ struct Shape;
 // constraint: Member must not be null". `required_first`: operations on tables look for it before all else,
 // "The parameter 'TableName' is required but was not present in the request". `required_alone`: missing is an
 // error unless one of the structure's optional members is there. `unsupported`: AWS has it and we do not, so
-// that a request that has it is refused by name; it has no shape.
+// that a request that has it is refused by name, once it is as its shape says.
 enum class Presence : std::uint8_t { optional, required, required_first, required_alone, unsupported };
 inline constexpr Presence required = Presence::required;
 inline constexpr Presence required_first = Presence::required_first;

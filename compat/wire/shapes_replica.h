@@ -29,11 +29,19 @@ inline constexpr Shape replica_creation = structure("CreateReplicationGroupMembe
 inline constexpr Shape replica_change = structure("UpdateReplicationGroupMemberAction", replica_members);
 inline constexpr Member region_members[] = {{"RegionName", &any_string, required}};
 inline constexpr Shape replica_deletion = structure("DeleteReplicationGroupMemberAction", region_members);
+inline constexpr std::string_view disassociation_mode_values[] = {"WAIT_FOR_REPLICATION"};
+inline constexpr Shape disassociation_mode = enum_shape(disassociation_mode_values);
+inline constexpr Member disassociation_members[] = {
+    {"RegionName", &any_string, required},
+    {"DisassociationMode", &disassociation_mode, required},
+};
+inline constexpr Shape replica_disassociation =
+    structure("DisassociateReplicationGroupMemberAction", disassociation_members);
 inline constexpr Member replica_update_members[] = {
     {"Create", &replica_creation},
     {"Update", &replica_change},
     {"Delete", &replica_deletion},
-    {"Disassociate", nullptr, unsupported},
+    {"Disassociate", &replica_disassociation, unsupported},
 };
 inline constexpr Shape replica_update = structure("ReplicationGroupUpdate", replica_update_members);
 inline constexpr Shape replica_updates = list_of(replica_update, 1);

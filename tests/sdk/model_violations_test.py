@@ -1,6 +1,6 @@
 """Whatever the API model forbids is refused, at every depth of every operation that is there.
 
-The model is the installed botocore's. From each operation's input it derives every single violation: a value of a
+The model is the installed botocore's: Debian's, and under the label `registries` the newest there is. From each operation's input it derives every single violation: a value of a
 wrong JSON type for each member, list element and map value; strings and numbers below their minimum, above their
 maximum, against their pattern, outside their enum; lists and maps too short and too long; required members missing
 and null. The rest of each request satisfies the model, though seldom the table.
