@@ -47,17 +47,15 @@ Result<std::vector<std::string>> source_names(const Node& node) {
   return names;
 }
 
-Unexpected<Error> single_table_only(const Node& node) {
-  return error::validation(
-      "FROM clause may only contain a single table name in data manipulation statements" +
-      node.token.place());
+Unexpected<Error> single_table_only() {
+  return error::validation("FROM clause may only contain a single table name");
 }
 
 // The table of an UPDATE or a DELETE.
 Result<std::string> changed_table(const SourceSyntax& source) {
-  if (source.joined) return single_table_only(source.node);
+  if (source.joined) return single_table_only();
   if (source.renamed) return error::validation("Aliasing is not supported");
-  if (source.node.kind != Kind::name && source.node.kind != Kind::path) return single_table_only(source.node);
+  if (source.node.kind != Kind::name && source.node.kind != Kind::path) return single_table_only();
   TRY(std::vector<std::string> names, source_names(source.node));
   if (names.size() > 1) return error::validation("This operation is not supported on an index");
   return std::move(names.front());
@@ -152,7 +150,7 @@ Result<Statement> Parser::lower(const InsertSyntax& syntax) {
   Insert insert;
   if (syntax.target.kind != Kind::name) {
     CHECK_OK(source_names(syntax.target));
-    return single_table_only(syntax.target);
+    return single_table_only();
   }
   TRY(std::vector<std::string> names, source_names(syntax.target));
   insert.table = std::move(names.front());
