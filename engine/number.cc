@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -12,8 +13,9 @@ namespace {
 
 using Wide = Number::Wide;
 
-constexpr int wide_digits_max = 39;               // of the largest Wide, 3.4e38
-constexpr int exponent_text_max = 1'000'000'000;  // larger written exponents mean the same: out of range
+constexpr int wide_digits_max = 39;  // of the largest Wide, 3.4e38
+constexpr std::int64_t exponent_text_max =
+    1'000'000'000;  // larger written exponents mean the same: out of range
 
 constexpr std::array<Wide, wide_digits_max> make_powers() {
   std::array<Wide, wide_digits_max> powers{};
@@ -135,13 +137,20 @@ Expected<Number, NumberError> Number::parse(std::string_view text) {
     bool exponent_negative = false;
     if (at != end && (*at == '-' || *at == '+')) exponent_negative = *at++ == '-';
     if (at == end) return Unexpected{NumberError::not_a_number};
-    for (; at != end; ++at) {
-      if (!is_digit(*at)) return Unexpected{NumberError::not_a_number};
-      exponent = std::min<std::int64_t>(exponent * 10 + (*at - '0'), exponent_text_max);
+    for (const char* digit = at; digit != end; ++digit) {
+      if (!is_digit(*digit)) return Unexpected{NumberError::not_a_number};
     }
+    // Beyond an int64 it is no exponent, and within it far beyond all limits.
+    if (std::from_chars(at, end, exponent).ec != std::errc()) return Unexpected{NumberError::not_a_number};
+    exponent = std::min(exponent, exponent_text_max);
     if (exponent_negative) exponent = -exponent;
   }
-  if (digits == 0) return Number();
+  if (digits == 0) {
+    const std::int64_t magnitude = exponent - fraction;
+    if (magnitude > magnitude_max) return Unexpected{NumberError::overflow};
+    if (magnitude < magnitude_min) return Unexpected{NumberError::underflow};
+    return Number();
+  }
 
   exponent += pending - fraction;
   const std::int64_t magnitude = exponent + digits - 1;

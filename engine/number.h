@@ -37,8 +37,8 @@ class Number {
   Number() = default;
   explicit Number(std::int64_t value);
 
-  // Accepts an optional sign, digits with at most one point, an optional exponent; no spaces. Where several
-  // limits are passed overflow and underflow win over too_many_digits. A zero may have any exponent.
+  // An optional sign, digits with at most one point, an optional exponent that fits an int64. Overflow and
+  // underflow win over too_many_digits; a zero has the magnitude that it is written with: 0e126 overflows.
   static Expected<Number, NumberError> parse(std::string_view text);
 
   // From parts that need not be normalised; the same limits apply.

@@ -103,12 +103,20 @@ TEST_CASE("38 digits, and magnitudes from 1e-130 to below 1e126") {
   CHECK(parsed("1e126") == "overflow");
   CHECK(parsed("-11e125") == "overflow");
   CHECK(parsed("1" + std::string(126, '0')) == "overflow");
-  CHECK(parsed("1e100000000000000000000") == "overflow");
+  CHECK(parsed("1e9223372036854775807") == "overflow");
   CHECK(parsed("1e-131") == "underflow");
   CHECK(parsed("0.9e-130") == "underflow");
-  CHECK(parsed("1e-100000000000000000000") == "underflow");
-  CHECK(parsed("0e126") == "0");
-  CHECK(parsed("0e100000000000000000000") == "0");
+  CHECK(parsed("1e-9223372036854775807") == "underflow");
+  // A zero has the magnitude that it is written with.
+  CHECK(parsed("0e125") == "0");
+  CHECK(parsed("0e126") == "overflow");
+  CHECK(parsed("0e-130") == "0");
+  CHECK(parsed("0e-131") == "underflow");
+  CHECK(parsed("-0.0e126") == "0");
+  // An exponent beyond an int64 is none.
+  CHECK(parsed("1e9223372036854775808") == "not a number");
+  CHECK(parsed("0e-100000000000000000000") == "not a number");
+  CHECK(parsed("1e000000000000000000000000001") == "10");
   // Out of range wins over too many digits.
   CHECK(parsed("123456789012345678901234567890123456789e99") == "overflow");
   CHECK(parsed("0." + std::string(130, '0') + "123456789012345678901234567890123456789") == "underflow");

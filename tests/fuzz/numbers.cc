@@ -49,13 +49,18 @@ std::string parsed_slowly(std::string_view text) {
     std::string exponent(take_digits(text));
     if (exponent.empty()) return "not a number";
     exponent.erase(0, std::min(exponent.find_first_not_of('0'), exponent.size() - 1));
+    if (exponent.size() > 19 || (exponent.size() == 19 && exponent > "9223372036854775807"))
+      return "not a number";
     const std::int64_t power = exponent.size() > 9 ? 1'000'000'000 : std::stoll(exponent);
     point += small ? -power : power;
   }
   if (!text.empty()) return "not a number";
 
   const auto leading = digits.find_first_not_of('0');
-  if (leading == std::string::npos) return "0";
+  if (leading == std::string::npos) {
+    const std::int64_t last = point - static_cast<std::int64_t>(digits.size());  // the last digit's magnitude
+    return last > Number::magnitude_max ? "overflow" : last < Number::magnitude_min ? "underflow" : "0";
+  }
   digits.erase(0, leading);
   point -= static_cast<std::int64_t>(leading);
   digits.erase(digits.find_last_not_of('0') + 1);
