@@ -28,6 +28,10 @@ constexpr Member list_members[] = {
 };
 constexpr Shape list_shape = structure("ListTagsOfResourceInput", list_members);
 
+constexpr std::string_view tag_operation = "TagResource";
+constexpr std::string_view untag_operation = "UntagResource";
+constexpr std::string_view list_operation = "ListTagsOfResource";
+
 // Six parts between colons, the last one with a slash: "a:b:c:d:e:f/g".
 bool looks_like_arn(std::string_view arn) {
   for (int part = 0; part < 5; ++part) {
@@ -39,21 +43,29 @@ bool looks_like_arn(std::string_view arn) {
   return !arn.empty() && slash != std::string_view::npos && slash + 1 < arn.size();
 }
 
+Unexpected<Error> access_denied(const Context& context, std::string_view operation, std::string_view arn) {
+  return error::access_denied("User: arn:aws:iam::" + context.scope.account +
+                              ":root is not authorized to perform: dynamodb:" + std::string(operation) +
+                              " on resource: " + (arn.empty() ? "*" : std::string(arn)));
+}
+
+Unexpected<Error> invalid_arn(std::string_view arn) {
+  return error::validation("Invalid TableArn: Invalid ResourceArn provided as input " + std::string(arn));
+}
+
+// UntagResource and ListTagsOfResource ask who may before they ask whether it is an ARN, TagResource after
+// that.
 Result<std::string_view> read_arn(const Context& context, const Value& request, std::string_view operation) {
   const auto arn = string_member(request, "ResourceArn");
   if (!arn) return error::validation("Invalid TableArn");
-  if (!looks_like_arn(*arn)) {
-    return error::access_denied("User: arn:aws:iam::" + context.scope.account +
-                                ":root is not authorized to perform: dynamodb:" + std::string(operation) +
-                                " on resource: " + (arn->empty() ? "*" : std::string(*arn)));
-  }
-  return *arn;
+  if (looks_like_arn(*arn)) return *arn;
+  if (operation == tag_operation) return invalid_arn(*arn);
+  return access_denied(context, operation, *arn);
 }
 
 Result<TableArn> read_table_arn(std::string_view arn) {
   const auto parsed = parse_table_arn(arn);
-  if (!parsed)
-    return error::validation("Invalid TableArn: Invalid ResourceArn provided as input " + std::string(arn));
+  if (!parsed) return invalid_arn(arn);
   return *parsed;
 }
 
@@ -68,7 +80,7 @@ Unexpected<Error> resource_not_found(std::string_view arn) {
 }
 
 Result<void> tag(Context& context, const Value& request, json::Writer&) {
-  TRY(const auto arn, read_arn(context, request, "TagResource"));
+  TRY(const auto arn, read_arn(context, request, tag_operation));
   const Value* list = request.member("Tags");
   if (list == nullptr) {
     return error::validation(
@@ -95,7 +107,7 @@ Result<void> tag(Context& context, const Value& request, json::Writer&) {
 }
 
 Result<void> untag(Context& context, const Value& request, json::Writer&) {
-  TRY(const auto arn, read_arn(context, request, "UntagResource"));
+  TRY(const auto arn, read_arn(context, request, untag_operation));
   const Value* list = request.member("TagKeys");
   if (list == nullptr) {
     return error::validation(
@@ -117,8 +129,9 @@ Result<void> untag(Context& context, const Value& request, json::Writer&) {
 }
 
 Result<void> list(Context& context, const Value& request, json::Writer& out) {
-  TRY(const auto arn, read_arn(context, request, "ListTagsOfResource"));
+  TRY(const auto arn, read_arn(context, request, list_operation));
   TRY(const auto table_arn, read_table_arn(arn));
+  if (table_arn.account != context.scope.account) return access_denied(context, list_operation, arn);
   const auto table = find(context, table_arn);
   if (table == nullptr) return resource_not_found(arn);
   const TableSettings settings = settings_of(*table->description());
@@ -140,11 +153,11 @@ Result<void> list(Context& context, const Value& request, json::Writer& out) {
 
 }  // namespace
 
-constinit const Operation operations::tag_resource{dynamodb,          "TagResource", Access::control,
+constinit const Operation operations::tag_resource{dynamodb,          tag_operation, Access::control,
                                                    TablesIn::nothing, &tag_shape,    &tag};
-constinit const Operation operations::untag_resource{dynamodb,          "UntagResource", Access::control,
+constinit const Operation operations::untag_resource{dynamodb,          untag_operation, Access::control,
                                                      TablesIn::nothing, &untag_shape,    &untag};
 constinit const Operation operations::list_tags_of_resource{
-    dynamodb, "ListTagsOfResource", Access::control, TablesIn::nothing, &list_shape, &list};
+    dynamodb, list_operation, Access::control, TablesIn::nothing, &list_shape, &list};
 
 }  // namespace mayfly::compat
