@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "compat/wire/frame.h"
 #include "engine/database.h"
 
 namespace mayfly::compat {
@@ -27,6 +28,7 @@ struct Context {
   std::optional<std::size_t> collection_bytes_max;  // items/item_collections.h
   std::size_t tables_max = 0;                       // of the account in the region
   std::uint64_t steps = 0;                          // of its expressions so far: items/write_item.h
+  Frame frame = Frame::older;                       // the operation's
 
   [[nodiscard]] engine::Instant now() const { return database.now(scope.account); }
 };

@@ -1,5 +1,8 @@
 #include "compat/dispatch.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "compat/operations/operations.h"
 #include "engine/attempt.h"
 
@@ -58,12 +61,34 @@ constexpr const Operation* operations_table[] = {
     &operations::update_time_to_live,
 };
 
+// Of the API model of botocore 1.44.5.
+constexpr std::string_view lacking[] = {
+    "CancelBulkOperation",
+    "CreateBackup",
+    "DeleteBackup",
+    "DescribeBackup",
+    "DescribeBulkOperation",
+    "DescribeExport",
+    "DescribeImport",
+    "ExportTableToPointInTime",
+    "ImportTable",
+    "ListBackups",
+    "ListBulkOperations",
+    "ListExports",
+    "ListImports",
+    "RestoreTableFromBackup",
+    "RestoreTableToPointInTime",
+    "SearchVectors",
+    "StartBulkPutItems",
+};
+
 Result<std::string> answer_body(Context& context, const Operation& operation, std::string_view body) {
   const auto document = json::parse(body);
   if (document == nullptr) return error::serialization("");
   const json::Value& request = document->root();
   CHECK_OK(check_types(*operation.shape, request));
-  CHECK_OK(check_constraints(*operation.shape, request));
+  CHECK_OK(check_constraints(*operation.shape, request, operation.frame));
+  context.frame = operation.frame;
   std::string answer;
   json::Writer out(answer);
   CHECK_OK(operation.run(context, request, out));
@@ -81,6 +106,12 @@ const Operation* find_operation(std::string_view target) {
     if (operation->name == name && operation->service == service) return operation;
   }
   return nullptr;
+}
+
+bool lacks_operation(std::string_view target) {
+  if (!target.starts_with(dynamodb) || target.substr(dynamodb.size(), 1) != ".") return false;
+  return std::find(std::begin(lacking), std::end(lacking), target.substr(dynamodb.size() + 1)) !=
+         std::end(lacking);
 }
 
 Answer error_answer(const Error& error) { return {error_status(error.kind), error_body(error)}; }

@@ -16,6 +16,7 @@
 
 #include "compat/context.h"
 #include "compat/wire/error.h"
+#include "compat/wire/frame.h"
 #include "compat/wire/json.h"
 #include "compat/wire/shape.h"
 
@@ -51,6 +52,7 @@ struct Operation {
   TablesIn tables_in;
   const Shape* shape;
   Run run;
+  Frame frame = Frame::older;  // how far AWS has moved its validation: wire/frame.h
 
   // Whether it may leave a part of a request undone and say so: "UnprocessedItems", "UnprocessedKeys".
   [[nodiscard]] bool is_batch() const { return tables_in == TablesIn::request_items; }

@@ -435,10 +435,7 @@ void ConditionParser::finish_condition() {
 
 Result<Condition> parse_condition(std::string_view kind, std::string_view text,
                                   Substitutions& substitutions) {
-  CHECK_OK(check_expression_size(kind, text));
-  auto condition = ConditionParser(text, substitutions).parse();
-  if (!condition) return invalid_expression(kind, condition.error().message);
-  return *std::move(condition);
+  return parse_expression<ConditionParser>(kind, text, substitutions);
 }
 
 }  // namespace mayfly::compat::expression

@@ -85,7 +85,8 @@ struct Collect {
     if (!predicate) return Unexpected{std::move(predicate).error()};
     if (std::any_of(predicates.begin(), predicates.end(),
                     [&](const KeyPredicate& other) { return other.attribute == predicate->attribute; })) {
-      return error::validation("KeyConditionExpressions must only contain one condition per key");
+      return error::validation(
+          "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key");
     }
     predicates.push_back(*std::move(predicate));
     return {};
@@ -187,12 +188,16 @@ KeyPredicate* find(std::vector<KeyPredicate>& predicates, std::string_view attri
   return found == predicates.end() ? nullptr : &*found;
 }
 
+Unexpected<Error> too_many(const std::vector<KeyPredicate>& predicates, const KeySchema& schema) {
+  return error::validation("The number of query conditions (" + std::to_string(predicates.size()) +
+                           ") exceeds the number of key attributes defined in the schema (" +
+                           std::to_string(schema.all().size()) + ")");
+}
+
 Unexpected<Error> not_supported() { return error::validation("Query key condition not supported"); }
 
 Result<void> check_single_keys(std::vector<KeyPredicate>& predicates, const KeySchema& schema) {
-  if (predicates.empty() || predicates.size() > 2) {
-    return error::validation("Conditions can be of length 1 or 2 only");
-  }
+  if (predicates.size() > 2) return too_many(predicates, schema);
   if (schema.sort().empty() && predicates.size() > 1) return not_supported();
   const auto missed = [](const KeyAttribute& key) {
     return error::validation("Query condition missed key schema element: " + key.name);
@@ -209,9 +214,10 @@ Result<void> check_single_keys(std::vector<KeyPredicate>& predicates, const KeyS
   return check_type(*sort, sort_key.type);
 }
 
-// AWS documents the rules, not the words: "Multi-attribute keys" in the developer guide's chapter on global
-// secondary indexes.
+// The rules are AWS's documentation's: "Multi-attribute keys" in the developer guide's chapter on global
+// secondary indexes. Of the words those about a gap and about too many conditions were recorded.
 Result<void> check_multiple_keys(std::vector<KeyPredicate>& predicates, const KeySchema& schema) {
+  if (predicates.size() > schema.all().size()) return too_many(predicates, schema);
   std::size_t matched = 0;
   for (const KeyAttribute& key : schema.partition()) {
     const KeyPredicate* predicate = find(predicates, key.name);
@@ -224,23 +230,22 @@ Result<void> check_multiple_keys(std::vector<KeyPredicate>& predicates, const Ke
     }
     ++matched;
   }
-  bool ended = false;  // by an attribute without a condition, or with another one than '='
+  std::string without_equality;  // "b, c"
   for (const KeyAttribute& key : schema.sort()) {
     const KeyPredicate* predicate = find(predicates, key.name);
-    if (predicate == nullptr) {
-      ended = true;
-      continue;
+    if (predicate != nullptr) {
+      if (!without_equality.empty()) {
+        return error::validation(
+            "RANGE key attributes " + without_equality +
+            " must have equality conditions specified in the query because a condition is "
+            "present on key attribute " +
+            key.name);
+      }
+      CHECK_OK(check_type(*predicate, key.type));
+      ++matched;
     }
-    if (ended) {
-      return error::validation(
-          "Query key condition not supported: RANGE key attributes before the last one with a condition must "
-          "have "
-          "equality conditions; attribute: " +
-          key.name);
-    }
-    CHECK_OK(check_type(*predicate, key.type));
-    ended = predicate->kind != Kind::equal;
-    ++matched;
+    if (predicate == nullptr || predicate->kind != Kind::equal)
+      without_equality += (without_equality.empty() ? "" : ", ") + key.name;
   }
   if (matched != predicates.size()) return not_supported();
   return {};

@@ -46,7 +46,7 @@ struct KeyCondition {
 // errors after it has parsed all expressions of the request and found no name or value unused.
 Result<std::vector<KeyPredicate>> key_predicates(Condition condition);
 
-// "Conditions can be of length 1 or 2 only", "Query condition missed key schema element: …",
+// "The number of query conditions (3) exceeds …", "Query condition missed key schema element: …",
 // "Attempted conditional constraint is not an indexable operation", "Query key condition not supported",
 // wrong types, empty values.
 Result<KeyCondition> match_key_schema(std::vector<KeyPredicate> predicates, const engine::KeySchema& schema);

@@ -60,12 +60,12 @@ bool takes(Takes takes, Type type) {
   return false;
 }
 
-Result<Values> read_values(const json::Value* list) {
+Result<Values> read_values(const json::Value* list, Frame frame) {
   Values values;
   if (list == nullptr) return values;
   values.reserve(list->items().size());
   for (const json::Value& element : list->items()) {
-    TRY(AttributeValue value, read_attribute_value(element));
+    TRY(AttributeValue value, read_attribute_value(element, inside(frame)));
     values.push_back(std::move(value));
   }
   return values;
@@ -172,7 +172,7 @@ std::vector<const json::Member*> entries(const json::Value* map) {
   return out;
 }
 
-Result<Condition> read_expectation(std::string_view attribute, const json::Value& expected) {
+Result<Condition> read_expectation(std::string_view attribute, const json::Value& expected, Frame frame) {
   const std::string for_attribute = " for Attribute: " + std::string(attribute);
   const json::Value* list = expected.member("AttributeValueList");
   const json::Value* value = expected.member("Value");
@@ -190,9 +190,9 @@ Result<Condition> read_expectation(std::string_view attribute, const json::Value
                      std::string(used.name) + for_attribute);
     }
     CHECK_OK(check_count(used, list != nullptr ? list->items().size() : value != nullptr ? 1 : 0));
-    TRY(Values values, read_values(list));
+    TRY(Values values, read_values(list, frame));
     if (value != nullptr) {
-      TRY(AttributeValue only, read_attribute_value(*value));
+      TRY(AttributeValue only, read_attribute_value(*value, inside(frame)));
       values.push_back(std::move(only));
     }
     CHECK_OK(check_values(used, values));
@@ -208,29 +208,27 @@ Result<Condition> read_expectation(std::string_view attribute, const json::Value
   if (!must_exist && value != nullptr)
     return invalid("Value cannot be used when Exists is false" + for_attribute);
   if (!must_exist) return Condition{AttributeNotExists{path_of(attribute)}};
-  TRY(AttributeValue wanted, read_attribute_value(*value));
+  TRY(AttributeValue wanted, read_attribute_value(*value, inside(frame)));
   return compare(Comparator::equal, path_of(attribute), std::move(wanted));
 }
 
-}  // namespace
-
-Result<std::optional<Condition>> read_expected(const json::Value& request) {
+Result<std::optional<Condition>> expected_of(const json::Value& request, Frame frame) {
   std::vector<Condition> conditions;
   const auto expected = entries(request.member("Expected"));
   CHECK_OK(check_conditional_operator(request, expected.size()));
   for (const json::Member* entry : expected) {
-    TRY(Condition condition, read_expectation(entry->name, entry->value));
+    TRY(Condition condition, read_expectation(entry->name, entry->value, frame));
     conditions.push_back(std::move(condition));
   }
   return joined(request, std::move(conditions));
 }
 
-Result<std::optional<Condition>> read_filter(const json::Value& request, std::string_view member) {
+Result<std::optional<Condition>> filter_of(const json::Value& request, std::string_view member, Frame frame) {
   std::vector<Condition> conditions;
   const auto filter = entries(request.member(member));
   CHECK_OK(check_conditional_operator(request, filter.size()));
   for (const json::Member* entry : filter) {
-    TRY(Values values, read_values(entry->value.member("AttributeValueList")));
+    TRY(Values values, read_values(entry->value.member("AttributeValueList"), frame));
     const Operator& used = find_operator(entry->value.member("ComparisonOperator")->string());
     CHECK_OK(check_values(used, values));
     conditions.push_back(lower(entry->name, used, std::move(values)));
@@ -238,10 +236,10 @@ Result<std::optional<Condition>> read_filter(const json::Value& request, std::st
   return joined(request, std::move(conditions));
 }
 
-Result<std::vector<KeyPredicate>> read_key_conditions(const json::Value& key_conditions) {
+Result<std::vector<KeyPredicate>> key_conditions_of(const json::Value& key_conditions, Frame frame) {
   std::vector<KeyPredicate> predicates;
   for (const json::Member* entry : entries(&key_conditions)) {
-    TRY(Values values, read_values(entry->value.member("AttributeValueList")));
+    TRY(Values values, read_values(entry->value.member("AttributeValueList"), frame));
     const Operator& used = find_operator(entry->value.member("ComparisonOperator")->string());
     CHECK_OK(check_values(used, values));
     KeyPredicate predicate{std::string(entry->name), used.key_kind.value_or(Kind::not_indexable), {}, {}};
@@ -252,7 +250,8 @@ Result<std::vector<KeyPredicate>> read_key_conditions(const json::Value& key_con
   return predicates;
 }
 
-Result<Update> read_attribute_updates(const json::Value& attribute_updates) {
+Result<Update> updates_of(const json::Value& attribute_updates, Frame frame) {
+  if (attribute_updates.member("") != nullptr) return empty_attribute_name();
   Update update;
   update.legacy = true;
   for (const json::Member* entry : entries(&attribute_updates)) {
@@ -266,7 +265,7 @@ Result<Update> read_attribute_updates(const json::Value& attribute_updates) {
       update.removes.push_back({std::move(path)});
       continue;
     }
-    TRY(AttributeValue value, read_attribute_value(*value_member));
+    TRY(AttributeValue value, read_attribute_value(*value_member, inside(frame)));
     const Type type = value.type();
     const bool set = type == Type::string_set || type == Type::number_set || type == Type::binary_set;
     if (action == "DELETE") {
@@ -285,6 +284,25 @@ Result<Update> read_attribute_updates(const json::Value& attribute_updates) {
     }
   }
   return update;
+}
+
+}  // namespace
+
+Result<std::optional<Condition>> read_expected(const json::Value& request, Frame frame) {
+  return in_frame(frame, expected_of(request, frame));
+}
+
+Result<std::optional<Condition>> read_filter(const json::Value& request, std::string_view member,
+                                             Frame frame) {
+  return in_frame(frame, filter_of(request, member, frame));
+}
+
+Result<std::vector<KeyPredicate>> read_key_conditions(const json::Value& key_conditions, Frame frame) {
+  return in_frame(frame, key_conditions_of(key_conditions, frame));
+}
+
+Result<Update> read_attribute_updates(const json::Value& attribute_updates, Frame frame) {
+  return in_frame(frame, updates_of(attribute_updates, frame));
 }
 
 }  // namespace mayfly::compat::expression

@@ -28,11 +28,7 @@ class ProjectionParser : TokenReader {
 }  // namespace
 
 Result<Projection> parse_projection(std::string_view text, Substitutions& substitutions) {
-  constexpr std::string_view kind = "ProjectionExpression";
-  CHECK_OK(check_expression_size(kind, text));
-  auto projection = ProjectionParser(text, substitutions).parse();
-  if (!projection) return invalid_expression(kind, projection.error().message);
-  return *std::move(projection);
+  return parse_expression<ProjectionParser>("ProjectionExpression", text, substitutions);
 }
 
 }  // namespace mayfly::compat::expression

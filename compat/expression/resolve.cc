@@ -74,50 +74,54 @@ void Substitutions::define_value(std::string placeholder, engine::AttributeValue
   values_.define(std::move(placeholder), std::move(value));
 }
 
-Result<Substitutions> Substitutions::read(const json::Value& request, bool expressions_given) {
+Result<void> Substitutions::read_names(const json::Value& names) {
+  if (names.members().empty()) return error::validation("ExpressionAttributeNames must not be empty");
+  for (const json::Member& member : names.members()) {
+    if (!is_placeholder(member.name, '#')) {
+      return error::validation("ExpressionAttributeNames contains invalid key: Syntax error; key: \"" +
+                               std::string(member.name) + "\"");
+    }
+  }
+  for (const json::Member& member : names.members()) {
+    if (!member.value.is(json::Value::Kind::string)) continue;  // null: as good as absent
+    if (member.value.string().empty()) {
+      return error::validation(
+          "ExpressionAttributeNames contains invalid value: Empty attribute name for key " +
+          std::string(member.name));
+    }
+    define_name(std::string(member.name), std::string(member.value.string()));
+  }
+  return {};
+}
+
+Result<void> Substitutions::read_values(const json::Value& values) {
+  if (values.members().empty()) return error::validation("ExpressionAttributeValues must not be empty");
+  for (const json::Member& member : values.members()) {
+    if (!is_placeholder(member.name, ':')) {
+      return error::validation("ExpressionAttributeValues contains invalid key: Syntax error; key: \"" +
+                               std::string(member.name) + "\"");
+    }
+  }
+  for (const json::Member& member : values.members()) {
+    if (member.value.is(json::Value::Kind::null)) continue;
+    auto value = read_attribute_value(member.value, inside(frame_));
+    if (!value && has_newer_words(frame_)) return Unexpected{std::move(value).error()};
+    if (!value) {
+      return error::validation("ExpressionAttributeValues contains invalid value: " + value.error().message +
+                               " for key " + std::string(member.name));
+    }
+    define_value(std::string(member.name), *std::move(value));
+  }
+  return {};
+}
+
+Result<Substitutions> Substitutions::read(const json::Value& request, Frame frame) {
   Substitutions out;
-  if (const json::Value* names = request.member("ExpressionAttributeNames")) {
-    if (!expressions_given) {
-      return error::validation("ExpressionAttributeNames can only be specified when using expressions");
-    }
-    if (names->members().empty()) return error::validation("ExpressionAttributeNames must not be empty");
-    for (const json::Member& member : names->members()) {
-      if (!is_placeholder(member.name, '#')) {
-        return error::validation("ExpressionAttributeNames contains invalid key: Syntax error; key: \"" +
-                                 std::string(member.name) + "\"");
-      }
-    }
-    for (const json::Member& member : names->members()) {
-      if (!member.value.is(json::Value::Kind::string)) continue;  // null: as good as absent
-      if (member.value.string().empty()) {
-        return error::validation(
-            "ExpressionAttributeNames contains invalid value: Empty attribute name for key " +
-            std::string(member.name));
-      }
-      out.define_name(std::string(member.name), std::string(member.value.string()));
-    }
-  }
-  if (const json::Value* values = request.member("ExpressionAttributeValues")) {
-    if (!expressions_given) {
-      return error::validation("ExpressionAttributeValues can only be specified when using expressions");
-    }
-    if (values->members().empty()) return error::validation("ExpressionAttributeValues must not be empty");
-    for (const json::Member& member : values->members()) {
-      if (!is_placeholder(member.name, ':')) {
-        return error::validation("ExpressionAttributeValues contains invalid key: Syntax error; key: \"" +
-                                 std::string(member.name) + "\"");
-      }
-    }
-    for (const json::Member& member : values->members()) {
-      if (member.value.is(json::Value::Kind::null)) continue;
-      auto value = read_attribute_value(member.value);
-      if (!value) {
-        return error::validation("ExpressionAttributeValues contains invalid value: " +
-                                 value.error().message + " for key " + std::string(member.name));
-      }
-      out.define_value(std::string(member.name), *std::move(value));
-    }
-  }
+  out.frame_ = frame;
+  if (const json::Value* names = request.member("ExpressionAttributeNames"))
+    CHECK_OK(in_frame(frame, out.read_names(*names)));
+  if (const json::Value* values = request.member("ExpressionAttributeValues"))
+    CHECK_OK(in_frame(frame, out.read_values(*values)));
   return out;
 }
 
@@ -128,14 +132,15 @@ const engine::AttributeValue* Substitutions::value(std::string_view placeholder)
 }
 
 Result<void> Substitutions::check_all_used() const {
-  if (const std::string unused = names_.unused(); !unused.empty()) {
-    return error::validation("Value provided in ExpressionAttributeNames unused in expressions: keys: {" +
-                             unused + "}");
-  }
-  if (const std::string unused = values_.unused(); !unused.empty()) {
-    return error::validation("Value provided in ExpressionAttributeValues unused in expressions: keys: {" +
-                             unused + "}");
-  }
+  const auto refuse = [&](std::string_view parameter, const std::string& unused) {
+    return in_frame(frame_,
+                    Result<void>(error::validation("Value provided in " + std::string(parameter) +
+                                                   " unused in expressions: keys: {" + unused + "}")));
+  };
+  if (const std::string unused = names_.unused(); !unused.empty())
+    return refuse("ExpressionAttributeNames", unused);
+  if (const std::string unused = values_.unused(); !unused.empty())
+    return refuse("ExpressionAttributeValues", unused);
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compat/wire/error.h"
+#include "compat/wire/frame.h"
 #include "compat/wire/json.h"
 #include "engine/attribute_value.h"
 
@@ -16,8 +17,8 @@ class Substitutions {
  public:
   Substitutions() = default;
   // Reads and checks ExpressionAttributeNames and ExpressionAttributeValues: syntax of the placeholders,
-  // empty maps, values. `expressions_given`: false -> "… can only be specified when using expressions".
-  static Result<Substitutions> read(const json::Value& request, bool expressions_given = true);
+  // empty maps, values. The frame is that of all expressions that are parsed with them.
+  static Result<Substitutions> read(const json::Value& request, Frame frame);
 
   void define_name(std::string placeholder, std::string name);
   void define_value(std::string placeholder, engine::AttributeValue value);
@@ -30,7 +31,12 @@ class Substitutions {
   // "Value provided in ExpressionAttributeNames unused in expressions: keys: {#a, #b}"
   [[nodiscard]] Result<void> check_all_used() const;
 
+  [[nodiscard]] Frame frame() const { return frame_; }
+
  private:
+  Result<void> read_names(const json::Value& names);
+  Result<void> read_values(const json::Value& values);
+
   template <class T>
   struct Definition {
     std::string placeholder;
@@ -50,6 +56,7 @@ class Substitutions {
   };
   Definitions<std::string> names_;
   Definitions<engine::AttributeValue> values_;
+  Frame frame_ = Frame::older;
 };
 
 }  // namespace mayfly::compat::expression

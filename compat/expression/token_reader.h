@@ -34,12 +34,6 @@ inline void note(Finding& finding, std::string message) {
   if (finding.empty()) finding = std::move(message);
 }
 
-// "Invalid FilterExpression: …"
-Unexpected<Error> invalid_expression(std::string_view kind, std::string_view message);
-
-// Refuses an expression that is empty or longer than 4 KB.
-Result<void> check_expression_size(std::string_view kind, std::string_view text);
-
 class TokenReader {
  protected:
   TokenReader(std::string_view text, Substitutions& substitutions)
@@ -87,5 +81,23 @@ class TokenReader {
   Substitutions& substitutions_;
   int operators_ = 0;
 };
+
+// Refuses an expression that is empty or longer than 4 KB.
+Parsed<void> check_expression_size(std::string_view kind, std::string_view text);
+
+// What the parser makes of an expression of that kind; else "Invalid FilterExpression: …", in the frame of
+// the substitutions.
+template <class Parser>
+auto parse_expression(std::string_view kind, std::string_view text, Substitutions& substitutions) {
+  const auto parse = [&]() -> decltype(Parser(text, substitutions).parse()) {
+    CHECK_OK(check_expression_size(kind, text));
+    return Parser(text, substitutions).parse();
+  };
+  auto parsed = parse();
+  using Outcome = Result<typename decltype(parsed)::value_type>;
+  if (parsed) return Outcome(*std::move(parsed));
+  return in_frame(substitutions.frame(),
+                  Outcome(error::validation("Invalid " + std::string(kind) + ": " + parsed.error().message)));
+}
 
 }  // namespace mayfly::compat::expression

@@ -283,11 +283,7 @@ void UpdateParser::check_operand_type(std::string_view function, const Node& nod
 }  // namespace
 
 Result<Update> parse_update(std::string_view text, Substitutions& substitutions) {
-  constexpr std::string_view kind = "UpdateExpression";
-  CHECK_OK(check_expression_size(kind, text));
-  auto update = UpdateParser(text, substitutions).parse();
-  if (!update) return invalid_expression(kind, update.error().message);
-  return *std::move(update);
+  return parse_expression<UpdateParser>("UpdateExpression", text, substitutions);
 }
 
 }  // namespace mayfly::compat::expression

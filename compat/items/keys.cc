@@ -1,5 +1,6 @@
 #include "compat/items/keys.h"
 
+#include <algorithm>
 #include <cassert>
 #include <vector>
 
@@ -58,6 +59,20 @@ Unexpected<Error> empty_index_key(const engine::Index& index, const KeyAttribute
       ", IndexKey: " + attribute.name);
 }
 
+Unexpected<Error> empty_updated_key(const KeyAttribute& attribute) {
+  return error::validation(
+      "One or more parameter values are not valid. The update expression attempted to update a secondary "
+      "index "
+      "key to a value that is not supported. The AttributeValue for a key attribute cannot contain an "
+      "empty " +
+      std::string(emptiness(attribute.type)) + " value.");
+}
+
+bool is_empty_key(const Item& item, const KeyAttribute& attribute) {
+  const AttributeValue* value = item.find(attribute.name);
+  return value != nullptr && engine::has_type(*value, attribute.type) && is_empty(*value);
+}
+
 Result<void> check_item_key_attribute(const Item& item, const KeyAttribute& attribute, bool partition) {
   const AttributeValue* value = item.find(attribute.name);
   if (value == nullptr) {
@@ -86,15 +101,7 @@ Result<void> check_index_key_attribute(const Item& item, const engine::Index& in
                              " Actual: " + std::string(engine::type_name(value->type())) +
                              " IndexName: " + index.name);
   }
-  if (is_empty(*value) && updated) {
-    return error::validation(
-        "One or more parameter values are not valid. The update expression attempted to update a secondary "
-        "index "
-        "key to a value that is not supported. The AttributeValue for a key attribute cannot contain an "
-        "empty " +
-        std::string(emptiness(attribute.type)) + " value.");
-  }
-  if (is_empty(*value)) return empty_index_key(index, attribute);
+  if (is_empty(*value)) return updated ? empty_updated_key(attribute) : empty_index_key(index, attribute);
   return check_key_size(*value, partition);
 }
 
@@ -117,16 +124,29 @@ Result<std::string> item_key(const Table& table, const Item& item) {
 }
 
 Result<void> check_no_empty_keys(const Table& table, const Item& item) {
-  const auto is_empty_key = [&](const KeyAttribute& attribute) {
-    const AttributeValue* value = item.find(attribute.name);
-    return value != nullptr && engine::has_type(*value, attribute.type) && is_empty(*value);
-  };
   for (const auto& attribute : table.keys.all()) {
-    if (is_empty_key(attribute)) return empty_item_key(attribute);
+    if (is_empty_key(item, attribute)) return empty_item_key(attribute);
   }
+  const engine::Index* first = nullptr;
+  const KeyAttribute* of_first = nullptr;
+  for (const auto& index : table.indexes) {
+    if (first != nullptr && first->name < index.name) continue;
+    const auto attributes = index.keys.all();
+    const auto found = std::find_if(attributes.begin(), attributes.end(), [&](const KeyAttribute& attribute) {
+      return is_empty_key(item, attribute);
+    });
+    if (found == attributes.end()) continue;
+    first = &index;
+    of_first = &*found;
+  }
+  if (first != nullptr) return empty_index_key(*first, *of_first);
+  return {};
+}
+
+Result<void> check_no_empty_updates(const Table& table, const Item& given) {
   for (const auto& index : table.indexes) {
     for (const auto& attribute : index.keys.all()) {
-      if (is_empty_key(attribute)) return empty_index_key(index, attribute);
+      if (is_empty_key(given, attribute)) return empty_updated_key(attribute);
     }
   }
   return {};
@@ -138,10 +158,7 @@ Result<void> check_request_key_attribute(const Item& key, const KeyAttribute& at
     return error::validation("The provided key element does not match the schema");
   }
   if (is_empty(*value)) {
-    return error::validation(
-        "One or more parameter values were invalid: The AttributeValue for a key attribute cannot contain an "
-        "empty " +
-        std::string(emptiness(attribute.type)) + " value. Key: " + attribute.name);
+    return empty_item_key(attribute);
   }
   return check_key_size(*value, partition);
 }

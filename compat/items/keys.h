@@ -26,15 +26,17 @@ Result<std::string> item_key(const engine::Table& table, const engine::Item& ite
 // The key that a request's Key names (GetItem, UpdateItem, DeleteItem, …). It must have the key attributes
 // and no other; else:
 //   "The provided key element does not match the schema"
-//   "One or more parameter values were invalid: The AttributeValue for a key attribute cannot contain an
+//   "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an
 //    empty string value. Key: id"
 // and the same sizes.
 Result<std::string> request_key(const engine::Table& table, const engine::Item& key);
 
 // For transactions, of an item or of a Key: no key attribute of the table has an empty value, nor, in a whole
-// item, one of an index. The words are item_key's and check_index_keys'. Absent attributes and wrong types
-// pass.
+// item, one of an index; the alphabetically first such index is named. The words are item_key's and
+// check_index_keys'. Absent attributes and wrong types pass.
 Result<void> check_no_empty_keys(const engine::Table& table, const engine::Item& item);
+// The same of what an update gives to keys of indexes.
+Result<void> check_no_empty_updates(const engine::Table& table, const engine::Item& given);
 
 // One attribute of such a key; `partition` decides about its size.
 Result<void> check_request_key_attribute(const engine::Item& key, const engine::KeyAttribute& attribute,

@@ -42,15 +42,16 @@ std::string with_scalar(std::string prefix, const AttributeValue& scalar) {
 
 }  // namespace
 
-Result<std::optional<Item>> read_start_key(const json::Value& request) {
+Result<std::optional<Item>> read_start_key(const json::Value& request, Frame frame) {
   const json::Value* member = request.member("ExclusiveStartKey");
   if (member == nullptr) return std::optional<Item>();
-  auto key = read_item(*member);
+  auto key = read_item(*member, inside(frame));
   if (!key) {
     // Measured: complaints about numbers come bare, and so do those about a set's duplicates.
     const Error& why = key.error();
     const bool is_bare = why.about == Error::About::number || why.about == Error::About::duplicates;
-    return error::validation((is_bare ? "" : "The provided starting key is invalid: ") + why.message);
+    return in_frame(frame, Result<std::optional<Item>>(error::validation(
+                               (is_bare ? "" : "The provided starting key is invalid: ") + why.message)));
   }
   return std::optional<Item>(*std::move(key));
 }

@@ -32,7 +32,7 @@ struct ReadTarget {
 
 // Reads ExclusiveStartKey, or refuses its values: "The provided starting key is invalid: …". Nothing: the
 // request has none. An empty one counts as one.
-Result<std::optional<engine::Item>> read_start_key(const json::Value& request);
+Result<std::optional<engine::Item>> read_start_key(const json::Value& request, Frame frame);
 
 // The table, and the index if the request names one. Refuses ConsistentRead of a global index, and an index
 // that is still being filled.

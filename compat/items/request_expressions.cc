@@ -29,20 +29,23 @@ std::string join(const std::vector<std::string_view>& names, std::string_view se
   return text;
 }
 
-}  // namespace
+Unexpected<Error> mixed_parameters(const std::string& legacy, const std::string& expressions) {
+  return error::validation(
+      "Can not use both expression and non-expression parameters in the same request: Non-expression "
+      "parameters: "
+      "{" +
+      legacy + "} Expression parameters: {" + expressions + "}");
+}
 
-Result<void> check_expression_parameters(const json::Value& request, ParameterNames expressions,
-                                         ParameterNames legacy) {
+Result<void> check_parameters(const json::Value& request, ParameterNames expressions, ParameterNames legacy,
+                              Frame frame) {
   const auto given = present(request, expressions);
   if (!given.empty()) {
     auto mixed = present(request, legacy);
     // KeyConditions may go with a FilterExpression or a ProjectionExpression, but not with its own successor.
     if (request.member("KeyConditionExpression") == nullptr) std::erase(mixed, "KeyConditions");
     if (!mixed.empty()) {
-      return error::validation(
-          "Can not use both expression and non-expression parameters in the same request: "
-          "Non-expression parameters: {" +
-          join(mixed, ", ") + "} Expression parameters: {" + join(given, ", ") + "}");
+      return mixed_parameters(join(mixed, ", "), join(given, ", "));
     }
   }
   if (request.member("ExpressionAttributeNames") != nullptr && given.empty()) {
@@ -56,22 +59,41 @@ Result<void> check_expression_parameters(const json::Value& request, ParameterNa
     const bool any = std::any_of(with_values.begin(), with_values.end(),
                                  [&](std::string_view name) { return request.member(name) != nullptr; });
     if (!with_values.empty() && !any) {
-      return error::validation("ExpressionAttributeValues can only be specified when using expressions: " +
-                               join(with_values, " and ") + (with_values.size() > 1 ? " are" : " is") +
-                               " null");
+      std::string message = "ExpressionAttributeValues can only be specified when using expressions";
+      if (!has_newer_words(frame))
+        message += ": " + join(with_values, " and ") + (with_values.size() > 1 ? " are" : " is") + " null";
+      return error::validation(std::move(message));
     }
   }
   return {};
 }
 
-Result<expression::Substitutions> read_substitutions(const json::Value& request, ParameterNames expressions) {
+}  // namespace
+
+Result<void> check_expression_parameters(const json::Value& request, ParameterNames expressions,
+                                         ParameterNames legacy, Frame frame) {
+  return in_frame(frame, check_parameters(request, expressions, legacy, frame));
+}
+
+Result<void> check_one_projection(std::span<const json::Member> tables, Frame frame) {
+  const auto any = [&](std::string_view name) {
+    return std::any_of(tables.begin(), tables.end(),
+                       [&](const json::Member& table) { return table.value.member(name) != nullptr; });
+  };
+  if (!any("ProjectionExpression") || !any("AttributesToGet")) return {};
+  return in_frame(frame, Result<void>(mixed_parameters("AttributesToGet", "ProjectionExpression")));
+}
+
+Result<expression::Substitutions> read_substitutions(const json::Value& request, ParameterNames expressions,
+                                                     Frame frame) {
   if (present(request, expressions).empty()) return expression::Substitutions();
   if (const json::Value* names = request.member("ExpressionAttributeNames")) {
     for (const json::Member& name : names->members()) {
-      if (name.value.string().empty()) return empty_attribute_name();
+      if (name.value.string().empty())
+        return in_frame(frame, Result<expression::Substitutions>(empty_attribute_name()));
     }
   }
-  return expression::Substitutions::read(request, true);
+  return expression::Substitutions::read(request, frame);
 }
 
 Result<std::optional<expression::Condition>> read_condition(const json::Value& request, std::string_view name,
@@ -97,16 +119,17 @@ Result<std::optional<expression::Projection>> read_projection(const json::Value&
   return std::optional<expression::Projection>(std::move(projection));
 }
 
-Result<void> check_attributes_to_get(const json::Value& request) {
+Result<void> check_attributes_to_get(const json::Value& request, Frame frame) {
   const json::Value* names = request.member("AttributesToGet");
   if (names == nullptr) return {};
   std::set<std::string_view> seen;
   for (const json::Value& name : names->items()) {
-    if (name.string().empty()) return empty_attribute_name();
+    if (name.string().empty()) return in_frame(frame, Result<void>(empty_attribute_name()));
     if (!seen.insert(name.string()).second) {
-      return error::validation(
-          "One or more parameter values were invalid: Duplicate value in attribute name: " +
-          std::string(name.string()));
+      return in_frame(frame,
+                      Result<void>(error::validation(
+                          "One or more parameter values were invalid: Duplicate value in attribute name: " +
+                          std::string(name.string()))));
     }
   }
   return {};

@@ -1,15 +1,16 @@
 // The expressions of a request on items: which parameters there are, that those of the two APIs do not mix,
 // and what they parse to.
 //
-//   CHECK_OK(check_expression_parameters(request, {"ConditionExpression"}, {"Expected"}));
+//   CHECK_OK(check_expression_parameters(request, {"ConditionExpression"}, {"Expected"}, context.frame));
 //   …                                                       // rules that come before expressions are read
-//   TRY(auto substitutions, read_substitutions(request, {"ConditionExpression"}));
+//   TRY(auto substitutions, read_substitutions(request, {"ConditionExpression"}, context.frame));
 //   TRY(auto condition, read_condition(request, "ConditionExpression", substitutions));
 //   CHECK_OK(substitutions.check_all_used());
 #pragma once
 
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "compat/expression/ast.h"
 #include "compat/expression/resolve.h"
 #include "compat/wire/error.h"
+#include "compat/wire/frame.h"
 #include "compat/wire/json.h"
 #include "engine/table.h"
 
@@ -28,10 +30,14 @@ using ParameterNames = std::initializer_list<std::string_view>;
 // "ExpressionAttributeNames can only be specified when using expressions", "ExpressionAttributeValues can
 // only be specified when …".
 Result<void> check_expression_parameters(const json::Value& request, ParameterNames expressions,
-                                         ParameterNames legacy);
+                                         ParameterNames legacy, Frame frame);
+
+// The same of BatchGetItem's tables: not a ProjectionExpression of one and AttributesToGet of another.
+Result<void> check_one_projection(std::span<const json::Member> tables, Frame frame);
 
 // Empty if the request has none of these expressions.
-Result<expression::Substitutions> read_substitutions(const json::Value& request, ParameterNames expressions);
+Result<expression::Substitutions> read_substitutions(const json::Value& request, ParameterNames expressions,
+                                                     Frame frame);
 
 // Of the parameter `name` ("FilterExpression"); nothing if the request has none.
 Result<std::optional<expression::Condition>> read_condition(const json::Value& request, std::string_view name,
@@ -41,7 +47,7 @@ Result<std::optional<expression::Condition>> read_condition(const json::Value& r
 Result<std::optional<expression::Projection>> read_projection(const json::Value& request,
                                                               expression::Substitutions& substitutions);
 // "Duplicate value in attribute name: a"
-Result<void> check_attributes_to_get(const json::Value& request);
+Result<void> check_attributes_to_get(const json::Value& request, Frame frame);
 
 // Names of top-level attributes into which paths reach: "a" of a.b and a[0].
 std::vector<std::string> nested_names(const expression::Condition& condition);

@@ -126,6 +126,25 @@ void answer_again(const Transaction& transaction, std::size_t actions, const Wan
   consumed.write(out, wanted.capacity);
 }
 
+// Requires: the read has a projection.
+engine::Item projected(const ItemRead& read, const StoredItem& item) {
+  return read.flat_projection ? expression::project_flat(*read.projection, item.item())
+                              : expression::project(*read.projection, item.item());
+}
+
+// What the transaction answers of an item. TransactGetItems leaves out one of which nothing is asked that is
+// there; statements answer it empty.
+void write_response(json::Writer& out, const ItemRead& read, const StoredItem& item) {
+  if (!read.projection) {
+    out.key("Item");
+    return write_stored_item(out, item.bytes());
+  }
+  const engine::Item shown = projected(read, item);
+  if (shown.empty() && !read.flat_projection) return;
+  out.key("Item");
+  write_item_object(out, shown);
+}
+
 }  // namespace
 
 bool CancellationReasons::any() const {
@@ -208,8 +227,7 @@ Result<void> write_transaction(std::vector<ItemWrite> writes, std::optional<Requ
 
 void write_item_read(json::Writer& out, const ItemRead& read, const StoredItem& item) {
   if (!read.projection) return write_stored_item(out, item.bytes());
-  write_item_object(out, read.flat_projection ? expression::project_flat(*read.projection, item.item())
-                                              : expression::project(*read.projection, item.item()));
+  write_item_object(out, projected(read, item));
 }
 
 Result<void> read_transaction(const std::vector<ItemRead>& reads, ReturnCapacity mode, const Context& context,
@@ -230,10 +248,7 @@ Result<void> read_transaction(const std::vector<ItemRead>& reads, ReturnCapacity
     consumed.of_table(reads[i].table->description()->name)
         .add_table(read_units(item ? item->size() : 0, true));
     out.begin_object();
-    if (item) {
-      out.key("Item");
-      write_item_read(out, reads[i], *item);
-    }
+    if (item) write_response(out, reads[i], *item);
     out.end_object();
   }
   out.end_array();

@@ -194,6 +194,18 @@ Result<void> check_update(const Table& table, const expression::Update& update) 
   return check_keys_are_scalars(table, nested_names(update));
 }
 
+Result<void> check_no_empty_keys(const Table& table, const ItemWrite& write) {
+  CHECK_OK(check_no_empty_keys(table, write.item));
+  if (table.indexes.empty()) return {};
+  Item given;
+  for (const auto& action : write.update.sets) {
+    const auto* constant = std::get_if<expression::UpdateValue::Constant>(&action.value.node);
+    if (constant != nullptr && !expression::is_nested(action.path))
+      given.set(expression::top_level_name(action.path), constant->value);
+  }
+  return check_no_empty_updates(table, given);
+}
+
 Result<void> check_room(const ItemWrite& write, const Context& context) {
   const bool adds = write.kind == ItemWrite::Kind::put || write.kind == ItemWrite::Kind::update;
   return adds ? check_room(context.database) : Result<void>();
@@ -225,9 +237,9 @@ Result<void> check_write(const Table& table, ItemWrite& write) {
   return {};
 }
 
-Result<void> read_current_expressions(const json::Value& request, ItemWrite& write) {
+Result<void> read_current_expressions(const json::Value& request, ItemWrite& write, Frame frame) {
   write.item_on_failed_condition = string_member(request, "ReturnValuesOnConditionCheckFailure") == "ALL_OLD";
-  TRY(auto substitutions, read_substitutions(request, {"UpdateExpression", "ConditionExpression"}));
+  TRY(auto substitutions, read_substitutions(request, {"UpdateExpression", "ConditionExpression"}, frame));
   if (const auto text = string_member(request, "UpdateExpression");
       text && write.kind == ItemWrite::Kind::update) {
     TRY(write.update, expression::parse_update(*text, substitutions));
@@ -236,14 +248,13 @@ Result<void> read_current_expressions(const json::Value& request, ItemWrite& wri
   return substitutions.check_all_used();
 }
 
-Result<void> read_expressions(const json::Value& request, ItemWrite& write) {
+Result<void> read_expressions(const json::Value& request, ItemWrite& write, Frame frame) {
   if (const json::Value* updates = request.member("AttributeUpdates");
       updates && write.kind == ItemWrite::Kind::update) {
-    if (updates->member("") != nullptr) return empty_attribute_name();
-    TRY(write.update, expression::read_attribute_updates(*updates));
+    TRY(write.update, expression::read_attribute_updates(*updates, frame));
   }
-  TRY(auto expected, expression::read_expected(request));
-  CHECK_OK(read_current_expressions(request, write));
+  TRY(auto expected, expression::read_expected(request, frame));
+  CHECK_OK(read_current_expressions(request, write, frame));
   if (expected) write.condition = std::move(expected);
   return {};
 }

@@ -52,13 +52,16 @@ Result<void> check_update(const engine::Table& table, const expression::Update& 
 // "Item size to update has exceeded the maximum allowed size"
 Unexpected<Error> update_too_large();
 
+// For transactions: no key, of the table or of an index, gets an empty value by what the request alone says.
+Result<void> check_no_empty_keys(const engine::Table& table, const ItemWrite& write);
+
 // Encodes the key, with item_key or request_key, and checks index keys or the update: all that needs no item.
 Result<void> check_write(const engine::Table& table, ItemWrite& write);
 
 // Reads the write's condition and update from the parameters of either API, and what to do if it fails.
-Result<void> read_expressions(const json::Value& request, ItemWrite& write);
+Result<void> read_expressions(const json::Value& request, ItemWrite& write, Frame frame);
 // The same where the parameters from before expressions do not exist: in transactions.
-Result<void> read_current_expressions(const json::Value& request, ItemWrite& write);
+Result<void> read_current_expressions(const json::Value& request, ItemWrite& write, Frame frame);
 
 // --- answers
 

@@ -32,8 +32,8 @@ constexpr Member keys_and_attributes_members[] = {
 constexpr Shape keys_and_attributes = structure("KeysAndAttributes", keys_and_attributes_members);
 constexpr Shape request_items = map_of(keys_and_attributes, &shapes::table_name, 1, 100);
 constexpr Member members[] = {
-    {"ReturnConsumedCapacity", &shapes::return_consumed_capacity},
     {"RequestItems", &request_items, required},
+    {"ReturnConsumedCapacity", &shapes::return_consumed_capacity},
 };
 constexpr Shape shape = structure("BatchGetItemInput", members);
 
@@ -50,19 +50,19 @@ struct TableReads {
   std::vector<std::size_t> unprocessed;  // positions in `keys`
 };
 
-Result<TableReads> read_request(const json::Member& member, std::size_t& keys_seen) {
+Result<TableReads> read_request(const json::Member& member, std::size_t& keys_seen, Frame frame) {
   const json::Value& request = member.value;
   TableReads reads{.name = member.name, .request = &request};
-  CHECK_OK(check_expression_parameters(request, {"ProjectionExpression"}, {"AttributesToGet"}));
-  CHECK_OK(check_attributes_to_get(request));
-  TRY(auto substitutions, read_substitutions(request, {"ProjectionExpression"}));
+  CHECK_OK(check_expression_parameters(request, {"ProjectionExpression"}, {"AttributesToGet"}, frame));
+  CHECK_OK(check_attributes_to_get(request, frame));
+  TRY(auto substitutions, read_substitutions(request, {"ProjectionExpression"}, frame));
   TRY(reads.projection, read_projection(request, substitutions));
   CHECK_OK(substitutions.check_all_used());
   reads.consistent = boolean_member(request, "ConsistentRead").value_or(false);
 
   std::unordered_set<std::string> seen;
   for (const json::Value& key : request.member("Keys")->items()) {
-    TRY(auto item, read_item(key));
+    TRY(auto item, read_item(key, frame));
     std::string bytes;
     engine::encode_item(item, bytes);
     if (!seen.insert(std::move(bytes)).second) {
@@ -154,8 +154,10 @@ Result<double> read_table(const Context& context, TableReads& reads, std::size_t
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
   std::vector<TableReads> tables;
   std::size_t keys_seen = 0;
-  for (const json::Member& member : request.member("RequestItems")->members()) {
-    TRY(tables.emplace_back(), read_request(member, keys_seen));
+  const auto asked = request.member("RequestItems")->members();
+  CHECK_OK(check_one_projection(asked, context.frame));
+  for (const json::Member& member : asked) {
+    TRY(tables.emplace_back(), read_request(member, keys_seen, context.frame));
   }
   for (TableReads& reads : tables) CHECK_OK(find_and_check(context, reads));
 
@@ -193,6 +195,6 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 }  // namespace
 
 constinit const Operation operations::batch_get_item{
-    dynamodb, "BatchGetItem", Access::reads, TablesIn::request_items, &shape, &run};
+    dynamodb, "BatchGetItem", Access::reads, TablesIn::request_items, &shape, &run, Frame::bare};
 
 }  // namespace mayfly::compat

@@ -32,7 +32,11 @@ constexpr Member write_request_members[] = {
 };
 constexpr Shape write_request = structure("WriteRequest", write_request_members);
 constexpr Shape write_requests = list_of(write_request, 1, batch_write_requests_max);
-constexpr Shape request_items = map_of(write_requests, &shapes::table_name, 1, 25);
+constexpr Shape request_items = [] {
+  Shape tables = map_of(write_requests, &shapes::table_name, 1, 25);
+  tables.keys_yield = true;
+  return tables;
+}();
 constexpr Member members[] = {
     {"ReturnConsumedCapacity", &shapes::return_consumed_capacity},
     {"ReturnItemCollectionMetrics", &shapes::return_item_collection_metrics},
@@ -52,7 +56,7 @@ struct TableWrites {
   std::vector<Entry> entries;
 };
 
-Result<ItemWrite> read_write(const json::Value& request) {
+Result<ItemWrite> read_write(const json::Value& request, Frame frame) {
   const json::Value* put = request.member("PutRequest");
   const json::Value* remove = request.member("DeleteRequest");
   if ((put == nullptr) == (remove == nullptr)) {
@@ -61,20 +65,20 @@ Result<ItemWrite> read_write(const json::Value& request) {
         "datatypes");
   }
   ItemWrite write{.kind = put ? ItemWrite::Kind::put : ItemWrite::Kind::remove};
-  TRY(write.item, read_item(put ? *put->member("Item") : *remove->member("Key")));
+  TRY(write.item, read_item(put ? *put->member("Item") : *remove->member("Key"), frame));
   if (put != nullptr && engine::item_size(write.item) > engine::item_bytes_max) {
     return error::validation("Item size has exceeded the maximum allowed size");
   }
   return write;
 }
 
-Result<std::vector<TableWrites>> read_request(const json::Value& request) {
+Result<std::vector<TableWrites>> read_request(const json::Value& request, Frame frame) {
   std::vector<TableWrites> tables;
   std::size_t requests = 0;
   for (const json::Member& member : request.member("RequestItems")->members()) {
     TableWrites& table = tables.emplace_back(TableWrites{.name = member.name});
     for (const json::Value& each : member.value.items()) {
-      TRY(table.entries.emplace_back().write, read_write(each));
+      TRY(table.entries.emplace_back().write, read_write(each, frame));
       if (++requests > batch_write_requests_max) {
         return error::validation("Too many items requested for the BatchWriteItem call");
       }
@@ -207,7 +211,7 @@ void write_metrics(json::Writer& out, const engine::Transaction& transaction,
 }
 
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
-  TRY(std::vector<TableWrites> tables, read_request(request));
+  TRY(std::vector<TableWrites> tables, read_request(request, context.frame));
   for (TableWrites& writes : tables) CHECK_OK(find_and_check(context, writes));
   if (tables.size() > 1) CHECK_OK(check_distinct_tables(tables));
 
@@ -227,6 +231,6 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 }  // namespace
 
 constinit const Operation operations::batch_write_item{
-    dynamodb, "BatchWriteItem", Access::writes, TablesIn::request_items, &shape, &run};
+    dynamodb, "BatchWriteItem", Access::writes, TablesIn::request_items, &shape, &run, Frame::model};
 
 }  // namespace mayfly::compat

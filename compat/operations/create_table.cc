@@ -11,12 +11,12 @@ namespace {
 
 constexpr Member members[] = {
     {"AttributeDefinitions", &shapes::attribute_definitions, required},
-    {"TableName", &shapes::table_name_first, required_first},
+    {"TableName", &shapes::table_name, required_first},
     {"BillingMode", &shapes::billing_mode},
     {"ProvisionedThroughput", &shapes::provisioned_throughput},
     {"KeySchema", &shapes::key_schema, required},
-    {"LocalSecondaryIndexes", &shapes::local_indexes},
     {"GlobalSecondaryIndexes", &shapes::global_indexes},
+    {"LocalSecondaryIndexes", &shapes::local_indexes},
     {"StreamSpecification", &shapes::stream_specification},
     {"SSESpecification", &shapes::encryption},
     {"Tags", &shapes::tags},

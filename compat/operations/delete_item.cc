@@ -25,14 +25,14 @@ constexpr Member members[] = {
 constexpr Shape shape = structure("DeleteItemInput", members);
 
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
-  CHECK_OK(check_expression_parameters(request, {"ConditionExpression"}, {"Expected"}));
+  CHECK_OK(check_expression_parameters(request, {"ConditionExpression"}, {"Expected"}, context.frame));
   ItemWrite write{.kind = ItemWrite::Kind::remove};
-  TRY(write.item, read_item(*request.member("Key")));
+  TRY(write.item, read_item(*request.member("Key"), context.frame));
   const WantedAnswer wanted = wanted_answer(request);
   if (wanted.values != ReturnValues::none && wanted.values != ReturnValues::all_old) {
     return error::validation("ReturnValues can only be ALL_OLD or NONE");
   }
-  CHECK_OK(read_expressions(request, write));
+  CHECK_OK(read_expressions(request, write, context.frame));
 
   TRY(write.table, find_table(context, request.member("TableName")->string()));
   TRY(write.key, request_key(*write.table->description(), write.item));
@@ -42,6 +42,6 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 }  // namespace
 
 constinit const Operation operations::delete_item{
-    dynamodb, "DeleteItem", Access::writes, TablesIn::table_name, &shape, &run};
+    dynamodb, "DeleteItem", Access::writes, TablesIn::table_name, &shape, &run, Frame::enveloped};
 
 }  // namespace mayfly::compat

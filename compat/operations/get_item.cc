@@ -22,10 +22,11 @@ constexpr Member members[] = {
 constexpr Shape shape = structure("GetItemInput", members);
 
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
-  CHECK_OK(check_expression_parameters(request, {"ProjectionExpression"}, {"AttributesToGet"}));
-  TRY(const auto key_item, read_item(*request.member("Key")));
-  CHECK_OK(check_attributes_to_get(request));
-  TRY(auto substitutions, read_substitutions(request, {"ProjectionExpression"}));
+  CHECK_OK(
+      check_expression_parameters(request, {"ProjectionExpression"}, {"AttributesToGet"}, context.frame));
+  TRY(const auto key_item, read_item(*request.member("Key"), context.frame));
+  CHECK_OK(check_attributes_to_get(request, context.frame));
+  TRY(auto substitutions, read_substitutions(request, {"ProjectionExpression"}, context.frame));
   TRY(const auto projection, read_projection(request, substitutions));
   CHECK_OK(substitutions.check_all_used());
 
@@ -59,6 +60,6 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 }  // namespace
 
 constinit const Operation operations::get_item{dynamodb, "GetItem", Access::reads, TablesIn::table_name,
-                                               &shape,   &run};
+                                               &shape,   &run,      Frame::bare};
 
 }  // namespace mayfly::compat

@@ -26,9 +26,9 @@ constexpr Member members[] = {
 constexpr Shape shape = structure("PutItemInput", members);
 
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
-  CHECK_OK(check_expression_parameters(request, {"ConditionExpression"}, {"Expected"}));
+  CHECK_OK(check_expression_parameters(request, {"ConditionExpression"}, {"Expected"}, context.frame));
   ItemWrite write{.kind = ItemWrite::Kind::put};
-  TRY(write.item, read_item(*request.member("Item")));
+  TRY(write.item, read_item(*request.member("Item"), context.frame));
   const WantedAnswer wanted = wanted_answer(request);
   if (wanted.values != ReturnValues::none && wanted.values != ReturnValues::all_old) {
     return error::validation("ReturnValues can only be ALL_OLD or NONE");
@@ -36,7 +36,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   if (engine::item_size(write.item) > engine::item_bytes_max) {
     return error::validation("Item size has exceeded the maximum allowed size");
   }
-  CHECK_OK(read_expressions(request, write));
+  CHECK_OK(read_expressions(request, write, context.frame));
 
   TRY(write.table, find_table(context, request.member("TableName")->string()));
   const auto table = write.table->description();
@@ -47,7 +47,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
 }  // namespace
 
-constinit const Operation operations::put_item{dynamodb, "PutItem", Access::writes, TablesIn::table_name,
-                                               &shape,   &run};
+constinit const Operation operations::put_item{dynamodb, "PutItem", Access::writes,  TablesIn::table_name,
+                                               &shape,   &run,      Frame::enveloped};
 
 }  // namespace mayfly::compat

@@ -124,10 +124,10 @@ Result<void> check_filter_has_no_keys(const ReadTarget& target, const expression
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
   CHECK_OK(check_expression_parameters(
       request, {"ProjectionExpression", "FilterExpression", "KeyConditionExpression"},
-      {"AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions"}));
-  TRY(auto legacy_filter, expression::read_filter(request, "QueryFilter"));
-  CHECK_OK(check_attributes_to_get(request));
-  TRY(const auto start_key, read_start_key(request));
+      {"AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions"}, context.frame));
+  TRY(auto legacy_filter, expression::read_filter(request, "QueryFilter", context.frame));
+  CHECK_OK(check_attributes_to_get(request, context.frame));
+  TRY(const auto start_key, read_start_key(request, context.frame));
   if (request.member("KeyConditionExpression") == nullptr && request.member("KeyConditions") == nullptr) {
     return error::validation(
         "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.");
@@ -136,7 +136,8 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
   PageRequest page;
   TRY(auto substitutions,
-      read_substitutions(request, {"ProjectionExpression", "FilterExpression", "KeyConditionExpression"}));
+      read_substitutions(request, {"ProjectionExpression", "FilterExpression", "KeyConditionExpression"},
+                         context.frame));
   TRY(auto key_condition, read_condition(request, "KeyConditionExpression", substitutions));
   TRY(page.filter, read_condition(request, "FilterExpression", substitutions));
   TRY(page.projection, read_projection(request, substitutions));
@@ -145,14 +146,11 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   // What the condition says is judged after the other expressions have been read.
   std::vector<KeyPredicate> predicates;
   if (key_condition) {
-    TRY(predicates, expression::key_predicates(*std::move(key_condition)));
+    TRY(predicates, in_frame(context.frame, expression::key_predicates(*std::move(key_condition))));
   } else {
-    TRY(predicates, expression::read_key_conditions(*request.member("KeyConditions")));
+    TRY(predicates, expression::read_key_conditions(*request.member("KeyConditions"), context.frame));
   }
-  // Only indexes have keys of more attributes than two, and which index it is is not known yet.
-  if (predicates.empty() || (predicates.size() > 2 && request.member("IndexName") == nullptr)) {
-    return error::validation("Conditions can be of length 1 or 2 only");
-  }
+  if (predicates.empty()) return error::validation("Conditions can be of length 1 or 2 only");
 
   TRY(page.target, find_read_target(context, request));
   const ReadTarget& target = page.target;
@@ -187,6 +185,6 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 }  // namespace
 
 constinit const Operation operations::query{dynamodb, "Query", Access::reads, TablesIn::table_name,
-                                            &shape,   &run};
+                                            &shape,   &run,    Frame::bare};
 
 }  // namespace mayfly::compat

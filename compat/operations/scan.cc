@@ -96,15 +96,17 @@ Result<void> check_start_key(const ReadTarget& target, const engine::Item& start
 
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
   CHECK_OK(check_expression_parameters(request, {"ProjectionExpression", "FilterExpression"},
-                                       {"AttributesToGet", "ScanFilter", "ConditionalOperator"}));
-  CHECK_OK(check_attributes_to_get(request));
-  TRY(auto legacy_filter, expression::read_filter(request, "ScanFilter"));
-  TRY(const auto start_key, read_start_key(request));
+                                       {"AttributesToGet", "ScanFilter", "ConditionalOperator"},
+                                       context.frame));
+  CHECK_OK(check_attributes_to_get(request, context.frame));
+  TRY(auto legacy_filter, expression::read_filter(request, "ScanFilter", context.frame));
+  TRY(const auto start_key, read_start_key(request, context.frame));
   TRY(const auto segment, read_segment(request));
   CHECK_OK(check_select(request, ""));
 
   PageRequest page;
-  TRY(auto substitutions, read_substitutions(request, {"ProjectionExpression", "FilterExpression"}));
+  TRY(auto substitutions,
+      read_substitutions(request, {"ProjectionExpression", "FilterExpression"}, context.frame));
   TRY(page.filter, read_condition(request, "FilterExpression", substitutions));
   TRY(page.projection, read_projection(request, substitutions));
   CHECK_OK(substitutions.check_all_used());

@@ -29,11 +29,11 @@ constexpr Member members[] = {
 };
 constexpr Shape shape = structure("TransactGetItemsInput", members);
 
-Result<ItemRead> read_request(const json::Value& get) {
+Result<ItemRead> read_request(const json::Value& get, Frame frame) {
   ItemRead read;
-  CHECK_OK(check_expression_parameters(get, {"ProjectionExpression"}, {}));
-  TRY(read.key_item, read_item(*get.member("Key")));
-  TRY(auto substitutions, read_substitutions(get, {"ProjectionExpression"}));
+  CHECK_OK(check_expression_parameters(get, {"ProjectionExpression"}, {}, frame));
+  TRY(read.key_item, read_item(*get.member("Key"), frame));
+  TRY(auto substitutions, read_substitutions(get, {"ProjectionExpression"}, frame));
   TRY(read.projection, read_projection(get, substitutions));
   CHECK_OK(substitutions.check_all_used());
   return read;
@@ -50,7 +50,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   const auto items = request.member("TransactItems")->items();
   std::vector<ItemRead> reads;
   for (const json::Value& item : items) {
-    TRY(reads.emplace_back(), read_request(*item.member("Get")));
+    TRY(reads.emplace_back(), read_request(*item.member("Get"), context.frame));
   }
   for (std::size_t i = 0; i < reads.size(); ++i) {
     TRY(reads[i].table, find_table(context, items[i].member("Get")->member("TableName")->string()));

@@ -65,9 +65,9 @@ constexpr Shape transact_item = structure("TransactWriteItem", transact_item_mem
 constexpr Shape transact_items = list_of(transact_item, 1, transaction_items_max);
 constexpr Shape client_request_token = string_shape(1, 36);
 constexpr Member members[] = {
+    {"ClientRequestToken", &client_request_token},
     {"ReturnConsumedCapacity", &shapes::return_consumed_capacity},
     {"ReturnItemCollectionMetrics", &shapes::return_item_collection_metrics},
-    {"ClientRequestToken", &client_request_token},
     {"TransactItems", &transact_items, required},
 };
 constexpr Shape shape = structure("TransactWriteItemsInput", members);
@@ -97,19 +97,22 @@ Result<Action> read_action(const json::Value& item) {
   return *action;
 }
 
-Result<ItemWrite> read_write(const Action& action) {
+Result<ItemWrite> read_write(const Action& action, Frame frame) {
   const json::Value& request = *action.request;
   if (action.kind == Kind::update) {
-    CHECK_OK(check_expression_parameters(request, {"UpdateExpression", "ConditionExpression"}, {}));
+    CHECK_OK(check_expression_parameters(request, {"UpdateExpression", "ConditionExpression"}, {}, frame));
   } else {
-    CHECK_OK(check_expression_parameters(request, {"ConditionExpression"}, {}));
+    CHECK_OK(check_expression_parameters(request, {"ConditionExpression"}, {}, frame));
   }
   ItemWrite write{.kind = action.kind};
-  TRY(write.item, read_item(*request.member(action.kind == Kind::put ? "Item" : "Key")));
-  if (action.kind == Kind::put && engine::item_size(write.item) > engine::item_bytes_max) {
+  auto item = read_item(*request.member(action.kind == Kind::put ? "Item" : "Key"), frame);
+  // Expressions are looked at before how deep the values lie.
+  if (!item && item.error().about != Error::About::nesting) return Unexpected{std::move(item).error()};
+  if (item && action.kind == Kind::put && engine::item_size(*item) > engine::item_bytes_max) {
     return error::validation("Item size has exceeded the maximum allowed size");
   }
-  CHECK_OK(read_current_expressions(request, write));
+  CHECK_OK(read_current_expressions(request, write, frame));
+  TRY(write.item, std::move(item));
   return write;
 }
 
@@ -128,8 +131,7 @@ Result<void> find_and_check(const Context& context, const std::vector<Action>& a
   for (std::size_t i = 0; i < writes.size(); ++i) {
     TRY(writes[i].table, find_table(context, actions[i].request->member("TableName")->string()));
   }
-  for (const ItemWrite& write : writes)
-    CHECK_OK(check_no_empty_keys(*write.table->description(), write.item));
+  for (const ItemWrite& write : writes) CHECK_OK(check_no_empty_keys(*write.table->description(), write));
   for (std::size_t i = 0; i < writes.size(); ++i) {
     // The rules that an action can break by itself: then only it is to blame.
     auto checked = check_write(*writes[i].table->description(), writes[i]);
@@ -145,7 +147,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   std::size_t bytes = 0;
   for (const json::Value& item : items.items()) {
     TRY(actions.emplace_back(), read_action(item));
-    TRY(writes.emplace_back(), read_write(actions.back()));
+    TRY(writes.emplace_back(), read_write(actions.back(), context.frame));
     TRY(const std::size_t more, payload_bytes(actions.back(), writes.back()));
     bytes += more;
   }

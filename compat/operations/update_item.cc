@@ -16,8 +16,8 @@ constexpr Member members[] = {
     {"TableName", &shapes::table_name, required},
     {"ReturnItemCollectionMetrics", &shapes::return_item_collection_metrics},
     {"ReturnValues", &shapes::return_values},
-    {"Key", &shapes::attribute_map, required},
     {"ConditionalOperator", &shapes::conditional_operator},
+    {"Key", &shapes::attribute_map, required},
     {"Expected", &shapes::expected},
     {"AttributeUpdates", &shapes::attribute_updates},
     {"ConditionExpression", &shapes::any_string},
@@ -30,10 +30,10 @@ constexpr Shape shape = structure("UpdateItemInput", members);
 
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
   CHECK_OK(check_expression_parameters(request, {"UpdateExpression", "ConditionExpression"},
-                                       {"AttributeUpdates", "Expected"}));
+                                       {"AttributeUpdates", "Expected"}, context.frame));
   ItemWrite write{.kind = ItemWrite::Kind::update};
-  TRY(write.item, read_item(*request.member("Key")));
-  CHECK_OK(read_expressions(request, write));
+  TRY(write.item, read_item(*request.member("Key"), context.frame));
+  CHECK_OK(read_expressions(request, write, context.frame));
 
   TRY(write.table, find_table(context, request.member("TableName")->string()));
   const auto table = write.table->description();
@@ -50,6 +50,6 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 }  // namespace
 
 constinit const Operation operations::update_item{
-    dynamodb, "UpdateItem", Access::writes, TablesIn::table_name, &shape, &run};
+    dynamodb, "UpdateItem", Access::writes, TablesIn::table_name, &shape, &run, Frame::enveloped};
 
 }  // namespace mayfly::compat

@@ -1,5 +1,6 @@
 #include "compat/wire/attribute_value_json.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
@@ -43,7 +44,7 @@ std::optional<Type> type_named(std::string_view name) {
   return std::nullopt;
 }
 
-Result<AttributeValue> read_value(const Value& value, int level);
+Result<AttributeValue> read_value(const Value& value, int level, Frame frame);
 
 Unexpected<Error> empty_value() {
   return error::validation(
@@ -56,17 +57,34 @@ Result<Binary> read_binary(std::string_view text) {
   return Binary{*std::move(bytes)};
 }
 
-// "[a, b]": as the service's Java prints a list of strings.
-std::string printed(const Value& texts) {
+// "[a, b]", as the service's Java prints a list of strings, or "["a", "b"]".
+std::string printed(const Value& texts, std::string_view separator, bool quoted) {
   std::string out = "[";
   for (const Value& text : texts.items()) {
-    if (out.size() > 1) out += ", ";
-    out += text.string();
+    if (out.size() > 1) out += separator;
+    if (quoted) {
+      json::append_escaped(out, text.string());
+    } else {
+      out += text.string();
+    }
   }
   return out + "]";
 }
 
-Result<AttributeValue> read_string_set(const Value& array) {
+Unexpected<Error> duplicates(Type type, const Value& array, Frame frame) {
+  const bool newer = has_newer_words(frame);
+  const auto refuse = [](std::string what) {
+    return error::validation("One or more parameter values were invalid: Input collection " + std::move(what),
+                             Error::About::duplicates);
+  };
+  if (type == Type::string_set) return refuse(printed(array, ", ", newer) + " contains duplicates.");
+  if (type == Type::binary_set)
+    return refuse(printed(array, newer ? "," : ", ", newer) + "of type BS contains duplicates.");
+  if (newer) return refuse("contains duplicates.");
+  return error::validation("Input collection contains duplicates", Error::About::duplicates);
+}
+
+Result<AttributeValue> read_string_set(const Value& array, Frame frame) {
   if (array.items().empty()) {
     return error::validation("One or more parameter values were invalid: An string set  may not be empty");
   }
@@ -77,15 +95,11 @@ Result<AttributeValue> read_string_set(const Value& array) {
     members.emplace_back(member.string());
   }
   StringSet set;
-  if (!StringSet::make(std::move(members), set)) {
-    return error::validation("One or more parameter values were invalid: Input collection " + printed(array) +
-                                 " contains duplicates.",
-                             Error::About::duplicates);
-  }
+  if (!StringSet::make(std::move(members), set)) return duplicates(Type::string_set, array, frame);
   return AttributeValue(std::move(set));
 }
 
-Result<AttributeValue> read_number_set(const Value& array) {
+Result<AttributeValue> read_number_set(const Value& array, Frame frame) {
   if (array.items().empty()) {
     return error::validation("One or more parameter values were invalid: An number set  may not be empty",
                              Error::About::number);
@@ -94,16 +108,14 @@ Result<AttributeValue> read_number_set(const Value& array) {
   members.reserve(array.items().size());
   for (const Value& member : array.items()) {
     if (!member.is(Value::Kind::string)) return empty_value();
-    TRY(members.emplace_back(), read_number(member.string()));
+    TRY(members.emplace_back(), read_number(member.string(), frame));
   }
   NumberSet set;
-  if (!NumberSet::make(std::move(members), set)) {
-    return error::validation("Input collection contains duplicates", Error::About::duplicates);
-  }
+  if (!NumberSet::make(std::move(members), set)) return duplicates(Type::number_set, array, frame);
   return AttributeValue(std::move(set));
 }
 
-Result<AttributeValue> read_binary_set(const Value& array) {
+Result<AttributeValue> read_binary_set(const Value& array, Frame frame) {
   if (array.items().empty()) {
     return error::validation("One or more parameter values were invalid: Binary sets should not be empty");
   }
@@ -114,40 +126,36 @@ Result<AttributeValue> read_binary_set(const Value& array) {
     TRY(members.emplace_back(), read_binary(member.string()));
   }
   BinarySet set;
-  if (!BinarySet::make(std::move(members), set)) {
-    return error::validation("One or more parameter values were invalid: Input collection " + printed(array) +
-                                 "of type BS contains duplicates.",
-                             Error::About::duplicates);
-  }
+  if (!BinarySet::make(std::move(members), set)) return duplicates(Type::binary_set, array, frame);
   return AttributeValue(std::move(set));
 }
 
-Result<AttributeValue> read_list(const Value& array, int level) {
+Result<AttributeValue> read_list(const Value& array, int level, Frame frame) {
   List list;
   list.reserve(array.items().size());
   for (const Value& element : array.items()) {
-    TRY(auto value, read_value(element, level));
+    TRY(auto value, read_value(element, level, frame));
     list.push_back(std::move(value));
   }
   return AttributeValue(std::move(list));
 }
 
-Result<Map> read_map(const Value& object, int level) {
+Result<Map> read_map(const Value& object, int level, Frame frame) {
   std::vector<Attribute> attributes;
   attributes.reserve(object.members().size());
   for (const json::Member& member : object.members()) {
-    TRY(auto value, read_value(member.value, level));
+    TRY(auto value, read_value(member.value, level, frame));
     attributes.push_back({std::string(member.name), std::move(value)});
   }
   return Map::from_unsorted(std::move(attributes));
 }
 
 // `level` is that of the value itself: 1 for an item's attribute.
-Result<AttributeValue> read_typed(Type type, const Value& value, int level) {
+Result<AttributeValue> read_typed(Type type, const Value& value, int level, Frame frame) {
   switch (type) {
     case Type::string: return AttributeValue(std::string(value.string()));
     case Type::number: {
-      TRY(auto number, read_number(value.string()));
+      TRY(auto number, read_number(value.string(), frame));
       return AttributeValue(number);
     }
     case Type::binary: {
@@ -162,36 +170,37 @@ Result<AttributeValue> read_typed(Type type, const Value& value, int level) {
             "true");
       }
       return AttributeValue(Null{});
-    case Type::string_set: return read_string_set(value);
-    case Type::number_set: return read_number_set(value);
-    case Type::binary_set: return read_binary_set(value);
-    case Type::list: return read_list(value, level + 1);
+    case Type::string_set: return read_string_set(value, frame);
+    case Type::number_set: return read_number_set(value, frame);
+    case Type::binary_set: return read_binary_set(value, frame);
+    case Type::list: return read_list(value, level + 1, frame);
     case Type::map: {
-      TRY(auto map, read_map(value, level + 1));
+      TRY(auto map, read_map(value, level + 1, frame));
       return AttributeValue(std::move(map));
     }
   }
   return empty_value();
 }
 
-Result<AttributeValue> read_value(const Value& value, int level) {
+Result<AttributeValue> read_value(const Value& value, int level, Frame frame) {
   if (level > nesting_max) {
     return error::validation(
         "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond "
-        "supported limit");
+        "supported limit",
+        Error::About::nesting);
   }
   if (value.members().size() == 1) {  // nearly always
     const auto& [name, typed] = value.members().front();
     const std::optional<Type> type = type_named(name);
     if (!type || typed.is(Value::Kind::null)) return empty_value();
-    return read_typed(*type, typed, level);
+    return read_typed(*type, typed, level, frame);
   }
   std::optional<AttributeValue> only;
   bool several = false;
   for (const Type type : order_of_checks) {
     const Value* typed = value.member(type_name(type));
     if (typed == nullptr) continue;
-    TRY(auto read, read_typed(type, *typed, level));
+    TRY(auto read, read_typed(type, *typed, level, frame));
     several = only.has_value() || several;
     only = std::move(read);
   }
@@ -206,7 +215,7 @@ Result<AttributeValue> read_value(const Value& value, int level) {
 
 }  // namespace
 
-Result<engine::Number> read_number(std::string_view text) {
+Result<engine::Number> read_number(std::string_view text, Frame frame) {
   auto number = Number::parse(text);
   if (number) return *number;
   const auto refuse = [](std::string message) {
@@ -223,16 +232,25 @@ Result<engine::Number> read_number(std::string_view text) {
       return refuse(
           "Number underflow. Attempting to store a number with magnitude smaller than supported range");
   }
-  if (text.empty()) return refuse("The parameter cannot be converted to a numeric value");
+  if (text.empty() && !has_newer_words(frame))
+    return refuse("The parameter cannot be converted to a numeric value");
   return refuse("The parameter cannot be converted to a numeric value: " + std::string(text));
 }
 
-Result<AttributeValue> read_attribute_value(const Value& value) { return read_value(value, 1); }
+Result<AttributeValue> read_attribute_value(const Value& value, Frame frame) {
+  return in_frame(frame, read_value(value, 1, frame));
+}
 
-Result<engine::Item> read_item(const Value& object) {
-  TRY(Map item, read_map(object, 1));
-  if (item.find("") != nullptr) return empty_attribute_name();
-  return item;
+Result<engine::Item> read_item(const Value& object, Frame frame) {
+  auto item = read_map(object, 1, frame);
+  // A missing name is complained about before a value that lies too deep, and after all else.
+  const auto members = object.members();
+  const bool may_be_unnamed = item || item.error().about == Error::About::nesting;
+  if (may_be_unnamed && std::any_of(members.begin(), members.end(),
+                                    [](const json::Member& member) { return member.name.empty(); })) {
+    return in_frame(frame, Result<engine::Item>(empty_attribute_name()));
+  }
+  return in_frame(frame, std::move(item));
 }
 
 Unexpected<Error> empty_attribute_name() {

@@ -2,13 +2,14 @@
 //
 // Reading expects what shape has checked for types, and checks what DynamoDB checks of values: exactly one
 // type, numbers, sets without duplicates and not empty, NULL true, nesting of at most 32 levels. Messages are
-// DynamoDB's.
+// DynamoDB's, in the words of the operation's frame.
 #pragma once
 
 #include <string>
 #include <string_view>
 
 #include "compat/wire/error.h"
+#include "compat/wire/frame.h"
 #include "compat/wire/json.h"
 #include "engine/attribute_value.h"
 
@@ -16,11 +17,11 @@ namespace mayfly::compat {
 
 inline constexpr int nesting_max = 32;
 
-Result<engine::AttributeValue> read_attribute_value(const json::Value& value);
+Result<engine::AttributeValue> read_attribute_value(const json::Value& value, Frame frame = Frame::older);
 // The text of a number: "Number overflow. …", "The parameter cannot be converted to a numeric value: a".
-Result<engine::Number> read_number(std::string_view text);
+Result<engine::Number> read_number(std::string_view text, Frame frame = Frame::older);
 // {"name":{"S":"x"},…} as an item: Item, Key, ExpressionAttributeValues, ExclusiveStartKey.
-Result<engine::Item> read_item(const json::Value& object);
+Result<engine::Item> read_item(const json::Value& object, Frame frame = Frame::older);
 // An attribute has a name, in items as in the parameters that ask for it or change it.
 Unexpected<Error> empty_attribute_name();
 

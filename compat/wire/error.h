@@ -77,6 +77,7 @@ struct Error {
     number,      // it is none, or none that DynamoDB has; a set of none
     duplicates,  // in a set
     key_schema,  // a key attribute is missing or has another type
+    nesting,     // values within values, too deep
   };
 
   Kind kind;

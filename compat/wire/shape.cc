@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdio>
-#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -245,8 +243,28 @@ std::string lower_first(std::string_view name) {
   return result;
 }
 
-// As Java's toString prints it; a structure by its class and a hash. Not much beyond what a message can hold.
-void append_value(std::string& out, const Shape& shape, const Value& value) {
+void append_java(std::string& out, const Shape& shape, const Value& value);
+
+// "WriteRequest(putRequest=PutRequest(item={…}))": members that are there, in the order of their declaration.
+void append_java_structure(std::string& out, const Shape& shape, const Value& value) {
+  const std::span<const Member> members =
+      shape.type == Type::attribute_value ? attribute_value_members : shape.members;
+  out += shape.java_name;
+  out += '(';
+  bool first = true;
+  for (const Member& member : members) {
+    const Value* present = member.shape != nullptr ? value.member(member.name) : nullptr;
+    if (present == nullptr) continue;
+    if (!first) out += ", ";
+    first = false;
+    out += lower_first(member.name) + '=';
+    append_java(out, *member.shape, *present);
+  }
+  out += ')';
+}
+
+// As Java's toString prints it. Not much beyond what a message can hold.
+void append_java(std::string& out, const Shape& shape, const Value& value) {
   if (out.size() > message_bytes_max) return;
   switch (value.kind()) {
     case Kind::null: out += "null"; return;
@@ -260,21 +278,14 @@ void append_value(std::string& out, const Shape& shape, const Value& value) {
         if (out.size() > message_bytes_max) return;
         if (!first) out += ", ";
         first = false;
-        append_value(out, *shape.element, element);
+        append_java(out, *shape.element, element);
       }
       out += ']';
       return;
     }
     case Kind::object: break;
   }
-  if (shape.type != Type::map) {
-    std::size_t hash = value.members().size();
-    for (const auto& member : value.members()) hash = hash * 31 + std::hash<std::string_view>{}(member.name);
-    char text[16];
-    std::snprintf(text, sizeof text, "@%x", static_cast<unsigned>(hash));
-    out += java_type(shape) + text;
-    return;
-  }
+  if (shape.type != Type::map) return append_java_structure(out, shape, value);
   out += '{';
   bool first = true;
   for (const auto& member : value.members()) {
@@ -283,9 +294,18 @@ void append_value(std::string& out, const Shape& shape, const Value& value) {
     first = false;
     out += member.name.substr(0, message_bytes_max + 1);
     out += '=';
-    append_value(out, *shape.element, member.value);
+    append_java(out, *shape.element, member.value);
   }
   out += '}';
+}
+
+// What a message repeats of a request: where values have newer words, what is composed is printed as JSON.
+void append_value(std::string& out, const Shape& shape, const Value& value, Frame frame) {
+  if (!has_newer_words(frame) || !(value.is(Kind::array) || value.is(Kind::object)))
+    return append_java(out, shape, value);
+  std::string text;
+  json::Writer(text).value(value);
+  out += error::cut(std::move(text));
 }
 
 // Where a value stands, from the root on; spelt out only when there is something to report.
@@ -295,17 +315,22 @@ struct Path {
   std::size_t position = 0;  // in a list, from 1
   bool element = false;
 
-  void append_to(std::string& out) const {
-    if (parent != nullptr) parent->append_to(out);
+  // Members by the model's names, or as Java spells them.
+  void append_to(std::string& out, bool by_model) const {
+    if (parent != nullptr) parent->append_to(out, by_model);
     if (name.empty() && position == 0 && !element) return;  // the root
     if (!out.empty()) out += '.';
-    out += position != 0 ? std::to_string(position) : element ? std::string(name) : lower_first(name);
+    out += position != 0         ? std::to_string(position)
+           : element || by_model ? std::string(name)
+                                 : lower_first(name);
     if (element) out += ".member";
   }
 };
 
 class Constraints {
  public:
+  explicit Constraints(Frame frame) : frame_(frame) {}
+
   void check_members(std::span<const Member> members, const Value& object, const Path& parent) {
     for (const Member& member : members) {
       const Value* value = object.member(member.name);
@@ -324,13 +349,36 @@ class Constraints {
           unsupported_ + "'");
     }
     if (errors_.empty()) return {};
-    std::string message = std::to_string(errors_.size()) + " validation error" +
-                          (errors_.size() > 1 ? "s" : "") + " detected: ";
-    for (std::size_t i = 0; i < errors_.size(); ++i) message += (i > 0 ? "; " : "") + errors_[i];
-    return error::validation(std::move(message));
+    const auto first = [&](Fault fault) {
+      return std::find_if(errors_.begin(), errors_.end(),
+                          [&](const Found& each) { return each.fault == fault; });
+    };
+    // It comes with the values and expressions, which such an operation puts nothing around.
+    if (const auto unnamed = first(Fault::unnamed); unnamed != errors_.end() && frame_ == Frame::bare)
+      return error::validation(unnamed->text);
+    const bool keys_yield = first(Fault::value_of_enum) != errors_.end();
+    std::string list;
+    std::size_t count = 0;
+    for (const Found& each : errors_) {
+      if (keys_yield && each.fault == Fault::yielding_key) continue;
+      list += (count++ > 0 ? "; " : "") + each.text;
+    }
+    return error::validation(std::to_string(count) + " validation error" + (count > 1 ? "s" : "") +
+                             " detected: " + list);
   }
 
  private:
+  enum class Fault : std::uint8_t {
+    any,
+    value_of_enum,
+    unnamed,       // a value of an enum, which is told without its member's name
+    yielding_key,  // what yields to values of enums
+  };
+  struct Found {
+    std::string text;
+    Fault fault;
+  };
+
   static bool is_required(std::span<const Member> members, const Value& object, Presence presence) {
     if (presence != Presence::required_alone)
       return presence != Presence::optional && presence != Presence::unsupported;
@@ -340,22 +388,41 @@ class Constraints {
   }
 
   void refuse(const Path& path) {
-    if (unsupported_.empty()) path.append_to(unsupported_);
+    if (unsupported_.empty()) path.append_to(unsupported_, false);
   }
 
-  void report(const Shape& shape, const Value* value, const Path& path, const std::string& constraint) {
+  void report(const Shape& shape, const Value* value, const Path& path, const std::string& constraint,
+              Fault fault = Fault::any) {
     if (errors_.size() >= errors_max) return;
     std::string text = "Value ";
     if (value != nullptr && !value->is(Kind::null)) {
       text += '\'';
-      append_value(text, shape, *value);
+      append_value(text, shape, *value, frame_);
       text += '\'';
     } else {
       text += "null";
     }
+    add({text + at(path, false) + constraint, fault});
+  }
+
+  // Of a length or a range. The model has them all but a table name's: there an ARN may stand.
+  void report_size(const Shape& shape, const Value& value, const Path& path, const std::string& constraint) {
+    if (!names_by_model(frame_) || shape.table_name) return report(shape, &value, path, constraint);
+    report_by_model(path, constraint);
+  }
+
+  void report_by_model(const Path& path, const std::string& constraint) {
+    add({"Value" + at(path, true) + constraint, Fault::any});
+  }
+
+  static std::string at(const Path& path, bool by_model) {
     std::string where;
-    path.append_to(where);
-    errors_.push_back(text + " at '" + where + "' failed to satisfy constraint: " + constraint);
+    path.append_to(where, by_model);
+    return " at '" + where + "' failed to satisfy constraint: ";
+  }
+
+  void add(Found found) {
+    if (errors_.size() < errors_max) errors_.push_back(std::move(found));
   }
 
   void check(const Shape& shape, const Value* value, const Path& path) {
@@ -410,6 +477,8 @@ class Constraints {
         report(shape, &value, path, "Member must have length less than or equal to 1024");
       return;
     }
+    if (shape.table_name && text.empty() && names_by_model(frame_))
+      return report_by_model(path, "Member must have length greater than or equal to 1");
     if (!shape.pattern.empty() && !matches_pattern(shape.pattern, text)) {
       report(shape, &value, path,
              "Member must satisfy regular expression pattern: " + std::string(shape.pattern));
@@ -417,33 +486,36 @@ class Constraints {
     if (!shape.length_first) check_length(shape, value, java_length(text), path);
     if (!shape.values.empty() &&
         std::find(shape.values.begin(), shape.values.end(), text) == shape.values.end()) {
-      std::string set;
-      for (const auto& each : shape.values) set += (set.empty() ? "" : ", ") + std::string(each);
-      report(shape, &value, path, "Member must satisfy enum value set: [" + set + "]");
+      report_enum(shape, value, path);
     }
+  }
+
+  void report_enum(const Shape& shape, const Value& value, const Path& path) {
+    const std::string constraint = "Member must satisfy enum value set: ";
+    if (has_newer_words(frame_) && !shape.unnamed_values.empty()) {
+      return add({"Failed to satisfy constraint: " + constraint + std::string(shape.unnamed_values),
+                  Fault::unnamed});
+    }
+    std::string set;
+    for (const auto& each : shape.values) set += (set.empty() ? "" : ", ") + std::string(each);
+    report(shape, &value, path, constraint + "[" + set + "]", Fault::value_of_enum);
   }
 
   void check_length(const Shape& shape, const Value& value, std::int64_t length, const Path& path) {
-    if (shape.min && length < *shape.min) {
-      report(shape, &value, path,
-             "Member must have length greater than or equal to " + std::to_string(*shape.min));
-    }
-    if (shape.max && length > *shape.max) {
-      report(shape, &value, path,
-             "Member must have length less than or equal to " + std::to_string(*shape.max));
-    }
+    check_size(shape, value, length, "length", path);
   }
 
   void check_range(const Shape& shape, const Value& value, const Path& path) {
-    const std::int64_t number = integer_of(value);
-    if (shape.min && number < *shape.min) {
-      report(shape, &value, path,
-             "Member must have value greater than or equal to " + std::to_string(*shape.min));
-    }
-    if (shape.max && number > *shape.max) {
-      report(shape, &value, path,
-             "Member must have value less than or equal to " + std::to_string(*shape.max));
-    }
+    check_size(shape, value, integer_of(value), "value", path);
+  }
+
+  void check_size(const Shape& shape, const Value& value, std::int64_t size, std::string_view what,
+                  const Path& path) {
+    const std::string constraint = "Member must have " + std::string(what) + ' ';
+    if (shape.min && size < *shape.min)
+      report_size(shape, value, path, constraint + "greater than or equal to " + std::to_string(*shape.min));
+    if (shape.max && size > *shape.max)
+      report_size(shape, value, path, constraint + "less than or equal to " + std::to_string(*shape.max));
   }
 
   void check_list(const Shape& shape, const Value& value, const Path& path) {
@@ -471,7 +543,8 @@ class Constraints {
     if (shape.key != nullptr && std::any_of(members.begin(), members.end(), [&](const json::Member& member) {
           return !key_is_valid(*shape.key, member.name);
         })) {
-      report(shape, &value, path, "Map keys must satisfy constraint: [" + constraints_of(*shape.key) + "]");
+      report(shape, &value, path, "Map keys must satisfy constraint: [" + constraints_of(*shape.key) + "]",
+             shape.keys_yield ? Fault::yielding_key : Fault::any);
     }
     const Shape& element = *shape.element;
     // A list's own length, where the list is a map's value, is the map's affair.
@@ -517,7 +590,8 @@ class Constraints {
     return result;
   }
 
-  std::vector<std::string> errors_;
+  Frame frame_;
+  std::vector<Found> errors_;
   std::string unsupported_;  // where the first such member stands
 };
 
@@ -550,9 +624,9 @@ Result<void> check_types(const Shape& shape, const Value& request) {
   return check_type(shape, request, Place::root);
 }
 
-Result<void> check_constraints(const Shape& shape, const Value& request) {
+Result<void> check_constraints(const Shape& shape, const Value& request, Frame frame) {
   CHECK_OK(check_first(shape, request));
-  Constraints constraints;
+  Constraints constraints(frame);
   constraints.check_members(shape.members, request, Path{});
   return constraints.result();
 }

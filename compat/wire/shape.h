@@ -10,11 +10,12 @@
 //   constexpr Shape shape = structure("ScanInput", members);
 //
 // check_types answers SerializationException as the service's JSON reader does; check_constraints answers
-// "N validation errors detected: Value '…' at '…' failed to satisfy constraint: …; …" (at most ten).
-// After both have passed, every declared member is of its type, or absent or null (json::Value::member
-// makes no difference between these two); no list has a null element and no map a null value, except
-// lists and maps of attribute values, which attribute_value_json.h judges. Members that are not declared
-// are ignored, as AWS does; so a member of AWS's that we do not know yet is declared as `unsupported`.
+// "N validation errors detected: Value '…' at '…' failed to satisfy constraint: …; …" (at most ten), in the
+// words of the operation's frame (frame.h). After both have passed, every declared member is of its type, or
+// absent or null (json::Value::member makes no difference between these two); no list has a null element and
+// no map a null value, except lists and maps of attribute values, which attribute_value_json.h judges.
+// Members that are not declared are ignored, as AWS does; so a member of AWS's that we do not know yet is
+// declared as `unsupported`.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,7 @@
 #include <string_view>
 
 #include "compat/wire/error.h"
+#include "compat/wire/frame.h"
 #include "compat/wire/json.h"
 
 namespace mayfly::compat {
@@ -70,6 +72,9 @@ struct Shape {
   std::span<const std::string_view> values{};  // an enum's, in the order in which AWS prints them
   bool table_name = false;                     // an ARN is exempt from length and pattern
   bool length_first = false;                   // "TableName must be at least 3 characters long and …"
+  bool keys_yield = false;                     // a map's: a bad enum hides what is wrong with its keys
+  // As operations that have moved print an enum's values, without saying of which member: "[ALL, OR]".
+  std::string_view unnamed_values{};
 };
 
 inline constexpr std::string_view name_pattern = "[a-zA-Z0-9_.-]+";
@@ -92,8 +97,8 @@ constexpr Shape string_shape(std::optional<std::int64_t> min = {}, std::optional
                              std::string_view pattern = {}) {
   return {.type = Shape::Type::string, .min = min, .max = max, .pattern = pattern};
 }
-constexpr Shape enum_shape(std::span<const std::string_view> values) {
-  return {.type = Shape::Type::string, .values = values};
+constexpr Shape enum_shape(std::span<const std::string_view> values, std::string_view unnamed_values = {}) {
+  return {.type = Shape::Type::string, .values = values, .unnamed_values = unnamed_values};
 }
 constexpr Shape integer_shape(std::optional<std::int64_t> min = {}, std::optional<std::int64_t> max = {}) {
   return {.type = Shape::Type::integer, .min = min, .max = max};
@@ -103,7 +108,7 @@ constexpr Shape long_shape(std::optional<std::int64_t> min = {}, std::optional<s
 }
 
 Result<void> check_types(const Shape& shape, const json::Value& request);
-Result<void> check_constraints(const Shape& shape, const json::Value& request);
+Result<void> check_constraints(const Shape& shape, const json::Value& request, Frame frame = Frame::older);
 
 // What a checked value means: a number's integral part; a boolean, also where AWS reads one from a string
 // ("true", "1", "yes", in any case).

@@ -16,8 +16,8 @@ inline constexpr Shape positive_long = long_shape(1);
 inline constexpr Shape positive_integer = integer_shape(1);  // Limit
 
 // --- names. The API model gives TableName 1 to 1024 characters, since an ARN may stand for it; a name has
-// 3 to 255 all the same. Operations on items and streams report a bad one among the constraint errors;
-// operations on tables use table_name_first with `required_first`.
+// 3 to 255 all the same. Operations on items and streams, and CreateTable, report a bad one among the
+// constraint errors; other operations on tables use table_name_first with `required_first`.
 inline constexpr Shape table_name = {.min = 3, .max = 255, .pattern = name_pattern, .table_name = true};
 inline constexpr Shape table_name_first = {
     .min = 3, .max = 255, .pattern = name_pattern, .table_name = true, .length_first = true};
@@ -40,7 +40,8 @@ inline constexpr std::string_view return_item_collection_metrics_values[] = {"SI
 inline constexpr Shape return_item_collection_metrics = enum_shape(return_item_collection_metrics_values);
 inline constexpr std::string_view return_values_values[] = {"ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE",
                                                             "UPDATED_NEW"};
-inline constexpr Shape return_values = enum_shape(return_values_values);
+inline constexpr Shape return_values =
+    enum_shape(return_values_values, "[ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]");  // AWS's spelling
 inline constexpr std::string_view return_values_on_failure_values[] = {"ALL_OLD", "NONE"};
 inline constexpr Shape return_values_on_condition_check_failure = enum_shape(return_values_on_failure_values);
 inline constexpr std::string_view select_values[] = {"SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES",
@@ -49,7 +50,8 @@ inline constexpr Shape select = enum_shape(select_values);
 
 // --- conditions from before expressions
 inline constexpr std::string_view conditional_operator_values[] = {"OR", "AND"};
-inline constexpr Shape conditional_operator = enum_shape(conditional_operator_values);
+inline constexpr Shape conditional_operator =
+    enum_shape(conditional_operator_values, "[ALL, OR]");  // as AWS has it
 inline constexpr std::string_view comparison_operator_values[] = {
     "IN",       "NULL", "BETWEEN", "LT",          "NOT_CONTAINS", "EQ",      "GT",
     "NOT_NULL", "NE",   "LE",      "BEGINS_WITH", "GE",           "CONTAINS"};

@@ -111,9 +111,8 @@ TEST_CASE("a value is nested up to 32 levels deep, and so is a path") {
   Music music;
   music.ok("PutItem", Music::put("a", "s", {{"t", nested(31)}}));
   CHECK(music.refused("PutItem", Music::put("a", "s", {{"t", nested(32)}})) ==
-        "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond "
-        "supported "
-        "limit");
+        "1 validation error detected: Nesting Levels have exceeded supported limits: Attributes in the item "
+        "have nested levels beyond supported limit");
   const json get = {{"TableName", "music"}, {"Key", {{"artist", text("a")}, {"song", text("s")}}}};
   json deep = get;
   deep["ProjectionExpression"] = joined(32, "a", ".");
@@ -159,7 +158,7 @@ TEST_CASE("a batch reads up to 100 items and answers up to 16 MB") {
   for (int i = 45; i < 101; ++i) keys.push_back({{"artist", text("a")}, {"song", text(std::to_string(i))}});
   const json many = {{"RequestItems", {{"music", {{"Keys", keys}}}}}};
   CHECK(music.refused("BatchGetItem", many)
-            .ends_with("at 'requestItems.music.member.keys' failed to satisfy constraint: "
+            .ends_with("at 'RequestItems.music.member.Keys' failed to satisfy constraint: "
                        "Member must have length less than or equal to 100"));
 }
 

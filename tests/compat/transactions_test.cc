@@ -129,4 +129,26 @@ TEST_CASE("a transaction has at most a hundred actions and four megabytes, whate
             "to 100") != std::string::npos);
 }
 
+TEST_CASE("in a transaction names and expressions are looked at before how deep values lie") {
+  TestEmulator emulator;
+  create_table(emulator, "here");
+  json deep = {{"S", "x"}};
+  for (int i = 0; i < 100; ++i) deep = {{"L", {deep}}};
+  const auto refused = [&](const std::string& action, json members) {
+    members["TableName"] = "here";
+    return emulator.refused("TransactWriteItems",
+                            {{"TransactItems", json::array({{{action, std::move(members)}}})}});
+  };
+  CHECK(refused("Put", {{"Item", {{"id", {{"S", "a"}}}, {"deep", deep}, {"", {{"S", "x"}}}}}}) ==
+        "One or more parameter values were invalid: Empty attribute name");
+  const json deep_key = {{"id", deep}};
+  CHECK(refused("Delete", {{"Key", deep_key}, {"ConditionExpression", "a ="}}) ==
+        R"(Invalid ConditionExpression: Syntax error; token: "<EOF>", near: "=")");
+  CHECK(refused("Delete", {{"Key", deep_key}}) ==
+        "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond "
+        "supported limit");
+  CHECK(refused("Update", {{"Key", key("a")}, {"UpdateExpression", "SET a = " + std::string(4096, 'b')}}) ==
+        "Invalid UpdateExpression: Expression size has exceeded the maximum allowed size;");
+}
+
 }  // namespace mayfly::testing

@@ -1,5 +1,6 @@
 #include "compat/expression/resolve.h"
 
+#include "compat/expression/parser.h"
 #include "tests/compat/expression/expressions.h"
 
 namespace mayfly::testing {
@@ -8,10 +9,10 @@ using namespace compat::expression;
 
 namespace {
 
-compat::Result<Substitutions> read(std::string_view request) {
+compat::Result<Substitutions> read(std::string_view request, compat::Frame frame = compat::Frame::older) {
   const auto document = json::parse(request);
   REQUIRE(document != nullptr);
-  return Substitutions::read(document->root(), true);
+  return Substitutions::read(document->root(), frame);
 }
 
 }  // namespace
@@ -48,6 +49,27 @@ TEST_CASE("placeholders are checked before any expression is looked at") {
     INFO(row.expression);
     CHECK(message(read(row.expression)) == row.message);
   }
+}
+
+TEST_CASE("the frame of the placeholders is that of all that is read with them") {
+  const char* const bad_value = R"({"ExpressionAttributeValues":{":b":{"N":"b"}}})";
+  const std::string number = "The parameter cannot be converted to a numeric value: b";
+  const std::string envelope = "1 validation error detected: ";
+  CHECK(message(read(bad_value, compat::Frame::bare)) == number);
+  CHECK(message(read(bad_value, compat::Frame::enveloped)) == envelope + number);
+  CHECK(message(read(R"({"ExpressionAttributeNames":{}})", compat::Frame::enveloped)) ==
+        envelope + "ExpressionAttributeNames must not be empty");
+
+  auto substitutions = read(R"({"ExpressionAttributeNames":{"#b":"b"}})", compat::Frame::enveloped);
+  REQUIRE(substitutions);
+  CHECK(message(substitutions->check_all_used()) ==
+        envelope + "Value provided in ExpressionAttributeNames unused in expressions: keys: {#b}");
+  CHECK(message(parse_condition("ConditionExpression", "", *substitutions)) ==
+        envelope + "Invalid ConditionExpression: The expression can not be empty;");
+  CHECK(message(parse_projection("a,", *substitutions)) ==
+        envelope + R"(Invalid ProjectionExpression: Syntax error; token: "<EOF>", near: ",")");
+  CHECK(message(parse_update("SET", *substitutions)) ==
+        envelope + R"(Invalid UpdateExpression: Syntax error; token: "<EOF>", near: "SET")");
 }
 
 TEST_CASE("names and values that no expression uses are an error, in the request's order") {

@@ -12,10 +12,10 @@ using namespace compat;
 namespace {
 
 // The answer to reading an attribute value: the value as it is written again, or the error's message.
-std::string answer(std::string_view text) {
+std::string answer(std::string_view text, Frame frame = Frame::older) {
   const auto document = json::parse(text);
   REQUIRE(document);
-  const auto value = read_attribute_value(document->root());
+  const auto value = read_attribute_value(document->root(), frame);
   if (!value) return value.error().message;
   std::string out;
   json::Writer writer(out);
@@ -101,6 +101,37 @@ TEST_CASE("sets are not empty and have no duplicates; NULL is true") {
   CHECK(answer(R"({"BS":["Yg==","Yg=="]})") ==
         "One or more parameter values were invalid: Input collection [Yg==, Yg==]of type BS contains "
         "duplicates.");
+}
+
+TEST_CASE("operations that have moved have newer words for values") {
+  const std::string invalid = "One or more parameter values were invalid: ";
+  const std::initializer_list<std::pair<const char*, std::string>> rows = {
+      {R"({"N":""})", "The parameter cannot be converted to a numeric value: "},
+      {R"({"SS":["a","b\"","b\""]})",
+       invalid + R"(Input collection ["a", "b\"", "b\""] contains duplicates.)"},
+      {R"({"BS":["AA==","/w==","AA=="]})",
+       invalid + R"(Input collection ["AA==","/w==","AA=="]of type BS contains duplicates.)"},
+      {R"({"NS":["1","1.0"]})", invalid + "Input collection contains duplicates."},
+      {R"({"L":[{"M":{"a":{"NULL":false}}}]})",
+       invalid + "Null attribute value types must have the value of true"},
+  };
+  for (const auto& [text, message] : rows) {
+    CHECK(answer(text, Frame::bare) == message);
+    CHECK(answer(text, Frame::enveloped) == "1 validation error detected: " + message);
+    CHECK(answer(text, Frame::model) == answer(text, Frame::older));
+  }
+}
+
+TEST_CASE("an attribute without a name is complained about before one that lies too deep") {
+  const auto message = [](const std::string& text) {
+    const auto document = json::parse(text);
+    REQUIRE(document);
+    return read_item(document->root()).error().message;
+  };
+  CHECK(message(R"({"a":)" + nested(100, R"({"S":"x"})") + R"(,"":{"S":"x"}})") ==
+        "One or more parameter values were invalid: Empty attribute name");
+  CHECK(message(R"({"a":{"N":"x"},"":{"S":"x"}})") ==
+        "The parameter cannot be converted to a numeric value: x");
 }
 
 TEST_CASE("values nest to 32 levels, the attribute's own being the first") {

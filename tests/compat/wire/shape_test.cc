@@ -20,11 +20,11 @@ std::string types(const Shape& shape, std::string_view request) {
   return message_of(check_types(shape, document->root()));
 }
 
-std::string constraints(const Shape& shape, std::string_view request) {
+std::string constraints(const Shape& shape, std::string_view request, Frame frame = Frame::older) {
   const auto document = json::parse(request);
   REQUIRE(document != nullptr);
   REQUIRE(types(shape, request) == "");
-  return message_of(check_constraints(shape, document->root()));
+  return message_of(check_constraints(shape, document->root(), frame));
 }
 
 constexpr Shape texts = list_of(shapes::any_string, 1, 3);
@@ -191,6 +191,54 @@ TEST_CASE("a table's ARN stands where its name does") {
   CHECK(constraints(outer,
                     R"({"Requests":{"arn:aws:dynamodb:us-east-1:000000000000:table/abc":[{"Name":"a"}]}})") ==
         "");
+}
+
+TEST_CASE("an operation that has moved names what is too long or too large by the model, and says no value") {
+  for (const Frame frame : {Frame::model, Frame::bare, Frame::enveloped}) {
+    CHECK(
+        constraints(outer, R"({"Limit":0})", frame) ==
+        "1 validation error detected: Value at 'Limit' failed to satisfy constraint: Member must have value "
+        "greater than or equal to 1");
+    CHECK(
+        constraints(outer, R"({"Inners":[{"Name":"a"},{"Name":"b","Count":0}]})", frame) ==
+        "1 validation error detected: Value at 'Inners.2.member.Count' failed to satisfy constraint: Member "
+        "must have value greater than or equal to 1");
+    CHECK(constraints(outer, R"({"TableName":""})", frame) ==
+          "1 validation error detected: Value at 'TableName' failed to satisfy constraint: Member must have "
+          "length greater than or equal to 1");
+    CHECK(constraints(outer, R"({"TableName":"ab"})", frame) ==
+          "1 validation error detected: Value 'ab' at 'tableName' failed to satisfy constraint: Member must "
+          "have length greater than or equal to 3");
+    CHECK(
+        constraints(outer, R"({"Select":"ALL","Inners":[{}]})", frame) ==
+        "2 validation errors detected: Value null at 'inners.1.member.name' failed to satisfy constraint: "
+        "Member must not be null; Value 'ALL' at 'select' failed to satisfy constraint: Member must satisfy "
+        "enum value set: [SPECIFIC_ATTRIBUTES, COUNT, ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES]");
+  }
+}
+
+TEST_CASE("a few enums are told without their member: in the list where there is an envelope, else alone") {
+  static constexpr Member members[] = {{"Limit", &shapes::positive_integer},
+                                       {"ConditionalOperator", &shapes::conditional_operator}};
+  static constexpr Shape shape = structure("Some", members);
+  const char* const request = R"({"Limit":0,"ConditionalOperator":"XOR"})";
+  const std::string unnamed = "Failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]";
+  CHECK(constraints(shape, request, Frame::bare) == unnamed);
+  CHECK(constraints(shape, request, Frame::enveloped) ==
+        "2 validation errors detected: Value at 'Limit' failed to satisfy constraint: Member must have value "
+        "greater than or equal to 1; " +
+            unnamed);
+  CHECK(constraints(shape, R"({"ConditionalOperator":"XOR"})", Frame::model) ==
+        "1 validation error detected: Value 'XOR' at 'conditionalOperator' failed to satisfy constraint: "
+        "Member must satisfy enum value set: [OR, AND]");
+}
+
+TEST_CASE("what is composed is repeated as Java prints it, or as JSON where values have newer words") {
+  const char* const request = R"({"Requests":{"a":[{"Count":1,"Name":"b"}]}})";
+  CHECK_THAT(constraints(outer, request),
+             Catch::Contains("Value '{a=[Inner(name=b, count=1)]}' at 'requests'"));
+  CHECK_THAT(constraints(outer, request, Frame::bare),
+             Catch::Contains(R"(Value '{"a":[{"Count":1,"Name":"b"}]}' at 'requests')"));
 }
 
 TEST_CASE("lengths count UTF-16 units") {
