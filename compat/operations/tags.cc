@@ -59,7 +59,11 @@ Result<std::string_view> read_arn(const Context& context, const Value& request, 
   const auto arn = string_member(request, "ResourceArn");
   if (!arn) return error::validation("Invalid TableArn");
   if (looks_like_arn(*arn)) return *arn;
-  if (operation == tag_operation) return invalid_arn(*arn);
+  if (operation == tag_operation && arn->starts_with("arn:")) return invalid_arn(*arn);
+  if (operation == tag_operation) {
+    return error::validation("One or more parameter values were invalid: ARNs must start with 'arn:': " +
+                             std::string(*arn));
+  }
   return access_denied(context, operation, *arn);
 }
 
