@@ -15,20 +15,9 @@ std::string print(const Function& function) {
   return json::print({{"url", function.url.text}, {"timeout_ms", function.time_max.count()}});
 }
 
-}  // namespace
-
-Functions::Functions(engine::Documents& documents, std::map<std::string, Function> everybodys,
-                     std::size_t functions_max, std::function<void()> changed)
-    : documents_(documents),
-      everybodys_(std::move(everybodys)),
-      functions_max_(functions_max),
-      changed_(std::move(changed)) {
-  reload();
-}
-
-void Functions::reload() {
+std::map<std::pair<std::string, std::string>, Function> stored_in(const engine::Documents& documents) {
   std::map<std::pair<std::string, std::string>, Function> functions;
-  for (const engine::Document& stored : documents_.list(kind)) {
+  for (const engine::Document& stored : documents.list(kind)) {
     const auto document = json::parse_tree(stored.bytes);
     if (!document) continue;
     auto url = outbound::Url::parse(json::string_member(*document, "url").value_or(""));
@@ -38,12 +27,18 @@ void Functions::reload() {
         json::integer_member(*document, "timeout_ms").value_or(function.time_max.count()));
     functions[{stored.name.account, stored.name.name}] = std::move(function);
   }
-  {
-    const engine::Lock lock(mutex_);
-    functions_ = std::move(functions);
-  }
-  changed_();
+  return functions;
 }
+
+}  // namespace
+
+Functions::Functions(engine::Documents& documents, std::map<std::string, Function> everybodys,
+                     std::size_t functions_max, std::function<void()> changed)
+    : documents_(documents),
+      everybodys_(std::move(everybodys)),
+      functions_max_(functions_max),
+      changed_(std::move(changed)),
+      functions_(stored_in(documents)) {}
 
 std::optional<Function> Functions::find(std::string_view account, std::string_view name) const {
   {

@@ -47,8 +47,6 @@ class Functions {
   // Those that accounts have registered.
   [[nodiscard]] std::size_t count() const;
   [[nodiscard]] std::size_t functions_max() const { return functions_max_; }
-  // Reads what is stored anew, after somebody else changed it.
-  void reload();
 
  private:
   engine::Documents& documents_;
