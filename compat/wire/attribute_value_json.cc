@@ -80,8 +80,9 @@ Unexpected<Error> duplicates(Type type, const Value& array, Frame frame) {
   if (type == Type::string_set) return refuse(printed(array, ", ", newer) + " contains duplicates.");
   if (type == Type::binary_set)
     return refuse(printed(array, newer ? "," : ", ", newer) + "of type BS contains duplicates.");
-  if (newer) return refuse("contains duplicates.");
-  return error::validation("Input collection contains duplicates", Error::About::duplicates);
+  return error::validation(
+      newer ? "Input collection contains duplicates." : "Input collection contains duplicates",
+      Error::About::duplicates);
 }
 
 Result<AttributeValue> read_string_set(const Value& array, Frame frame) {
