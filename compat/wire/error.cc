@@ -203,7 +203,8 @@ std::string error_body(const Error& error) {
   json::append_escaped(body, error_type(error.kind));
   if (!error.message.empty()) {
     body += ",\"";
-    body += message_member(error.kind);
+    const bool with_item = error.kind == Kind::conditional_check_failed && !error.extra.empty();
+    body += with_item ? "Message" : message_member(error.kind);
     body += "\":";
     json::append_escaped(body, error.message);
   }

@@ -80,10 +80,9 @@ class RawHttpTest(unittest.TestCase):
             "ConditionExpression": "n = :n",
             "ExpressionAttributeValues": {":n": {"N": "2"}},
         }
-        failed = {
-            "__type": "com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException",
-            "message": "The conditional request failed",
-        }
+        kind = {"__type": "com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException"}
+        failed = {**kind, "message": "The conditional request failed"}
+        failed_with_item = {**kind, "Message": "The conditional request failed", "Item": item}
         requests = {
             "PutItem": {"Item": {"id": {"S": "a"}}},
             "DeleteItem": {"Key": {"id": {"S": "a"}}},
@@ -94,7 +93,7 @@ class RawHttpTest(unittest.TestCase):
                 request = {**condition, **request}
                 self.assertEqual(call(operation, request), (400, failed))
                 request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
-                self.assertEqual(call(operation, request), (400, {**failed, "Item": item}))
+                self.assertEqual(call(operation, request), (400, failed_with_item))
         # There is no item to return.
         request = {**condition, "Key": {"id": {"S": "b"}}, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
         self.assertEqual(call("DeleteItem", request), (400, failed))

@@ -22,7 +22,7 @@ TEST_CASE("errors are spelled as the service spells them") {
       R"({"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"Requested resource not found"})");
   CHECK(error_body(error::conditional_check_failed(R"({"a":{"S":"x"}})").error) ==
         R"({"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException",)"
-        R"("message":"The conditional request failed","Item":{"a":{"S":"x"}}})");
+        R"("Message":"The conditional request failed","Item":{"a":{"S":"x"}}})");
 }
 
 TEST_CASE("what an answer says of an error is said by its kind") {
