@@ -19,6 +19,16 @@ bool is_placeholder(std::string_view text, char sigil) {
          std::all_of(text.begin() + 1, text.end(), is_word_character);
 }
 
+Result<void> check_placeholders(std::string_view parameter, char sigil, const json::Value& given) {
+  if (given.members().empty()) return error::validation(std::string(parameter) + " must not be empty");
+  for (const json::Member& member : given.members()) {
+    if (is_placeholder(member.name, sigil)) continue;
+    return error::validation(std::string(parameter) + " contains invalid key: Syntax error; key: \"" +
+                             std::string(member.name) + "\"");
+  }
+  return {};
+}
+
 void append_list(std::string& out, std::string_view separator, std::string_view part) {
   if (!out.empty()) out += separator;
   out += part;
@@ -75,13 +85,7 @@ void Substitutions::define_value(std::string placeholder, engine::AttributeValue
 }
 
 Result<void> Substitutions::read_names(const json::Value& names) {
-  if (names.members().empty()) return error::validation("ExpressionAttributeNames must not be empty");
-  for (const json::Member& member : names.members()) {
-    if (!is_placeholder(member.name, '#')) {
-      return error::validation("ExpressionAttributeNames contains invalid key: Syntax error; key: \"" +
-                               std::string(member.name) + "\"");
-    }
-  }
+  CHECK_OK(check_placeholders("ExpressionAttributeNames", '#', names));
   for (const json::Member& member : names.members()) {
     if (!member.value.is(json::Value::Kind::string)) continue;  // null: as good as absent
     if (member.value.string().empty()) {
@@ -95,13 +99,7 @@ Result<void> Substitutions::read_names(const json::Value& names) {
 }
 
 Result<void> Substitutions::read_values(const json::Value& values) {
-  if (values.members().empty()) return error::validation("ExpressionAttributeValues must not be empty");
-  for (const json::Member& member : values.members()) {
-    if (!is_placeholder(member.name, ':')) {
-      return error::validation("ExpressionAttributeValues contains invalid key: Syntax error; key: \"" +
-                               std::string(member.name) + "\"");
-    }
-  }
+  CHECK_OK(check_placeholders("ExpressionAttributeValues", ':', values));
   for (const json::Member& member : values.members()) {
     if (member.value.is(json::Value::Kind::null)) continue;
     auto value = read_attribute_value(member.value, inside(frame_));
