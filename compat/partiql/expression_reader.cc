@@ -91,30 +91,6 @@ Result<void> check_operands(const Node& call, std::size_t count) {
                            call.text + ", number of operands: " + std::to_string(call.children.size()));
 }
 
-bool is_value(const Node& node) {
-  switch (node.kind) {
-    case Kind::string:
-    case Kind::number:
-    case Kind::boolean:
-    case Kind::null:
-    case Kind::missing:
-    case Kind::parameter:
-    case Kind::list:
-    case Kind::bag:
-    case Kind::tuple: return true;
-    case Kind::name:
-    case Kind::path:
-    case Kind::wildcard:
-    case Kind::unpivot:
-    case Kind::call:
-    case Kind::operation:
-    case Kind::is_type:
-    case Kind::select:
-    case Kind::from: break;
-  }
-  return false;
-}
-
 bool is_condition(const Node& node) {
   if (node.kind == Kind::is_type) return true;
   if (node.kind == Kind::call) return node.text != "size";
@@ -238,7 +214,7 @@ Result<Condition> ExpressionReader::function(const Node& node) {
 
 Result<Path> ExpressionReader::argument_path(const Node& call) {
   const Node& argument = call.children.front();
-  if (!is_value(argument)) return path(argument);
+  if (!argument.is_value()) return path(argument);
   return error::validation("Operator or function requires a document path; operator or function: " +
                            call.text);
 }

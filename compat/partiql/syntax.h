@@ -19,12 +19,17 @@ struct SelectSyntax;
 
 struct Node {
   enum class Kind : std::uint8_t {
+    // --- values
     string,
     number,  // text has its sign
     boolean,
     null,
     missing,
     parameter,
+    list,
+    bag,
+    tuple,  // children: keys and values in turn
+    // --- all else
     name,
     path,  // children: what it begins with, then names (strings), positions (any node), wildcards, unpivots
     wildcard,   // [*]
@@ -32,9 +37,6 @@ struct Node {
     call,       // text: the function's name in lower case
     operation,  // text: the operator in capitals; NEG and POS are signs
     is_type,    // text: the type in capitals
-    list,
-    bag,
-    tuple,  // children: keys and values in turn
     select,
     from,  // FROM …, within an expression
   };
@@ -45,6 +47,8 @@ struct Node {
   bool negated = false;                 // NOT IN, NOT BETWEEN, NOT LIKE, IS NOT
   std::size_t number_of_parameter = 0;  // counted from 0
   std::shared_ptr<const SelectSyntax> select;
+
+  [[nodiscard]] bool is_value() const { return kind <= Kind::tuple; }
 };
 
 // What follows FROM, UPDATE, DELETE FROM.
