@@ -25,7 +25,8 @@ int tell_stories(int argc, char** argv) {
   SimulationOptions options;
   app.add_option("--seed", seed, "the first seed");
   app.add_option("--seeds", seeds, "how many");
-  app.add_option("--clients", options.clients, "that ask at the same time");
+  // The model may try each order of their requests.
+  app.add_option("--clients", options.clients, "that ask at the same time")->check(CLI::Range(1, 6));
   app.add_option("--requests", options.requests, "of each client");
   app.add_option("--crash-at", options.crash_at, "the change of a file that crashes, for a directory");
   app.add_option("--directory", options.directory, "for data, which crashes; it is emptied for each seed");
