@@ -324,7 +324,7 @@ void Session<Stream>::came_ahead(ErrorCode failure, std::size_t bytes) {
   std::copy_n(came.begin(), bytes, in_.begin() + static_cast<std::ptrdiff_t>(in_end_));
   in_end_ += bytes;
   if (!waiting_) {
-    if (std::exchange(resumes_, false)) proceed();
+    if (std::exchange(resumes_, false)) return last_ ? read_and_discard() : proceed();
   } else if (in_end_ < body_input_bytes) {
     watch_client();
   } else {
@@ -415,6 +415,10 @@ void Session<Stream>::end_sending() {
 
 template <class Stream>
 void Session<Stream>::read_and_discard() {
+  if (!ahead_.empty()) {
+    resumes_ = true;
+    return;
+  }
   if (end_came_) return;
   if (in_.size() != input_bytes) std::vector<char>(input_bytes).swap(in_);
   socket().async_read_some(asio::buffer(in_),

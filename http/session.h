@@ -111,7 +111,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   SlowLane::Place place_;                    // there; kept for all of a body that has a source
   std::vector<char> ahead_;                  // read while we wait; empty: nobody watches the client
   bool end_came_ = false;                    // ahead; nobody reads again, since Asio tells of it only twice
-  bool resumes_ = false;                     // with what comes ahead, since we do not wait any more
+  bool resumes_ = false;                     // with what comes ahead: nobody reads into `in_` before that
   bool handshaking_ = false;                 // TLS'
   bool writing_ = false;                     // `out_` is the socket's
   std::stop_source stop_{std::nostopstate};  // of what we wait for
