@@ -46,6 +46,7 @@ constexpr const Operation* operations_table[] = {
     &operations::put_resource_policy,
     &operations::query,
     &operations::scan,
+    &operations::search_vectors,
     &operations::tag_resource,
     &operations::transact_get_items,
     &operations::transact_write_items,
@@ -78,7 +79,6 @@ constexpr std::string_view lacking[] = {
     "ListImports",
     "RestoreTableFromBackup",
     "RestoreTableToPointInTime",
-    "SearchVectors",
     "StartBulkPutItems",
 };
 

@@ -18,6 +18,8 @@ double read_units(std::size_t bytes, bool consistent) {
 
 double write_units(std::size_t bytes) { return blocks(bytes, write_block_bytes); }
 
+double vector_request_bytes(double bytes) { return std::max(bytes, 1024.0); }
+
 ReturnCapacity return_capacity(const json::Value& request) {
   const json::Value* member = request.member("ReturnConsumedCapacity");
   if (!member || member->string() == "NONE") return ReturnCapacity::none;
@@ -55,6 +57,20 @@ void ConsumedCapacity::write_units(json::Writer& out, double units) const {
   out.decimal(units);
 }
 
+void ConsumedCapacity::write_vector_indexes(json::Writer& out) const {
+  if (vectors_.empty()) return;
+  out.key("VectorIndexes");
+  out.begin_object();
+  for (const auto& [name, bytes] : vectors_) {
+    out.key(name);
+    out.begin_object();
+    out.key("VectorWriteRequestBytes");
+    out.decimal(bytes);
+    out.end_object();
+  }
+  out.end_object();
+}
+
 void ConsumedCapacity::write(json::Writer& out, ReturnCapacity mode) const {
   double total = table_;
   for (const auto& [name, units] : local_) total += units;
@@ -84,6 +100,7 @@ void ConsumedCapacity::write(json::Writer& out, ReturnCapacity mode) const {
     };
     write_indexes("LocalSecondaryIndexes", local_);
     write_indexes("GlobalSecondaryIndexes", global_);
+    write_vector_indexes(out);
   }
   out.end_object();
 }

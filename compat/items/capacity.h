@@ -8,6 +8,7 @@
 //   consumed.write(out, ReturnCapacity::total);     // {"TableName":"t","CapacityUnits":0.5}
 //
 // Transactions read and write each item twice: all units are double, and said to be of reads or of writes.
+// What vector indexes consume is counted in bytes, by itself.
 //
 // Rules: "DynamoDB read and write operations" and "Provisioned throughput considerations" for indexes, in
 // AWS's developer guide.
@@ -31,6 +32,8 @@ inline constexpr std::size_t write_block_bytes = 1024;
 
 double read_units(std::size_t bytes, bool consistent);
 double write_units(std::size_t bytes);
+// Vector indexes are charged by bytes, a kilobyte at least.
+double vector_request_bytes(double bytes);
 
 enum class ReturnCapacity : std::uint8_t { none, total, indexes };
 ReturnCapacity return_capacity(const json::Value& request);  // its ReturnConsumedCapacity
@@ -45,6 +48,7 @@ class ConsumedCapacity {
   [[nodiscard]] const std::string& table_name() const { return table_name_; }
   void add_table(double units) { table_ += times() * units; }
   void add_index(const engine::Index& index, double units);
+  void add_vector_index(const std::string& name, double bytes) { vectors_[name] += bytes; }
   // An item's write: the table's share, and that of each index whose entry changed.
   void add_write(const engine::Table& table, std::size_t old_bytes, std::size_t new_bytes,
                  const std::vector<engine::Transaction::IndexEffect>& index_effects);
@@ -56,11 +60,13 @@ class ConsumedCapacity {
   using Units = std::map<std::string, double, std::less<>>;
   [[nodiscard]] double times() const { return of_ == Of::request ? 1 : 2; }
   void write_units(json::Writer& out, double units) const;
+  void write_vector_indexes(json::Writer& out) const;
 
   std::string table_name_;
   Of of_;
   double table_ = 0;
   Units local_, global_;
+  Units vectors_;  // bytes
 };
 
 }  // namespace mayfly::compat

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <vector>
 
+#include "compat/items/vector_entries.h"
 #include "engine/key_codec.h"
 
 namespace mayfly::compat {
@@ -43,31 +44,6 @@ Result<void> check_key_size(const AttributeValue& value, bool partition) {
   return {};
 }
 
-Unexpected<Error> empty_item_key(const KeyAttribute& attribute) {
-  return error::validation(
-      "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an "
-      "empty " +
-      std::string(emptiness(attribute.type)) + " value. Key: " + attribute.name);
-}
-
-Unexpected<Error> empty_index_key(const engine::Index& index, const KeyAttribute& attribute) {
-  return error::validation(
-      "One or more parameter values are not valid. A value specified for a secondary index key is not "
-      "supported. "
-      "The AttributeValue for a key attribute cannot contain an empty " +
-      std::string(emptiness(attribute.type)) + " value. IndexName: " + index.name +
-      ", IndexKey: " + attribute.name);
-}
-
-Unexpected<Error> empty_updated_key(const KeyAttribute& attribute) {
-  return error::validation(
-      "One or more parameter values are not valid. The update expression attempted to update a secondary "
-      "index "
-      "key to a value that is not supported. The AttributeValue for a key attribute cannot contain an "
-      "empty " +
-      std::string(emptiness(attribute.type)) + " value.");
-}
-
 bool is_empty_key(const Item& item, const KeyAttribute& attribute) {
   const AttributeValue* value = item.find(attribute.name);
   return value != nullptr && engine::has_type(*value, attribute.type) && is_empty(*value);
@@ -101,7 +77,8 @@ Result<void> check_index_key_attribute(const Item& item, const engine::Index& in
                              " Actual: " + std::string(engine::type_name(value->type())) +
                              " IndexName: " + index.name);
   }
-  if (is_empty(*value)) return updated ? empty_updated_key(attribute) : empty_index_key(index, attribute);
+  if (is_empty(*value))
+    return updated ? empty_updated_key(attribute) : empty_index_key(index.name, attribute);
   return check_key_size(*value, partition);
 }
 
@@ -139,7 +116,7 @@ Result<void> check_no_empty_keys(const Table& table, const Item& item) {
     first = &index;
     of_first = &*found;
   }
-  if (first != nullptr) return empty_index_key(*first, *of_first);
+  if (first != nullptr) return empty_index_key(first->name, *of_first);
   return {};
 }
 
@@ -180,6 +157,31 @@ std::string encode_key(const Table& table, const Item& item) {
   return key;
 }
 
+Unexpected<Error> empty_item_key(const KeyAttribute& attribute) {
+  return error::validation(
+      "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an "
+      "empty " +
+      std::string(emptiness(attribute.type)) + " value. Key: " + attribute.name);
+}
+
+Unexpected<Error> empty_index_key(std::string_view index_name, const KeyAttribute& attribute) {
+  return error::validation(
+      "One or more parameter values are not valid. A value specified for a secondary index key is not "
+      "supported. "
+      "The AttributeValue for a key attribute cannot contain an empty " +
+      std::string(emptiness(attribute.type)) + " value. IndexName: " + std::string(index_name) +
+      ", IndexKey: " + attribute.name);
+}
+
+Unexpected<Error> empty_updated_key(const KeyAttribute& attribute) {
+  return error::validation(
+      "One or more parameter values are not valid. The update expression attempted to update a secondary "
+      "index "
+      "key to a value that is not supported. The AttributeValue for a key attribute cannot contain an "
+      "empty " +
+      std::string(emptiness(attribute.type)) + " value.");
+}
+
 Result<void> check_index_keys(const Table& table, const Item& item, bool updated) {
   for (const auto kind : {engine::Index::Kind::global, engine::Index::Kind::local}) {
     for (const auto& index : table.indexes) {
@@ -195,7 +197,7 @@ Result<void> check_index_keys(const Table& table, const Item& item, bool updated
       }
     }
   }
-  return {};
+  return check_vectors(table, item, updated);
 }
 
 }  // namespace mayfly::compat

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "compat/wire/error.h"
 #include "engine/attribute_value.h"
@@ -45,8 +46,14 @@ Result<void> check_request_key_attribute(const engine::Item& key, const engine::
 // The key of an item. Requires: item_key or request_key took it before.
 std::string encode_key(const engine::Table& table, const engine::Item& item);
 
+// What is said of an empty value: of a key attribute; of an index's key attribute, in an item and in an
+// update.
+Unexpected<Error> empty_item_key(const engine::KeyAttribute& attribute);
+Unexpected<Error> empty_index_key(std::string_view index_name, const engine::KeyAttribute& attribute);
+Unexpected<Error> empty_updated_key(const engine::KeyAttribute& attribute);
+
 // Checks those attributes of the item that are keys of secondary indexes, where it has them (an index is
-// sparse):
+// sparse), and those that vector indexes have (vector_entries.h):
 //   "One or more parameter values were invalid: Type mismatch for Index Key x Expected: S Actual: N
 //    IndexName: by_x"
 // and empty values, and sizes. `updated`: UpdateItem words the empty ones differently.

@@ -6,6 +6,7 @@
 #include "compat/items/keys.h"
 #include "compat/tables/lookup.h"
 #include "compat/tables/settings.h"
+#include "compat/tables/vector_indexes.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shape.h"
 #include "engine/index_entries.h"
@@ -21,6 +22,10 @@ using engine::Item;
 using expression::KeyCondition;
 using expression::KeyPredicate;
 
+Unexpected<Error> not_consistent() {
+  return error::validation("Consistent reads are not supported on global secondary indexes");
+}
+
 Result<void> check_start_attributes(std::span<const engine::KeyAttribute> attributes, const Item& start_key,
                                     bool partition) {
   for (const auto& attribute : attributes) {
@@ -31,8 +36,14 @@ Result<void> check_start_attributes(std::span<const engine::KeyAttribute> attrib
   return {};
 }
 
-Unexpected<Error> no_such_index(std::string_view name) {
-  return error::validation("The table does not have the specified index: " + std::string(name));
+// Of a name that no index has that can be read. Measured: a Query says first that it cannot be consistent, a
+// Scan does not; and only the Query's sentence has a full stop.
+Unexpected<Error> unreadable_index(const engine::Table& table, std::string_view name, bool consistent,
+                                   ReadBy by) {
+  if (find_vector_index(vector_indexes_of(table), name) == nullptr) return no_such_index(name);
+  if (by == ReadBy::scan) return error::validation("Scan operation not supported on this index type");
+  if (consistent) return not_consistent();
+  return error::validation("Query operation not supported on this index type.");
 }
 
 std::string with_scalar(std::string prefix, const AttributeValue& scalar) {
@@ -56,23 +67,25 @@ Result<std::optional<Item>> read_start_key(const json::Value& request, Frame fra
   return std::optional<Item>(*std::move(key));
 }
 
-Result<ReadTarget> find_read_target(const Context& context, const json::Value& request) {
+Unexpected<Error> no_such_index(std::string_view name) {
+  return error::validation("The table does not have the specified index: " + std::string(name));
+}
+
+Result<ReadTarget> find_read_target(const Context& context, const json::Value& request, ReadBy by) {
   return find_read_target(context, request.member("TableName")->string(), string_member(request, "IndexName"),
-                          boolean_member(request, "ConsistentRead").value_or(false));
+                          boolean_member(request, "ConsistentRead").value_or(false), by);
 }
 
 Result<ReadTarget> find_read_target(const Context& context, std::string_view table_name,
-                                    std::optional<std::string_view> index_name, bool consistent) {
+                                    std::optional<std::string_view> index_name, bool consistent, ReadBy by) {
   ReadTarget target;
   TRY(target.live, find_table(context, table_name));
   target.table = target.live->description();
   if (!index_name) return target;
   target.index = target.table->find_index(*index_name);
-  if (target.index == nullptr) return no_such_index(*index_name);
+  if (target.index == nullptr) return unreadable_index(*target.table, *index_name, consistent, by);
   if (target.index->kind == Index::Kind::global) {
-    if (consistent) {
-      return error::validation("Consistent reads are not supported on global secondary indexes");
-    }
+    if (consistent) return not_consistent();
     if (target.index->state == Index::State::creating) {
       return error::validation("Cannot read from backfilling global secondary index: " + target.index->name);
     }

@@ -6,6 +6,7 @@
 // Rules and their order are DynamoDB's, as measured on AWS.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,11 +35,16 @@ struct ReadTarget {
 // request has none. An empty one counts as one.
 Result<std::optional<engine::Item>> read_start_key(const json::Value& request, Frame frame);
 
+// Who reads: each refuses a vector index, which only SearchVectors reads, in words of its own.
+enum class ReadBy : std::uint8_t { query, scan };
+
 // The table, and the index if the request names one. Refuses ConsistentRead of a global index, and an index
 // that is still being filled.
-Result<ReadTarget> find_read_target(const Context& context, const json::Value& request);
+Result<ReadTarget> find_read_target(const Context& context, const json::Value& request, ReadBy by);
 Result<ReadTarget> find_read_target(const Context& context, std::string_view table_name,
-                                    std::optional<std::string_view> index_name, bool consistent);
+                                    std::optional<std::string_view> index_name, bool consistent, ReadBy by);
+// "The table does not have the specified index: by_x"
+Unexpected<Error> no_such_index(std::string_view name);
 
 // What begins to be read now is all there: the table, and the index, were not dropped since they were found.
 Result<void> check_still_there(const ReadTarget& target);

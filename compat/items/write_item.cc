@@ -13,9 +13,11 @@
 #include "compat/items/request_expressions.h"
 #include "compat/tables/lookup.h"
 #include "compat/tables/room.h"
+#include "compat/tables/settings.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shape.h"
 #include "engine/index_entries.h"
+#include "engine/item_codec.h"
 #include "engine/item_size.h"
 
 namespace mayfly::compat {
@@ -86,7 +88,8 @@ Result<Item> updated_item(const Table& table, const ItemWrite& write, const Stor
       return error::validation("Nesting Levels have exceeded supported limits");
     }
   }
-  if (!table.indexes.empty()) CHECK_OK(check_touched_index_keys(table, write.update, item));
+  if (!table.indexes.empty() || has_vector_indexes(table))
+    CHECK_OK(check_touched_index_keys(table, write.update, item));
   return item;
 }
 
@@ -287,6 +290,12 @@ Result<Written> stage_write(engine::Transaction& transaction, engine::Transactio
     staged.old_bytes = old_item != nullptr ? old_item->size() : 0;
     staged.new_bytes = item ? engine::item_size(*item) : 0;
   }
+  if (wanted.capacity == ReturnCapacity::indexes && changes && has_vector_indexes(table)) {
+    std::string new_stored;
+    if (item) engine::encode_item(*item, new_stored);
+    staged.vector_writes =
+        vector_writes(table, old_item != nullptr ? old_item->bytes() : std::string_view(), new_stored);
+  }
   staged.returned = returned_item(wanted.values, write.update, old_item, item);
   if (item) {
     transaction.put(slot, *std::move(item));
@@ -300,6 +309,7 @@ void add_write(ConsumedCapacity& consumed, const engine::Transaction& transactio
                engine::Transaction::Slot slot, const Written& write) {
   consumed.add_write(transaction.table(slot), write.old_bytes, write.new_bytes,
                      transaction.index_effects(slot));
+  for (const auto& [name, bytes] : write.vector_writes) consumed.add_vector_index(name, bytes);
 }
 
 Result<WriteOutcome> perform(ItemWrite write, const WantedAnswer& wanted, Context& context) {

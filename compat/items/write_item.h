@@ -17,6 +17,7 @@
 #include "compat/expression/ast.h"
 #include "compat/items/capacity.h"
 #include "compat/items/item_collections.h"
+#include "compat/items/vector_entries.h"
 #include "compat/wire/error.h"
 #include "compat/wire/json.h"
 #include "engine/attribute_value.h"
@@ -79,6 +80,7 @@ struct Written {
   std::string returned;  // the item as JSON text, as WantedAnswer::values asked; empty: nothing
   std::size_t old_bytes = 0, new_bytes = 0;  // for what it consumed; none are counted unless that is wanted
   engine::Item collection_key;               // empty: no metrics are wanted of it
+  VectorWrites vector_writes;                // what it consumed of vector indexes, if that is wanted
 };
 
 // The one way in which an item is written, whether alone, in a batch or in a transaction: checks the

@@ -27,7 +27,7 @@ constexpr Member members[] = {
     {"OnDemandThroughput", &shapes::on_demand_throughput},
     {"GlobalTableSourceArn", &shapes::table_source_arn},
     {"GlobalTableSettingsReplicationMode", &shapes::settings_replication},
-    {"VectorIndexes", &shapes::vector_indexes, unsupported},
+    {"VectorIndexes", &shapes::vector_indexes},
 };
 constexpr Shape shape = structure("CreateTableInput", members);
 

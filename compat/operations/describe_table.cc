@@ -1,3 +1,4 @@
+#include "compat/items/vector_entries.h"
 #include "compat/operations/operations.h"
 #include "compat/tables/description.h"
 #include "compat/tables/lookup.h"
@@ -15,7 +16,9 @@ void write_answer(Context& context, const TableChange& change, const engine::Liv
                   json::Writer& out) {
   out.begin_object();
   out.key("Table");
-  write_table_description(out, change, counters, context.now());
+  VectorIndexSizes vectors;
+  if (counters != nullptr) vectors = vector_index_sizes(context.database, *counters);
+  write_table_description(out, change, counters, context.now(), vectors);
   out.end_object();
 }
 

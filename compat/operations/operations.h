@@ -45,6 +45,7 @@ extern const Operation put_resource_policy;     // resource_policy.cc
 extern const Operation get_resource_policy;     // resource_policy.cc
 extern const Operation delete_resource_policy;  // resource_policy.cc
 extern const Operation scan;
+extern const Operation search_vectors;
 extern const Operation tag_resource;           // tags.cc
 extern const Operation untag_resource;         // tags.cc
 extern const Operation list_tags_of_resource;  // tags.cc

@@ -152,7 +152,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   }
   if (predicates.empty()) return error::validation("Conditions can be of length 1 or 2 only");
 
-  TRY(page.target, find_read_target(context, request));
+  TRY(page.target, find_read_target(context, request, ReadBy::query));
   const ReadTarget& target = page.target;
   if (start_key && start_key->size() != start_key_size(target)) {
     return error::validation("The provided starting key is invalid");

@@ -112,7 +112,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   CHECK_OK(substitutions.check_all_used());
   if (legacy_filter) page.filter = std::move(legacy_filter);
 
-  TRY(page.target, find_read_target(context, request));
+  TRY(page.target, find_read_target(context, request, ReadBy::scan));
   const ReadTarget& target = page.target;
   if (start_key) CHECK_OK(check_start_key(target, *start_key));
   CHECK_OK(check_all_attributes(target, request));

@@ -2,6 +2,7 @@
 #include <functional>
 #include <vector>
 
+#include "compat/items/vector_entries.h"
 #include "compat/operations/operations.h"
 #include "compat/tables/description.h"
 #include "compat/tables/encryption.h"
@@ -11,6 +12,7 @@
 #include "compat/tables/settings.h"
 #include "compat/tables/throughput.h"
 #include "compat/tables/update_rules.h"
+#include "compat/tables/vector_indexes.h"
 #include "compat/wire/shapes_replica.h"
 #include "compat/wire/shapes_vector.h"
 
@@ -37,7 +39,7 @@ constexpr Member members[] = {
     {"OnDemandThroughput", &shapes::on_demand_throughput},
     {"WarmThroughput", &shapes::warm_throughput},
     {"GlobalTableSettingsReplicationMode", &shapes::settings_replication},
-    {"VectorIndexUpdates", &shapes::vector_index_updates, unsupported},
+    {"VectorIndexUpdates", &shapes::vector_index_updates},
     {"DisassociationProtectionEnabled", &shapes::boolean, unsupported},
 };
 constexpr Shape shape = structure("UpdateTableInput", members);
@@ -138,6 +140,11 @@ Unexpected<Error> one_index_at_a_time() {
       "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table");
 }
 
+Unexpected<Error> no_index(const std::string& name, const Table& table) {
+  return error::resource_not_found("Requested resource not found: Index " + name + " for table " +
+                                   table.name);
+}
+
 // Nothing, if the table has such a global index.
 Result<void> check_is_global(const Table& table, const std::string& name, const char* verb) {
   if (find_global(table, name) != nullptr) return {};
@@ -145,8 +152,7 @@ Result<void> check_is_global(const Table& table, const std::string& name, const 
     return error::validation("Cannot " + std::string(verb) +
                              " an index that is not a GlobalSecondaryIndex: " + name);
   }
-  return error::resource_not_found("Requested resource not found: Index " + name + " for table " +
-                                   table.name);
+  return no_index(name, table);
 }
 
 // Nothing, if the index is gone meanwhile.
@@ -217,17 +223,26 @@ std::string schema_text(const engine::KeyAttribute& attribute, std::string_view 
          std::string(key_type) + "}]";
 }
 
+Unexpected<Error> redefined(const std::string& existing, const std::string& wanted) {
+  return error::validation(
+      "One or more parameter values were invalid: Attributes cannot be redefined. Please check that "
+      "your attribute has the same type as previously defined. Existing schema: " +
+      existing + " New schema: " + wanted);
+}
+
 // A new index's key attributes may be known already, and must then be of the same type.
 Result<void> check_not_redefined(const Table& table, const Index& index) {
+  const auto vectors = vector_indexes_of(table);
   const auto check = [&](std::span<const engine::KeyAttribute> attributes,
                          std::string_view key_type) -> Result<void> {
     for (const auto& attribute : attributes) {
+      for (const VectorIndex& vector : vectors) {
+        if (vector.attribute == attribute.name)
+          return redefined(vector_schema_text(vector), schema_text(attribute, key_type));
+      }
       for (const auto& known : table.attribute_definitions) {
         if (known.name != attribute.name || known.type == attribute.type) continue;
-        return error::validation(
-            "One or more parameter values were invalid: Attributes cannot be redefined. Please check that "
-            "your attribute has the same type as previously defined. Existing schema: " +
-            schema_text(known, key_type) + " New schema: " + schema_text(attribute, key_type));
+        return redefined(schema_text(known, key_type), schema_text(attribute, key_type));
       }
     }
     return {};
@@ -236,8 +251,8 @@ Result<void> check_not_redefined(const Table& table, const Index& index) {
   return check(index.keys.sort(), "RANGE");
 }
 
-void add_definitions(Table& table, const engine::KeySchema& keys) {
-  for (const auto& attribute : keys.all()) {
+void add_definitions(Table& table, std::span<const engine::KeyAttribute> attributes) {
+  for (const auto& attribute : attributes) {
     const auto& known = table.attribute_definitions;
     if (std::find(known.begin(), known.end(), attribute) == known.end()) {
       table.attribute_definitions.push_back(attribute);
@@ -245,19 +260,26 @@ void add_definitions(Table& table, const engine::KeySchema& keys) {
   }
 }
 
-void drop_unused_definitions(Table& table) {
+void drop_unused_definitions(Table& table, const TableSettings& settings) {
+  const auto& vectors = settings.vector_indexes;
   std::erase_if(table.attribute_definitions, [&](const engine::KeyAttribute& attribute) {
     return !table.keys.names(attribute.name) &&
            std::none_of(table.indexes.begin(), table.indexes.end(),
-                        [&](const Index& index) { return index.keys.names(attribute.name); });
+                        [&](const Index& index) { return index.keys.names(attribute.name); }) &&
+           std::none_of(vectors.begin(), vectors.end(),
+                        [&](const VectorIndex& index) { return searches(index, attribute.name); });
   });
+}
+
+Result<void> check_new_name(const Table& table, std::string_view name) {
+  if (table.find_index(name) == nullptr && find_vector_index(vector_indexes_of(table), name) == nullptr)
+    return {};
+  return error::validation("Attempting to create an index which already exists");
 }
 
 Result<void> plan_index_creation(const Value& request, const Value& create, const Table& table,
                                  const Billing& billing, Plan& plan) {
-  if (table.find_index(*string_member(create, "IndexName")) != nullptr) {
-    return error::validation("Attempting to create an index which already exists");
-  }
+  CHECK_OK(check_new_name(table, *string_member(create, "IndexName")));
   const Value* list = request.member("AttributeDefinitions");
   if (list == nullptr) {
     return error::validation(
@@ -284,7 +306,7 @@ Result<void> plan_index_creation(const Value& request, const Value& create, cons
   plan.announced.index_statuses[index.name] = "CREATING";
   plan.edits.push_back([index](Table& edited, TableSettings&) {
     if (edited.find_index(index.name) != nullptr) return;  // somebody else was faster
-    add_definitions(edited, index.keys);
+    add_definitions(edited, index.keys.all());
     edited.indexes.push_back(index);
   });
   return {};
@@ -294,11 +316,11 @@ Result<void> plan_index_deletion(const Value& remove, const Table& table, Plan& 
   const std::string name(*string_member(remove, "IndexName"));
   CHECK_OK(check_is_global(table, name, "delete"));
   plan.announced.index_statuses[name] = "DELETING";
-  plan.edits.push_back([name](Table& edited, TableSettings&) {
+  plan.edits.push_back([name](Table& edited, TableSettings& settings) {
     std::erase_if(edited.indexes, [&](const Index& index) {
       return index.kind == Index::Kind::global && index.name == name;
     });
-    drop_unused_definitions(edited);
+    drop_unused_definitions(edited, settings);
   });
   return {};
 }
@@ -308,7 +330,7 @@ Result<void> plan_indexes(const Context& context, const Value& request, const Ta
   const auto actions = index_updates(request);
   const auto online = std::count_if(actions.begin(), actions.end(),
                                     [](const IndexAction& action) { return action.update == nullptr; });
-  if (online > 1) return one_index_at_a_time();
+  if (static_cast<std::size_t>(online) + vector_updates(request).size() > 1) return one_index_at_a_time();
   const bool busy = std::any_of(table.indexes.begin(), table.indexes.end(),
                                 [](const Index& index) { return index.state == Index::State::creating; });
   for (const auto& action : actions) {
@@ -319,6 +341,89 @@ Result<void> plan_indexes(const Context& context, const Value& request, const Ta
       CHECK_OK(plan_index_creation(request, *action.create, table, billing, plan));
     if (action.remove != nullptr) CHECK_OK(plan_index_deletion(*action.remove, table, plan));
   }
+  return {};
+}
+
+// ---------------------------------------------------------------- vector indexes
+
+// The vector attribute may be none that has a type.
+Result<void> check_is_no_key(const Table& table, const VectorIndex& index) {
+  const auto check = [&](const engine::KeySchema& keys) -> Result<void> {
+    const auto named = [&](const engine::KeyAttribute& attribute) {
+      return attribute.name == index.attribute;
+    };
+    const auto find = [&](std::span<const engine::KeyAttribute> attributes, std::string_view key_type) {
+      const auto found = std::find_if(attributes.begin(), attributes.end(), named);
+      return found == attributes.end() ? std::string() : schema_text(*found, key_type);
+    };
+    std::string existing = find(keys.partition(), "HASH");
+    if (existing.empty()) existing = find(keys.sort(), "RANGE");
+    if (existing.empty()) return {};
+    return redefined(existing, vector_schema_text(index));
+  };
+  CHECK_OK(check(table.keys));
+  for (const Index& each : table.indexes) CHECK_OK(check(each.keys));
+  return {};
+}
+
+Result<void> plan_vector_creation(const Value& request, const Value& create, const Table& table,
+                                  const TableSettings& settings, Plan& plan) {
+  CHECK_OK(check_new_name(table, *string_member(create, "IndexName")));
+  std::vector<engine::KeyAttribute> definitions;
+  if (const Value* list = request.member("AttributeDefinitions")) {
+    TRY(definitions, read_attribute_definitions(*list));
+  }
+  TRY(const auto index, read_vector_index(create, definitions, settings.vector_indexes));
+  CHECK_OK(check_is_no_key(table, index));
+  std::vector<engine::KeyAttribute> searched;
+  for (const SearchElement& element : index.search_schema)
+    searched.push_back(*find_definition(definitions, element.name));
+  for (const auto& attribute : searched) {
+    const auto* known = find_definition(table.attribute_definitions, attribute.name);
+    if (known != nullptr && known->type != attribute.type)
+      return redefined(schema_text(*known, "HASH"), schema_text(attribute, "HASH"));
+  }
+  if (settings.vector_indexes.size() >= vector_indexes_max) {
+    return error::limit_exceeded(
+        "Subscriber limit exceeded: Number of vector secondary indexes exceeds per-table limit of " +
+        std::to_string(vector_indexes_max));
+  }
+  plan.announced.index_statuses[index.name] = "CREATING";
+  plan.edits.push_back([index, searched](Table& edited, TableSettings& edited_settings) {
+    auto& indexes = edited_settings.vector_indexes;
+    if (find_vector_index(indexes, index.name) != nullptr) return;  // somebody else was faster
+    add_definitions(edited, searched);
+    indexes.push_back(index);
+  });
+  return {};
+}
+
+Result<void> plan_vector_deletion(const Value& remove, const Table& table, const TableSettings& settings,
+                                  Plan& plan) {
+  const std::string name(*string_member(remove, "IndexName"));
+  if (find_vector_index(settings.vector_indexes, name) == nullptr) return no_index(name, table);
+  plan.announced.index_statuses[name] = "DELETING";
+  plan.edits.push_back([name](Table& edited, TableSettings& edited_settings) {
+    std::erase_if(edited_settings.vector_indexes,
+                  [&](const VectorIndex& index) { return index.name == name; });
+    drop_unused_definitions(edited, edited_settings);
+  });
+  return {};
+}
+
+Result<void> plan_vector_indexes(const Value& request, const Table& table, const TableSettings& settings,
+                                 const Billing& billing, Plan& plan) {
+  std::size_t after = settings.vector_indexes.size();
+  for (const auto& action : vector_updates(request)) {
+    if (action.create != nullptr) {
+      CHECK_OK(plan_vector_creation(request, *action.create, table, settings, plan));
+      ++after;
+    } else {
+      CHECK_OK(plan_vector_deletion(*action.remove, table, settings, plan));
+      --after;
+    }
+  }
+  if (after > 0 && !billing.on_demand) return vectors_need_on_demand();
   return {};
 }
 
@@ -395,6 +500,12 @@ Table announced(const Table& before, Table after, const Billing& billing, engine
   if (const auto key = settings_of(before).kms_key_arn; key && !settings_of(after).kms_key_arn) {
     change_settings(after, [&](TableSettings& settings) { settings.kms_key_arn = key; });
   }
+  change_settings(after, [&](TableSettings& settings) {  // those that go are shown as DELETING
+    for (const VectorIndex& index : vector_indexes_of(before)) {
+      if (find_vector_index(settings.vector_indexes, index.name) == nullptr)
+        settings.vector_indexes.push_back(index);
+    }
+  });
   const auto announce = [&](const auto& description, auto& edited) {
     const auto old = settings_of(description).throughput;
     change_settings(edited, [&](auto& settings) {
@@ -425,6 +536,7 @@ Result<void> run(Context& context, const Value& request, json::Writer& out) {
   Plan plan;
   CHECK_OK(plan_throughput(request, *before, settings, billing, done, plan));
   CHECK_OK(plan_indexes(context, request, *before, billing, done, plan));
+  CHECK_OK(plan_vector_indexes(request, *before, settings, billing, plan));
   if (const Value* stream = request.member("StreamSpecification"))
     CHECK_OK(plan_stream(*stream, *before, plan));
   CHECK_OK(plan_settings(context, request, settings, done, plan));
@@ -439,7 +551,8 @@ Result<void> run(Context& context, const Value& request, json::Writer& out) {
   context.table_changes.begin(context.scope, plan.announced);
   out.begin_object();
   out.key("TableDescription");
-  write_table_description(out, plan.announced, table.get(), begun);
+  write_table_description(out, plan.announced, table.get(), begun,
+                          vector_index_sizes(context.database, *table));
   out.end_object();
   return {};
 }

@@ -9,6 +9,7 @@
 #include "compat/items/request_expressions.h"
 #include "compat/items/search.h"
 #include "compat/tables/lookup.h"
+#include "compat/tables/vector_indexes.h"
 
 namespace mayfly::compat::partiql {
 namespace {
@@ -26,16 +27,20 @@ bool contains(std::span<const KeyAttribute> attributes, std::string_view name) {
 
 // What is asked of an index says so in PartiQL's own words.
 Result<ReadTarget> find_target(const Context& context, const Select& select, bool consistent) {
-  if (!select.index) return find_read_target(context, select.table, std::nullopt, consistent);
+  const auto find = [&](std::optional<std::string_view> index_name) {
+    return find_read_target(context, select.table, index_name, consistent, ReadBy::scan);
+  };
+  if (!select.index) return find(std::nullopt);
   TRY(const auto live, find_table(context, select.table));
   const auto table = live->description();
   const engine::Index* index = table->find_index(*select.index);
   CHECK_OK(check_single_attribute_keys(*table, select));
-  if (index == nullptr) return error::validation("The table does not have the specified index");
-  if (consistent && index->kind == engine::Index::Kind::global) {
+  if (index == nullptr && find_vector_index(vector_indexes_of(*table), *select.index) == nullptr)
+    return error::validation("The table does not have the specified index");
+  if (consistent && index != nullptr && index->kind == engine::Index::Kind::global) {
     return error::validation("Strongly consistent read is not supported on Global Secondary Indexes");
   }
-  return find_read_target(context, select.table, select.index, consistent);
+  return find(select.index);
 }
 
 Result<void> check_types(const KeyRead& read, const KeySchema& keys) {

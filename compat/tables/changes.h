@@ -33,7 +33,7 @@ namespace mayfly::compat {
 // What an answer says of a table: AWS makes and changes tables in the background.
 enum class TableStatus { creating, updating, deleting, active };
 
-// What it says of single global indexes, by name: "UPDATING", "DELETING".
+// What it says of single global or vector indexes, by name: "UPDATING", "DELETING".
 using IndexStatuses = std::map<std::string, std::string_view>;
 
 struct TableChange {

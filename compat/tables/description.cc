@@ -6,6 +6,7 @@
 #include "compat/tables/arn.h"
 #include "compat/tables/settings.h"
 #include "compat/tables/throughput.h"
+#include "compat/tables/vector_indexes.h"
 
 namespace mayfly::compat {
 namespace {
@@ -158,6 +159,59 @@ void write_indexes(Writer& out, Index::Kind kind, const TableChange& change, boo
   if (any) out.end_array();
 }
 
+void write_search_schema(Writer& out, const std::vector<SearchElement>& elements) {
+  if (elements.empty()) return;
+  out.key("SearchSchema");
+  out.begin_array();
+  for (const SearchElement& element : elements) {
+    out.begin_object();
+    member(out, "AttributeName", element.name);
+    member(out, "SearchSchemaElementType", element.hash ? "HASH" : "INLINE_FILTER");
+    out.end_object();
+  }
+  out.end_array();
+}
+
+void write_vector_index(Writer& out, const VectorIndex& index, const TableChange& change,
+                        const VectorIndexSize& size) {
+  const auto announced = change.index_statuses.find(index.name);
+  const bool creating = announced != change.index_statuses.end() && announced->second == "CREATING";
+  out.begin_object();
+  member(out, "IndexName", index.name);
+  write_search_schema(out, index.search_schema);
+  write_projection(out, projection_of(index));
+  out.key("VectorAttribute");
+  out.begin_object();
+  member(out, "AttributeName", index.attribute);
+  out.end_object();
+  member(out, "Dimensions", index.dimensions);
+  member(out, "DistanceFunction", index.distance);
+  member(out, "IndexStatus",
+         announced != change.index_statuses.end() ? announced->second
+         : change.status == TableStatus::creating ? "CREATING"
+                                                  : "ACTIVE");
+  if (creating) {  // one that comes with its table never says so
+    out.key("Backfilling");
+    out.boolean(false);
+  }
+  member(out, "IndexSizeBytes", size.bytes);
+  member(out, "ItemCount", size.items);
+  member(out, "IndexArn", index_arn(*change.shown, index.name));
+  out.end_object();
+}
+
+void write_vector_indexes(Writer& out, const TableChange& change, const std::vector<VectorIndex>& indexes,
+                          const VectorIndexSizes& sizes) {
+  if (indexes.empty()) return;
+  out.key("VectorIndexes");
+  out.begin_array();
+  for (const VectorIndex& index : indexes) {
+    const auto size = sizes.find(index.name);
+    write_vector_index(out, index, change, size == sizes.end() ? VectorIndexSize{} : size->second);
+  }
+  out.end_array();
+}
+
 void write_billing(Writer& out, const Table& table, const TableSettings& settings, TableStatus status) {
   if (!settings.on_demand && !settings.on_demand_since) return;  // provisioned ever since
   const std::string_view mode = settings.on_demand ? "PAY_PER_REQUEST" : "PROVISIONED";
@@ -211,7 +265,7 @@ void write_table_class(Writer& out, const TableSettings& settings) {
 }  // namespace
 
 void write_table_description(Writer& out, const TableChange& change, const engine::LiveTable* counters,
-                             engine::Instant now) {
+                             engine::Instant now, const VectorIndexSizes& vectors) {
   const Table& table = *change.shown;
   const TableStatus status = change.status;
   const TableSettings settings = settings_of(table);
@@ -222,6 +276,7 @@ void write_table_description(Writer& out, const TableChange& change, const engin
     write_key_schema(out, table.keys);
     write_indexes(out, Index::Kind::local, change, settings.on_demand, counters, now);
     write_indexes(out, Index::Kind::global, change, settings.on_demand, counters, now);
+    write_vector_indexes(out, change, settings.vector_indexes, vectors);
   }
   member(out, "TableName", table.name);
   member(out, "TableStatus", status_name(status));

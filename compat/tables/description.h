@@ -1,6 +1,9 @@
 // A table as CreateTable, DescribeTable, UpdateTable and DeleteTable answer it.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <string>
 #include <string_view>
 
 #include "compat/tables/changes.h"
@@ -10,9 +13,17 @@
 
 namespace mayfly::compat {
 
-// Writes one object. `counters` is the living table, or nullptr: counts are zero.
+// What a vector index holds of its table. The engine does not count it.
+struct VectorIndexSize {
+  std::int64_t items = 0;
+  std::int64_t bytes = 0;
+};
+using VectorIndexSizes = std::map<std::string, VectorIndexSize>;  // by its name
+
+// Writes one object. `counters` is the living table, or nullptr: counts are zero. So are those of vector
+// indexes that `vectors` does not have.
 void write_table_description(json::Writer& out, const TableChange& change, const engine::LiveTable* counters,
-                             engine::Instant now);
+                             engine::Instant now, const VectorIndexSizes& vectors = {});
 
 // The member "KeySchema".
 void write_key_schema(json::Writer& out, const engine::KeySchema& keys);

@@ -8,6 +8,7 @@
 #include "compat/tables/settings.h"
 #include "compat/tables/tags.h"
 #include "compat/tables/throughput.h"
+#include "compat/tables/vector_indexes.h"
 #include "compat/wire/java_string.h"
 #include "compat/wire/shape.h"
 
@@ -42,12 +43,6 @@ std::string definition_names(const std::vector<KeyAttribute>& definitions) {
   for (const auto& attribute : definitions) names.push_back(attribute.name);
   const auto count = static_cast<std::uint32_t>(names.size());
   return joined(in_java_order(std::move(names), count < 3 ? count + 1 : count * 4 / 3 + 1));
-}
-
-const KeyAttribute* find_definition(const std::vector<KeyAttribute>& definitions, std::string_view name) {
-  const auto found = std::find_if(definitions.begin(), definitions.end(),
-                                  [&](const KeyAttribute& attribute) { return attribute.name == name; });
-  return found == definitions.end() ? nullptr : &*found;
 }
 
 // A key schema as it was sent.
@@ -135,38 +130,6 @@ engine::KeySchema key_schema_of(const std::vector<KeyElement>& keys,
   for (const auto& key : keys)
     (key.hash ? partition : sort).push_back(*find_definition(definitions, key.name));
   return {std::move(partition), sort};
-}
-
-Result<engine::Projection> read_projection(const Value& projection) {
-  const auto type = string_member(projection, "ProjectionType");
-  if (!type)
-    return error::validation("One or more parameter values were invalid: Unknown ProjectionType: null");
-  engine::Projection result;
-  const Value* attributes = projection.member("NonKeyAttributes");
-  if (*type == "INCLUDE") {
-    result.kind = engine::Projection::Kind::include;
-    if (attributes == nullptr) {
-      return error::validation(
-          "One or more parameter values were invalid: ProjectionType is INCLUDE, but NonKeyAttributes is not "
-          "specified");
-    }
-    for (const Value& attribute : attributes->items()) {
-      if (std::find(result.attributes.begin(), result.attributes.end(), attribute.string()) !=
-          result.attributes.end()) {
-        return error::validation(
-            "One or more parameter values were invalid: Duplicate element in NonKeyAttributes: " +
-            std::string(attribute.string()));
-      }
-      result.attributes.emplace_back(attribute.string());
-    }
-    return result;
-  }
-  if (attributes != nullptr) {
-    return error::validation("One or more parameter values were invalid: ProjectionType is " +
-                             std::string(*type) + ", but NonKeyAttributes is specified");
-  }
-  result.kind = *type == "ALL" ? engine::Projection::Kind::all : engine::Projection::Kind::keys_only;
-  return result;
 }
 
 Result<Index> read_local_index(const Value& value, const Table& table) {
@@ -287,7 +250,8 @@ Result<void> read_keys(const Value& request, Table& table) {
   CHECK_OK(check_defined(keys, definitions));
   CHECK_OK(check_plain_keys(keys));
   const bool indexed = request.member("LocalSecondaryIndexes") != nullptr ||
-                       request.member("GlobalSecondaryIndexes") != nullptr;
+                       request.member("GlobalSecondaryIndexes") != nullptr ||
+                       request.member("VectorIndexes") != nullptr;
   if (!indexed && keys.size() != definitions.size()) {
     return error::validation(
         "One or more parameter values were invalid: Number of attributes in KeySchema does not exactly match "
@@ -298,8 +262,8 @@ Result<void> read_keys(const Value& request, Table& table) {
   return {};
 }
 
-// Every definition is a key's. Looked at before all else of the indexes but their keys, whose own mistakes
-// come first.
+// Every definition is a key's, or stands in a search schema. Looked at before all else of the indexes but
+// their keys, whose own mistakes come first.
 Result<void> check_definitions_used(const Value& request) {
   const auto definitions = request.member("AttributeDefinitions")->items();
   std::vector<std::string> used;
@@ -321,6 +285,11 @@ Result<void> check_definitions_used(const Value& request) {
                             : check_global_keys(keys, true).has_value();
       if (!good) return {};
       add(*index.member("KeySchema"));
+    }
+  }
+  if (const Value* list = request.member("VectorIndexes")) {
+    for (const std::string& name : searched_attributes(*list)) {
+      if (seen.insert(name).second) used.push_back(name);
     }
   }
   TRY(const auto known, read_attribute_definitions(*request.member("AttributeDefinitions")));
@@ -379,10 +348,15 @@ Result<Table> read_new_table(const Context& context, const Value& request) {
   CHECK_OK(read_billing(request, settings));
   TRY(table.attribute_definitions, read_attribute_definitions(*request.member("AttributeDefinitions")));
   CHECK_OK(read_keys(request, table));
+  if (const Value* list = request.member("VectorIndexes"))
+    CHECK_OK(check_vectors_undefined(*list, table.attribute_definitions));
   CHECK_OK(check_definitions_used(request));
   if (const Value* list = request.member("LocalSecondaryIndexes")) CHECK_OK(read_local_indexes(*list, table));
   if (const Value* list = request.member("GlobalSecondaryIndexes"))
     CHECK_OK(read_global_indexes(*list, settings.on_demand, table));
+  if (const Value* list = request.member("VectorIndexes")) {
+    TRY(settings.vector_indexes, read_vector_indexes(*list, table, settings.on_demand));
+  }
   CHECK_OK(check_projected_attributes(table));
   CHECK_OK(read_stream(request, table));
   CHECK_OK(read_settings(context, request, settings));
@@ -441,6 +415,44 @@ Result<Index> read_global_index(const Value& value, const std::vector<KeyAttribu
   keep_settings(index, settings);
   index.keys = key_schema_of(keys, definitions);
   return index;
+}
+
+const KeyAttribute* find_definition(const std::vector<KeyAttribute>& definitions, std::string_view name) {
+  const auto found = std::find_if(definitions.begin(), definitions.end(),
+                                  [&](const KeyAttribute& attribute) { return attribute.name == name; });
+  return found == definitions.end() ? nullptr : &*found;
+}
+
+Result<engine::Projection> read_projection(const Value& projection) {
+  const auto type = string_member(projection, "ProjectionType");
+  if (!type)
+    return error::validation("One or more parameter values were invalid: Unknown ProjectionType: null");
+  engine::Projection result;
+  const Value* attributes = projection.member("NonKeyAttributes");
+  if (*type == "INCLUDE") {
+    result.kind = engine::Projection::Kind::include;
+    if (attributes == nullptr) {
+      return error::validation(
+          "One or more parameter values were invalid: ProjectionType is INCLUDE, but NonKeyAttributes is not "
+          "specified");
+    }
+    for (const Value& attribute : attributes->items()) {
+      if (std::find(result.attributes.begin(), result.attributes.end(), attribute.string()) !=
+          result.attributes.end()) {
+        return error::validation(
+            "One or more parameter values were invalid: Duplicate element in NonKeyAttributes: " +
+            std::string(attribute.string()));
+      }
+      result.attributes.emplace_back(attribute.string());
+    }
+    return result;
+  }
+  if (attributes != nullptr) {
+    return error::validation("One or more parameter values were invalid: ProjectionType is " +
+                             std::string(*type) + ", but NonKeyAttributes is specified");
+  }
+  result.kind = *type == "ALL" ? engine::Projection::Kind::all : engine::Projection::Kind::keys_only;
+  return result;
 }
 
 Result<void> check_projected_attributes(const Table& table) {

@@ -35,6 +35,12 @@ struct IndexMode {
 Result<engine::Index> read_global_index(const json::Value& index,
                                         const std::vector<engine::KeyAttribute>& definitions, IndexMode mode);
 
+// "ProjectionType is INCLUDE, but NonKeyAttributes is not specified", …
+Result<engine::Projection> read_projection(const json::Value& projection);
+// The definition of this name; nullptr: there is none.
+const engine::KeyAttribute* find_definition(const std::vector<engine::KeyAttribute>& definitions,
+                                            std::string_view name);
+
 // Of all indexes of a table together.
 Result<void> check_projected_attributes(const engine::Table& table);
 

@@ -2,7 +2,10 @@
 // stored: so a default stays what it is, and what was stored before there was a member reads as its default.
 #include "compat/tables/settings.h"
 
+#include <algorithm>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "engine/attribute_value.h"
 #include "engine/number.h"
@@ -62,7 +65,25 @@ constexpr auto members<ResourcePolicy> = std::tuple{
     Member{"revision", &ResourcePolicy::revision},
 };
 
+template <>
+constexpr auto members<SearchElement> = std::tuple{
+    Member{"name", &SearchElement::name},
+    Member{"hash", &SearchElement::hash},
+};
+
+template <>
+constexpr auto members<VectorIndex> = std::tuple{
+    Member{"name", &VectorIndex::name},
+    Member{"attribute", &VectorIndex::attribute},
+    Member{"dimensions", &VectorIndex::dimensions},
+    Member{"distance", &VectorIndex::distance},
+    Member{"search_schema", &VectorIndex::search_schema},
+    Member{"projection", &VectorIndex::projection},
+    Member{"included", &VectorIndex::included},
+};
+
 constexpr Member on_demand{"on_demand", &TableSettings::on_demand};
+constexpr Member vector_indexes{"vector_indexes", &TableSettings::vector_indexes};
 
 template <>
 constexpr auto members<TableSettings> = std::tuple{
@@ -81,6 +102,7 @@ constexpr auto members<TableSettings> = std::tuple{
     Member{"insights", &TableSettings::insights},
     Member{"policy", &TableSettings::policy},
     Member{"settings_replication", &TableSettings::settings_replication},
+    vector_indexes,
     Member{"tags", &TableSettings::tags},
 };
 
@@ -123,6 +145,12 @@ template <class Value>
 AttributeValue stored(const std::optional<Value>& value) {
   return stored(*value);
 }
+template <class Value>
+AttributeValue stored(const std::vector<Value>& values) {
+  engine::List list;
+  for (const Value& value : values) list.push_back(stored(value));
+  return list;
+}
 
 template <class Settings>
 Item to_item(const Settings& settings) {
@@ -156,6 +184,10 @@ template <class Value>
 void read(const AttributeValue& stored, std::optional<Value>& value) {
   read(stored, value.emplace());
 }
+template <class Value>
+void read(const AttributeValue& stored, std::vector<Value>& values) {
+  for (const AttributeValue& value : *stored.get_if<engine::List>()) read(value, values.emplace_back());
+}
 
 template <class Settings, class Value>
 void read(const Item& item, const Member<Settings, Value>& member, Settings& settings) {
@@ -170,6 +202,12 @@ Settings from_item(const Item& item) {
 }
 
 }  // namespace
+
+const SearchElement* VectorIndex::hash() const {
+  const auto found = std::find_if(search_schema.begin(), search_schema.end(),
+                                  [](const SearchElement& element) { return element.hash; });
+  return found == search_schema.end() ? nullptr : &*found;
+}
 
 TableSettings settings_of(const engine::Table& table) { return from_item<TableSettings>(table.settings); }
 IndexSettings settings_of(const engine::Index& index) { return from_item<IndexSettings>(index.settings); }
@@ -191,6 +229,16 @@ bool is_on_demand(const engine::Table& table) {
   TableSettings settings;
   read(table.settings, on_demand, settings);
   return settings.on_demand;
+}
+
+bool has_vector_indexes(const engine::Table& table) {
+  return table.settings.find(vector_indexes.name) != nullptr;
+}
+
+std::vector<VectorIndex> vector_indexes_of(const engine::Table& table) {
+  TableSettings settings;
+  read(table.settings, vector_indexes, settings);
+  return std::move(settings.vector_indexes);
 }
 
 }  // namespace mayfly::compat

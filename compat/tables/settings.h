@@ -15,6 +15,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/clock.h"
 #include "engine/table.h"
@@ -57,6 +58,28 @@ struct ResourcePolicy {
   friend bool operator==(const ResourcePolicy&, const ResourcePolicy&) = default;
 };
 
+// An attribute that a vector index's searches may, or must, name.
+struct SearchElement {
+  std::string name;
+  bool hash = false;  // HASH: every search names its value; else INLINE_FILTER
+  friend bool operator==(const SearchElement&, const SearchElement&) = default;
+};
+
+// The engine does not know it: nothing is stored of it beside the items, and a search reads the table
+// (items/vector_search.h).
+struct VectorIndex {
+  std::string name;
+  std::string attribute;  // the vector's
+  std::int64_t dimensions = 0;
+  std::string distance;  // "COSINE"
+  std::vector<SearchElement> search_schema;
+  std::string projection;             // "INCLUDE"
+  std::vector<std::string> included;  // by that projection
+  friend bool operator==(const VectorIndex&, const VectorIndex&) = default;
+
+  [[nodiscard]] const SearchElement* hash() const;  // nullptr: it has none
+};
+
 using Tags = std::map<std::string, std::string>;
 
 struct TableSettings {
@@ -78,6 +101,7 @@ struct TableSettings {
   std::optional<ContributorInsights> insights;  // nothing: never asked for
   std::optional<ResourcePolicy> policy;
   std::string settings_replication;  // GlobalTableSettingsReplicationMode; empty: never set
+  std::vector<VectorIndex> vector_indexes;
   Tags tags;
   friend bool operator==(const TableSettings&, const TableSettings&) = default;
 };
@@ -113,5 +137,7 @@ void change_settings(Description& description, Change change) {
 
 // One alone.
 bool is_on_demand(const engine::Table& table);
+bool has_vector_indexes(const engine::Table& table);
+std::vector<VectorIndex> vector_indexes_of(const engine::Table& table);
 
 }  // namespace mayfly::compat

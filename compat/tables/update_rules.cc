@@ -23,7 +23,7 @@ bool is_empty_object(const Value& value) { return value.is(Value::Kind::object) 
 bool asks(const Value& request, std::string_view name) {
   const Value* value = request.member(name);
   if (value == nullptr) return false;
-  if (name == "GlobalSecondaryIndexUpdates") return !value->items().empty();
+  if (name == "GlobalSecondaryIndexUpdates" || name == "VectorIndexUpdates") return !value->items().empty();
   if (name == "OnDemandThroughput" || name == "WarmThroughput") return !is_empty_object(*value);
   return true;
 }
@@ -33,6 +33,7 @@ constexpr std::string_view changes[] = {
     "BillingMode",
     "StreamSpecification",
     "GlobalSecondaryIndexUpdates",
+    "VectorIndexUpdates",
     "SSESpecification",
     "ReplicaUpdates",
     "TableClass",
@@ -83,9 +84,10 @@ Result<void> check_combination(const Value& request) {
   const bool throughput = asks(request, "ProvisionedThroughput");
   const bool stream = asks(request, "StreamSpecification");
   const auto actions = index_updates(request);
-  const bool online = std::any_of(actions.begin(), actions.end(), [](const IndexAction& action) {
-    return action.create != nullptr || action.remove != nullptr;
-  });
+  const bool online = asks(request, "VectorIndexUpdates") ||
+                      std::any_of(actions.begin(), actions.end(), [](const IndexAction& action) {
+                        return action.create != nullptr || action.remove != nullptr;
+                      });
   if (throughput && stream) return invalid("You cannot modify stream status while updating table IOPS");
   if (throughput && online) return invalid("You cannot create or delete index while updating table IOPS");
   if (stream && online) return invalid("You cannot create or delete index while changing stream status");
@@ -120,6 +122,16 @@ Result<void> check_index_actions(const Value& request) {
   return {};
 }
 
+Result<void> check_vector_actions(const Value& request) {
+  for (const auto& action : vector_updates(request)) {
+    if (action.create == nullptr && action.remove == nullptr)
+      return invalid("One of VectorIndexUpdate.Create, VectorIndexUpdate.Delete must not be null");
+    if (action.create != nullptr && action.remove != nullptr)
+      return invalid("Only one vector index action is allowed per VectorIndexUpdate object");
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string IndexAction::name() const {
@@ -137,6 +149,18 @@ std::vector<IndexAction> index_updates(const Value& request) {
   return actions;
 }
 
+std::string VectorAction::name() const {
+  return std::string(*string_member(create != nullptr ? *create : *remove, "IndexName"));
+}
+
+std::vector<VectorAction> vector_updates(const Value& request) {
+  std::vector<VectorAction> actions;
+  if (const Value* list = request.member("VectorIndexUpdates")) {
+    for (const Value& each : list->items()) actions.push_back({each.member("Create"), each.member("Delete")});
+  }
+  return actions;
+}
+
 Result<void> check_table_update(const Value& request) {
   if (count_of_changes(request) == 0) {
     return error::validation(
@@ -144,9 +168,10 @@ Result<void> check_table_update(const Value& request) {
         "GlobalSecondaryIndexUpdates or "
         "SSESpecification or ReplicaUpdates is required");
   }
-  if (const Value* list = request.member("GlobalSecondaryIndexUpdates");
-      list != nullptr && list->items().empty()) {
-    return invalid("List of GlobalSecondaryIndexUpdates is empty");
+  for (const char* name : {"GlobalSecondaryIndexUpdates", "VectorIndexUpdates"}) {
+    const Value* list = request.member(name);
+    if (list != nullptr && list->items().empty())
+      return invalid("List of " + std::string(name) + " is empty");
   }
   if (const auto name = string_member(request, "TableClass")) {
     if (const auto known = read_table_class(*name); !known) return Unexpected{known.error()};
@@ -168,6 +193,7 @@ Result<void> check_table_update(const Value& request) {
     return invalid(std::string(name) + " is not supported: there are no global tables here");
   }
   CHECK_OK(check_index_actions(request));
+  CHECK_OK(check_vector_actions(request));
   return check_combination(request);
 }
 

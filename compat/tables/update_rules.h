@@ -22,6 +22,14 @@ struct IndexAction {
 };
 std::vector<IndexAction> index_updates(const json::Value& request);
 
+// One of VectorIndexUpdates, the same.
+struct VectorAction {
+  const json::Value* create = nullptr;
+  const json::Value* remove = nullptr;
+  [[nodiscard]] std::string name() const;
+};
+std::vector<VectorAction> vector_updates(const json::Value& request);
+
 Result<void> check_table_update(const json::Value& request);
 
 }  // namespace mayfly::compat

@@ -1,5 +1,4 @@
-// Shapes of vector indexes, CreateTable's and UpdateTable's. They are checked; what they ask for is not
-// there.
+// Shapes of vector indexes: CreateTable's and UpdateTable's.
 #pragma once
 
 #include "compat/wire/shapes_table.h"
@@ -10,9 +9,8 @@ inline constexpr Member vector_attribute_members[] = {{"AttributeName", &key_nam
 inline constexpr Shape vector_attribute = structure("VectorAttributeDefinition", vector_attribute_members);
 inline constexpr std::string_view search_element_values[] = {"HASH", "INLINE_FILTER"};
 inline constexpr Shape search_element_type = enum_shape(search_element_values);
-inline constexpr Shape search_attribute = string_shape({}, 65535);
 inline constexpr Member search_element_members[] = {
-    {"AttributeName", &search_attribute, required},
+    {"AttributeName", &attribute_name, required},
     {"SearchSchemaElementType", &search_element_type, required},
 };
 inline constexpr Shape search_element = structure("SearchSchemaElement", search_element_members);

@@ -508,17 +508,8 @@ TEST_CASE("what AWS has and we do not is refused by name; what AWS does not have
   json table = json::parse(R"({"TableName":"others","BillingMode":"PAY_PER_REQUEST",
       "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
       "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}]})");
-  table["VectorIndexes"] = json::parse(R"([{"IndexName":"by_v","VectorAttribute":{"AttributeName":"v"},
-      "Projection":{"ProjectionType":"ALL"},"Dimensions":3,"DistanceFunction":"COSINE"}])");
-  CHECK(music.refused("CreateTable", table) == no + "'vectorIndexes'");
-  table["VectorIndexes"][0]["Dimensions"] = 0;  // what is wrong by the model comes first
-  CHECK(music.refused("CreateTable", table).find("Value '0' at 'vectorIndexes.1.member.dimensions'") !=
-        std::string::npos);
-  table["VectorIndexes"] = nullptr;  // as good as absent
   table["Colour"] = "blue";
   music.ok("CreateTable", table);
-  CHECK(music.refused("UpdateTable", {{"TableName", "music"}, {"VectorIndexUpdates", json::array()}}) ==
-        no + "'vectorIndexUpdates'");
   CHECK(music.refused("UpdateTable", {{"TableName", "music"}, {"DisassociationProtectionEnabled", true}}) ==
         no + "'disassociationProtectionEnabled'");
   CHECK(music.refused(

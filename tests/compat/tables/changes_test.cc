@@ -112,6 +112,26 @@ TEST_CASE("a table that is being changed is used as before and cannot be changed
         "Attempt to change a resource which is still in use: Table is being updated: carts");
 }
 
+TEST_CASE("a vector index that is being added is described so, and cannot be searched before it is there") {
+  TestEmulator emulator(for_ever);
+  make_settled_carts(emulator);
+  const json wanted = {{"IndexName", "by_v"},
+                       {"VectorAttribute", {{"AttributeName", "v"}}},
+                       {"Projection", {{"ProjectionType", "ALL"}}},
+                       {"Dimensions", 1},
+                       {"DistanceFunction", "COSINE"}};
+  emulator.ok("UpdateTable", {{"TableName", "carts"}, {"VectorIndexUpdates", {{{"Create", wanted}}}}});
+  const json index = emulator.ok("DescribeTable", carts)["Table"]["VectorIndexes"][0];
+  CHECK(index["IndexStatus"] == "CREATING");
+  CHECK(index["Backfilling"] == false);
+  const json search = {
+      {"TableName", "carts"}, {"IndexName", "by_v"}, {"SearchVector", {{{"N", "1"}}}}, {"TopK", 1}};
+  CHECK(emulator.refused("SearchVectors", search) == "Cannot search backfilling vector index: by_v");
+  emulator.emulator().table_changes().settle_all(emulator.scope.account);
+  CHECK_FALSE(emulator.ok("DescribeTable", carts)["Table"]["VectorIndexes"][0].contains("Backfilling"));
+  CHECK(emulator.ok("SearchVectors", search)["SearchResults"].empty());
+}
+
 TEST_CASE("a table that is being deleted is listed and described, and its name is not free") {
   TestEmulator emulator(for_ever);
   make_settled_carts(emulator);

@@ -1,0 +1,279 @@
+#include "compat/items/vector_entries.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+
+#include "compat/items/capacity.h"
+#include "compat/items/keys.h"
+#include "compat/tables/schema.h"
+#include "compat/tables/vector_indexes.h"
+#include "engine/cursor.h"
+#include "engine/item_codec.h"
+#include "engine/item_size.h"
+
+namespace mayfly::compat {
+namespace {
+
+using engine::AttributeValue;
+using engine::Item;
+using engine::Number;
+using engine::Table;
+
+constexpr std::size_t hash_bytes_max = 2048;
+constexpr std::size_t inline_filter_bytes_max = 10'240;
+
+// AWS's own: twice the sentence, and the blank before its second full stop.
+constexpr std::string_view invalid_twice =
+    "One or more parameter values are not valid. One or more parameter values were invalid . ";
+constexpr std::string_view invalid_once = "One or more parameter values were invalid. ";
+
+Unexpected<Error> invalid(std::string_view prefix, const std::string& what, const VectorIndex& index) {
+  return error::validation(std::string(prefix) + what + ". IndexName: " + index.name);
+}
+
+std::string type_text(const AttributeValue& value) { return std::string(engine::type_name(value.type())); }
+
+// "1.3E+40"
+std::string scientific(const Number& number) {
+  std::array<char, Number::digits_max> digits{};
+  const int count = number.write_digits(digits.data());
+  std::string text = number.negative() ? "-" : "";
+  text += digits[0];
+  if (count > 1) text.append(".").append(&digits[1], static_cast<std::size_t>(count - 1));
+  const int magnitude = number.magnitude();
+  return text + (magnitude < 0 ? "E" : "E+") + std::to_string(magnitude);
+}
+
+Result<void> check_vector(const AttributeValue& value, const VectorIndex& index) {
+  const auto* list = value.get_if<engine::List>();
+  if (list == nullptr) {
+    return invalid(
+        invalid_twice,
+        "Invalid type for parameter " + index.attribute + ", Expected: L, Actual: " + type_text(value),
+        index);
+  }
+  if (list->size() != static_cast<std::size_t>(index.dimensions)) {
+    return invalid(invalid_twice,
+                   "Invalid size for parameter " + index.attribute + ", Expected: " +
+                       std::to_string(index.dimensions) + ", Actual: " + std::to_string(list->size()),
+                   index);
+  }
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    const std::string place = index.attribute + "[" + std::to_string(i) + "]";
+    const auto* number = (*list)[i].get_if<Number>();
+    if (number == nullptr) {
+      return invalid(invalid_once,
+                     "Invalid type for parameter " + place +
+                         ", Expected: 32-bit floating point number, Actual: " + type_text((*list)[i]),
+                     index);
+    }
+    if (!to_float(*number)) {
+      return invalid(invalid_twice,
+                     "Invalid value for parameter " + place + ", Value: " + scientific(*number) +
+                         " is outside valid range [-3.4028235E38, 3.4028235E38]",
+                     index);
+    }
+  }
+  return {};
+}
+
+Result<void> check_searched(const AttributeValue& value, const SearchElement& element,
+                            const engine::KeyAttribute& definition, const VectorIndex& index, bool updated) {
+  if (!engine::has_type(value, definition.type)) {
+    return invalid(invalid_once,
+                   "Attribute '" + element.name + "' type mismatch. Expected: " +
+                       std::string(engine::type_name(definition.type)) + ", Actual: " + type_text(value),
+                   index);
+  }
+  const std::size_t bytes = engine::value_size(value);
+  if (element.hash && bytes == 0)
+    return updated ? empty_updated_key(definition) : empty_index_key(index.name, definition);
+  if (element.hash && bytes > hash_bytes_max) {
+    return error::validation(
+        "One or more parameter values were invalid: Aggregate size for HASH key attributes exceeds the "
+        "maximum "
+        "of " +
+        std::to_string(hash_bytes_max) + " bytes");
+  }
+  if (!element.hash && bytes > inline_filter_bytes_max) {
+    return error::validation(
+        "One or more parameter values were invalid: Size limit exceeded for SearchSchema attribute '" +
+        element.name + "': maximum " + std::to_string(inline_filter_bytes_max) + " bytes");
+  }
+  return {};
+}
+
+// An index's entry of one item, as far as a change of it is charged.
+struct Entry {
+  Vector vector;
+  Item rest;
+  std::size_t bytes = 0;
+};
+
+std::optional<Entry> entry_of(VectorEntries& entries, std::string_view stored) {
+  if (stored.empty()) return std::nullopt;
+  const Vector* vector = entries.vector_of(stored);
+  if (vector == nullptr) return std::nullopt;
+  return Entry{*vector, entries.projected(engine::decode_item(stored)), entries.bytes_of(stored)};
+}
+
+}  // namespace
+
+std::optional<float> to_float(const Number& number) {
+  // Exact operands give the nearest double; the float nearest to that is the nearest to the number, unless
+  // the double lies in the middle between two floats.
+  constexpr double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                               1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+  constexpr std::uint64_t exact_max = std::uint64_t{1} << 53;
+  constexpr int between_bits = 53 - 24;
+  const int exponent = number.exponent();
+  if (number.significand() <= exact_max && std::abs(exponent) < static_cast<int>(std::size(powers))) {
+    const auto whole = static_cast<double>(static_cast<std::uint64_t>(number.significand()));
+    const double value = exponent < 0 ? whole / powers[-exponent] : whole * powers[exponent];
+    const std::uint64_t low = std::bit_cast<std::uint64_t>(value) & ((std::uint64_t{1} << between_bits) - 1);
+    if (low != std::uint64_t{1} << (between_bits - 1))
+      return static_cast<float>(number.negative() ? -value : value);
+  }
+  std::array<char, Number::digits_max + 8> text{};
+  char* end = text.data() + number.write_digits(text.data());
+  *end++ = 'e';
+  end = std::to_chars(end, text.data() + text.size(), exponent).ptr;
+  float value = 0;
+  const auto read = std::from_chars(text.data(), end, value);
+  // What is too small for a float is zero, and what is too large is none.
+  if (read.ec == std::errc::result_out_of_range && number.magnitude() > 0) return std::nullopt;
+  return number.negative() ? -value : value;
+}
+
+AttributeValue to_value(const Vector& vector) {
+  engine::List list;
+  list.reserve(vector.size());
+  for (const float element : vector) {
+    std::array<char, 64> text{};
+    const char* end = std::to_chars(text.data(), text.data() + text.size(), element).ptr;
+    list.emplace_back(*Number::parse({text.data(), end}));
+  }
+  return list;
+}
+
+Result<void> check_vectors(const Table& table, const Item& item, bool updated) {
+  if (!has_vector_indexes(table)) return {};
+  for (const VectorIndex& index : vector_indexes_of(table)) {
+    if (const AttributeValue* value = item.find(index.attribute)) CHECK_OK(check_vector(*value, index));
+    for (const SearchElement& element : index.search_schema) {
+      const AttributeValue* value = item.find(element.name);
+      const auto* definition = find_definition(table.attribute_definitions, element.name);
+      if (value == nullptr || definition == nullptr) continue;
+      CHECK_OK(check_searched(*value, element, *definition, index, updated));
+    }
+  }
+  return {};
+}
+
+VectorEntries::VectorEntries(const Table& table, VectorIndex index)
+    : index_(std::move(index)), projection_(projection_of(index_)), keys_(table.keys) {
+  for (const SearchElement& element : index_.search_schema) {
+    if (const auto* definition = find_definition(table.attribute_definitions, element.name))
+      searched_.push_back({element.name, definition->type, element.hash});
+  }
+}
+
+bool VectorEntries::fits(std::string_view stored) const {
+  return std::all_of(searched_.begin(), searched_.end(), [&](const Searched& searched) {
+    const auto value = engine::stored_attribute(stored, searched.name);
+    if (!value) return !searched.hash;
+    return engine::has_type(*value, searched.type) && (!searched.hash || engine::value_size(*value) > 0);
+  });
+}
+
+const Vector* VectorEntries::vector_of(std::string_view stored) {
+  engine::StoredReader in(stored);
+  for (std::size_t left = in.count(); left > 0; --left) {
+    const bool found = in.text() == index_.attribute;
+    const auto tag = in.tag();
+    if (!found) {
+      in.skip(tag);
+      continue;
+    }
+    if (tag.type != engine::Type::list) return nullptr;
+    const std::size_t count = in.open();
+    if (count != static_cast<std::size_t>(index_.dimensions)) return nullptr;
+    vector_.resize(count);
+    for (float& element : vector_) {
+      if (in.tag().type != engine::Type::number) return nullptr;
+      const auto value = to_float(in.number());
+      if (!value) return nullptr;
+      element = *value;
+    }
+    return fits(stored) ? &vector_ : nullptr;
+  }
+  return nullptr;
+}
+
+bool VectorEntries::projects(std::string_view name) const {
+  if (name == index_.attribute) return false;
+  return projection_.kind == engine::Projection::Kind::all || keys_.names(name) || searches(index_, name) ||
+         std::find(projection_.attributes.begin(), projection_.attributes.end(), name) !=
+             projection_.attributes.end();
+}
+
+Item VectorEntries::projected(const Item& item) const {
+  Item projected;
+  for (const auto& [name, value] : item) {
+    if (projects(name)) projected.append(name, value);
+  }
+  return projected;
+}
+
+std::size_t VectorEntries::bytes_of(std::string_view stored) const {
+  std::size_t bytes = index_.attribute.size() + sizeof(float) * static_cast<std::size_t>(index_.dimensions);
+  engine::StoredReader in(stored);
+  for (std::size_t left = in.count(); left > 0; --left) {
+    const std::string_view name = in.text();
+    in.skip(in.tag());
+    if (projects(name)) bytes += name.size() + engine::value_size(*engine::stored_attribute(stored, name));
+  }
+  return bytes;
+}
+
+VectorIndexSizes vector_index_sizes(const engine::Database& database, const engine::LiveTable& live) {
+  VectorIndexSizes sizes;
+  const auto table = live.description();
+  std::vector<VectorEntries> all;
+  for (VectorIndex& index : vector_indexes_of(*table)) all.emplace_back(*table, std::move(index));
+  if (all.empty()) return sizes;
+  engine::Cursor cursor(database, live, {});
+  for (bool more = true; more; more = cursor.paused()) {
+    while (cursor.next()) {
+      const std::string_view stored = cursor.item().bytes();
+      for (VectorEntries& entries : all) {
+        if (entries.vector_of(stored) == nullptr) continue;
+        VectorIndexSize& size = sizes[entries.index().name];
+        ++size.items;
+        size.bytes += static_cast<std::int64_t>(entries.bytes_of(stored));
+      }
+    }
+  }
+  return sizes;
+}
+
+VectorWrites vector_writes(const Table& table, std::string_view old_stored, std::string_view new_stored) {
+  VectorWrites writes;
+  for (VectorIndex& index : vector_indexes_of(table)) {
+    VectorEntries entries(table, std::move(index));
+    const auto before = entry_of(entries, old_stored);
+    const auto after = entry_of(entries, new_stored);
+    if (!before && !after) continue;
+    if (before && after && before->vector == after->vector && before->rest == after->rest) continue;
+    const std::size_t bytes = std::max(before ? before->bytes : 0, after ? after->bytes : 0);
+    writes.emplace_back(entries.index().name, vector_request_bytes(static_cast<double>(bytes)));
+  }
+  return writes;
+}
+
+}  // namespace mayfly::compat
