@@ -116,8 +116,8 @@ int run_command(const ControlCommand& command) {
   if (!command.region.empty()) request.headers.emplace_back("X-Mayfly-Region", command.region);
   if (const auto key = key_of_environment()) {
     // The server takes any region here; which one the call is about stands in X-Mayfly-Region.
-    sign(request, *url, *key, command.region.empty() ? "us-east-1" : command.region,
-         engine::SystemClock().now());
+    sign(request, request.body, *url, *key,
+         {"dynamodb", command.region.empty() ? "us-east-1" : command.region}, engine::SystemClock().now());
   }
 
   const bool colour = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;

@@ -1,7 +1,8 @@
-// Functions over HTTP: one POST a call, on a connection of its own; one thread for all of them, from the
-// first on.
+// Functions and buckets over HTTP: one request a call, on a connection of its own; one thread for all of
+// them, from the first on.
 //
-// The URL is posted exactly as it was given, with Content-Length, never chunked. Hosts are addresses,
+// The URL is asked for exactly as it was given, with Content-Length, never chunked; where an answer leads to
+// another place, nobody follows. Hosts are addresses,
 // localhost, or names that name_lookup.h finds. So many calls are under way at once that a quarter of the
 // process' file descriptors is enough, `calls_max` at most; those that come when there are as many wait in a
 // line, and their time runs from when they begin.
@@ -12,8 +13,10 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 
 #include "compat/outbound/invoker.h"
+#include "http/keys.h"
 
 namespace mayfly::http {
 
@@ -21,7 +24,8 @@ class HttpInvoker final : public compat::outbound::Invoker {
  public:
   static constexpr std::size_t calls_max = 1024;
 
-  HttpInvoker();
+  // `key`: with which calls are signed that ask for it; without one they go unsigned.
+  explicit HttpInvoker(std::optional<Key> key = {});
   ~HttpInvoker() override;  // nobody hears of what is under way
   void start(compat::outbound::Invocation invocation, std::stop_token stop, Done done) override;
   Expected<void, std::string> prepare() override;

@@ -15,26 +15,6 @@ namespace {
 
 constexpr std::size_t basic_date_bytes = 16;
 
-bool is_unreserved(char c) {
-  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-         c == '_' || c == '~';
-}
-
-// Every byte that is not unreserved, or in `kept`, becomes %XX.
-void append_encoded(std::string& out, std::string_view text, std::string_view kept) {
-  static constexpr std::string_view digits = "0123456789ABCDEF";
-  for (const char c : text) {
-    if (is_unreserved(c) || kept.find(c) != std::string_view::npos) {
-      out += c;
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      out += '%';
-      out += digits[byte >> 4];
-      out += digits[byte & 15];
-    }
-  }
-}
-
 // RFC 3986's segments, without "." and "..", and without empty ones.
 std::string canonical_path(std::string_view path) {
   std::vector<std::string_view> segments;
@@ -52,7 +32,7 @@ std::string canonical_path(std::string_view path) {
   std::string out;
   for (const std::string_view segment : segments) {
     out += '/';
-    append_encoded(out, segment, "");
+    compat::append_encoded(out, segment, "");
   }
   if (out.empty() || slash_at_end) out += '/';
   return out;
@@ -69,8 +49,9 @@ std::string canonical_query(std::string_view query) {
     const std::string name = compat::decode_query(piece.substr(0, equals));
     if (name == "X-Amz-Signature") continue;
     auto& [encoded_name, encoded_value] = parameters.emplace_back();
-    append_encoded(encoded_name, name, "");
-    append_encoded(encoded_value, compat::decode_query(piece.substr(std::min(equals + 1, piece.size()))), "");
+    compat::append_encoded(encoded_name, name, "");
+    compat::append_encoded(encoded_value,
+                           compat::decode_query(piece.substr(std::min(equals + 1, piece.size()))), "");
   }
   std::sort(parameters.begin(), parameters.end());
   std::string out;
@@ -137,7 +118,7 @@ std::string joined(const std::vector<std::string>& names) {
 std::string canonical_request(const SignedParts& parts) {
   std::string out(parts.method);
   out += '\n';
-  out += canonical_path(parts.path);
+  out += parts.path_as_sent ? std::string(parts.path) : canonical_path(parts.path);
   out += '\n';
   out += canonical_query(parts.query);
   out += '\n';

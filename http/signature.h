@@ -3,7 +3,7 @@
 // The same for who signs (the commands) and for who checks (sigv4.h). The rules are AWS's, "Create a signed
 // AWS API request" in the guide of IAM; AWS's published examples of them are in tests/http. Paths are those
 // of every service but S3: without dot segments and doubled slashes, and encoded once more than they are
-// sent.
+// sent; S3's are signed as they are sent.
 //
 //   const std::string canonical = canonical_request({.method = "POST", .path = "/", .headers = headers,
 //                                                    .signed_headers = {"host", "x-amz-date"},
@@ -33,6 +33,7 @@ struct SignedParts {
   const std::vector<HeaderLine>& headers;
   const std::vector<std::string>& signed_headers;  // as signed_names makes them
   std::string_view payload_hash;
+  bool path_as_sent = false;  // S3's
 };
 std::string canonical_request(const SignedParts& parts);
 

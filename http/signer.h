@@ -1,10 +1,12 @@
 // Signs requests as AWS's SDKs do, by the calculation that the server checks them with (signature.h).
 //
-//   sign(request, *url, *key_of_environment(), "us-east-1", now);    // adds X-Amz-Date and Authorization
+//   sign(request, body, *url, *key_of_environment(), {"dynamodb", "us-east-1"}, now);
+//       // adds X-Amz-Date and Authorization; for S3 also X-Amz-Content-Sha256
 #pragma once
 
 #include <string_view>
 
+#include "compat/outbound/invoker.h"
 #include "compat/outbound/url.h"
 #include "engine/clock.h"
 #include "http/client.h"
@@ -12,8 +14,8 @@
 
 namespace mayfly::http {
 
-// For DynamoDB in a region; all headers that it has are signed.
-void sign(ClientRequest& request, const compat::outbound::Url& server, const Key& key,
-          std::string_view region, engine::Instant now);
+// All headers that it has are signed, and `body`, which is sent with it: request.body is not looked at.
+void sign(ClientRequest& request, std::string_view body, const compat::outbound::Url& server, const Key& key,
+          const compat::outbound::SigningScope& scope, engine::Instant now);
 
 }  // namespace mayfly::http

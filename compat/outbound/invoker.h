@@ -1,4 +1,4 @@
-// How a function is reached: one HTTP POST, and what came of it. The sockets are http's.
+// How a function, or a bucket, is reached: one HTTP request, and what came of it. The sockets are http's.
 //
 //   invoker.start({.url = url, .body = event, .time_max = 60s}, stop.get_token(),
 //                 [=](Invoker::Answer answer) { … });
@@ -7,8 +7,10 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,12 +19,19 @@
 
 namespace mayfly::compat::outbound {
 
+// Whose requests a signature is for (AWS Signature Version 4).
+struct SigningScope {
+  std::string service, region;  // "s3", "eu-west-1"
+};
+
 struct Invocation {
   Url url;
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;  // beside Host, Content-Type and Content-Length
-  std::string content_type = "application/json";
-  std::chrono::milliseconds time_max{60'000};  // for all of it, in real time
+  std::string method = "POST";
+  std::string content_type = "application/json";  // empty: says none
+  std::chrono::milliseconds time_max{60'000};     // for all of it, in real time
+  std::optional<SigningScope> signing{};          // set: it is signed, by an invoker that has a key
 };
 
 struct InvocationAnswer {
@@ -32,6 +41,10 @@ struct InvocationAnswer {
   std::string log_result;        // X-Amz-Log-Result
   std::string content_type;
   std::string body;
+  std::vector<std::pair<std::string, std::string>> headers{};  // all, as they were sent
+
+  // The first header of that name, in whatever case; empty: there is none.
+  [[nodiscard]] std::string_view header(std::string_view name) const;
 };
 
 struct InvocationFailure {

@@ -9,30 +9,13 @@
 #include <system_error>
 #include <unistd.h>
 
+#include "compat/outbound/beneath.h"
 #include "engine/mutex.h"
 
 namespace mayfly::compat::triggers {
 namespace {
 
-// A directory's entry is opened by one name, never by a path: so nothing is followed.
-constexpr int directory_flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-constexpr int look_flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
-constexpr int append_flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  [[nodiscard]] int number() const { return number_; }
-  [[nodiscard]] bool is_open() const { return number_ >= 0; }
-
- private:
-  const int number_;
-};
+constexpr int append_flags = O_WRONLY | O_CREAT | O_APPEND | outbound::file_flags;
 
 std::string_view path_of(std::string_view destination) {
   constexpr std::string_view scheme = "file://";
@@ -95,7 +78,7 @@ Expected<std::vector<std::string>, std::string> DestinationDirectory::parts_of(
       const std::size_t end = std::min(rest.find('/', start), rest.size());
       parts.emplace_back(rest.substr(start, end - start));
       const std::string& part = parts.back();
-      if (part.empty() || part == "." || part == ".." || part.find('\0') != part.npos) {
+      if (outbound::names_nothing(part)) {
         return Unexpected{"A file below " + name +
                           " has a name without a byte 0 and without parts that are empty, . or .."};
       }
@@ -106,21 +89,12 @@ Expected<std::vector<std::string>, std::string> DestinationDirectory::parts_of(
   return Unexpected{"Files are written only below " + names_.front() + ", which --destination-dir names"};
 }
 
-int DestinationDirectory::open_parent(const std::vector<std::string>& parts) const {
-  int directory = ::openat(descriptor_, ".", directory_flags);
-  for (std::size_t i = 0; i + 1 < parts.size() && directory >= 0; ++i) {
-    const Descriptor above(directory);
-    directory = ::openat(above.number(), parts[i].c_str(), directory_flags);
-  }
-  return directory;
-}
-
 Expected<void, std::string> DestinationDirectory::check(std::string_view destination) const {
   TRY(const auto parts, parts_of(destination));
-  const Descriptor parent(open_parent(parts));
+  const outbound::Descriptor parent = outbound::open_parent(descriptor_, parts);
   if (!parent.is_open())
     return Unexpected{std::string("The file's directory is not there, or is reached through a link")};
-  const Descriptor file(::openat(parent.number(), parts.back().c_str(), look_flags));
+  const outbound::Descriptor file(::openat(parent.number(), parts.back().c_str(), outbound::look_flags));
   if (!file.is_open() && errno == ENOENT) return {};
   if (!file.is_open() || !regular_file(file.number())) {
     return Unexpected{std::string("What is there already is no regular file, or has another name besides")};
@@ -132,9 +106,9 @@ bool DestinationDirectory::append(std::string_view destination, std::string_view
   const auto parts = parts_of(destination);
   if (!parts) return false;
   const engine::Lock lock(mutex_);
-  const Descriptor parent(open_parent(*parts));
+  const outbound::Descriptor parent = outbound::open_parent(descriptor_, *parts);
   if (!parent.is_open()) return false;
-  const Descriptor file(::openat(parent.number(), parts->back().c_str(), append_flags, 0600));
+  const outbound::Descriptor file(::openat(parent.number(), parts->back().c_str(), append_flags, 0600));
   if (!file.is_open()) return false;
   const auto status = regular_file(file.number());
   const std::string text = std::string(line) + "\n";

@@ -47,8 +47,6 @@ class DestinationDirectory {
 
   // The parts of its name below the directory.
   [[nodiscard]] Expected<std::vector<std::string>, std::string> parts_of(std::string_view destination) const;
-  // The directory that the last part is in; a descriptor, -1: there is none.
-  [[nodiscard]] int open_parent(const std::vector<std::string>& parts) const;
 
   const int descriptor_;                  // -1: none
   const std::vector<std::string> names_;  // of the directory: as it was given, and without links

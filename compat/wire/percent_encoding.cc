@@ -12,6 +12,11 @@ std::optional<int> hex_digit(char c) {
   return std::nullopt;
 }
 
+bool is_unreserved(char c) {
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+         c == '_' || c == '~';
+}
+
 std::string decode(std::string_view text, bool plus_is_space) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -32,6 +37,20 @@ std::string decode(std::string_view text, bool plus_is_space) {
 
 std::string decode_path(std::string_view text) { return decode(text, false); }
 std::string decode_query(std::string_view text) { return decode(text, true); }
+
+void append_encoded(std::string& out, std::string_view text, std::string_view kept) {
+  static constexpr std::string_view digits = "0123456789ABCDEF";
+  for (const char c : text) {
+    if (is_unreserved(c) || kept.find(c) != std::string_view::npos) {
+      out += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      out += '%';
+      out += digits[byte >> 4];
+      out += digits[byte & 15];
+    }
+  }
+}
 
 std::vector<std::string> query_values(std::string_view query, std::string_view name) {
   std::vector<std::string> values;

@@ -2,6 +2,7 @@
 //
 //   decode_path("arn%3Aaws") == "arn:aws"        decode_query("a+b%2Fc") == "a b/c"
 //   query_values("tagKeys=a&tagKeys=b", "tagKeys") == {"a", "b"}
+//   append_encoded(out, "a b/c", "/")   "a%20b/c"
 //
 // What is no escape stays as it is.
 #pragma once
@@ -15,6 +16,9 @@ namespace mayfly::compat {
 
 std::string decode_path(std::string_view text);
 std::string decode_query(std::string_view text);
+
+// Every byte that is neither unreserved (RFC 3986) nor in `kept` becomes %XX, as signatures want it.
+void append_encoded(std::string& out, std::string_view text, std::string_view kept);
 
 std::vector<std::string> query_values(std::string_view query, std::string_view name);
 std::optional<std::string> query_value(std::string_view query,

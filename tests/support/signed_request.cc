@@ -12,8 +12,8 @@ http::ClientRequest signed_by_us(const Signing& signing) {
                               .content_type = "application/x-amz-json-1.0",
                               .headers = signing.headers,
                               .body = signing.body};
-  http::sign(request, *compat::outbound::Url::parse("http://" + signing.host), signing.key, signing.region,
-             signing.now);
+  http::sign(request, request.body, *compat::outbound::Url::parse("http://" + signing.host), signing.key,
+             {"dynamodb", signing.region}, signing.now);
   return request;
 }
 
