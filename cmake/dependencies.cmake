@@ -1,5 +1,5 @@
-# What Mayfly links: RocksDB, Boost.JSON, zlib and OpenSSL as mayfly::rocksdb, mayfly::boost_json, mayfly::zlib and
-# mayfly::openssl.
+# What Mayfly links: RocksDB, Boost.JSON, zlib, Zstandard, Expat and OpenSSL as mayfly::rocksdb, mayfly::boost_json,
+# mayfly::zlib, mayfly::zstd, mayfly::expat and mayfly::openssl.
 #
 # Debian's archives, so that an executable carries all it needs; with MAYFLY_SHARED_DEPENDENCIES the shared
 # libraries, which sanitizers want. Included by Mayfly's own build and by the package it installs.
@@ -32,6 +32,8 @@ function(mayfly_dependency name)
 endfunction()
 
 mayfly_dependency(zlib z)
+mayfly_dependency(zstd zstd)
+mayfly_dependency(expat expat)
 mayfly_dependency(openssl ssl crypto)
 mayfly_dependency(boost_json boost_json)
 if(MAYFLY_SHARED_DEPENDENCIES)

@@ -41,12 +41,15 @@ included_in "nlohmann's JSON is for what people read and write: control calls, k
 included_in "Asio and Beast stay in the connection's files" 'boost/(asio|beast)' \
         'http/(session|server|request_parser|client|invoker|name_lookup|tls)[.](h|cc)' engine compat http cli embed include
 included_in "OpenSSL is included where bytes are hashed and where TLS is spoken" 'openssl/' \
-        'http/(sha256|tls|client)[.]cc' engine compat http cli embed include
+        '(http/(sha256|tls|client)|compat/wire/md5)[.]cc' engine compat http cli embed include
+included_in "Expat is included by compat/buckets/s3_xml.cc alone" 'expat[.]h' 'compat/buckets/s3_xml[.]cc' engine compat http cli embed include
+included_in "zlib and Zstandard are included where bytes are compressed" '(zlib|zstd)[.]h' \
+        '(http/(compression|crc32)|compat/data_files/compression)[.]cc' engine compat http cli embed include
 included_in "CLI11 is included by cli/options.cc alone" 'CLI/' 'cli/options[.]cc' engine compat http cli embed include
 included_in "mayfly.h includes the standard library alone" '[^>]*[/.]' "$nowhere" include
 
 # Which rooms of compat each of them may use, beside itself; operations and control may use all.
-rooms='wire expression tables items streams partiql outbound triggers kinesis operations control'
+rooms='wire expression tables items streams partiql outbound buckets data_files triggers kinesis operations control'
 room_uses() {
   local room=$1 forbidden
   shift
@@ -60,6 +63,8 @@ room_uses items expression tables wire
 room_uses streams tables wire
 room_uses partiql items expression tables wire
 room_uses outbound
+room_uses buckets outbound wire
+room_uses data_files wire
 room_uses triggers streams outbound wire
 room_uses kinesis items streams outbound wire
 

@@ -1,0 +1,93 @@
+#include "compat/data_files/reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compat/data_files/csv.h"
+#include "compat/data_files/dynamodb_json.h"
+#include "compat/data_files/ion_reader.h"
+
+namespace mayfly::compat::data_files {
+
+void Text::pass(std::size_t count) {
+  const auto passed = rest().substr(0, count);
+  line_ += static_cast<std::uint64_t>(std::count(passed.begin(), passed.end(), '\n'));
+  offset_ += count;
+  begin_ += count;
+  // What is passed is dropped when it is most of it, so that each byte is moved once or twice.
+  if (begin_ * 2 < bytes_.size()) return;
+  bytes_.erase(0, begin_);
+  begin_ = 0;
+}
+
+std::unique_ptr<RecordParser> RecordParser::of(const ReaderOptions& options) {
+  switch (options.format) {
+    case Format::dynamodb_json: break;
+    case Format::ion: return std::make_unique<IonReader>();
+    case Format::csv: return std::make_unique<CsvReader>(options.csv);
+  }
+  return std::make_unique<JsonLinesReader>();
+}
+
+Reader::Reader(ReaderOptions options)
+    : file_(options.file), unpacker_(Unpacker::of(options.compression)), parser_(RecordParser::of(options)) {}
+
+void Reader::feed(std::string chunk) {
+  packed_bytes_ += chunk.size();
+  chunk_ = std::move(chunk);
+  chunk_read_ = 0;
+}
+
+void Reader::end() { fed_all_ = true; }
+
+Expected<bool, std::string> Reader::unpack() {
+  std::string_view input = std::string_view(chunk_).substr(chunk_read_);
+  if (input.empty() && !unpacker_->holds_more()) {
+    if (!fed_all_ || unpacked_all_) return false;
+    CHECK_OK(unpacker_->end());
+    unpacked_all_ = true;
+    return true;
+  }
+  std::string unpacked;
+  CHECK_OK(unpacker_->step(input, unpacked));
+  chunk_read_ = chunk_.size() - input.size();
+  unpacked_bytes_ += unpacked.size();
+  text_.append(unpacked);
+  if (unpacked_bytes_ > ratio_free_bytes && unpacked_bytes_ / ratio_max > packed_bytes_)
+    return Unexpected{std::string("The file unpacks to more than a thousand times its size")};
+  return true;
+}
+
+Record Reader::ended_by(std::string what) {
+  return Unexpected{
+      BadRecord{.line = text_.line(), .offset = text_.offset(), .what = std::move(what), .ends_file = true}};
+}
+
+std::optional<Record> Reader::next() {
+  std::optional<Record> record;
+  while (!over_ && !record) {
+    record = parser_->next(text_, unpacked_all_);
+    if (record) break;
+    if (unpacked_all_) {
+      over_ = true;
+      break;
+    }
+    const auto more = unpack();
+    if (!more) {
+      record = ended_by(more.error());
+    } else if (!*more) {
+      return std::nullopt;
+    }
+  }
+  if (!record) return std::nullopt;
+  if (!*record) {
+    BadRecord& bad = record->error();
+    bad.file = file_;
+    bad.index = records_;
+    over_ = bad.ends_file;
+  }
+  ++records_;
+  return record;
+}
+
+}  // namespace mayfly::compat::data_files

@@ -1,0 +1,255 @@
+// A directory as a bucket: what a key may reach there, and what is left when something fails.
+#include "compat/buckets/directory_bucket.h"
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/support/bucket_calls.h"
+#include "tests/support/engine_world.h"
+
+namespace mayfly::testing {
+
+namespace {
+
+using namespace compat::buckets;
+namespace fs = std::filesystem;
+using Keys = std::vector<std::string>;
+
+// "bucket" is the bucket, everything else is outside.
+struct Place {
+  Directory around;
+  std::string path = around.path() + "/bucket";
+  std::shared_ptr<DirectoryBucket> bucket;
+  BucketCalls calls;
+
+  Place() : bucket(opened(path)), calls{*bucket} {
+    std::ofstream(around.path() + "/secret") << "outside";
+    fs::create_directory(around.path() + "/elsewhere");
+  }
+  static std::shared_ptr<DirectoryBucket> opened(const std::string& path) {
+    fs::create_directories(path);
+    return *DirectoryBucket::open(path);
+  }
+  // Everything below the bucket, and what is outside, by their paths.
+  std::vector<std::string> files() const {
+    std::vector<std::string> files;
+    for (const auto& entry : fs::recursive_directory_iterator(around.path()))
+      if (!entry.is_directory()) files.push_back(fs::relative(entry.path(), around.path()));
+    std::sort(files.begin(), files.end());
+    return files;
+  }
+  void refuses(const std::string& key, const std::string& code) const {
+    INFO(key);
+    const auto before = files();
+    CHECK(calls.put(key, "mine") == code);
+    CHECK(calls.get(key) == code);
+    const auto head = calls.head(key);
+    CHECK((head ? "" : head.error().code) == code);
+    CHECK(files() == before);
+  }
+};
+
+unsigned mode_of(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 ? status.st_mode & 07777 : 0;
+}
+
+// No file grows beyond so many bytes: a disk that is full, as far as who writes can tell.
+class SmallDisk {
+ public:
+  explicit SmallDisk(rlim_t bytes) : signal_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit small{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &small);
+  }
+  ~SmallDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, signal_);
+  }
+
+ private:
+  void (*signal_)(int);
+  rlimit before_{};
+};
+
+}  // namespace
+
+TEST_CASE("what is put into a directory's bucket can be read, listed and looked at") {
+  const Place place;
+  const auto stored = place.calls.store("2024/05/a.json", "{}", 1);
+  REQUIRE(stored);
+  CHECK(stored->bytes == 2);
+  CHECK(stored->etag == "99914b932bd37a50b983c5e7c90ae93b");  // md5sum
+  CHECK(place.calls.get("2024/05/a.json") == "{}");
+  CHECK(place.calls.head("2024/05/a.json")->bytes == 2);
+  CHECK(place.calls.put("empty", "") == "");
+  CHECK(place.calls.get("empty").empty());
+  CHECK(place.calls.put("2024/05/a.json", "another") == "");
+  CHECK(place.calls.get("2024/05/a.json") == "another");
+  CHECK(place.calls.keys("") == Keys{"2024/05/a.json", "empty"});
+  CHECK(place.calls.get("2024/05/b.json") == "NoSuchKey");
+  CHECK(place.calls.get("2024/05") == "NoSuchKey");
+  CHECK(place.calls.get("empty/more") == "NoSuchKey");
+}
+
+TEST_CASE("what is made in a bucket's directory is its owner's alone") {
+  const mode_t before = ::umask(0);
+  const Place place;
+  CHECK(place.calls.put("a/b/c", "x") == "");
+  ::umask(before);
+  CHECK(mode_of(place.path + "/a/b/c") == 0600);
+  CHECK(mode_of(place.path + "/a/b") == 0700);
+  CHECK(mode_of(place.path + "/a") == 0700);
+}
+
+TEST_CASE("a key that leads out of a bucket's directory, or is none, is refused") {
+  const Place place;
+  const std::string long_part(256, 'a'), long_key(1025, 'a');
+  std::string deep;
+  for (int i = 0; i < 65; ++i) deep += "a/";
+  for (const std::string key :
+       {"../secret", "..", ".", "a/../../secret", "a/./b", "./a", "a/..", "/secret", "/etc/passwd", "a//b",
+        "a/", "/", "", ".mayfly-upload-1", "a/.mayfly-upload-1/b", "\xff", "a/\xc0\xae\xc0\xae/b"})
+    place.refuses(key, "InvalidArgument");
+  place.refuses(std::string("a\0b", 3), "InvalidArgument");
+  place.refuses(long_part, "KeyTooLongError");
+  place.refuses(long_key, "KeyTooLongError");
+  place.refuses(deep + "a", "KeyTooLongError");
+  // What only looks like it is a name as any other.
+  for (const std::string key : {"...", "..a", "a..b/c", "\\..\\secret", "~", "-rf", "C:", "a\nb", "%2e%2e"})
+    CHECK(place.calls.put(key, key) == "");
+  CHECK(place.calls.get("a\nb") == "a\nb");
+}
+
+TEST_CASE("no link in a bucket's directory is followed, wherever it leads") {
+  const Place place;
+  CHECK(place.calls.put("real/a", "inside") == "");
+  fs::create_symlink(place.around.path() + "/secret", place.path + "/file");
+  fs::create_symlink(place.around.path() + "/elsewhere", place.path + "/out");
+  fs::create_symlink("real", place.path + "/in");
+  fs::create_symlink("nowhere", place.path + "/dangling");
+  const auto before = place.files();
+  for (const std::string key : {"file", "out/new", "in/a", "dangling"}) {
+    INFO(key);
+    CHECK(place.calls.get(key) == "NoSuchKey");
+    CHECK(!place.calls.head(key));
+  }
+  CHECK(place.calls.put("out/new", "mine") == "InvalidArgument");
+  CHECK(place.calls.put("in/new", "mine") == "InvalidArgument");
+  CHECK(place.files() == before);
+  CHECK(place.calls.keys("") == Keys{"real/a"});
+  CHECK(place.calls.keys("out/").empty());
+  // A link's own place may be taken: what it led to stays as it was.
+  CHECK(place.calls.put("file", "mine") == "");
+  CHECK(place.calls.get("file") == "mine");
+  std::string secret;
+  std::ifstream(place.around.path() + "/secret") >> secret;
+  CHECK(secret == "outside");
+}
+
+TEST_CASE("what is no regular file is not there, and keeps nobody waiting") {
+  const Place place;
+  REQUIRE(::mkfifo((place.path + "/pipe").c_str(), 0600) == 0);
+  CHECK(place.calls.get("pipe") == "NoSuchKey");
+  CHECK(place.calls.keys("").empty());
+  fs::create_directory(place.path + "/directory");
+  CHECK(place.calls.put("directory", "x") == "InvalidArgument");
+  CHECK(place.calls.put("a", "x") == "");
+  CHECK(place.calls.put("a/b", "x") == "InvalidArgument");
+  CHECK(place.calls.get("a") == "x");
+}
+
+TEST_CASE("an upload is there when it is finished, whole, and leaves nothing when it is not") {
+  const Place place;
+  CHECK(place.calls.put("a", "before") == "");
+  {
+    const auto upload = place.bucket->upload("a");
+    CHECK(wait<void>([&](auto done) { upload->append("half", {}, done); }));
+    CHECK(place.calls.get("a") == "before");
+    CHECK(place.calls.keys("") == Keys{"a"});
+    CHECK(place.files().size() == 3);  // what is on its way has a name of its own
+  }
+  CHECK(place.files() == Keys{"bucket/a", "secret"});
+  CHECK(place.calls.get("a") == "before");
+}
+
+TEST_CASE("a disk that is full fails an upload, and leaves what was there") {
+  const Place place;
+  CHECK(place.calls.put("a", "before") == "");
+  {
+    const SmallDisk full(4096);
+    const auto stored = place.calls.store("a", std::string(10'000, 'x'), 1000);
+    REQUIRE(!stored);
+    CHECK(stored.error().code == "InternalError");
+    CHECK(stored.error().message == "The bucket's directory failed: File too large");
+  }
+  CHECK(place.calls.get("a") == "before");
+  CHECK(place.files() == Keys{"bucket/a", "secret"});
+  CHECK(place.calls.put("a", std::string(10'000, 'x')) == "");
+}
+
+TEST_CASE("an object that changes while it is read is not mixed from two") {
+  const Place place;
+  CHECK(place.calls.put("a", std::string(piece_bytes_max + 1, 'a')) == "");
+  const auto first = wait<Piece>([&](auto done) { place.bucket->read("a", 0, "", {}, done); });
+  REQUIRE(first);
+  CHECK(first->bytes.size() == piece_bytes_max);
+  CHECK(first->object_bytes == piece_bytes_max + 1);
+  CHECK(place.calls.put("a", std::string(piece_bytes_max + 1, 'b')) == "");
+  const auto second =
+      wait<Piece>([&](auto done) { place.bucket->read("a", piece_bytes_max, first->version, {}, done); });
+  REQUIRE(!second);
+  CHECK(second.error().code == "PreconditionFailed");
+  CHECK(place.calls.load("a")->size() == piece_bytes_max + 1);
+}
+
+TEST_CASE("keys are listed in the order of their bytes, by pages, below a prefix that need not end a part") {
+  const Place place;
+  const Keys sorted = {"a",  "b-c",        "b.c",    "b/a",    "b/a.d/e", "b/a/x",
+                       "b0", "data.bak/1", "data/1", "data/2", "data2/1"};
+  for (const std::string& key : sorted)
+    if (key != "b/a/x") CHECK(place.calls.put(key, "x") == "");
+  Keys there = sorted;
+  std::erase(there, "b/a/x");  // "b/a" is an object already
+  CHECK(place.calls.keys("") == there);
+  CHECK(place.calls.keys("data") == Keys{"data.bak/1", "data/1", "data/2", "data2/1"});
+  CHECK(place.calls.keys("data/") == Keys{"data/1", "data/2"});
+  CHECK(place.calls.keys("b/a.d/e") == Keys{"b/a.d/e"});
+  CHECK(place.calls.keys("..").empty());
+  CHECK(place.calls.keys("/").empty());
+  for (std::size_t i = 0; i < there.size(); ++i) {
+    const auto rest = place.calls.list("", there[i]);
+    REQUIRE(rest);
+    REQUIRE(rest->objects.size() == there.size() - i - 1);
+    if (!rest->objects.empty()) CHECK(rest->objects.front().key == there[i + 1]);
+  }
+}
+
+TEST_CASE("a page of a listing has a thousand objects, and the next begins behind them") {
+  const Place place;
+  Keys expected;
+  for (int i = 0; i < 2001; ++i) {
+    expected.push_back("n/" + std::to_string(10'000 + i));
+    std::ofstream(place.path + "/" + std::to_string(10'000 + i));
+  }
+  fs::create_directory(place.path + "/n");
+  for (const std::string& key : expected)
+    fs::rename(place.path + "/" + key.substr(2), place.path + "/" + key);
+  const auto first = place.calls.list("n/");
+  REQUIRE(first);
+  CHECK(first->objects.size() == 1000);
+  CHECK(first->next_token == "n/10999");
+  CHECK(place.calls.keys("n/") == expected);
+}
+
+TEST_CASE("a directory that is not there is no bucket") {
+  CHECK(DirectoryBucket::open("/no/such/directory").error() ==
+        "cannot open the directory of a bucket /no/such/directory: No such file or directory");
+}
+
+}  // namespace mayfly::testing
