@@ -17,6 +17,7 @@
 #include "cli/options.h"
 #include "compat/emulator.h"
 #include "http/invoker.h"
+#include "http/keys.h"
 #include "http/log.h"
 #include "http/server.h"
 
@@ -106,12 +107,23 @@ int serve(const ServeOptions& options) {
   emulator_options.limits = options.limits;
   emulator_options.triggers.functions_max = options.functions_max;
   emulator_options.triggers.mappings_max = options.mappings_max;
-  emulator_options.triggers.invoker = emulator_options.kinesis.invoker = std::make_shared<HttpInvoker>();
+  const auto invoker = std::make_shared<HttpInvoker>(key_of_environment());
+  emulator_options.triggers.invoker = emulator_options.kinesis.invoker = invoker;
   emulator_options.triggers.destination_directory = options.destination_directory;
   if (!options.kinesis_endpoint.empty()) {
     auto url = compat::outbound::Url::parse(options.kinesis_endpoint);
     if (!url) return fail(url.error());
     emulator_options.kinesis.endpoint = *std::move(url);
+  }
+  if (!options.s3_endpoint.empty()) {
+    auto url = compat::outbound::Url::parse(options.s3_endpoint);
+    if (!url) return fail(url.error());
+    emulator_options.buckets.endpoint = {*std::move(url), options.region, invoker};
+  }
+  for (const std::string& text : options.buckets) {
+    const auto equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos) return fail("--bucket is NAME=DIR, not " + text);
+    emulator_options.buckets.directories[text.substr(0, equals)] = text.substr(equals + 1);
   }
   for (const std::string& text : options.functions) {
     const auto equals = text.find('=');

@@ -422,6 +422,17 @@ CommandLine parse_command_line(int argc, char** argv) {
                    "Where the changes of tables with a Kinesis destination are put")
       ->envname("MAYFLY_KINESIS_ENDPOINT")
       ->type_name("URL");
+  serve
+      ->add_option("--bucket", options.buckets,
+                   "A directory that stands for an S3 bucket of exports and imports; may be repeated")
+      ->envname("MAYFLY_BUCKET")
+      ->delimiter(',')
+      ->type_name("NAME=DIR");
+  serve
+      ->add_option("--s3-endpoint", options.s3_endpoint,
+                   "Where buckets of all other names are; requests are signed with the environment's key")
+      ->envname("MAYFLY_S3_ENDPOINT")
+      ->type_name("URL");
   const std::map<std::string, log::Level> levels = {{"debug", log::Level::debug},
                                                     {"info", log::Level::info},
                                                     {"warning", log::Level::warning},

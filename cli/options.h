@@ -39,6 +39,8 @@ struct ServeOptions {
   std::uint32_t stream_shards = 1;
   std::vector<std::string> functions;  // NAME=URL
   std::string kinesis_endpoint;        // empty: none
+  std::vector<std::string> buckets;    // NAME=DIR
+  std::string s3_endpoint;             // empty: none
   std::string destination_directory;   // empty: no file destinations
   bool require_signature = false;
   std::string keys_file;  // empty: the environment's key

@@ -17,9 +17,11 @@ namespace mayfly::compat {
 
 Expected<std::unique_ptr<Emulator>, std::string> Emulator::open(EmulatorOptions options) {
   TRY(auto files, triggers::DestinationDirectory::open(options.triggers.destination_directory));
+  TRY(auto buckets, buckets::Buckets::open(std::move(options.buckets)));
   try {
     TRY(auto database, engine::Database::open(std::move(options.database)));
-    return std::unique_ptr<Emulator>(new Emulator(std::move(database), std::move(options), std::move(files)));
+    return std::unique_ptr<Emulator>(
+        new Emulator(std::move(database), std::move(options), std::move(files), std::move(buckets)));
   } catch (const engine::StorageFault& fault) {
     return Unexpected{std::string("cannot read the data directory: ") + fault.what()};
   } catch (const std::system_error& failure) {
@@ -28,13 +30,15 @@ Expected<std::unique_ptr<Emulator>, std::string> Emulator::open(EmulatorOptions 
 }
 
 Emulator::Emulator(std::unique_ptr<engine::Database> database, EmulatorOptions options,
-                   std::unique_ptr<triggers::DestinationDirectory> files)
+                   std::unique_ptr<triggers::DestinationDirectory> files,
+                   std::unique_ptr<buckets::Buckets> buckets)
     : database_(std::move(database)),
       table_changes_(options.table_delay),
       ttl_cooldown_(options.ttl_cooldown),
       collection_bytes_max_(options.collection_bytes_max),
       limits_(options.limits),
       region_(std::move(options.region)),
+      buckets_(std::move(buckets)),
       kinesis_(std::make_unique<kinesis::Destinations>(*database_, std::move(options.kinesis))),
       triggers_(
           std::make_unique<triggers::Triggers>(*database_, std::move(options.triggers), std::move(files))) {

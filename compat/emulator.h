@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "compat/buckets/buckets.h"
 #include "compat/dispatch.h"
 #include "compat/faults.h"
 #include "compat/kinesis/kinesis_options.h"
@@ -37,6 +38,7 @@ struct EmulatorOptions {
   Limits limits;
   triggers::TriggerOptions triggers;
   kinesis::KinesisOptions kinesis;
+  buckets::BucketOptions buckets;
 };
 
 class Emulator {
@@ -54,6 +56,7 @@ class Emulator {
   [[nodiscard]] TableChanges& table_changes() { return table_changes_; }
   [[nodiscard]] kinesis::Destinations& kinesis() { return *kinesis_; }
   [[nodiscard]] triggers::Triggers& triggers() { return *triggers_; }
+  [[nodiscard]] const buckets::Buckets& buckets() const { return *buckets_; }
   [[nodiscard]] const std::string& region() const { return region_; }
   [[nodiscard]] Faults& faults() { return faults_; }
   [[nodiscard]] const Faults& faults() const { return faults_; }
@@ -67,7 +70,7 @@ class Emulator {
   Answer execute(const engine::Scope& scope, const Operation& operation, std::string_view body,
                  std::string_view host, const std::stop_token& stop);
   Emulator(std::unique_ptr<engine::Database> database, EmulatorOptions options,
-           std::unique_ptr<triggers::DestinationDirectory> files);
+           std::unique_ptr<triggers::DestinationDirectory> files, std::unique_ptr<buckets::Buckets> buckets);
 
   std::unique_ptr<engine::Database> database_;
   TableChanges table_changes_;
@@ -79,6 +82,7 @@ class Emulator {
   Faults faults_;
   Metrics metrics_{all_operations().size()};
   ServerMetrics server_metrics_;
+  const std::unique_ptr<buckets::Buckets> buckets_;
   std::unique_ptr<kinesis::Destinations> kinesis_;
   std::unique_ptr<triggers::Triggers> triggers_;
 };

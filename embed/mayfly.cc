@@ -10,6 +10,7 @@
 #include "compat/wire/json_tree.h"
 #include "engine/clock.h"
 #include "http/invoker.h"
+#include "http/keys.h"
 #include "http/log.h"
 #include "http/server.h"
 #include "http/sigv4.h"
@@ -49,7 +50,14 @@ Emulator::Emulator(Options options) : state_(std::make_shared<State>()) {
   emulator_options.triggers.functions_max = limits.functions;
   emulator_options.triggers.mappings_max = limits.mappings;
   emulator_options.database.memory_bytes_max = limits.memory_bytes;
-  emulator_options.triggers.invoker = std::make_shared<http::HttpInvoker>();
+  const auto invoker = std::make_shared<http::HttpInvoker>(http::key_of_environment());
+  emulator_options.triggers.invoker = invoker;
+  emulator_options.buckets.directories = std::move(options.buckets);
+  if (!options.s3_endpoint.empty()) {
+    auto url = compat::outbound::Url::parse(options.s3_endpoint);
+    if (!url) throw Failure(url.error());
+    emulator_options.buckets.endpoint = {*std::move(url), emulator_options.region, invoker};
+  }
   emulator_options.triggers.destination_directory = std::move(options.destination_directory);
   if (options.frozen_at) {
     emulator_options.database.account_clocks = {{engine::ClockSetting::Mode::frozen},

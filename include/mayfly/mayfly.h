@@ -45,6 +45,10 @@ struct Options {
   std::string data_directory;         // empty: everything in memory
   std::string region = "us-east-1";   // of requests that name none
   std::string destination_directory;  // triggers write failed batches to files below it alone; empty: to none
+  std::map<std::string, std::string> buckets{};  // S3's, of exports and imports: names to directories
+  // Where buckets of all other names are, an http:// URL; empty: there are none. Requests are signed with the
+  // key that AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN say, if they do.
+  std::string s3_endpoint{};
   // Set: every account's time begins there, and stands still until it is moved. Not set: the host's time.
   std::optional<TimePoint> frozen_at;
   Limits limits;

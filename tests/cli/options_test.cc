@@ -86,6 +86,11 @@ const std::vector<Row> rows = {
     {"--destination-dir", "/d", [](const ServeOptions& o) { return o.destination_directory == "/d"; }},
     {"--kinesis-endpoint", "http://x/",
      [](const ServeOptions& o) { return o.kinesis_endpoint == "http://x/"; }},
+    {"--bucket", "a=/x,b=/y",
+     [](const ServeOptions& o) {
+       return o.buckets == std::vector<std::string>{"a=/x", "b=/y"};
+     }},
+    {"--s3-endpoint", "http://x/", [](const ServeOptions& o) { return o.s3_endpoint == "http://x/"; }},
     {"--log-level", "error", [](const ServeOptions& o) { return o.log_level == http::log::Level::error; },
      "loud"},
     {"--connections-max", "7", [](const ServeOptions& o) { return o.server.connections_max == 7; }, "0"},

@@ -79,6 +79,61 @@ TEST_CASE("a call that is under way can be ended") {
   ends.join();
 }
 
+TEST_CASE("a call may have any method, and tells its answer's headers; that of a HEAD has no body") {
+  OneAnswer object("HTTP/1.1 200 OK\r\nContent-Length: 4096\r\nETag: \"e\"\r\nX-A: 1\r\nX-A: 2\r\n\r\n");
+  HttpInvoker invoker;
+  Invocation head = invocation(object.url("/bucket/key"), "");
+  head.method = "HEAD";
+  head.content_type = "";
+  const auto answer = invoker.post(head, {});
+  REQUIRE(answer);
+  CHECK(answer->body.empty());
+  CHECK(answer->header("content-LENGTH") == "4096");
+  CHECK(answer->header("etag") == "\"e\"");
+  CHECK(answer->header("x-a") == "1");
+  CHECK(answer->header("x-b").empty());
+  const std::string request = object.take_request();
+  CHECK(request.starts_with("HEAD /bucket/key HTTP/1.1\r\n"));
+  CHECK(request.find("Content-Type") == request.npos);
+}
+
+TEST_CASE("where an answer leads to another place, nobody follows") {
+  OneAnswer elsewhere("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+  OneAnswer leads("HTTP/1.1 307 Temporary Redirect\r\nLocation: " + elsewhere.url() +
+                  "\r\nContent-Length: 0\r\n\r\n");
+  HttpInvoker invoker;
+  CHECK(invoker.post(invocation(leads.url(), ""), {})->status == 307);
+  CHECK(elsewhere.take_request().empty());
+}
+
+TEST_CASE("a call is signed if it asks for it and there is a key, and only then") {
+  const std::string ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+  const auto asked = [&](HttpInvoker& invoker, bool for_s3) {
+    OneAnswer server(ok);
+    Invocation call = invocation(server.url("/bucket/key"), "body");
+    if (for_s3) call.signing = {"s3", "eu-west-1"};
+    CHECK(invoker.post(call, {}));
+    return server.take_request();
+  };
+  HttpInvoker with_key{Key{.id = "AKID", .secret = "secret", .session_token = "token"}};
+  HttpInvoker without;
+  const std::string signed_call = asked(with_key, true);
+  CHECK(signed_call.find("\r\nAuthorization: AWS4-HMAC-SHA256 Credential=AKID/") != signed_call.npos);
+  CHECK(signed_call.find("/eu-west-1/s3/aws4_request, SignedHeaders=content-type;host;x-amz-content-sha256;"
+                         "x-amz-date;x-amz-security-token, Signature=") != signed_call.npos);
+  CHECK(signed_call.find("secret\r\n") == signed_call.npos);
+  CHECK(asked(with_key, false).find("Authorization") == std::string::npos);
+  CHECK(asked(without, true).find("Authorization") == std::string::npos);
+}
+
+TEST_CASE("an answer that is too long, or cut off, is none") {
+  HttpInvoker invoker;
+  OneAnswer long_one("HTTP/1.1 200 OK\r\nContent-Length: 16777217\r\n\r\n");
+  CHECK(invoker.post(invocation(long_one.url(), ""), {}).error().kind == InvocationFailure::Kind::no_answer);
+  OneAnswer cut_off("HTTP/1.1 206 Partial Content\r\nContent-Length: 10\r\n\r\n12345");
+  CHECK(invoker.post(invocation(cut_off.url(), ""), {}).error().kind == InvocationFailure::Kind::no_answer);
+}
+
 TEST_CASE("localhost and addresses are found without asking anybody") {
   CHECK(look_up("127.0.0.1").size() == 1);
   CHECK(look_up("::1").size() == 1);
