@@ -46,11 +46,11 @@ class Gunzip final : public Unpacker {
     stream_.avail_out = static_cast<uInt>(chunk.size());
     const int result = inflate(&stream_, Z_NO_FLUSH);
     if (result == Z_MEM_ERROR) throw std::bad_alloc();
+    input.remove_prefix(taken - stream_.avail_in);
+    out.append(chunk.data(), chunk.size() - stream_.avail_out);
     // Z_BUF_ERROR: it could not go on, which is no failure.
     if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
       return Unexpected{std::string("The file is not in GZIP format")};
-    input.remove_prefix(taken - stream_.avail_in);
-    out.append(chunk.data(), chunk.size() - stream_.avail_out);
     at_end_ = result == Z_STREAM_END;
     full_ = stream_.avail_out == 0 && !at_end_;
     return {};
@@ -80,12 +80,12 @@ class Unzstd final : public Unpacker {
     ZSTD_inBuffer in{input.data(), std::min<std::size_t>(input.size(), step_bytes), 0};
     ZSTD_outBuffer made{chunk.data(), chunk.size(), 0};
     const std::size_t result = ZSTD_decompressStream(stream_, &made, &in);
+    input.remove_prefix(in.pos);
+    out.append(chunk.data(), made.pos);
     if (ZSTD_isError(result) != 0) {
       return Unexpected{"The file is not in ZSTD format that can be read here: " +
                         std::string(ZSTD_getErrorName(result))};
     }
-    input.remove_prefix(in.pos);
-    out.append(chunk.data(), made.pos);
     at_end_ = result == 0;
     full_ = made.pos == made.size && !at_end_;
     return {};

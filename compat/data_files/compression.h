@@ -26,7 +26,8 @@ class Unpacker {
 
   static std::unique_ptr<Unpacker> of(Compression compression);
   virtual ~Unpacker() = default;
-  // Takes from the front of `input` what it has read.
+  // Takes from the front of `input` what it has read. Where that fails, `out` has what came before; of
+  // Zstandard only what came in steps before this one, which is all that the library tells.
   virtual Expected<void, std::string> step(std::string_view& input, std::string& out) = 0;
   // There may be more to come without further input.
   [[nodiscard]] virtual bool holds_more() const = 0;

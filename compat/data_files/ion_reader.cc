@@ -427,6 +427,8 @@ std::optional<Record> IonReader::next(Text& text, bool last) {
     if (looked_at_ > record_bytes_max && within) {
       record = unreadable("The text is too long for an item");
     } else if (step == Step::wrong) {
+      // Outside of a struct it is this place that is wrong, and not what was passed on the way to it.
+      if (!within) text.pass(std::exchange(looked_at_, 0));
       record = unreadable("The text is no Ion of an Item");
     } else if (step == Step::struct_ends) {
       record = read(rest.substr(0, looked_at_));

@@ -40,25 +40,28 @@ void Reader::feed(std::string chunk) {
 
 void Reader::end() { fed_all_ = true; }
 
-Expected<bool, std::string> Reader::unpack() {
+bool Reader::unpack() {
+  const auto keep = [&](const Expected<void, std::string>& outcome) {
+    if (!outcome) failure_ = outcome.error();
+  };
   std::string_view input = std::string_view(chunk_).substr(chunk_read_);
   if (input.empty() && !unpacker_->holds_more()) {
-    if (!fed_all_ || unpacked_all_) return false;
-    CHECK_OK(unpacker_->end());
-    unpacked_all_ = true;
+    if (!fed_all_) return false;
+    keep(unpacker_->end());
+    unpacked_all_ = failure_.empty();
     return true;
   }
   std::string unpacked;
-  CHECK_OK(unpacker_->step(input, unpacked));
+  keep(unpacker_->step(input, unpacked));
   chunk_read_ = chunk_.size() - input.size();
   unpacked_bytes_ += unpacked.size();
   text_.append(unpacked);
   if (unpacked_bytes_ > ratio_free_bytes && unpacked_bytes_ / ratio_max > packed_bytes_)
-    return Unexpected{std::string("The file unpacks to more than a thousand times its size")};
+    failure_ = "The file unpacks to more than a thousand times its size";
   return true;
 }
 
-Record Reader::ended_by(std::string what) {
+Record Reader::ended_by(std::string what) const {
   return Unexpected{
       BadRecord{.line = text_.line(), .offset = text_.offset(), .what = std::move(what), .ends_file = true}};
 }
@@ -72,10 +75,9 @@ std::optional<Record> Reader::next() {
       over_ = true;
       break;
     }
-    const auto more = unpack();
-    if (!more) {
-      record = ended_by(more.error());
-    } else if (!*more) {
+    if (!failure_.empty()) {
+      record = ended_by(failure_);
+    } else if (!unpack()) {
       return std::nullopt;
     }
   }

@@ -92,8 +92,8 @@ class Reader {
 
  private:
   // False: there is nothing to unpack.
-  Expected<bool, std::string> unpack();
-  Record ended_by(std::string what);
+  bool unpack();
+  [[nodiscard]] Record ended_by(std::string what) const;
 
   const std::string file_;
   const std::unique_ptr<Unpacker> unpacker_;
@@ -102,6 +102,7 @@ class Reader {
   std::size_t chunk_read_ = 0;
   Text text_;
   bool fed_all_ = false, unpacked_all_ = false, over_ = false;
+  std::string failure_;  // of unpacking, once what came before it is read; empty: none
   std::uint64_t packed_bytes_ = 0, unpacked_bytes_ = 0, records_ = 0;
 };
 

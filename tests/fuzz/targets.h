@@ -11,6 +11,7 @@
 
 namespace mayfly::testing {
 
+void fuzz_data_files(std::string_view input);
 void fuzz_expressions(std::string_view input);
 void fuzz_filter_patterns(std::string_view input);
 void fuzz_http_pieces(std::string_view input);
@@ -27,11 +28,17 @@ struct FuzzTarget {
   void (*run)(std::string_view input);
 };
 inline constexpr FuzzTarget fuzz_targets[] = {
-    {"expressions", fuzz_expressions},   {"filter_patterns", fuzz_filter_patterns},
-    {"http_pieces", fuzz_http_pieces},   {"json", fuzz_json},
-    {"numbers", fuzz_numbers},           {"requests", fuzz_requests},
-    {"signatures", fuzz_signatures},     {"statements", fuzz_statements},
-    {"stored_bytes", fuzz_stored_bytes}, {"tokens", fuzz_tokens},
+    {"data_files", fuzz_data_files},
+    {"expressions", fuzz_expressions},
+    {"filter_patterns", fuzz_filter_patterns},
+    {"http_pieces", fuzz_http_pieces},
+    {"json", fuzz_json},
+    {"numbers", fuzz_numbers},
+    {"requests", fuzz_requests},
+    {"signatures", fuzz_signatures},
+    {"statements", fuzz_statements},
+    {"stored_bytes", fuzz_stored_bytes},
+    {"tokens", fuzz_tokens},
 };
 
 }  // namespace mayfly::testing
