@@ -2,6 +2,7 @@
 #include "cli/options.h"
 
 #include <catch2/catch.hpp>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -137,10 +138,10 @@ const std::vector<Row> rows = {
     {"--ttl-cooldown-seconds", "7", [](const ServeOptions& o) { return o.ttl_cooldown_seconds == 7; }, "-1"},
 };
 
-// "--no-control" -> "MAYFLY_NO_CONTROL"
+// "--s3-endpoint" -> "MAYFLY_S3_ENDPOINT"
 std::string variable_of(const std::string& option) {
   std::string variable = "MAYFLY";
-  for (const char c : option.substr(1)) variable += c == '-' ? '_' : static_cast<char>(c - 'a' + 'A');
+  for (const char c : option.substr(1)) variable += c == '-' ? '_' : static_cast<char>(std::toupper(c));
   return variable;
 }
 

@@ -42,7 +42,7 @@ TableSettings every_table_setting() {
   TableSettings settings;
   auto& [on_demand, on_demand_since, throughput, on_demand_limits, warm, ttl_changed, recovery_since,
          recovery_days, deletion_protection, table_class, table_class_changed, kms_key_arn, insights, policy,
-         settings_replication, tags] = settings;
+         settings_replication, vector_indexes, tags] = settings;
   on_demand = true;
   on_demand_since = TableSettings::since_creation;
   throughput = {1, 2, 3, 4, 5};
@@ -58,6 +58,7 @@ TableSettings every_table_setting() {
   insights = {true, "THROTTLED_KEYS", 14};
   policy = {"{}", "15"};
   settings_replication = "ENABLED";
+  vector_indexes = {{"near", "v", 16, "COSINE", {{"shop", true}}, "INCLUDE", {"title"}}};
   tags = {{"team", "blue"}, {"none", ""}};
   return settings;
 }
@@ -114,6 +115,9 @@ TEST_CASE("every setting survives its stored form, and one that is not stored ha
       R"("tags":{"M":{"none":{"S":""},"team":{"S":"blue"}}},)"
       R"("throughput":{"M":{"decreases_today":{"N":"5"},"last_decrease":{"N":"4"},"last_increase":{"N":"3"},)"
       R"("read_units":{"N":"1"},"write_units":{"N":"2"}}},"ttl_changed":{"N":"10"},)"
+      R"("vector_indexes":{"L":[{"M":{"attribute":{"S":"v"},"dimensions":{"N":"16"},"distance":{"S":"COSINE"},)"
+      R"("included":{"L":[{"S":"title"}]},"name":{"S":"near"},"projection":{"S":"INCLUDE"},)"
+      R"("search_schema":{"L":[{"M":{"hash":{"BOOL":true},"name":{"S":"shop"}}}]}}}]},)"
       R"("warm":{"M":{"read_units":{"N":"8"},"write_units":{"N":"9"}}}})");
   check_stored<engine::Index>(
       every_index_setting(),
