@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compat/kinesis/destinations.h"
+#include "compat/tables/settings.h"
 #include "compat/triggers/destination_directory.h"
 #include "compat/triggers/triggers.h"
 #include "engine/census.h"
@@ -68,6 +69,12 @@ Answer Emulator::execute(const engine::Scope& scope, std::string_view target, st
   const auto number = static_cast<std::size_t>(std::find(all.begin(), all.end(), operation) - all.begin());
   metrics_.record(number, answer.status, stopwatch.elapsed());
   return answer;
+}
+
+bool Emulator::may_take_long(std::string_view target) const {
+  const Operation* operation = find_operation(target);
+  if (operation == nullptr || operation->whole_table == WholeTable::never) return false;
+  return operation->whole_table == WholeTable::always || database_->any_table(has_vector_indexes);
 }
 
 Answer Emulator::execute(const engine::Scope& scope, const Operation& operation, std::string_view body,

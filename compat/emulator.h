@@ -52,6 +52,9 @@ class Emulator {
   Answer execute(const engine::Scope& scope, std::string_view target, std::string_view body,
                  std::string_view host = {}, const std::stop_token& stop = {});
 
+  // Whether it may take as long as a table is large.
+  [[nodiscard]] bool may_take_long(std::string_view target) const;
+
   [[nodiscard]] engine::Database& database() { return *database_; }
   [[nodiscard]] TableChanges& table_changes() { return table_changes_; }
   [[nodiscard]] kinesis::Destinations& kinesis() { return *kinesis_; }

@@ -45,6 +45,13 @@ enum class TablesIn : std::uint8_t {
   shard_iterator,  // "ShardIterator", which has the stream's ARN in it
 };
 
+// Whether it looks at all items of a table, however many there are.
+enum class WholeTable : std::uint8_t {
+  never,                // a page of them at most
+  with_vector_indexes,  // of a table that has some, which are counted for its description
+  always,
+};
+
 struct Operation {
   std::string_view service;  // dynamodb or dynamodb_streams
   std::string_view name;     // "PutItem"
@@ -53,6 +60,7 @@ struct Operation {
   const Shape* shape;
   Run run;
   Frame frame = Frame::older;  // how far AWS has moved its validation: wire/frame.h
+  WholeTable whole_table = WholeTable::never;
 
   // Whether it may leave a part of a request undone and say so: "UnprocessedItems", "UnprocessedKeys".
   [[nodiscard]] bool is_batch() const { return tables_in == TablesIn::request_items; }

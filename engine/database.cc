@@ -1,5 +1,6 @@
 #include "engine/database.h"
 
+#include <algorithm>
 #include <cassert>
 #include <system_error>
 #include <utility>
@@ -195,6 +196,12 @@ std::shared_ptr<LiveTable> Database::find_table(const Scope& scope, std::string_
 std::vector<std::string> Database::list_tables(const Scope& scope, std::string_view start_after,
                                                std::size_t limit) const {
   return parts_->catalog.names(scope, start_after, limit);
+}
+
+bool Database::any_table(const std::function<bool(const Table&)>& is) const {
+  const auto tables = parts_->catalog.tables();
+  return std::any_of(tables.begin(), tables.end(),
+                     [&](const auto& table) { return is(*table->description()); });
 }
 
 std::shared_ptr<const Table> Database::update_table(const std::shared_ptr<LiveTable>& table,

@@ -185,7 +185,11 @@ Reply route_by_path(Request& request, compat::Emulator& emulator, const AccessRu
 std::optional<Waiting> waits_as(const Request& request, const compat::Emulator& emulator) {
   const std::string_view path = request.path();
   const auto if_so = [](bool waits, Waiting kind) { return waits ? std::optional(kind) : std::nullopt; };
-  if (path == "/") return if_so(emulator.faults().any(), Waiting::operations);
+  if (path == "/") {
+    const bool waits =
+        emulator.faults().any() || emulator.may_take_long(request.header(Header::x_amz_target));
+    return if_so(waits, Waiting::operations);
+  }
   if (!path.starts_with(admin_prefix))
     return if_so(compat::triggers::waits_for_function(request.method, path), Waiting::invocations);
   if (path == "/_mayfly/events") return Waiting::events;

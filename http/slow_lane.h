@@ -34,7 +34,7 @@ enum class Waiting : unsigned char {
   changes,      // control calls that change something, as an advance
   calls,        // other control calls; the one that ends a wait is among them
   invocations,  // of functions
-  operations,   // DynamoDB's, while there are faults
+  operations,   // DynamoDB's, while there are faults, and those that look at whole tables
 };
 inline constexpr std::size_t waiting_kinds = 6;
 std::string_view name_of(Waiting kind);  // "event streams"

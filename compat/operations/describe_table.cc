@@ -37,7 +37,9 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
 }  // namespace
 
-constinit const Operation operations::describe_table{
-    dynamodb, "DescribeTable", Access::control, TablesIn::table_name, &shape, &run};
+constinit const Operation operations::describe_table{dynamodb,        "DescribeTable",
+                                                     Access::control, TablesIn::table_name,
+                                                     &shape,          &run,
+                                                     Frame::older,    WholeTable::with_vector_indexes};
 
 }  // namespace mayfly::compat

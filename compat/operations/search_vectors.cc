@@ -241,6 +241,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 }  // namespace
 
 constinit const Operation operations::search_vectors{
-    dynamodb, "SearchVectors", Access::reads, TablesIn::table_name, &shape, &run, Frame::bare};
+    dynamodb, "SearchVectors", Access::reads,     TablesIn::table_name, &shape,
+    &run,     Frame::bare,     WholeTable::always};
 
 }  // namespace mayfly::compat

@@ -560,6 +560,7 @@ Result<void> run(Context& context, const Value& request, json::Writer& out) {
 }  // namespace
 
 constinit const Operation operations::update_table{
-    dynamodb, "UpdateTable", Access::control, TablesIn::table_name, &shape, &run};
+    dynamodb, "UpdateTable", Access::control, TablesIn::table_name,
+    &shape,   &run,          Frame::older,    WholeTable::with_vector_indexes};
 
 }  // namespace mayfly::compat

@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "compat/emulator.h"
+#include "http/request.h"
+#include "http/router.h"
 #include "http/server.h"
 #include "tests/support/http_client.h"
 #include "tests/support/running.h"
@@ -55,6 +57,34 @@ TEST_CASE("what is no call of the control API gets 404, and another method 405 w
   CHECK(wrong.status == 405);
   CHECK(wrong.headers.at("allow") == "GET, PUT, DELETE");
   CHECK(error_of(wrong)["message"] == "/_mayfly/faults has no POST, only GET, PUT, DELETE.");
+}
+
+TEST_CASE("an operation that looks at a whole table is not answered by an io thread") {
+  const auto emulator = *compat::Emulator::open({});
+  const auto waits = [&](const std::string& operation) {
+    http::Request request;
+    request.target = "/";
+    request.set(http::Header::x_amz_target, "DynamoDB_20120810." + operation);
+    return http::waits_as(request, *emulator);
+  };
+  const auto create = [&](const std::string& name, const std::string& vector_indexes) {
+    const auto answer = emulator->execute(
+        {"000000000000", "us-east-1"}, "DynamoDB_20120810.CreateTable",
+        R"({"TableName":")" + name +
+            R"(","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
+            R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST")" +
+            vector_indexes + "}");
+    REQUIRE(answer.status == 200);
+  };
+  create("plain", "");
+  CHECK(waits("SearchVectors") == http::Waiting::operations);
+  for (const char* operation : {"GetItem", "Scan", "DescribeTable", "UpdateTable", "Invent"})
+    CHECK(waits(operation) == std::nullopt);
+  create("vectors", R"(,"VectorIndexes":[{"IndexName":"near","VectorAttribute":{"AttributeName":"v"},)"
+                    R"("Dimensions":2,"DistanceFunction":"COSINE","Projection":{"ProjectionType":"ALL"}}])");
+  for (const char* operation : {"SearchVectors", "DescribeTable", "UpdateTable"})
+    CHECK(waits(operation) == http::Waiting::operations);
+  for (const char* operation : {"GetItem", "Scan"}) CHECK(waits(operation) == std::nullopt);
 }
 
 TEST_CASE("a call that changes something must say that it is JSON, and be it") {
