@@ -9,7 +9,6 @@
 namespace mayfly::compat::buckets {
 namespace {
 
-using outbound::Invocation;
 using outbound::InvocationAnswer;
 using outbound::InvocationFailure;
 
