@@ -28,7 +28,21 @@ class Plain final : public Unpacker {
   [[nodiscard]] Expected<void, std::string> end() const override { return {}; }
 };
 
-class Gunzip final : public Unpacker {
+// Of files that are made of parts, each of which says where it ends: gzip's members, Zstandard's frames.
+class PartsUnpacker : public Unpacker {
+ public:
+  [[nodiscard]] bool holds_more() const final { return full_; }
+  [[nodiscard]] Expected<void, std::string> end() const final {
+    if (!at_end_) return cut_off();
+    return {};
+  }
+
+ protected:
+  bool at_end_ = true;  // of a part, or nothing has come
+  bool full_ = false;   // the last step's chunk, and there may be more
+};
+
+class Gunzip final : public PartsUnpacker {
  public:
   Gunzip() {
     if (inflateInit2(&stream_, gzip_window_bits) != Z_OK) throw std::bad_alloc();
@@ -55,19 +69,12 @@ class Gunzip final : public Unpacker {
     full_ = stream_.avail_out == 0 && !at_end_;
     return {};
   }
-  [[nodiscard]] bool holds_more() const override { return full_; }
-  [[nodiscard]] Expected<void, std::string> end() const override {
-    if (!at_end_) return cut_off();
-    return {};
-  }
 
  private:
   z_stream stream_{};
-  bool at_end_ = true;  // of a member, or nothing has come
-  bool full_ = false;
 };
 
-class Unzstd final : public Unpacker {
+class Unzstd final : public PartsUnpacker {
  public:
   Unzstd() : stream_(ZSTD_createDStream()) {
     if (stream_ == nullptr) throw std::bad_alloc();
@@ -90,16 +97,9 @@ class Unzstd final : public Unpacker {
     full_ = made.pos == made.size && !at_end_;
     return {};
   }
-  [[nodiscard]] bool holds_more() const override { return full_; }
-  [[nodiscard]] Expected<void, std::string> end() const override {
-    if (!at_end_) return cut_off();
-    return {};
-  }
 
  private:
   ZSTD_DStream* const stream_;
-  bool at_end_ = true;  // of a frame, or nothing has come
-  bool full_ = false;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "compat/data_files/reader.h"
 #include "compat/data_files/writer.h"
+#include "tests/compat/data_files/read_file.h"
 #include "tests/fuzz/must.h"
 #include "tests/fuzz/pieces.h"
 #include "tests/fuzz/targets.h"
@@ -16,21 +17,6 @@ namespace mayfly::testing {
 namespace {
 
 using namespace compat::data_files;
-
-std::vector<Record> read_file(const ReaderOptions& options, std::string_view bytes, std::size_t chunk_bytes) {
-  Reader reader(options);
-  std::vector<Record> records;
-  while (!reader.is_over()) {
-    if (bytes.empty()) {
-      reader.end();
-    } else {
-      reader.feed(std::string(bytes.substr(0, chunk_bytes)));
-      bytes.remove_prefix(std::min(chunk_bytes, bytes.size()));
-    }
-    while (auto record = reader.next()) records.push_back(*std::move(record));
-  }
-  return records;
-}
 
 bool is_same(const Record& a, const Record& b) {
   if (a.has_value() != b.has_value()) return false;
