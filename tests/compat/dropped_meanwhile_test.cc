@@ -89,4 +89,44 @@ TEST_CASE("a read of a table that is dropped meanwhile answers what it has, or t
   CHECK(other.empty());
 }
 
+TEST_CASE("a vector search whose index or table is dropped meanwhile finds the item, or that there is none") {
+  TestEmulator emulator;
+  const nlohmann::json table = {{"TableName", "carts"}};
+  const nlohmann::json index = {{"IndexName", "by_v"},
+                                {"VectorAttribute", {{"AttributeName", "v"}}},
+                                {"Projection", {{"ProjectionType", "KEYS_ONLY"}}},
+                                {"Dimensions", 1},
+                                {"DistanceFunction", "EUCLIDEAN"}};
+  std::atomic<bool> ends{false};
+  std::thread changer([&] {
+    for (int i = 0; i < 200; ++i) {
+      create_table(emulator);
+      emulator.ok("PutItem",
+                  {{"TableName", "carts"}, {"Item", {{"id", {{"S", "1"}}}, {"v", {{"L", {{{"N", "1"}}}}}}}}});
+      for (const auto& action :
+           {nlohmann::json{{"Create", index}}, nlohmann::json{{"Delete", {{"IndexName", "by_v"}}}},
+            nlohmann::json{{"Create", index}}})
+        emulator.ok("UpdateTable",
+                    {{"TableName", "carts"}, {"VectorIndexUpdates", nlohmann::json::array({action})}});
+      emulator.ok("DescribeTable", table);
+      emulator.ok("DeleteTable", table);
+    }
+    ends = true;
+  });
+  std::string other;
+  int found = 0;
+  while (!ends) {
+    const std::string answer = emulator.run(
+        "SearchVectors", R"({"TableName":"carts","IndexName":"by_v","SearchVector":[{"N":"1"}],"TopK":1})");
+    const bool whole = answer == R"(200 {"SearchResults":[{"Item":{"id":{"S":"1"}},"Score":0.0}]})";
+    const bool none = answer.find("ResourceNotFound") != std::string::npos ||
+                      answer.find("does not have the specified index: by_v") != std::string::npos;
+    found += whole ? 1 : 0;
+    if (!whole && !none) other = answer;
+  }
+  changer.join();
+  CHECK(other == "");
+  CHECK(found > 0);
+}
+
 }  // namespace mayfly::testing
