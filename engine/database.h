@@ -46,6 +46,9 @@ struct DatabaseOptions {
   MakeScheduler make_scheduler = make_thread_scheduler;  // of what runs by itself
   rocksdb::Env* env = nullptr;                           // files and memory; nullptr: the host's
   std::uint64_t memory_bytes_max = 0;                    // storage.h
+  // Of old versions of items, in all tables together; in memory at most a quarter of what there may be of
+  // all.
+  std::uint64_t history_bytes_max = std::uint64_t{1} << 30;
 };
 
 using SnapshotId = std::uint32_t;  // never reused
@@ -66,6 +69,7 @@ enum class ClockRefusal : std::uint8_t {
 
 class Failpoints;
 class Documents;
+class History;
 
 class Database {
  public:
@@ -171,6 +175,8 @@ class Database {
   [[nodiscard]] Failpoints& failpoints() const;
   // What other floors keep here: documents.h.
   [[nodiscard]] Documents& documents() const;
+  // What tables were: history.h.
+  [[nodiscard]] History& history() const;
 
   struct Parts;  // parts.h: storage and the rest, for engine's own files
   Parts& parts() const { return *parts_; }
