@@ -13,14 +13,22 @@
 namespace mayfly::compat {
 
 class TableChanges;
+namespace buckets {
+class Buckets;
+}
+namespace jobs {
+class Jobs;
+}
 namespace kinesis {
 class Destinations;
 }
 
 struct Context {
   engine::Database& database;
-  TableChanges& table_changes;     // tables/changes.h
-  kinesis::Destinations& kinesis;  // kinesis/destinations.h
+  TableChanges& table_changes;      // tables/changes.h
+  kinesis::Destinations& kinesis;   // kinesis/destinations.h
+  jobs::Jobs& jobs;                 // jobs/jobs.h
+  const buckets::Buckets& buckets;  // buckets/buckets.h
   const engine::Scope& scope;
   std::string_view host;                      // as the client named us: "127.0.0.1:8000"; empty in process
   std::size_t unprocessed = 0;                // items of a batch's end that shall be left undone: faults.h

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "compat/jobs/jobs.h"
 #include "compat/kinesis/destinations.h"
 #include "compat/tables/settings.h"
 #include "compat/triggers/destination_directory.h"
@@ -20,7 +21,9 @@ Expected<std::unique_ptr<Emulator>, std::string> Emulator::open(EmulatorOptions 
   TRY(auto files, triggers::DestinationDirectory::open(options.triggers.destination_directory));
   TRY(auto buckets, buckets::Buckets::open(std::move(options.buckets)));
   try {
+    auto report = options.database.report;
     TRY(auto database, engine::Database::open(std::move(options.database)));
+    options.database.report = std::move(report);  // of what was not to be gone on with: jobs/jobs.h
     return std::unique_ptr<Emulator>(
         new Emulator(std::move(database), std::move(options), std::move(files), std::move(buckets)));
   } catch (const engine::StorageFault& fault) {
@@ -41,6 +44,7 @@ Emulator::Emulator(std::unique_ptr<engine::Database> database, EmulatorOptions o
       region_(std::move(options.region)),
       buckets_(std::move(buckets)),
       kinesis_(std::make_unique<kinesis::Destinations>(*database_, std::move(options.kinesis))),
+      jobs_(std::make_unique<jobs::Jobs>(*database_, std::move(options.database.report))),
       triggers_(
           std::make_unique<triggers::Triggers>(*database_, std::move(options.triggers), std::move(files))) {
   for (const std::string& account : engine::every_account(*database_)) accounts_.add(account);
@@ -80,7 +84,7 @@ bool Emulator::may_take_long(std::string_view target) const {
 Answer Emulator::execute(const engine::Scope& scope, const Operation& operation, std::string_view body,
                          std::string_view host, const std::stop_token& stop) {
   if (const auto admitted = accounts_.admit(scope.account); !admitted) return error_answer(admitted.error());
-  Context context{*database_, table_changes_, *kinesis_, scope, host};
+  Context context{*database_, table_changes_, *kinesis_, *jobs_, *buckets_, scope, host};
   context.ttl_cooldown = ttl_cooldown_;
   context.collection_bytes_max = collection_bytes_max_;
   context.tables_max = limits_.tables_max;

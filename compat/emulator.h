@@ -21,6 +21,9 @@
 
 namespace mayfly::compat {
 
+namespace jobs {
+class Jobs;
+}
 namespace triggers {
 class DestinationDirectory;
 class Triggers;
@@ -58,6 +61,7 @@ class Emulator {
   [[nodiscard]] engine::Database& database() { return *database_; }
   [[nodiscard]] TableChanges& table_changes() { return table_changes_; }
   [[nodiscard]] kinesis::Destinations& kinesis() { return *kinesis_; }
+  [[nodiscard]] jobs::Jobs& jobs() { return *jobs_; }
   [[nodiscard]] triggers::Triggers& triggers() { return *triggers_; }
   [[nodiscard]] const buckets::Buckets& buckets() const { return *buckets_; }
   [[nodiscard]] const std::string& region() const { return region_; }
@@ -87,6 +91,7 @@ class Emulator {
   ServerMetrics server_metrics_;
   const std::unique_ptr<buckets::Buckets> buckets_;
   std::unique_ptr<kinesis::Destinations> kinesis_;
+  std::unique_ptr<jobs::Jobs> jobs_;
   std::unique_ptr<triggers::Triggers> triggers_;
 };
 

@@ -46,6 +46,11 @@ bool Documents::is_key(std::string_view key) {
          key.find('\0', kind_end + 1) == std::string_view::npos;
 }
 
+void Documents::listen(const void* owner, Listener listener) {
+  std::erase_if(listeners_, [&](const auto& one) { return one.first == owner; });
+  if (listener) listeners_.emplace_back(owner, std::move(listener));
+}
+
 std::optional<std::string> Documents::get(const DocumentName& name) const {
   std::string bytes;
   if (!storage_.get(key_of(name), bytes)) return std::nullopt;

@@ -49,11 +49,12 @@ class Documents {
 
   explicit Documents(Storage& storage) : storage_(storage) {}
 
-  // From now on; an empty one is told nothing. Requires: no account is being replaced.
-  void listen(Listener listener) { listener_ = std::move(listener); }
-  // Tells it. Requires: the caller holds the account's requests alone.
+  // From now on; an empty one is told nothing. Each `owner` has one. Requires: no account is being replaced.
+  void listen(const void* owner, Listener listener);
+  // Tells them, those who came first before the others. Requires: the caller holds the account's requests
+  // alone.
   void replaced(std::string_view account) const {
-    if (listener_) listener_(account);
+    for (const auto& [owner, listener] : listeners_) listener(account);
   }
 
   [[nodiscard]] std::optional<std::string> get(const DocumentName& name) const;
@@ -69,7 +70,7 @@ class Documents {
 
  private:
   Storage& storage_;
-  Listener listener_;
+  std::vector<std::pair<const void*, Listener>> listeners_;
 };
 
 }  // namespace mayfly::engine

@@ -104,7 +104,7 @@ Destinations::Destinations(engine::Database& database, KinesisOptions options)
 }
 
 Destinations::~Destinations() {
-  database_.documents().listen({});
+  database_.documents().listen(this, {});
   {
     const engine::Lock lock(mutex_);
     subscription_.end();
@@ -141,7 +141,7 @@ void Destinations::load() {
   }
   if (active && !listen())
     throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
-  documents.listen([this](std::string_view account) { reload(account); });
+  documents.listen(this, [this](std::string_view account) { reload(account); });
 }
 
 void Destinations::reload(std::string_view account) {

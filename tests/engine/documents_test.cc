@@ -53,9 +53,11 @@ TEST_CASE("whoever keeps documents in memory is told when an account's state is 
   Documents& documents = database.documents();
   const std::string account(testing::account);
   std::string told;
-  documents.listen([&](std::string_view replaced) {
+  std::vector<std::string> told_beside;
+  documents.listen(&told, [&](std::string_view replaced) {
     told += std::string(replaced) + ":" + documents.get({account, "@kind", "a"}).value_or("none") + " ";
   });
+  documents.listen(&told_beside, [&](std::string_view replaced) { told_beside.emplace_back(replaced); });
   documents.put({account, "@kind", "a"}, "1");
   const SnapshotId id = database.take_snapshot(account);
   documents.put({account, "@kind", "a"}, "2");
@@ -64,8 +66,11 @@ TEST_CASE("whoever keeps documents in memory is told when an account's state is 
   CHECK(told.empty());
   CHECK(database.restore_snapshot(account, id));
   CHECK(told == account + ":1 ");
+  CHECK(told_beside == std::vector{account});
+  documents.listen(&told_beside, {});
   database.reset(account);
   CHECK(told == account + ":1 " + account + ":none ");
+  CHECK(told_beside == std::vector{account});
 }
 
 }  // namespace mayfly::testing
