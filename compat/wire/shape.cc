@@ -220,6 +220,9 @@ Result<void> check_type(const Shape& shape, const Value& value, Place place) {
 
 constexpr std::int64_t nested_name_length_max = 65535;
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_alphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c); }
+
 bool matches_pattern(std::string_view pattern, std::string_view text) {
   if (pattern == print_pattern) {
     return !text.empty() &&
@@ -230,11 +233,16 @@ bool matches_pattern(std::string_view pattern, std::string_view text) {
       return static_cast<unsigned char>(c) >= ' ' || c == '\r' || c == '\n' || c == '\t';
     });
   }
+  if (pattern == client_token_pattern) return !text.empty() && text.find('$') == text.npos;
+  if (pattern == account_pattern) return text.size() == 12 && std::all_of(text.begin(), text.end(), is_digit);
+  const bool has_name_characters =
+      !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+        return is_alphanumeric(c) || c == '_' || c == '.' || c == '-';
+      });
+  if (pattern == bucket_name_pattern)
+    return has_name_characters && text.size() > 1 && is_alphanumeric(text.front()) && is_alphanumeric(text.back());
   assert(pattern == name_pattern);
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.' || c == '-';
-  });
+  return has_name_characters;
 }
 
 std::string lower_first(std::string_view name) {

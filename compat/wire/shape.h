@@ -79,6 +79,9 @@ struct Shape {
 
 inline constexpr std::string_view name_pattern = "[a-zA-Z0-9_.-]+";
 inline constexpr std::string_view print_pattern = "\\p{Print}+";  // ASCII's printable characters
+inline constexpr std::string_view client_token_pattern = "^[^\\$]+$";
+inline constexpr std::string_view bucket_name_pattern = "^[a-z0-9A-Z]+[\\.\\-\\w]*[a-z0-9A-Z]+$";
+inline constexpr std::string_view account_pattern = "[0-9]{12}";
 inline constexpr std::string_view text_pattern =                  // no control characters but these three
     "[\\u0020-\\uD7FF\\uE000-\\uFFFD\\uD800\\uDC00-\\uDBFF\\uDFFF\\r\\n\\t]*";
 
