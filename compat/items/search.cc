@@ -62,6 +62,22 @@ Result<void> check_select(const json::Value& request, std::string_view message_p
   return {};
 }
 
+Result<void> check_filter_has_no_keys(const engine::KeySchema& keys, const expression::Condition& filter,
+                                      std::string_view kind) {
+  for (const auto& attribute : keys.all()) {
+    bool named = false;
+    expression::for_each_path(filter, [&](const expression::Path& path) {
+      named |= expression::top_level_name(path) == attribute.name;
+    });
+    if (named) {
+      return error::validation(
+          std::string(kind) +
+          " can only contain non-primary key attributes: Primary key attribute: " + attribute.name);
+    }
+  }
+  return {};
+}
+
 Result<void> check_all_attributes(const ReadTarget& target, const json::Value& request) {
   if (target.index == nullptr || target.index->kind != Index::Kind::global ||
       target.index->projection.kind == engine::Projection::Kind::all ||

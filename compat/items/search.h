@@ -27,6 +27,11 @@ Result<void> apply_index_projection(bool all_attributes, PageRequest& page);
 using PathsOf = void(const expression::Condition&, const expression::PathVisitor&);
 Result<void> check_filter_is_projected(const PageRequest& page, PathsOf& for_each_path);
 
+// Refuses a filter beside a key condition that names a key attribute: "Filter Expression can only contain
+// non-primary key attributes: Primary key attribute: id". `kind`: what the request calls the filter.
+Result<void> check_filter_has_no_keys(const engine::KeySchema& keys, const expression::Condition& filter,
+                                      std::string_view kind);
+
 // Reads the page and writes the answer: Items, Count, ScannedCount, LastEvaluatedKey, ConsumedCapacity.
 Result<void> answer_page(const Context& context, const json::Value& request, const PageRequest& page,
                          json::Writer& out);

@@ -105,22 +105,6 @@ Result<void> check_start_position(const ReadTarget& target, const KeyCondition& 
   return {};
 }
 
-Result<void> check_filter_has_no_keys(const ReadTarget& target, const expression::Condition& filter,
-                                      std::string_view kind) {
-  for (const auto& attribute : target.keys().all()) {
-    bool named = false;
-    expression::for_each_path(filter, [&](const expression::Path& path) {
-      named |= expression::top_level_name(path) == attribute.name;
-    });
-    if (named) {
-      return error::validation(
-          std::string(kind) +
-          " can only contain non-primary key attributes: Primary key attribute: " + attribute.name);
-    }
-  }
-  return {};
-}
-
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
   CHECK_OK(check_expression_parameters(
       request, {"ProjectionExpression", "FilterExpression", "KeyConditionExpression"},
@@ -166,7 +150,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   }
   if (page.projection) CHECK_OK(check_keys_are_scalars(*target.table, nested_names(*page.projection)));
   if (page.filter) {
-    CHECK_OK(check_filter_has_no_keys(target, *page.filter,
+    CHECK_OK(check_filter_has_no_keys(target.keys(), *page.filter,
                                       request.member("QueryFilter") ? "QueryFilter" : "Filter Expression"));
   }
   CHECK_OK(check_all_attributes(target, request));
