@@ -33,17 +33,22 @@ constexpr Form forms[] = {
      "ConditionalCheckFailed"},
     {Kind::duplicate_item, 400, dynamodb, "DuplicateItemException", "DuplicateItem"},
     {Kind::expired_iterator, 400, dynamodb, "ExpiredIteratorException", "ExpiredIterator"},
+    {Kind::export_conflict, 400, dynamodb, "ExportConflictException", "ExportConflict"},
+    {Kind::export_not_found, 400, dynamodb, "ExportNotFoundException", "ExportNotFound"},
     {Kind::global_table_not_found, 400, dynamodb, "GlobalTableNotFoundException", "GlobalTableNotFound"},
     {Kind::idempotent_parameter_mismatch, 400, dynamodb, "IdempotentParameterMismatchException",
      "IdempotentParameterMismatch", true},
     {Kind::incomplete_signature, 400, coral, "IncompleteSignatureException", "IncompleteSignature"},
     {Kind::internal_server_error, 500, dynamodb, "InternalServerError"},
+    {Kind::invalid_export_time, 400, dynamodb, "InvalidExportTimeException", "InvalidExportTime"},
     {Kind::invalid_signature, 400, coral, "InvalidSignatureException", "InvalidSignature"},
     {Kind::item_collection_size_limit_exceeded, 400, dynamodb, "ItemCollectionSizeLimitExceededException",
      "ItemCollectionSizeLimitExceeded"},
     {Kind::limit_exceeded, 400, dynamodb, "LimitExceededException", "LimitExceeded"},
     {Kind::missing_authentication_token, 400, coral, "MissingAuthenticationTokenException",
      "MissingAuthenticationToken"},
+    {Kind::point_in_time_recovery_unavailable, 400, dynamodb, "PointInTimeRecoveryUnavailableException",
+     "PointInTimeRecoveryUnavailable"},
     {Kind::policy_not_found, 400, dynamodb, "PolicyNotFoundException", "PolicyNotFound"},
     {Kind::provisioned_throughput_exceeded, 400, dynamodb, "ProvisionedThroughputExceededException",
      "ProvisionedThroughputExceeded"},
@@ -190,6 +195,22 @@ Unexpected<Error> trimmed_data_access(std::string message) {
 
 Unexpected<Error> expired_iterator(std::string message) {
   return make(Kind::expired_iterator, std::move(message));
+}
+
+Unexpected<Error> export_conflict(std::string message) {
+  return make(Kind::export_conflict, std::move(message));
+}
+
+Unexpected<Error> export_not_found(std::string message) {
+  return make(Kind::export_not_found, std::move(message));
+}
+
+Unexpected<Error> invalid_export_time(std::string message) {
+  return make(Kind::invalid_export_time, std::move(message));
+}
+
+Unexpected<Error> point_in_time_recovery_unavailable(std::string message) {
+  return make(Kind::point_in_time_recovery_unavailable, std::move(message));
 }
 
 Unexpected<Error> internal_server_error() {

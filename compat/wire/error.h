@@ -26,14 +26,18 @@ struct Error {
     conditional_check_failed,
     duplicate_item,
     expired_iterator,
+    export_conflict,
+    export_not_found,
     global_table_not_found,
     idempotent_parameter_mismatch,
     incomplete_signature,
     internal_server_error,
+    invalid_export_time,
     invalid_signature,
     item_collection_size_limit_exceeded,
     limit_exceeded,
     missing_authentication_token,
+    point_in_time_recovery_unavailable,
     policy_not_found,
     provisioned_throughput_exceeded,
     request_limit_exceeded,
@@ -121,6 +125,10 @@ Unexpected<Error> limit_exceeded(std::string message);
 Unexpected<Error> item_collection_size_limit_exceeded();
 Unexpected<Error> trimmed_data_access(std::string message);
 Unexpected<Error> expired_iterator(std::string message);
+Unexpected<Error> export_conflict(std::string message);
+Unexpected<Error> export_not_found(std::string message);
+Unexpected<Error> invalid_export_time(std::string message);
+Unexpected<Error> point_in_time_recovery_unavailable(std::string message);
 Unexpected<Error> internal_server_error();  // 500
 }  // namespace error
 
