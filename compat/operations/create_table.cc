@@ -34,6 +34,7 @@ constexpr Shape shape = structure("CreateTableInput", members);
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
   TRY(auto description, read_new_table(context, request));
   const auto name = description.name;
+  if (is_being_restored(context, name)) return error::resource_in_use("Table is being used: " + name);
   const auto status = context.table_changes.status(context.scope, name);
   if (status == TableStatus::creating || status == TableStatus::deleting)
     CHECK_OK(check_settled(context, name));

@@ -29,7 +29,8 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
     write_answer(context, *change, nullptr, out);
     return {};
   }
-  TRY(const auto table, find_named_table(context, name));
+  const auto table = context.database.find_table(context.scope, name);  // one that is being restored, too
+  if (table == nullptr) return named_table_not_found(name);
   write_answer(context, change.value_or(TableChange{TableStatus::active, table->description()}), table.get(),
                out);
   return {};

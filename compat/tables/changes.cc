@@ -1,33 +1,90 @@
 #include "compat/tables/changes.h"
 
+#include <utility>
+
 #include "engine/clock.h"
 #include "engine/mutex.h"
 
 namespace mayfly::compat {
 
+void TableChanges::forget_what_is_over(HostTime now) {
+  // Those that nobody asked for again go here, so that no more are kept than began within one delay.
+  for (auto& [each, tables] : pending_)
+    std::erase_if(tables, [&](const auto& table) { return table.second.over(now); });
+}
+
 void TableChanges::begin(const engine::Scope& scope, TableChange change) {
   if (delay_.count() <= 0) return;
   const HostTime now = engine::host_time();
   const engine::Lock lock(mutex_);
-  // Those that nobody asked for again go here, so that no more are kept than began within one delay.
-  for (auto& [each, tables] : pending_)
-    std::erase_if(tables, [&](const auto& table) { return table.second.end <= now; });
+  forget_what_is_over(now);
   std::string name = change.shown->name;
-  pending_[scope].insert_or_assign(std::move(name), Pending{std::move(change), now + delay_});
+  Pending& pending = pending_[scope][std::move(name)];
+  if (pending.held) --held_;
+  pending = Pending{std::move(change), now + delay_};
+}
+
+void TableChanges::hold(const engine::Scope& scope, TableChange change) {
+  const HostTime now = engine::host_time();
+  const engine::Lock lock(mutex_);
+  forget_what_is_over(now);
+  std::string name = change.shown->name;
+  Pending& pending = pending_[scope][std::move(name)];
+  if (!pending.held) ++held_;
+  pending = Pending{std::move(change), now + delay_, true};
+}
+
+void TableChanges::settle(const engine::Scope& scope, std::string_view table_name) {
+  const engine::Lock lock(mutex_);
+  const auto tables = pending_.find(scope);
+  if (tables == pending_.end()) return;
+  const auto found = tables->second.find(table_name);
+  if (found == tables->second.end() || !found->second.held) return;
+  found->second.held = false;
+  if (found->second.over(engine::host_time())) tables->second.erase(found);
+  --held_;
+}
+
+void TableChanges::drop(const engine::Scope& scope, std::string_view table_name) {
+  const engine::Lock lock(mutex_);
+  const auto tables = pending_.find(scope);
+  if (tables == pending_.end()) return;
+  const auto found = tables->second.find(table_name);
+  if (found == tables->second.end()) return;
+  const bool held = found->second.held;
+  tables->second.erase(found);
+  if (held) --held_;
 }
 
 void TableChanges::settle_all(std::string_view account) {
   const engine::Lock lock(mutex_);
-  std::erase_if(pending_, [&](const auto& tables) { return tables.first.account == account; });
+  for (auto& [scope, tables] : pending_) {
+    if (scope.account == account) std::erase_if(tables, [](const auto& table) { return !table.second.held; });
+  }
+}
+
+std::vector<TableChanges::Restoring> TableChanges::restoring(std::string_view account) const {
+  std::vector<Restoring> found;
+  if (empty()) return found;
+  const HostTime now = engine::host_time();
+  const engine::Lock lock(mutex_);
+  for (const auto& [scope, tables] : pending_) {
+    if (scope.account != account) continue;
+    for (const auto& [name, pending] : tables) {
+      if (pending.change.restore && !pending.over(now))
+        found.push_back({scope, name, *pending.change.restore});
+    }
+  }
+  return found;
 }
 
 std::optional<TableChange> TableChanges::find(const engine::Scope& scope, std::string_view table_name) const {
-  if (delay_.count() <= 0) return std::nullopt;
+  if (empty()) return std::nullopt;
   const engine::Lock lock(mutex_);
   const auto tables = pending_.find(scope);
   if (tables == pending_.end()) return std::nullopt;
   const auto found = tables->second.find(table_name);
-  if (found == tables->second.end() || found->second.end <= engine::host_time()) return std::nullopt;
+  if (found == tables->second.end() || found->second.over(engine::host_time())) return std::nullopt;
   return found->second.change;
 }
 
@@ -41,13 +98,13 @@ std::optional<TableStatus> TableChanges::status(const engine::Scope& scope,
 std::vector<std::string> TableChanges::deleting(const engine::Scope& scope,
                                                 std::string_view start_after) const {
   std::vector<std::string> names;
-  if (delay_.count() <= 0) return names;
+  if (empty()) return names;
   const HostTime now = engine::host_time();
   const engine::Lock lock(mutex_);
   const auto tables = pending_.find(scope);
   if (tables == pending_.end()) return names;
   for (auto table = tables->second.upper_bound(start_after); table != tables->second.end(); ++table) {
-    if (table->second.change.status == TableStatus::deleting && table->second.end > now)
+    if (table->second.change.status == TableStatus::deleting && !table->second.over(now))
       names.push_back(table->first);
   }
   return names;

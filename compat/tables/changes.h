@@ -11,10 +11,15 @@
 //   changes.begin(scope, {TableStatus::creating, table->description()});
 //   changes.find(scope, "carts");                 // what was announced, or nothing: the table has settled
 //
-// Thread-safe. Without a delay it is always empty.
+// A table whose items are still being restored is CREATING for as long as that takes, with a delay and
+// without, and is on its way until somebody settles it.
+//
+// Thread-safe. Without a delay, and while nothing is being restored, it is empty.
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,12 +41,20 @@ enum class TableStatus { creating, updating, deleting, active };
 // What it says of single global or vector indexes, by name: "UPDATING", "DELETING".
 using IndexStatuses = std::map<std::string, std::string_view>;
 
+// DescribeTable's RestoreSummary.
+struct RestoreSummary {
+  std::string backup_arn;  // empty: it is restored to a point in time
+  std::string table_arn;
+  engine::Instant at = 0;
+};
+
 struct TableChange {
   TableStatus status;
   std::shared_ptr<const engine::Table> shown;
   IndexStatuses index_statuses = {};
   bool encrypts = false;                          // SSEDescription is UPDATING, too
   std::set<std::string, std::less<>> warms = {};  // and WarmThroughput: of indexes, of the table as ""
+  std::optional<RestoreSummary> restore = {};     // of a table that is being created by a restore
 };
 
 class TableChanges {
@@ -49,7 +62,20 @@ class TableChanges {
   explicit TableChanges(std::chrono::milliseconds delay) : delay_(delay) {}
 
   void begin(const engine::Scope& scope, TableChange change);
-  void settle_all(std::string_view account);  // its tables are others now
+  // Until it is settled. In place of what the table's name was announced as before.
+  void hold(const engine::Scope& scope, TableChange change);
+  // What is held ends, with the delay from its beginning.
+  void settle(const engine::Scope& scope, std::string_view table_name);
+  // At once, whatever it was.
+  void drop(const engine::Scope& scope, std::string_view table_name);
+  void settle_all(std::string_view account);  // its tables are others now; what is held stays
+  // Restores whose tables are still CREATING, in all regions of the account.
+  struct Restoring {
+    engine::Scope scope;
+    std::string table_name;
+    RestoreSummary summary;
+  };
+  [[nodiscard]] std::vector<Restoring> restoring(std::string_view account) const;
   [[nodiscard]] std::optional<TableChange> find(const engine::Scope& scope,
                                                 std::string_view table_name) const;
   [[nodiscard]] std::optional<TableStatus> status(const engine::Scope& scope,
@@ -63,9 +89,14 @@ class TableChanges {
   struct Pending {
     TableChange change;
     HostTime end;
+    bool held = false;  // until it is settled; `end` is the earliest that it may be over then
+    [[nodiscard]] bool over(HostTime now) const { return !held && end <= now; }
   };
+  [[nodiscard]] bool empty() const { return delay_.count() <= 0 && held_.load() == 0; }
+  void forget_what_is_over(HostTime now) REQUIRES(mutex_);
 
   const std::chrono::milliseconds delay_;
+  std::atomic<std::size_t> held_{0};  // of pending_
   mutable engine::Mutex mutex_;
   std::map<engine::Scope, std::map<std::string, Pending, std::less<>>> pending_ GUARDED_BY(mutex_);
 };

@@ -47,8 +47,13 @@ Result<std::shared_ptr<engine::LiveTable>> find_named_table(const Context& conte
                                                             std::string_view name_or_arn) {
   TRY(const auto name, resolve_table_name(context, name_or_arn));
   auto table = look_up(context, name);
-  if (table == nullptr) return named_table_not_found(name);
+  if (table == nullptr || is_being_restored(context, name)) return named_table_not_found(name);
   return table;
+}
+
+bool is_being_restored(const Context& context, std::string_view table_name) {
+  const auto change = context.table_changes.find(context.scope, table_name);
+  return change && change->status == TableStatus::creating && change->restore.has_value();
 }
 
 Result<void> check_settled(const Context& context, std::string_view table_name) {

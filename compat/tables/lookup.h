@@ -25,9 +25,12 @@ Result<std::string> resolve_table_name(const Context& context, std::string_view 
 // being created has none.
 Result<std::shared_ptr<engine::LiveTable>> find_table(const Context& context, std::string_view name_or_arn);
 
-// For operations on tables: "Requested resource not found: Table: X not found".
+// For operations on tables: "Requested resource not found: Table: X not found". So it is said of one that is
+// being restored, too, by all operations but DescribeTable and DeleteTable.
 Result<std::shared_ptr<engine::LiveTable>> find_named_table(const Context& context,
                                                             std::string_view name_or_arn);
+
+bool is_being_restored(const Context& context, std::string_view table_name);
 
 // For changes of tables: ResourceInUseException "Attempt to change a resource which is still in use: Table is
 // being created: X", or updated, or deleted.

@@ -66,6 +66,15 @@ constexpr auto members<ResourcePolicy> = std::tuple{
 };
 
 template <>
+constexpr auto members<RestoreOrigin> = std::tuple{
+    Member{"backup_arn", &RestoreOrigin::backup_arn},
+    Member{"table_arn", &RestoreOrigin::table_arn},
+    Member{"at", &RestoreOrigin::at},
+    Member{"point", &RestoreOrigin::point},
+    Member{"source_table", &RestoreOrigin::source_table},
+};
+
+template <>
 constexpr auto members<SearchElement> = std::tuple{
     Member{"name", &SearchElement::name},
     Member{"hash", &SearchElement::hash},
@@ -95,6 +104,7 @@ constexpr auto members<TableSettings> = std::tuple{
     Member{"ttl_changed", &TableSettings::ttl_changed},
     Member{"recovery_since", &TableSettings::recovery_since},
     Member{"recovery_days", &TableSettings::recovery_days},
+    Member{"restored_from", &TableSettings::restored_from},
     Member{"deletion_protection", &TableSettings::deletion_protection},
     Member{"table_class", &TableSettings::table_class},
     Member{"table_class_changed", &TableSettings::table_class_changed},

@@ -80,6 +80,17 @@ struct VectorIndex {
   [[nodiscard]] const SearchElement* hash() const;  // nullptr: it has none
 };
 
+// Where a table is being restored from. It stands in the table's description from its making until all of its
+// items are there, so that a restart finds what it has to go on with.
+struct RestoreOrigin {
+  std::string backup_arn;        // empty: a point in time of the table
+  std::string table_arn;         // the source's
+  engine::Instant at = 0;        // RestoreDateTime: the backup's creation, or the point in time
+  std::int64_t point = 0;        // engine::PointId of the backup
+  std::int64_t source_table = 0;  // engine::TableId, of a point in time
+  friend bool operator==(const RestoreOrigin&, const RestoreOrigin&) = default;
+};
+
 using Tags = std::map<std::string, std::string>;
 
 struct TableSettings {
@@ -91,9 +102,10 @@ struct TableSettings {
   OnDemandLimits on_demand_limits;
   std::optional<WarmThroughput> warm;
   std::optional<engine::Instant> ttl_changed;
-  // Described, so that clients find what they asked for; nothing can be restored.
+  // Whether recovery is on: what there is to go back to is engine::History's to say (backups/recovery.h).
   std::optional<engine::Instant> recovery_since;
   std::int64_t recovery_days = 35;
+  std::optional<RestoreOrigin> restored_from;  // nothing: it is whole
   bool deletion_protection = false;
   std::string table_class;  // empty: never set
   std::optional<engine::Instant> table_class_changed;

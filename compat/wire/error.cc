@@ -29,6 +29,8 @@ constexpr std::string_view ours = "mayfly";
 // In the order of Kind.
 constexpr Form forms[] = {
     {Kind::access_denied, 400, coral, "AccessDeniedException", "AccessDenied", true},
+    {Kind::backup_in_use, 400, dynamodb, "BackupInUseException", "BackupInUse"},
+    {Kind::backup_not_found, 400, dynamodb, "BackupNotFoundException", "BackupNotFound"},
     {Kind::conditional_check_failed, 400, dynamodb, "ConditionalCheckFailedException",
      "ConditionalCheckFailed"},
     {Kind::duplicate_item, 400, dynamodb, "DuplicateItemException", "DuplicateItem"},
@@ -40,7 +42,7 @@ constexpr Form forms[] = {
      "IdempotentParameterMismatch", true},
     {Kind::incomplete_signature, 400, coral, "IncompleteSignatureException", "IncompleteSignature"},
     {Kind::internal_server_error, 500, dynamodb, "InternalServerError"},
-    {Kind::invalid_export_time, 400, dynamodb, "InvalidExportTimeException", "InvalidExportTime"},
+    {Kind::invalid_restore_time, 400, dynamodb, "InvalidRestoreTimeException", "InvalidRestoreTime"},
     {Kind::invalid_signature, 400, coral, "InvalidSignatureException", "InvalidSignature"},
     {Kind::item_collection_size_limit_exceeded, 400, dynamodb, "ItemCollectionSizeLimitExceededException",
      "ItemCollectionSizeLimitExceeded"},
@@ -56,6 +58,8 @@ constexpr Form forms[] = {
     {Kind::resource_in_use, 400, dynamodb, "ResourceInUseException", "ResourceInUse"},
     {Kind::resource_not_found, 400, dynamodb, "ResourceNotFoundException", "ResourceNotFound"},
     {Kind::serialization, 400, coral, "SerializationException", "Serialization", true},
+    {Kind::table_already_exists, 400, dynamodb, "TableAlreadyExistsException", "TableAlreadyExists"},
+    {Kind::table_in_use, 400, dynamodb, "TableInUseException", "TableInUse"},
     {Kind::table_not_found, 400, dynamodb, "TableNotFoundException", "TableNotFound"},
     {Kind::throttling, 400, availability, "ThrottlingException", "Throttling"},
     {Kind::transaction_canceled, 400, dynamodb, "TransactionCanceledException", "TransactionCanceled", true},
@@ -151,6 +155,28 @@ Unexpected<Error> resource_not_found(std::string message) {
 Unexpected<Error> resource_in_use(std::string message) {
   return make(Kind::resource_in_use, std::move(message));
 }
+
+Unexpected<Error> backup_in_use(std::string message) {
+  return make(Kind::backup_in_use, std::move(message));
+}
+
+Unexpected<Error> backup_not_found(std::string message) {
+  return make(Kind::backup_not_found, std::move(message));
+}
+
+Unexpected<Error> invalid_restore_time(std::string message) {
+  return make(Kind::invalid_restore_time, std::move(message));
+}
+
+Unexpected<Error> point_in_time_recovery_unavailable(std::string message) {
+  return make(Kind::point_in_time_recovery_unavailable, std::move(message));
+}
+
+Unexpected<Error> table_already_exists(std::string message) {
+  return make(Kind::table_already_exists, std::move(message));
+}
+
+Unexpected<Error> table_in_use(std::string message) { return make(Kind::table_in_use, std::move(message)); }
 
 Unexpected<Error> conditional_check_failed(std::string item_json) {
   return make(Kind::conditional_check_failed, "The conditional request failed",

@@ -23,6 +23,8 @@ struct Error {
   enum class Kind : std::uint8_t {
     // DynamoDB's, and what stands before every service of AWS
     access_denied,
+    backup_in_use,
+    backup_not_found,
     conditional_check_failed,
     duplicate_item,
     expired_iterator,
@@ -32,7 +34,7 @@ struct Error {
     idempotent_parameter_mismatch,
     incomplete_signature,
     internal_server_error,
-    invalid_export_time,
+    invalid_restore_time,
     invalid_signature,
     item_collection_size_limit_exceeded,
     limit_exceeded,
@@ -44,6 +46,8 @@ struct Error {
     resource_in_use,
     resource_not_found,
     serialization,
+    table_already_exists,
+    table_in_use,
     table_not_found,
     throttling,
     transaction_canceled,
@@ -115,6 +119,12 @@ Unexpected<Error> table_not_found(std::string message);  // of backups: others s
 Unexpected<Error> global_table_not_found(std::string message);
 Unexpected<Error> policy_not_found(std::string message);
 Unexpected<Error> resource_in_use(std::string message);
+Unexpected<Error> backup_in_use(std::string message);
+Unexpected<Error> backup_not_found(std::string message);
+Unexpected<Error> invalid_restore_time(std::string message);
+Unexpected<Error> point_in_time_recovery_unavailable(std::string message);
+Unexpected<Error> table_already_exists(std::string message);  // of restores, as the next one
+Unexpected<Error> table_in_use(std::string message);
 Unexpected<Error> conditional_check_failed(
     std::string item_json = {});  // item_json: {} of the old item, or empty
 // `reasons_json` is the list CancellationReasons.

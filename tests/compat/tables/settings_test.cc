@@ -41,7 +41,7 @@ std::string stored_bytes(std::string_view text) {
 TableSettings every_table_setting() {
   TableSettings settings;
   auto& [on_demand, on_demand_since, throughput, on_demand_limits, warm, ttl_changed, recovery_since,
-         recovery_days, deletion_protection, table_class, table_class_changed, kms_key_arn, insights, policy,
+         recovery_days, restored_from, deletion_protection, table_class, table_class_changed, kms_key_arn, insights, policy,
          settings_replication, vector_indexes, tags] = settings;
   on_demand = true;
   on_demand_since = TableSettings::since_creation;
@@ -51,6 +51,7 @@ TableSettings every_table_setting() {
   ttl_changed = 10;
   recovery_since = 11;
   recovery_days = 12;
+  restored_from = {"backup", "table", 16, 17, 18};
   deletion_protection = true;
   table_class = "STANDARD";
   table_class_changed = 13;
