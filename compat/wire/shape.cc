@@ -235,12 +235,12 @@ bool matches_pattern(std::string_view pattern, std::string_view text) {
   }
   if (pattern == client_token_pattern) return !text.empty() && text.find('$') == text.npos;
   if (pattern == account_pattern) return text.size() == 12 && std::all_of(text.begin(), text.end(), is_digit);
-  const bool has_name_characters =
-      !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-        return is_alphanumeric(c) || c == '_' || c == '.' || c == '-';
-      });
+  const bool has_name_characters = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return is_alphanumeric(c) || c == '_' || c == '.' || c == '-';
+  });
   if (pattern == bucket_name_pattern)
-    return has_name_characters && text.size() > 1 && is_alphanumeric(text.front()) && is_alphanumeric(text.back());
+    return has_name_characters && text.size() > 1 && is_alphanumeric(text.front()) &&
+           is_alphanumeric(text.back());
   assert(pattern == name_pattern);
   return has_name_characters;
 }

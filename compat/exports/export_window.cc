@@ -1,0 +1,89 @@
+#include "compat/exports/export_window.h"
+
+#include <algorithm>
+#include <string>
+
+#include "engine/history.h"
+
+namespace mayfly::compat::exports {
+namespace {
+
+using engine::Instant;
+
+// How far behind now the latest instant is that may be named. An export that names none is of now.
+constexpr Instant restorable_after_ms = 5 * 60 * 1000;
+
+// "2026-10-08T22:51:50Z", with a fraction only where there is one.
+std::string printed(Instant instant) {
+  std::string text = engine::iso8601(instant);
+  constexpr std::string_view whole = ".000Z";
+  if (text.ends_with(whole)) text.replace(text.size() - whole.size(), whole.size(), "Z");
+  return text;
+}
+
+Unexpected<Error> not_enabled(const engine::Table& table) {
+  return error::point_in_time_recovery_unavailable("Point in time recovery is not enabled for table '" +
+                                                   table.name + "'");
+}
+
+Result<Instant> resolve_time(const Context& context, const engine::LiveTable& live,
+                             const engine::Table& table, const ExportRequest& asked) {
+  const auto restorable = context.database.history().restorable(live);
+  if (!restorable) return not_enabled(table);
+  const Instant now = context.now();
+  if (!asked.time) return now;
+  if (*asked.time > now || *asked.time < table.created)
+    return error::invalid_export_time("Export Time is invalid");
+  const Instant latest = std::max(restorable->earliest, now - restorable_after_ms);
+  if (*asked.time < restorable->earliest || *asked.time > latest) return export_time_unavailable();
+  return *asked.time;
+}
+
+Result<Instant> resolve_period(const Context& context, const engine::LiveTable& live,
+                               const engine::Table& table, const ExportRequest& asked) {
+  const Instant now = context.now();
+  if (*asked.from < table.created) {
+    return error::invalid_export_time(
+        "Incremental export period from time cannot be less than the table creation time : " +
+        printed(*asked.from));
+  }
+  if (asked.to && *asked.to > now) {
+    return error::invalid_export_time(
+        "Incremental export period to time cannot be greater than the current time : " + printed(*asked.to));
+  }
+  constexpr Instant second_ms = 1000;
+  const Instant to = asked.to.value_or(now / second_ms * second_ms);
+  if (to - *asked.from < window_ms_min) {
+    return error::invalid_export_time(
+        "Difference between export period from time and export period to time is less than 15 minutes");
+  }
+  if (to - *asked.from > window_ms_max) {
+    return error::invalid_export_time(
+        "Difference between export period from time and export period to time is greater than 24 hours");
+  }
+  const auto restorable = context.database.history().restorable(live);
+  if (!restorable) return not_enabled(table);
+  if (*asked.from < restorable->earliest) return export_time_unavailable();
+  return to;
+}
+
+}  // namespace
+
+Unexpected<Error> export_time_unavailable() {
+  return error::invalid_export_time("Point in Time Recovery is not available for specified export time");
+}
+
+Result<Instant> resolve_window(const Context& context, const engine::LiveTable& table,
+                               const ExportRequest& asked) {
+  const auto description = table.description();
+  return asked.incremental() ? resolve_period(context, table, *description, asked)
+                             : resolve_time(context, table, *description, asked);
+}
+
+std::unique_ptr<Records> records_of(const engine::Database& database, const engine::LiveTable& table,
+                                    const ExportRequest& asked) {
+  return asked.incremental() ? changes_between(database, table, *asked.from, asked.until)
+                             : items_at(database, table, asked.until);
+}
+
+}  // namespace mayfly::compat::exports

@@ -1,0 +1,35 @@
+// Which past a request asks for, and whether it can be gone back to.
+//
+//   TRY(asked.until, resolve_window(context, *table, asked));     // then records_of stands on it
+//
+// Rules, messages and their order: measured on AWS in October 2026 (aws-controllers-k8s/dynamodb-controller,
+// DDB-EXPORT-001, 003, 004 and 019), but for what docs/differences.md says was not.
+#pragma once
+
+#include <memory>
+
+#include "compat/context.h"
+#include "compat/exports/export_request.h"
+#include "compat/exports/records.h"
+#include "compat/wire/error.h"
+#include "engine/catalog.h"
+
+namespace mayfly::compat::exports {
+
+inline constexpr engine::Instant window_ms_min = 15 * 60 * 1000;
+inline constexpr engine::Instant window_ms_max = 24 * 60 * 60 * 1000;
+
+// ExportRequest's `until`. PointInTimeRecoveryUnavailableException "Point in time recovery is not enabled for
+// table 'carts'", InvalidExportTimeException "Export Time is invalid" and others.
+Result<engine::Instant> resolve_window(const Context& context, const engine::LiveTable& table,
+                                       const ExportRequest& asked);
+
+// What the export reads; nullptr: recovery was switched off meanwhile, or gave the instant up. Requires:
+// `until` is resolved.
+std::unique_ptr<Records> records_of(const engine::Database& database, const engine::LiveTable& table,
+                                    const ExportRequest& asked);
+
+// "Point in Time Recovery is not available for specified export time"
+Unexpected<Error> export_time_unavailable();
+
+}  // namespace mayfly::compat::exports
