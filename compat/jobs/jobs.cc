@@ -195,7 +195,7 @@ std::vector<std::string> Jobs::log(const Job& job) const {
   return lines;
 }
 
-Jobs::Load Jobs::load() const {
+Jobs::Occupancy Jobs::occupancy() const {
   const engine::Lock lock(mutex_);
   return {running_.size(), waiting_.size()};
 }

@@ -86,10 +86,10 @@ class Jobs {
   bool settle(std::string_view account, engine::RealTime deadline, const std::stop_token& stop = {});
 
   // How many run and how many wait, of all accounts.
-  struct Load {
+  struct Occupancy {
     std::size_t running = 0, waiting = 0;
   };
-  [[nodiscard]] Load load() const;
+  [[nodiscard]] Occupancy occupancy() const;
 
  private:
   class Runner;                                                                       // one job's task

@@ -1,0 +1,358 @@
+#include "compat/jobs/jobs.h"
+
+#include <catch2/catch.hpp>
+#include <thread>
+
+#include "compat/jobs/bucket_call.h"
+#include "tests/support/engine_world.h"
+#include "tests/support/stepped_scheduler.h"
+
+namespace mayfly::testing {
+namespace {
+
+using namespace compat::jobs;
+
+const Scope scope{std::string(account), "us-east-1"};
+
+// What a work does is the test's: it counts steps, and ends when it is told to.
+struct Script {
+  int steps = 0, dropped = 0;
+  std::function<Step(Run&)> step = [](Run&) { return Step::waits(); };
+};
+
+class Scripted final : public Work {
+ public:
+  explicit Scripted(Script& script) : script_(script) {}
+  ~Scripted() override { ++script_.dropped; }
+  Step step(Run& run) override {
+    ++script_.steps;
+    return script_.step(run);
+  }
+
+ private:
+  Script& script_;
+};
+
+// A database whose jobs are stepped by the test.
+struct JobsWorld {
+  explicit JobsWorld(DatabaseOptions options = {.reap = false}) {
+    options.make_scheduler = [this](std::size_t) { return scheduler; };
+    world.emplace(std::move(options));
+    open();
+  }
+  void open() {
+    jobs.emplace(world->database(), [this](std::string_view sentence) { reports.emplace_back(sentence); });
+  }
+  void reopen() {
+    jobs.reset();
+    scheduler = std::make_shared<SteppedScheduler>(clock, 1);
+    world->reopen();
+    open();
+  }
+
+  std::shared_ptr<const Job> start(Script& script, Kind kind = Kind::table_import, std::string token = {}) {
+    Job job = jobs->draft(scope, kind);
+    job.arn = "arn:" + job.id;
+    job.client_token = std::move(token);
+    const auto started = jobs->start(std::move(job), std::make_unique<Scripted>(script), always);
+    REQUIRE(started);
+    return *started;
+  }
+  static compat::Result<bool> always(const Jobs::Present&) { return true; }
+  [[nodiscard]] std::shared_ptr<const Job> look(const Job& job) const {
+    return jobs->find(job.scope, job.kind, job.id);
+  }
+  [[nodiscard]] Status status(const Job& job) const { return look(job)->status(); }
+
+  std::shared_ptr<SteppedClock> clock = std::make_shared<SteppedClock>(start_ms);
+  std::shared_ptr<SteppedScheduler> scheduler = std::make_shared<SteppedScheduler>(clock, 1);
+  std::optional<World> world;
+  std::vector<std::string> reports;
+  std::optional<Jobs> jobs;
+};
+
+Step end_completed(Run&) { return Step::ends({Status::completed}); }
+
+}  // namespace
+
+TEST_CASE("a job's steps come one after the other, and what each brought about is seen", "[jobs]") {
+  JobsWorld world;
+  Script script;
+  script.step = [&](Run& run) {
+    run.progress.done += 10;
+    run.progress.total = 40;
+    ++run.progress.counts["ProcessedItemCount"];
+    return run.progress.done == 40 ? Step::ends({Status::failed, "ItemValidationError", "why"})
+                                   : Step::goes_on();
+  };
+  const auto job = world.start(script);
+  CHECK(job->status() == Status::in_progress);
+  CHECK(job->percent() == 0);
+  CHECK(job->started == world.world->now());
+  CHECK(world.scheduler->step_one());
+  CHECK(world.look(*job)->percent() == 25);
+  CHECK(world.look(*job)->count("ProcessedItemCount") == 1);
+  world.scheduler->run();
+  const auto ended = world.look(*job);
+  CHECK(script.steps == 4);
+  CHECK(script.dropped == 1);
+  CHECK(ended->status() == Status::failed);
+  CHECK(ended->percent() == 100);
+  CHECK(ended->ending.failure_code == "ItemValidationError");
+  CHECK(ended->ended == world.world->now());
+  CHECK(world.jobs->settle(account, host_time()));
+}
+
+TEST_CASE("a few jobs of an account run at once, the others wait and are in progress like them", "[jobs]") {
+  JobsWorld world;
+  std::vector<Script> scripts(running_max + 2);
+  std::vector<std::shared_ptr<const Job>> started;
+  for (Script& script : scripts) started.push_back(world.start(script));
+  world.scheduler->run();
+  for (std::size_t i = 0; i < scripts.size(); ++i) CHECK(scripts[i].steps == (i < running_max ? 1 : 0));
+  for (const auto& job : started) CHECK(world.status(*job) == Status::in_progress);
+  CHECK(world.jobs->occupancy().waiting == 2);
+  CHECK_FALSE(world.jobs->settle(account, host_time()));
+
+  // One that waits is cancelled at once; one that runs ends as its work says.
+  CHECK(world.jobs->cancel(scope, Kind::table_import, started.back()->id)->status() == Status::cancelled);
+  CHECK(scripts.back().dropped == 1);
+  scripts[0].step = [](Run& run) {
+    return run.stop.stop_requested() ? Step::ends({Status::cancelled}) : Step::waits();
+  };
+  CHECK(world.jobs->cancel(scope, Kind::table_import, started[0]->id)->status() == Status::cancelling);
+  world.scheduler->run();
+  CHECK(world.status(*started[0]) == Status::cancelled);
+  CHECK(scripts[2].steps == 1);
+  CHECK(world.jobs->cancel(scope, Kind::table_import, started[0]->id)->status() == Status::cancelled);
+  CHECK(world.jobs->cancel(scope, Kind::table_export, started[0]->id) == nullptr);
+}
+
+TEST_CASE("what a work waits for wakes its job", "[jobs]") {
+  JobsWorld world;
+  Script script;
+  BucketCall<int> call;
+  compat::buckets::Done<int> done;
+  script.step = [&](Run& run) {
+    if (!call.under_way()) {
+      call.start(run, [&](auto told) { done = told; });
+      return Step::waits();
+    }
+    const auto outcome = call.take();
+    return outcome && **outcome == 7 ? Step::ends({Status::completed}) : Step::waits();
+  };
+  const auto job = world.start(script);
+  world.scheduler->run();
+  CHECK(world.status(*job) == Status::in_progress);
+  done(7);
+  world.scheduler->run();
+  CHECK(world.status(*job) == Status::completed);
+  done(7);  // nobody waits any more
+  world.scheduler->run();
+}
+
+TEST_CASE("the token of a job finds it for eight hours after its end, and ids are never given twice",
+          "[jobs]") {
+  JobsWorld world;
+  Script script;
+  script.step = end_completed;
+  const auto first = world.start(script, Kind::table_import, "t");
+  const auto same = [&](Kind kind) {
+    std::string id;
+    Job draft = world.jobs->draft(scope, kind);
+    CHECK(draft.id > first->id);
+    draft.client_token = "t";
+    const auto decide = [&](const Jobs::Present& present) -> compat::Result<bool> {
+      if (present.same_token != nullptr) id = present.same_token->id;
+      return compat::error::validation("no");
+    };
+    CHECK_FALSE(world.jobs->start(std::move(draft), std::make_unique<Scripted>(script), decide));
+    return id;
+  };
+  CHECK(same(Kind::table_import) == first->id);
+  CHECK(same(Kind::bulk_put).empty());
+  world.scheduler->run();
+  world.world->advance(world.world->now() + 8 * 3'600'000 - 1);
+  CHECK(same(Kind::table_import) == first->id);
+  world.world->advance(world.world->now() + 1);
+  CHECK(same(Kind::table_import).empty());
+}
+
+TEST_CASE("jobs are listed latest first, and forgotten after 90 days of the account's time", "[jobs]") {
+  JobsWorld world;
+  Script script;
+  script.step = [](Run& run) {
+    run.log.push_back("a line");
+    return Step::ends({Status::completed});
+  };
+  const auto first = world.start(script), second = world.start(script);
+  Script runs;
+  const auto third = world.start(runs, Kind::bulk_put);
+  world.scheduler->run();
+  const auto listed = world.jobs->list(scope, Kind::table_import);
+  REQUIRE(listed.size() == 2);
+  CHECK(listed[0]->id == second->id);
+  CHECK(listed[1]->id == first->id);
+  CHECK(world.jobs->list(account).size() == 3);
+  CHECK(world.jobs->log(*first) == std::vector<std::string>{"a line"});
+  world.world->advance(world.world->now() + remembered_ms);
+  CHECK(world.jobs->list(scope, Kind::table_import).size() == 2);
+  world.world->advance(world.world->now() + 1);
+  CHECK(world.jobs->list(scope, Kind::table_import).empty());
+  CHECK(world.look(*first) == nullptr);
+  CHECK(world.status(*third) == Status::in_progress);
+  static_cast<void>(world.start(script));  // which erases what is forgotten
+  CHECK(world.world->database().documents().list(document_kind).size() == 2);
+  CHECK(world.world->database().documents().list("@job-log").empty());
+}
+
+TEST_CASE("of too many jobs those that ended first are forgotten", "[jobs]") {
+  JobsWorld world;
+  Script script;
+  script.step = end_completed;
+  const auto first = world.start(script);
+  for (std::size_t i = 1; i < remembered_max; ++i) {
+    static_cast<void>(world.start(script));
+    world.scheduler->run();
+  }
+  CHECK(world.look(*first) != nullptr);
+  static_cast<void>(world.start(script));
+  CHECK(world.look(*first) == nullptr);
+  CHECK(world.jobs->list(scope, Kind::table_import).size() == remembered_max);
+}
+
+TEST_CASE("a job that ran when the server ended has failed, and that is reported", "[jobs]") {
+  Directory directory;
+  JobsWorld world({.directory = directory.path(), .reap = false});
+  Script runs, ended, waits, waits_too;
+  ended.step = end_completed;
+  runs.step = [](Run& run) {
+    if (run.progress.done == 3) return Step::waits();
+    ++run.progress.done;
+    return Step::goes_on();
+  };
+  const auto first = world.start(ended);
+  world.scheduler->run();
+  const auto second = world.start(runs), third = world.start(waits), fourth = world.start(waits_too);
+  world.scheduler->run();
+  world.reopen();
+  CHECK(world.status(*first) == Status::completed);
+  for (const auto& job : {second, third, fourth}) {
+    CHECK(world.status(*job) == Status::failed);
+    CHECK(world.look(*job)->ending.failure_message == "The server ended while it was running.");
+  }
+  CHECK(world.look(*second)->progress.done == 3);
+  REQUIRE(world.reports.size() == 3);
+  CHECK(world.reports[0] ==
+        "the import " + second->arn + " was running when the server ended: it has failed");
+  CHECK(world.jobs->draft(scope, Kind::table_import).id > fourth->id);
+  world.reopen();  // and it is said once
+  CHECK(world.reports.size() == 3);
+}
+
+TEST_CASE("a reset ends an account's jobs, a restore brings the snapshot's back, and no step follows",
+          "[jobs]") {
+  JobsWorld world;
+  Database& database = world.world->database();
+  Script ended, runs, later;
+  ended.step = end_completed;
+  runs.step = later.step = [](Run&) { return Step::goes_on(); };
+  const auto first = world.start(ended);
+  world.scheduler->run();
+  const auto second = world.start(runs);
+  world.scheduler->step_one();
+  const SnapshotId snapshot = database.take_snapshot(account);
+  const auto third = world.start(later);
+  world.scheduler->step_one();
+  world.scheduler->step_one();
+
+  const int steps = runs.steps + later.steps;
+  CHECK(database.restore_snapshot(account, snapshot));
+  CHECK(world.status(*first) == Status::completed);
+  CHECK(world.status(*second) == Status::failed);
+  CHECK(world.look(*third) == nullptr);
+  CHECK(world.jobs->settle(account, host_time()));
+  world.scheduler->run();
+  CHECK(runs.steps + later.steps == steps);
+  CHECK(runs.dropped == 1);
+  CHECK(later.dropped == 1);
+  CHECK(world.jobs->draft(scope, Kind::table_import).id > third->id);
+
+  static_cast<void>(world.start(runs));
+  world.scheduler->step_one();
+  database.reset(account);
+  CHECK(world.jobs->list(account).empty());
+  world.scheduler->run();
+  CHECK(runs.dropped == 2);
+  CHECK(database.documents().list(document_kind).empty());
+}
+
+TEST_CASE("a job whose storage fails has failed once that can be stored, and the next one runs", "[jobs]") {
+  bool fails = false;
+  JobsWorld world({.reap = false, .write_fails = [&] { return fails; }});
+  std::vector<Script> scripts(running_max + 1);
+  for (Script& script : scripts) {
+    script.step = [&](Run& run) {
+      ++run.progress.done;
+      return Step::goes_on();
+    };
+  }
+  std::vector<std::shared_ptr<const Job>> started;
+  for (Script& script : scripts) started.push_back(world.start(script));
+  fails = true;
+  world.scheduler->run();
+  CHECK(world.status(*started[0]) == Status::in_progress);
+  CHECK(world.look(*started[0])->progress.done == 0);
+  fails = false;
+  for (Script& script : scripts) script.step = end_completed;
+  world.clock->move(60'000);
+  world.scheduler->run();
+  CHECK(world.status(*started[0]) == Status::failed);
+  CHECK(world.look(*started[0])->ending.failure_code == "InternalServerError");
+  CHECK(world.status(*started.back()) == Status::completed);
+}
+
+TEST_CASE("jobs run, are cancelled, snapshot and reset at once, and none is left behind", "[jobs]") {
+  World world;  // threads step them
+  Jobs jobs(world.database(), {});
+  std::atomic<int> alive = 0;
+  struct Busy final : Work {
+    explicit Busy(std::atomic<int>& alive_) : alive(alive_) { ++alive; }
+    ~Busy() override { --alive; }
+    Step step(Run& run) override {
+      if (run.stop.stop_requested()) return Step::ends({Status::cancelled});
+      return ++run.progress.done == 200 ? Step::ends({Status::completed}) : Step::goes_on();
+    }
+    std::atomic<int>& alive;
+  };
+  const auto starts = [&] {
+    for (int i = 0; i < 40; ++i) {
+      const auto request = world.database().begin_request(account);
+      Job draft = jobs.draft(scope, Kind::table_import);
+      const std::string id = draft.id;
+      REQUIRE(jobs.start(std::move(draft), std::make_unique<Busy>(alive), JobsWorld::always));
+      if (i % 3 == 0) static_cast<void>(jobs.cancel(scope, Kind::table_import, id));
+      static_cast<void>(jobs.list(account));
+    }
+  };
+  std::thread one(starts), other(starts);
+  std::thread replaces([&] {
+    for (int i = 0; i < 20; ++i) {
+      const SnapshotId snapshot = world.database().take_snapshot(account);
+      if (i % 2 == 0) {
+        static_cast<void>(world.database().restore_snapshot(account, snapshot));
+      } else {
+        world.database().reset(account);
+      }
+    }
+  });
+  one.join();
+  other.join();
+  replaces.join();
+  CHECK(jobs.settle(account, host_time() + std::chrono::seconds(60)));
+  for (const auto& job : jobs.list(account)) CHECK(job->over());
+  world.database().reset(account);
+  CHECK(jobs.list(account).empty());
+}
+
+}  // namespace mayfly::testing
