@@ -193,7 +193,7 @@ std::optional<Waiting> waits_as(const Request& request, const compat::Emulator& 
   if (!path.starts_with(admin_prefix))
     return if_so(compat::triggers::waits_for_function(request.method, path), Waiting::invocations);
   if (path == "/_mayfly/events") return Waiting::events;
-  if (path == "/_mayfly/await") return Waiting::awaits;
+  if (path == "/_mayfly/await" || path == "/_mayfly/jobs/await") return Waiting::awaits;
   const bool changes = request.method == "POST" || request.method == "PUT";
   return if_so(path != health_path, changes ? Waiting::changes : Waiting::calls);
 }

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compat/control/handlers.h"
+#include "compat/jobs/jobs.h"
 #include "compat/kinesis/destinations.h"
 #include "compat/triggers/triggers.h"
 
@@ -75,13 +76,15 @@ Unexpected<Error> would_go_back(engine::Instant to, engine::Instant now) {
                   print_time(now) + ". A reset or a snapshot's restore can go back.");
 }
 
-// Waits until what was written has reached functions and Kinesis, and says what has not.
+// Waits until what was written has reached functions and Kinesis, and until jobs are over, and says of
+// functions what has not.
 void add_settled(json::Tree& shown, Call& call, double seconds_max) {
   const auto time_max = std::chrono::milliseconds(std::llround(seconds_max * 1000));
   const auto deadline = engine::host_time() + time_max;
   const auto unfinished = call.emulator.triggers().settle(call.scope.account, time_max, call.stop);
   const bool kinesis = call.emulator.kinesis().settle(deadline, call.stop);
-  shown["settled"] = unfinished.empty() && kinesis;
+  const bool jobs = call.emulator.jobs().settle(call.scope.account, deadline, call.stop);
+  shown["settled"] = unfinished.empty() && kinesis && jobs;
   json::Tree& list = shown["unfinished"] = json::Tree::array();
   for (const auto& one : unfinished) {
     list.push_back({{"UUID", one.uuid},

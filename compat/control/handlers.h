@@ -42,6 +42,12 @@ Result<json::Tree> show_faults(Call& call);
 Result<json::Tree> put_faults(Call& call);
 Result<json::Tree> clear_faults(Call& call);
 
+// job_calls.cc
+Result<json::Tree> list_jobs(Call& call);
+Result<json::Tree> show_job(Call& call);
+Result<json::Tree> show_job_log(Call& call);
+Result<json::Tree> await_jobs(Call& call);
+
 // metrics_call.cc
 Result<json::Tree> show_metrics(Call& call);
 

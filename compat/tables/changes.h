@@ -6,20 +6,19 @@
 // deleted is thus gone already, from a crash's point of view too, and only its name and its description
 // linger.
 //
-// Nobody waits and nothing runs at the end: a change that is over is no longer found.
+// Nobody waits and nothing runs at the end: a change that is over is no longer found. A change that goes on
+// for as long as somebody works on it, an import's CREATING, is held instead (Held), with a delay and
+// without.
 //
 //   changes.begin(scope, {TableStatus::creating, table->description()});
 //   changes.find(scope, "carts");                 // what was announced, or nothing: the table has settled
 //
-// A table whose items are still being restored is CREATING for as long as that takes, with a delay and
-// without, and is on its way until somebody settles it.
-//
-// Thread-safe. Without a delay, and while nothing is being restored, it is empty.
+// Thread-safe. Without a delay it has only what is held.
 #pragma once
 
 #include <atomic>
 #include <chrono>
-#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -62,20 +61,24 @@ class TableChanges {
   explicit TableChanges(std::chrono::milliseconds delay) : delay_(delay) {}
 
   void begin(const engine::Scope& scope, TableChange change);
-  // Until it is settled. In place of what the table's name was announced as before.
-  void hold(const engine::Scope& scope, TableChange change);
-  // What is held ends, with the delay from its beginning.
-  void settle(const engine::Scope& scope, std::string_view table_name);
-  // At once, whatever it was.
-  void drop(const engine::Scope& scope, std::string_view table_name);
-  void settle_all(std::string_view account);  // its tables are others now; what is held stays
-  // Restores whose tables are still CREATING, in all regions of the account.
-  struct Restoring {
-    engine::Scope scope;
-    std::string table_name;
-    RestoreSummary summary;
+  // From now on until the Held goes, or all is settled. Requires: this outlives it.
+  class Held {
+   public:
+    ~Held() { of_.release(*this); }
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+
+   private:
+    friend class TableChanges;
+    Held(TableChanges& of, engine::Scope scope, std::string table_name, std::uint64_t number)
+        : of_(of), scope_(std::move(scope)), table_name_(std::move(table_name)), number_(number) {}
+    TableChanges& of_;
+    const engine::Scope scope_;
+    const std::string table_name_;
+    const std::uint64_t number_;
   };
-  [[nodiscard]] std::vector<Restoring> restoring(std::string_view account) const;
+  [[nodiscard]] std::unique_ptr<Held> hold(const engine::Scope& scope, TableChange change);
+  void settle_all(std::string_view account);  // its tables are others now
   [[nodiscard]] std::optional<TableChange> find(const engine::Scope& scope,
                                                 std::string_view table_name) const;
   [[nodiscard]] std::optional<TableStatus> status(const engine::Scope& scope,
@@ -89,16 +92,16 @@ class TableChanges {
   struct Pending {
     TableChange change;
     HostTime end;
-    bool held = false;  // until it is settled; `end` is the earliest that it may be over then
-    [[nodiscard]] bool over(HostTime now) const { return !held && end <= now; }
+    std::uint64_t held = 0;  // by whom; 0: by nobody
   };
-  [[nodiscard]] bool empty() const { return delay_.count() <= 0 && held_.load() == 0; }
-  void forget_what_is_over(HostTime now) REQUIRES(mutex_);
+  void release(const Held& held);
+  [[nodiscard]] bool is_empty() const { return delay_.count() <= 0 && held_.load() == 0; }
 
   const std::chrono::milliseconds delay_;
-  std::atomic<std::size_t> held_{0};  // of pending_
+  std::atomic<std::size_t> held_ = 0;  // how many are
   mutable engine::Mutex mutex_;
   std::map<engine::Scope, std::map<std::string, Pending, std::less<>>> pending_ GUARDED_BY(mutex_);
+  std::uint64_t last_held_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace mayfly::compat
