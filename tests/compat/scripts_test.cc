@@ -18,6 +18,8 @@
 //   @ advance 61s          moves the clock (ms, s, m, h, d); it starts at 2023-11-14T22:13:20Z = 1700000000
 //   @ expired 2            how many items the last advance deleted
 //   @ as 000000000042 eu-west-1    whose requests follow
+//   @ settle               waits until the account's jobs (exports, imports, bulk puts) are over
+//   @ object data/1.json {"Item":{"id":{"S":"1"}}}    puts a line into the bucket "bucket", the only one
 //
 // Each script has an emulator of its own. `< 200` alone means an empty body.
 #include <algorithm>
@@ -27,7 +29,10 @@
 #include <sstream>
 #include <vector>
 
+#include "compat/jobs/jobs.h"
+#include "tests/support/bucket_calls.h"
 #include "tests/support/effects.h"
+#include "tests/support/engine_world.h"
 #include "tests/support/json_match.h"
 #include "tests/support/test_emulator.h"
 
@@ -154,6 +159,14 @@ class Script {
       expired_ = emulator_.advance(duration(rest));
     } else if (what == "expired") {
       REQUIRE(std::to_string(expired_) == rest);
+    } else if (what == "settle") {
+      REQUIRE(emulator_.emulator().jobs().settle(emulator_.scope.account,
+                                                 engine::host_time() + std::chrono::seconds(60)));
+    } else if (what == "object") {
+      const auto [key, line] = split(rest);
+      const auto bucket = emulator_.emulator().buckets().find("bucket");
+      REQUIRE(bucket);
+      REQUIRE(BucketCalls{**bucket}.put(key, line + "\n").empty());
     } else {
       REQUIRE(what == "as");
       const auto [account, region] = split(rest);
@@ -161,7 +174,14 @@ class Script {
     }
   }
 
-  TestEmulator emulator_;
+  static compat::EmulatorOptions with_bucket(const std::string& path) {
+    compat::EmulatorOptions options;
+    options.buckets.directories = {{"bucket", path}};
+    return options;
+  }
+
+  Directory directory_;
+  TestEmulator emulator_{with_bucket(directory_.path())};
   Variables variables_;
   compat::Answer answer_;
   std::int64_t expired_ = 0;
