@@ -62,8 +62,8 @@ Step ExportWork::step(jobs::Run& run) {
 }
 
 buckets::Outcome<Step> ExportWork::go_on(jobs::Run& run) {
-  if (bucket_ == nullptr) {
-    TRY(bucket_, parts_.buckets.find(parts_.asked.bucket));
+  if (keys_.data.empty()) {
+    if (!parts_.bucket) return Unexpected{parts_.bucket.error()};
     keys_ = data_files::export_keys(parts_.asked.prefix, run.job.id,
                                     parts_.asked.incremental() ? ExportType::incremental : ExportType::full);
     run.progress.total = progress_total;
@@ -86,7 +86,7 @@ buckets::Outcome<Step> ExportWork::go_on(jobs::Run& run) {
 
 buckets::Outcome<bool> ExportWork::write_object(jobs::Run& run) {
   if (object_ == nullptr) {
-    object_ = std::make_unique<ObjectWriter>(*bucket_, object_key());
+    object_ = std::make_unique<ObjectWriter>(**parts_.bucket, object_key());
     object_->add(object_text(run));
     object_->end();
   }
@@ -130,7 +130,7 @@ buckets::Outcome<std::optional<bool>> ExportWork::write_data(jobs::Run& run) {
   while (partition_ < parts_.partitions) {
     if (file_ == nullptr) {
       file_ = std::make_unique<DataFile>(
-          *bucket_,
+          **parts_.bucket,
           keys_.data + data_files::data_file_name(database_.random(), parts_.asked.format_or_default()));
     }
     TRY(const bool idle, file_->object.advance(run));

@@ -41,7 +41,7 @@ inline constexpr std::string_view item_count = "ItemCount", billed_bytes = "Bill
 class ExportWork final : public jobs::Work {
  public:
   struct Parts {
-    const buckets::Buckets& buckets;
+    buckets::Outcome<std::shared_ptr<buckets::Bucket>> bucket;  // an error: there is none of the name
     std::shared_ptr<const engine::Table> table;
     std::unique_ptr<Records> records;
     ExportRequest asked;
@@ -72,8 +72,7 @@ class ExportWork final : public jobs::Work {
 
   engine::Database& database_;
   Parts parts_;
-  std::shared_ptr<buckets::Bucket> bucket_;  // nullptr: before the first step
-  data_files::ExportKeys keys_;
+  data_files::ExportKeys keys_;  // empty: before the first step
   Stage stage_ = Stage::started;
   std::unique_ptr<ObjectWriter> object_;
   std::unique_ptr<DataFile> file_;  // nullptr: none is open
