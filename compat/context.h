@@ -38,6 +38,13 @@ struct Context {
   std::uint64_t steps = 0;                          // of its expressions so far: items/write_item.h
   Frame frame = Frame::older;                       // the operation's
 
+  // The same for what goes on when the request is answered (jobs/work.h). Requires: `own` outlives it.
+  [[nodiscard]] Context for_job(const engine::Scope& own) const {
+    Context context{database, table_changes, kinesis, jobs, buckets, own, {}};
+    context.collection_bytes_max = collection_bytes_max;
+    context.tables_max = tables_max;
+    return context;
+  }
   [[nodiscard]] engine::Instant now() const { return database.now(scope.account); }
 };
 

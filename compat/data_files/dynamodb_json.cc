@@ -45,6 +45,7 @@ std::optional<Record> JsonLinesReader::next(Text& text, bool last) {
     } else if (const std::string_view found = rest.substr(0, end);
                found.find_first_not_of(" \t\r") != found.npos) {
       record = read_dynamodb_json(found);
+      if (keeps_json_ && *record) json_ = found;
     }
     looked_at_ = 0;
     text.pass(std::min(end, rest.size() - 1) + 1);

@@ -16,9 +16,11 @@ Record read_dynamodb_json(std::string_view text);
 
 class JsonLinesReader final : public RecordParser {
  public:
+  explicit JsonLinesReader(bool keeps_json = false) : keeps_json_(keeps_json) {}
   std::optional<Record> next(Text& text, bool last) override;
 
  private:
+  const bool keeps_json_;
   std::size_t looked_at_ = 0;  // of the text's rest, which has no end of a line there
 };
 

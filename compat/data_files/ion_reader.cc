@@ -41,10 +41,10 @@ void append_utf8(std::string& out, std::uint32_t code) {
 // and then all is.
 class Converter {
  public:
-  explicit Converter(std::string_view ion) : rest_(ion) {}
+  Converter(std::string_view ion, bool with_condition) : rest_(ion), with_condition_(with_condition) {}
 
   std::optional<std::string> record() {
-    std::string json;
+    std::string json = "{";
     bool has_item = false;
     if (!take("{")) return std::nullopt;
     while (!take("}")) {
@@ -53,13 +53,19 @@ class Converter {
       std::string value;
       json::Writer out(value);
       const bool is_item = *name == "Item";
-      if (is_item ? !item(out) : !attribute_value(out, 0)) return std::nullopt;
-      if (is_item) json = "{\"Item\":" + value + "}";
+      const bool is_condition = with_condition_ && is_part_of_condition(*name);
+      if (is_item ? !item(out) : is_condition ? !condition(out, *name) : !attribute_value(out, 0))
+        return std::nullopt;
+      if (is_item || is_condition) {
+        if (json.size() > 1) json += ',';
+        json::append_escaped(json, *name);
+        json += ':' + value;
+      }
       has_item = has_item || is_item;
       if (!take(",") && !starts_with('}')) return std::nullopt;
     }
     skip();
-    return has_item && rest_.empty() ? std::optional(json) : std::nullopt;
+    return has_item && rest_.empty() ? std::optional(json + "}") : std::nullopt;
   }
 
  private:
@@ -279,6 +285,33 @@ class Converter {
     return !rest_.starts_with("{{") && structure(out, 0);
   }
 
+  static bool is_part_of_condition(std::string_view name) {
+    return name == "ConditionExpression" || name == "ExpressionAttributeNames" ||
+           name == "ExpressionAttributeValues";
+  }
+  bool condition(json::Writer& out, std::string_view name) {
+    skip();
+    if (name == "ExpressionAttributeValues") return !rest_.starts_with("{{") && structure(out, 0);
+    if (name == "ConditionExpression") return text(out);
+    if (!take("{")) return false;
+    out.begin_object();
+    while (!take("}")) {
+      const auto placeholder = field_name();
+      if (!placeholder) return false;
+      out.key(*placeholder);
+      skip();
+      if (!text(out) || (!take(",") && !starts_with('}'))) return false;
+    }
+    out.end_object();
+    return true;
+  }
+  bool text(json::Writer& out) {
+    if (!starts_with('"') && !rest_.starts_with("'''")) return false;
+    const auto read = string();
+    if (read) out.string(*read);
+    return read.has_value();
+  }
+
   bool text_value(json::Writer& out, std::string_view type, const std::optional<std::string>& text) {
     if (!text) return false;
     out.key(type);
@@ -332,6 +365,7 @@ class Converter {
   }
 
   std::string_view rest_;
+  const bool with_condition_;
 };
 
 Record unreadable(std::string what) {
@@ -340,12 +374,16 @@ Record unreadable(std::string what) {
 
 }  // namespace
 
-std::optional<std::string> dynamodb_json_of_ion(std::string_view ion) { return Converter(ion).record(); }
+std::optional<std::string> dynamodb_json_of_ion(std::string_view ion, bool with_condition) {
+  return Converter(ion, with_condition).record();
+}
 
 Record IonReader::read(std::string_view ion) {
-  const auto json = is_utf8(ion) ? dynamodb_json_of_ion(ion) : std::nullopt;
+  auto json = is_utf8(ion) ? dynamodb_json_of_ion(ion, with_conditions_) : std::nullopt;
   if (!json) return unreadable("The text is no Ion of an Item");
-  return read_dynamodb_json(*json);
+  auto record = read_dynamodb_json(*json);
+  if (with_conditions_ && record) json_ = *std::move(json);
+  return record;
 }
 
 IonReader::Step IonReader::look_outside(std::string_view rest, std::size_t& place, bool last) {

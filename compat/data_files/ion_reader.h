@@ -16,12 +16,14 @@
 
 namespace mayfly::compat::data_files {
 
-// {Item:{…}} as {"Item":{…}}; nothing: it is no such struct. Requires: `ion` is UTF-8.
-std::optional<std::string> dynamodb_json_of_ion(std::string_view ion);
+// {Item:{…}} as {"Item":{…}}; nothing: it is no such struct. `with_condition`: its condition, too, whose
+// expression is a string, and its names a struct of strings. Requires: `ion` is UTF-8.
+std::optional<std::string> dynamodb_json_of_ion(std::string_view ion, bool with_condition = false);
 
 // Finds where structs begin and end; what is in them is dynamodb_json_of_ion's.
 class IonReader final : public RecordParser {
  public:
+  explicit IonReader(bool with_conditions = false) : with_conditions_(with_conditions) {}
   std::optional<Record> next(Text& text, bool last) override;
 
  private:
@@ -32,7 +34,9 @@ class IonReader final : public RecordParser {
   // Looks at what begins at `place`, and moves it on.
   Step look(std::string_view rest, std::size_t& place, bool last);
   Step look_outside(std::string_view rest, std::size_t& place, bool last);
-  static Record read(std::string_view ion);
+  Record read(std::string_view ion);
+
+  const bool with_conditions_;
 
   In in_ = In::plain;
   std::uint64_t depth_ = 0;    // of brackets within the struct, it included; 0: outside

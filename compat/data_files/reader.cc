@@ -23,10 +23,10 @@ void Text::pass(std::size_t count) {
 std::unique_ptr<RecordParser> RecordParser::of(const ReaderOptions& options) {
   switch (options.format) {
     case Format::dynamodb_json: break;
-    case Format::ion: return std::make_unique<IonReader>();
+    case Format::ion: return std::make_unique<IonReader>(options.with_conditions);
     case Format::csv: return std::make_unique<CsvReader>(options.csv);
   }
-  return std::make_unique<JsonLinesReader>();
+  return std::make_unique<JsonLinesReader>(options.with_conditions);
 }
 
 Reader::Reader(ReaderOptions options)
@@ -59,6 +59,10 @@ bool Reader::unpack() {
   if (unpacked_bytes_ > ratio_free_bytes && unpacked_bytes_ / ratio_max > packed_bytes_)
     failure_ = "The file unpacks to more than a thousand times its size";
   return true;
+}
+
+BadRecord Reader::place() const {
+  return {.file = file_, .index = records_ - 1, .line = text_.line(), .offset = text_.offset()};
 }
 
 Record Reader::ended_by(std::string what) const {

@@ -46,6 +46,8 @@ struct ReaderOptions {
   Format format = Format::dynamodb_json;
   Compression compression = Compression::none;
   CsvOptions csv{};
+  // Records may have a condition beside their item, as bulk puts' do, and are kept as JSON: Reader::json.
+  bool with_conditions = false;
 };
 
 // What is unpacked and not read yet, and where that is in the file.
@@ -71,8 +73,13 @@ class RecordParser {
   // Of `text` it passes what it has read. Nothing: there is no whole record in it. `last`: nothing follows.
   // Of a bad record it sets where it is, what it is, and whether the file ends with it.
   virtual std::optional<Record> next(Text& text, bool last) = 0;
+  // The last good record as DYNAMODB_JSON, where records may have conditions.
+  [[nodiscard]] const std::string& json() const { return json_; }
 
   static std::unique_ptr<RecordParser> of(const ReaderOptions& options);
+
+ protected:
+  std::string json_;
 };
 
 class Reader {
@@ -88,6 +95,11 @@ class Reader {
   std::optional<Record> next();
   // Nothing more comes: the file ended, or what is wrong ends it.
   [[nodiscard]] bool is_over() const { return over_; }
+  // Where the last record is, for what its reader finds wrong with it. Line and offset are those of its end.
+  [[nodiscard]] BadRecord place() const;
+  // The last record, if it is good and ReaderOptions::with_conditions is set: {"Item":{…}} and, of these what
+  // it has, "ConditionExpression":"…","ExpressionAttributeNames":{…},"ExpressionAttributeValues":{…}.
+  [[nodiscard]] const std::string& json() const { return parser_->json(); }
   [[nodiscard]] std::uint64_t unpacked_bytes() const { return unpacked_bytes_; }
 
  private:

@@ -33,6 +33,9 @@ extern const Operation list_global_tables;                      // global_tables
 extern const Operation update_global_table;                     // global_tables.cc
 extern const Operation update_global_table_settings;            // global_tables.cc
 extern const Operation update_table_replica_auto_scaling;       // global_tables.cc
+extern const Operation describe_import;                         // imports.cc
+extern const Operation import_table;                            // imports.cc
+extern const Operation list_imports;                            // imports.cc
 extern const Operation describe_kinesis_streaming_destination;  // kinesis_streaming_destination.cc
 extern const Operation disable_kinesis_streaming_destination;   // kinesis_streaming_destination.cc
 extern const Operation enable_kinesis_streaming_destination;    // kinesis_streaming_destination.cc

@@ -24,10 +24,24 @@ void TableChanges::begin(const engine::Scope& scope, TableChange change) {
   pending = Pending{std::move(change), now + delay_};
 }
 
+bool TableChanges::try_hold(const engine::Scope& scope, TableChange change) {
+  const HostTime now = engine::host_time();
+  const engine::Lock lock(mutex_);
+  forget_what_is_over(now);
+  const auto tables = pending_.find(scope);
+  if (tables != pending_.end() && tables->second.contains(change.shown->name)) return false;
+  hold_pending(scope, std::move(change), now);
+  return true;
+}
+
 void TableChanges::hold(const engine::Scope& scope, TableChange change) {
   const HostTime now = engine::host_time();
   const engine::Lock lock(mutex_);
   forget_what_is_over(now);
+  hold_pending(scope, std::move(change), now);
+}
+
+void TableChanges::hold_pending(const engine::Scope& scope, TableChange change, HostTime now) {
   std::string name = change.shown->name;
   Pending& pending = pending_[scope][std::move(name)];
   if (!pending.held) ++held_;

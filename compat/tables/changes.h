@@ -61,21 +61,21 @@ class TableChanges {
   explicit TableChanges(std::chrono::milliseconds delay) : delay_(delay) {}
 
   void begin(const engine::Scope& scope, TableChange change);
-  // From now on until the Held goes, or all is settled. Requires: this outlives it.
-  class Held {
-   public:
-    ~Held() { of_.release(*this); }
-    Held(const Held&) = delete;
-    Held& operator=(const Held&) = delete;
-
-   private:
-    friend class TableChanges;
-    Held(TableChanges& of, engine::Scope scope, std::string table_name, std::uint64_t number)
-        : of_(of), scope_(std::move(scope)), table_name_(std::move(table_name)), number_(number) {}
-    TableChanges& of_;
-    const engine::Scope scope_;
-    const std::string table_name_;
-    const std::uint64_t number_;
+  // As hold, unless something is announced of the name: of two who make a table of one name, one does. False:
+  // the other.
+  [[nodiscard]] bool try_hold(const engine::Scope& scope, TableChange change);
+  // Until it is settled. In place of what the table's name was announced as before.
+  void hold(const engine::Scope& scope, TableChange change);
+  // What is held ends, with the delay from its beginning.
+  void settle(const engine::Scope& scope, std::string_view table_name);
+  // At once, whatever it was.
+  void drop(const engine::Scope& scope, std::string_view table_name);
+  void settle_all(std::string_view account);  // its tables are others now; what is held stays
+  // Restores whose tables are still CREATING, in all regions of the account.
+  struct Restoring {
+    engine::Scope scope;
+    std::string table_name;
+    RestoreSummary summary;
   };
   [[nodiscard]] std::unique_ptr<Held> hold(const engine::Scope& scope, TableChange change);
   void settle_all(std::string_view account);  // its tables are others now
@@ -94,8 +94,9 @@ class TableChanges {
     HostTime end;
     std::uint64_t held = 0;  // by whom; 0: by nobody
   };
-  void release(const Held& held);
-  [[nodiscard]] bool is_empty() const { return delay_.count() <= 0 && held_.load() == 0; }
+  [[nodiscard]] bool empty() const { return delay_.count() <= 0 && held_.load() == 0; }
+  void hold_pending(const engine::Scope& scope, TableChange change, HostTime now) REQUIRES(mutex_);
+  void forget_what_is_over(HostTime now) REQUIRES(mutex_);
 
   const std::chrono::milliseconds delay_;
   std::atomic<std::size_t> held_ = 0;  // how many are

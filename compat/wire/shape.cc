@@ -9,6 +9,7 @@
 
 #include "compat/wire/base64.h"
 #include "compat/wire/java_string.h"
+#include "engine/hex.h"
 #include "engine/whole_number.h"
 
 namespace mayfly::compat {
@@ -232,6 +233,15 @@ bool matches_pattern(std::string_view pattern, std::string_view text) {
     return std::all_of(text.begin(), text.end(), [](char c) {
       return static_cast<unsigned char>(c) >= ' ' || c == '\r' || c == '\n' || c == '\t';
     });
+  }
+  if (pattern == csv_delimiter_pattern)
+    return text.size() == 1 && std::string_view(",;:|\t ").find(text.front()) != text.npos;
+  if (pattern == csv_header_pattern) {
+    return std::all_of(text.begin(), text.end(),
+                       [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != ','; });
+  }
+  if (pattern == page_token_pattern) {
+    return !text.empty() && text.size() % 16 == 0 && text.find_first_not_of(engine::hex_digits) == text.npos;
   }
   if (pattern == client_token_pattern) return !text.empty() && text.find('$') == text.npos;
   if (pattern == account_pattern) return text.size() == 12 && std::all_of(text.begin(), text.end(), is_digit);

@@ -1,0 +1,56 @@
+// ImportTable's work: a table made of the records of a bucket.
+//
+// The objects are listed first; a bucket that is not there is the import's failure, and then there is no
+// table. The table is CREATING until the import is over, whichever way. A record that is no item of it is
+// counted and logged, and the others are imported: then the import has FAILED with ItemValidationError, as
+// AWS was seen to do (aws-controllers-k8s/dynamodb-controller, DDB-IMPORT-012 to 015).
+//
+//   jobs.start(job, std::make_unique<Import>(context, std::move(table), bucket, prefix, files), decide);
+//
+// Its counts: ProcessedItemCount, ImportedItemCount, ErrorCount, ProcessedSizeBytes. Its log: a line for each
+// error, as AWS writes them to CloudWatch (data_files/record.h).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compat/context.h"
+#include "compat/imports/put_batch.h"
+#include "compat/imports/source.h"
+#include "compat/jobs/work.h"
+#include "engine/table.h"
+
+namespace mayfly::compat::imports {
+
+class Import final : public jobs::Work {
+ public:
+  // `table` lacks only what create_table fills in, and has a UUID.
+  Import(const Context& context, engine::Table table, SourceOptions options);
+  ~Import() override;
+
+  jobs::Step step(jobs::Run& run) override;
+
+ private:
+  jobs::Step list(jobs::Run& run);
+  jobs::Step make_table(jobs::Run& run);
+  jobs::Step read(jobs::Run& run);
+  // Reads records into `puts_` until they are enough for a commit; one that does not go with them waits.
+  Source::Got gather(jobs::Run& run);
+  void take(jobs::Run& run, data_files::Record record);
+  void note(jobs::Run& run, const data_files::BadRecord& bad);
+  Result<void> write(jobs::Run& run);
+  jobs::Step end(jobs::Ending ending);
+
+  const engine::Scope scope_;
+  Context context_;
+  engine::Table description_;
+  const std::string bucket_;
+  Source source_;
+  bool is_held_ = false;  // the table is CREATING, by us
+  std::shared_ptr<engine::LiveTable> table_;
+  std::vector<Put> puts_;
+  std::optional<Put> next_;  // it has the key of one of them, or they are enough
+};
+
+}  // namespace mayfly::compat::imports

@@ -1,0 +1,70 @@
+#include "compat/operations/job_pages.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compat/wire/shape.h"
+#include "engine/hex.h"
+
+namespace mayfly::compat {
+namespace {
+
+// AWS's tokens of such lists are hexadecimal digits, 112 at least, in sixteens.
+constexpr std::size_t token_bytes = 56;
+
+std::string token_of(const jobs::Job& job) {
+  std::string bytes = job.id;
+  bytes.resize(token_bytes, ' ');
+  return engine::hex(bytes);
+}
+
+}  // namespace
+
+std::optional<JobArn> parse_job_arn(std::string_view arn, std::string_view kind) {
+  const auto place = arn.rfind(kind);
+  if (place == arn.npos) return std::nullopt;
+  const auto table = parse_table_arn(arn.substr(0, place));
+  const std::string_view id = arn.substr(place + kind.size());
+  if (!table || id.empty() || id.find_first_not_of("0123456789abcdef-") != id.npos) return std::nullopt;
+  return JobArn{table->region, table->account, table->name, id};
+}
+
+Result<JobPage> page_of(std::vector<std::shared_ptr<const jobs::Job>> jobs, std::size_t limit,
+                        std::optional<std::string_view> next_token) {
+  if (next_token) {
+    // Where the last page ended need not be there any more.
+    const bool is_ours =
+        next_token->size() == 2 * token_bytes && next_token->ends_with(engine::hex("        "));
+    if (!is_ours) {
+      return error::validation("Invalid Request: Provided nextToken is invalid: " + std::string(*next_token));
+    }
+    std::erase_if(jobs, [&](const auto& job) { return token_of(*job) >= *next_token; });
+  }
+  JobPage page;
+  if (jobs.size() > limit) page.next_token = token_of(*jobs[limit - 1]);
+  jobs.resize(std::min(jobs.size(), limit));
+  page.jobs = std::move(jobs);
+  return page;
+}
+
+data_files::Compression read_compression(const json::Value& object) {
+  const auto name = string_member(object, "InputCompressionType").value_or("NONE");
+  return name == "GZIP"   ? data_files::Compression::gzip
+         : name == "ZSTD" ? data_files::Compression::zstd
+                          : data_files::Compression::none;
+}
+
+void write_bucket_source(json::Writer& out, const json::Value& given, std::string_view account) {
+  out.begin_object();
+  out.key("S3BucketOwner");
+  out.string(string_member(given, "S3BucketOwner").value_or(account));
+  for (const char* const name : {"S3Bucket", "S3KeyPrefix"}) {
+    if (const auto text = string_member(given, name)) {
+      out.key(name);
+      out.string(*text);
+    }
+  }
+  out.end_object();
+}
+
+}  // namespace mayfly::compat
