@@ -13,11 +13,13 @@ constexpr const Operation* operations_table[] = {
     &operations::batch_execute_statement,
     &operations::batch_get_item,
     &operations::batch_write_item,
+    &operations::cancel_bulk_operation,
     &operations::create_global_table,
     &operations::create_table,
     &operations::delete_item,
     &operations::delete_resource_policy,
     &operations::delete_table,
+    &operations::describe_bulk_operation,
     &operations::describe_continuous_backups,
     &operations::describe_contributor_insights,
     &operations::describe_endpoints,
@@ -39,6 +41,7 @@ constexpr const Operation* operations_table[] = {
     &operations::get_resource_policy,
     &operations::get_shard_iterator,
     &operations::import_table,
+    &operations::list_bulk_operations,
     &operations::list_contributor_insights,
     &operations::list_global_tables,
     &operations::list_imports,
@@ -50,6 +53,7 @@ constexpr const Operation* operations_table[] = {
     &operations::query,
     &operations::scan,
     &operations::search_vectors,
+    &operations::start_bulk_put_items,
     &operations::tag_resource,
     &operations::transact_get_items,
     &operations::transact_write_items,
@@ -67,19 +71,15 @@ constexpr const Operation* operations_table[] = {
 
 // Of the API model of botocore 1.44.5.
 constexpr std::string_view lacking[] = {
-    "CancelBulkOperation",
     "CreateBackup",
     "DeleteBackup",
     "DescribeBackup",
-    "DescribeBulkOperation",
     "DescribeExport",
     "ExportTableToPointInTime",
     "ListBackups",
-    "ListBulkOperations",
     "ListExports",
     "RestoreTableFromBackup",
     "RestoreTableToPointInTime",
-    "StartBulkPutItems",
 };
 
 Result<std::string> answer_body(Context& context, const Operation& operation, std::string_view body) {

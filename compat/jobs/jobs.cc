@@ -52,10 +52,20 @@ class Jobs::Runner final : public engine::Task, public std::enable_shared_from_t
   std::stop_source stop;
   std::size_t log_lines = 0;      // so far; of the steps
   std::optional<Ending> failing;  // storage failed: what it becomes once that can be stored; of the steps
-  bool dropped = false;           // the account is another by now; guarded by `of`'s mutex
+  std::optional<engine::RealTime> rest_until;  // of the steps
+  bool dropped = false;                        // the account is another by now; guarded by `of`'s mutex
 
  private:
-  Next step() override { return of.step(*this) ? Next::at_once() : Next::when_woken(); }
+  Next step() override {
+    if (rest_until && of.scheduler_->now() < *rest_until && !stop.stop_requested())
+      return Next::at(*rest_until);
+    rest_until.reset();
+    const auto pause = of.step(*this);
+    if (!pause) return Next::when_woken();
+    if (pause->count() == 0) return Next::at_once();
+    rest_until = of.scheduler_->now() + *pause;
+    return Next::at(*rest_until);
+  }
   Next failed(std::string_view why) override {
     failing = cut_off(why);
     return Next::after(*of.scheduler_, fault_wait);
@@ -295,15 +305,15 @@ void Jobs::run_next() {
   }
 }
 
-bool Jobs::step(Runner& runner) {
+std::optional<std::chrono::milliseconds> Jobs::step(Runner& runner) {
   const auto request = database_.begin_request(runner.account);
   std::shared_ptr<const Job> before;
   {
     const engine::Lock lock(mutex_);
-    if (runner.dropped) return false;
+    if (runner.dropped) return std::nullopt;
     before = accounts_[runner.account].jobs[runner.key];
   }
-  if (before->over()) return false;  // a wake that came too late
+  if (before->over()) return std::nullopt;  // a wake that came too late
   Progress progress = before->progress;
   std::vector<std::string> log;
   const std::stop_token stop = runner.stop.get_token();
@@ -313,10 +323,13 @@ bool Jobs::step(Runner& runner) {
   log.resize(std::min(log.size(), log_lines_max - runner.log_lines));
   for (std::string& line : log) line.resize(std::min(line.size(), log_line_bytes_max));
   const engine::Lock lock(mutex_);
-  if (runner.dropped) return false;
+  if (runner.dropped) return std::nullopt;
   Job job = *accounts_[runner.account].jobs[runner.key];  // it may have been cancelled meanwhile
   const bool ends = step.then == Step::Then::ends;
-  if (!ends && log.empty() && progress == job.progress) return step.then == Step::Then::goes_on;
+  std::optional<std::chrono::milliseconds> pause;
+  if (step.then == Step::Then::goes_on) pause.emplace(0);
+  if (step.then == Step::Then::rests) pause = step.pause;
+  if (!ends && log.empty() && progress == job.progress) return pause;
   job.progress = std::move(progress);
   if (ends) {
     job.ending = step.ending;
@@ -325,7 +338,7 @@ bool Jobs::step(Runner& runner) {
   keep(std::move(job), log, runner.log_lines);
   runner.log_lines += log.size();
   if (ends) end(runner);
-  return step.then == Step::Then::goes_on;
+  return pause;
 }
 
 void Jobs::end(Runner& runner) {

@@ -19,11 +19,13 @@
 // account. Thread-safe.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -111,8 +113,8 @@ class Jobs {
 
   void keep(Job job, const std::vector<std::string>& log = {}, std::size_t first_line = 0) REQUIRES(mutex_);
   void run_next() REQUIRES(mutex_);
-  // One step of a job; whether another is to follow at once.
-  bool step(Runner& runner);
+  // One step of a job; after which pause another is to follow. Nothing: when somebody wakes it.
+  std::optional<std::chrono::milliseconds> step(Runner& runner);
   void end(Runner& runner) REQUIRES(mutex_);  // it runs no longer: others may
 
   engine::Database& database_;

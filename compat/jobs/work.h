@@ -20,6 +20,7 @@
 // lets go of what it holds, leaves no file half written that would look whole, and tells nobody.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <stop_token>
 #include <string>
@@ -30,14 +31,16 @@
 namespace mayfly::compat::jobs {
 
 struct Step {
-  enum class Then : std::uint8_t { goes_on, waits, ends };
+  enum class Then : std::uint8_t { goes_on, rests, waits, ends };
   Then then;
   Ending ending{};
+  std::chrono::milliseconds pause{};
 
   static Step goes_on() { return {Then::goes_on}; }
-  static Step waits() {
-    return {Then::waits};
-  }  // until Run::wake is called; one call may come before it returns
+  // Until Run::wake is called; a call may come before it returns.
+  static Step waits() { return {Then::waits}; }
+  // For so long of real time, whoever wakes it, but for who cancels it.
+  static Step rests(std::chrono::milliseconds pause) { return {.then = Then::rests, .pause = pause}; }
   static Step ends(Ending ending) { return {Then::ends, std::move(ending)}; }
 };
 

@@ -15,7 +15,7 @@
 
 #include "compat/imports/import.h"
 #include "compat/jobs/jobs.h"
-#include "compat/operations/job_pages.h"
+#include "compat/operations/job_answers.h"
 #include "compat/operations/operations.h"
 #include "compat/tables/arn.h"
 #include "compat/tables/changes.h"
@@ -138,13 +138,11 @@ std::string stored(const json::Value& request, const std::string& account) {
   json::Writer out(text);
   out.begin_object();
   out.key("S3BucketSource");
-  write_bucket_source(out, given, account);
-  for (const char* const name : {"InputFormat", "InputFormatOptions"}) {
-    if (const json::Value* const value = request.member(name)) {
-      out.key(name);
-      out.value(*value);
-    }
-  }
+  out.begin_object();
+  write_bucket_owner(out, given, account);
+  write_members(out, given, {"S3Bucket", "S3KeyPrefix"});
+  out.end_object();
+  write_members(out, request, {"InputFormat", "InputFormatOptions"});
   out.key("InputCompressionType");
   out.string(string_member(request, "InputCompressionType").value_or("NONE"));
   out.key("TableCreationParameters");
@@ -159,57 +157,25 @@ std::string log_group_arn(const engine::Scope& scope) {
   return "arn:aws:logs:" + scope.region + ":" + scope.account + ":log-group:/aws-dynamodb/imports:*";
 }
 
-void write_members(json::Writer& out, const json::Value& request,
-                   std::initializer_list<std::string_view> names) {
-  for (const std::string_view name : names) {
-    if (const json::Value* const value = request.member(name)) {
-      out.key(name);
-      out.value(*value);
-    }
-  }
-}
-
-void write_member(json::Writer& out, std::string_view name, std::string_view value) {
-  if (value.empty()) return;
-  out.key(name);
-  out.string(value);
-}
-
-void write_count(json::Writer& out, const Job& job, std::string_view name) {
-  if (!job.progress.counts.contains(name)) return;  // nobody has begun to count
-  out.key(name);
-  out.integer(job.count(name));
-}
-
-void write_times(json::Writer& out, const Job& job) {
-  out.key("StartTime");
-  out.seconds(job.started);
-  if (job.ended) {
-    out.key("EndTime");
-    out.seconds(*job.ended);
-  }
-}
-
 void write_answer(json::Writer& out, const Job& job) {
   const auto request = json::parse(job.request);
   out.begin_object();
   out.key("ImportTableDescription");
   out.begin_object();
-  write_member(out, "ImportArn", job.arn);
-  write_member(out, "ImportStatus", jobs::name_of(job.status()));
-  write_member(out, "TableArn", table_arn(job.scope, job.table_name));
-  write_member(out, "TableId", job.table_uuid);
-  write_member(out, "ClientToken", job.client_token);
+  write_text(out, "ImportArn", job.arn);
+  write_text(out, "ImportStatus", jobs::name_of(job.status()));
+  write_text(out, "TableArn", table_arn(job.scope, job.table_name));
+  write_text(out, "TableId", job.table_uuid);
+  write_text(out, "ClientToken", job.client_token);
   write_members(out, request->root(), {"S3BucketSource"});
   write_count(out, job, "ErrorCount");
-  write_member(out, "CloudWatchLogGroupArn", log_group_arn(job.scope));
+  write_text(out, "CloudWatchLogGroupArn", log_group_arn(job.scope));
   write_members(out, request->root(),
                 {"InputFormat", "InputFormatOptions", "InputCompressionType", "TableCreationParameters"});
   write_times(out, job);
   for (const char* const name : {"ProcessedSizeBytes", "ProcessedItemCount", "ImportedItemCount"})
     write_count(out, job, name);
-  write_member(out, "FailureCode", job.ending.failure_code);
-  write_member(out, "FailureMessage", job.ending.failure_message);
+  write_failure(out, job);
   out.end_object();
   out.end_object();
 }
@@ -217,11 +183,11 @@ void write_answer(json::Writer& out, const Job& job) {
 void write_summary(json::Writer& out, const Job& job) {
   const auto request = json::parse(job.request);
   out.begin_object();
-  write_member(out, "ImportArn", job.arn);
-  write_member(out, "ImportStatus", jobs::name_of(job.status()));
-  write_member(out, "TableArn", table_arn(job.scope, job.table_name));
+  write_text(out, "ImportArn", job.arn);
+  write_text(out, "ImportStatus", jobs::name_of(job.status()));
+  write_text(out, "TableArn", table_arn(job.scope, job.table_name));
   write_members(out, request->root(), {"S3BucketSource"});
-  write_member(out, "CloudWatchLogGroupArn", log_group_arn(job.scope));
+  write_text(out, "CloudWatchLogGroupArn", log_group_arn(job.scope));
   write_members(out, request->root(), {"InputFormat"});
   write_times(out, job);
   out.end_object();
@@ -303,7 +269,7 @@ Result<void> list(Context& context, const json::Value& request, json::Writer& ou
   out.begin_array();
   for (const auto& job : page.jobs) write_summary(out, *job);
   out.end_array();
-  write_member(out, "NextToken", page.next_token);
+  write_text(out, "NextToken", page.next_token);
   out.end_object();
   return {};
 }

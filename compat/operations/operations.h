@@ -33,6 +33,10 @@ extern const Operation list_global_tables;                      // global_tables
 extern const Operation update_global_table;                     // global_tables.cc
 extern const Operation update_global_table_settings;            // global_tables.cc
 extern const Operation update_table_replica_auto_scaling;       // global_tables.cc
+extern const Operation cancel_bulk_operation;                   // bulk_operations.cc
+extern const Operation describe_bulk_operation;                 // bulk_operations.cc
+extern const Operation list_bulk_operations;                    // bulk_operations.cc
+extern const Operation start_bulk_put_items;                    // bulk_operations.cc
 extern const Operation describe_import;                         // imports.cc
 extern const Operation import_table;                            // imports.cc
 extern const Operation list_imports;                            // imports.cc

@@ -1,11 +1,12 @@
-// What the operations on imports and bulk puts have in common: ARNs of jobs, pages of lists, buckets as
-// requests name them.
+// What the operations on imports and bulk puts have in common: ARNs of jobs, pages of lists, what answers say
+// of a job and of its request.
 //
 //   parse_job_arn("arn:aws:dynamodb:us-east-1:000000000000:table/carts/import/0170…-1a2b3c4d", "/import/")
 //   TRY(const JobPage page, page_of(context.jobs.list(scope, kind), 10, string_member(request,
 //   "NextToken")));
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,7 +38,15 @@ Result<JobPage> page_of(std::vector<std::shared_ptr<const jobs::Job>> jobs, std:
 // The member InputCompressionType.
 data_files::Compression read_compression(const json::Value& object);
 
-// A bucket as it was named, with its owner, who is the account where nobody is named.
-void write_bucket_source(json::Writer& out, const json::Value& given, std::string_view account);
+// --- members of an answer. What is empty or absent is none.
+void write_text(json::Writer& out, std::string_view name, std::string_view value);
+// Those members of an object that it has.
+void write_members(json::Writer& out, const json::Value& object,
+                   std::initializer_list<std::string_view> names);
+void write_count(json::Writer& out, const jobs::Job& job, std::string_view name);
+void write_times(json::Writer& out, const jobs::Job& job);    // StartTime, EndTime
+void write_failure(json::Writer& out, const jobs::Job& job);  // FailureCode, FailureMessage
+// S3BucketOwner: the account, where nobody is named.
+void write_bucket_owner(json::Writer& out, const json::Value& given, std::string_view account);
 
 }  // namespace mayfly::compat

@@ -1,4 +1,4 @@
-#include "compat/operations/job_pages.h"
+#include "compat/operations/job_answers.h"
 
 #include <algorithm>
 #include <utility>
@@ -54,17 +54,44 @@ data_files::Compression read_compression(const json::Value& object) {
                           : data_files::Compression::none;
 }
 
-void write_bucket_source(json::Writer& out, const json::Value& given, std::string_view account) {
-  out.begin_object();
-  out.key("S3BucketOwner");
-  out.string(string_member(given, "S3BucketOwner").value_or(account));
-  for (const char* const name : {"S3Bucket", "S3KeyPrefix"}) {
-    if (const auto text = string_member(given, name)) {
+void write_text(json::Writer& out, std::string_view name, std::string_view value) {
+  if (value.empty()) return;
+  out.key(name);
+  out.string(value);
+}
+
+void write_members(json::Writer& out, const json::Value& object,
+                   std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) {
+    if (const json::Value* const value = object.member(name)) {
       out.key(name);
-      out.string(*text);
+      out.value(*value);
     }
   }
-  out.end_object();
+}
+
+void write_count(json::Writer& out, const jobs::Job& job, std::string_view name) {
+  if (!job.progress.counts.contains(name)) return;  // nobody has begun to count
+  out.key(name);
+  out.integer(job.count(name));
+}
+
+void write_times(json::Writer& out, const jobs::Job& job) {
+  out.key("StartTime");
+  out.seconds(job.started);
+  if (!job.ended) return;
+  out.key("EndTime");
+  out.seconds(*job.ended);
+}
+
+void write_failure(json::Writer& out, const jobs::Job& job) {
+  write_text(out, "FailureCode", job.ending.failure_code);
+  write_text(out, "FailureMessage", job.ending.failure_message);
+}
+
+void write_bucket_owner(json::Writer& out, const json::Value& given, std::string_view account) {
+  out.key("S3BucketOwner");
+  out.string(string_member(given, "S3BucketOwner").value_or(account));
 }
 
 }  // namespace mayfly::compat

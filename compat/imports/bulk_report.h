@@ -1,0 +1,69 @@
+// What a bulk put says of the records that it did not write: one object for each kind that was asked for, and
+// a manifest that names them.
+//
+//   PREFIX/AWSDynamoDB/01700000600000-1a2b3c4d/error.json
+//     {"itemS3Pointer":{"bucket":"b","key":"a.json","itemIndex":0},"bulkOperationArn":"arn:…",
+//      "errorMessages":["…"]}
+//   PREFIX/AWSDynamoDB/01700000600000-1a2b3c4d/condition-check-failure.json
+//     {"itemS3Pointer":{…},"bulkOperationArn":"arn:…","attemptedItem":{…},"existingItem":{…}}
+//   PREFIX/AWSDynamoDB/01700000600000-1a2b3c4d/manifest.json
+//     {"bulkOperationArn":"arn:…","processedItemCount":3,"failedItemCount":1,
+//      "conditionCheckFailureCount":1,"files":[{"outputType":"ERROR","key":"…","itemCount":1}]}
+//
+// The developer guide says what a report has in it ("Bulk put items output and reconciliation"); the names of
+// keys and members above are ours, since no report of AWS's was found. A kind of which there is nothing to
+// say has no object; the manifest is written in any case, and last.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "compat/buckets/bucket.h"
+#include "compat/data_files/record.h"
+#include "compat/exports/object_writer.h"
+#include "compat/jobs/work.h"
+
+namespace mayfly::compat::imports {
+
+struct ReportOptions {
+  std::string input_bucket;  // whose objects the report is about
+  std::string prefix;
+  bool errors = false, condition_failures = false;  // what is asked for
+};
+
+class BulkReport {
+ public:
+  BulkReport(ReportOptions options, std::shared_ptr<buckets::Bucket> bucket)
+      : options_(std::move(options)), bucket_(std::move(bucket)) {}
+
+  void add_error(const jobs::Job& job, const data_files::BadRecord& bad);
+  // `existing`: its JSON; empty: there was none.
+  void add_condition_failure(const jobs::Job& job, const data_files::BadRecord& where,
+                             const engine::Item& attempted, std::string_view existing);
+  // Does what can be done. True: more may be added.
+  buckets::Outcome<bool> advance(const jobs::Run& run);
+  // The same, until all is there: true. Nothing is added any more.
+  buckets::Outcome<bool> finish(const jobs::Run& run);
+
+ private:
+  struct File {
+    std::string_view type, name;
+    std::unique_ptr<exports::ObjectWriter> writer{};  // nullptr: there is nothing to say
+    std::string key{};
+    std::uint64_t lines = 0;
+  };
+  void add(const jobs::Job& job, File& file, std::string_view line);
+  [[nodiscard]] std::string key_of(const jobs::Job& job, std::string_view name) const;
+  [[nodiscard]] std::string manifest(const jobs::Run& run) const;
+
+  const ReportOptions options_;
+  const std::shared_ptr<buckets::Bucket> bucket_;
+  File errors_{"ERROR", "error.json"};
+  File condition_failures_{"CONDITION_CHECK_FAILURE", "condition-check-failure.json"};
+  std::unique_ptr<exports::ObjectWriter> manifest_;
+};
+
+}  // namespace mayfly::compat::imports
