@@ -13,6 +13,10 @@
 namespace mayfly::compat {
 
 class TableChanges;
+namespace backups {
+class Backups;
+class Restores;
+}  // namespace backups
 namespace buckets {
 class Buckets;
 }
@@ -29,6 +33,8 @@ struct Context {
   kinesis::Destinations& kinesis;   // kinesis/destinations.h
   jobs::Jobs& jobs;                 // jobs/jobs.h
   const buckets::Buckets& buckets;  // buckets/buckets.h
+  backups::Backups& backups;        // backups/backups.h
+  backups::Restores& restores;      // backups/restores.h
   const engine::Scope& scope;
   std::string_view host;                      // as the client named us: "127.0.0.1:8000"; empty in process
   std::size_t unprocessed = 0;                // items of a batch's end that shall be left undone: faults.h

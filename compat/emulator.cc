@@ -5,6 +5,8 @@
 #include <system_error>
 #include <utility>
 
+#include "compat/backups/backups.h"
+#include "compat/backups/restores.h"
 #include "compat/jobs/jobs.h"
 #include "compat/kinesis/destinations.h"
 #include "compat/tables/settings.h"
@@ -44,7 +46,10 @@ Emulator::Emulator(std::unique_ptr<engine::Database> database, EmulatorOptions o
       region_(std::move(options.region)),
       buckets_(std::move(buckets)),
       kinesis_(std::make_unique<kinesis::Destinations>(*database_, std::move(options.kinesis))),
-      jobs_(std::make_unique<jobs::Jobs>(*database_, std::move(options.database.report))),
+      jobs_(std::make_unique<jobs::Jobs>(*database_, options.database.report)),
+      backups_(std::make_unique<backups::Backups>(*database_, limits_.backups_max, options.exact_recovery)),
+      restores_(std::make_unique<backups::Restores>(*database_, *backups_, table_changes_,
+                                                    std::move(options.database.report))),
       triggers_(
           std::make_unique<triggers::Triggers>(*database_, std::move(options.triggers), std::move(files))) {
   for (const std::string& account : engine::every_account(*database_)) accounts_.add(account);
@@ -84,7 +89,8 @@ bool Emulator::may_take_long(std::string_view target) const {
 Answer Emulator::execute(const engine::Scope& scope, const Operation& operation, std::string_view body,
                          std::string_view host, const std::stop_token& stop) {
   if (const auto admitted = accounts_.admit(scope.account); !admitted) return error_answer(admitted.error());
-  Context context{*database_, table_changes_, *kinesis_, *jobs_, *buckets_, scope, host};
+  Context context{*database_, table_changes_, *kinesis_, *jobs_, *buckets_,
+                  *backups_,  *restores_,     scope,     host};
   context.ttl_cooldown = ttl_cooldown_;
   context.collection_bytes_max = collection_bytes_max_;
   context.tables_max = limits_.tables_max;

@@ -21,6 +21,10 @@
 
 namespace mayfly::compat {
 
+namespace backups {
+class Backups;
+class Restores;
+}  // namespace backups
 namespace jobs {
 class Jobs;
 }
@@ -38,6 +42,8 @@ struct EmulatorOptions {
   std::chrono::milliseconds ttl_cooldown{0};
   // How large an item collection may grow; nothing: nobody looks at that.
   std::optional<std::size_t> collection_bytes_max;
+  // Tables can be gone back to their present, not only to what they were five minutes ago, as on AWS.
+  bool exact_recovery = false;
   Limits limits;
   triggers::TriggerOptions triggers;
   kinesis::KinesisOptions kinesis;
@@ -62,6 +68,8 @@ class Emulator {
   [[nodiscard]] TableChanges& table_changes() { return table_changes_; }
   [[nodiscard]] kinesis::Destinations& kinesis() { return *kinesis_; }
   [[nodiscard]] jobs::Jobs& jobs() { return *jobs_; }
+  [[nodiscard]] const backups::Backups& backups() const { return *backups_; }
+  [[nodiscard]] const backups::Restores& restores() const { return *restores_; }
   [[nodiscard]] triggers::Triggers& triggers() { return *triggers_; }
   [[nodiscard]] const buckets::Buckets& buckets() const { return *buckets_; }
   [[nodiscard]] const std::string& region() const { return region_; }
@@ -92,6 +100,8 @@ class Emulator {
   const std::unique_ptr<buckets::Buckets> buckets_;
   std::unique_ptr<kinesis::Destinations> kinesis_;
   std::unique_ptr<jobs::Jobs> jobs_;
+  std::unique_ptr<backups::Backups> backups_;
+  std::unique_ptr<backups::Restores> restores_;
   std::unique_ptr<triggers::Triggers> triggers_;
 };
 

@@ -1,5 +1,4 @@
-#include <algorithm>
-
+#include "compat/backups/backups.h"
 #include "compat/operations/operations.h"
 #include "compat/tables/changes.h"
 #include "compat/tables/lookup.h"
@@ -9,11 +8,7 @@
 namespace mayfly::compat {
 namespace {
 
-constexpr std::int64_t days_max = 35;
-constexpr engine::Instant day_ms = 24 * 60 * 60 * 1000;
-constexpr engine::Instant restorable_after_ms = 5 * 60 * 1000;  // AWS can restore up to the last five minutes
-
-constexpr Shape days = integer_shape(1, days_max);
+constexpr Shape days = integer_shape(1, backups::recovery_days_max);
 constexpr Member specification_members[] = {
     {"PointInTimeRecoveryEnabled", &shapes::boolean, required},
     {"RecoveryPeriodInDays", &days},
@@ -38,8 +33,8 @@ Result<std::shared_ptr<engine::LiveTable>> find(const Context& context, const st
   return table;
 }
 
-void write_answer(Context& context, const engine::Table& table, json::Writer& out) {
-  const TableSettings settings = settings_of(table);
+void write_answer(Context& context, const engine::LiveTable& table, json::Writer& out) {
+  const auto window = context.backups.window(table);
   out.begin_object();
   out.key("ContinuousBackupsDescription");
   out.begin_object();
@@ -48,16 +43,14 @@ void write_answer(Context& context, const engine::Table& table, json::Writer& ou
   out.key("PointInTimeRecoveryDescription");
   out.begin_object();
   out.key("PointInTimeRecoveryStatus");
-  out.string(settings.recovery_since ? "ENABLED" : "DISABLED");
-  if (settings.recovery_since) {
-    const auto now = context.now();
-    const auto earliest = std::max(*settings.recovery_since, now - settings.recovery_days * day_ms);
+  out.string(window ? "ENABLED" : "DISABLED");
+  if (window) {
     out.key("RecoveryPeriodInDays");
-    out.integer(settings.recovery_days);
+    out.integer(settings_of(*table.description()).recovery_days);
     out.key("EarliestRestorableDateTime");
-    out.seconds(earliest);
+    out.seconds(window->earliest);
     out.key("LatestRestorableDateTime");
-    out.seconds(std::max(earliest, now - restorable_after_ms));
+    out.seconds(window->latest);
   }
   out.end_object();
   out.end_object();
@@ -74,23 +67,16 @@ Result<void> update(Context& context, const json::Value& request, json::Writer& 
         "Invalid Request: Cannot specify RecoveryPeriodInDays when disabling point-in-time recovery.");
   }
   TRY(const auto table, find(context, name));
-  const auto now = context.now();
-  const auto after = context.database.update_table(table, [&](engine::Table& edited) {
-    change_settings(edited, [&](TableSettings& settings) {
-      if (!enable) settings.recovery_since.reset();
-      if (enable && !settings.recovery_since) settings.recovery_since = now;
-      settings.recovery_days = period.value_or(days_max);
-    });
-  });
-  if (after == nullptr) return error::table_not_found("Table not found: " + name);
-  write_answer(context, *after, out);
+  CHECK_OK(context.backups.set_recovery(
+      table, enable ? std::optional(period.value_or(backups::recovery_days_max)) : std::nullopt));
+  write_answer(context, *table, out);
   return {};
 }
 
 Result<void> describe(Context& context, const json::Value& request, json::Writer& out) {
   TRY(const auto name, resolve_table_name(context, *string_member(request, "TableName")));
   TRY(const auto table, find(context, name));
-  write_answer(context, *table->description(), out);
+  write_answer(context, *table, out);
   return {};
 }
 

@@ -1,3 +1,4 @@
+#include "compat/backups/backups.h"
 #include "compat/kinesis/destinations.h"
 #include "compat/operations/operations.h"
 #include "compat/tables/description.h"
@@ -28,6 +29,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
     write_answer(context, *change, nullptr, out);
     return {};
   }
+  if (is_being_restored(context, name)) return check_settled(context, name);
   TRY(const auto table, find_named_table(context, name));
   if (context.table_changes.status(context.scope, name) == TableStatus::updating) {
     return error::resource_in_use("Attempt to change a resource which is still in use: Table: " + name +
@@ -45,7 +47,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   write_answer(context, deletion, table.get(), out);  // counters go with the table
   // Before it is gone, so that its name is never free in between.
   context.table_changes.begin(context.scope, deletion);
-  if (!context.database.drop_table(table)) return named_table_not_found(name);
+  if (!context.backups.drop_table(table)) return named_table_not_found(name);
   context.kinesis.forget(*description);
   return {};
 }

@@ -8,6 +8,10 @@ namespace mayfly::compat::operations {
 extern const Operation batch_execute_statement;
 extern const Operation batch_get_item;
 extern const Operation batch_write_item;
+extern const Operation create_backup;                  // backups.cc
+extern const Operation describe_backup;                // backups.cc
+extern const Operation delete_backup;                  // backups.cc
+extern const Operation list_backups;                   // backups.cc
 extern const Operation update_continuous_backups;      // continuous_backups.cc
 extern const Operation describe_continuous_backups;    // continuous_backups.cc
 extern const Operation update_contributor_insights;    // contributor_insights.cc
@@ -48,9 +52,11 @@ extern const Operation list_streams;
 extern const Operation list_tables;
 extern const Operation put_item;
 extern const Operation query;
-extern const Operation put_resource_policy;     // resource_policy.cc
-extern const Operation get_resource_policy;     // resource_policy.cc
-extern const Operation delete_resource_policy;  // resource_policy.cc
+extern const Operation put_resource_policy;             // resource_policy.cc
+extern const Operation get_resource_policy;             // resource_policy.cc
+extern const Operation delete_resource_policy;          // resource_policy.cc
+extern const Operation restore_table_from_backup;       // restore_table.cc
+extern const Operation restore_table_to_point_in_time;  // restore_table.cc
 extern const Operation scan;
 extern const Operation search_vectors;
 extern const Operation tag_resource;           // tags.cc

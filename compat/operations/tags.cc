@@ -74,7 +74,9 @@ Result<TableArn> read_table_arn(std::string_view arn) {
 }
 
 std::shared_ptr<engine::LiveTable> find(const Context& context, const TableArn& arn) {
-  if (arn.region != context.scope.region || arn.account != context.scope.account) return nullptr;
+  if (arn.region != context.scope.region || arn.account != context.scope.account ||
+      is_being_restored(context, arn.name))
+    return nullptr;
   return context.database.find_table(context.scope, arn.name);
 }
 

@@ -58,26 +58,6 @@ void write_attribute_definitions(Writer& out, const Table& table) {
   out.end_array();
 }
 
-void write_projection(Writer& out, const engine::Projection& projection) {
-  out.key("Projection");
-  out.begin_object();
-  switch (projection.kind) {
-    case engine::Projection::Kind::all: member(out, "ProjectionType", "ALL"); break;
-    case engine::Projection::Kind::keys_only: member(out, "ProjectionType", "KEYS_ONLY"); break;
-    case engine::Projection::Kind::include: {
-      auto names = projection.attributes;
-      std::sort(names.begin(), names.end());
-      member(out, "ProjectionType", "INCLUDE");
-      out.key("NonKeyAttributes");
-      out.begin_array();
-      for (const auto& name : names) out.string(name);
-      out.end_array();
-      break;
-    }
-  }
-  out.end_object();
-}
-
 void write_throughput(Writer& out, const Throughput& throughput, engine::Instant now) {
   out.key("ProvisionedThroughput");
   out.begin_object();
@@ -87,15 +67,6 @@ void write_throughput(Writer& out, const Throughput& throughput, engine::Instant
   member(out, "NumberOfDecreasesToday", today ? throughput.decreases_today : 0);
   member(out, "ReadCapacityUnits", throughput.read_units);
   member(out, "WriteCapacityUnits", throughput.write_units);
-  out.end_object();
-}
-
-void write_on_demand_limits(Writer& out, const OnDemandLimits& limits) {
-  if (!limits.read_units_max && !limits.write_units_max) return;
-  out.key("OnDemandThroughput");
-  out.begin_object();
-  if (limits.read_units_max) member(out, "MaxReadRequestUnits", *limits.read_units_max);
-  if (limits.write_units_max) member(out, "MaxWriteRequestUnits", *limits.write_units_max);
   out.end_object();
 }
 
@@ -178,15 +149,7 @@ void write_vector_index(Writer& out, const VectorIndex& index, const TableChange
   const auto announced = change.index_statuses.find(index.name);
   const bool creating = announced != change.index_statuses.end() && announced->second == "CREATING";
   out.begin_object();
-  member(out, "IndexName", index.name);
-  write_search_schema(out, index.search_schema);
-  write_projection(out, projection_of(index));
-  out.key("VectorAttribute");
-  out.begin_object();
-  member(out, "AttributeName", index.attribute);
-  out.end_object();
-  member(out, "Dimensions", index.dimensions);
-  member(out, "DistanceFunction", index.distance);
+  write_vector_index_info(out, index);
   member(out, "IndexStatus",
          announced != change.index_statuses.end() ? announced->second
          : change.status == TableStatus::creating ? "CREATING"
@@ -242,16 +205,6 @@ void write_stream(Writer& out, const Table& table) {
     member(out, "LatestStreamLabel", *table.latest_stream_label);
     member(out, "LatestStreamArn", table_arn(table) + "/stream/" + *table.latest_stream_label);
   }
-}
-
-void write_encryption(Writer& out, const TableSettings& settings, bool changes) {
-  if (!settings.kms_key_arn) return;
-  out.key("SSEDescription");
-  out.begin_object();
-  member(out, "Status", changes ? "UPDATING" : "ENABLED");
-  member(out, "SSEType", "KMS");
-  member(out, "KMSMasterKeyArn", *settings.kms_key_arn);
-  out.end_object();
 }
 
 void write_table_class(Writer& out, const TableSettings& settings) {
@@ -330,6 +283,57 @@ void write_key_schema(Writer& out, const engine::KeySchema& keys) {
   write(keys.partition(), "HASH");
   write(keys.sort(), "RANGE");
   out.end_array();
+}
+
+void write_projection(Writer& out, const engine::Projection& projection) {
+  out.key("Projection");
+  out.begin_object();
+  switch (projection.kind) {
+    case engine::Projection::Kind::all: member(out, "ProjectionType", "ALL"); break;
+    case engine::Projection::Kind::keys_only: member(out, "ProjectionType", "KEYS_ONLY"); break;
+    case engine::Projection::Kind::include: {
+      auto names = projection.attributes;
+      std::sort(names.begin(), names.end());
+      member(out, "ProjectionType", "INCLUDE");
+      out.key("NonKeyAttributes");
+      out.begin_array();
+      for (const auto& name : names) out.string(name);
+      out.end_array();
+      break;
+    }
+  }
+  out.end_object();
+}
+
+void write_on_demand_limits(Writer& out, const OnDemandLimits& limits) {
+  if (!limits.read_units_max && !limits.write_units_max) return;
+  out.key("OnDemandThroughput");
+  out.begin_object();
+  if (limits.read_units_max) member(out, "MaxReadRequestUnits", *limits.read_units_max);
+  if (limits.write_units_max) member(out, "MaxWriteRequestUnits", *limits.write_units_max);
+  out.end_object();
+}
+
+void write_encryption(Writer& out, const TableSettings& settings, bool changes) {
+  if (!settings.kms_key_arn) return;
+  out.key("SSEDescription");
+  out.begin_object();
+  member(out, "Status", changes ? "UPDATING" : "ENABLED");
+  member(out, "SSEType", "KMS");
+  member(out, "KMSMasterKeyArn", *settings.kms_key_arn);
+  out.end_object();
+}
+
+void write_vector_index_info(Writer& out, const VectorIndex& index) {
+  member(out, "IndexName", index.name);
+  write_search_schema(out, index.search_schema);
+  write_projection(out, projection_of(index));
+  out.key("VectorAttribute");
+  out.begin_object();
+  member(out, "AttributeName", index.attribute);
+  out.end_object();
+  member(out, "Dimensions", index.dimensions);
+  member(out, "DistanceFunction", index.distance);
 }
 
 std::string_view stream_view_name(engine::StreamView view) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "compat/tables/changes.h"
+#include "compat/tables/settings.h"
 #include "compat/wire/json.h"
 #include "engine/catalog.h"
 #include "engine/table.h"
@@ -25,8 +26,14 @@ using VectorIndexSizes = std::map<std::string, VectorIndexSize>;  // by its name
 void write_table_description(json::Writer& out, const TableChange& change, const engine::LiveTable* counters,
                              engine::Instant now, const VectorIndexSizes& vectors = {});
 
-// The member "KeySchema".
+// Members of tables' and indexes' descriptions, which those of backups have, too: "KeySchema", "Projection",
+// "OnDemandThroughput" and "SSEDescription", where there is such a thing; and those of a vector index that
+// do not change.
 void write_key_schema(json::Writer& out, const engine::KeySchema& keys);
+void write_projection(json::Writer& out, const engine::Projection& projection);
+void write_on_demand_limits(json::Writer& out, const OnDemandLimits& limits);
+void write_encryption(json::Writer& out, const TableSettings& settings, bool changes = false);
+void write_vector_index_info(json::Writer& out, const VectorIndex& index);
 
 std::string_view stream_view_name(engine::StreamView view);
 

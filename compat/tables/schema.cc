@@ -417,6 +417,12 @@ Result<Index> read_global_index(const Value& value, const std::vector<KeyAttribu
   return index;
 }
 
+Result<void> check_index_keys(const Value& index, Index::Kind kind) {
+  const auto keys = key_elements(*index.member("KeySchema"));
+  if (kind == Index::Kind::local) return check_plain_keys(keys);
+  return check_global_keys(keys, index.member("Projection")->member("ProjectionType") != nullptr);
+}
+
 const KeyAttribute* find_definition(const std::vector<KeyAttribute>& definitions, std::string_view name) {
   const auto found = std::find_if(definitions.begin(), definitions.end(),
                                   [&](const KeyAttribute& attribute) { return attribute.name == name; });

@@ -35,6 +35,9 @@ struct IndexMode {
 Result<engine::Index> read_global_index(const json::Value& index,
                                         const std::vector<engine::KeyAttribute>& definitions, IndexMode mode);
 
+// The KeySchema of a local or a global index, without its table: HASH first, no name twice, …
+Result<void> check_index_keys(const json::Value& index, engine::Index::Kind kind);
+
 // "ProjectionType is INCLUDE, but NonKeyAttributes is not specified", …
 Result<engine::Projection> read_projection(const json::Value& projection);
 // The definition of this name; nullptr: there is none.

@@ -1,0 +1,57 @@
+// One backup: what there is to know of it without the table that it was taken of.
+//
+// A backup is a point (engine/points.h), which holds the table's items and its description as they were, and
+// this, which says whose it is and what it is called. It is stored as a document of its account's state
+// (engine/documents.h): snapshots have it, restores bring it back, a reset drops it.
+//
+//   "@backup" / "REGION/01791504762511-2779fadd/carts"
+//   {"name":"nightly","system":false,"created":1791504762511,"bytes":12,"table_id":"3b24…","point":7}
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "engine/catalog.h"
+#include "engine/clock.h"
+#include "engine/documents.h"
+#include "engine/points.h"
+
+namespace mayfly::compat::backups {
+
+inline constexpr engine::Instant system_lifetime_ms = std::int64_t{35} * 24 * 60 * 60 * 1000;
+
+struct Backup {
+  engine::Scope scope;
+  std::string table_name;
+  std::string id;    // arn.h
+  std::string name;  // BackupName
+  // SYSTEM: left behind by a table that was deleted while recovery was on. Nobody deletes it; it goes by
+  // itself after 35 days.
+  bool system = false;
+  engine::Instant created = 0;
+  std::int64_t bytes = 0;
+  std::string table_uuid;
+  engine::PointId point = 0;
+
+  [[nodiscard]] std::optional<engine::Instant> expires() const {
+    return system ? std::optional(created + system_lifetime_ms) : std::nullopt;
+  }
+  // In the order in which ListBackups has them.
+  [[nodiscard]] auto place() const { return std::tie(id, table_name); }
+};
+
+std::string arn_of(const Backup& backup);
+
+inline constexpr std::string_view document_kind = "@backup";
+// Names of backups begin so, in the order of their places.
+std::string document_prefix(std::string_view region);
+engine::DocumentName document_name(const engine::Scope& scope, std::string_view id,
+                                   std::string_view table_name);
+engine::Document to_document(const Backup& backup);
+// Nothing: it is no backup's.
+std::optional<Backup> from_document(const engine::Document& document);
+
+}  // namespace mayfly::compat::backups

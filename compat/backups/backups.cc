@@ -1,0 +1,191 @@
+#include "compat/backups/backups.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "compat/backups/arn.h"
+#include "compat/tables/room.h"
+#include "compat/tables/settings.h"
+#include "engine/census.h"
+#include "engine/random.h"
+
+namespace mayfly::compat::backups {
+namespace {
+
+engine::Scope scope_of(const engine::Table& table) { return {table.account, table.region}; }
+
+engine::Instant whole_second(engine::Instant instant) { return instant - instant % 1000; }
+
+Unexpected<Error> table_gone(const engine::LiveTable& table) {
+  return error::table_not_found("Table not found: " + table.description()->name);
+}
+
+}  // namespace
+
+Backups::Backups(engine::Database& database, std::size_t backups_max, bool exact)
+    : database_(database), backups_max_(backups_max), exact_(exact) {
+  for (const std::string& account : engine::every_account(database_)) reconcile(account);
+  database_.documents().listen(this, [this](std::string_view account) { reconcile(account); });
+}
+
+Backups::~Backups() { database_.documents().listen(this, {}); }
+
+void Backups::reconcile(std::string_view account) {
+  const engine::Lock lock(mutex_);
+  engine::History& history = database_.history();
+  std::set<engine::PointId> wanted;
+  for (const Backup& backup : all(account)) wanted.insert(backup.point);
+  for (const engine::Point& point : history.points(account)) {
+    if (wanted.erase(point.id) == 0) history.drop_point(point.id);
+  }
+  std::vector<engine::DocumentName> without_point;
+  for (const Backup& backup : all(account)) {
+    if (wanted.contains(backup.point))
+      without_point.push_back(document_name(backup.scope, backup.id, backup.table_name));
+  }
+  if (!without_point.empty()) database_.documents().write(without_point, {});
+  for (const auto& table : engine::every_table(database_)) {
+    const auto description = table->description();
+    if (description->account != account) continue;
+    const TableSettings settings = settings_of(*description);
+    const bool kept = history.restorable(*table).has_value();
+    if (settings.recovery_since && !kept) history.keep(table, settings.recovery_days);
+    if (!settings.recovery_since && kept) history.forget(table);
+  }
+}
+
+std::vector<Backup> Backups::all(std::string_view account) const {
+  std::vector<Backup> backups;
+  for (const engine::Document& stored : database_.documents().list(account, document_kind)) {
+    if (auto backup = from_document(stored)) backups.push_back(*std::move(backup));
+  }
+  return backups;
+}
+
+Backup Backups::keep(const engine::Point& point, std::string_view name, bool system) {
+  Backup backup;
+  backup.scope = scope_of(point.table);
+  backup.table_name = point.table.name;
+  backup.name = name;
+  backup.system = system;
+  backup.created = point.at;
+  backup.bytes = point.bytes;
+  backup.table_uuid = point.table.uuid;
+  backup.point = point.id;
+  // AWS's SYSTEM ones end with zeros. On a frozen clock several tables of one name may end at one instant.
+  auto number = system ? 0 : static_cast<std::uint32_t>(database_.random().next() | 1);
+  do {
+    backup.id = backup_id(point.at, number++);
+  } while (database_.documents().get(document_name(backup.scope, backup.id, backup.table_name)));
+  const engine::Document document = to_document(backup);
+  database_.documents().put(document.name, document.bytes);
+  return backup;
+}
+
+Result<Backup> Backups::create(const std::shared_ptr<engine::LiveTable>& table, std::string_view name) {
+  const std::string account = table->description()->account;
+  const engine::Lock lock(mutex_);
+  forget_expired(account);
+  if (all(account).size() >= backups_max_) {
+    return error::limit_exceeded("Subscriber limit exceeded: There is a limit of " +
+                                 std::to_string(backups_max_) + " backups per subscriber (--backups-max)");
+  }
+  const auto point = database_.history().take_point(table);
+  if (!point) {
+    if (point.error() == engine::PointRefusal::dropped) return table_gone(*table);
+    CHECK_OK(check_room(database_));
+    return error::limit_exceeded("This server holds as many old versions of items for backups as it may: " +
+                                 std::to_string(database_.history().bytes_max()) + " bytes (--history-max).");
+  }
+  return keep(*point, name, false);
+}
+
+std::optional<Backup> Backups::find(const engine::Scope& scope, std::string_view table_name,
+                                    std::string_view id) const {
+  const engine::DocumentName name = document_name(scope, id, table_name);
+  auto bytes = database_.documents().get(name);
+  if (!bytes) return std::nullopt;
+  auto backup = from_document({name, *std::move(bytes)});
+  if (!backup || database_.now(scope.account) >= backup->expires().value_or(engine::last_instant + 1))
+    return std::nullopt;
+  return backup;
+}
+
+std::vector<Backup> Backups::list(const engine::Scope& scope) const {
+  std::vector<Backup> backups;
+  const engine::Instant now = database_.now(scope.account);
+  for (const engine::Document& stored :
+       database_.documents().list(scope.account, document_kind, document_prefix(scope.region))) {
+    auto backup = from_document(stored);
+    if (backup && now < backup->expires().value_or(engine::last_instant + 1))
+      backups.push_back(*std::move(backup));
+  }
+  std::sort(backups.begin(), backups.end(),
+            [](const Backup& a, const Backup& b) { return a.place() < b.place(); });
+  return backups;
+}
+
+bool Backups::erase(const Backup& backup) {
+  const engine::Lock lock(mutex_);
+  const engine::DocumentName name = document_name(backup.scope, backup.id, backup.table_name);
+  if (!database_.documents().get(name)) return false;
+  database_.documents().erase(name);
+  database_.history().drop_point(backup.point);
+  return true;
+}
+
+void Backups::forget_expired(std::string_view account) {
+  const engine::Instant now = database_.now(account);
+  for (const Backup& backup : all(account)) {
+    if (now < backup.expires().value_or(engine::last_instant + 1)) continue;
+    database_.documents().erase(document_name(backup.scope, backup.id, backup.table_name));
+    database_.history().drop_point(backup.point);
+  }
+}
+
+bool Backups::drop_table(const std::shared_ptr<engine::LiveTable>& table) {
+  const auto description = table->description();
+  const engine::Lock lock(mutex_);
+  forget_expired(description->account);
+  if (!database_.history().restorable(*table)) return database_.history().drop_table(table, nullptr);
+  std::optional<engine::Point> last;
+  if (!database_.history().drop_table(table, &last)) return false;
+  if (last) keep(*last, description->name + "$DeletedTableBackup", true);
+  return true;
+}
+
+Result<std::shared_ptr<const engine::Table>> Backups::set_recovery(
+    const std::shared_ptr<engine::LiveTable>& table, std::optional<std::int64_t> days) {
+  const engine::Lock lock(mutex_);
+  const engine::Instant now = database_.now(table->description()->account);
+  if (days && !database_.history().keep(table, *days)) return table_gone(*table);
+  auto after = database_.update_table(table, [&](engine::Table& edited) {
+    change_settings(edited, [&](TableSettings& settings) {
+      if (!days) settings.recovery_since.reset();
+      if (days && !settings.recovery_since) settings.recovery_since = now;
+      settings.recovery_days = days.value_or(recovery_days_max);
+    });
+  });
+  if (after == nullptr) return table_gone(*table);
+  // Last, so that a server that ends in between finds it switched off.
+  if (!days) database_.history().forget(table);
+  return after;
+}
+
+std::optional<Backups::Window> Backups::window(const engine::LiveTable& table) const {
+  const auto restorable = database_.history().restorable(table);
+  if (!restorable) return std::nullopt;
+  const engine::Instant earliest = whole_second(restorable->earliest);
+  if (exact_) return Window{earliest, restorable->latest, restorable->earliest};
+  const engine::Instant latest = whole_second(restorable->latest - recovery_lag_ms);
+  return Window{earliest, std::max(earliest, latest), restorable->earliest};
+}
+
+std::size_t Backups::count() const {
+  std::size_t count = 0;
+  for (const std::string& account : engine::every_account(database_)) count += all(account).size();
+  return count;
+}
+
+}  // namespace mayfly::compat::backups

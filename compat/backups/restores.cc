@@ -1,0 +1,329 @@
+#include "compat/backups/restores.h"
+
+#include <algorithm>
+#include <deque>
+#include <stop_token>
+#include <utility>
+
+#include "compat/backups/arn.h"
+#include "compat/tables/room.h"
+#include "engine/attempt.h"
+#include "engine/census.h"
+#include "engine/fill.h"
+#include "engine/history.h"
+
+namespace mayfly::compat::backups {
+namespace {
+
+constexpr std::size_t background_items = 1024;  // of one step
+
+RestoreSummary summary_of(const RestoreOrigin& origin) {
+  return {.backup_arn = origin.backup_arn, .table_arn = origin.table_arn, .at = origin.at};
+}
+
+TableChange change_of(std::shared_ptr<const engine::Table> table, const RestoreOrigin& origin) {
+  TableChange change{TableStatus::creating, std::move(table)};
+  change.restore = summary_of(origin);
+  return change;
+}
+
+// Backups are told apart without their region, which a request may name otherwise than it is.
+bool same_backup(std::string_view a, std::string_view b) {
+  const auto one = parse_backup_arn(a), other = parse_backup_arn(b);
+  return one && other && one->table_name == other->table_name && one->id == other->id;
+}
+
+// What is held for a table is let go of where nothing comes of it.
+class Announcement {
+ public:
+  Announcement(TableChanges& changes, const engine::Scope& scope, TableChange change)
+      : changes_(changes), scope_(scope), name_(change.shown->name) {
+    changes_.hold(scope_, std::move(change));
+  }
+  ~Announcement() {
+    if (!stays_) changes_.drop(scope_, name_);
+  }
+  Announcement(const Announcement&) = delete;
+  Announcement& operator=(const Announcement&) = delete;
+
+  void stays(TableChange change) {
+    changes_.hold(scope_, std::move(change));
+    stays_ = true;
+  }
+
+ private:
+  TableChanges& changes_;
+  const engine::Scope& scope_;
+  const std::string name_;
+  bool stays_ = false;
+};
+
+}  // namespace
+
+// A step goes some way with the restore whose turn it is.
+class Restores::Fills final : public engine::Task {
+ public:
+  explicit Fills(Restores& restores) : of_(restores) {}
+
+  void add(std::unique_ptr<Job> job) {
+    const engine::Lock lock(mutex_);
+    jobs_.push_back(std::move(job));
+    ++count_;
+  }
+  void forget(std::string_view account) {
+    const engine::Lock lock(mutex_);
+    count_ -= std::erase_if(jobs_, [&](const auto& job) { return job->scope.account == account; });
+  }
+  [[nodiscard]] std::size_t count() const {
+    const engine::Lock lock(mutex_);
+    return count_;
+  }
+
+ private:
+  Next step() override {
+    std::unique_ptr<Job> job = next();
+    if (job == nullptr) return Next::when_woken();
+    const auto go_on = [&] {
+      const auto request = of_.database_.begin_request(job->scope.account);
+      if (!of_.is_current(*job)) return ended();
+      switch (of_.fill(*job, background_items)) {
+        case Went::on: give_back(std::move(job)); return Next::at_once();
+        case Went::done: of_.finish(*job); return ended();
+        case Went::no_room:
+          of_.report_("The restore of table " + job->table->description()->name +
+                      " has no room in memory to go on: the table is removed.");
+          of_.remove(*job);
+          return ended();
+        case Went::over: break;
+      }
+      of_.table_changes_.drop(job->scope, job->table->description()->name);
+      return ended();
+    };
+    return engine::attempt(go_on, [&](std::string_view why) {
+      if (job != nullptr) give_back(std::move(job));
+      return failed(why);
+    });
+  }
+  Next failed(std::string_view) override { return Next::after(*of_.scheduler_, fault_wait); }
+
+  std::unique_ptr<Job> next() {
+    const engine::Lock lock(mutex_);
+    if (jobs_.empty()) return nullptr;
+    std::unique_ptr<Job> job = std::move(jobs_.front());
+    jobs_.pop_front();
+    return job;
+  }
+  void give_back(std::unique_ptr<Job> job) {
+    const engine::Lock lock(mutex_);
+    jobs_.push_back(std::move(job));
+  }
+  Next ended() {
+    const engine::Lock lock(mutex_);
+    --count_;
+    return Next::at_once();
+  }
+
+  Restores& of_;  // ends the steps before it goes
+  mutable engine::Mutex mutex_;
+  std::deque<std::unique_ptr<Job>> jobs_ GUARDED_BY(mutex_);  // restores_max of an account at most
+  std::size_t count_ GUARDED_BY(mutex_) = 0;                  // of them and of the one that is being stepped
+};
+
+Restores::Restores(engine::Database& database, Backups& backups, TableChanges& table_changes,
+                   std::function<void(std::string_view)> report, std::size_t at_once_max)
+    : database_(database),
+      backups_(backups),
+      table_changes_(table_changes),
+      report_(report ? std::move(report) : [](std::string_view) {}),
+      at_once_max_(at_once_max),
+      scheduler_(database.make_scheduler(1)),
+      fills_(std::make_shared<Fills>(*this)) {
+  for (const std::string& account : engine::every_account(database_)) resume(account, "the server's end");
+  database_.documents().listen(this, [this](std::string_view account) {
+    {
+      const engine::Lock lock(mutex_);
+      ++generations_.try_emplace(std::string(account)).first->second;
+    }
+    fills_->forget(account);
+    for (const TableChanges::Restoring& one : table_changes_.restoring(account))
+      table_changes_.drop(one.scope, one.table_name);
+    resume(account, "a snapshot");
+  });
+}
+
+Restores::~Restores() {
+  database_.documents().listen(this, {});
+  scheduler_->end();  // the step under way, a short one
+}
+
+std::optional<engine::HistoryCursor> Restores::source_of(const RestoreOrigin& origin) const {
+  std::optional<engine::HistoryCursor> source;
+  if (!origin.backup_arn.empty()) {
+    const auto point = database_.history().find_point(static_cast<engine::PointId>(origin.point));
+    if (point) source.emplace(database_, *point);
+  } else {
+    for (const auto& table : engine::every_table(database_)) {
+      if (table->id() == static_cast<engine::TableId>(origin.source_table))
+        source.emplace(database_, *table, origin.at);
+    }
+  }
+  if (source && source->gone()) source.reset();
+  return source;
+}
+
+bool Restores::uses(std::string_view account, std::string_view backup) const {
+  const auto restoring = table_changes_.restoring(account);
+  return std::any_of(restoring.begin(), restoring.end(), [&](const TableChanges::Restoring& one) {
+    return same_backup(one.summary.backup_arn, backup);
+  });
+}
+
+Result<void> Restores::admit(const Context& context, const engine::Table& table,
+                             const RestoreOrigin& origin) const {
+  if (!origin.backup_arn.empty() && uses(context.scope.account, origin.backup_arn))
+    return error::backup_in_use("Backup is being used to restore another table: " + origin.backup_arn);
+  const auto change = table_changes_.find(context.scope, table.name);
+  if (change && change->status == TableStatus::creating && change->restore) {
+    return error::table_in_use("Table: " + table.name + " is already being restored" +
+                               (change->restore->backup_arn.empty()
+                                    ? " from table: " + change->restore->table_arn
+                                    : " from backup: " + change->restore->backup_arn));
+  }
+  if (database_.find_table(context.scope, table.name) != nullptr ||
+      (change && change->status == TableStatus::deleting))
+    return error::table_already_exists("Table already exists: " + table.name);
+  if (table_changes_.restoring(context.scope.account).size() >= restores_max) {
+    return error::limit_exceeded("Subscriber limit exceeded: Only " + std::to_string(restores_max) +
+                                 " restore operations can be done simultaneously");
+  }
+  return check_room(database_);
+}
+
+Result<Restores::Started> Restores::start(const Context& context, engine::Table table,
+                                          const RestoreOrigin& origin) {
+  const std::string name = table.name;
+  change_settings(table, [&](TableSettings& settings) { settings.restored_from = origin; });
+  std::unique_ptr<Job> job;
+  {
+    const engine::Lock lock(mutex_);
+    CHECK_OK(admit(context, table, origin));
+    auto source = source_of(origin);
+    if (!source && !origin.backup_arn.empty())
+      return error::backup_not_found("Backup not found: " + origin.backup_arn);
+    if (!source) return error::table_not_found("Table not found");
+    // First, so that nobody ever sees the table as one that is whole.
+    Announcement announcement(table_changes_, context.scope,
+                              change_of(std::make_shared<engine::Table>(table), origin));
+    auto made = database_.create_table(std::move(table), context.tables_max);
+    if (made == nullptr) {
+      if (database_.find_table(context.scope, name) != nullptr)
+        return error::table_already_exists("Table already exists: " + name);
+      return error::limit_exceeded("Subscriber limit exceeded: There is a limit of " +
+                                   std::to_string(context.tables_max) + " tables per subscriber");
+    }
+    announcement.stays(change_of(made->description(), origin));
+    job = std::make_unique<Job>(
+        Job{context.scope, std::move(made), *std::move(source), generation(context.scope.account)});
+  }
+  Started started{change_of(job->table->description(), origin), job->table};
+  // What fails goes on in the background: whoever was told of a restore may rely on its end.
+  const auto some = [&] {
+    const Went went = fill(*job, at_once_max_);
+    if (went == Went::done) finish(*job);
+    if (went == Went::no_room) remove(*job);
+    return went;
+  };
+  const Went went = engine::attempt(some, [](std::string_view) { return Went::on; });
+  if (went == Went::on) in_background(std::move(job));
+  if (went == Went::over) table_changes_.drop(context.scope, name);
+  if (went == Went::no_room) {
+    CHECK_OK(check_room(database_));
+    return error::limit_exceeded("This server had no room in memory for the restored table (--memory-max).");
+  }
+  return started;
+}
+
+Restores::Went Restores::fill(Job& job, std::size_t items_max) {
+  std::stop_source enough;
+  const auto filled =
+      engine::fill(database_, job.from, job.table, enough.get_token(), [&](const engine::Filled& so_far) {
+        if (static_cast<std::size_t>(so_far.items) >= items_max) enough.request_stop();
+      });
+  if (filled) return Went::done;
+  switch (filled.error()) {
+    case engine::FillRefusal::stopped: return Went::on;
+    case engine::FillRefusal::no_room: return Went::no_room;
+    case engine::FillRefusal::gone:
+    case engine::FillRefusal::dropped: break;
+  }
+  return Went::over;
+}
+
+void Restores::finish(const Job& job) {
+  const std::string name = job.table->description()->name;
+  database_.update_table(job.table, [](engine::Table& edited) {
+    change_settings(edited, [](TableSettings& settings) { settings.restored_from.reset(); });
+  });
+  table_changes_.settle(job.scope, name);
+}
+
+void Restores::remove(const Job& job) {
+  const std::string name = job.table->description()->name;
+  database_.drop_table(job.table);
+  table_changes_.drop(job.scope, name);
+}
+
+void Restores::in_background(std::unique_ptr<Job> job) {
+  fills_->add(std::move(job));
+  // Where no thread is to be had now, the next restore that needs one finds this, too.
+  static_cast<void>(scheduler_->start());
+  scheduler_->wake(fills_);
+}
+
+std::uint64_t Restores::generation(std::string_view account) const {
+  const auto found = generations_.find(account);
+  return found == generations_.end() ? 0 : found->second;
+}
+
+bool Restores::is_current(const Job& job) const {
+  const engine::Lock lock(mutex_);
+  return generation(job.scope.account) == job.generation;
+}
+
+Result<void> Restores::erase(const Backup& backup, std::string_view arn) {
+  const engine::Lock lock(mutex_);
+  if (uses(backup.scope.account, arn_of(backup)))
+    return error::backup_in_use("Backup is being used to restore table: " + std::string(arn));
+  if (!backups_.erase(backup)) return error::backup_not_found("Backup not found: " + std::string(arn));
+  return {};
+}
+
+std::size_t Restores::under_way() const { return fills_->count(); }
+
+void Restores::resume(std::string_view account, std::string_view cut_off_by) {
+  for (const auto& table : engine::every_table(database_)) {
+    const auto description = table->description();
+    if (description->account != account) continue;
+    const auto origin = settings_of(*description).restored_from;
+    if (!origin) continue;
+    const engine::Scope scope{description->account, description->region};
+    const std::string what =
+        "The restore of table " + description->name + ", which " + std::string(cut_off_by) + " cut off, ";
+    auto source = source_of(*origin);
+    if (!source) {
+      report_(what + "cannot go on, since what it came from is gone: the table is removed.");
+      database_.drop_table(table);
+      continue;
+    }
+    report_(what + "goes on.");
+    table_changes_.hold(scope, change_of(description, *origin));
+    std::uint64_t number = 0;
+    {
+      const engine::Lock lock(mutex_);
+      number = generation(account);
+    }
+    in_background(std::make_unique<Job>(Job{scope, table, *std::move(source), number}));
+  }
+}
+
+}  // namespace mayfly::compat::backups

@@ -1,0 +1,108 @@
+// Restores: tables that are made of what a backup has, or of what a table was at an instant.
+//
+//   TRY(const auto started, restores.start(context, std::move(table), origin));
+//
+// A table is there, CREATING, as soon as its restore begins, and says in its description where it comes from
+// (RestoreOrigin). Its items are written in key order; up to `at_once_max` of them before start() returns,
+// the rest in steps on a scheduler of its own. When all are there the description says so and the table is
+// ACTIVE. Until then nobody reads or writes it (tables/lookup.h), and its backup is in use.
+//
+// What a server's end cuts off goes on at the next start, and what a snapshot of an account cut through goes
+// on when the snapshot is restored: the items are written again from the first, which makes the same of
+// them. Where what it came from is gone by then (recovery was switched off, or does not reach back so far)
+// the table is removed. Either is reported in a sentence. A table that is removed or replaced meanwhile ends
+// its restore.
+//
+// A step holds the account's requests shared, as a request does, so that a restore or a reset of the account
+// comes between two steps. Thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "compat/backups/backups.h"
+#include "compat/context.h"
+#include "compat/tables/changes.h"
+#include "compat/tables/settings.h"
+#include "compat/wire/error.h"
+#include "engine/database.h"
+#include "engine/history_cursor.h"
+#include "engine/mutex.h"
+#include "engine/scheduler.h"
+
+namespace mayfly::compat::backups {
+
+inline constexpr std::size_t restores_max = 50;  // of an account at once, as on AWS
+// How many items a request restores before it is answered: some seconds' work.
+inline constexpr std::size_t restored_at_once_max = 250'000;
+
+class Restores {
+ public:
+  // `report` is told what became of restores that were cut off. All outlive it.
+  Restores(engine::Database& database, Backups& backups, TableChanges& table_changes,
+           std::function<void(std::string_view)> report, std::size_t at_once_max = restored_at_once_max);
+  ~Restores();
+  Restores(const Restores&) = delete;
+  Restores& operator=(const Restores&) = delete;
+
+  // Makes the table and fills it. What it answers is to be described: the table as it is announced, and its
+  // counters. In AWS's order: BackupInUseException, TableInUseException or TableAlreadyExistsException,
+  // LimitExceededException; BackupNotFoundException and TableNotFoundException where the source went
+  // meanwhile. Requires, as erase: the account is not being replaced, as in a request.
+  struct Started {
+    TableChange change;
+    std::shared_ptr<engine::LiveTable> table;
+  };
+  Result<Started> start(const Context& context, engine::Table table, const RestoreOrigin& origin);
+
+  // Erases a backup that no restore uses. BackupInUseException, BackupNotFoundException; `arn` as the request
+  // named it.
+  Result<void> erase(const Backup& backup, std::string_view arn);
+
+  // How many go on in the background.
+  [[nodiscard]] std::size_t under_way() const;
+
+ private:
+  struct Job {
+    engine::Scope scope;
+    std::shared_ptr<engine::LiveTable> table;
+    engine::HistoryCursor from;
+    std::uint64_t generation = 0;  // of its account
+  };
+  enum class Went : std::uint8_t { on, done, over, no_room };
+  class Fills;  // the task
+
+  [[nodiscard]] std::optional<engine::HistoryCursor> source_of(const RestoreOrigin& origin) const;
+  Result<void> admit(const Context& context, const engine::Table& table, const RestoreOrigin& origin) const
+      REQUIRES(mutex_);
+  [[nodiscard]] bool uses(std::string_view account, std::string_view backup) const REQUIRES(mutex_);
+  // Some of its items.
+  Went fill(Job& job, std::size_t items_max);
+  void finish(const Job& job);
+  void remove(const Job& job);
+  void in_background(std::unique_ptr<Job> job);
+  [[nodiscard]] std::uint64_t generation(std::string_view account) const REQUIRES(mutex_);
+  // Whether the account is still what it was when the job began.
+  [[nodiscard]] bool is_current(const Job& job) const;
+  void resume(std::string_view account, std::string_view cut_off_by);
+
+  engine::Database& database_;
+  Backups& backups_;
+  TableChanges& table_changes_;
+  const std::function<void(std::string_view)> report_;
+  const std::size_t at_once_max_;
+  const std::shared_ptr<engine::Scheduler> scheduler_;
+  const std::shared_ptr<Fills> fills_;
+
+  // While restores are admitted and backups erased. Taken within an account's requests; storage within it.
+  mutable engine::Mutex mutex_;
+  std::map<std::string, std::uint64_t, std::less<>> generations_ GUARDED_BY(mutex_);  // by account
+};
+
+}  // namespace mayfly::compat::backups
