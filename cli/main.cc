@@ -105,6 +105,8 @@ int serve(const ServeOptions& options) {
   emulator_options.table_delay = std::chrono::milliseconds(options.table_delay_ms);
   emulator_options.collection_bytes_max = options.collection_bytes_max;
   emulator_options.limits = options.limits;
+  emulator_options.exact_recovery = options.exact_recovery;
+  emulator_options.database.history_bytes_max = options.history_bytes_max;
   emulator_options.triggers.functions_max = options.functions_max;
   emulator_options.triggers.mappings_max = options.mappings_max;
   const auto invoker = std::make_shared<HttpInvoker>(key_of_environment());

@@ -263,6 +263,15 @@ void add_bounds_options(CLI::App& serve, ServeOptions& options) {
       ->check(CLI::Range(std::uint64_t{64 * megabyte}, std::uint64_t{1} << 50))
       ->type_name("BYTES")
       ->default_str("half of what the process may have");
+  serve
+      .add_option(
+          "--history-max", options.history_bytes_max,
+          "How much old versions of items may take, for backups and for going back in time; beyond it "
+          "the oldest instants are given up, and no more backups taken")
+      ->envname("MAYFLY_HISTORY_MAX")
+      ->check(CLI::Range(std::uint64_t{megabyte}, std::uint64_t{1} << 50))
+      ->type_name("BYTES")
+      ->capture_default_str();
   const auto add_count = [&](const std::string& name, const std::string& variable, std::size_t& count,
                              const std::string& help) {
     serve.add_option(name, count, help)
@@ -276,6 +285,8 @@ void add_bounds_options(CLI::App& serve, ServeOptions& options) {
             "How many tables an account may have in a region");
   add_count("--snapshots-max", "MAYFLY_SNAPSHOTS_MAX", options.limits.snapshots_max,
             "How many snapshots an account may have");
+  add_count("--backups-max", "MAYFLY_BACKUPS_MAX", options.limits.backups_max,
+            "How many backups an account may have");
   add_count("--functions-max", "MAYFLY_FUNCTIONS_MAX", options.functions_max,
             "How many functions all accounts may register");
   add_count("--mappings-max", "MAYFLY_MAPPINGS_MAX", options.mappings_max,
@@ -350,6 +361,10 @@ void add_time_options(CLI::App& serve, ServeOptions& options) {
       ->envname("MAYFLY_TTL_COOLDOWN_SECONDS")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{24 * 3600}))
       ->capture_default_str();
+  serve
+      .add_flag("--exact-recovery", options.exact_recovery,
+                "Let tables be restored to any instant up to now, not only up to five minutes ago")
+      ->envname("MAYFLY_EXACT_RECOVERY");
 }
 
 }  // namespace

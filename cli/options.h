@@ -13,6 +13,7 @@
 #include "compat/limits.h"
 #include "compat/triggers/trigger_options.h"
 #include "engine/account.h"
+#include "engine/database.h"
 #include "engine/table.h"
 #include "http/log.h"
 #include "http/server.h"
@@ -25,6 +26,8 @@ struct ServeOptions {
   std::size_t functions_max = compat::triggers::TriggerOptions().functions_max;
   std::size_t mappings_max = compat::triggers::TriggerOptions().mappings_max;
   std::uint64_t memory_bytes_max = 0;  // half of what the process may have
+  std::uint64_t history_bytes_max = engine::DatabaseOptions().history_bytes_max;
+  bool exact_recovery = false;
   std::int64_t shutdown_seconds_max = 10;
   std::string port_file;       // empty: none
   std::string data_directory;  // empty: in memory

@@ -45,8 +45,12 @@ Emulator::Emulator(Options options) : state_(std::make_shared<State>()) {
   };
   emulator_options.region = std::move(options.region);
   const Limits& limits = options.limits;
-  emulator_options.limits = {
-      .accounts_max = limits.accounts, .tables_max = limits.tables, .snapshots_max = limits.snapshots};
+  emulator_options.limits = {.accounts_max = limits.accounts,
+                             .tables_max = limits.tables,
+                             .snapshots_max = limits.snapshots,
+                             .backups_max = limits.backups};
+  emulator_options.exact_recovery = options.exact_recovery;
+  emulator_options.database.history_bytes_max = limits.history_bytes;
   emulator_options.triggers.functions_max = limits.functions;
   emulator_options.triggers.mappings_max = limits.mappings;
   emulator_options.database.memory_bytes_max = limits.memory_bytes;

@@ -3,12 +3,15 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "compat/backups/backups.h"
+#include "compat/backups/restores.h"
 #include "compat/control/handlers.h"
 #include "compat/metrics.h"
 #include "compat/server_metrics.h"
 #include "compat/triggers/triggers.h"
 #include "engine/census.h"
 #include "engine/expiry_view.h"
+#include "engine/history.h"
 
 namespace mayfly::compat::control {
 namespace {
@@ -230,6 +233,15 @@ Result<json::Tree> show_metrics(Call& call) {
   for (const std::string& account : engine::every_account(database))
     snapshots += database.list_snapshots(account).size();
   one("mayfly_snapshots", "Snapshots, of all accounts.", snapshots);
+  one("mayfly_backups", "Backups, of all accounts.", call.emulator.backups().count());
+  one("mayfly_restores_running", "Restores that go on in the background.",
+      call.emulator.restores().under_way());
+  const engine::History::Footprint history = database.history().footprint();
+  one("mayfly_history_versions", "Old versions of items that backups and recovery keep.",
+      static_cast<std::size_t>(history.versions));
+  one("mayfly_history_bytes", "Bytes of old versions of items.", static_cast<std::size_t>(history.bytes));
+  one("mayfly_history_bytes_max", "How many bytes old versions may take (--history-max).",
+      static_cast<std::size_t>(database.history().bytes_max()));
   one("mayfly_functions", "Functions that accounts have registered.",
       call.emulator.triggers().functions().count());
   one("mayfly_mappings", "Event source mappings, of all accounts.", call.emulator.triggers().count());

@@ -36,9 +36,11 @@ struct Limits {
   std::size_t accounts = 10'000;
   std::size_t tables = 2'500;      // of an account in a region
   std::size_t snapshots = 1'000;   // of an account
+  std::size_t backups = 1'000;     // of an account
   std::size_t functions = 1'000;   // that all accounts register
   std::size_t mappings = 1'000;    // of all accounts, to functions
   std::uint64_t memory_bytes = 0;  // of what is kept in memory; 0: half of what the process may have
+  std::uint64_t history_bytes = std::uint64_t{1} << 30;  // of old versions of items, for backups and recovery
 };
 
 struct Options {
@@ -51,6 +53,9 @@ struct Options {
   std::string s3_endpoint{};
   // Set: every account's time begins there, and stands still until it is moved. Not set: the host's time.
   std::optional<TimePoint> frozen_at;
+  // Tables that have point-in-time recovery can be restored to any instant up to now; on AWS, and without
+  // this, up to five minutes ago.
+  bool exact_recovery = false;
   Limits limits;
 };
 

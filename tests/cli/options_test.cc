@@ -105,9 +105,11 @@ const std::vector<Row> rows = {
     {"--accounts-max", "7", [](const ServeOptions& o) { return o.limits.accounts_max == 7; }, "0"},
     {"--tables-max", "7", [](const ServeOptions& o) { return o.limits.tables_max == 7; }, "0"},
     {"--snapshots-max", "7", [](const ServeOptions& o) { return o.limits.snapshots_max == 7; }, "0"},
+    {"--backups-max", "7", [](const ServeOptions& o) { return o.limits.backups_max == 7; }, "0"},
     {"--functions-max", "7", [](const ServeOptions& o) { return o.functions_max == 7; }, "0"},
     {"--memory-max", "67108864", [](const ServeOptions& o) { return o.memory_bytes_max == 64 << 20; },
      "1000"},
+    {"--history-max", "1048576", [](const ServeOptions& o) { return o.history_bytes_max == 1 << 20; }, "1"},
     {"--mappings-max", "7", [](const ServeOptions& o) { return o.mappings_max == 7; }, "0"},
     {"--shutdown-seconds-max", "7", [](const ServeOptions& o) { return o.shutdown_seconds_max == 7; }, "0"},
     {"--no-control", "", [](const ServeOptions& o) { return !o.server.access.control; }},
@@ -136,6 +138,7 @@ const std::vector<Row> rows = {
     {"--ttl-seed", "77", [](const ServeOptions& o) { return o.expiry.seed == 77; }, "x"},
     {"--ttl-window-seconds", "7", [](const ServeOptions& o) { return o.ttl_window_seconds == 7; }, "0"},
     {"--ttl-cooldown-seconds", "7", [](const ServeOptions& o) { return o.ttl_cooldown_seconds == 7; }, "-1"},
+    {"--exact-recovery", "", [](const ServeOptions& o) { return o.exact_recovery; }},
 };
 
 // "--s3-endpoint" -> "MAYFLY_S3_ENDPOINT"

@@ -12,6 +12,8 @@
 // see support/json_match.h. `< 400 ValidationException` followed by the message, instead of JSON, is short
 // for the usual error body; the namespace before # may be left out.
 //
+// In a message "$name" stands for what was remembered under that name.
+//
 //   = music put 1                  all that was written since the last line > or @, in the words of
 //     music.by_label put RCA -> 1  support/effects.h; = alone: nothing was
 //
@@ -132,8 +134,14 @@ class Script {
     REQUIRE(std::to_string(answer_.status) == status);
   }
 
-  static void expect_error(const std::string& expected, const json& actual) {
-    const auto [type, message] = split(expected);
+  void expect_error(const std::string& expected, const json& actual) const {
+    auto [type, message] = split(expected);
+    for (const auto& [name, value] : variables_) {
+      const std::string mark = "$" + name;
+      if (!value.is_string()) continue;
+      for (auto at = message.find(mark); at != message.npos; at = message.find(mark))
+        message.replace(at, mark.size(), value.get<std::string>());
+    }
     const auto full_type = actual.value("__type", "");
     REQUIRE((full_type == type || full_type.substr(full_type.find('#') + 1) == type));
     REQUIRE(actual.value("message", actual.value("Message", "")) == message);
