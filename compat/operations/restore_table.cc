@@ -21,7 +21,10 @@ namespace {
 
 using json::Value;
 
-constexpr Shape target_name = {.min = 3, .max = 255, .pattern = name_pattern};
+// Its length is looked at first, in words that call it TableName; that it may be no ARN is said below.
+constexpr Shape target_name = {
+    .min = 3, .max = 255, .pattern = name_pattern, .table_name = true, .length_first = true};
+constexpr Shape source_name = {.min = 3, .max = 255, .pattern = name_pattern};
 constexpr Shape arn_or_name = string_shape({}, 1024);  // a bad ARN has words of its own
 constexpr Member backup_members[] = {
     {"TargetTableName", &target_name, required},
@@ -37,7 +40,7 @@ constexpr Member backup_members[] = {
 constexpr Shape backup_shape = structure("RestoreTableFromBackupInput", backup_members);
 constexpr Member instant_members[] = {
     {"SourceTableArn", &arn_or_name},
-    {"SourceTableName", &target_name},
+    {"SourceTableName", &source_name},
     {"TargetTableName", &target_name, required},
     {"UseLatestRestorableTime", &shapes::boolean},
     {"RestoreDateTime", &shapes::timestamp},
@@ -51,6 +54,14 @@ constexpr Member instant_members[] = {
 };
 constexpr Shape instant_shape = structure("RestoreTableToPointInTimeInput", instant_members);
 
+Result<void> check_target(const Value& request) {
+  const auto name = *string_member(request, "TargetTableName");
+  if (!name.starts_with("arn:")) return {};
+  return error::validation("1 validation error detected: Value '" + std::string(name) +
+                           "' at 'targetTableName' failed to satisfy constraint: Member must satisfy regular "
+                           "expression pattern: [a-zA-Z0-9_.-]+");
+}
+
 Result<void> start(Context& context, engine::Table table, const RestoreOrigin& origin, json::Writer& out) {
   TRY(const auto started, context.restores.start(context, std::move(table), origin));
   out.begin_object();
@@ -62,6 +73,7 @@ Result<void> start(Context& context, engine::Table table, const RestoreOrigin& o
 
 Result<void> from_backup(Context& context, const Value& request, json::Writer& out) {
   const std::string arn(*string_member(request, "BackupArn"));
+  CHECK_OK(check_target(request));
   TRY(const auto named, backups::read_backup_arn(context, arn));
   CHECK_OK(backups::check_overrides(request));
   CHECK_OK(backups::check_region(context, request, named.region));
@@ -137,6 +149,7 @@ Result<engine::Instant> read_instant(const Value& request, const backups::Backup
 }
 
 Result<void> to_point_in_time(Context& context, const Value& request, json::Writer& out) {
+  CHECK_OK(check_target(request));
   CHECK_OK(check_time(request));
   CHECK_OK(backups::check_overrides(request));
   TRY(const Source source, read_source(context, request));
