@@ -46,7 +46,7 @@ struct Context {
 
   // The same for what goes on when the request is answered (jobs/work.h). Requires: `own` outlives it.
   [[nodiscard]] Context for_job(const engine::Scope& own) const {
-    Context context{database, table_changes, kinesis, jobs, buckets, own, {}};
+    Context context{database, table_changes, kinesis, jobs, buckets, backups, restores, own, {}};
     context.collection_bytes_max = collection_bytes_max;
     context.tables_max = tables_max;
     return context;
