@@ -73,7 +73,8 @@ std::string summary(const std::optional<engine::Checked>& all) {
          count(checked.records, "record", "records") + ", " +
          count(checked.snapshots, "snapshot", "snapshots") + " with " +
          count(checked.images, "image", "images") + ", " + count(checked.tokens, "token", "tokens") + ", " +
-         count(checked.documents, "document", "documents");
+         count(checked.documents, "document", "documents") + ", " + count(checked.points, "point", "points") +
+         " with " + count(checked.versions, "old version", "old versions");
 }
 
 }  // namespace

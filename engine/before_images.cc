@@ -17,6 +17,7 @@ bool is_kept(std::string_view key, const ImageKeeper& keeper) {
     case 'I':
     case 'X': return true;
     case 'S': return record_sequence(key) <= keeper.sequence;
+    case 'O': return version_number(key) <= keeper.sequence;
     default: return false;
   }
 }
@@ -37,6 +38,7 @@ bool is_image_of(std::string_view key) {
     case 'I': return key.size() > item_prefix_bytes;
     case 'X': return key.size() > 1 + sizeof(TableId);
     case 'S': return key.size() == record_key_bytes;
+    case 'O': return is_version_key(key);
     default: return false;
   }
 }

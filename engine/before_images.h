@@ -7,8 +7,8 @@
 //
 //   'B' log:u32be key   0x00, or 0x01 value: the key was not there, or had this value; in a directory
 //
-// Covered are items, index entries, expiry entries and the change records up to the snapshot, whether a key
-// is written, erased or lies in a range that is.
+// Covered are items, index entries, expiry entries, and the change records and old versions of items up to
+// the snapshot, whether a key is written, erased or lies in a range that is.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ using ImageLog = std::uint32_t;  // each snapshot has its own, and a new one aft
 // An account's latest snapshot, as far as writers need to know it.
 struct ImageKeeper {
   ImageLog log = 0;            // 0: the account has no snapshot
-  std::uint64_t sequence = 0;  // later change records are not the snapshot's
+  std::uint64_t sequence = 0;  // later change records and old versions are not the snapshot's
 };
 
 // What a directory has of an image.

@@ -127,13 +127,21 @@ Counter& LiveTable::counter(IndexId index) const {
   return counters_[index];
 }
 
+VersionCount LiveTable::version_count() const {
+  const Lock lock(mutex_);
+  const auto counter = counters_.find(old_versions);
+  if (counter == counters_.end()) return {};
+  return {counter->second.items, counter->second.bytes};
+}
+
 // --- finding
 
-Catalog::Catalog(Storage& storage, Accounts& accounts, BeforeImages& images, const Watermark& watermark,
-                 Random& random, std::uint32_t stream_shards)
+Catalog::Catalog(Storage& storage, Accounts& accounts, BeforeImages& images, Points& points,
+                 const Watermark& watermark, Random& random, std::uint32_t stream_shards)
     : storage_(storage),
       accounts_(accounts),
       images_(images),
+      points_(points),
       watermark_(watermark),
       random_(random),
       stream_shards_(stream_shards) {
@@ -146,8 +154,9 @@ void Catalog::load() {
     next_table_ = read_little_endian<TableId>(value);
     next_stream_ = read_little_endian<StreamId>(std::string_view(value).substr(4));
   }
-  if (std::string value; storage_.get(last_sequence_key, value) && value.size() != sizeof(Sequence))
-    throw StorageFault("the last sequence number cannot be decoded");
+  for (const std::string_view key : {last_sequence_key, last_version_key})
+    if (std::string value; storage_.get(key, value) && value.size() != sizeof(Sequence))
+      throw StorageFault("the last sequence number cannot be decoded");
   Storage::Iterator streams(storage_, "R", "S");
   for (streams.seek_to_first(); streams.valid(); streams.next()) {
     streams_.put(decoded(decode_stream(streams.value()), "a stream's description"));
@@ -159,6 +168,18 @@ void Catalog::load() {
     by_id_[table->id] = live;
     tables_[Scope{table->account, table->region}][table->name] = std::move(live);
   }
+  for (const TableId table : points_.tables())
+    if (by_id_.count(table) == 0) leave_past(table);
+}
+
+void Catalog::leave_past(TableId table) const {
+  VersionCount count;
+  if (std::string value; storage_.get(counter_key(table, old_versions), value)) {
+    if (value.size() != counter_bytes) throw StorageFault("a table's counter cannot be decoded");
+    count = {read_little_endian<std::int64_t>(value),
+             read_little_endian<std::int64_t>(std::string_view(value).substr(8))};
+  }
+  points_.leave(table, count);
 }
 
 std::shared_ptr<LiveTable> Catalog::make_live(Table table) {
@@ -173,6 +194,7 @@ std::shared_ptr<LiveTable> Catalog::make_live(Table table) {
     counter.items = read_little_endian<std::int64_t>(counters.value());
     counter.bytes = read_little_endian<std::int64_t>(counters.value().substr(8));
   }
+  settle_past(*live);
   return live;
 }
 
@@ -293,6 +315,7 @@ std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::functio
   if (table.ttl && !same_ttl) {
     table.ttl->backfilling = true;
     table.ttl->number = table.next_ttl_number++;
+    table.ttl->since = live.account().clock().now();
   }
   // Switched on where it was on already, by the same attribute: a walk that is under way goes on.
   if (table.ttl && same_ttl && table.ttl->number != old->ttl->number) table.ttl = old->ttl;
@@ -317,6 +340,7 @@ std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::functio
   next_stream_ = next_stream;
   auto description = std::make_shared<const Table>(std::move(table));
   live.describe(description);
+  settle_past(live);
   interleave("table changed");
   if (old->ttl && !same_ttl) live.counter(expiry_entries).items = 0;
   for (const IndexId index : given) live.counter(index).items = live.counter(index).bytes = 0;
@@ -331,15 +355,19 @@ std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::functio
   return description;
 }
 
-bool Catalog::drop(LiveTable& live) {
+bool Catalog::drop(LiveTable& live, std::optional<Point>* last) {
   const Lock gate(live.gate_);
   if (live.dropped()) return false;
   const Lock changing(changes_);
   const std::shared_ptr<const Table> table = live.description();
   const Erasing erasing(live.erasing_);
   Batch batch;
+  std::optional<Point> point;
+  if (last != nullptr) points_.stage(batch, point.emplace(point_of(live)));
+  const bool has_points = point || points_.has(table->id);
+  const VersionCount left = live.version_count();
   // What a snapshot has of it stays where it is.
-  if (!live.kept_) erase_data(batch, table->id);
+  if (!live.kept_) has_points ? erase_all_but_past(batch, table->id, left) : erase_data(batch, table->id);
   batch.erase(table_prefix('T', table->id));
   std::optional<Stream> closed = table->stream ? find_stream(table->stream->id) : std::nullopt;
   if (closed) {
@@ -349,6 +377,9 @@ bool Catalog::drop(LiveTable& live) {
   storage_.write(batch);
 
   live.dropped_ = true;
+  if (point) points_.add(*point);
+  if (has_points) points_.leave(table->id, left);
+  if (last != nullptr) *last = std::move(point);
   const Lock lock(mutex_);
   const auto names = tables_.find(Scope{table->account, table->region});
   names->second.erase(table->name);
@@ -357,6 +388,56 @@ bool Catalog::drop(LiveTable& live) {
   if (closed) streams_.put(*closed);
   interleave("table dropped");
   return true;
+}
+
+// --- what tables were
+
+bool Catalog::hold(LiveTable& live, const std::function<void()>& look) {
+  const Lock gate(live.gate_);
+  if (live.dropped()) return false;
+  const Lock changing(changes_);
+  look();
+  return true;
+}
+
+void Catalog::hold_changes(const std::function<void()>& look) {
+  const Lock changing(changes_);
+  look();
+}
+
+Point Catalog::point_of(const LiveTable& live) const {
+  const Counter& count = live.counter(0);
+  return {.table = *live.description(),
+          .number = watermark_.published(),
+          .at = live.account().clock().now(),
+          .items = count.items,
+          .bytes = count.bytes};
+}
+
+void Catalog::settle_past(LiveTable& live) const {
+  const std::optional<VersionNumber> latest = points_.latest(live.id());
+  live.latest_point_ = latest.value_or(0);
+  live.past_ = live.description()->recovery ? LiveTable::Past::instants
+               : latest                     ? LiveTable::Past::points
+                                            : LiveTable::Past::unwanted;
+}
+
+void Catalog::erase_all_but_past(Batch& batch, TableId table, VersionCount count) const {
+  storage_.erase_range(batch, item_key(table, 1, {}), prefix_end(table_prefix('I', table)));
+  for (const char kind : {'X', 'N'}) storage_.erase_prefix(batch, table_prefix(kind, table));
+  std::string value;
+  append_little_endian(value, count.versions);
+  append_little_endian(value, count.bytes);
+  batch.put(counter_key(table, old_versions), value);
+}
+
+void Catalog::erase_data(Batch& batch, TableId table) const {
+  for (const char kind : {'I', 'X', 'N', 'O'}) storage_.erase_prefix(batch, table_prefix(kind, table));
+}
+
+void Catalog::erase_unneeded(Batch& batch, TableId table) const {
+  const std::optional<VersionCount> left = points_.left(table);
+  left ? erase_all_but_past(batch, table, *left) : erase_data(batch, table);
 }
 
 // --- a whole account
@@ -393,6 +474,11 @@ void Catalog::replace(Account& account, const StageReplacement& stage, const std
     for (Table& table : tables) {
       new_tables.push_back(make_live(std::move(table)));
       new_tables.back()->kept_ = true;
+    }
+    for (const Point& point : points_.of(account.id())) {
+      const bool lives = std::any_of(new_tables.begin(), new_tables.end(),
+                                     [&](const auto& live) { return live->id() == point.table.id; });
+      if (!lives) leave_past(point.table.id);
     }
     const Lock lock(mutex_);
     for (const auto& live : old_tables) {
@@ -510,10 +596,6 @@ Expected<std::vector<Shard>, ReshardRefusal> Catalog::reshard(LiveTable& live, S
   const Lock lock(mutex_);
   streams_.put(*description->stream);
   return children;
-}
-
-void Catalog::erase_data(Batch& batch, TableId table) const {
-  for (const char kind : {'I', 'X', 'N'}) storage_.erase_prefix(batch, table_prefix(kind, table));
 }
 
 void Catalog::trim_stream(StreamId id, const std::vector<TrimmedShard>& trimmed, Batch& batch,

@@ -25,6 +25,7 @@
 #include "engine/expiry_stats.h"
 #include "engine/lock_table.h"
 #include "engine/mutex.h"
+#include "engine/points.h"
 #include "engine/shards.h"
 #include "engine/stream_directory.h"
 #include "engine/table.h"
@@ -64,8 +65,16 @@ class LiveTable {
   // Whether what was read of the table (index 0) or of one of its indexes until now was all there. False: it
   // is dropped, and its items or entries may have been gone before. Waits for whoever is just about that.
   [[nodiscard]] bool still_has(IndexId index) const;
+  // Who wants to know what the table's items were (history.h): nobody; points, of each item what it was when
+  // the latest of them was taken; or whoever goes back to an instant, all that it ever was.
+  // Requires of both: a transaction holds the table.
+  enum class Past : std::uint8_t { unwanted, points, instants };
+  [[nodiscard]] Past past() const { return past_.load(std::memory_order_relaxed); }
+  [[nodiscard]] VersionNumber latest_point() const { return latest_point_.load(std::memory_order_relaxed); }
   // Items and bytes of the table (index 0) or of one of its indexes.
   [[nodiscard]] Counter& counter(IndexId index) const;
+  // Of its items, index 0's; a table that never had any has no counter of them.
+  [[nodiscard]] VersionCount version_count() const;
   template <class Visit>
   void each_counter(Visit visit) const {
     const Lock lock(mutex_);
@@ -81,10 +90,12 @@ class LiveTable {
   const TableId id_;
   Account& account_;
   mutable ExpiryStats expiry_stats_;
-  mutable Gate gate_;                 // lock_table.h has the order
-  std::atomic<bool> dropped_{false};  // changes while the gate is held alone
-  std::atomic<bool> erasing_{false};  // what the description still has; while the gate is held alone
-  std::atomic<bool> kept_{false};     // a snapshot has the table; changes while the gate is held alone
+  mutable Gate gate_;                       // lock_table.h has the order
+  std::atomic<bool> dropped_{false};        // changes while the gate is held alone
+  std::atomic<bool> erasing_{false};        // what the description still has; while the gate is held alone
+  std::atomic<bool> kept_{false};           // a snapshot has the table; changes while the gate is held alone
+  std::atomic<Past> past_{Past::unwanted};  // changes while the gate is held alone
+  std::atomic<VersionNumber> latest_point_{0};
   mutable Mutex mutex_;  // for a few instructions; the two below change while the gate is held alone
   std::shared_ptr<const Table> description_ GUARDED_BY(mutex_);
   std::atomic<bool> expires_;  // follows from the description
@@ -100,8 +111,8 @@ struct Scope {
 class Catalog {
  public:
   // Loads what storage holds. A new stream begins with `stream_shards` shards.
-  Catalog(Storage& storage, Accounts& accounts, BeforeImages& images, const Watermark& watermark,
-          Random& random, std::uint32_t stream_shards);
+  Catalog(Storage& storage, Accounts& accounts, BeforeImages& images, Points& points,
+          const Watermark& watermark, Random& random, std::uint32_t stream_shards);
 
   std::shared_ptr<LiveTable> create(Table table, std::size_t tables_max);
   [[nodiscard]] std::shared_ptr<LiveTable> find(const Scope& scope, std::string_view name) const;
@@ -116,7 +127,19 @@ class Catalog {
   // their ids, marks what has to be backfilled, erases what removed indexes and a removed TTL left, closes a
   // removed stream. Nothing: the table was dropped.
   std::shared_ptr<const Table> update(LiveTable& table, const std::function<void(Table&)>& change);
-  bool drop(LiveTable& table);
+  // With `last`, leaves a point of the table as it was in the end. What points need stays where it lies.
+  bool drop(LiveTable& table, std::optional<Point>* last = nullptr);
+
+  // --- what tables were (history.h)
+  // Calls `look` while nobody writes to the table, and nothing in the catalog changes. False: it is dropped.
+  bool hold(LiveTable& table, const std::function<void()>& look);
+  // Calls `look` while nothing in the catalog changes.
+  void hold_changes(const std::function<void()>& look);
+  // The table as it is now. Requires: nobody writes to it.
+  [[nodiscard]] Point point_of(const LiveTable& table) const;
+  // Says to writers who wants to know what the table's items were, by its description and its points.
+  // Requires: nobody writes to it, or nobody knows it yet.
+  void settle_past(LiveTable& table) const;
 
   // --- a whole account (snapshots.h)
   // Calls `look` while nobody writes to a table of the account, changes one, or makes a table in any account.
@@ -157,8 +180,11 @@ class Catalog {
   void trim_stream(StreamId stream, const std::vector<TrimmedShard>& trimmed, Batch& batch,
                    std::uint64_t timeline);
   void forget_stream(StreamId stream, Batch& batch, std::uint64_t timeline);
-  // Erases the items, entries and counters of a table that neither the catalog nor a snapshot has.
+  // Erases the items, entries, old versions and counters of a table that neither the catalog nor a snapshot
+  // nor a point has.
   void erase_data(Batch& batch, TableId table) const;
+  // Erases of a table that neither the catalog nor a snapshot has what no point needs.
+  void erase_unneeded(Batch& batch, TableId table) const;
 
  private:
   struct NameLess {
@@ -171,10 +197,13 @@ class Catalog {
   void load() REQUIRES(changes_, mutex_);             // or nobody else knows of it yet
   std::shared_ptr<LiveTable> make_live(Table table);  // with its counters from storage
   Stream make_stream(const Table& table, StreamView view, StreamId id) const;
+  void erase_all_but_past(Batch& batch, TableId table, VersionCount count) const;
+  void leave_past(TableId table) const;  // of a table that points have and no catalog
 
   Storage& storage_;
   Accounts& accounts_;
   BeforeImages& images_;
+  Points& points_;
   const Watermark& watermark_;
   Random& random_;
   const std::uint32_t stream_shards_;

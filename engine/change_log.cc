@@ -127,6 +127,8 @@ Sequence ChangeLog::last_sequence(const Storage& storage, const std::vector<Stre
   // What streams that are forgotten by now have used: no number is given twice.
   if (std::string value; storage.get(last_sequence_key, value) && value.size() == sizeof(Sequence))
     last = std::max(last, read_little_endian<Sequence>(value));
+  if (std::string value; storage.get(last_version_key, value) && value.size() == sizeof(Sequence))
+    last = std::max(last, read_little_endian<Sequence>(value));
   return last;
 }
 

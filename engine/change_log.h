@@ -25,6 +25,8 @@ class Storage;
 
 // In storage, u64le: the last number that streams have used which are forgotten by now.
 inline constexpr std::string_view last_sequence_key = "Msequence";
+// Likewise: the last number that old versions of items have (committer.h); of a directory.
+inline constexpr std::string_view last_version_key = "Mlast-version";
 
 // Who wrote: a user's request, or the service deleting what expired.
 enum class Cause : std::uint8_t { user, time_to_live };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/item_version.h"
 #include "engine/key_space.h"
 
 namespace mayfly::engine {
@@ -51,6 +52,7 @@ void Committer::commit_group(std::span<StagedWrite* const> group) {
   }
 
   Sequence sequence = watermark_.published();
+  bool versions = false;
   for (StagedWrite* write : group) {
     write->at = write->clock->now();
     for (StagedWrite::Record& record : write->records) {
@@ -58,6 +60,19 @@ void Committer::commit_group(std::span<StagedWrite* const> group) {
       record.sequence = ++sequence;
       batch->put(record_key(record.stream, record.shard, sequence), record.bytes);
     }
+    if (write->versions.empty()) continue;
+    if (write->records.empty()) ++sequence;
+    versions = true;
+    for (StagedWrite::Version& version : write->versions) {
+      set_version_number(version.key, sequence);
+      set_version_at(version.bytes, write->at);
+      batch->put(version.key, version.bytes);
+    }
+  }
+  if (versions && storage_.durable()) {
+    std::string value;
+    append_little_endian(value, sequence);
+    batch->put(last_version_key, value);
   }
 
   if (storage_.durable()) {

@@ -2,6 +2,9 @@
 // one after the other. So a reader who stops at `published()` sees every record below it and none appears
 // there later.
 //
+// Old versions of items (history.h) have the number of their write's last record; a write without records
+// takes a number for them, which no record has.
+//
 // Where a write has to reach the disk (fsync), those who wait share one: the first in the queue takes the
 // others' batches along. Elsewhere sharing would only add hand-overs: a write takes 5 us.
 //
@@ -33,6 +36,10 @@ struct StagedWrite {
     std::string bytes;      // change_log.h's; its creation time is filled in at commit
     Sequence sequence = 0;  // given at commit
   };
+  struct Version {
+    std::string key;    // key_space.h's; its number is filled in at commit
+    std::string bytes;  // item_version.h's; its instant likewise
+  };
   struct Count {
     Counter* counter;
     TableId table;
@@ -44,6 +51,7 @@ struct StagedWrite {
   Instant at = 0;                // by it: given at commit
   Batch batch;
   std::vector<Record> records;
+  std::vector<Version> versions;
   std::vector<Count> counts;
   const ChangeSource* source = nullptr;  // what the feed is told of it
 

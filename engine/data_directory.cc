@@ -1,5 +1,6 @@
 #include "engine/data_directory.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -18,9 +19,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view mark_name = "MAYFLY";
-constexpr std::string_view mark = "Mayfly's data, format 2\n";
-constexpr std::string_view older_mark =
-    "Mayfly's data, format 1\n";  // tables' settings lie elsewhere: table.cc
+constexpr std::string_view mark = "Mayfly's data, format 3\n";
+// In the first tables' settings lie elsewhere (table.cc); the second has no old versions of items, and who
+// writes it would write none.
+constexpr std::string_view older_marks[] = {"Mayfly's data, format 1\n", "Mayfly's data, format 2\n"};
 
 enum class Contents { none, marked, older_mark, other_mark, database, strange };
 
@@ -31,7 +33,7 @@ Contents contents_of(const std::string& path, std::error_code& error) {
     if (name == mark_name) {
       std::ifstream file(entries->path());
       const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-      if (text == older_mark) return Contents::older_mark;
+      if (std::ranges::find(older_marks, text) != std::end(older_marks)) return Contents::older_mark;
       return text == mark || text.empty() ? Contents::marked
                                           : Contents::other_mark;  // empty: killed while writing it
     }

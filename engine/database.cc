@@ -8,6 +8,8 @@
 #include "engine/attempt.h"
 #include "engine/departed.h"
 #include "engine/failpoints.h"
+#include "engine/history.h"
+#include "engine/history_trimmer.h"
 #include "engine/index_backfill.h"
 #include "engine/key_space.h"
 #include "engine/parts.h"
@@ -50,8 +52,10 @@ Database::Parts::Parts(DatabaseOptions options_, std::unique_ptr<Storage> storag
       scheduler(options.make_scheduler(background_threads_max)),
       accounts(*storage_, *host_clock, options.account_clocks),
       before_images(*storage_),
-      catalog(*storage_, accounts, before_images, watermark, *random, options.stream_shards),
-      committer(*storage_, watermark, ChangeLog::last_sequence(*storage_, catalog.streams())),
+      points(*storage_),
+      catalog(*storage_, accounts, before_images, points, watermark, *random, options.stream_shards),
+      committer(*storage_, watermark,
+                std::max(ChangeLog::last_sequence(*storage_, catalog.streams()), points.last_number())),
       change_log(*storage_, catalog, watermark),
       expiry(settled_window(*storage_, options.expiry_window_ms)),
       tokens(*storage_),
@@ -80,13 +84,17 @@ Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {
   parts_->reaper = std::make_unique<Reaper>(*this, parts_->scheduler);
   parts_->trimmer = std::make_unique<StreamTrimmer>(*this, parts_->scheduler);
   parts_->backfill = std::make_unique<IndexBackfill>(*this, parts_->scheduler);
-  parts_->time_travel = std::make_unique<TimeTravel>(*this, *parts_->reaper, *parts_->trimmer);
+  parts_->history_trimmer = std::make_unique<HistoryTrimmer>(*this, parts_->scheduler);
+  parts_->history = std::make_unique<History>(*this);
+  parts_->time_travel =
+      std::make_unique<TimeTravel>(*this, *parts_->reaper, *parts_->trimmer, *parts_->history_trimmer);
   parts_->snapshots = std::make_unique<Snapshots>(*this);
   if (parts_->options.reap) {
     if (!parts_->scheduler->start())
       throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
     parts_->reaper->start();
     parts_->trimmer->start();
+    parts_->history_trimmer->start();
   }
   for (const std::shared_ptr<LiveTable>& table : parts_->catalog.tables()) {
     const std::shared_ptr<const Table> description = table->description();
@@ -229,10 +237,7 @@ std::shared_ptr<const Table> Database::update_table(const std::shared_ptr<LiveTa
 }
 
 bool Database::drop_table(const std::shared_ptr<LiveTable>& table) {
-  if (!parts_->catalog.drop(*table)) return false;
-  table->account().timers().forget(table->id());
-  parts_->failpoints.forget(*table);
-  return true;
+  return parts_->history->drop_table(table, nullptr);
 }
 
 // --- items
@@ -311,5 +316,7 @@ ChangeFeed::Subscription Database::subscribe(ChangeFeed::Listener listener) {
 }
 
 Documents& Database::documents() const { return parts_->documents; }
+
+History& Database::history() const { return *parts_->history; }
 
 }  // namespace mayfly::engine

@@ -59,11 +59,16 @@ namespace mayfly::engine {
 class Database;
 class LiveTable;
 
+inline constexpr Instant day_ms = Instant{24} * 3600 * 1000;
+
 // Why there is no point.
 enum class PointRefusal : std::uint8_t {
   dropped,  // the table is
   no_room,  // what points need is as much as it may be (history_bytes_max), or memory is at its bound
 };
+
+// The first instant whose end can be gone back to.
+Instant earliest_of(const Recovery& recovery, Instant now);
 
 class History {
  public:

@@ -4,14 +4,17 @@
 //                                            index entry: the item's own encoded key; `key` is then
 //                                            the entry's (index_entries.h)
 //   'X' table:u32 window:u64 due:u64 key     nothing; what expires when (expiry_index.h)
+//   'O' table:u32 key number:u64             what an item was until the commit of this number (history.h)
+//   'P' point:u32                            a state of a table that can be read (points.h)
 //   'S' stream:u32 shard:u32 sequence:u64    change record (change_log.cc)
 //   'T' table:u32                            table's description, as an item (table.h)
 //   'R' stream:u32                           stream's description, as an item
 //   'N' table:u32 index:u16                  items:i64le bytes:i64le, what DescribeTable counts; of index
-//                                            `expiry_entries`: how many items will expire, and 0
+//                                            `expiry_entries`: how many items will expire, and 0; of
+//                                            `old_versions`: how many of kind 'O', and their bytes
 //   'C' account                              clock and jumps (account.h)
 //   'Q', 'U'                                 tokens of idempotent requests (request_tokens.h)
-//   'G', 'H', 'J', 'K', 'E'                  snapshots of accounts (snapshots.h)
+//   'G', 'H', 'J', 'K', 'E', 'L'             snapshots of accounts (snapshots.h)
 //   'B' log:u32 key                          what a key was when a snapshot was taken (before_images.h)
 //   'D' account 0 kind 0 name                small documents of the floors above (documents.h)
 //   'M' name                                 a number, u64le: ids to give next, the window's span, ...
@@ -66,6 +69,34 @@ inline constexpr std::size_t record_key_bytes = 1 + 4 + 4 + 8;
 
 inline std::uint64_t record_sequence(std::string_view record_key) {
   return read_big_endian<std::uint64_t>(record_key.substr(1 + 4 + 4));
+}
+
+inline constexpr std::size_t version_prefix_bytes = 1 + 4;
+
+inline std::string version_key(TableId table, std::string_view key, std::uint64_t number) {
+  std::string out;
+  out.reserve(version_prefix_bytes + key.size() + sizeof number);
+  out.push_back('O');
+  append_big_endian(out, table);
+  out.append(key);
+  append_big_endian(out, number);
+  return out;
+}
+
+// Of a key of kind 'O' with a number at its end.
+inline bool is_version_key(std::string_view key) {
+  return key.size() > version_prefix_bytes + sizeof(std::uint64_t);
+}
+inline std::uint64_t version_number(std::string_view version_key) {
+  return read_big_endian<std::uint64_t>(version_key.substr(version_key.size() - sizeof(std::uint64_t)));
+}
+inline void set_version_number(std::string& version_key, std::uint64_t number) {
+  version_key.resize(version_key.size() - sizeof number);
+  append_big_endian(version_key, number);
+}
+inline std::string_view version_item_key(std::string_view version_key) {
+  version_key.remove_suffix(sizeof(std::uint64_t));
+  return version_key.substr(version_prefix_bytes);
 }
 
 inline constexpr std::size_t counter_bytes = 2 * sizeof(std::int64_t);

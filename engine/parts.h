@@ -15,6 +15,7 @@
 #include "engine/expiry_index.h"
 #include "engine/failpoints.h"
 #include "engine/lock_table.h"
+#include "engine/points.h"
 #include "engine/random.h"
 #include "engine/request_tokens.h"
 #include "engine/storage.h"
@@ -22,6 +23,8 @@
 
 namespace mayfly::engine {
 
+class History;
+class HistoryTrimmer;
 class IndexBackfill;
 class Reaper;
 class Snapshots;
@@ -41,6 +44,7 @@ struct Database::Parts {
   std::shared_ptr<Scheduler> scheduler;  // ends before what its tasks use
   Accounts accounts;
   BeforeImages before_images;
+  Points points;
   Watermark watermark;
   Catalog catalog;
   Committer committer;
@@ -53,6 +57,8 @@ struct Database::Parts {
   std::unique_ptr<IndexBackfill> backfill;
   std::unique_ptr<Reaper> reaper;
   std::unique_ptr<StreamTrimmer> trimmer;
+  std::unique_ptr<HistoryTrimmer> history_trimmer;
+  std::unique_ptr<History> history;
   std::unique_ptr<TimeTravel> time_travel;
   std::unique_ptr<Snapshots> snapshots;
 };

@@ -8,6 +8,7 @@
 
 #include "engine/account_id.h"
 #include "engine/documents.h"
+#include "engine/history_trimmer.h"
 #include "engine/index_backfill.h"
 #include "engine/item_codec.h"
 #include "engine/key_codec.h"
@@ -20,7 +21,7 @@ namespace {
 
 constexpr std::size_t account_bytes = 12;
 constexpr std::size_t head_bytes = account_bytes + sizeof(Sequence) + sizeof(ImageLog);
-constexpr std::string_view member_kinds = "HJKE";
+constexpr std::string_view member_kinds = "HJKEL";
 
 std::string head_key(SnapshotId id) { return table_prefix('G', id); }
 
@@ -128,6 +129,7 @@ struct Snapshots::Kept {
   std::vector<Stream> streams;
   std::vector<std::pair<std::string, std::string>> counters;   // key under 'N', value
   std::vector<std::pair<std::string, std::string>> documents;  // key under 'D', value
+  std::vector<Point> points;
 };
 
 // In the order of the keys, so that a batch writes them in it.
@@ -151,6 +153,10 @@ Snapshots::Snapshots(Database& database) : database_(database) {
     Head head{says->log, says->sequence, {}};
     each_member(storage, 'H', id, [&](std::string_view name, std::string_view) {
       head.tables.insert(read_big_endian<TableId>(name));
+    });
+    each_member(storage, 'L', id, [&](std::string_view name, std::string_view value) {
+      head.tables.insert(
+          decoded(decode_point(std::string("P").append(name), value), "a snapshot's point").table.id);
     });
     heads_[says->account][id] = std::move(head);
   }
@@ -182,6 +188,12 @@ bool Snapshots::has(const Heads& heads, TableId table) {
                      [&](const auto& head) { return head.second.tables.count(table) > 0; });
 }
 
+bool Snapshots::have(std::string_view account, TableId table) const {
+  const Lock lock(mutex_);
+  const auto heads = heads_.find(account);
+  return heads != heads_.end() && has(heads->second, table);
+}
+
 std::vector<SnapshotId> Snapshots::list(const Account& account) const {
   std::vector<SnapshotId> ids;
   for (const auto& [id, head] : heads_of(account)) ids.push_back(id);
@@ -206,6 +218,9 @@ Snapshots::Kept Snapshots::read(const Account& account, SnapshotId id) const {
   each_member(storage, 'E', id, [&](std::string_view name, std::string_view value) {
     kept.documents.emplace_back(Documents::state_prefix(account.id()).append(name), value);
   });
+  each_member(storage, 'L', id, [&](std::string_view name, std::string_view value) {
+    kept.points.push_back(decoded(decode_point(std::string("P").append(name), value), "a snapshot's point"));
+  });
   return kept;
 }
 
@@ -215,15 +230,23 @@ void Snapshots::stage_members(Batch& batch, SnapshotId id,
                               const std::vector<std::shared_ptr<LiveTable>>& tables,
                               const Account& account) const {
   Database::Parts& parts = database_.parts();
+  const auto put_counter = [&](TableId table, IndexId index, std::int64_t items, std::int64_t bytes) {
+    std::string key = member_key('K', id, table), value;
+    append_big_endian(key, index);
+    append_little_endian(value, items);
+    append_little_endian(value, bytes);
+    batch.put(key, value);
+  };
   for (const auto& live : tables) {
     put_member(batch, 'H', id, *live->description());
     live->each_counter([&](IndexId index, const Counter& counter) {
-      std::string key = member_key('K', id, live->id()), value;
-      append_big_endian(key, index);
-      append_little_endian(value, counter.items.load());
-      append_little_endian(value, counter.bytes.load());
-      batch.put(key, value);
+      put_counter(live->id(), index, counter.items, counter.bytes);
     });
+  }
+  for (const Point& point : parts.points.of(account.id())) {
+    batch.put(member_key('L', id, point.id), point_bytes(point));
+    if (const auto left = parts.points.left(point.table.id))
+      put_counter(point.table.id, old_versions, left->versions, left->bytes);
   }
   for (const Stream& stream : parts.catalog.streams(account.id())) put_member(batch, 'J', id, stream);
   const std::string state = Documents::state_prefix(account.id());
@@ -250,6 +273,7 @@ std::optional<SnapshotId> Snapshots::take(Account& account, std::size_t snapshot
     parts.storage().write(batch);
 
     for (const auto& table : tables) head.tables.insert(table->id());
+    for (const Point& point : parts.points.of(account.id())) head.tables.insert(point.table.id);
     Heads heads = heads_of(account);
     heads[ids.snapshot] = std::move(head);
     set_heads(account, std::move(heads));
@@ -267,7 +291,7 @@ Snapshots::Changes Snapshots::changes_since(const Heads& heads, SnapshotId id, c
   for (const Stream& stream : kept.streams) streams.insert(stream.id);
   const auto is_kept = [&](std::string_view key) {
     if (key.front() == 'S') return streams.count(id_in(key)) > 0 && record_sequence(key) <= head.sequence;
-    return head.tables.count(id_in(key)) > 0;
+    return head.tables.count(id_in(key)) > 0 && (key.front() != 'O' || version_number(key) <= head.sequence);
   };
 
   Changes changes;
@@ -276,6 +300,20 @@ Snapshots::Changes Snapshots::changes_since(const Heads& heads, SnapshotId id, c
       if (is_kept(key)) changes.to.try_emplace(std::string(key), value);  // the earliest counts
     });
   }
+  // Old versions that came later are of items that changed since.
+  std::vector<std::string> later_versions;
+  for (const auto& [key, value] : changes.to) {
+    if (key.front() != 'I' ||
+        read_big_endian<IndexId>(std::string_view(key).substr(1 + sizeof(TableId))) != 0)
+      continue;
+    const TableId table = id_in(key);
+    const std::string_view item = std::string_view(key).substr(item_prefix_bytes);
+    Storage::Iterator versions(parts.storage(), version_key(table, item, head.sequence + 1),
+                               version_key(table, item, std::numeric_limits<VersionNumber>::max()));
+    for (versions.seek_to_first(); versions.valid(); versions.next())
+      later_versions.emplace_back(versions.key());
+  }
+  for (std::string& key : later_versions) changes.to[std::move(key)] = std::nullopt;
   // Records that came later. Where earlier restores have taken some back there are none, only tombstones:
   // passed by.
   for (const Stream& stream : kept.streams) {
@@ -323,6 +361,11 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
     }
     for (const auto& live : old_tables)
       if (!has(heads, live->id())) parts.catalog.erase_data(batch, live->id());
+    for (const Point& point : parts.points.of(account.id())) {
+      if (!has(heads, point.table.id)) parts.catalog.erase_data(batch, point.table.id);
+      batch.erase(point_key(point.id));
+    }
+    for (const Point& point : kept.points) batch.put(point_key(point.id), point_bytes(point));
 
     if (is_latest) {
       // Nothing differs from it any more. A log of another number, whose keys have never been erased, is as
@@ -347,6 +390,7 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
     batch.put(last_snapshot_ids_key, bytes_of(ids));
 
     for (const Table& table : kept.tables) storage.erase_prefix(batch, table_prefix('N', table.id));
+    for (const Point& point : kept.points) storage.erase_prefix(batch, table_prefix('N', point.table.id));
     for (const auto& [key, value] : kept.counters) batch.put(key, value);
     storage.erase_prefix(batch, Documents::state_prefix(account.id()));
     for (const auto& [key, value] : kept.documents) batch.put(key, value);
@@ -371,11 +415,13 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
     parts.before_images.written(erasure);
     account.rewind(kept.clock);
     account.keep_images({latest.log, latest.sequence});
+    parts.points.replace(account.id(), std::move(kept.points));
   });
   for (const auto& table : before) parts.failpoints.forget(*table);
   set_heads(account, std::move(heads));
   adopt(turn);
   parts.trimmer->replaced(account);
+  parts.history_trimmer->replaced();
   parts.documents.replaced(account.id());
   return true;
 }
@@ -412,8 +458,10 @@ bool Snapshots::drop(Account& account, SnapshotId id) {
       const Head& before = std::prev(dropped)->second;
       const Heads earlier(heads.begin(), dropped);
       parts.before_images.each(head.log, [&](std::string_view key, const auto& value) {
-        const bool is_theirs =
-            key.front() == 'S' ? record_sequence(key) <= before.sequence : has(earlier, id_in(key));
+        const bool is_theirs = key.front() == 'S' ? record_sequence(key) <= before.sequence
+                               : key.front() == 'O'
+                                   ? version_number(key) <= before.sequence && has(earlier, id_in(key))
+                                   : has(earlier, id_in(key));
         if (is_theirs && !parts.before_images.find(before.log, key))
           parts.before_images.put(batch, before.log, key, value);
       });
@@ -425,7 +473,7 @@ bool Snapshots::drop(Account& account, SnapshotId id) {
     for (const TableId table : head.tables) {
       const bool lives =
           std::any_of(tables.begin(), tables.end(), [&](const auto& live) { return live->id() == table; });
-      if (!lives && !has(heads, table)) parts.catalog.erase_data(batch, table);
+      if (!lives && !has(heads, table)) parts.catalog.erase_unneeded(batch, table);
     }
     parts.storage().write(batch);
     parts.before_images.written(erasure);
@@ -445,6 +493,10 @@ void Snapshots::reset(Account& account) {
                          Batch& batch) {
     std::set<TableId> tables;
     for (const auto& live : old_tables) tables.insert(live->id());
+    for (const Point& point : parts.points.of(account.id())) {
+      tables.insert(point.table.id);
+      batch.erase(point_key(point.id));
+    }
     for (const auto& [id, head] : heads) {
       tables.insert(head.tables.begin(), head.tables.end());
       stage_forgetting(batch, id);
@@ -463,6 +515,7 @@ void Snapshots::reset(Account& account) {
     parts.before_images.written(erasure);
     parts.accounts.begin_anew(account);
     set_heads(account, {});
+    parts.points.replace(account.id(), {});
   });
   for (const auto& table : before) parts.failpoints.forget(*table);
   parts.trimmer->replaced(account);

@@ -23,6 +23,9 @@
 //   'J' snapshot:u32 stream:u32  stream's description
 //   'K' snapshot:u32 table:u32 index:u16   a counter, as under 'N'
 //   'E' snapshot:u32 name        a document of the account's state: its key less Documents::state_prefix
+//   'L' snapshot:u32 point:u32   a point of one of the account's tables, as under 'P' (points.h)
+//
+// A table that was dropped and that points still have is the snapshot's as far as the points need it.
 //
 // Whoever changes an account's snapshots has the account's turn; two accounts' snapshots never meet.
 #pragma once
@@ -73,8 +76,10 @@ class Snapshots {
   [[nodiscard]] bool restore(Account& account, SnapshotId id);
   [[nodiscard]] bool drop(Account& account, SnapshotId id);
   [[nodiscard]] std::vector<SnapshotId> list(const Account& account) const;
-  // Afterwards the account has no tables, streams, snapshots or tokens, and its clock begins anew.
+  // Afterwards the account has no tables, points, streams, snapshots or tokens, and its clock begins anew.
   void reset(Account& account);
+  // Whether a snapshot of the account has the table, or a point of it.
+  [[nodiscard]] bool have(std::string_view account, TableId table) const;
 
  private:
   struct Head {
@@ -83,7 +88,7 @@ class Snapshots {
     std::set<TableId> tables;
   };
   using Heads = std::map<SnapshotId, Head>;  // of one account, the oldest first
-  struct Kept;                               // what H, J, K and E say
+  struct Kept;                               // what H, J, K, E and L say
   struct Changes;                            // what a restore puts back
 
   [[nodiscard]] Heads heads_of(const Account& account) const;

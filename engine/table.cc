@@ -300,11 +300,17 @@ Item to_item(const Table& table) {
     put(item, "ttl", table.ttl->attribute);
     put_flag(item, "ttl_backfilling", table.ttl->backfilling);
     put(item, "ttl_number", table.ttl->number);
+    if (table.ttl->since != 0) put(item, "ttl_since", table.ttl->since);
   }
   put(item, "expiry", static_cast<std::int64_t>(table.expiry.kind));
   put(item, "expiry_delay_ms_min", table.expiry.delay_ms_min);
   put(item, "expiry_delay_ms_max", table.expiry.delay_ms_max);
   put(item, "expiry_seed", static_cast<std::int64_t>(table.expiry.seed));
+  if (table.recovery) {
+    put(item, "recovery_since", table.recovery->since);
+    put(item, "recovery_days", table.recovery->days);
+    put(item, "recovery_given_up", table.recovery->given_up);
+  }
   if (table.stream) item.set("stream", to_item(*table.stream));
   if (table.latest_stream_label) put(item, "latest_stream_label", *table.latest_stream_label);
   item.set("settings", table.settings);
@@ -325,14 +331,18 @@ Table table_from_item(const Item& item) {
   table.keys = key_schema(map_in(item.find("keys")));
   table.indexes = list_of<Index>(item, "indexes", index);
   if (flag(item, "ttl"))
-    table.ttl = TimeToLive{string_or_empty(item, "ttl"), flag(item, "ttl_backfilling"),
-                           static_cast<std::uint32_t>(int_or(item, "ttl_number", 0))};
+    table.ttl =
+        TimeToLive{string_or_empty(item, "ttl"), flag(item, "ttl_backfilling"),
+                   static_cast<std::uint32_t>(int_or(item, "ttl_number", 0)), int_or(item, "ttl_since", 0)};
   const ExpiryMode mode;
   table.expiry = {
       static_cast<ExpiryMode::Kind>(int_or(item, "expiry", 0)),
       int_or(item, "expiry_delay_ms_min", mode.delay_ms_min),
       int_or(item, "expiry_delay_ms_max", mode.delay_ms_max),
       static_cast<std::uint64_t>(int_or(item, "expiry_seed", static_cast<std::int64_t>(mode.seed)))};
+  if (flag(item, "recovery_since"))
+    table.recovery = Recovery{int_or(item, "recovery_since", 0), int_or(item, "recovery_days", 0),
+                              int_or(item, "recovery_given_up", 0)};
   if (const Map* found = submap(item, "stream")) table.stream = stream_from_item(*found);
   if (flag(item, "latest_stream_label"))
     table.latest_stream_label = string_or_empty(item, "latest_stream_label");

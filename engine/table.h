@@ -22,7 +22,9 @@ using ShardNumber = std::uint32_t;  // unique within a stream, never reused
 // Unique among a table's indexes; 0 is the table itself.
 using IndexId = std::uint16_t;
 // After it come those again that no index has any more.
-inline constexpr IndexId last_index_id = 0xfffe;
+inline constexpr IndexId last_index_id = 0xfffd;
+// No index, but the counter of the old versions of a table's items (history.h), and of their bytes.
+inline constexpr IndexId old_versions = 0xfffe;
 // No index, but the counter of a table's entries in the expiry index.
 inline constexpr IndexId expiry_entries = 0xffff;
 
@@ -82,6 +84,17 @@ struct TimeToLive {
   bool backfilling = false;  // items from before it was enabled are still being indexed
   // Each time it is enabled has its own, so that no backfill takes another's end for its own.
   std::uint32_t number = 0;
+  Instant since = 0;  // when it was enabled; before that nothing had expired by it
+};
+
+// A table that can be brought back to how it was (history.h): what its items were is kept from `since` on,
+// for so many days.
+struct Recovery {
+  Instant since = 0;
+  std::int64_t days = 0;
+  Instant given_up =
+      0;  // what was until then is not kept any more: instants before it cannot be gone back to
+  friend bool operator==(const Recovery&, const Recovery&) = default;
 };
 
 // When an item that is due is deleted (expiry_mode.h).
@@ -168,7 +181,8 @@ struct Table {
   KeySchema keys;
   std::vector<Index> indexes;  // local ones first, in the order they were given
   std::optional<TimeToLive> ttl;
-  ExpiryMode expiry;                               // whether TTL is on or not
+  ExpiryMode expiry;  // whether TTL is on or not
+  std::optional<Recovery> recovery;
   std::optional<Stream> stream;                    // enabled one
   std::optional<std::string> latest_stream_label;  // the next one's is later
   // What the floor above keeps with the table: stored and copied with it, and never looked into. Indexes and

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/history_trimmer.h"
 #include "engine/parts.h"
 #include "engine/reaper.h"
 #include "engine/stream_trimmer.h"
@@ -38,17 +39,19 @@ Advanced TimeTravel::go(const Account::Turn& turn, Instant to, ClockSetting arri
   struct Arrival {
     Account& account;
     StreamTrimmer& trimmer;
+    HistoryTrimmer& history;
     ClockSetting setting;
     Instant now;
     ~Arrival() {
       account.clock().set(setting, now);
       trimmer.time_moved(account);
+      history.time_moved();
     }
   };
 
   Advanced result;
   {
-    Arrival arrival{account, trimmer_, going_on, from};
+    Arrival arrival{account, trimmer_, history_, going_on, from};
     TimerQueue& timers = account.timers();
     Failpoints& failpoints = database_.parts().failpoints;
     const auto something_waited = [&] {

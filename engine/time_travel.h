@@ -22,6 +22,7 @@
 
 namespace mayfly::engine {
 
+class HistoryTrimmer;
 class Reaper;
 class StreamTrimmer;
 
@@ -29,8 +30,8 @@ class TimeTravel {
  public:
   static constexpr std::int64_t stops_spare = 10'000;
 
-  TimeTravel(Database& database, Reaper& reaper, StreamTrimmer& trimmer)
-      : database_(database), reaper_(reaper), trimmer_(trimmer) {}
+  TimeTravel(Database& database, Reaper& reaper, StreamTrimmer& trimmer, HistoryTrimmer& history)
+      : database_(database), reaper_(reaper), trimmer_(trimmer), history_(history) {}
 
   // Moves to `to`, or, if that is past, nowhere; what fires now is deleted all the same. Real time becomes an
   // offset.
@@ -53,6 +54,7 @@ class TimeTravel {
   Database& database_;
   Reaper& reaper_;
   StreamTrimmer& trimmer_;
+  HistoryTrimmer& history_;
 };
 
 }  // namespace mayfly::engine

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cassert>
+#include <limits>
 
 #include "engine/attempt.h"
 #include "engine/departed.h"
 #include "engine/expiry_mode.h"
+#include "engine/history_trimmer.h"
 #include "engine/index_entries.h"
 #include "engine/item_codec.h"
+#include "engine/item_version.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
 #include "engine/lock_table.h"
@@ -110,6 +113,7 @@ struct Transaction::State final : ChangeSource {
   void stage_expiry(const OneItem& item, const Table& table, const LiveTable& live);
   void erase_expiry(const OneItem& item, const Table& table, const LiveTable& live, Instant due);
   void stage_record(OneItem& item, const Table& table);
+  void stage_version(const OneItem& item, const LiveTable& live);
   void stage_missing_entries(OneItem& item, const Table& table, const LiveTable& live);
 };
 
@@ -244,6 +248,15 @@ void Transaction::put(Slot slot, Item new_item) {
   item.write = same ? State::Write::none : State::Write::put;
 }
 
+void Transaction::put(Slot slot, const StoredItem& stored) {
+  State::OneItem& item = state_->items[slot];
+  if (item.exists) return put(slot, stored.item());
+  item.new_bytes.assign(stored.bytes());
+  const Table& table = this->table(slot);
+  if (!table.indexes.empty() || table.ttl || table.stream) item.new_item = stored.item();
+  item.write = State::Write::put;
+}
+
 void Transaction::remove(Slot slot) {
   State::OneItem& item = state_->items[slot];
   item.write = item.exists ? State::Write::remove : State::Write::none;
@@ -290,6 +303,12 @@ void Transaction::State::write() {
   staged.clock = &account().clock();
   staged.source = this;
   parts.committer.commit(staged);
+  if (!staged.versions.empty()) {
+    std::size_t bytes = 0;
+    for (const StagedWrite::Version& version : staged.versions)
+      bytes += version.key.size() + version.bytes.size();
+    parts.history_trimmer->written(bytes);
+  }
   if (cause == Cause::time_to_live) {
     for (const OneItem& item : items)
       if (item.write == Write::remove)
@@ -330,6 +349,22 @@ void Transaction::State::stage_item(OneItem& item, const Table& table, const Liv
                   puts ? &item.new_item : nullptr);
   if (table.ttl) stage_expiry(item, table, live);
   if (table.stream) stage_record(item, table);
+  if (live.past() != LiveTable::Past::unwanted) stage_version(item, live);
+}
+
+// What the item was, for whoever wants to know later.
+void Transaction::State::stage_version(const OneItem& item, const LiveTable& live) {
+  if (live.past() == LiveTable::Past::points) {
+    // One version after the latest point is enough for all of them.
+    Storage::Iterator later(parts.storage(), version_key(live.id(), item.key, live.latest_point() + 1),
+                            version_key(live.id(), item.key, std::numeric_limits<VersionNumber>::max()));
+    later.seek_to_first();
+    if (later.valid()) return;
+  }
+  StagedWrite::Version& version = staged.versions.emplace_back();
+  version.key = version_key(live.id(), item.key, 0);
+  version.bytes = version_bytes(item.exists ? std::optional(item.old_item.bytes()) : std::nullopt);
+  staged.count(live, old_versions, 1, static_cast<std::int64_t>(version.key.size() + version.bytes.size()));
 }
 
 void Transaction::State::stage_indexes(OneItem& item, const Table& table, const LiveTable& live,

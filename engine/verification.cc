@@ -16,6 +16,7 @@
 #include "engine/catalog.h"
 #include "engine/change_log.h"
 #include "engine/documents.h"
+#include "engine/history_verification.h"
 #include "engine/item_codec.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
@@ -30,7 +31,7 @@
 namespace mayfly::engine {
 namespace {
 
-constexpr std::string_view known_kinds = "BCDEGHIJKMNQRSTUX";
+constexpr std::string_view known_kinds = "BCDEGHIJKLMNOPQRSTUX";
 constexpr std::int64_t default_window_ms = 60'000;
 constexpr std::size_t index_id_at = 1 + sizeof(TableId);
 
@@ -66,10 +67,12 @@ class Verification {
     check_accounts();
     read_tables();
     read_streams();
+    read_points();
     read_heads();
     check_streams_of_tables();
     check_ids();
     for (const auto& [id, table] : tables_) check_table(table);
+    check_points();
     check_tables_gone();
     StreamVerification(now_, streams_, findings_).run(undecoded_streams_);
     check_tokens();
@@ -81,7 +84,8 @@ class Verification {
   struct Head {
     SnapshotHead says;
     std::map<TableId, Table> tables;
-    bool lacks_tables = false;  // some of them could not be decoded
+    std::map<TableId, Table> past_tables;  // that points have
+    bool lacks_tables = false;             // some of them could not be decoded
     std::string name;
   };
 
@@ -90,6 +94,7 @@ class Verification {
   void check_accounts();
   void read_tables();
   void read_streams();
+  void read_points();
   void read_heads();
   void read_members(SnapshotId id, Head& head);
   void check_streams_of_tables();
@@ -97,6 +102,7 @@ class Verification {
   void check_ids();
   void check_table(const Table& table);
   void check_table_description(const Table& table);
+  void check_points();
   void check_tables_gone();
   void check_tokens();
   void check_documents();
@@ -139,9 +145,13 @@ class Verification {
   std::set<TableId> undecoded_tables_;
   StreamVerification::Streams streams_;
   std::vector<StreamId> undecoded_streams_;
+  std::map<PointId, Point> points_;
+  bool undecoded_points_ = false;
   std::map<SnapshotId, Head> heads_;
   std::set<SnapshotId> undecoded_heads_;
   Sequence last_sequence_ = 0;
+  VersionNumber last_version_ = 0;   // that is there
+  std::set<TableId> unsound_pasts_;  // whose old versions cannot all be decoded
 };
 
 // --- keys
@@ -164,7 +174,7 @@ void Verification::check_kinds() {
   check_up_to(256);
   each("M", [&](std::string_view key, std::string_view) {
     const bool known = key == expiry_window_key || key == next_ids_key || key == last_sequence_key ||
-                       key == last_snapshot_ids_key;
+                       key == last_snapshot_ids_key || key == last_version_key || key == last_point_key;
     if (!known)
       found("a key of a kind that there is not", "there is a number that nobody knows: " + std::string(key),
             {}, {std::string(key)});
@@ -315,8 +325,11 @@ void Verification::check_ids() {
   const auto count_table = [&](TableId id) { next_table = std::max(next_table, id + 1); };
   const auto count_stream = [&](StreamId id) { next_stream = std::max(next_stream, id + 1); };
   for (const auto& [id, table] : tables_) count_table(id);
-  for (const auto& [id, head] : heads_)
+  for (const auto& [id, point] : points_) count_table(point.table.id);
+  for (const auto& [id, head] : heads_) {
     for (const auto& [table_id, table] : head.tables) count_table(table_id);
+    for (const auto& [table_id, table] : head.past_tables) count_table(table_id);
+  }
   for (const auto& [id, stream] : streams_) count_stream(id);
   std::string value;
   TableId says_table = 1;
@@ -349,6 +362,11 @@ void Verification::check_table(const Table& table) {
   if (of_.counts) counters.present = [&](IndexId index) { return of_.counts(table.id, index); };
   TableVerification(now_, table, named(table), *expiry_, latest_now(table), std::move(counters), findings_)
       .run();
+  HistoryVerification history(now_, table, named(table), std::nullopt, findings_);
+  history.check_versions(counter_key(table.id, old_versions),
+                         of_.counts ? std::optional(of_.counts(table.id, old_versions)) : std::nullopt);
+  last_version_ = std::max(last_version_, history.last_number());
+  if (!history.sound()) unsound_pasts_.insert(table.id);
 }
 
 void Verification::check_table_description(const Table& table) {
@@ -373,15 +391,66 @@ void Verification::check_table_description(const Table& table) {
     wrong("its delays of expiry are none");
 }
 
-// What there is of tables that neither the catalog nor a snapshot has. Entries and counters of them point to
-// nothing, unless there are items.
+// --- points
+
+void Verification::read_points() {
+  each("P", [&](std::string_view key, std::string_view value) {
+    findings_.pass(findings_.checked.points);
+    auto point = decode_point(key, value);
+    if (point) {
+      last_sequence_ = std::max(last_sequence_, point->number);
+      points_.emplace(point->id, *std::move(point));
+      return;
+    }
+    undecoded_points_ = true;
+    found("a description that cannot be decoded",
+          "a point cannot be decoded: " + hexadecimal(key) + ": " + point.error(), {}, {std::string(key)});
+  });
+}
+
+void Verification::check_points() {
+  PointId last = 0;
+  std::set<TableId> seen;
+  for (const auto& [id, point] : points_) {
+    last = std::max(last, id);
+    const TableId table = point.table.id;
+    HistoryVerification history(now_, point.table, named(point.table), std::nullopt, findings_);
+    const bool lives = tables_.count(table) > 0 || undecoded_tables_.count(table) > 0;
+    // In memory nobody has a dropped table's counter in storage.
+    if (seen.insert(table).second && !lives && storage_.durable()) {
+      history.check_versions(counter_key(table, old_versions), std::nullopt);
+      if (!history.sound()) unsound_pasts_.insert(table);
+    }
+    if (unsound_pasts_.count(table) == 0) history.check_point(storage_, at_, point);
+    last_version_ = std::max(last_version_, history.last_number());
+  }
+  // In memory nobody stores the last number.
+  if (storage_.durable() && last_version_ > last_sequence_)
+    found("a wrong number", "the next commit would get a number that was given already",
+          putting(last_version_key, little_endian(last_version_)));
+  std::string value;
+  const bool there = now_.get(last_point_key, value);
+  if (!there && points_.empty()) return;
+  const bool right = there && value.size() == sizeof last && read_little_endian<PointId>(value) >= last;
+  if (!right)
+    found("a wrong number", "the next point would get an id that was given already",
+          putting(last_point_key, little_endian(last)));
+}
+
+// --- what tables have left
+
+// What there is of tables that neither the catalog nor a snapshot nor a point has. Entries and counters of
+// them point to nothing, unless there are items.
 void Verification::check_tables_gone() {
   const auto is_known = [&](TableId id) {
-    return tables_.count(id) > 0 || undecoded_tables_.count(id) > 0 ||
-           std::any_of(heads_.begin(), heads_.end(),
-                       [&](const auto& head) { return head.second.tables.count(id) > 0; });
+    return undecoded_points_ || tables_.count(id) > 0 || undecoded_tables_.count(id) > 0 ||
+           std::any_of(points_.begin(), points_.end(),
+                       [&](const auto& point) { return point.second.table.id == id; }) ||
+           std::any_of(heads_.begin(), heads_.end(), [&](const auto& head) {
+             return head.second.tables.count(id) > 0 || head.second.past_tables.count(id) > 0;
+           });
   };
-  for (const char kind : {'I', 'N', 'X'}) {
+  for (const char kind : {'I', 'N', 'O', 'X'}) {
     std::string from(1, kind);
     const std::string end = prefix_end(from);
     while (true) {
@@ -476,6 +545,19 @@ void Verification::read_members(SnapshotId id, Head& head) {
     found("a description that cannot be decoded",
           head.name + ": the description of a table cannot be decoded", {}, {std::string(key)});
   });
+  each(table_prefix('L', id), [&](std::string_view key, std::string_view value) {
+    auto point = key.size() < 1 + sizeof(SnapshotId)
+                     ? Unexpected{std::string("its key is none")}
+                     : decode_point(std::string("P").append(key.substr(1 + sizeof(SnapshotId))), value);
+    if (point) {
+      const TableId table_id = point->table.id;
+      head.past_tables.emplace(table_id, std::move(point->table));
+      return;
+    }
+    head.lacks_tables = true;
+    found("a description that cannot be decoded", head.name + ": a point cannot be decoded: " + point.error(),
+          {}, {std::string(key)});
+  });
   each(table_prefix('J', id), [&](std::string_view key, std::string_view value) {
     const auto stream = decode_stream(value);
     const bool right = key.size() == 1 + 2 * sizeof(std::uint32_t) && stream &&
@@ -523,18 +605,30 @@ void Verification::check_snapshots() {
                         std::max(head->second.says.now, table.created), {std::move(counters)}, findings_)
           .run();
     }
+    std::map<TableId, Table> with_past = head->second.past_tables;
+    with_past.insert(head->second.tables.begin(), head->second.tables.end());
+    for (const auto& [id, table] : with_past) {
+      std::string counter = table_prefix('K', head->first);
+      append_big_endian(counter, id);
+      append_big_endian(counter, old_versions);
+      HistoryVerification(then, table, head->second.name + ", " + named(table), head->second.says.sequence,
+                          findings_)
+          .check_versions(counter, std::nullopt);
+    }
   }
 }
 
 // What is of a snapshot, and of a table that it has.
 void Verification::check_members() {
-  for (const char kind : {'H', 'J', 'K', 'E'}) {
+  for (const char kind : {'H', 'J', 'K', 'E', 'L'}) {
     each(std::string(1, kind), [&](std::string_view key, std::string_view) {
       const auto head = begins_with_id(key) ? heads_.find(id_in(key)) : heads_.end();
       if (begins_with_id(key) && undecoded_heads_.count(id_in(key)) > 0) return;
-      const bool wrong_counter = kind == 'K' && head != heads_.end() && !head->second.lacks_tables &&
-                                 (key.size() != 1 + 2 * sizeof(std::uint32_t) + sizeof(IndexId) ||
-                                  head->second.tables.count(id_in(key.substr(sizeof(SnapshotId)))) == 0);
+      const bool wrong_counter =
+          kind == 'K' && head != heads_.end() && !head->second.lacks_tables &&
+          (key.size() != 1 + 2 * sizeof(std::uint32_t) + sizeof(IndexId) ||
+           (head->second.tables.count(id_in(key.substr(sizeof(SnapshotId)))) == 0 &&
+            head->second.past_tables.count(id_in(key.substr(sizeof(SnapshotId)))) == 0));
       if (head == heads_.end() || wrong_counter)
         found("what a snapshot has left",
               "there is something left of a snapshot that is not there: " + hexadecimal(key), erasing(key));
@@ -550,7 +644,8 @@ Batch Verification::handing_on(std::string_view key, std::string_view image) con
   if (!is_image_of(of) || of.front() == 'S') return mend;
   const Head* before = nullptr;
   for (const auto& [id, head] : heads_)
-    if (head.says.log < id_in(key) && head.tables.count(id_in(of)) > 0 &&
+    if (head.says.log < id_in(key) &&
+        (head.tables.count(id_in(of)) > 0 || head.past_tables.count(id_in(of)) > 0) &&
         (!before || before->says.log < head.says.log))
       before = &head;
   if (before && !now_.has(image_key(before->says.log, of))) mend.put(image_key(before->says.log, of), image);

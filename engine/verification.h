@@ -6,11 +6,12 @@
 //   verify(storage, at, {}, findings);
 //
 // What is derived is checked against what it is derived from: index entries, expiry entries and counters
-// against items (table_verification.h), records against their stream's shards (stream_verification.h), ids
-// and numbers that are given next against those that were given. Each snapshot is checked as the account that
-// it would be restored to. A finding's mend makes of the derived what it should be and drops what points to
-// nothing; it never touches an item, a record or a description that is as it was written. Several mends can
-// be written together, or only some of them: each leaves storage no worse than it was.
+// against items (table_verification.h), records against their stream's shards (stream_verification.h), points
+// against what there is of them (history_verification.h), ids and numbers that are given next against those
+// that were given. Each snapshot is checked as the account that it would be restored to. A finding's mend
+// makes of the derived what it should be and drops what points to nothing; it never touches an item, a record
+// or a description that is as it was written. Several mends can be written together, or only some of them:
+// each leaves storage no worse than it was.
 #pragma once
 
 #include <functional>

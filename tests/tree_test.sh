@@ -70,8 +70,8 @@ room_uses exports jobs data_files buckets items expression tables outbound wire
 room_uses triggers streams outbound wire
 room_uses kinesis items streams outbound wire
 
-only_in "items are written by engine/transaction alone" '[.]commit[(].*staged|committer_?[.]commit[(]' \
-        'engine/transaction[.]cc' engine compat http cli embed
+only_in "items are written by engine/transaction alone, and their old versions forgotten by engine/history_trimmer" \
+        '[.]commit[(].*staged|committer_?[.]commit[(]' 'engine/(transaction|history_trimmer)[.]cc' engine compat http cli embed
 only_in "an item's bytes reach a batch in engine/transaction alone" 'batch[.](put|erase)[(].*item_key[(]|encode_record[(]' \
         'engine/(transaction[.]cc|change_log[.](h|cc))' engine
 only_in "change records are appended by engine/committer alone" '(put|append)[(]record_key[(]' \

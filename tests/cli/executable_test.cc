@@ -174,7 +174,7 @@ TEST_CASE("verify and repair say what they found, and their exit codes whether a
   }
   const std::string nothing =
       "checked 0 tables, 0 items, 0 index entries, 0 expiry entries, 0 streams with 0 records, 0 snapshots "
-      "with 0 images, 0 tokens, 0 documents";
+      "with 0 images, 0 tokens, 0 documents, 0 points with 0 old versions";
   Process verify({"verify"}, {"MAYFLY_DATA=" + data});
   CHECK(verify.line() == nothing);
   CHECK(verify.line() == "0 wrong");

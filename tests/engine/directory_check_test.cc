@@ -11,8 +11,10 @@
 #include <thread>
 
 #include "engine/expiry_index.h"
+#include "engine/history.h"
 #include "engine/index_entries.h"
 #include "engine/item_codec.h"
+#include "engine/item_version.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
 #include "engine/parts.h"
@@ -28,6 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr TableId carts_id = 1;
+constexpr TableId gone_id = 3, past_id = 4;
 constexpr IndexId by_day = 1;
 constexpr IndexId by_user = 2;
 
@@ -64,6 +67,20 @@ void fill(const std::string& path) {
   REQUIRE(transaction.lock());
   transaction.put(slot, cart("e"));
   transaction.commit();
+
+  History& history = world.database().history();
+  const auto gone = world.create(simple_table("gone"));
+  world.put(gone, {{"id", "g"}});
+  REQUIRE(history.take_point(gone));
+  world.remove(gone, {{"id", "g"}});
+  std::optional<Point> last;
+  REQUIRE(history.drop_table(gone, &last));
+  const auto past = world.create(simple_table("past"));
+  history.keep(past, 35);
+  world.put(past, {{"id", "p"}, {"n", number(1)}});
+  REQUIRE(history.take_point(past));
+  world.put(past, {{"id", "p"}, {"n", number(22)}});
+  world.put(past, {{"id", "q"}});
 }
 
 struct Outcome {
@@ -339,6 +356,39 @@ const std::vector<Damage>& all_damages() {
        "snapshot 2 of 000000000000, table carts (000000000000, us-east-1): index by_user has no entry"},
       {"the next snapshot's id too low", [](Storage& s) { put(s, "Msnapshots", std::string(12, '\0')); },
        "the next snapshot would get an id that was given already"},
+      {"an old version that cannot be decoded",
+       [](Storage& s) { put(s, found(s, table_prefix('O', past_id)).key, "version"); },
+       "table past (000000000000, us-east-1): an old version of the item id=\"", false, true},
+      {"an old version of another item",
+       [](Storage& s) {
+         std::string stored, version;
+         encode_item({{"id", "other"}}, stored);
+         put(s, found(s, table_prefix('O', past_id)).key, version_bytes(stored));
+       },
+       "cannot be decoded: it holds another item", false, true},
+      {"an old version under a key that is none",
+       [](Storage& s) { put(s, table_prefix('O', past_id) + "k", version_bytes(std::nullopt)); },
+       "an old version of the item 0x4f000000046b cannot be decoded: its key is none", false, true},
+      {"an old version of no table",
+       [](Storage& s) { put(s, version_key(77, cart_key("a"), 1), version_bytes(std::nullopt)); },
+       "there is something left of table number 77"},
+      {"a wrong counter of old versions",
+       [](Storage& s) { put(s, counter_key(past_id, old_versions), std::string(16, '\x01')); },
+       "table past (000000000000, us-east-1): the counter of the old versions of its items says"},
+      {"a wrong counter of a dropped table's old versions",
+       [](Storage& s) { erase(s, counter_key(gone_id, old_versions)); },
+       "table gone (000000000000, us-east-1): the counter of the old versions of its items says 0"},
+      {"a lost old version", [](Storage& s) { erase(s, found(s, table_prefix('O', gone_id)).key); },
+       "table gone (000000000000, us-east-1): point 1 had 1 items with "},
+      {"a point that cannot be decoded", [](Storage& s) { put(s, point_key(3), "point"); },
+       "a point cannot be decoded: 0x5000000003: it ends too early", false, true},
+      {"a point with wrong counts",
+       [](Storage& s) { change(s, point_key(3), [](std::string& v) { v[16] = 7; }); },
+       "table past (000000000000, us-east-1): point 3 had 7 items with "},
+      {"the last point's id too low", [](Storage& s) { put(s, "Mlast-point", std::string(4, '\0')); },
+       "the next point would get an id that was given already"},
+      {"the last number of old versions lost", [](Storage& s) { erase(s, "Mlast-version"); },
+       "the next commit would get a number that was given already"},
   };
   return damages;
 }
@@ -354,13 +404,15 @@ TEST_CASE("a directory with one of everything is as it should be, and verify say
   REQUIRE(checked);
   CHECK(outcome.lines == std::vector<std::string>{});
   CHECK(checked->wrong == 0);
-  CHECK(checked->checked->tables == 2);
+  CHECK(checked->checked->tables == 3);
+  CHECK(checked->checked->points == 3);
+  CHECK(checked->checked->versions == 4);
   CHECK(checked->checked->streams == 1);
   CHECK(checked->checked->records == 7);
   CHECK(checked->checked->snapshots == 2);
   CHECK(checked->checked->tokens == 1);
   CHECK(checked->checked->documents == 1);
-  CHECK(checked->checked->items == 7 + 7 + 7);  // now, and in each snapshot
+  CHECK(checked->checked->items == 7 + 2 + 7 + 7);  // now, and in each snapshot
   const Outcome repair = repaired(directory.path());
   CHECK(repair.mended == 0);
   CHECK(repair.wrong == 0);
@@ -485,7 +537,7 @@ TEST_CASE("a directory of the format before is verified as it is, and is of this
   CHECK(verified(directory.path()).wrong == 0);
   CHECK(contents(directory.path())[mark] == "Mayfly's data, format 1\n");
   CHECK(repaired(directory.path()).wrong == 0);
-  CHECK(contents(directory.path())[mark] == "Mayfly's data, format 2\n");
+  CHECK(contents(directory.path())[mark] == "Mayfly's data, format 3\n");
 }
 
 TEST_CASE("a damaged file is named; repair leaves it unless it is told to give it up", "[verification]") {

@@ -254,7 +254,7 @@ TEST_CASE("a directory of the format before is opened, and is of this one from t
   std::string value;
   CHECK(open({.directory = path})->get("k", value));
   CHECK(value == "v");
-  CHECK(text_in(path + "/MAYFLY") == "Mayfly's data, format 2\n");
+  CHECK(text_in(path + "/MAYFLY") == "Mayfly's data, format 3\n");
 }
 
 TEST_CASE("whichever file cannot be made or written, writes go on when it can be again, and none is lost",

@@ -110,6 +110,10 @@ std::string flaw_of(engine::Database& database, const engine::Clock& host) {
   engine::VerificationOf of{.host = &host, .now = [&](std::string_view id) { return database.now(id); }};
   if (!storage.durable())
     of.counts = [&](engine::TableId id, engine::IndexId index) {
+      if (index == engine::old_versions) {
+        const engine::VersionCount count = parts.catalog.find(id)->version_count();
+        return engine::Counts{count.versions, count.bytes};
+      }
       const engine::Counter& counter = parts.catalog.find(id)->counter(index);
       return engine::Counts{counter.items, counter.bytes};
     };

@@ -151,6 +151,10 @@ std::string inconsistency(Database& database, const LiveTable* dropped) {
                     .now = [&](std::string_view id) { return database.now(id); }};
   if (!storage.durable())
     of.counts = [&](TableId id, IndexId index) {
+      if (index == old_versions) {
+        const VersionCount count = parts.catalog.find(id)->version_count();
+        return Counts{count.versions, count.bytes};
+      }
       const Counter& counter = parts.catalog.find(id)->counter(index);
       return Counts{counter.items, counter.bytes};
     };

@@ -1,0 +1,200 @@
+#include "engine/history_cursor.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "engine/catalog.h"
+#include "engine/departed.h"
+#include "engine/expiry_index.h"
+#include "engine/expiry_mode.h"
+#include "engine/history.h"
+#include "engine/item_version.h"
+#include "engine/key_space.h"
+#include "engine/parts.h"
+#include "engine/past_walk.h"
+#include "engine/storage.h"
+
+namespace mayfly::engine {
+namespace {
+
+// Whether an item that was stored so had fired at the end of an instant.
+bool had_fired(const Table& table, std::string_view stored, Instant at) {
+  return table.ttl && at >= table.ttl->since && has_fired(table, stored, at);
+}
+
+// The table's description as of the snapshot, if `at` can be gone back to by it.
+std::optional<Table> description_at(const Storage& storage, const Storage::Snapshot& snapshot, TableId id,
+                                    Instant at) {
+  std::string stored;
+  if (!storage.get(table_prefix('T', id), stored, &snapshot)) return std::nullopt;
+  Table table = decoded(decode_table(stored), "a table's description");
+  // What is older than the period is not given up before it is erased.
+  if (!table.recovery || at < std::max(table.recovery->since, table.recovery->given_up)) return std::nullopt;
+  return table;
+}
+
+}  // namespace
+
+// --- a state
+
+struct HistoryCursor::State {
+  Storage::Snapshot snapshot;
+  std::optional<PastWalk> walk;  // nothing: it is gone
+  Table table;
+  std::optional<VersionNumber> number;  // a point's
+  Instant at = 0;
+  StoredItem item;
+
+  explicit State(const Storage& storage) : snapshot(storage) {}
+
+  // What the walk's key was then.
+  std::optional<std::string_view> then() {
+    if (number) return walk->at(*number);
+    while (walk->has_version() && version_at(walk->version()) <= at) walk->next_version();
+    return walk->has_version() ? version_item(walk->version()) : walk->item();
+  }
+};
+
+HistoryCursor::HistoryCursor(const Database& database, const Point& point)
+    : state_(std::make_unique<State>(database.parts().storage())) {
+  const Storage& storage = database.parts().storage();
+  std::string stored;
+  if (!storage.get(point_key(point.id), stored, &state_->snapshot)) return;
+  state_->table = point.table;
+  state_->number = point.number;
+  state_->at = point.at;
+  state_->walk.emplace(storage, state_->snapshot, point.table.id);
+}
+
+HistoryCursor::HistoryCursor(const Database& database, const LiveTable& table, Instant at)
+    : state_(std::make_unique<State>(database.parts().storage())) {
+  const Storage& storage = database.parts().storage();
+  std::optional<Table> description = description_at(storage, state_->snapshot, table.id(), at);
+  if (!description) return;
+  state_->table = *std::move(description);
+  state_->at = at;
+  state_->walk.emplace(storage, state_->snapshot, table.id());
+}
+
+HistoryCursor::~HistoryCursor() {
+  if (state_) state_->walk.reset();  // before its snapshot
+}
+HistoryCursor::HistoryCursor(HistoryCursor&&) noexcept = default;
+HistoryCursor& HistoryCursor::operator=(HistoryCursor&& other) noexcept {
+  if (state_) state_->walk.reset();
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+bool HistoryCursor::gone() const { return !state_->walk; }
+
+bool HistoryCursor::next() {
+  State& state = *state_;
+  while (state.walk && state.walk->next()) {
+    const std::optional<std::string_view> stored = state.then();
+    if (!stored || had_fired(state.table, *stored, state.at)) continue;
+    state.item.assign(*stored);
+    return true;
+  }
+  return false;
+}
+
+std::string_view HistoryCursor::key() const { return state_->walk->key(); }
+
+const StoredItem& HistoryCursor::item() const { return state_->item; }
+
+// --- changes
+
+struct HistoryChanges::State {
+  Storage::Snapshot snapshot;
+  std::optional<PastWalk> walk;  // nothing: it is gone
+  Table table;
+  Instant from = 0, to = 0;
+  bool had_old = false, has_new = false;
+  StoredItem old_item, new_item;
+  Instant written = 0;
+
+  explicit State(const Storage& storage) : snapshot(storage) {}
+
+  bool changed();
+};
+
+HistoryChanges::HistoryChanges(const Database& database, const LiveTable& table, Instant from, Instant to)
+    : state_(std::make_unique<State>(database.parts().storage())) {
+  const Storage& storage = database.parts().storage();
+  std::optional<Table> description = description_at(storage, state_->snapshot, table.id(), from);
+  if (!description) return;
+  state_->table = *std::move(description);
+  state_->from = from;
+  state_->to = to;
+  state_->walk.emplace(storage, state_->snapshot, table.id());
+}
+
+HistoryChanges::~HistoryChanges() {
+  if (state_) state_->walk.reset();  // before its snapshot
+}
+HistoryChanges::HistoryChanges(HistoryChanges&&) noexcept = default;
+HistoryChanges& HistoryChanges::operator=(HistoryChanges&& other) noexcept {
+  if (state_) state_->walk.reset();
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+bool HistoryChanges::gone() const { return !state_->walk; }
+
+// Whether the walk's key was written after `from` and up to `to`; then the images say what it was.
+bool HistoryChanges::State::changed() {
+  had_old = has_new = false;
+  std::optional<Instant> last;
+  while (walk->has_version() && version_at(walk->version()) <= from) walk->next_version();
+  const auto take = [&](std::optional<std::string_view> stored, Instant at, StoredItem& into) {
+    const bool is_there = stored && !had_fired(table, *stored, at);
+    if (is_there) into.assign(*stored);
+    return is_there;
+  };
+  // Each version ends what the one before it, or `from`, began.
+  bool first = true;
+  std::optional<Instant> reaped;
+  for (; walk->has_version() && version_at(walk->version()) <= to; walk->next_version()) {
+    const auto stored = version_item(walk->version());
+    if (std::exchange(first, false)) {
+      had_old = take(stored, from, old_item);
+      if (stored && !had_old) {
+        reaped = version_at(walk->version());
+        continue;
+      }
+    }
+    last = version_at(walk->version());
+  }
+  const auto stored = walk->has_version() ? version_item(walk->version()) : walk->item();
+  if (first) had_old = take(stored, from, old_item);
+  has_new = take(stored, to, new_item);
+  // What had expired before `from` and went now was not written; what came instead of it was.
+  if (reaped && !last && stored) last = reaped;
+  // It fell due in between, and its reaper comes later.
+  if (stored && !has_new && (had_old || last)) {
+    const Instant fired = fires_at(table, *due_of_stored(table, *stored));
+    last = std::max({last.value_or(fired), fired, table.ttl->since});
+  }
+  if (!last) return false;
+  written = std::min(*last, to);
+  return true;
+}
+
+bool HistoryChanges::next() {
+  while (state_->walk && state_->walk->next())
+    if (state_->changed()) return true;
+  return false;
+}
+
+std::string_view HistoryChanges::key() const { return state_->walk->key(); }
+
+const StoredItem* HistoryChanges::old_image() const { return state_->had_old ? &state_->old_item : nullptr; }
+
+const StoredItem* HistoryChanges::new_image() const { return state_->has_new ? &state_->new_item : nullptr; }
+
+Instant HistoryChanges::written() const { return state_->written; }
+
+}  // namespace mayfly::engine

@@ -1,0 +1,370 @@
+#include "engine/history_trimmer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+#include "engine/attempt.h"
+#include "engine/history.h"
+#include "engine/item_version.h"
+#include "engine/key_codec.h"
+#include "engine/key_space.h"
+#include "engine/parts.h"
+#include "engine/snapshots.h"
+
+namespace mayfly::engine {
+namespace {
+
+constexpr std::size_t versions_at_once_max = 1000;  // that a step looks at
+constexpr std::size_t bytes_at_once_max = 4 << 20;  // and erases
+constexpr std::int64_t passes_in_a_period = 24;     // of a table's versions
+constexpr std::uint64_t free_part = 8;              // of the bound, after instants were given up
+constexpr std::size_t ages_max = 256;               // that are told apart when they are
+constexpr Instant long_ago = std::numeric_limits<Instant>::min();
+
+std::int64_t bytes_of(const Storage::Iterator& version) {
+  return static_cast<std::int64_t>(version.key().size() + version.value().size());
+}
+
+}  // namespace
+
+// How far a walk over a table's versions has come, and which one it passed last.
+struct HistoryTrimmer::Walk {
+  TableId table = 0;
+  std::string from;  // the key to go on from
+  std::string key = {};
+  VersionNumber number = 0;
+  Instant at = long_ago;
+
+  // Comes to a version: of another item than the last one there is none before it.
+  void reach(std::string_view version) {
+    if (version_item_key(version) == key) return;
+    key = version_item_key(version);
+    number = 0;
+    at = long_ago;
+  }
+  void pass(std::string_view version, VersionNumber of_number, Instant made) {
+    number = of_number;
+    at = made;
+    from.assign(version).push_back('\0');
+  }
+};
+
+// Who needs a table's versions.
+struct HistoryTrimmer::Needs {
+  std::vector<VersionNumber> points;  // rising
+  std::optional<Instant> instants;    // the first that can be gone back to
+
+  Needs(const Points& all_points, TableId table, const LiveTable* live) : points(all_points.numbers(table)) {
+    if (!live) return;
+    const std::optional<Recovery> recovery = live->description()->recovery;
+    if (recovery) instants = std::max(recovery->since, recovery->given_up);
+  }
+
+  // Of a version, and the one before it of the same item (or of none: 0 and long_ago).
+  [[nodiscard]] bool by_point(VersionNumber before, VersionNumber number) const {
+    const auto point = std::lower_bound(points.begin(), points.end(), before);
+    return point != points.end() && *point < number;
+  }
+  [[nodiscard]] bool by_instant(Instant before, Instant at) const {
+    return instants && at > std::max(before, *instants);
+  }
+};
+
+// How many bytes of versions there are of each age; what points need is not among them.
+struct HistoryTrimmer::Weighing {
+  std::vector<TableId> tables;  // still to be weighed
+  std::optional<Walk> walk;
+  Instant age_width_ms = 1;
+  std::array<std::int64_t, ages_max> by_age{};  // the youngest first
+  std::int64_t of_points = 0;
+};
+
+class HistoryTrimmer::Rounds final : public Task {
+ public:
+  explicit Rounds(HistoryTrimmer& trimmer) : trimmer_(trimmer) {}
+
+ private:
+  Next step() override {
+    if (trimmer_.step()) return Next::at_once();
+    const auto alarm = trimmer_.next_alarm();
+    return alarm ? Next::at(*alarm) : Next::when_woken();
+  }
+  Next failed(std::string_view) override { return Next::after(*trimmer_.scheduler_, fault_wait); }
+
+  HistoryTrimmer& trimmer_;
+};
+
+HistoryTrimmer::HistoryTrimmer(Database& database, std::shared_ptr<Scheduler> scheduler)
+    : database_(database), scheduler_(std::move(scheduler)) {
+  replaced();  // what was to be trimmed when the process ended nobody has written down
+}
+
+HistoryTrimmer::~HistoryTrimmer() = default;
+
+void HistoryTrimmer::start() {
+  rounds_ = std::make_shared<Rounds>(*this);
+  wake();
+}
+
+void HistoryTrimmer::trim() {
+  while (step()) {}
+}
+
+bool HistoryTrimmer::points_exceed_bound() const {
+  const Lock lock(mutex_);
+  return points_exceed_;
+}
+
+// --- being told
+
+void HistoryTrimmer::less_needed(TableId table) {
+  {
+    const Lock lock(mutex_);
+    to_trim_.insert(table);
+    weighed_ = 0;
+    points_exceed_ = false;  // until it is weighed again
+  }
+  wake();
+}
+
+void HistoryTrimmer::replaced() {
+  Database::Parts& parts = database_.parts();
+  std::vector<TableId> tables = parts.points.dropped_tables();
+  for (const auto& live : parts.catalog.tables())
+    if (live->version_count().versions > 0) tables.push_back(live->id());
+  {
+    const Lock lock(mutex_);
+    to_trim_.insert(tables.begin(), tables.end());
+    weighed_ = 0;
+    points_exceed_ = false;
+  }
+  wake();
+}
+
+void HistoryTrimmer::time_moved() { wake(); }
+
+void HistoryTrimmer::written(std::uint64_t bytes) {
+  {
+    const std::uint64_t look_after = database_.parts().history->bytes_max() / 16;
+    const Lock lock(mutex_);
+    unweighed_ += bytes;
+    if (unweighed_ <= look_after) return;
+    unweighed_ = 0;
+  }
+  wake();
+}
+
+void HistoryTrimmer::wake() {
+  if (rounds_) scheduler_->wake(rounds_);
+}
+
+// --- steps
+
+bool HistoryTrimmer::step() {
+  const Lock lock(working_);
+  return trim_some() || weigh_some() || survey();
+}
+
+bool HistoryTrimmer::trim_some() {
+  if (!walk_) {
+    const Lock lock(mutex_);
+    if (to_trim_.empty()) return false;
+    const TableId table = *to_trim_.begin();
+    walk_ = std::make_unique<Walk>(Walk{.table = table, .from = table_prefix('O', table)});
+    to_trim_.erase(to_trim_.begin());
+  }
+  bool done = false;
+  trim_step(*walk_, done);
+  if (done) walk_.reset();
+  return true;
+}
+
+void HistoryTrimmer::trim_step(Walk& walk, bool& done) {
+  Database::Parts& parts = database_.parts();
+  parts.catalog.hold_changes([&] {
+    const std::shared_ptr<LiveTable> live = parts.catalog.find(walk.table);
+    const Needs needs(parts.points, walk.table, live.get());
+    // Of a table that is not there nothing is left, but what a snapshot has of it.
+    if (!live && needs.points.empty()) {
+      done = true;
+      return;
+    }
+    Walk here = walk;
+    StagedWrite write;
+    std::int64_t versions = 0, bytes = 0;
+    std::size_t seen = 0;
+    Storage::Iterator iterator(parts.storage(), here.from, prefix_end(table_prefix('O', here.table)));
+    for (iterator.seek_to_first(); iterator.valid(); iterator.next()) {
+      if (seen++ == versions_at_once_max || bytes >= static_cast<std::int64_t>(bytes_at_once_max)) break;
+      here.reach(iterator.key());
+      const VersionNumber number = version_number(iterator.key());
+      const Instant at = version_at(iterator.value());
+      if (!needs.by_point(here.number, number) && !needs.by_instant(here.at, at)) {
+        write.batch.erase(iterator.key(), iterator.value().size());
+        ++versions;
+        bytes += bytes_of(iterator);
+      }
+      here.pass(iterator.key(), number, at);
+    }
+    const bool at_end = !iterator.valid();
+    if (versions > 0) {
+      Account& account = live ? live->account() : parts.accounts.of(parts.points.account_of(here.table));
+      if (parts.snapshots->have(account.id(), here.table))
+        parts.before_images.stage(write.batch, account.image_keeper());
+      if (live) {
+        write.clock = &account.clock();
+        write.count(*live, old_versions, -versions, -bytes);
+        parts.committer.commit(write);
+      } else {
+        VersionCount left = parts.points.left(here.table).value_or(VersionCount{});
+        left.versions -= versions;
+        left.bytes -= bytes;
+        std::string value;
+        append_little_endian(value, left.versions);
+        append_little_endian(value, left.bytes);
+        write.batch.put(counter_key(here.table, old_versions), value);
+        parts.storage().write(write.batch);
+        parts.points.leave(here.table, left);
+      }
+      interleave("old versions trimmed");
+    }
+    walk = std::move(here);
+    done = at_end;
+  });
+}
+
+// --- the bound
+
+bool HistoryTrimmer::weigh_some() {
+  if (!weighing_ && !begin_weighing()) return false;
+  if (weighing_->walk) {
+    weigh_step(*weighing_);
+  } else if (!weighing_->tables.empty()) {
+    const TableId table = weighing_->tables.back();
+    weighing_->tables.pop_back();
+    weighing_->walk = Walk{.table = table, .from = table_prefix('O', table)};
+  } else {
+    give_up(*weighing_);
+    weighing_.reset();
+  }
+  return true;
+}
+
+bool HistoryTrimmer::begin_weighing() {
+  Database::Parts& parts = database_.parts();
+  const auto bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(parts.history->footprint().bytes, 0));
+  const std::uint64_t bound = parts.history->bytes_max();
+  {
+    const Lock lock(mutex_);
+    if (bytes <= bound) {
+      points_exceed_ = false;
+      weighed_ = 0;
+    }
+    if (bytes <= bound || (weighed_ > 0 && bytes <= weighed_ + bound / free_part)) return false;
+  }
+  weighing_ = std::make_unique<Weighing>();
+  weighing_->tables = parts.points.dropped_tables();
+  Instant oldest = 0;
+  for (const auto& live : parts.catalog.tables()) {
+    if (live->version_count().versions > 0) weighing_->tables.push_back(live->id());
+    if (const auto recovery = live->description()->recovery) {
+      const Instant now = live->account().clock().now();
+      oldest = std::max(oldest, now - earliest_of(*recovery, now));
+    }
+  }
+  weighing_->age_width_ms = oldest / static_cast<Instant>(ages_max) + 1;
+  return true;
+}
+
+void HistoryTrimmer::weigh_step(Weighing& weighing) {
+  Database::Parts& parts = database_.parts();
+  parts.catalog.hold_changes([&] {
+    Walk& walk = *weighing.walk;
+    const std::shared_ptr<LiveTable> live = parts.catalog.find(walk.table);
+    const Needs needs(parts.points, walk.table, live.get());
+    const Instant now = live ? live->account().clock().now() : 0;
+    std::size_t seen = 0;
+    Storage::Iterator iterator(parts.storage(), walk.from, prefix_end(table_prefix('O', walk.table)));
+    for (iterator.seek_to_first(); iterator.valid() && seen < versions_at_once_max; iterator.next(), ++seen) {
+      walk.reach(iterator.key());
+      const VersionNumber number = version_number(iterator.key());
+      const Instant at = version_at(iterator.value());
+      if (needs.by_point(walk.number, number)) {
+        weighing.of_points += bytes_of(iterator);
+      } else {
+        const Instant age = std::max<Instant>(now - at, 0) / weighing.age_width_ms;
+        weighing.by_age[std::min(static_cast<std::size_t>(age), ages_max - 1)] += bytes_of(iterator);
+      }
+      walk.pass(iterator.key(), number, at);
+    }
+    if (!iterator.valid()) weighing.walk.reset();
+  });
+}
+
+void HistoryTrimmer::give_up(const Weighing& weighing) {
+  Database::Parts& parts = database_.parts();
+  const auto bound = static_cast<std::int64_t>(parts.history->bytes_max());
+  std::int64_t left = weighing.of_points;
+  for (const std::int64_t bytes : weighing.by_age) left += bytes;
+  std::size_t age = ages_max;  // what is at least so old goes
+  while (age > 0 && left > bound - bound / static_cast<std::int64_t>(free_part))
+    left -= weighing.by_age[--age];
+  for (const auto& live : parts.catalog.tables()) {
+    if (!live->description()->recovery) continue;
+    const Instant until = live->account().clock().now() - static_cast<Instant>(age) * weighing.age_width_ms;
+    move_on(*live, until);
+  }
+  const Lock lock(mutex_);
+  weighed_ = static_cast<std::uint64_t>(std::max<std::int64_t>(left, 1));
+  points_exceed_ = weighing.of_points > bound;
+}
+
+// Instants before this one cannot be gone back to any more, before anything of them goes.
+void HistoryTrimmer::move_on(LiveTable& live, Instant until) {
+  database_.parts().catalog.update(live, [&](Table& table) {
+    if (table.recovery) table.recovery->given_up = std::max(table.recovery->given_up, until);
+  });
+  const Lock lock(mutex_);
+  to_trim_.insert(live.id());
+}
+
+// --- the period
+
+namespace {
+
+// When instants are to be given up that are older than the period, so many at once.
+Instant next_move_on(const Recovery& recovery) {
+  const Instant period = recovery.days * day_ms;
+  return std::max(recovery.since, recovery.given_up) + period + period / passes_in_a_period;
+}
+
+}  // namespace
+
+bool HistoryTrimmer::survey() {
+  bool any = false;
+  for (const auto& live : database_.parts().catalog.tables()) {
+    const std::optional<Recovery> recovery = live->description()->recovery;
+    if (!recovery) continue;
+    const Instant now = live->account().clock().now();
+    if (next_move_on(*recovery) > now) continue;
+    move_on(*live, now - recovery->days * day_ms);
+    any = true;
+  }
+  return any;
+}
+
+std::optional<RealTime> HistoryTrimmer::next_alarm() const {
+  std::optional<std::chrono::nanoseconds> pause;
+  for (const auto& live : database_.parts().catalog.tables()) {
+    const std::optional<Recovery> recovery = live->description()->recovery;
+    if (!recovery) continue;
+    const auto left = live->account().clock().real_time_until(next_move_on(*recovery));
+    if (left) pause = std::min(pause.value_or(*left), *left);
+  }
+  if (!pause) return std::nullopt;
+  return scheduler_->now() + std::chrono::ceil<RealTime::duration>(*pause);
+}
+
+}  // namespace mayfly::engine

@@ -1,0 +1,51 @@
+// Whether old versions of items (history.h) are what somebody can go back to: each decodes, is of a commit
+// that there was, and holds its own item; counters count them; and each point finds as many items, of as many
+// bytes, as there were when it was taken.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/findings.h"
+#include "engine/key_view.h"
+#include "engine/points.h"
+#include "engine/storage.h"
+#include "engine/table_verification.h"
+
+namespace mayfly::engine {
+
+// Of one table.
+class HistoryVerification {
+ public:
+  // What is named outlives it. `name`: the table for people. `up_to`: later versions are not looked at; a
+  // snapshot's are not its own.
+  HistoryVerification(const KeyView& keys, const Table& table, std::string name,
+                      std::optional<VersionNumber> up_to, Findings& findings)
+      : keys_(keys), table_(table), name_(std::move(name)), up_to_(up_to), findings_(findings) {}
+
+  // `counter`: the key under which their count is; `present`: what it is, if it is not in storage.
+  void check_versions(const std::string& counter, const std::optional<Counts>& present);
+
+  // Of those that were looked at.
+  [[nodiscard]] VersionNumber last_number() const { return last_number_; }
+  [[nodiscard]] bool sound() const { return sound_; }  // each of them decodes
+
+  // Of a point of the table, by what there is at `at`. Requires: all its versions are sound.
+  void check_point(const Storage& storage, const Storage::Snapshot& at, const Point& point);
+
+ private:
+  [[nodiscard]] std::string flaw_of(std::string_view key, std::string_view version) const;
+  void found(std::string_view kind, const std::string& what, Batch mend, std::vector<std::string> keys = {});
+
+  const KeyView& keys_;
+  const Table& table_;
+  const std::string name_;
+  const std::optional<VersionNumber> up_to_;
+  Findings& findings_;
+  VersionNumber last_number_ = 0;
+  bool sound_ = true;
+};
+
+}  // namespace mayfly::engine

@@ -1,0 +1,45 @@
+// What an item was until a commit: the value of a key of kind 'O' (history.h).
+//
+//   version := at:i64le 0x00             it was not there
+//            | at:i64le 0x01 item        it was this: item_codec's bytes
+//
+// `at` is when the commit was made, by the account's clock; it is filled in at commit, as the key's number
+// is.
+#pragma once
+
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/byte_order.h"
+#include "engine/clock.h"
+
+namespace mayfly::engine {
+
+inline constexpr std::size_t version_head_bytes = sizeof(Instant) + 1;
+
+// Its instant is still to be filled in.
+inline std::string version_bytes(const std::optional<std::string_view>& item) {
+  std::string bytes;
+  bytes.reserve(version_head_bytes + (item ? item->size() : 0));
+  bytes.append(sizeof(Instant), '\0');
+  bytes.push_back(item ? '\1' : '\0');
+  if (item) bytes.append(*item);
+  return bytes;
+}
+inline void set_version_at(std::string& bytes, Instant at) { std::memcpy(bytes.data(), &at, sizeof at); }
+
+inline bool is_version(std::string_view bytes) {
+  return bytes.size() >= version_head_bytes &&
+         (bytes[sizeof(Instant)] == '\1'
+              ? bytes.size() > version_head_bytes
+              : bytes[sizeof(Instant)] == '\0' && bytes.size() == version_head_bytes);
+}
+// Requires of both: is_version.
+inline Instant version_at(std::string_view bytes) { return read_little_endian<Instant>(bytes); }
+inline std::optional<std::string_view> version_item(std::string_view bytes) {
+  return bytes[sizeof(Instant)] == '\1' ? std::optional(bytes.substr(version_head_bytes)) : std::nullopt;
+}
+
+}  // namespace mayfly::engine
