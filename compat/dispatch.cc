@@ -1,8 +1,5 @@
 #include "compat/dispatch.h"
 
-#include <algorithm>
-#include <iterator>
-
 #include "compat/operations/operations.h"
 #include "engine/attempt.h"
 
@@ -24,6 +21,7 @@ constexpr const Operation* operations_table[] = {
     &operations::describe_continuous_backups,
     &operations::describe_contributor_insights,
     &operations::describe_endpoints,
+    &operations::describe_export,
     &operations::describe_global_table,
     &operations::describe_global_table_settings,
     &operations::describe_import,
@@ -37,12 +35,14 @@ constexpr const Operation* operations_table[] = {
     &operations::enable_kinesis_streaming_destination,
     &operations::execute_statement,
     &operations::execute_transaction,
+    &operations::export_table_to_point_in_time,
     &operations::get_item,
     &operations::get_records,
     &operations::get_resource_policy,
     &operations::get_shard_iterator,
     &operations::list_backups,
     &operations::list_contributor_insights,
+    &operations::list_exports,
     &operations::list_global_tables,
     &operations::list_imports,
     &operations::list_streams,
@@ -71,19 +71,6 @@ constexpr const Operation* operations_table[] = {
     &operations::update_time_to_live,
 };
 
-// Of the API model of botocore 1.44.5.
-constexpr std::string_view lacking[] = {
-    "CancelBulkOperation",
-    "DescribeBulkOperation",
-    "DescribeExport",
-    "ExportTableToPointInTime",
-    "ImportTable",
-    "ListBulkOperations",
-    "ListExports",
-    "ListImports",
-    "StartBulkPutItems",
-};
-
 Result<std::string> answer_body(Context& context, const Operation& operation, std::string_view body) {
   const auto document = json::parse(body);
   if (document == nullptr) return error::serialization("");
@@ -108,12 +95,6 @@ const Operation* find_operation(std::string_view target) {
     if (operation->name == name && operation->service == service) return operation;
   }
   return nullptr;
-}
-
-bool lacks_operation(std::string_view target) {
-  if (!target.starts_with(dynamodb) || target.substr(dynamodb.size(), 1) != ".") return false;
-  return std::find(std::begin(lacking), std::end(lacking), target.substr(dynamodb.size() + 1)) !=
-         std::end(lacking);
 }
 
 Answer error_answer(const Error& error) { return {error_status(error.kind), error_body(error)}; }

@@ -17,9 +17,6 @@ namespace mayfly::compat {
 // nullptr: there is no such operation. Target is "DynamoDB_20120810.PutItem".
 const Operation* find_operation(std::string_view target);
 
-// Whether AWS has it and Mayfly does not. The answer is then the one to an operation that nobody has.
-bool lacks_operation(std::string_view target);
-
 struct Answer {
   int status = 200;
   std::string body;

@@ -123,13 +123,6 @@ Reply post(Request& request, compat::Emulator& emulator, const AccessRules& acce
   if (!scope && access.keys) return answered(compat::error_answer(scope.error()), content_type);
   if (auto reply = decompress_body(request, content_type)) return *std::move(reply);
   Reply reply = answered(operate(request, scope, emulator, stop), content_type);
-  if (const auto target = request.header(Header::x_amz_target);
-      reply.status != 200 && compat::lacks_operation(target)) {
-    // Beside a body that is AWS's, which says nothing.
-    reply.extra_headers += "X-Mayfly-Message: Mayfly does not have this operation of DynamoDB's: ";
-    reply.extra_headers += target.substr(target.find('.') + 1);
-    reply.extra_headers += "\r\n";
-  }
   if (reply.body.size() >= compressed_answer_bytes_min) {
     if (const Encoding encoding = choose_encoding(request.header(Header::accept_encoding));
         encoding != Encoding::identity) {

@@ -49,7 +49,7 @@ included_in "CLI11 is included by cli/options.cc alone" 'CLI/' 'cli/options[.]cc
 included_in "mayfly.h includes the standard library alone" '[^>]*[/.]' "$nowhere" include
 
 # Which rooms of compat each of them may use, beside itself; operations and control may use all.
-rooms='wire expression tables items streams partiql outbound buckets data_files jobs exports triggers kinesis operations control'
+rooms='wire expression tables items streams partiql outbound buckets data_files jobs backups exports triggers kinesis operations control'
 room_uses() {
   local room=$1 forbidden
   shift
@@ -66,7 +66,7 @@ room_uses outbound
 room_uses buckets outbound wire
 room_uses data_files wire
 room_uses jobs buckets outbound wire
-room_uses exports jobs data_files buckets items expression tables outbound wire
+room_uses exports backups jobs data_files buckets items expression tables outbound wire
 room_uses triggers streams outbound wire
 room_uses kinesis items streams outbound wire
 

@@ -1,17 +1,13 @@
 #include "compat/exports/export_window.h"
 
-#include <algorithm>
 #include <string>
 
-#include "engine/history.h"
+#include "compat/backups/backups.h"
 
 namespace mayfly::compat::exports {
 namespace {
 
 using engine::Instant;
-
-// How far behind now the latest instant is that may be named. An export that names none is of now.
-constexpr Instant restorable_after_ms = 5 * 60 * 1000;
 
 // "2026-10-08T22:51:50Z", with a fraction only where there is one.
 std::string printed(Instant instant) {
@@ -28,14 +24,13 @@ Unexpected<Error> not_enabled(const engine::Table& table) {
 
 Result<Instant> resolve_time(const Context& context, const engine::LiveTable& live,
                              const engine::Table& table, const ExportRequest& asked) {
-  const auto restorable = context.database.history().restorable(live);
-  if (!restorable) return not_enabled(table);
+  const auto window = context.backups.window(live);
+  if (!window) return not_enabled(table);
   const Instant now = context.now();
   if (!asked.time) return now;
   if (*asked.time > now || *asked.time < table.created)
     return error::invalid_export_time("Export Time is invalid");
-  const Instant latest = std::max(restorable->earliest, now - restorable_after_ms);
-  if (*asked.time < restorable->earliest || *asked.time > latest) return export_time_unavailable();
+  if (!window->has(*asked.time)) return export_time_unavailable();
   return *asked.time;
 }
 
@@ -61,9 +56,9 @@ Result<Instant> resolve_period(const Context& context, const engine::LiveTable& 
     return error::invalid_export_time(
         "Difference between export period from time and export period to time is greater than 24 hours");
   }
-  const auto restorable = context.database.history().restorable(live);
-  if (!restorable) return not_enabled(table);
-  if (*asked.from < restorable->earliest) return export_time_unavailable();
+  const auto window = context.backups.window(live);
+  if (!window) return not_enabled(table);
+  if (*asked.from < window->earliest) return export_time_unavailable();
   return to;
 }
 
@@ -80,10 +75,14 @@ Result<Instant> resolve_window(const Context& context, const engine::LiveTable& 
                              : resolve_time(context, table, *description, asked);
 }
 
-std::unique_ptr<Records> records_of(const engine::Database& database, const engine::LiveTable& table,
+std::unique_ptr<Records> records_of(const Context& context, const engine::LiveTable& table,
                                     const ExportRequest& asked) {
-  return asked.incremental() ? changes_between(database, table, *asked.from, asked.until)
-                             : items_at(database, table, asked.until);
+  const auto window = context.backups.window(table);
+  if (!window) return nullptr;
+  if (!asked.incremental()) return items_at(context.database, table, window->within(asked.until));
+  // The engine's windows begin after an instant and end with one. What was written in the very millisecond in
+  // which recovery began belongs to that instant.
+  return changes_between(context.database, table, window->within(*asked.from - 1), asked.until - 1);
 }
 
 }  // namespace mayfly::compat::exports

@@ -26,7 +26,7 @@ Result<engine::Instant> resolve_window(const Context& context, const engine::Liv
 
 // What the export reads; nullptr: recovery was switched off meanwhile, or gave the instant up. Requires:
 // `until` is resolved.
-std::unique_ptr<Records> records_of(const engine::Database& database, const engine::LiveTable& table,
+std::unique_ptr<Records> records_of(const Context& context, const engine::LiveTable& table,
                                     const ExportRequest& asked);
 
 // "Point in Time Recovery is not available for specified export time"

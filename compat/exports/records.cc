@@ -1,9 +1,7 @@
 #include "compat/exports/records.h"
 
-#include <algorithm>
 #include <utility>
 
-#include "engine/history.h"
 #include "engine/history_cursor.h"
 
 namespace mayfly::compat::exports {
@@ -46,11 +44,7 @@ std::unique_ptr<Records> items_at(const engine::Database& database, const engine
 
 std::unique_ptr<Records> changes_between(const engine::Database& database, const engine::LiveTable& table,
                                          engine::Instant from, engine::Instant to) {
-  const auto restorable = database.history().restorable(table);
-  if (!restorable) return nullptr;
-  // The engine's windows begin after an instant and end with one. What was written in the very millisecond in
-  // which recovery began belongs to that instant.
-  engine::HistoryChanges changes(database, table, std::max(from - 1, restorable->earliest), to - 1);
+  engine::HistoryChanges changes(database, table, from, to);
   if (changes.gone()) return nullptr;
   return std::make_unique<Changes>(std::move(changes));
 }

@@ -32,7 +32,7 @@ class Records {
 // The state at the end of `at`. Each is a new image.
 std::unique_ptr<Records> items_at(const engine::Database& database, const engine::LiveTable& table,
                                   engine::Instant at);
-// What was written from `from` on and before `to`.
+// What was written after the end of `from` and up to the end of `to`.
 std::unique_ptr<Records> changes_between(const engine::Database& database, const engine::LiveTable& table,
                                          engine::Instant from, engine::Instant to);
 

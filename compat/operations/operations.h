@@ -26,6 +26,9 @@ extern const Operation describe_stream;
 extern const Operation describe_table;
 extern const Operation execute_statement;
 extern const Operation execute_transaction;
+extern const Operation export_table_to_point_in_time;  // exports.cc
+extern const Operation describe_export;                // exports.cc
+extern const Operation list_exports;                   // exports.cc
 extern const Operation get_item;
 extern const Operation get_records;
 extern const Operation get_shard_iterator;

@@ -1,9 +1,12 @@
 // mayfly/mayfly.h: the control calls by name, in the test's own process.
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <mayfly/mayfly.h>
 
 #include "tests/support/certificate.h"
+#include "tests/support/engine_world.h"
 #include "tests/support/http_client.h"
 
 namespace mayfly::testing {
@@ -123,6 +126,38 @@ TEST_CASE("an embedded server checks signatures and speaks TLS where it is told 
   CHECK(secure.url() == "https://127.0.0.1:" + std::to_string(secure.port()));
   CHECK_THROWS_WITH(mayfly::Server({}, {.tls_cert_file = certificate.cert}),
                     "TLS takes a certificate and its key, and here is no key (--tls-key)");
+}
+
+// docs/exports.md shows it.
+TEST_CASE("an embedded emulator exports a table into a directory") {
+  const Directory around;
+  const std::string& directory = around.path();
+  const TimePoint noon = new_year_2031 + 12h;
+
+  mayfly::Emulator emulator({.buckets = {{"exports", directory}}, .frozen_at = noon});
+  emulator.execute("CreateTable",
+                   R"({"TableName":"carts","BillingMode":"PAY_PER_REQUEST",
+                       "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
+                       "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}]})");
+  emulator.execute("UpdateContinuousBackups",
+                   R"({"TableName":"carts",
+                       "PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":true}})");
+  emulator.execute("PutItem", R"({"TableName":"carts","Item":{"id":{"S":"1"}}})");
+  emulator.execute(
+      "ExportTableToPointInTime",
+      R"({"TableArn":"arn:aws:dynamodb:us-east-1:000000000000:table/carts","S3Bucket":"exports"})");
+  emulator.control("POST", "/_mayfly/jobs/await", "{}");  // the export is over
+
+  std::size_t summaries = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
+    if (entry.path().filename() != "manifest-summary.json") continue;
+    ++summaries;
+    std::ifstream file(entry.path());
+    const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    CHECK(text.find(R"("exportTime":"2031-01-01T12:00:00.000Z")") != std::string::npos);
+    CHECK(text.find(R"("itemCount":1,)") != std::string::npos);
+  }
+  CHECK(summaries == 1);
 }
 
 }  // namespace mayfly::testing

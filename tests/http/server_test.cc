@@ -160,19 +160,6 @@ TEST_CASE("a body that is no JSON fails before an unknown operation, and that be
   check_error(running.ask(operation_request("ListTables", "")), serialization);
 }
 
-TEST_CASE("an operation that AWS has and Mayfly lacks is unknown, and a header says who lacks it") {
-  Running running;
-  const std::string unknown = R"({"__type":"com.amazon.coral.service#UnknownOperationException"})";
-  const HttpAnswer lacking = running.ask(operation_request("CreateBackup", "{}"));
-  check_error(lacking, unknown);
-  CHECK(lacking.headers.at("x-mayfly-message") ==
-        "Mayfly does not have this operation of DynamoDB's: CreateBackup");
-  const HttpAnswer nobodys = running.ask(operation_request("InventTable", "{}"));
-  check_error(nobodys, unknown);
-  CHECK(nobodys.headers.count("x-mayfly-message") == 0);
-  CHECK(running.ask(operation_request("ListTables", "{}")).headers.count("x-mayfly-message") == 0);
-}
-
 TEST_CASE("a signed request is answered by its operation, in the content type that it came in") {
   Running running;
   const HttpAnswer answer = running.ask(operation_request("ListTables", "{}"));

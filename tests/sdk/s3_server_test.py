@@ -1,6 +1,8 @@
 """Buckets at a real S3 server, moto's, which checks each signature: what the C++ of tests/http/s3_server_test.cc puts
-there another client reads, and the other way round."""
+there another client reads, and the other way round; and exports that a server writes there, asked for by the newest
+boto3."""
 
+import gzip
 import json
 import os
 import subprocess
@@ -9,6 +11,8 @@ import urllib.request
 
 import boto3
 from moto.server import ThreadedMotoServer
+
+from mayfly_server import MayflyServer, eventually, key_schema
 
 PROGRAM = os.environ.get("MAYFLY_HTTP_TESTS", "../../build/release/tests/http_tests")
 EVERYTHING = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}
@@ -46,6 +50,56 @@ class S3Server(unittest.TestCase):
         self.assertEqual(body, b"2024/a b+c=d.json!")
         self.assertGreater(s3.head_object(Bucket="exports", Key="large")["ContentLength"], 16 * 1024 * 1024)
         self.assertEqual(s3.list_multipart_uploads(Bucket="exports").get("Uploads", []), [])
+
+    def test_exports_are_written_there(self):
+        s3 = self.client("s3")
+        s3.create_bucket(Bucket="exports")
+        server = MayflyServer("--s3-endpoint", self.url,
+                              environment={"AWS_ACCESS_KEY_ID": "anybody", "AWS_SECRET_ACCESS_KEY": "anything"})
+        self.addCleanup(server.stop)
+        server.control("PUT", "clock", {"mode": "frozen", "now": "2031-01-01T00:00:00Z"})
+        carts = server.create_table("carts", {"id": "S"}, key_schema("id"))
+        dynamodb = server.client("dynamodb")
+        dynamodb.update_continuous_backups(
+            TableName="carts", PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True})
+        server.advance(60)
+        for number in range(100):
+            carts.put_item(Item={"id": str(number)})
+        server.advance(3600)
+
+        def exported(**request):
+            arn = dynamodb.export_table_to_point_in_time(
+                TableArn="arn:aws:dynamodb:us-east-1:000000000000:table/carts", S3Prefix="2031", **request
+            )["ExportDescription"]["ExportArn"]
+
+            def over():
+                export = dynamodb.describe_export(ExportArn=arn)["ExportDescription"]
+                return export if export["ExportStatus"] != "IN_PROGRESS" else None
+
+            return eventually(over)
+
+        def lines(export):
+            def get(key):
+                return s3.get_object(Bucket="exports", Key=key)
+
+            summary = json.loads(get(export["ExportManifest"])["Body"].read())
+            for line in get(summary["manifestFilesS3Key"])["Body"].read().splitlines():
+                entry = json.loads(line)
+                stored = get(entry["dataFileS3Key"])
+                self.assertEqual(stored["ETag"].strip('"'), entry["etag"])
+                yield from map(json.loads, gzip.decompress(stored["Body"].read()).splitlines())
+
+        full = exported(S3Bucket="exports")
+        self.assertEqual(full["ExportStatus"], "COMPLETED", full)
+        self.assertEqual({line["Item"]["id"]["S"] for line in lines(full)}, {str(number) for number in range(100)})
+        changes = exported(
+            S3Bucket="exports", ExportType="INCREMENTAL_EXPORT",
+            IncrementalExportSpecification={"ExportFromTime": "2031-01-01T00:01:00Z",
+                                            "ExportToTime": "2031-01-01T00:30:00Z"})
+        self.assertEqual(changes["ExportStatus"], "COMPLETED", changes)
+        self.assertEqual({line["NewImage"]["id"]["S"] for line in lines(changes)}, {str(number) for number in range(100)})
+        nowhere = exported(S3Bucket="nowhere")
+        self.assertEqual((nowhere["ExportStatus"], nowhere["FailureCode"]), ("FAILED", "S3NoSuchBucket"))
 
 
 if __name__ == "__main__":

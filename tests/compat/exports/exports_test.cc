@@ -1,0 +1,99 @@
+// Exports of tables, with a scheduler that the test steps.
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "compat/jobs/jobs.h"
+#include "tests/support/engine_world.h"
+#include "tests/support/stepped_scheduler.h"
+#include "tests/support/test_emulator.h"
+
+namespace mayfly::testing {
+namespace {
+
+constexpr std::string_view carts_arn = "arn:aws:dynamodb:us-east-1:000000000000:table/carts";
+
+struct Stepped {
+  Directory directory;
+  std::shared_ptr<SteppedClock> clock = std::make_shared<SteppedClock>(TestEmulator::start);
+  std::shared_ptr<SteppedScheduler> scheduler = std::make_shared<SteppedScheduler>(clock, 1);
+  TestEmulator emulator{options()};
+
+  compat::EmulatorOptions options() {
+    compat::EmulatorOptions options;
+    options.buckets.directories = {{"bucket", directory.path()}};
+    options.database.make_scheduler = [this](std::size_t) { return scheduler; };
+    return options;
+  }
+  Stepped() {
+    emulator.ok("CreateTable", {{"TableName", "carts"},
+                                {"BillingMode", "PAY_PER_REQUEST"},
+                                {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
+                                {"KeySchema", {{{"AttributeName", "id"}, {"KeyType", "HASH"}}}}});
+    emulator.ok("UpdateContinuousBackups",
+                {{"TableName", "carts"},
+                 {"PointInTimeRecoverySpecification", {{"PointInTimeRecoveryEnabled", true}}}});
+  }
+  void put(const std::string& id, const std::string& text = "") {
+    emulator.ok("PutItem",
+                {{"TableName", "carts"}, {"Item", {{"id", {{"S", id}}}, {"text", {{"S", text}}}}}});
+  }
+  nlohmann::json start() {
+    return emulator.ok("ExportTableToPointInTime",
+                       {{"TableArn", carts_arn}, {"S3Bucket", "bucket"}})["ExportDescription"];
+  }
+  nlohmann::json describe(const nlohmann::json& exported) {
+    return emulator.ok("DescribeExport", {{"ExportArn", exported["ExportArn"]}})["ExportDescription"];
+  }
+};
+
+}  // namespace
+
+TEST_CASE("an export says how far it is, and its items are those of its instant", "[exports]") {
+  Stepped world;
+  const std::string text(1'000, 'x');
+  for (int i = 0; i < 3'000; ++i) world.put(std::to_string(i), text);
+  const auto started = world.start();
+  CHECK_FALSE(started.contains("ItemCount"));  // as AWS answers
+  std::int64_t last = -1;
+  int seen = 0;
+  while (world.scheduler->step_one()) {
+    const auto now = world.describe(started);
+    if (now["ExportStatus"] != "IN_PROGRESS") break;
+    const auto count = now.value("ItemCount", std::int64_t{0});
+    CHECK(count >= last);
+    seen += count > last && count > 0 && count < 3'000;
+    last = count;
+    world.put("later" + std::to_string(seen));  // which it does not have
+  }
+  CHECK(seen > 1);
+  const auto over = world.describe(started);
+  CHECK(over["ExportStatus"] == "COMPLETED");
+  CHECK(over["ItemCount"] == 3'000);
+  CHECK(over["BilledSizeBytes"] > 3'000'000);
+}
+
+TEST_CASE("no more exports wait than may", "[exports]") {
+  Stepped world;
+  for (int i = 0; i < 300; ++i) world.start();
+  CHECK(
+      world.emulator.refused("ExportTableToPointInTime", {{"TableArn", carts_arn}, {"S3Bucket", "bucket"}}) ==
+      "Subscriber limit exceeded: There is a limit of 300 concurrent exports");
+  world.scheduler->run();
+  CHECK(world.describe(world.start())["ExportStatus"] == "IN_PROGRESS");
+}
+
+TEST_CASE("an export that is under way when its account is reset writes no more, and is gone", "[exports]") {
+  Stepped world;
+  for (int i = 0; i < 3'000; ++i) world.put(std::to_string(i), std::string(1'000, 'x'));
+  const auto started = world.start();
+  for (int i = 0; i < 3; ++i) world.scheduler->step_one();
+  REQUIRE(world.describe(started)["ExportStatus"] == "IN_PROGRESS");
+  world.emulator.emulator().database().reset("000000000000");
+  world.scheduler->run();
+  CHECK(world.emulator.execute("DescribeExport", nlohmann::json{{"ExportArn", started["ExportArn"]}}.dump())
+            .status == 400);
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(world.directory.path()))
+    CHECK(entry.path().filename().string().find("manifest") == std::string::npos);
+}
+
+}  // namespace mayfly::testing
