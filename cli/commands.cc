@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "cli/jobs_view.h"
 #include "compat/wire/json_tree.h"
 #include "engine/clock.h"
 #include "http/client.h"
@@ -107,9 +108,13 @@ class Tail {
 
 }  // namespace
 
-int run_command(const ControlCommand& command) {
+namespace {
+
+using Take = std::function<bool(std::string_view)>;
+
+Expected<ClientAnswer, std::string> ask(const ControlCommand& command, const Take& take = {}) {
   const auto url = compat::outbound::Url::parse(command.url, compat::outbound::Schemes::http_and_https);
-  if (!url) return fail("'" + command.url + "' is no URL such as http://127.0.0.1:8000");
+  if (!url) return Unexpected{"'" + command.url + "' is no URL such as http://127.0.0.1:8000"};
   ClientRequest request{.method = command.method, .path = command.path, .body = command.body};
   if (command.method != "GET") request.content_type = "application/json";
   if (!command.account.empty()) request.headers.emplace_back("X-Mayfly-Account", command.account);
@@ -119,14 +124,45 @@ int run_command(const ControlCommand& command) {
     sign(request, request.body, *url, *key,
          {"dynamodb", command.region.empty() ? "us-east-1" : command.region}, engine::SystemClock().now());
   }
+  auto answer = fetch(*url, request, take, command.ca_file);
+  if (answer && answer->status != 200) return Unexpected{message_of(*answer)};
+  return answer;
+}
 
+// On a terminal the lines are drawn over; elsewhere only the last ones are printed.
+int show_jobs(const ControlCommand& command) {
+  ControlCommand pause = command;
+  pause.method = "POST";
+  pause.path = "/_mayfly/jobs/await";
+  pause.body = R"({"timeout_seconds":0.5})";
+  const bool draws_over = ::isatty(STDOUT_FILENO) == 1;
+  for (std::size_t lines_before = 0;;) {
+    const auto answer = ask(command);
+    if (!answer) return fail(answer.error());
+    const auto tree = json::parse_tree(answer->body);
+    const JobsView view = tree ? view_jobs(*tree) : JobsView();
+    const bool goes_on = command.watch && view.unfinished;
+    if (!goes_on || draws_over) {
+      if (lines_before > 0) std::printf("\x1b[%zuA\x1b[J", lines_before);
+      std::fputs(view.text.c_str(), stdout);
+      std::fflush(stdout);
+    }
+    if (!goes_on) return 0;
+    if (draws_over) lines_before = view.lines;
+    if (const auto waited = ask(pause); !waited) return fail(waited.error());
+  }
+}
+
+}  // namespace
+
+int run_command(const ControlCommand& command) {
+  if (command.jobs) return show_jobs(command);
   const bool colour = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
   Tail tail(colour ? coloured : plain);
-  std::function<bool(std::string_view)> take;
+  Take take;
   if (command.tail) take = [&](std::string_view piece) { return tail.take(piece); };
-  const auto answer = fetch(*url, request, take, command.ca_file);
+  const auto answer = ask(command, take);
   if (!answer) return fail(answer.error());
-  if (answer->status != 200) return fail(message_of(*answer));
   if (command.tail) return 0;
   const auto tree = json::parse_tree(answer->body, json::Decimals::as_written);
   const std::string text = tree ? json::print_indented(*tree) + '\n' : answer->body;  // metrics are no JSON

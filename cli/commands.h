@@ -14,8 +14,10 @@ struct ControlCommand {
   std::string ca_file;          // whose certificates https:// may show; empty: the system's
   std::string account, region;  // empty: the server's defaults
   std::string method, path;
-  std::string body;   // JSON, or nothing
-  bool tail = false;  // follow /_mayfly/events and print what happens
+  std::string body;    // JSON, or nothing
+  bool tail = false;   // follow /_mayfly/events and print what happens
+  bool jobs = false;   // print the answer as jobs_view.h does
+  bool watch = false;  // of jobs: again and again, until all are over
 };
 
 // Makes the call, signed if the environment has a key (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY), and prints

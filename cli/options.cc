@@ -138,6 +138,13 @@ void add_world_commands(CLI::App& app, ControlCommand& command, CommandArguments
       ->required();
   add_command(app, command, "reset", "Empty the account: tables, streams, snapshots, faults, clock",
               call("POST", "/_mayfly/reset"));
+  CLI::App* jobs = add_command(app, command, "jobs", "Exports, imports and bulk puts, and how far they are",
+                               [](ControlCommand& filled) {
+                                 filled.method = "GET";
+                                 filled.path = "/_mayfly/jobs";
+                                 filled.jobs = true;
+                               });
+  jobs->add_flag("--watch", command.watch, "Until all of them are over");
   CLI::App* tail =
       add_command(app, command, "tail", "Print changes as they commit", [&given](ControlCommand& filled) {
         filled.method = "GET";

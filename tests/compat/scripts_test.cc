@@ -21,7 +21,8 @@
 //   @ expired 2            how many items the last advance deleted
 //   @ as 000000000042 eu-west-1    whose requests follow
 //   @ settle               waits until the account's jobs (exports, imports, bulk puts) are over
-//   @ object data/1.json {"Item":{"id":{"S":"1"}}}    puts a line into the bucket "bucket", the only one
+//   @ object data/1.json {"Item":{"id":{"S":"1"}}}    puts a line into the bucket "bucket", the only one;
+//                          \n stands for the end of a line, with another after it
 //
 // Each script has an emulator of its own. `< 200` alone means an empty body.
 #include <algorithm>
@@ -171,7 +172,9 @@ class Script {
       REQUIRE(emulator_.emulator().jobs().settle(emulator_.scope.account,
                                                  engine::host_time() + std::chrono::seconds(60)));
     } else if (what == "object") {
-      const auto [key, line] = split(rest);
+      auto [key, line] = split(rest);
+      for (std::size_t end = 0; (end = line.find("\\n", end)) != std::string::npos;)
+        line.replace(end, 2, "\n");
       const auto bucket = emulator_.emulator().buckets().find("bucket");
       REQUIRE(bucket);
       REQUIRE(BucketCalls{**bucket}.put(key, line + "\n").empty());

@@ -1,0 +1,23 @@
+// What `mayfly jobs` prints: a line with a bar for each export, import and bulk put.
+//
+//   import   carts  [##########----------]  50 %  IN_PROGRESS
+//   export   music  [####################] 100 %  FAILED  S3NoSuchBucket
+#pragma once
+
+#include <string>
+
+#include "compat/wire/json_tree.h"
+
+namespace mayfly::http {
+
+struct JobsView {
+  std::string
+      text;  // a line for each, in the answer's order; what a server or its clients chose is printable
+  std::size_t lines = 0;
+  bool unfinished = false;  // some are not over
+};
+
+// `answer`: GET /_mayfly/jobs'. What it lacks is left out.
+JobsView view_jobs(const json::Tree& answer);
+
+}  // namespace mayfly::http
