@@ -311,6 +311,18 @@ TEST_CASE("commands ask a running server, and say its refusals") {
   CHECK(alone.errors() == "mayfly: cannot connect to " + url.substr(7) + ": Connection refused\n");
 }
 
+TEST_CASE("jobs are shown with a bar, until they are over if that is asked for") {
+  Process server({"serve", "--port", "0"});
+  const std::string url = url_of(server.port());
+  CHECK(printed({"jobs", "--url", url}).empty());
+  execute(server.port(), "ImportTable",
+          R"({"S3BucketSource":{"S3Bucket":"nobodys"},"InputFormat":"CSV","TableCreationParameters":{)"
+          R"("TableName":"ghost","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
+          R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"}})");
+  CHECK(printed({"jobs", "--watch", "--url", url}) ==
+        "import   ghost  [####################] 100 %  FAILED  S3NoSuchBucket\n");
+}
+
 TEST_CASE("tail prints what happens, without colour where nobody sees it, and ends with the server") {
   Process server({"serve", "--port", "0", "--clock", "frozen", "--now", "2031-01-01T00:00:00Z"});
   const std::uint16_t port = server.port();

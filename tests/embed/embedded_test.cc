@@ -108,6 +108,21 @@ TEST_CASE("every control call can be made as HTTP has it") {
   CHECK(emulator.control("GET", "/nothing").status == 404);
 }
 
+TEST_CASE("a table is imported in process, as docs/imports.md shows it") {
+  const Directory in;
+  const std::string& directory = in.path();
+  std::ofstream(directory + "/a.json") << R"({"Item":{"id":{"S":"1"}}})";
+  mayfly::Emulator emulator({.buckets = {{"imports", directory}}});
+  emulator.execute("ImportTable",
+                   R"({"S3BucketSource":{"S3Bucket":"imports"},"InputFormat":"DYNAMODB_JSON",
+                       "TableCreationParameters":{"TableName":"carts","BillingMode":"PAY_PER_REQUEST",
+                         "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
+                         "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}]}})");
+  emulator.control("POST", "/_mayfly/jobs/await", "{}");  // the import is over
+  CHECK(emulator.execute("Scan", R"({"TableName":"carts"})").body ==
+        R"({"Count":1,"ScannedCount":1,"Items":[{"id":{"S":"1"}}]})");
+}
+
 TEST_CASE("an embedded server checks signatures and speaks TLS where it is told to") {
   const Certificate certificate;
   mayfly::ServerOptions options;

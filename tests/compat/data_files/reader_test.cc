@@ -45,6 +45,30 @@ const std::string no_ion = "The text is no Ion of an Item\n";
 
 }  // namespace
 
+TEST_CASE("a record of a bulk put is kept as JSON with its condition, of Ion, too") {
+  const auto jsons = [](Format format, std::string text) {
+    Reader reader({.format = format, .with_conditions = true});
+    reader.feed(std::move(text));
+    reader.end();
+    std::string shown;
+    while (const auto record = reader.next()) shown += (*record ? reader.json() : "!") + "\n";
+    return shown;
+  };
+  const std::string json =
+      R"({"Item":{"id":{"S":"1"}},"ConditionExpression":"#v < :v","ExpressionAttributeNames":{"#v":"v"},)"
+      R"("ExpressionAttributeValues":{":v":{"N":"7"}}})";
+  CHECK(jsons(Format::dynamodb_json, json + "\nnonsense") == json + "\n!\n");
+  CHECK(jsons(Format::ion, R"($ion_1_0 {Item:{id:"1"},ConditionExpression:"#v < :v",)"
+                           R"(ExpressionAttributeNames:{'#v':"v"},ExpressionAttributeValues:{':v':7}})") ==
+        json + "\n");
+  CHECK(jsons(Format::ion, R"({ConditionExpression:"a"})") == "!\n");
+  CHECK(jsons(Format::ion, R"({Item:{id:"1"},ConditionExpression:7})") == "!\n");
+  CHECK(jsons(Format::ion, R"({Item:{id:"1"},ExpressionAttributeNames:{'#v':7}})") == "!\n");
+  CHECK(jsons(Format::ion, R"({Item:{id:"1"},ExpressionAttributeValues:[7]})") == "!\n");
+  // An import passes by what stands beside an item.
+  CHECK(ion(R"({Item:{id:"1"},ConditionExpression:7})") == "{\"id\":{\"S\":\"1\"}}\n");
+}
+
 TEST_CASE("DYNAMODB_JSON has an item on each line") {
   CHECK(json_lines(book_json) == book_shown);
   CHECK(json_lines(book_json + "\n" + book_json + "\r\n") == book_shown + book_shown);

@@ -1,0 +1,259 @@
+// Imports and bulk puts, in process: what becomes of them when their account, their table or their bucket
+// changes beside them.
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <thread>
+
+#include "compat/control/control.h"
+#include "compat/imports/put_batch.h"
+#include "compat/jobs/jobs.h"
+#include "tests/support/engine_world.h"
+#include "tests/support/stepped_scheduler.h"
+#include "tests/support/test_emulator.h"
+
+namespace mayfly::testing {
+namespace {
+
+using Json = nlohmann::json;
+
+const Json carts = {{"TableName", "carts"},
+                    {"BillingMode", "PAY_PER_REQUEST"},
+                    {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
+                    {"KeySchema", {{{"AttributeName", "id"}, {"KeyType", "HASH"}}}}};
+const Json import_carts = {{"S3BucketSource", {{"S3Bucket", "in"}}},
+                           {"InputFormat", "DYNAMODB_JSON"},
+                           {"TableCreationParameters", carts}};
+const Json put_carts = {{"TableName", "carts"},
+                        {"InputS3Configuration", {{"S3Bucket", "in"}, {"InputFormat", "DYNAMODB_JSON"}}},
+                        {"OutputS3Configuration", {{"S3Bucket", "out"}, {"OutputType", {"ERROR"}}}}};
+
+// An emulator with two buckets, whose jobs the test steps if it likes.
+struct ImportWorld {
+  explicit ImportWorld(bool stepped = true) {
+    compat::EmulatorOptions options;
+    options.database.reap = false;
+    if (stepped) options.database.make_scheduler = [this](std::size_t) { return scheduler; };
+    options.buckets.directories = {{"in", in.path()}, {"out", out.path()}};
+    emulator.emplace(std::move(options));
+  }
+  void file(const std::string& name, std::size_t items, const std::string& further = {}) const {
+    std::ofstream file(in.path() + "/" + name);
+    for (std::size_t i = 0; i < items; ++i) file << R"({"Item":{"id":{"S":")" << name << i << "\"}}}\n";
+    file << further;
+  }
+  std::string start_import() {
+    return emulator->ok("ImportTable", import_carts)["ImportTableDescription"]["ImportArn"];
+  }
+  std::string start_put() {
+    return emulator->ok("StartBulkPutItems", put_carts)["BulkOperationDescription"]["BulkOperationArn"];
+  }
+  Json describe_import(const std::string& arn) {
+    return emulator->ok("DescribeImport", {{"ImportArn", arn}})["ImportTableDescription"];
+  }
+  Json describe_put(const std::string& arn) {
+    return emulator->ok("DescribeBulkOperation", {{"BulkOperationArn", arn}})["BulkOperationDescription"];
+  }
+  std::int64_t count() {
+    return emulator->ok("Scan", {{"TableName", "carts"}, {"Select", "COUNT"}})["Count"];
+  }
+  bool steps_until(const std::function<bool()>& done) {
+    while (!done())
+      if (!scheduler->step_one()) return done();
+    return true;
+  }
+
+  Directory in, out;
+  std::shared_ptr<SteppedClock> clock = std::make_shared<SteppedClock>(TestEmulator::start);
+  std::shared_ptr<SteppedScheduler> scheduler = std::make_shared<SteppedScheduler>(clock, 1);
+  std::optional<TestEmulator> emulator;
+};
+
+}  // namespace
+
+TEST_CASE("an import's table is creating until all of its items are there", "[imports]") {
+  ImportWorld world;
+  world.file("a", 1000);
+  const std::string arn = world.start_import();
+  CHECK(world.emulator->refused("DescribeTable", {{"TableName", "carts"}}) ==
+        "Requested resource not found: Table: carts not found");
+  REQUIRE(world.steps_until([&] { return world.describe_import(arn).value("ImportedItemCount", 0) > 0; }));
+  CHECK(world.describe_import(arn)["ImportStatus"] == "IN_PROGRESS");
+  CHECK(world.emulator->ok("DescribeTable", {{"TableName", "carts"}})["Table"]["TableStatus"] == "CREATING");
+  CHECK(world.emulator->refused("GetItem", {{"TableName", "carts"}, {"Key", {{"id", {{"S", "a0"}}}}}}) ==
+        "Requested resource not found");
+  CHECK(world.emulator->refused("DeleteTable", {{"TableName", "carts"}}) ==
+        "Attempt to change a resource which is still in use: Table is being created: carts");
+  world.scheduler->run();
+  CHECK(world.describe_import(arn)["ImportStatus"] == "COMPLETED");
+  CHECK(world.count() == 1000);
+}
+
+TEST_CASE("a restore or a reset beside an import ends it, and nothing of it is written later", "[imports]") {
+  const bool resets = GENERATE(false, true);
+  ImportWorld world;
+  world.file("a", 2000);
+  engine::Database& database = world.emulator->emulator().database();
+  const auto empty = database.take_snapshot(account);
+  const std::string arn = world.start_import();
+  REQUIRE(world.steps_until([&] { return world.describe_import(arn).value("ImportedItemCount", 0) > 0; }));
+  const auto during = database.take_snapshot(account);
+  REQUIRE(world.steps_until([&] { return world.describe_import(arn).value("ImportedItemCount", 0) > 500; }));
+  if (resets) {
+    database.reset(account);
+  } else {
+    CHECK(database.restore_snapshot(account, empty));
+  }
+  world.scheduler->run();
+  CHECK(world.emulator->ok("ListTables", {})["TableNames"].empty());
+  CHECK(world.emulator->ok("ListImports", {})["ImportSummaryList"].empty());
+  CHECK(world.emulator->emulator().table_changes().find(world.emulator->scope, "carts") == std::nullopt);
+
+  if (resets) return;
+  // In the snapshot that was taken meanwhile the import has failed, and its table has what came before.
+  CHECK(database.restore_snapshot(account, during));
+  world.scheduler->run();
+  const Json failed = world.describe_import(arn);
+  CHECK(failed["ImportStatus"] == "FAILED");
+  CHECK(failed["FailureCode"] == "InternalServerError");
+  CHECK(world.emulator->ok("DescribeTable", {{"TableName", "carts"}})["Table"]["TableStatus"] == "ACTIVE");
+  CHECK(world.count() >= failed["ImportedItemCount"].get<std::int64_t>());
+  CHECK(world.count() < 500);
+}
+
+TEST_CASE("objects that change or go while they are imported are an error each", "[imports]") {
+  ImportWorld world;
+  for (const char* const name : {"a", "b", "c"}) world.file(name, 100);
+  const std::string arn = world.start_import();
+  REQUIRE(world.steps_until([&] { return world.describe_import(arn).value("ImportedItemCount", 0) > 0; }));
+  REQUIRE(std::remove((world.in.path() + "/b").c_str()) == 0);
+  world.scheduler->run();
+  const Json ended = world.describe_import(arn);
+  CHECK(ended["ImportStatus"] == "FAILED");
+  CHECK(ended["FailureCode"] == "ItemValidationError");
+  CHECK(ended["ErrorCount"] == 1);
+  CHECK(ended["ImportedItemCount"] == 200);
+  const auto job = world.emulator->emulator().jobs().list(account).front();
+  const auto log = world.emulator->emulator().jobs().log(*job);
+  REQUIRE(log.size() == 1);
+  CHECK(Json::parse(log[0])["itemS3Pointer"]["key"] == "b");
+}
+
+TEST_CASE("a bulk put whose table is deleted has failed, and one of a new table of that name is another's",
+          "[imports]") {
+  ImportWorld world;
+  world.file("a", 2000);
+  world.emulator->ok("CreateTable", carts);
+  const std::string arn = world.start_put();
+  REQUIRE(world.steps_until([&] { return world.describe_put(arn).value("ProcessedItemCount", 0) > 0; }));
+  world.emulator->ok("DeleteTable", {{"TableName", "carts"}});
+  world.emulator->ok("CreateTable", carts);
+  world.scheduler->run();
+  const Json ended = world.describe_put(arn);
+  CHECK(ended["BulkOperationStatus"] == "FAILED");
+  CHECK(ended["FailureCode"] == "ResourceNotFoundException");
+  CHECK(world.count() == 0);
+}
+
+TEST_CASE("a bulk put is cancelled between two commits, and rests between them where it may write so much",
+          "[imports]") {
+  ImportWorld world;
+  world.file("a", 20'000);
+  world.emulator->ok("CreateTable", carts);
+  Json request = put_carts;
+  request["MaxWriteRequestUnits"] = 1024;
+  const std::string arn =
+      world.emulator->ok("StartBulkPutItems", request)["BulkOperationDescription"]["BulkOperationArn"];
+  const auto put_in = [&](engine::Instant time) {
+    const std::int64_t before = world.count();
+    for (engine::Instant passed = 0; passed < time; passed += 10) {
+      world.scheduler->run();
+      world.clock->move(10);
+    }
+    return world.count() - before;
+  };
+  CHECK(put_in(2000) <= 2 * 1024 + 2 * 64);
+  CHECK(put_in(2000) >= 1024);
+  CHECK(world.emulator->ok("CancelBulkOperation", {{"BulkOperationArn", arn}})["BulkOperationStatus"] ==
+        "CANCELLING");
+  CHECK(world.describe_put(arn)["BulkOperationStatus"] == "CANCELLING");
+  const std::int64_t put = world.count();
+  world.scheduler->run();
+  const Json ended = world.describe_put(arn);
+  CHECK(ended["BulkOperationStatus"] == "CANCELLED");
+  CHECK(ended["FailureCode"] == "Cancelled");
+  CHECK(world.count() == put);
+}
+
+TEST_CASE("usage is counted for the table and for each of its indexes", "[imports]") {
+  ImportWorld world;
+  std::ofstream(world.in.path() + "/a")
+      << R"({"Item":{"id":{"S":"1"},"by":{"S":"x"},"text":{"S":"0123456789"}}})"
+      << "\n"
+      << R"({"Item":{"id":{"S":"2"}}})"
+      << "\n";
+  Json table = carts;
+  table["AttributeDefinitions"].push_back({{"AttributeName", "by"}, {"AttributeType", "S"}});
+  table["GlobalSecondaryIndexes"] = {{{"IndexName", "by_by"},
+                                      {"Projection", {{"ProjectionType", "KEYS_ONLY"}}},
+                                      {"KeySchema", {{{"AttributeName", "by"}, {"KeyType", "HASH"}}}}}};
+  world.emulator->ok("CreateTable", table);
+  const std::string arn = world.start_put();
+  world.scheduler->run();
+  const Json usage = world.describe_put(arn)["BulkOperationUsage"][0];
+  CHECK(usage["Table"]["BulkPutBytes"] == 3 + 3 + 14 + 3);
+  CHECK(usage["GlobalSecondaryIndexes"]["by_by"]["BulkPutBytes"] == 6);
+  CHECK(usage["BulkPutBytes"] == 23 + 6);
+}
+
+TEST_CASE("imports and bulk puts beside resets, restores, snapshots and drops leave a server that serves",
+          "[imports][races]") {
+  ImportWorld world(false);
+  for (const char* const name : {"a", "b", "c"}) world.file(name, 300, "nonsense\n");
+  TestEmulator& emulator = *world.emulator;
+  std::atomic<bool> stop = false;
+  std::atomic<int> unexpected = 0, done = 0;
+  std::vector<std::thread> threads;
+  const auto repeat = [&](std::function<compat::Answer()> act) {
+    threads.emplace_back([&, act = std::move(act)] {
+      while (!stop) {
+        unexpected += act().status == 500;
+        ++done;
+      }
+    });
+  };
+  repeat([&] { return emulator.execute("ImportTable", import_carts.dump()); });
+  repeat([&] { return emulator.execute("StartBulkPutItems", put_carts.dump()); });
+  repeat([&] {
+    const Json listed = emulator.ok("ListBulkOperations", {})["BulkOperationsSummaryList"];
+    if (listed.empty()) return emulator.execute("ListImports", "{}");
+    return emulator.execute("CancelBulkOperation",
+                            Json{{"BulkOperationArn", listed[0]["BulkOperationArn"]}}.dump());
+  });
+  repeat([&] { return emulator.execute("DeleteTable", R"({"TableName":"carts"})"); });
+  repeat([&] { return emulator.execute("CreateTable", carts.dump()); });
+  threads.emplace_back([&] {
+    engine::Database& database = emulator.emulator().database();
+    for (int i = 0; i < 30; ++i) {
+      const auto snapshot = database.take_snapshot(account);
+      if (i % 3 == 0) database.reset(account);
+      if (i % 3 == 1) static_cast<void>(database.restore_snapshot(account, snapshot));
+    }
+    stop = true;
+  });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(unexpected == 0);
+  compat::jobs::Jobs& jobs = emulator.emulator().jobs();
+  CHECK(jobs.settle(account, engine::host_time() + std::chrono::seconds(60)));
+  for (const auto& job : jobs.list(account)) CHECK(job->over());
+  CHECK(emulator.emulator().table_changes().find(emulator.scope, "carts") == std::nullopt);
+  static_cast<void>(emulator.execute("DeleteTable", R"({"TableName":"carts"})"));
+  const std::string arn = world.start_import();
+  CHECK(jobs.settle(account, engine::host_time() + std::chrono::seconds(60)));
+  CHECK(world.describe_import(arn)["ImportedItemCount"] == 900);
+  CHECK(world.count() == 900);
+  if (const auto table = emulator.emulator().database().find_table(emulator.scope, "carts"))
+    CHECK(inconsistency(emulator.emulator().database()).empty());
+}
+
+}  // namespace mayfly::testing
