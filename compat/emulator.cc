@@ -49,7 +49,8 @@ Emulator::Emulator(std::unique_ptr<engine::Database> database, EmulatorOptions o
       jobs_(std::make_unique<jobs::Jobs>(*database_, options.database.report)),
       backups_(std::make_unique<backups::Backups>(*database_, limits_.backups_max, options.exact_recovery)),
       restores_(std::make_unique<backups::Restores>(*database_, *backups_, table_changes_,
-                                                    std::move(options.database.report))),
+                                                    std::move(options.database.report),
+                                                    options.restored_at_once_max)),
       triggers_(
           std::make_unique<triggers::Triggers>(*database_, std::move(options.triggers), std::move(files))) {
   for (const std::string& account : engine::every_account(*database_)) accounts_.add(account);

@@ -44,6 +44,8 @@ struct EmulatorOptions {
   std::optional<std::size_t> collection_bytes_max;
   // Tables can be gone back to their present, not only to what they were five minutes ago, as on AWS.
   bool exact_recovery = false;
+  // Items that a restore brings back before it is answered; the rest comes in the background.
+  std::size_t restored_at_once_max = 250'000;
   Limits limits;
   triggers::TriggerOptions triggers;
   kinesis::KinesisOptions kinesis;

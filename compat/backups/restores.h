@@ -39,14 +39,13 @@
 namespace mayfly::compat::backups {
 
 inline constexpr std::size_t restores_max = 50;  // of an account at once, as on AWS
-// How many items a request restores before it is answered: some seconds' work.
-inline constexpr std::size_t restored_at_once_max = 250'000;
 
 class Restores {
  public:
-  // `report` is told what became of restores that were cut off. All outlive it.
+  // `report` is told what became of restores that were cut off. A request restores `at_once_max` items before
+  // it is answered. All outlive it.
   Restores(engine::Database& database, Backups& backups, TableChanges& table_changes,
-           std::function<void(std::string_view)> report, std::size_t at_once_max = restored_at_once_max);
+           std::function<void(std::string_view)> report, std::size_t at_once_max);
   ~Restores();
   Restores(const Restores&) = delete;
   Restores& operator=(const Restores&) = delete;

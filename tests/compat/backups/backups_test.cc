@@ -1,0 +1,301 @@
+// Backups as their account's state, their bounds, and all that may happen to them at once.
+#include "compat/backups/backups.h"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "compat/backups/arn.h"
+#include "compat/control/control.h"
+#include "tests/support/engine_world.h"
+#include "tests/support/test_emulator.h"
+
+namespace mayfly::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using json = nlohmann::json;
+
+json create_request(const std::string& name) {
+  return {{"TableName", name},
+          {"BillingMode", "PAY_PER_REQUEST"},
+          {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
+          {"KeySchema", {{{"AttributeName", "id"}, {"KeyType", "HASH"}}}}};
+}
+
+json item(const std::string& id) { return {{"TableName", "carts"}, {"Item", {{"id", {{"S", id}}}}}}; }
+
+std::string backup(TestEmulator& emulator) {
+  return emulator.ok("CreateBackup",
+                     {{"TableName", "carts"}, {"BackupName", "nightly"}})["BackupDetails"]["BackupArn"];
+}
+
+std::string control(TestEmulator& emulator, std::string_view method, std::string_view path) {
+  const auto answer =
+      compat::control::answer(emulator.emulator(), {.method = method, .path = path, .scope = emulator.scope});
+  REQUIRE(answer.status == 200);
+  return answer.body;
+}
+
+std::size_t listed(TestEmulator& emulator) {
+  return emulator.ok("ListBackups", {{"BackupType", "ALL"}})["BackupSummaries"].size();
+}
+
+int count(TestEmulator& emulator, const std::string& table) {
+  return emulator.ok("Scan", {{"TableName", table}, {"Select", "COUNT"}})["Count"];
+}
+
+}  // namespace
+
+TEST_CASE("an ARN is made and read again") {
+  const std::string id = compat::backups::backup_id(1'791'504'762'511, 0x2779fadd);
+  CHECK(id == "01791504762511-2779fadd");
+  const std::string arn = compat::backups::backup_arn({"000000000000", "eu-west-1"}, "carts", id);
+  CHECK(arn == "arn:aws:dynamodb:eu-west-1:000000000000:table/carts/backup/01791504762511-2779fadd");
+  const auto parsed = compat::backups::parse_backup_arn(arn);
+  REQUIRE(parsed);
+  CHECK(parsed->region == "eu-west-1");
+  CHECK(parsed->account == "000000000000");
+  CHECK(parsed->table_name == "carts");
+  CHECK(parsed->id == id);
+  for (const char* none : {"", "arn", "arn:aws:dynamodb:eu-west-1:000000000000:table/carts",
+                           "arn:aws:dynamodb:eu-west-1:000000000000:table/carts/backup/",
+                           "arn:aws:dynamodb:eu-west-1:000000000000:table//backup/1",
+                           "arn:aws:dynamodb:eu-west-1:000000000000:table/a/b/backup/1",
+                           "arn:aws:dynamodb:eu-west-1:000000000000:table/carts/backup/1/2"})
+    CHECK_FALSE(compat::backups::parse_backup_arn(none));
+}
+
+TEST_CASE("snapshots have their backups, a restore brings them back, a reset drops them", "[backups]") {
+  TestEmulator emulator;
+  emulator.ok("CreateTable", create_request("carts"));
+  emulator.ok("PutItem", item("1"));
+  const std::string kept = backup(emulator);
+  const std::string id = json::parse(control(emulator, "POST", "/_mayfly/snapshots"))["id"];
+  emulator.ok("PutItem", item("2"));
+  const std::string later = backup(emulator);
+  emulator.ok("DeleteBackup", {{"BackupArn", kept}});
+  emulator.ok("DeleteTable", {{"TableName", "carts"}});
+  CHECK(listed(emulator) == 1);
+  control(emulator, "POST", "/_mayfly/snapshots/" + id + "/restore");
+  CHECK(listed(emulator) == 1);
+  CHECK(emulator.refused("DescribeBackup", {{"BackupArn", later}}) == "Backup not found: " + later);
+  emulator.ok("PutItem", item("3"));
+  emulator.ok("RestoreTableFromBackup", {{"TargetTableName", "again"}, {"BackupArn", kept}});
+  CHECK(count(emulator, "again") == 1);
+  CHECK(inconsistency(emulator.emulator().database()) == "");
+  control(emulator, "POST", "/_mayfly/reset");
+  CHECK(listed(emulator) == 0);
+  CHECK(emulator.emulator().database().history().points("000000000000").empty());
+  CHECK(emulator.emulator().database().history().footprint().versions == 0);
+  CHECK(inconsistency(emulator.emulator().database()) == "");
+}
+
+TEST_CASE("recovery is the account's state: a restore of a snapshot brings back what could be gone back to",
+          "[backups]") {
+  compat::EmulatorOptions options;
+  options.exact_recovery = true;
+  TestEmulator emulator(std::move(options));
+  emulator.ok("CreateTable", create_request("carts"));
+  const auto recovery = [&](bool on) {
+    emulator.ok(
+        "UpdateContinuousBackups",
+        {{"TableName", "carts"}, {"PointInTimeRecoverySpecification", {{"PointInTimeRecoveryEnabled", on}}}});
+  };
+  recovery(true);
+  const auto first = emulator.now() / 1000;
+  emulator.advance(10s);
+  emulator.ok("PutItem", item("1"));
+  const std::string id = json::parse(control(emulator, "POST", "/_mayfly/snapshots"))["id"];
+  recovery(false);
+  emulator.advance(10s);
+  control(emulator, "POST", "/_mayfly/snapshots/" + id + "/restore");
+  const json described =
+      emulator.ok("DescribeContinuousBackups",
+                  {{"TableName", "carts"}})["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"];
+  CHECK(described["PointInTimeRecoveryStatus"] == "ENABLED");
+  CHECK(described["EarliestRestorableDateTime"] == first);
+  for (const auto& [instant, there] : {std::pair{first + 9, 0}, {first + 10, 1}}) {
+    const std::string target = "at-" + std::to_string(instant);
+    emulator.ok("RestoreTableToPointInTime",
+                {{"SourceTableName", "carts"}, {"TargetTableName", target}, {"RestoreDateTime", instant}});
+    CHECK(count(emulator, target) == there);
+  }
+  CHECK(inconsistency(emulator.emulator().database()) == "");
+}
+
+TEST_CASE("exact recovery goes up to now, to the millisecond", "[backups]") {
+  compat::EmulatorOptions options;
+  options.exact_recovery = true;
+  TestEmulator emulator(std::move(options));
+  emulator.ok("CreateTable", create_request("carts"));
+  emulator.ok(
+      "UpdateContinuousBackups",
+      {{"TableName", "carts"}, {"PointInTimeRecoverySpecification", {{"PointInTimeRecoveryEnabled", true}}}});
+  emulator.advance(1234ms);
+  emulator.ok("PutItem", item("1"));
+  const json described =
+      emulator.ok("DescribeContinuousBackups",
+                  {{"TableName", "carts"}})["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"];
+  CHECK(described["LatestRestorableDateTime"] == 1'700'000'001.234);
+  emulator.ok("RestoreTableToPointInTime",
+              {{"SourceTableName", "carts"}, {"TargetTableName", "now"}, {"UseLatestRestorableTime", true}});
+  CHECK(count(emulator, "now") == 1);
+  emulator.ok(
+      "RestoreTableToPointInTime",
+      {{"SourceTableName", "carts"}, {"TargetTableName", "then"}, {"RestoreDateTime", 1'700'000'001}});
+  CHECK(count(emulator, "then") == 0);
+}
+
+TEST_CASE("an account has so many backups; what they need takes so much memory", "[backups]") {
+  compat::EmulatorOptions options;
+  options.limits.backups_max = 2;
+  TestEmulator emulator(std::move(options));
+  emulator.ok("CreateTable", create_request("carts"));
+  const std::string first = backup(emulator);
+  backup(emulator);
+  CHECK(emulator.refused("CreateBackup", {{"TableName", "carts"}, {"BackupName", "third"}}) ==
+        "Subscriber limit exceeded: There is a limit of 2 backups per subscriber (--backups-max)");
+  emulator.ok("DeleteBackup", {{"BackupArn", first}});
+  backup(emulator);
+  const std::string metrics = control(emulator, "GET", "/_mayfly/metrics");
+  CHECK(metrics.find("\nmayfly_backups 2\n") != std::string::npos);
+}
+
+TEST_CASE("backups that need as much as old versions may take are the last, and health says so",
+          "[backups]") {
+  compat::EmulatorOptions options;
+  options.database.history_bytes_max = 10'000;
+  TestEmulator emulator(std::move(options));
+  emulator.ok("CreateTable", create_request("carts"));
+  for (int i = 0; i < 50; ++i) emulator.ok("PutItem", item(std::to_string(i) + std::string(300, 'x')));
+  const std::string arn = backup(emulator);
+  for (int i = 0; i < 50; ++i)
+    emulator.ok("DeleteItem", {{"TableName", "carts"},
+                               {"Key", {{"id", {{"S", std::to_string(i) + std::string(300, 'x')}}}}}});
+  CHECK(
+      emulator.refused("CreateBackup", {{"TableName", "carts"}, {"BackupName", "more"}}) ==
+      "This server holds as many old versions of items for backups as it may: 10000 bytes (--history-max).");
+  CHECK(json::parse(control(emulator, "GET", "/_mayfly/health"))["status"] ==
+        "degraded: old versions of items take as much as they may");
+  emulator.ok("RestoreTableFromBackup", {{"TargetTableName", "again"}, {"BackupArn", arn}});
+  CHECK(count(emulator, "again") == 50);
+  emulator.ok("DeleteBackup", {{"BackupArn", arn}});
+  emulator.ok("CreateBackup", {{"TableName", "carts"}, {"BackupName", "more"}});
+}
+
+TEST_CASE("a point that nobody has a document of goes when the server starts", "[backups]") {
+  Directory directory;
+  const auto options = [&] {
+    compat::EmulatorOptions made;
+    made.database.directory = directory.path();
+    return made;
+  };
+  {
+    TestEmulator emulator(options());
+    emulator.ok("CreateTable", create_request("carts"));
+    engine::Database& database = emulator.emulator().database();
+    REQUIRE(database.history().take_point(database.find_table(emulator.scope, "carts")));
+    backup(emulator);
+    CHECK(database.history().points("000000000000").size() == 2);
+  }
+  TestEmulator emulator(options());
+  CHECK(emulator.emulator().database().history().points("000000000000").size() == 1);
+  CHECK(listed(emulator) == 1);
+}
+
+// Each caller does one thing over and over: none meets a failure of ours, and what is left is whole.
+TEST_CASE("backups, restores, writes, snapshots and resets at once leave what can be verified",
+          "[backups][races]") {
+  compat::EmulatorOptions options;
+  options.exact_recovery = true;
+  options.restored_at_once_max = 20;
+  options.database.reap = true;
+  TestEmulator emulator(std::move(options));
+  std::atomic<bool> stop{false};
+  std::atomic<int> failures{0}, answered{0}, restored{0};
+  const auto ask = [&](std::string_view operation, const json& body) {
+    const auto answer = emulator.execute(operation, body.dump());
+    failures += answer.status == 500;
+    ++answered;
+    return answer;
+  };
+  const auto control_call = [&](std::string_view method, std::string_view path) {
+    const auto answer = compat::control::answer(emulator.emulator(),
+                                                {.method = method, .path = path, .scope = emulator.scope});
+    failures += answer.status == 500;
+  };
+  std::vector<std::thread> threads;
+  const auto repeat = [&](std::function<void(unsigned)> action) {
+    threads.emplace_back([&stop, action = std::move(action)] {
+      for (unsigned i = 0; !stop; ++i) action(i);
+    });
+  };
+  repeat([&](unsigned i) {
+    if (i % 50 == 0) ask("CreateTable", create_request("carts"));
+    if (i % 50 == 1) {
+      ask("UpdateContinuousBackups",
+          {{"TableName", "carts"},
+           {"PointInTimeRecoverySpecification", {{"PointInTimeRecoveryEnabled", i % 100 == 1}}}});
+    }
+    if (i % 400 == 399) ask("DeleteTable", {{"TableName", "carts"}});
+    ask("PutItem", item(std::to_string(i % 200)));
+  });
+  repeat([&](unsigned i) {
+    ask(i % 3 == 0 ? "DeleteItem" : "PutItem",
+        i % 3 == 0 ? json{{"TableName", "carts"}, {"Key", {{"id", {{"S", std::to_string(i % 200)}}}}}}
+                   : item(std::to_string(i % 200)));
+  });
+  for (int which = 0; which < 2; ++which) {
+    repeat([&, which](unsigned i) {
+      const auto made = ask("CreateBackup", {{"TableName", "carts"}, {"BackupName", "nightly"}});
+      const std::string target = "again-" + std::to_string(which) + "-" + std::to_string(i % 3);
+      if (made.status == 200) {
+        const std::string arn = json::parse(made.body)["BackupDetails"]["BackupArn"];
+        restored +=
+            ask("RestoreTableFromBackup", {{"TargetTableName", target}, {"BackupArn", arn}}).status == 200;
+        ask("DescribeBackup", {{"BackupArn", arn}});
+        ask("DeleteBackup", {{"BackupArn", arn}});
+      }
+      restored += ask("RestoreTableToPointInTime", {{"SourceTableName", "carts"},
+                                                    {"TargetTableName", target + "-then"},
+                                                    {"UseLatestRestorableTime", true}})
+                      .status == 200;
+      ask("Scan", {{"TableName", target}});
+      ask("DeleteTable", {{"TableName", target}});
+      ask("DeleteTable", {{"TableName", target + "-then"}});
+      ask("ListBackups", {{"BackupType", "ALL"}});
+    });
+  }
+  repeat([&](unsigned i) {
+    switch (i % 6) {
+      case 0: control_call("POST", "/_mayfly/snapshots"); break;
+      case 1: control_call("POST", "/_mayfly/clock/advance"); break;
+      case 2:
+      case 3: control_call("POST", "/_mayfly/snapshots/" + std::to_string(i / 6 + 1) + "/restore"); break;
+      case 4: control_call("DELETE", "/_mayfly/snapshots/" + std::to_string(i / 6 + 1)); break;
+      default:
+        if (i % 30 == 29) control_call("POST", "/_mayfly/reset");
+    }
+    std::this_thread::yield();
+  });
+  while (answered < 6000 || restored < 20) std::this_thread::yield();
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  CHECK(failures == 0);
+  CHECK(inconsistency(emulator.emulator().database()) == "");
+  control(emulator, "POST", "/_mayfly/reset");
+  CHECK(emulator.run("ListTables", "{}") == R"(200 {"TableNames":[]})");
+  CHECK(emulator.emulator().database().history().footprint().versions == 0);
+  emulator.ok("CreateTable", create_request("carts"));
+  emulator.ok("PutItem", item("1"));
+  const std::string arn = backup(emulator);
+  emulator.ok("RestoreTableFromBackup", {{"TargetTableName", "again"}, {"BackupArn", arn}});
+  CHECK(count(emulator, "again") == 1);
+}
+
+}  // namespace mayfly::testing
