@@ -49,9 +49,14 @@ void Backups::reconcile(std::string_view account) {
     const auto description = table->description();
     if (description->account != account) continue;
     const TableSettings settings = settings_of(*description);
-    const bool kept = history.restorable(*table).has_value();
-    if (settings.recovery_since && !kept) history.keep(table, settings.recovery_days);
-    if (!settings.recovery_since && kept) history.forget(table);
+    if (!settings.recovery_since) continue;
+    history.keep(table, settings.recovery_days);
+    database_.update_table(table, [](engine::Table& edited) {
+      change_settings(edited, [](TableSettings& before) {
+        before.recovery_since.reset();
+        before.recovery_days = recovery_days_max;
+      });
+    });
   }
 }
 
@@ -155,22 +160,11 @@ bool Backups::drop_table(const std::shared_ptr<engine::LiveTable>& table) {
   return true;
 }
 
-Result<std::shared_ptr<const engine::Table>> Backups::set_recovery(
-    const std::shared_ptr<engine::LiveTable>& table, std::optional<std::int64_t> days) {
-  const engine::Lock lock(mutex_);
-  const engine::Instant now = database_.now(table->description()->account);
+Result<void> Backups::set_recovery(const std::shared_ptr<engine::LiveTable>& table,
+                                   std::optional<std::int64_t> days) {
   if (days && !database_.history().keep(table, *days)) return table_gone(*table);
-  auto after = database_.update_table(table, [&](engine::Table& edited) {
-    change_settings(edited, [&](TableSettings& settings) {
-      if (!days) settings.recovery_since.reset();
-      if (days && !settings.recovery_since) settings.recovery_since = now;
-      settings.recovery_days = days.value_or(recovery_days_max);
-    });
-  });
-  if (after == nullptr) return table_gone(*table);
-  // Last, so that a server that ends in between finds it switched off.
   if (!days) database_.history().forget(table);
-  return after;
+  return {};
 }
 
 std::optional<Backups::Window> Backups::window(const engine::LiveTable& table) const {

@@ -55,8 +55,8 @@ class Backups {
 
   // --- recovery
   // Switches it, for so many days; nothing: off. TableNotFoundException: the table is dropped.
-  Result<std::shared_ptr<const engine::Table>> set_recovery(const std::shared_ptr<engine::LiveTable>& table,
-                                                            std::optional<std::int64_t> days);
+  Result<void> set_recovery(const std::shared_ptr<engine::LiveTable>& table,
+                            std::optional<std::int64_t> days);
   // What can be gone back to, as DescribeContinuousBackups says it: whole seconds, but for an exact `latest`.
   struct Window {
     engine::Instant earliest, latest;
@@ -73,8 +73,8 @@ class Backups {
   [[nodiscard]] std::size_t backups_max() const { return backups_max_; }
 
  private:
-  // What history keeps is what tables' settings say, and points are those of backups: after a start, and
-  // after a restore or a reset of the account.
+  // Points are those of backups: after a start, and after a restore or a reset of the account. Tables whose
+  // recovery was a setting alone, before there was anything to go back to, begin to keep what they were.
   void reconcile(std::string_view account);
   void forget_expired(std::string_view account) REQUIRES(mutex_);
   [[nodiscard]] std::vector<Backup> all(std::string_view account) const;
@@ -83,7 +83,7 @@ class Backups {
   engine::Database& database_;
   const std::size_t backups_max_;
   const bool exact_;
-  // While backups or recoveries are changed. Taken within an account's requests; storage within it.
+  // While backups are changed. Taken within an account's requests; storage within it.
   engine::Mutex mutex_;
 };
 

@@ -94,13 +94,20 @@ class Restores::Fills final : public engine::Task {
                       " has no room in memory to go on: the table is removed.");
           of_.remove(*job);
           return ended();
+        case Went::gone:
+          of_.report_(
+              "The restore of table " + job->table->description()->name +
+              " cannot go on after a failure, since what it came from is gone: the table is removed.");
+          of_.remove(*job);
+          return ended();
         case Went::over: break;
       }
       of_.table_changes_.drop(job->scope, job->table->description()->name);
       return ended();
     };
     return engine::attempt(go_on, [&](std::string_view why) {
-      if (job != nullptr) give_back(std::move(job));
+      job->from.reset();
+      give_back(std::move(job));
       return failed(why);
     });
   }
@@ -223,7 +230,7 @@ Result<Restores::Started> Restores::start(const Context& context, engine::Table 
     }
     announcement.stays(change_of(made->description(), origin));
     job = std::make_unique<Job>(
-        Job{context.scope, std::move(made), *std::move(source), generation(context.scope.account)});
+        Job{context.scope, std::move(made), origin, std::move(source), generation(context.scope.account)});
   }
   Started started{change_of(job->table->description(), origin), job->table};
   // What fails goes on in the background: whoever was told of a restore may rely on its end.
@@ -233,9 +240,12 @@ Result<Restores::Started> Restores::start(const Context& context, engine::Table 
     if (went == Went::no_room) remove(*job);
     return went;
   };
-  const Went went = engine::attempt(some, [](std::string_view) { return Went::on; });
+  const Went went = engine::attempt(some, [&](std::string_view) {
+    job->from.reset();
+    return Went::on;
+  });
   if (went == Went::on) in_background(std::move(job));
-  if (went == Went::over) table_changes_.drop(context.scope, name);
+  if (went == Went::over || went == Went::gone) table_changes_.drop(context.scope, name);
   if (went == Went::no_room) {
     CHECK_OK(check_room(database_));
     return error::limit_exceeded("This server had no room in memory for the restored table (--memory-max).");
@@ -246,14 +256,14 @@ Result<Restores::Started> Restores::start(const Context& context, engine::Table 
 Restores::Went Restores::fill(Job& job, std::size_t items_max) {
   std::stop_source enough;
   const auto filled =
-      engine::fill(database_, job.from, job.table, enough.get_token(), [&](const engine::Filled& so_far) {
+      engine::fill(database_, *job.from, job.table, enough.get_token(), [&](const engine::Filled& so_far) {
         if (static_cast<std::size_t>(so_far.items) >= items_max) enough.request_stop();
       });
   if (filled) return Went::done;
   switch (filled.error()) {
     case engine::FillRefusal::stopped: return Went::on;
     case engine::FillRefusal::no_room: return Went::no_room;
-    case engine::FillRefusal::gone:
+    case engine::FillRefusal::gone: return Went::gone;
     case engine::FillRefusal::dropped: break;
   }
   return Went::over;
@@ -322,7 +332,7 @@ void Restores::resume(std::string_view account, std::string_view cut_off_by) {
       const engine::Lock lock(mutex_);
       number = generation(account);
     }
-    in_background(std::make_unique<Job>(Job{scope, table, *std::move(source), number}));
+    in_background(std::make_unique<Job>(Job{scope, table, *origin, std::move(source), number}));
   }
 }
 

@@ -71,10 +71,18 @@ class Restores {
   struct Job {
     engine::Scope scope;
     std::shared_ptr<engine::LiveTable> table;
-    engine::HistoryCursor from;
+    RestoreOrigin origin;
+    std::optional<engine::HistoryCursor>
+        from;                      // nothing: a failure took what it had read; from the first, then
     std::uint64_t generation = 0;  // of its account
   };
-  enum class Went : std::uint8_t { on, done, over, no_room };
+  enum class Went : std::uint8_t {
+    on,
+    done,
+    over,     // the table was dropped or replaced
+    gone,     // what it comes from is
+    no_room,  // in memory
+  };
   class Fills;  // the task
 
   [[nodiscard]] std::optional<engine::HistoryCursor> source_of(const RestoreOrigin& origin) const;

@@ -2,7 +2,6 @@
 #include "compat/operations/operations.h"
 #include "compat/tables/changes.h"
 #include "compat/tables/lookup.h"
-#include "compat/tables/settings.h"
 #include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat {
@@ -35,6 +34,7 @@ Result<std::shared_ptr<engine::LiveTable>> find(const Context& context, const st
 
 void write_answer(Context& context, const engine::LiveTable& table, json::Writer& out) {
   const auto window = context.backups.window(table);
+  const auto description = table.description();
   out.begin_object();
   out.key("ContinuousBackupsDescription");
   out.begin_object();
@@ -46,7 +46,7 @@ void write_answer(Context& context, const engine::LiveTable& table, json::Writer
   out.string(window ? "ENABLED" : "DISABLED");
   if (window) {
     out.key("RecoveryPeriodInDays");
-    out.integer(settings_of(*table.description()).recovery_days);
+    out.integer(description->recovery ? description->recovery->days : backups::recovery_days_max);
     out.key("EarliestRestorableDateTime");
     out.seconds(window->earliest);
     out.key("LatestRestorableDateTime");

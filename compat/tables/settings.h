@@ -102,7 +102,7 @@ struct TableSettings {
   OnDemandLimits on_demand_limits;
   std::optional<WarmThroughput> warm;
   std::optional<engine::Instant> ttl_changed;
-  // Whether recovery is on: what there is to go back to is engine::History's to say (backups/recovery.h).
+  // Of directories from before there was anything to go back to; else engine::Table::recovery says it.
   std::optional<engine::Instant> recovery_since;
   std::int64_t recovery_days = 35;
   std::optional<RestoreOrigin> restored_from;  // nothing: it is whole
