@@ -36,7 +36,7 @@ included_in "RocksDB is included by engine/storage.cc and storage_files.cc alone
         'engine/storage(_files)?[.]cc' engine compat http cli embed include
 included_in "Boost.JSON is included by compat/wire/json.cc alone" 'boost/json' 'compat/wire/json[.]cc' engine compat http cli embed include
 included_in "nlohmann's JSON is for what people read and write: control calls, kept settings, commands" 'nlohmann/' \
-        '(compat/wire/json_tree[.](h|cc)|compat/control/[a-z_]+[.]cc|compat/jobs/job[.]cc|compat/exports/export_request[.]cc|compat/kinesis/destinations[.]cc|compat/triggers/(functions|event_source_mapping|rest)[.]cc|cli/commands[.]cc|embed/mayfly[.]cc)' \
+        '(compat/wire/json_tree[.](h|cc)|compat/control/[a-z_]+[.]cc|compat/(backups/backup|jobs/job|kinesis/destinations)[.]cc|compat/triggers/(functions|event_source_mapping|rest)[.]cc|cli/commands[.]cc|embed/mayfly[.]cc)' \
         engine compat http cli embed include
 included_in "Asio and Beast stay in the connection's files" 'boost/(asio|beast)' \
         'http/(session|server|request_parser|client|invoker|name_lookup|tls)[.](h|cc)' engine compat http cli embed include
@@ -69,6 +69,7 @@ room_uses jobs buckets outbound wire
 room_uses exports backups jobs data_files buckets items expression tables outbound wire
 room_uses triggers streams outbound wire
 room_uses kinesis items streams outbound wire
+room_uses backups tables wire
 
 only_in "items are written by engine/transaction alone, and their old versions forgotten by engine/history_trimmer" \
         '[.]commit[(].*staged|committer_?[.]commit[(]' 'engine/(transaction|history_trimmer)[.]cc' engine compat http cli embed
