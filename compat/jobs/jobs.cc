@@ -313,7 +313,6 @@ std::optional<std::chrono::milliseconds> Jobs::step(Runner& runner) {
     if (runner.dropped) return std::nullopt;
     before = accounts_[runner.account].jobs[runner.key];
   }
-  if (before->over()) return std::nullopt;  // a wake that came too late
   Progress progress = before->progress;
   std::vector<std::string> log;
   const std::stop_token stop = runner.stop.get_token();
@@ -342,6 +341,7 @@ std::optional<std::chrono::milliseconds> Jobs::step(Runner& runner) {
 }
 
 void Jobs::end(Runner& runner) {
+  runner.dropped = true;  // a wake that comes too late finds no job: it may be forgotten by then
   std::erase_if(running_, [&](const auto& other) { return other.get() == &runner; });
   run_next();
   ended_.ring();
@@ -359,7 +359,10 @@ std::shared_ptr<const Job> Jobs::cancel(const engine::Scope& scope, Kind kind, s
     const auto is_it = [&](const auto& runner) {
       return runner->key == key && runner->account == scope.account;
     };
-    Job job = *accounts_[scope.account].jobs[key];
+    const Remembered& jobs = accounts_[scope.account].jobs;
+    const auto kept = jobs.find(key);
+    if (kept == jobs.end()) return found;  // it is over, and was forgotten just now
+    Job job = *kept->second;
     const auto waits = std::find_if(waiting_.begin(), waiting_.end(), is_it);
     const auto running = std::find_if(running_.begin(), running_.end(), is_it);
     if (waits != waiting_.end()) {
