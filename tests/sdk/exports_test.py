@@ -253,6 +253,36 @@ class ReadAgain(unittest.TestCase):
             found[item["id"]] = item
         self.assertEqual(found, {key: as_ion(item) for key, item in expected.items()})
 
+    def test_what_was_exported_is_imported_again(self):
+        for form in ("DYNAMODB_JSON", "ION"):
+            with self.subTest(form=form):
+                export = self.exporter.export(ExportFormat=form)
+                name = "again" + form.split("_")[0].lower()
+                status, answer = operation(self.exporter.server, "ImportTable", {
+                    "S3BucketSource": {"S3Bucket": "exports",
+                                       "S3KeyPrefix": str(pathlib.Path(export["ExportManifest"]).parent) + "/data/"},
+                    "InputFormat": form,
+                    "InputCompressionType": "GZIP",
+                    "TableCreationParameters": {
+                        "TableName": name,
+                        "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+                        "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+                        "BillingMode": "PAY_PER_REQUEST",
+                    },
+                })
+                self.assertEqual(status, 200, answer)
+                arn = answer["ImportTableDescription"]["ImportArn"]
+
+                def over():
+                    _, described = operation(self.exporter.server, "DescribeImport", {"ImportArn": arn})
+                    description = described["ImportTableDescription"]
+                    return description if description["ImportStatus"] != "IN_PROGRESS" else None
+
+                self.assertEqual(eventually(over)["ImportStatus"], "COMPLETED")
+                _, scanned = operation(self.exporter.server, "Scan", {"TableName": name})
+                found = {item["id"]["S"]: item for item in scanned["Items"]}
+                self.assertEqual(normal(found), normal(self.model.at(self.now * 1000)))
+
     def test_a_filter_takes_items_and_attributes(self):
         export = self.exporter.export(
             FilterSpecification={
