@@ -49,7 +49,7 @@ included_in "CLI11 is included by cli/options.cc alone" 'CLI/' 'cli/options[.]cc
 included_in "mayfly.h includes the standard library alone" '[^>]*[/.]' "$nowhere" include
 
 # Which rooms of compat each of them may use, beside itself; operations and control may use all.
-rooms='wire expression tables items streams partiql outbound buckets data_files jobs backups exports triggers kinesis operations control'
+rooms='wire expression tables items streams partiql outbound buckets data_files backups triggers kinesis operations control'
 room_uses() {
   local room=$1 forbidden
   shift

@@ -83,10 +83,10 @@ struct VectorIndex {
 // Where a table is being restored from. It stands in the table's description from its making until all of its
 // items are there, so that a restart finds what it has to go on with.
 struct RestoreOrigin {
-  std::string backup_arn;        // empty: a point in time of the table
-  std::string table_arn;         // the source's
-  engine::Instant at = 0;        // RestoreDateTime: the backup's creation, or the point in time
-  std::int64_t point = 0;        // engine::PointId of the backup
+  std::string backup_arn;         // empty: a point in time of the table
+  std::string table_arn;          // the source's
+  engine::Instant at = 0;         // RestoreDateTime: the backup's creation, or the point in time
+  std::int64_t point = 0;         // engine::PointId of the backup
   std::int64_t source_table = 0;  // engine::TableId, of a point in time
   friend bool operator==(const RestoreOrigin&, const RestoreOrigin&) = default;
 };

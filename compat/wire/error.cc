@@ -156,9 +156,7 @@ Unexpected<Error> resource_in_use(std::string message) {
   return make(Kind::resource_in_use, std::move(message));
 }
 
-Unexpected<Error> backup_in_use(std::string message) {
-  return make(Kind::backup_in_use, std::move(message));
-}
+Unexpected<Error> backup_in_use(std::string message) { return make(Kind::backup_in_use, std::move(message)); }
 
 Unexpected<Error> backup_not_found(std::string message) {
   return make(Kind::backup_not_found, std::move(message));

@@ -225,7 +225,8 @@ TEST_CASE("imports and bulk puts beside resets, restores, snapshots and drops le
   repeat([&] { return emulator.execute("ImportTable", import_carts.dump()); });
   repeat([&] { return emulator.execute("StartBulkPutItems", put_carts.dump()); });
   repeat([&] {
-    const Json listed = emulator.ok("ListBulkOperations", {})["BulkOperationsSummaryList"];
+    const Json answer = Json::parse(emulator.execute("ListBulkOperations", "{}").body);
+    const Json& listed = answer["BulkOperationsSummaryList"];
     if (listed.empty()) return emulator.execute("ListImports", "{}");
     return emulator.execute("CancelBulkOperation",
                             Json{{"BulkOperationArn", listed[0]["BulkOperationArn"]}}.dump());

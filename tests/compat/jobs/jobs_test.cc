@@ -305,8 +305,10 @@ TEST_CASE("a job whose storage fails has failed once that can be stored, and the
   CHECK(world.look(*started[0])->progress.done == 0);
   fails = false;
   for (Script& script : scripts) script.step = end_completed;
-  world.clock->move(60'000);
-  world.scheduler->run();
+  for (int seconds = 0; seconds < 60; ++seconds) {  // storage goes on by itself, and then its jobs
+    world.clock->move(1000);
+    world.scheduler->run();
+  }
   CHECK(world.status(*started[0]) == Status::failed);
   CHECK(world.look(*started[0])->ending.failure_code == "InternalServerError");
   CHECK(world.status(*started.back()) == Status::completed);
@@ -315,7 +317,7 @@ TEST_CASE("a job whose storage fails has failed once that can be stored, and the
 TEST_CASE("jobs run, are cancelled, snapshot and reset at once, and none is left behind", "[jobs]") {
   World world;  // threads step them
   Jobs jobs(world.database(), {});
-  std::atomic<int> alive = 0;
+  std::atomic<int> alive = 0, refused = 0;
   struct Busy final : Work {
     explicit Busy(std::atomic<int>& alive_) : alive(alive_) { ++alive; }
     ~Busy() override { --alive; }
@@ -330,7 +332,7 @@ TEST_CASE("jobs run, are cancelled, snapshot and reset at once, and none is left
       const auto request = world.database().begin_request(account);
       Job draft = jobs.draft(scope, Kind::table_import);
       const std::string id = draft.id;
-      REQUIRE(jobs.start(std::move(draft), std::make_unique<Busy>(alive), JobsWorld::always));
+      if (!jobs.start(std::move(draft), std::make_unique<Busy>(alive), JobsWorld::always)) ++refused;
       if (i % 3 == 0) static_cast<void>(jobs.cancel(scope, Kind::table_import, id));
       static_cast<void>(jobs.list(account));
     }
@@ -349,6 +351,7 @@ TEST_CASE("jobs run, are cancelled, snapshot and reset at once, and none is left
   one.join();
   other.join();
   replaces.join();
+  CHECK(refused == 0);
   CHECK(jobs.settle(account, host_time() + std::chrono::seconds(60)));
   for (const auto& job : jobs.list(account)) CHECK(job->over());
   world.database().reset(account);
