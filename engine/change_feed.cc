@@ -42,6 +42,11 @@ ChangeFeed::Subscription ChangeFeed::subscribe(Listener listener) {
 
 bool ChangeFeed::telling() { return is_telling; }
 
+void ChangeFeed::tell(const ChangeSource& transaction, Instant at) {
+  ++commit_;
+  transaction.tell(*this, at);
+}
+
 void ChangeFeed::tell(const Change& change) noexcept {
   is_telling = true;
   for (const Listener& listener : listeners_) {

@@ -67,6 +67,8 @@ struct KeptChange {
   std::optional<Sequence> sequence;
 };
 
+class ChangeSource;
+
 class ChangeFeed {
  public:
   using Listener = std::function<void(const Change&)>;
@@ -95,16 +97,26 @@ class ChangeFeed {
   explicit ChangeFeed(Mutex& commits) : commits_(commits) {}
 
   [[nodiscard]] Subscription subscribe(Listener listener);
+  // Calls `visit` while nobody commits: all that can be read by then has been told.
+  template <class Visit>
+  void between_commits(Visit visit) {
+    const Lock lock(commits_);
+    visit();
+  }
 
   // Requires: the caller commits. (That its mutex is `commits`, the analysis cannot see.)
   [[nodiscard]] bool listened() const NO_THREAD_SAFETY_ANALYSIS { return !listeners_.empty(); }
+  void tell(const ChangeSource& transaction, Instant at) NO_THREAD_SAFETY_ANALYSIS;
   void tell(const Change& change) noexcept NO_THREAD_SAFETY_ANALYSIS;
+  // For listeners: the number of the transaction whose change they are told. Later ones have larger numbers.
+  [[nodiscard]] std::uint64_t commit() const NO_THREAD_SAFETY_ANALYSIS { return commit_; }
   // Whether this thread is telling: it holds `commits`, and everybody waits for it.
   [[nodiscard]] static bool telling();
 
  private:
   Mutex& commits_;
   Listeners listeners_ GUARDED_BY(commits_);
+  std::uint64_t commit_ GUARDED_BY(commits_) = 0;
 };
 
 // What a transaction will have changed, for the committer to tell.

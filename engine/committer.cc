@@ -111,7 +111,7 @@ void Committer::commit_group(std::span<StagedWrite* const> group) {
 
   if (!feed_.listened()) return;
   for (const StagedWrite* write : group)
-    if (write->source != nullptr) write->source->tell(feed_, write->at);
+    if (write->source != nullptr) feed_.tell(*write->source, write->at);
   interleave("commit told");
 }
 

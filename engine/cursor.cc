@@ -1,14 +1,18 @@
 #include "engine/cursor.h"
 
+#include <algorithm>
 #include <cassert>
 #include <optional>
+#include <vector>
 
 #include "engine/catalog.h"
 #include "engine/departed.h"
+#include "engine/index_entries.h"
 #include "engine/item_codec.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
 #include "engine/parts.h"
+#include "engine/recent_writes.h"
 #include "engine/storage.h"
 
 namespace mayfly::engine {
@@ -38,6 +42,37 @@ void StoredItem::assign(std::string_view bytes) {
 
 // --- Cursor
 
+namespace {
+
+// An item as it was before a write that the read does not see, at the place that it had in the range.
+struct Earlier {
+  std::string position;  // without table and index
+  std::string item_key;
+  std::string bytes;
+};
+
+// In the order of the walk.
+std::vector<Earlier> earlier_in(const KeyRange& range, const Table& table, const Unseen& unseen) {
+  std::vector<Earlier> found;
+  const auto index = std::find_if(table.indexes.begin(), table.indexes.end(),
+                                  [&](const Index& each) { return each.id == range.index; });
+  if (range.index != 0 && index == table.indexes.end()) return found;  // it was dropped
+  unseen.each([&](std::string_view key, const std::string& bytes) {
+    if (bytes.empty()) return;
+    std::string position =
+        range.index == 0 ? std::string(key) : index_entry_key(table, *index, decode_item(bytes));
+    if (position.empty() || position < range.lower || (!range.upper.empty() && position >= range.upper))
+      return;
+    found.push_back({std::move(position), std::string(key), bytes});
+  });
+  std::sort(found.begin(), found.end(), [&](const Earlier& a, const Earlier& b) {
+    return range.forward ? a.position < b.position : b.position < a.position;
+  });
+  return found;
+}
+
+}  // namespace
+
 struct Cursor::State {
   const Storage& storage;
   // An index's entries point to items: both are read at one instant.
@@ -51,17 +86,28 @@ struct Cursor::State {
   bool paused = false;
   StoredItem item;
   std::string item_key, bytes;  // their buffers are kept
+  // What the read sees otherwise than it is stored: hidden in the walk, and walked beside it.
+  Unseen unseen;
+  std::vector<Earlier> earlier;
+  std::size_t next_earlier = 0;
+  bool at_earlier = false;
 
   State(const Database& database, const LiveTable& live)
       : storage(database.parts().storage()), table(live.id()), departed(database, live) {}
 
   bool step();  // to the next entry, or the first
+  void step_stored();
+  [[nodiscard]] std::string_view stored_position() const;
+  [[nodiscard]] std::string_view stored_item_key() const;
   bool read();  // the item that it is or points to; false: it has departed
 };
 
-Cursor::Cursor(const Database& database, const LiveTable& table, KeyRange range)
+Cursor::Cursor(const Database& database, const LiveTable& table, KeyRange range,
+               const std::optional<Sight>& sight)
     : state_(std::make_unique<State>(database, table)) {
   State& state = *state_;
+  RecentWrites& recent = database.parts().recent_writes;
+  const Commit horizon = sight ? recent.horizon(table, *sight) : RecentWrites::sees_all;
   state.index = range.index;
   state.forward = range.forward;
   if (range.index != 0) state.snapshot.emplace(state.storage);
@@ -69,6 +115,10 @@ Cursor::Cursor(const Database& database, const LiveTable& table, KeyRange range)
   const std::string upper = range.upper.empty() ? prefix_end(prefix) : prefix + range.upper;
   state.iterator.emplace(state.storage, prefix + range.lower, upper,
                          state.snapshot ? &*state.snapshot : nullptr);
+  if (!sight || !recent.any()) return;
+  interleave("cursor made");
+  state.unseen = recent.unseen(table, *sight, horizon);
+  if (!state.unseen.empty()) state.earlier = earlier_in(range, *table.description(), state.unseen);
 }
 
 Cursor::~Cursor() {
@@ -77,20 +127,45 @@ Cursor::~Cursor() {
 Cursor::Cursor(Cursor&&) noexcept = default;
 Cursor& Cursor::operator=(Cursor&&) noexcept = default;
 
+std::string_view Cursor::State::stored_position() const { return iterator->key().substr(item_prefix_bytes); }
+
+std::string_view Cursor::State::stored_item_key() const {
+  return index == 0 ? stored_position() : iterator->value();
+}
+
+void Cursor::State::step_stored() {
+  do {
+    if (!started) {
+      started = true;
+      forward ? iterator->seek_to_first() : iterator->seek_to_last();
+    } else {
+      forward ? iterator->next() : iterator->prev();
+    }
+  } while (!unseen.empty() && iterator->valid() && unseen.before(stored_item_key()) != nullptr);
+}
+
 bool Cursor::State::step() {
-  if (!started) {
-    started = true;
-    forward ? iterator->seek_to_first() : iterator->seek_to_last();
+  if (at_earlier) {
+    ++next_earlier;
   } else {
-    forward ? iterator->next() : iterator->prev();
+    step_stored();
   }
-  return iterator->valid();
+  at_earlier = false;
+  const bool stored = iterator->valid();
+  if (next_earlier == earlier.size()) return stored;
+  const std::string& position = earlier[next_earlier].position;
+  at_earlier = !stored || (forward ? position < stored_position() : stored_position() < position);
+  return true;
 }
 
 bool Cursor::State::read() {
+  if (at_earlier) {
+    item.assign(earlier[next_earlier].bytes);
+    return !departed.has(earlier[next_earlier].item_key, item.bytes());
+  }
   if (index == 0) {
     item.assign(iterator->value());
-    return !departed.has(iterator->key().substr(item_prefix_bytes), item.bytes());
+    return !departed.has(stored_position(), item.bytes());
   }
   item_key.clear();
   append_item_key(item_key, table, 0, iterator->value());
@@ -118,6 +193,9 @@ bool Cursor::paused() const { return state_->paused; }
 
 const StoredItem& Cursor::item() const { return state_->item; }
 
-std::string_view Cursor::key() const { return state_->iterator->key().substr(item_prefix_bytes); }
+std::string_view Cursor::key() const {
+  return state_->at_earlier ? std::string_view(state_->earlier[state_->next_earlier].position)
+                            : state_->stored_position();
+}
 
 }  // namespace mayfly::engine

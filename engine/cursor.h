@@ -1,4 +1,5 @@
-// Ordered reads of a table or an index on one snapshot, without what has fired by its TTL (departed.h).
+// Ordered reads of a table or an index on one snapshot, without what has fired by its TTL (departed.h); or of
+// an older state, if that is what the reader shall see (sight.h).
 //
 //   Cursor cursor(database, table, {.index = 0, .lower = prefix, .upper = prefix_end(prefix)});
 //   while (cursor.next()) use(cursor.item());
@@ -6,10 +7,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "engine/attribute_value.h"
+#include "engine/sight.h"
 #include "engine/table.h"
 
 namespace mayfly::engine {
@@ -45,7 +48,8 @@ struct KeyRange {
 
 class Cursor {
  public:
-  Cursor(const Database& database, const LiveTable& table, KeyRange range);
+  Cursor(const Database& database, const LiveTable& table, KeyRange range,
+         const std::optional<Sight>& sight = std::nullopt);
   ~Cursor();
   Cursor(Cursor&&) noexcept;
   Cursor& operator=(Cursor&&) noexcept;

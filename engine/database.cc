@@ -52,10 +52,9 @@ Database::Parts::Parts(DatabaseOptions options_, std::unique_ptr<Storage> storag
       scheduler(options.make_scheduler(background_threads_max)),
       accounts(*storage_, *host_clock, options.account_clocks),
       before_images(*storage_),
-      points(*storage_),
-      catalog(*storage_, accounts, before_images, points, watermark, *random, options.stream_shards),
-      committer(*storage_, watermark,
-                std::max(ChangeLog::last_sequence(*storage_, catalog.streams()), points.last_number())),
+      catalog(*storage_, accounts, before_images, watermark, *random, options.stream_shards),
+      committer(*storage_, watermark, ChangeLog::last_sequence(*storage_, catalog.streams())),
+      recent_writes(committer.feed()),
       change_log(*storage_, catalog, watermark),
       expiry(settled_window(*storage_, options.expiry_window_ms)),
       tokens(*storage_),
@@ -237,7 +236,11 @@ std::shared_ptr<const Table> Database::update_table(const std::shared_ptr<LiveTa
 }
 
 bool Database::drop_table(const std::shared_ptr<LiveTable>& table) {
-  return parts_->history->drop_table(table, nullptr);
+  if (!parts_->catalog.drop(*table)) return false;
+  table->account().timers().forget(table->id());
+  parts_->failpoints.forget(*table);
+  parts_->recent_writes.forget(table->id());
+  return true;
 }
 
 // --- items
@@ -252,6 +255,20 @@ std::optional<StoredItem> Database::get(const LiveTable& table, std::string_view
   return StoredItem(std::move(bytes));
 }
 
+std::optional<StoredItem> Database::get(const LiveTable& table, std::string_view key,
+                                        const Sight& sight) const {
+  RecentWrites& recent = parts_->recent_writes;
+  if (!recent.any()) return get(table, key);
+  const Commit horizon = recent.horizon(table, sight);
+  interleave("horizon moved");
+  std::optional<StoredItem> stored = get(table, key);
+  interleave("item read");
+  const auto unseen = recent.unseen(table, sight, horizon, key);
+  if (!unseen) return stored;
+  if (unseen->before.empty() || Departed(*this, table).has(key, unseen->before)) return std::nullopt;
+  return StoredItem(unseen->before);
+}
+
 std::vector<std::optional<StoredItem>> Database::get_together(std::span<const ItemName> names) const {
   const Storage::Snapshot snapshot(parts_->storage());
   std::vector<std::optional<StoredItem>> items;
@@ -261,6 +278,12 @@ std::vector<std::optional<StoredItem>> Database::get_together(std::span<const It
     const bool found = parts_->storage().get(item_key(name.table->id(), 0, name.key), bytes, &snapshot) &&
                        !Departed(*this, *name.table).has(name.key, bytes);
     items.push_back(found ? std::optional<StoredItem>(StoredItem(std::move(bytes))) : std::nullopt);
+  }
+  if (parts_->recent_writes.any()) {
+    const LiveTable* last = nullptr;
+    for (const ItemName& name : names)
+      if (std::exchange(last, name.table) != name.table)
+        static_cast<void>(parts_->recent_writes.unseen(*name.table, Sight{}, RecentWrites::sees_all));
   }
   return items;
 }
@@ -310,6 +333,8 @@ std::uint64_t Database::memory_bytes() const { return parts_->storage().footprin
 std::uint64_t Database::memory_bytes_max() const { return parts_->storage().memory_bytes_max(); }
 
 Failpoints& Database::failpoints() const { return parts_->failpoints; }
+
+RecentWrites& Database::recent_writes() const { return parts_->recent_writes; }
 
 ChangeFeed::Subscription Database::subscribe(ChangeFeed::Listener listener) {
   return parts_->committer.feed().subscribe(std::move(listener));

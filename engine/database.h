@@ -26,6 +26,7 @@
 #include "engine/gate.h"
 #include "engine/random.h"
 #include "engine/shards.h"
+#include "engine/sight.h"
 #include "engine/table.h"
 
 namespace mayfly::engine {
@@ -69,7 +70,7 @@ enum class ClockRefusal : std::uint8_t {
 
 class Failpoints;
 class Documents;
-class History;
+class RecentWrites;
 
 class Database {
  public:
@@ -134,7 +135,10 @@ class Database {
 
   // --- items
   [[nodiscard]] std::optional<StoredItem> get(const LiveTable& table, std::string_view key) const;
-  // All of them as they were at one instant: none shows a commit that another does not.
+  [[nodiscard]] std::optional<StoredItem> get(const LiveTable& table, std::string_view key,
+                                              const Sight& sight) const;
+  // All of them as they were at one instant: none shows a commit that another does not. From then on reads of
+  // their tables see no older state (recent_writes.h).
   struct ItemName {
     const LiveTable* table;
     std::string_view key;
@@ -173,6 +177,8 @@ class Database {
 
   // Where expiries stop, if a test says so: failpoints.h.
   [[nodiscard]] Failpoints& failpoints() const;
+  // Of which tables reads may see an older state: recent_writes.h.
+  [[nodiscard]] RecentWrites& recent_writes() const;
   // What other floors keep here: documents.h.
   [[nodiscard]] Documents& documents() const;
   // What tables were: history.h.

@@ -17,6 +17,7 @@
 #include "engine/lock_table.h"
 #include "engine/points.h"
 #include "engine/random.h"
+#include "engine/recent_writes.h"
 #include "engine/request_tokens.h"
 #include "engine/storage.h"
 #include "engine/watermark.h"
@@ -48,6 +49,7 @@ struct Database::Parts {
   Watermark watermark;
   Catalog catalog;
   Committer committer;
+  RecentWrites recent_writes;
   ChangeLog change_log;
   ExpiryIndex expiry;
   RequestTokens tokens;
