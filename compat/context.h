@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -36,9 +37,12 @@ struct Context {
   backups::Backups& backups;        // backups/backups.h
   backups::Restores& restores;      // backups/restores.h
   const engine::Scope& scope;
-  std::string_view host;                      // as the client named us: "127.0.0.1:8000"; empty in process
-  std::size_t unprocessed = 0;                // items of a batch's end that shall be left undone: faults.h
-  std::chrono::milliseconds ttl_cooldown{0};  // between two changes of a table's TimeToLive
+  std::string_view host;        // as the client named us: "127.0.0.1:8000"; empty in process
+  std::size_t unprocessed = 0;  // items of a batch's end that shall be left undone: faults.h
+  // How far behind its next eventually consistent read of a table is: faults.h, items/sight.h. Empty: not at
+  // all.
+  std::function<std::optional<engine::Lag>(std::string_view table)> lag;
+  std::chrono::milliseconds ttl_cooldown{0};        // between two changes of a table's TimeToLive
   std::optional<std::size_t> collection_bytes_max;  // items/item_collections.h
   std::size_t tables_max = 0;                       // of the account in the region
   std::uint64_t steps = 0;                          // of its expressions so far: items/write_item.h

@@ -100,6 +100,7 @@ Answer Emulator::execute(const engine::Scope& scope, const Operation& operation,
     if (fault.delay.count() > 0) sleep(fault.delay, stop);
     if (fault.error) return error_answer(*fault.error);
     context.unprocessed = fault.unprocessed;
+    context.lag = [&](std::string_view table) { return faults_.lag(scope, operation, table); };
   }
   const auto request = database_->begin_request(scope.account);
   return dispatch(context, operation, body);

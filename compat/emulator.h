@@ -96,7 +96,7 @@ class Emulator {
   const Limits limits_;
   KnownAccounts accounts_{limits_.accounts_max};
   std::string region_;
-  Faults faults_;
+  Faults faults_{database_->recent_writes()};
   Metrics metrics_{all_operations().size()};
   ServerMetrics server_metrics_;
   const std::unique_ptr<buckets::Buckets> buckets_;

@@ -18,6 +18,31 @@ double chance(std::uint64_t seed, std::int64_t n) {
   return static_cast<double>(bits >> 11) / static_cast<double>(std::uint64_t{1} << 53);
 }
 
+// How far behind the rule's n-th read is: at least by one, at most by what the rule says.
+engine::Lag lag_of(const FaultRule& rule, std::int64_t n) {
+  const double share = chance(engine::mix(rule.seed), n);  // not what decided whether it strikes
+  const auto draw = [&](std::int64_t most) {
+    return 1 + static_cast<std::int64_t>(share * static_cast<double>(most));
+  };
+  engine::Lag lag;
+  if (rule.writes > 0) lag.writes = static_cast<std::uint64_t>(draw(rule.writes));
+  if (rule.milliseconds > 0) lag.milliseconds = draw(rule.milliseconds);
+  return lag;
+}
+
+// How far behind reads may be by these rules.
+std::vector<engine::RecentWrites::Reach> reaches_of(const std::vector<FaultRule>& rules) {
+  std::vector<engine::RecentWrites::Reach> reaches;
+  for (const FaultRule& rule : rules) {
+    if (rule.kind != FaultRule::Kind::stale_reads) continue;
+    engine::Lag most;
+    if (rule.writes > 0) most.writes = static_cast<std::uint64_t>(rule.writes);
+    if (rule.milliseconds > 0) most.milliseconds = rule.milliseconds;
+    reaches.push_back({rule.table, most});
+  }
+  return reaches;
+}
+
 bool names_table(std::string_view name_or_arn, std::string_view table) {
   if (const auto arn = parse_table_arn(name_or_arn)) return arn->name == table;
   return name_or_arn == table;
@@ -107,6 +132,7 @@ Fault Faults::judge(const engine::Scope& scope, const Operation& operation, std:
   const json::Value nothing{};
   const json::Value& request = document ? document->root() : nothing;
   for (FaultRule& rule : found->second) {
+    if (rule.kind == FaultRule::Kind::stale_reads) continue;  // asked where something is read
     if (!rule.operation.empty() && rule.operation != operation.name) continue;
     if (!rule.table.empty() && !is_about(operation, request, rule.table)) continue;
     if (rule.kind == FaultRule::Kind::unprocessed && !operation.is_batch()) continue;
@@ -121,12 +147,33 @@ Fault Faults::judge(const engine::Scope& scope, const Operation& operation, std:
         fault.error = error::internal_server_error().error;
         return fault;
       case FaultRule::Kind::transaction_conflict: fault.error = conflict(request); return fault;
+      case FaultRule::Kind::stale_reads: continue;
     }
   }
   return fault;
 }
 
+std::optional<engine::Lag> Faults::lag(const engine::Scope& scope, const Operation& operation,
+                                       std::string_view table) {
+  const engine::Lock lock(mutex_);
+  const auto found = rules_.find(scope.account);
+  if (found == rules_.end()) return std::nullopt;
+  for (FaultRule& rule : found->second) {
+    if (rule.kind != FaultRule::Kind::stale_reads) continue;
+    if (!rule.operation.empty() && rule.operation != operation.name) continue;
+    if (!rule.table.empty() && rule.table != table) continue;
+    if (rule.count && rule.struck >= *rule.count) continue;
+    const std::int64_t read = rule.asked++;
+    if (chance(rule.seed, read) >= rule.probability) continue;
+    ++rule.struck;
+    return lag_of(rule, read);
+  }
+  return std::nullopt;
+}
+
 void Faults::set(const std::string& account, std::vector<FaultRule> rules) {
+  const engine::Lock setting(setting_);
+  recent_.follow(account, reaches_of(rules));
   const engine::Lock lock(mutex_);
   if (rules.empty()) {
     rules_.erase(account);

@@ -1,9 +1,10 @@
-// Failures on demand: rules that make an account's operations fail, be slow, or leave work undone, as AWS's
-// do on a bad day. What a rule decides comes from its count and its seed, so that a test's second run is like
-// its first.
+// Failures on demand: rules that make an account's operations fail, be slow, leave work undone, or read what
+// was true a while ago, as AWS's do on a bad day. What a rule decides comes from its count and its seed, so
+// that a test's second run is like its first.
 //
 //   faults.set(account, {{.operation = "PutItem", .kind = FaultRule::Kind::throttle, .count = 2}});
 //   Fault fault = faults.judge(scope, operation, body);      // of the third PutItem: nothing
+//   auto lag = faults.lag(scope, operation, "carts");         // of a rule of the kind stale_reads
 //
 // Thread-safe. While there are no rules, an operation pays for one relaxed load.
 #pragma once
@@ -20,6 +21,8 @@
 #include "compat/wire/error.h"
 #include "engine/catalog.h"
 #include "engine/mutex.h"
+#include "engine/recent_writes.h"
+#include "engine/sight.h"
 
 namespace mayfly::json {
 class Value;
@@ -30,13 +33,21 @@ namespace mayfly::compat {
 struct Operation;
 
 struct FaultRule {
-  enum class Kind { throttle, internal_server_error, latency, unprocessed, transaction_conflict };
+  enum class Kind {
+    throttle,
+    internal_server_error,
+    latency,
+    unprocessed,
+    transaction_conflict,
+    stale_reads
+  };
 
   std::string operation;  // empty: every one
   std::string table;      // empty: whichever it is about
   Kind kind = Kind::throttle;
   std::optional<Error::Kind> exception;  // of throttle; nothing: as AWS would for the operation
-  std::int64_t milliseconds = 0;         // of latency
+  std::int64_t milliseconds = 0;         // of latency; of stale_reads, the most: 0 is no bound
+  std::int64_t writes = 0;               // of stale_reads, the most: 0 is no bound
   std::size_t items = ~std::size_t{0};   // of unprocessed: how many, from the batch's end
   std::optional<std::int64_t> count;     // after so many the rule rests
   double probability = 1;
@@ -54,13 +65,22 @@ struct Fault {
 
 class Faults {
  public:
+  // `recent` outlives it: what was written to the tables of which reads may be behind.
+  explicit Faults(engine::RecentWrites& recent) : recent_(recent) {}
+
   [[nodiscard]] bool any() const { return any_.load(std::memory_order_relaxed); }
   Fault judge(const engine::Scope& scope, const Operation& operation, std::string_view body);
+
+  // How far behind an eventually consistent read of the table is; nothing: it sees all. Each call is a read.
+  std::optional<engine::Lag> lag(const engine::Scope& scope, const Operation& operation,
+                                 std::string_view table);
 
   void set(const std::string& account, std::vector<FaultRule> rules);  // instead of those it had
   [[nodiscard]] std::vector<FaultRule> rules(const std::string& account) const;
 
  private:
+  engine::RecentWrites& recent_;
+  engine::Mutex setting_;  // one set() at a time; taken before the commit section
   std::atomic<bool> any_{false};
   mutable engine::Mutex mutex_;
   std::map<std::string, std::vector<FaultRule>> rules_ GUARDED_BY(mutex_);

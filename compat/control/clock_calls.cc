@@ -13,6 +13,7 @@
 #include "compat/jobs/jobs.h"
 #include "compat/kinesis/destinations.h"
 #include "compat/triggers/triggers.h"
+#include "engine/recent_writes.h"
 
 namespace mayfly::compat::control {
 namespace {
@@ -76,15 +77,14 @@ Unexpected<Error> would_go_back(engine::Instant to, engine::Instant now) {
                   print_time(now) + ". A reset or a snapshot's restore can go back.");
 }
 
-// Waits until what was written has reached functions and Kinesis, and until jobs are over, and says of
-// functions what has not.
+// Waits until what was written has reached functions, Kinesis and readers, and says what has not.
 void add_settled(json::Tree& shown, Call& call, double seconds_max) {
   const auto time_max = std::chrono::milliseconds(std::llround(seconds_max * 1000));
   const auto deadline = engine::host_time() + time_max;
   const auto unfinished = call.emulator.triggers().settle(call.scope.account, time_max, call.stop);
   const bool kinesis = call.emulator.kinesis().settle(deadline, call.stop);
-  const bool jobs = call.emulator.jobs().settle(call.scope.account, deadline, call.stop);
-  shown["settled"] = unfinished.empty() && kinesis && jobs;
+  call.database().recent_writes().forget(call.scope.account);  // no read is behind what was written until now
+  shown["settled"] = unfinished.empty() && kinesis;
   json::Tree& list = shown["unfinished"] = json::Tree::array();
   for (const auto& one : unfinished) {
     list.push_back({{"UUID", one.uuid},

@@ -1,7 +1,8 @@
 // PUT, GET, DELETE /_mayfly/faults: the account's rules for failing (faults.h).
 //
 // {"rules":[{"operation":"PutItem","table":"carts","fault":"throttle","count":2},
-//           {"fault":"latency","milliseconds":200,"probability":0.1,"seed":7}]}
+//           {"fault":"latency","milliseconds":200,"probability":0.1,"seed":7},
+//           {"fault":"stale_reads","table":"carts","writes":3,"milliseconds":1000,"seed":1}]}
 #include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -14,6 +15,8 @@ namespace {
 
 constexpr std::size_t rules_max = 100;
 constexpr std::int64_t milliseconds_max = 600'000;
+constexpr std::int64_t writes_max = 1'000;
+static_assert(static_cast<std::size_t>(writes_max) <= engine::RecentWrites::writes_max);
 
 constexpr std::pair<std::string_view, FaultRule::Kind> kinds[] = {
     {"throttle", FaultRule::Kind::throttle},
@@ -21,6 +24,7 @@ constexpr std::pair<std::string_view, FaultRule::Kind> kinds[] = {
     {"latency", FaultRule::Kind::latency},
     {"unprocessed", FaultRule::Kind::unprocessed},
     {"transaction_conflict", FaultRule::Kind::transaction_conflict},
+    {"stale_reads", FaultRule::Kind::stale_reads},
 };
 
 // What a rule may throttle with.
@@ -45,7 +49,8 @@ Result<FaultRule> read_rule(const json::Tree& value) {
       std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& each) { return each.first == kind; });
   if (known == std::end(kinds)) {
     return error::validation(
-        "fault must be throttle, internal_server_error, latency, unprocessed or transaction_conflict.");
+        "fault must be throttle, internal_server_error, latency, unprocessed, transaction_conflict or "
+        "stale_reads.");
   }
   TRY(const auto exception, fields.string("exception"));
   if (exception) {
@@ -59,6 +64,7 @@ Result<FaultRule> read_rule(const json::Tree& value) {
     rule.exception = *meant;
   }
   TRY(const auto milliseconds, fields.integer("milliseconds", 1, milliseconds_max));
+  TRY(const auto writes, fields.integer("writes", 1, writes_max));
   TRY(const auto items, fields.integer("items", 1, 100));
   TRY(rule.count, fields.integer("count", 1, 1'000'000'000));
   TRY(const auto probability, fields.number("probability", 0, 1));
@@ -70,7 +76,11 @@ Result<FaultRule> read_rule(const json::Tree& value) {
   if (rule.kind == FaultRule::Kind::latency && !milliseconds) {
     return error::validation("A rule of the fault latency needs the member milliseconds.");
   }
+  if (rule.kind == FaultRule::Kind::stale_reads && !milliseconds && !writes) {
+    return error::validation("A rule of the fault stale_reads needs the member writes or milliseconds.");
+  }
   rule.milliseconds = milliseconds.value_or(0);
+  rule.writes = writes.value_or(0);
   if (items) rule.items = static_cast<std::size_t>(*items);
   rule.probability = probability.value_or(1);
   rule.seed = static_cast<std::uint64_t>(seed.value_or(0));
@@ -84,13 +94,14 @@ json::Tree show_rule(const FaultRule& rule) {
   for (const auto& [name, kind] : kinds)
     if (kind == rule.kind) shown["fault"] = name;
   if (rule.exception) shown["exception"] = error_name(*rule.exception);
-  if (rule.kind == FaultRule::Kind::latency) shown["milliseconds"] = rule.milliseconds;
+  const bool stale = rule.kind == FaultRule::Kind::stale_reads;
+  if (stale && rule.writes > 0) shown["writes"] = rule.writes;
+  if (rule.kind == FaultRule::Kind::latency || (stale && rule.milliseconds > 0))
+    shown["milliseconds"] = rule.milliseconds;
   if (rule.kind == FaultRule::Kind::unprocessed && rule.items != ~std::size_t{0}) shown["items"] = rule.items;
   if (rule.count) shown["count"] = *rule.count;
-  if (rule.probability < 1) {
-    shown["probability"] = rule.probability;
-    shown["seed"] = rule.seed;
-  }
+  if (rule.probability < 1) shown["probability"] = rule.probability;
+  if (rule.probability < 1 || stale) shown["seed"] = rule.seed;
   shown["asked"] = rule.asked;
   shown["struck"] = rule.struck;
   return shown;

@@ -11,7 +11,7 @@
 #include "compat/triggers/triggers.h"
 #include "engine/census.h"
 #include "engine/expiry_view.h"
-#include "engine/history.h"
+#include "engine/recent_writes.h"
 
 namespace mayfly::compat::control {
 namespace {
@@ -223,6 +223,8 @@ Result<json::Tree> show_metrics(Call& call) {
   text.sample("mayfly_storage_failing", "", std::int64_t{database.storage_failure().empty() ? 0 : 1});
   text.about("mayfly_memory_bytes", "gauge", "Bytes that storage holds in memory.");
   text.sample("mayfly_memory_bytes", "", static_cast<std::int64_t>(database.memory_bytes()));
+  text.about("mayfly_recent_write_bytes", "gauge", "Bytes of writes that are kept for stale reads.");
+  text.sample("mayfly_recent_write_bytes", "", static_cast<std::int64_t>(database.recent_writes().bytes()));
   const auto one = [&](std::string_view name, std::string_view help, std::size_t value) {
     text.about(name, "gauge", help);
     text.sample(name, "", static_cast<std::int64_t>(value));

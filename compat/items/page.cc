@@ -117,7 +117,7 @@ Result<Page> read_page(const engine::Database& database, const PageRequest& requ
 Result<Page> read_items(const engine::Database& database, const PageRequest& request, json::Writer* items) {
   Page page;
   Reader reader(request, items);
-  engine::Cursor cursor(database, *request.target.live, request.range);
+  engine::Cursor cursor(database, *request.target.live, request.range, request.sight);
   CHECK_OK(check_still_there(request.target));
   const std::uint64_t operands = request.filter ? expression::operands_of(*request.filter) : 0;
   bool full = false;

@@ -23,6 +23,7 @@
 #include "engine/attribute_value.h"
 #include "engine/cursor.h"
 #include "engine/database.h"
+#include "engine/sight.h"
 #include "engine/table.h"
 
 namespace mayfly::compat {
@@ -41,6 +42,7 @@ struct PageRequest {
   std::size_t bytes_max = page_bytes_max;
   std::uint64_t steps_max = expression::page_steps_max;  // of the filter
   bool consistent = false;
+  std::optional<engine::Sight> sight;  // items/sight.h
   // Into how many equal ranges of hashes the target is split, up to partitions_max. A page costs at least a
   // block of each that it passes.
   unsigned partitions = 1;

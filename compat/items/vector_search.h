@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "engine/attribute_value.h"
 #include "engine/catalog.h"
 #include "engine/database.h"
+#include "engine/sight.h"
 
 namespace mayfly::compat {
 
@@ -25,6 +27,7 @@ struct VectorSearch {
   Vector vector;
   std::vector<std::pair<std::string, engine::AttributeValue>> equal;  // attributes of the search schema
   std::size_t matches_max = 1;
+  std::optional<engine::Sight> sight;  // items/sight.h
 };
 
 struct VectorMatch {

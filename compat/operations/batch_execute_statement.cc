@@ -5,6 +5,7 @@
 
 #include "compat/items/capacity.h"
 #include "compat/items/keys.h"
+#include "compat/items/sight.h"
 #include "compat/items/transact_items.h"
 #include "compat/items/write_item.h"
 #include "compat/operations/operations.h"
@@ -46,7 +47,9 @@ Result<void> read(const Context& context, std::shared_ptr<engine::LiveTable> tab
   const auto description = read.table->description();
   TRY(read.key, request_key(*description, read.key_item));
   response.table_name = description->name;
-  const auto item = context.database.get(*read.table, read.key);
+  const bool consistent = boolean_member(request, "ConsistentRead").value_or(false);
+  const auto item =
+      context.database.get(*read.table, read.key, sight_of(context, *description, nullptr, consistent));
   if (!item && !read.table->still_has(0)) return table_not_found();
   if (item) {
     json::Writer out(response.item);
@@ -54,8 +57,7 @@ Result<void> read(const Context& context, std::shared_ptr<engine::LiveTable> tab
   }
   if (mode == ReturnCapacity::none) return {};
   response.consumed.emplace(description->name);
-  response.consumed->add_table(
-      read_units(item ? item->size() : 0, boolean_member(request, "ConsistentRead").value_or(false)));
+  response.consumed->add_table(read_units(item ? item->size() : 0, consistent));
   return {};
 }
 

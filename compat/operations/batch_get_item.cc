@@ -9,6 +9,7 @@
 #include "compat/items/capacity.h"
 #include "compat/items/keys.h"
 #include "compat/items/request_expressions.h"
+#include "compat/items/sight.h"
 #include "compat/operations/operations.h"
 #include "compat/tables/lookup.h"
 #include "compat/wire/attribute_value_json.h"
@@ -123,12 +124,14 @@ void write_unprocessed(json::Writer& out, const TableReads& reads) {
 Result<double> read_table(const Context& context, TableReads& reads, std::size_t& keys_left,
                           std::size_t& bytes_left, json::Writer& out) {
   double units = 0;
+  const auto table = reads.table->description();
+  const engine::Sight sight = sight_of(context, *table, nullptr, reads.consistent);
   out.begin_array();
   for (std::size_t i = 0; i < reads.keys.size(); ++i) {
     if (keys_left == 0) bytes_left = 0;
     if (keys_left > 0) --keys_left;
     const auto item =
-        bytes_left > 0 ? context.database.get(*reads.table, reads.encoded_keys[i]) : std::nullopt;
+        bytes_left > 0 ? context.database.get(*reads.table, reads.encoded_keys[i], sight) : std::nullopt;
     const std::size_t bytes = item ? item->size() : 0;
     if (bytes_left == 0 || bytes > bytes_left) {
       bytes_left = 0;  // what comes after is left over too, as the answer's order suggests

@@ -2,6 +2,7 @@
 #include "compat/items/capacity.h"
 #include "compat/items/keys.h"
 #include "compat/items/request_expressions.h"
+#include "compat/items/sight.h"
 #include "compat/operations/operations.h"
 #include "compat/tables/lookup.h"
 #include "compat/wire/attribute_value_json.h"
@@ -35,7 +36,8 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   TRY(const auto key, request_key(*table, key_item));
   if (projection) CHECK_OK(check_keys_are_scalars(*table, nested_names(*projection)));
 
-  const auto item = context.database.get(*live, key);
+  const bool consistent = boolean_member(request, "ConsistentRead").value_or(false);
+  const auto item = context.database.get(*live, key, sight_of(context, *table, nullptr, consistent));
   if (!item && !live->still_has(0)) return table_not_found();
   out.begin_object();
   if (item) {
@@ -48,8 +50,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   }
   if (const auto mode = return_capacity(request); mode != ReturnCapacity::none) {
     ConsumedCapacity consumed(table->name);
-    consumed.add_table(
-        read_units(item ? item->size() : 0, boolean_member(request, "ConsistentRead").value_or(false)));
+    consumed.add_table(read_units(item ? item->size() : 0, consistent));
     out.key("ConsumedCapacity");
     consumed.write(out, mode);
   }

@@ -3,6 +3,7 @@
 #include "compat/items/read_target.h"
 #include "compat/items/request_expressions.h"
 #include "compat/items/search.h"
+#include "compat/items/sight.h"
 #include "compat/operations/operations.h"
 #include "compat/wire/shapes_common.h"
 #include "engine/key_codec.h"
@@ -139,6 +140,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   if (const auto limit = integer_member(request, "Limit")) page.limit = static_cast<std::size_t>(*limit);
   page.partitions = scanned_partitions(*target.table);
   page.consistent = boolean_member(request, "ConsistentRead").value_or(false);
+  page.sight = sight_of(context, *target.table, target.index, page.consistent);
   return answer_page(context, request, page, out);
 }
 

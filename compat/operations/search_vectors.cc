@@ -11,6 +11,7 @@
 #include "compat/items/keys.h"
 #include "compat/items/read_target.h"
 #include "compat/items/request_expressions.h"
+#include "compat/items/sight.h"
 #include "compat/items/vector_search.h"
 #include "compat/operations/operations.h"
 #include "compat/tables/changes.h"
@@ -232,6 +233,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   TRY(search.equal, match_search_schema(equalities, index, *table));
 
   VectorEntries entries(*table, std::move(index));
+  search.sight = sight_of(context, *table, entries.index().name, false);
   const auto found = search_vectors(context.database, *live, entries, search);
   if (live->dropped()) return table_not_found();
   write_answer(out, entries, found, projection, return_capacity(request));

@@ -8,6 +8,7 @@
 #include "compat/items/read_target.h"
 #include "compat/items/request_expressions.h"
 #include "compat/items/search.h"
+#include "compat/items/sight.h"
 #include "compat/tables/lookup.h"
 #include "compat/tables/vector_indexes.h"
 
@@ -174,6 +175,7 @@ Result<Read> lower_read(const Context& context, Select select, bool consistent) 
   TRY(page.target, find_target(context, select, consistent));
   const ReadTarget& target = page.target;
   page.consistent = consistent;
+  page.sight = sight_of(context, *page.target.table, page.target.index, consistent);
   if (!select.projection.empty()) {
     CHECK_OK(check_keys_are_scalars(*target.table, nested_names(select.projection)));
     page.projection = std::move(select.projection);

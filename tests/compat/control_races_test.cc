@@ -46,6 +46,7 @@ constexpr ControlCall calls[] = {
     {"POST", "/_mayfly/streams/carts/split", ""},
     {"POST", "/_mayfly/streams/carts/roll", ""},
     {"PUT", "/_mayfly/faults", R"({"rules":[]})"},
+    {"PUT", "/_mayfly/faults", R"({"rules":[{"fault":"stale_reads","writes":5,"milliseconds":500}]})"},
     {"GET", "/_mayfly/faults", ""},
     {"DELETE", "/_mayfly/faults", ""},
     {"GET", "/_mayfly/functions", ""},

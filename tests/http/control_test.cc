@@ -431,6 +431,32 @@ TEST_CASE("a batch leaves its end undone, and transactions meet others, if a rul
       R"("TransactionConflict","Message":"Transaction is ongoing for the item"},{"Code":"None"}]})");
 }
 
+TEST_CASE("a read is behind by a rule until it is consistent, or the account has settled") {
+  Running running;
+  create_table(running, "carts", false);
+  const auto count = [&](const std::string& more = "") {
+    return running.execute("Scan", R"({"TableName":"carts")" + more + "}")["Count"].get<int>();
+  };
+  CHECK(
+      running.ok("PUT", "/_mayfly/faults",
+                 R"({"rules":[{"fault":"stale_reads","table":"carts","writes":1}]})") ==
+      Json::parse(
+          R"({"rules":[{"table":"carts","fault":"stale_reads","writes":1,"seed":0,"asked":0,"struck":0}]})"));
+  running.put("carts", "1");
+  CHECK(count() == 0);
+  CHECK(count(R"(,"ConsistentRead":true)") == 1);
+  CHECK(count() == 1);
+  running.put("carts", "2");
+  CHECK(count() == 1);
+  running.ok("POST", "/_mayfly/clock/advance", R"({"seconds":0,"settle":"triggers"})");
+  CHECK(count() == 2);
+  running.put("carts", "3");
+  CHECK(count() == 2);
+  CHECK(running.ok("GET", "/_mayfly/faults")["rules"][0]["struck"] == 5);
+  CHECK(running.ok("DELETE", "/_mayfly/faults") == Json::parse(R"({"rules":[]})"));
+  CHECK(count() == 3);
+}
+
 TEST_CASE("a slow operation holds nobody else up", "[holds]") {
   Running running;
   create_table(running, "carts", false);
@@ -453,9 +479,16 @@ TEST_CASE("rules that mean nothing are refused") {
   CHECK(refused("1") == "A rule must be a JSON object.");
   CHECK(refused("{}") == "The body needs the member fault, a string.");
   CHECK(refused(R"({"fault":"earthquake"})") ==
-        "fault must be throttle, internal_server_error, latency, unprocessed or transaction_conflict.");
+        "fault must be throttle, internal_server_error, latency, unprocessed, transaction_conflict or "
+        "stale_reads.");
   CHECK(refused(R"({"fault":"throttle","operation":"Put"})") == "There is no operation Put.");
   CHECK(refused(R"({"fault":"latency"})") == "A rule of the fault latency needs the member milliseconds.");
+  CHECK(refused(R"({"fault":"stale_reads","table":"carts"})") ==
+        "A rule of the fault stale_reads needs the member writes or milliseconds.");
+  CHECK(refused(R"({"fault":"stale_reads","writes":0})") == "writes must be from 1 to 1000.");
+  CHECK(refused(R"({"fault":"stale_reads","writes":1001})") == "writes must be from 1 to 1000.");
+  CHECK(refused(R"({"fault":"stale_reads","milliseconds":600001})") ==
+        "milliseconds must be from 1 to 600000.");
   CHECK(refused(R"({"fault":"throttle","probability":2})") == "probability must be from 0 to 1.");
   CHECK(refused(R"({"fault":"throttle","cuont":2})").starts_with("This call has no member cuont; it has "));
 }

@@ -1,0 +1,150 @@
+"""Code that forgets ConsistentRead: it passes as long as reads see all, and fails when they are as on AWS.
+
+The code under test is a shop's: it reads what it has just written, by key, by a list and by a global index.
+"""
+
+import unittest
+
+import control_test
+from control_test import World
+
+
+def setUpModule():
+    control_test.setUpModule()
+
+
+class Shop:
+    """Orders of customers; `consistent` is whether its author knew of ConsistentRead."""
+
+    def __init__(self, dynamodb, consistent):
+        self.dynamodb = dynamodb
+        self.consistent = consistent
+
+    def create(self):
+        self.dynamodb.create_table(
+            TableName="orders",
+            BillingMode="PAY_PER_REQUEST",
+            AttributeDefinitions=[
+                {"AttributeName": name, "AttributeType": "S"} for name in ("customer", "order", "status")
+            ],
+            KeySchema=[
+                {"AttributeName": "customer", "KeyType": "HASH"},
+                {"AttributeName": "order", "KeyType": "RANGE"},
+            ],
+            GlobalSecondaryIndexes=[
+                {
+                    "IndexName": "by_status",
+                    "KeySchema": [{"AttributeName": "status", "KeyType": "HASH"}],
+                    "Projection": {"ProjectionType": "ALL"},
+                }
+            ],
+        )
+
+    @staticmethod
+    def key(order):
+        return {"customer": {"S": "nina"}, "order": {"S": order}}
+
+    def place(self, order):
+        self.dynamodb.put_item(TableName="orders", Item={**self.key(order), "status": {"S": "open"}})
+
+    def pay(self, order):
+        """The status that the order has now."""
+        self.dynamodb.update_item(
+            TableName="orders",
+            Key=self.key(order),
+            UpdateExpression="SET #s = :paid",
+            ConditionExpression="#s = :open",
+            ExpressionAttributeNames={"#s": "status"},
+            ExpressionAttributeValues={":paid": {"S": "paid"}, ":open": {"S": "open"}},
+        )
+        item = self.dynamodb.get_item(TableName="orders", Key=self.key(order), ConsistentRead=self.consistent)
+        return item["Item"]["status"]["S"]
+
+    def orders(self):
+        pages = self.dynamodb.get_paginator("query").paginate(
+            TableName="orders",
+            KeyConditionExpression="customer = :c",
+            ExpressionAttributeValues={":c": {"S": "nina"}},
+            ConsistentRead=self.consistent,
+            PaginationConfig={"PageSize": 2},
+        )
+        return [item["order"]["S"] for page in pages for item in page["Items"]]
+
+    def orders_by_status(self, status):
+        found = self.dynamodb.query(
+            TableName="orders",
+            IndexName="by_status",
+            KeyConditionExpression="#s = :s",
+            ExpressionAttributeNames={"#s": "status"},
+            ExpressionAttributeValues={":s": {"S": status}},
+        )
+        return sorted(item["order"]["S"] for item in found["Items"])
+
+
+class StaleReadsTest(unittest.TestCase):
+    def open(self, consistent, *rules):
+        self.world = World()
+        shop = Shop(self.world.dynamodb, consistent)
+        shop.create()
+        for order in ("1", "2", "3"):
+            shop.place(order)
+        self.world.ok("PUT", "/faults", {"rules": list(rules)})
+        return shop
+
+    def test_without_a_rule_nobody_notices(self):
+        shop = self.open(False)
+        self.assertEqual(shop.pay("1"), "paid")
+        self.assertEqual(shop.orders_by_status("paid"), ["1"])
+
+    def test_what_forgets_consistent_read_fails(self):
+        shop = self.open(False, {"fault": "stale_reads", "table": "orders", "writes": 1})
+        self.assertEqual(shop.pay("1"), "open")
+        shop.place("4")
+        self.assertEqual(shop.orders(), ["1", "2", "3"])
+
+    def test_what_asks_for_it_passes(self):
+        shop = self.open(True, {"fault": "stale_reads", "table": "orders", "writes": 1})
+        self.assertEqual(shop.pay("1"), "paid")
+        shop.place("4")
+        self.assertEqual(shop.orders(), ["1", "2", "3", "4"])
+
+    def test_a_global_index_comes_later_whatever_is_asked_of_the_table(self):
+        shop = self.open(True, {"fault": "stale_reads", "milliseconds": 800})
+        self.world.freeze()
+        self.assertEqual(shop.pay("1"), "paid")
+        self.assertEqual(shop.orders_by_status("paid"), [])
+        self.assertEqual(shop.orders_by_status("open"), ["1", "2", "3"])
+        self.world.advance(seconds=1)
+        self.assertEqual(shop.orders_by_status("paid"), ["1"])
+        self.assertEqual(shop.orders_by_status("open"), ["2", "3"])
+
+    def test_settling_is_for_tests_that_are_about_something_else(self):
+        shop = self.open(False, {"fault": "stale_reads", "writes": 100, "seed": 3})
+        shop.place("4")
+        self.world.advance(seconds=0, settle="triggers")
+        self.assertEqual(shop.orders(), ["1", "2", "3", "4"])
+        self.assertEqual(shop.orders_by_status("open"), ["1", "2", "3", "4"])
+
+    def test_who_asks_again_sees_it_in_time_and_from_then_on(self):
+        shop = self.open(False, {"fault": "stale_reads", "writes": 3, "probability": 0.9, "seed": 5})
+        shop.place("4")
+        seen = ["4" in shop.orders_by_status("open") for _ in range(100)]
+        self.assertIn(False, seen)
+        self.assertTrue(seen[-1])
+        self.assertEqual(seen, sorted(seen))
+
+    def test_a_transaction_is_seen_whole_or_not_at_all(self):
+        shop = self.open(False, {"fault": "stale_reads", "writes": 4, "seed": 11})
+        put = lambda order: {
+            "Put": {"TableName": "orders", "Item": {**Shop.key(order), "status": {"S": "open"}}}
+        }
+        for number in range(10, 40, 2):
+            pair = [str(number), str(number + 1)]
+            self.world.dynamodb.transact_write_items(TransactItems=[put(order) for order in pair])
+            found = shop.orders_by_status("open")
+            for first in range(10, number + 1, 2):
+                self.assertEqual(str(first) in found, str(first + 1) in found)
+
+
+if __name__ == "__main__":
+    unittest.main()
