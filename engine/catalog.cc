@@ -256,6 +256,7 @@ std::shared_ptr<LiveTable> Catalog::create(Table table, std::size_t tables_max) 
   table.uuid = random_uuid(random_);
   Account& account = accounts_.of(table.account);
   table.created = account.clock().now();
+  table.recovery.reset();
   for (Index& index : table.indexes) index.id = give_index_id(table, table);
   StreamId next_stream = next_stream_;
   if (table.stream) {

@@ -21,8 +21,12 @@ bool History::keep(const std::shared_ptr<LiveTable>& table, std::int64_t days) {
   Database::Parts& parts = database_.parts();
   const bool kept = parts.catalog.update(*table, [&](Table& description) {
     // By the clock while nobody writes: what comes later is kept.
-    if (!description.recovery) description.recovery = Recovery{.since = table->account().clock().now()};
-    description.recovery->days = days;
+    const Instant now = table->account().clock().now();
+    if (!description.recovery) description.recovery = Recovery{.since = now, .days = days};
+    Recovery& recovery = *description.recovery;
+    // A longer period brings nothing back that a shorter one has given up.
+    recovery.given_up = std::max(recovery.given_up, now - std::min(days, recovery.days) * day_ms);
+    recovery.days = days;
   }) != nullptr;
   if (kept) parts.history_trimmer->less_needed(table->id());
   return kept;

@@ -1,6 +1,7 @@
 #include "engine/history_trimmer.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <limits>
 #include <utility>
@@ -20,6 +21,7 @@ constexpr std::size_t versions_at_once_max = 1000;  // that a step looks at
 constexpr std::size_t bytes_at_once_max = 4 << 20;  // and erases
 constexpr std::int64_t passes_in_a_period = 24;     // of a table's versions
 constexpr std::uint64_t free_part = 8;              // of the bound, after instants were given up
+constexpr std::uint64_t looks_in_a_bound = 16;      // whether there are too many
 constexpr std::size_t ages_max = 256;               // that are told apart when they are
 constexpr Instant long_ago = std::numeric_limits<Instant>::min();
 
@@ -146,13 +148,9 @@ void HistoryTrimmer::replaced() {
 void HistoryTrimmer::time_moved() { wake(); }
 
 void HistoryTrimmer::written(std::uint64_t bytes) {
-  {
-    const std::uint64_t look_after = database_.parts().history->bytes_max() / 16;
-    const Lock lock(mutex_);
-    unweighed_ += bytes;
-    if (unweighed_ <= look_after) return;
-    unweighed_ = 0;
-  }
+  const std::uint64_t look_after = database_.parts().history->bytes_max() / looks_in_a_bound;
+  if (unweighed_.fetch_add(bytes) + bytes <= look_after) return;
+  unweighed_ = 0;
   wake();
 }
 

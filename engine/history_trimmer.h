@@ -15,7 +15,7 @@
 // erasing, and it waits for no writer.
 #pragma once
 
-#include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -80,10 +80,10 @@ class HistoryTrimmer {
   Mutex working_;                   // one step at a time; taken before any table's gate
   std::unique_ptr<Walk> walk_ GUARDED_BY(working_);
   std::unique_ptr<Weighing> weighing_ GUARDED_BY(working_);
-  mutable Mutex mutex_;  // for a few instructions
+  std::atomic<std::uint64_t> unweighed_{0};  // bytes written since a look at all of them
+  mutable Mutex mutex_;                      // for a few instructions
   std::set<TableId> to_trim_ GUARDED_BY(mutex_);
-  std::uint64_t unweighed_ GUARDED_BY(mutex_) = 0;  // bytes written since a look at all of them
-  std::uint64_t weighed_ GUARDED_BY(mutex_) = 0;    // how many bytes were left by the last weighing
+  std::uint64_t weighed_ GUARDED_BY(mutex_) = 0;  // how many bytes were left by the last weighing
   bool points_exceed_ GUARDED_BY(mutex_) = false;
 };
 

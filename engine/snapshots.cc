@@ -289,9 +289,12 @@ Snapshots::Changes Snapshots::changes_since(const Heads& heads, SnapshotId id, c
   const Head& head = heads.at(id);
   std::set<StreamId> streams;
   for (const Stream& stream : kept.streams) streams.insert(stream.id);
+  // A table that only earlier snapshots have is as it was when this one was taken, too: what it was then may
+  // be written down here alone.
+  const Heads up_to_here(heads.begin(), std::next(heads.find(id)));
   const auto is_kept = [&](std::string_view key) {
     if (key.front() == 'S') return streams.count(id_in(key)) > 0 && record_sequence(key) <= head.sequence;
-    return head.tables.count(id_in(key)) > 0 && (key.front() != 'O' || version_number(key) <= head.sequence);
+    return has(up_to_here, id_in(key)) && (key.front() != 'O' || version_number(key) <= head.sequence);
   };
 
   Changes changes;

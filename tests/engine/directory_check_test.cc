@@ -521,7 +521,7 @@ TEST_CASE("what is open, is not ours, is of another format or is not there is no
   }
   fs::remove(path + "/MAYFLY");
   CHECK(refusals().find("is not Mayfly's") != std::string::npos);
-  std::ofstream(path + "/MAYFLY") << "Mayfly's data, format 3\n";
+  std::ofstream(path + "/MAYFLY") << "Mayfly's data, format 4\n";
   const auto before = contents(path);
   CHECK(refusals() == "the data directory " + path +
                           " was written by another version of Mayfly, whose format this one does not know");

@@ -111,6 +111,25 @@ TEST_CASE("a snapshot can be restored any number of times", "[snapshots]") {
     CHECK(keys_after[kind] == (keys.count(kind) ? keys.at(kind) : 0));
 }
 
+TEST_CASE("a table that the latest snapshot has not any more stays what an earlier one has", "[snapshots]") {
+  // The latest's restore forgot what it had written down of the table.
+  World world;
+  auto carts = make_carts(world);
+  world.put(carts, cart("a", 100));
+  const SnapshotId first = world.database().take_snapshot(account);
+  REQUIRE(world.database().drop_table(carts));
+  const SnapshotId latest = world.database().take_snapshot(account);
+  REQUIRE(world.database().restore_snapshot(account, first));
+  world.put(world.find("carts"), {{"id", "b"}});
+  world.remove(world.find("carts"), {{"id", "a"}});
+  REQUIRE(world.database().restore_snapshot(account, latest));
+  CHECK_FALSE(world.find("carts"));
+  REQUIRE(world.database().restore_snapshot(account, first));
+  carts = world.find("carts");
+  CHECK(world.all(carts) == std::vector<Item>{cart("a", 100)});
+  CHECK(world.inconsistency(carts).empty());
+}
+
 TEST_CASE("sequence numbers never come again, and what was recorded after a snapshot is undone",
           "[snapshots][holds]") {
   World world;
