@@ -36,7 +36,7 @@ included_in "RocksDB is included by engine/storage.cc and storage_files.cc alone
         'engine/storage(_files)?[.]cc' engine compat http cli embed include
 included_in "Boost.JSON is included by compat/wire/json.cc alone" 'boost/json' 'compat/wire/json[.]cc' engine compat http cli embed include
 included_in "nlohmann's JSON is for what people read and write: control calls, kept settings, commands" 'nlohmann/' \
-        '(compat/wire/json_tree[.](h|cc)|compat/control/[a-z_]+[.]cc|compat/(backups/backup|jobs/job|kinesis/destinations)[.]cc|compat/triggers/(functions|event_source_mapping|rest)[.]cc|cli/commands[.]cc|embed/mayfly[.]cc)' \
+        '(compat/wire/json_tree[.](h|cc)|compat/control/[a-z_]+[.]cc|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/triggers/(functions|event_source_mapping|rest)[.]cc|cli/(commands|jobs_view)[.]cc|embed/mayfly[.]cc)' \
         engine compat http cli embed include
 included_in "Asio and Beast stay in the connection's files" 'boost/(asio|beast)' \
         'http/(session|server|request_parser|client|invoker|name_lookup|tls)[.](h|cc)' engine compat http cli embed include
@@ -49,7 +49,7 @@ included_in "CLI11 is included by cli/options.cc alone" 'CLI/' 'cli/options[.]cc
 included_in "mayfly.h includes the standard library alone" '[^>]*[/.]' "$nowhere" include
 
 # Which rooms of compat each of them may use, beside itself; operations and control may use all.
-rooms='wire expression tables items streams partiql outbound buckets data_files backups triggers kinesis operations control'
+rooms='wire expression tables items streams partiql outbound buckets data_files jobs backups exports imports triggers kinesis operations control'
 room_uses() {
   local room=$1 forbidden
   shift
@@ -67,6 +67,7 @@ room_uses buckets outbound wire
 room_uses data_files wire
 room_uses jobs buckets outbound wire
 room_uses exports backups jobs data_files buckets items expression tables outbound wire
+room_uses imports jobs buckets data_files items expression tables outbound wire
 room_uses triggers streams outbound wire
 room_uses kinesis items streams outbound wire
 room_uses backups tables wire

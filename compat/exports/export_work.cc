@@ -39,7 +39,7 @@ engine::Item keys_of(const engine::Table& table, const engine::Item& item) {
 struct ExportWork::DataFile {
   DataFile(buckets::Bucket& bucket, std::string key_) : key(std::move(key_)), object(bucket, key) {}
   const std::string key;
-  ObjectWriter object;
+  jobs::ObjectWriter object;
   data_files::Gzip gzip;
   Md5 sum;  // of what is packed
   std::uint64_t packed_bytes = 0;
@@ -86,7 +86,7 @@ buckets::Outcome<Step> ExportWork::go_on(jobs::Run& run) {
 
 buckets::Outcome<bool> ExportWork::write_object(jobs::Run& run) {
   if (object_ == nullptr) {
-    object_ = std::make_unique<ObjectWriter>(**parts_.bucket, object_key());
+    object_ = std::make_unique<jobs::ObjectWriter>(**parts_.bucket, object_key());
     object_->add(object_text(run));
     object_->end();
   }

@@ -23,8 +23,8 @@
 #include "compat/data_files/manifest.h"
 #include "compat/exports/export_request.h"
 #include "compat/exports/filter.h"
-#include "compat/exports/object_writer.h"
 #include "compat/exports/records.h"
+#include "compat/jobs/object_writer.h"
 #include "compat/jobs/work.h"
 #include "compat/wire/md5.h"
 #include "engine/database.h"
@@ -74,7 +74,7 @@ class ExportWork final : public jobs::Work {
   Parts parts_;
   data_files::ExportKeys keys_;  // empty: before the first step
   Stage stage_ = Stage::started;
-  std::unique_ptr<ObjectWriter> object_;
+  std::unique_ptr<jobs::ObjectWriter> object_;
   std::unique_ptr<DataFile> file_;  // nullptr: none is open
   unsigned partition_ = 0;
   bool has_record_ = false;  // one that is not packed yet: it may be of a later partition

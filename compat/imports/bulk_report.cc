@@ -35,7 +35,7 @@ std::string BulkReport::key_of(const jobs::Job& job, std::string_view name) cons
 void BulkReport::add(const jobs::Job& job, File& file, std::string_view line) {
   if (file.writer == nullptr) {
     file.key = key_of(job, file.name);
-    file.writer = std::make_unique<exports::ObjectWriter>(*bucket_, file.key);
+    file.writer = std::make_unique<jobs::ObjectWriter>(*bucket_, file.key);
   }
   file.writer->add(line);
   ++file.lines;
@@ -88,7 +88,7 @@ buckets::Outcome<bool> BulkReport::finish(const jobs::Run& run) {
     if (!idle) return false;
   }
   if (manifest_ == nullptr) {
-    manifest_ = std::make_unique<exports::ObjectWriter>(*bucket_, key_of(run.job, "manifest.json"));
+    manifest_ = std::make_unique<jobs::ObjectWriter>(*bucket_, key_of(run.job, "manifest.json"));
     manifest_->add(manifest(run));
     manifest_->end();
   }

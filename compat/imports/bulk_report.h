@@ -23,7 +23,7 @@
 
 #include "compat/buckets/bucket.h"
 #include "compat/data_files/record.h"
-#include "compat/exports/object_writer.h"
+#include "compat/jobs/object_writer.h"
 #include "compat/jobs/work.h"
 
 namespace mayfly::compat::imports {
@@ -51,7 +51,7 @@ class BulkReport {
  private:
   struct File {
     std::string_view type, name;
-    std::unique_ptr<exports::ObjectWriter> writer{};  // nullptr: there is nothing to say
+    std::unique_ptr<jobs::ObjectWriter> writer{};  // nullptr: there is nothing to say
     std::string key{};
     std::uint64_t lines = 0;
   };
@@ -63,7 +63,7 @@ class BulkReport {
   const std::shared_ptr<buckets::Bucket> bucket_;
   File errors_{"ERROR", "error.json"};
   File condition_failures_{"CONDITION_CHECK_FAILURE", "condition-check-failure.json"};
-  std::unique_ptr<exports::ObjectWriter> manifest_;
+  std::unique_ptr<jobs::ObjectWriter> manifest_;
 };
 
 }  // namespace mayfly::compat::imports

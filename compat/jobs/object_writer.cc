@@ -1,10 +1,10 @@
-#include "compat/exports/object_writer.h"
+#include "compat/jobs/object_writer.h"
 
 #include <utility>
 
-namespace mayfly::compat::exports {
+namespace mayfly::compat::jobs {
 
-buckets::Outcome<bool> ObjectWriter::advance(const jobs::Run& run) {
+buckets::Outcome<bool> ObjectWriter::advance(const Run& run) {
   while (!stored_) {
     if (append_.under_way()) {
       const auto appended = append_.take();
@@ -31,4 +31,4 @@ buckets::Outcome<bool> ObjectWriter::advance(const jobs::Run& run) {
   return true;
 }
 
-}  // namespace mayfly::compat::exports
+}  // namespace mayfly::compat::jobs

@@ -18,7 +18,7 @@
 #include "compat/jobs/bucket_call.h"
 #include "compat/jobs/work.h"
 
-namespace mayfly::compat::exports {
+namespace mayfly::compat::jobs {
 
 class ObjectWriter {
  public:
@@ -29,17 +29,17 @@ class ObjectWriter {
   [[nodiscard]] bool wants_more() const { return waiting_.size() < buckets::piece_bytes_max; }
 
   // Does what can be done. True: there is nothing to do until more is added, or all is done.
-  buckets::Outcome<bool> advance(const jobs::Run& run);
+  buckets::Outcome<bool> advance(const Run& run);
   // Of the object, once it is there.
   [[nodiscard]] const std::optional<buckets::Stored>& stored() const { return stored_; }
 
  private:
   const std::unique_ptr<buckets::Upload> upload_;
-  jobs::BucketCall<void> append_;
-  jobs::BucketCall<buckets::Stored> finish_;
+  BucketCall<void> append_;
+  BucketCall<buckets::Stored> finish_;
   std::string waiting_;
   bool ended_ = false;
   std::optional<buckets::Stored> stored_;
 };
 
-}  // namespace mayfly::compat::exports
+}  // namespace mayfly::compat::jobs
