@@ -6,6 +6,7 @@
 #include "compat/backups/backups.h"
 #include "compat/backups/restores.h"
 #include "compat/control/handlers.h"
+#include "compat/jobs/jobs.h"
 #include "compat/metrics.h"
 #include "compat/server_metrics.h"
 #include "compat/triggers/triggers.h"
@@ -235,6 +236,9 @@ Result<json::Tree> show_metrics(Call& call) {
   for (const std::string& account : engine::every_account(database))
     snapshots += database.list_snapshots(account).size();
   one("mayfly_snapshots", "Snapshots, of all accounts.", snapshots);
+  const jobs::Jobs::Occupancy jobs = call.emulator.jobs().occupancy();
+  one("mayfly_jobs_running", "Exports, imports and bulk puts that run.", jobs.running);
+  one("mayfly_jobs_waiting", "The same that wait for their turn.", jobs.waiting);
   one("mayfly_backups", "Backups, of all accounts.", call.emulator.backups().count());
   one("mayfly_restores_running", "Restores that go on in the background.",
       call.emulator.restores().under_way());

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "compat/buckets/buckets.h"
 #include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat::imports {
@@ -34,7 +35,7 @@ BulkPut::BulkPut(const Context& context, std::shared_ptr<engine::LiveTable> tabl
       report_bucket_(std::move(options.report_bucket)),
       report_options_(std::move(options.report)),
       units_max_(options.units_max),
-      source_(context.buckets, std::move(options.source)) {}
+      source_(context.buckets.find(report_options_.input_bucket), std::move(options.source)) {}
 
 Step BulkPut::step(jobs::Run& run) {
   if (run.stop.stop_requested()) return Step::ends(cancelled_ending());

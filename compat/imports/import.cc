@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "compat/buckets/buckets.h"
 #include "compat/tables/changes.h"
 
 namespace mayfly::compat::imports {
@@ -19,7 +20,7 @@ Import::Import(const Context& context, engine::Table table, SourceOptions option
       context_(context.for_job(scope_)),
       description_(std::move(table)),
       bucket_(options.bucket),
-      source_(context.buckets, std::move(options)) {}
+      source_(context.buckets.find(bucket_), std::move(options)) {}
 
 Import::~Import() {
   if (is_held_) context_.table_changes.settle(scope_, description_.name);

@@ -16,8 +16,8 @@ bool is_of_one_object(const buckets::Failure& failure) {
 
 }  // namespace
 
-Source::Source(const buckets::Buckets& buckets, SourceOptions options)
-    : buckets_(buckets), options_(std::move(options)) {}
+Source::Source(buckets::Outcome<std::shared_ptr<buckets::Bucket>> bucket, SourceOptions options)
+    : bucket_(std::move(bucket)), options_(std::move(options)) {}
 
 Source::Got Source::fail(buckets::Failure failure) {
   failure_ = std::move(failure);
@@ -25,14 +25,10 @@ Source::Got Source::fail(buckets::Failure failure) {
 }
 
 Source::Got Source::list(jobs::Run& run) {
-  if (bucket_ == nullptr) {
-    auto bucket = buckets_.find(options_.bucket);
-    if (!bucket) return fail(bucket.error());
-    bucket_ = *std::move(bucket);
-  }
+  if (!bucket_) return fail(bucket_.error());
   if (!listed_ && !listing_.under_way())
     listing_.start(run,
-                   [&](auto done) { bucket_->list(options_.prefix, token_, run.stop, std::move(done)); });
+                   [&](auto done) { (*bucket_)->list(options_.prefix, token_, run.stop, std::move(done)); });
   auto listing = listing_.take();
   if (!listing) return listed_ ? Got::over : Got::waits;
   if (!*listing) return fail(listing->error());
@@ -88,7 +84,7 @@ Source::Got Source::next(jobs::Run& run) {
   }
   if (!read_.under_way()) {
     read_.start(run, [&](auto done) {
-      bucket_->read(objects_[next_object_ - 1].key, offset_, version_, run.stop, std::move(done));
+      (*bucket_)->read(objects_[next_object_ - 1].key, offset_, version_, run.stop, std::move(done));
     });
   }
   auto piece = read_.take();

@@ -1,7 +1,7 @@
 // The records of all objects of a bucket whose keys begin with a prefix, one after the other: what imports
 // and bulk puts read.
 //
-//   Source source(buckets, {.bucket = "b", .prefix = "2024/", .files = {.format = Format::csv}});
+//   Source source(buckets.find("b"), {.bucket = "b", .prefix = "2024/", .files = {.format = Format::csv}});
 //   while (source.list(run) …)                       // first all objects are listed
 //   switch (source.next(run)) {
 //     case Source::Got::record: use(source.take_record()); …
@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "compat/buckets/buckets.h"
+#include "compat/buckets/bucket.h"
 #include "compat/data_files/reader.h"
 #include "compat/jobs/bucket_call.h"
 #include "compat/jobs/work.h"
@@ -39,8 +39,8 @@ class Source {
  public:
   enum class Got : unsigned char { record, later, waits, over, failed };
 
-  // `buckets` outlives it.
-  Source(const buckets::Buckets& buckets, SourceOptions options);
+  // A bucket that was not found is the failure of its listing.
+  Source(buckets::Outcome<std::shared_ptr<buckets::Bucket>> bucket, SourceOptions options);
 
   // over: all objects are listed.
   Got list(jobs::Run& run);
@@ -69,9 +69,8 @@ class Source {
   Got end_object(const buckets::Failure& why);
   void begin_object();
 
-  const buckets::Buckets& buckets_;
+  const buckets::Outcome<std::shared_ptr<buckets::Bucket>> bucket_;
   const SourceOptions options_;
-  std::shared_ptr<buckets::Bucket> bucket_;
   jobs::BucketCall<buckets::Listing> listing_;
   bool listed_ = false;
   std::optional<std::string> token_;

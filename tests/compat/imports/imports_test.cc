@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "compat/control/control.h"
-#include "compat/imports/put_batch.h"
+#include "compat/imports/source.h"
 #include "compat/jobs/jobs.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/stepped_scheduler.h"
@@ -204,6 +204,59 @@ TEST_CASE("usage is counted for the table and for each of its indexes", "[import
   CHECK(usage["Table"]["BulkPutBytes"] == 3 + 3 + 14 + 3);
   CHECK(usage["GlobalSecondaryIndexes"]["by_by"]["BulkPutBytes"] == 6);
   CHECK(usage["BulkPutBytes"] == 23 + 6);
+}
+
+TEST_CASE("no more imports and bulk puts are under way than may be", "[imports]") {
+  ImportWorld world;
+  world.emulator->ok("CreateTable", carts);
+  Json request = import_carts;
+  for (int i = 0; i < 50; ++i) {
+    request["TableCreationParameters"]["TableName"] = "table" + std::to_string(i);
+    world.emulator->ok("ImportTable", request);
+    world.start_put();
+  }
+  request["TableCreationParameters"]["TableName"] = "another";
+  CHECK(world.emulator->refused("ImportTable", request) ==
+        "Subscriber limit exceeded: There is a limit of 50 concurrent imports");
+  CHECK(world.emulator->refused("StartBulkPutItems", put_carts) ==
+        "Subscriber limit exceeded: There is a limit of 50 concurrent bulk operations");
+  world.scheduler->run();
+  CHECK(world.emulator->ok("ListTables", {})["TableNames"].size() == 51);
+  world.emulator->ok("ImportTable", request);
+}
+
+// A bucket that has a page of objects behind every page, and says of itself how often it was asked.
+class EndlessBucket final : public compat::buckets::Bucket {
+ public:
+  void list(std::string_view, const std::optional<std::string>& token, std::stop_token,
+            compat::buckets::Done<compat::buckets::Listing> done) override {
+    compat::buckets::Listing listing;
+    for (std::size_t i = 0; i < compat::buckets::listed_max; ++i)
+      listing.objects.push_back({token.value_or("") + std::to_string(i), 1});
+    listing.next_token = token.value_or("") + "x";
+    done(std::move(listing));
+  }
+  void head(std::string_view, std::stop_token, compat::buckets::Done<compat::buckets::Object>) override {}
+  void read(std::string_view, std::uint64_t, std::string_view, std::stop_token,
+            compat::buckets::Done<compat::buckets::Piece>) override {}
+  std::unique_ptr<compat::buckets::Upload> upload(std::string_view) override { return nullptr; }
+};
+
+TEST_CASE("a prefix has so many objects", "[imports]") {
+  compat::imports::Source source(std::make_shared<EndlessBucket>(), {.bucket = "b"});
+  const compat::jobs::Job job;
+  compat::jobs::Progress progress;
+  std::vector<std::string> log;
+  const std::stop_token stop;
+  const std::function<void()> wake = [] {};
+  compat::jobs::Run run{job, progress, log, stop, wake};
+  using Got = compat::imports::Source::Got;
+  std::size_t pages = 0;
+  Got got = Got::later;
+  for (; got == Got::later; ++pages) got = source.list(run);
+  CHECK(got == Got::failed);
+  CHECK(pages == compat::imports::objects_max / compat::buckets::listed_max + 1);
+  CHECK(source.failure().code == "InvalidArgument");
 }
 
 TEST_CASE("imports and bulk puts beside resets, restores, snapshots and drops leave a server that serves",

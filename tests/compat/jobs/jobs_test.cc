@@ -221,6 +221,21 @@ TEST_CASE("of too many jobs those that ended first are forgotten", "[jobs]") {
   CHECK(world.jobs->list(scope, Kind::table_import).size() == remembered_max);
 }
 
+TEST_CASE("a job's log has so many lines, of so many bytes", "[jobs]") {
+  JobsWorld world;
+  Script script;
+  script.step = [](Run& run) {
+    run.progress.done += 6'000;
+    for (int i = 0; i < 6'000; ++i) run.log.push_back(std::string(5000, 'x'));
+    return run.progress.done == 12'000 ? Step::ends({Status::completed}) : Step::goes_on();
+  };
+  const auto job = world.start(script);
+  world.scheduler->run();
+  const auto lines = world.jobs->log(*job);
+  CHECK(lines.size() == log_lines_max);
+  CHECK(lines.back().size() == log_line_bytes_max);
+}
+
 TEST_CASE("a job that ran when the server ended has failed, and that is reported", "[jobs]") {
   Directory directory;
   JobsWorld world({.directory = directory.path(), .reap = false});
