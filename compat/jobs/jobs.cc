@@ -317,6 +317,7 @@ std::optional<std::chrono::milliseconds> Jobs::step(Runner& runner) {
   std::vector<std::string> log;
   const std::stop_token stop = runner.stop.get_token();
   Run run{*before, progress, log, stop, runner.wake};
+  if (runner.failing) runner.work.reset();  // it lets go of what it holds before it is seen to have failed
   const Step step = runner.failing ? Step::ends(*runner.failing) : runner.work->step(run);
 
   log.resize(std::min(log.size(), log_lines_max - runner.log_lines));

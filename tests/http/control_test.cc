@@ -47,6 +47,34 @@ TEST_CASE("health is there where control is switched off") {
         Json{{"__type", "mayfly#NotFound"}, {"message", "The control API is switched off (--no-control)."}});
 }
 
+TEST_CASE("jobs are listed, and waited for") {
+  Running running;
+  CHECK(running.ask(http_request("GET", "/_mayfly/jobs")).body == R"({"jobs":[]})");
+  CHECK(
+      running.ask(http_request("POST", "/_mayfly/jobs/await", json_body, R"({"timeout_seconds":5})")).body ==
+      R"({"settled":true,"unfinished":[]})");
+  const HttpAnswer missing = running.ask(http_request("GET", "/_mayfly/jobs/7/log"));
+  CHECK(missing.status == 404);
+  CHECK(error_of(missing)["message"] == "Account 000000000000 has no job 7.");
+  running.execute(
+      "ImportTable",
+      R"({"S3BucketSource":{"S3Bucket":"nobodys"},"InputFormat":"ION","TableCreationParameters":{)"
+      R"("TableName":"ghost","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[)"
+      R"({"AttributeName":"id","AttributeType":"S"}],"KeySchema":[{"AttributeName":"id","KeyType":"HASH"}]}})");
+  CHECK(Json::parse(
+            running.ask(http_request("POST", "/_mayfly/jobs/await", json_body, "{}")).body)["settled"] ==
+        true);
+  const Json jobs = Json::parse(running.ask(http_request("GET", "/_mayfly/jobs")).body)["jobs"];
+  REQUIRE(jobs.size() == 1);
+  CHECK(jobs[0]["kind"] == "import");
+  CHECK(jobs[0]["status"] == "FAILED");
+  CHECK(jobs[0]["percent"] == 100);
+  CHECK(jobs[0]["failure_code"] == "S3NoSuchBucket");
+  const std::string id = jobs[0]["id"];
+  CHECK(Json::parse(running.ask(http_request("GET", "/_mayfly/jobs/" + id)).body) == jobs[0]);
+  CHECK(running.ask(http_request("GET", "/_mayfly/jobs/" + id + "/log")).body == R"({"lines":[]})");
+}
+
 TEST_CASE("what is no call of the control API gets 404, and another method 405 with those that there are") {
   Running running;
   const HttpAnswer missing = running.ask(http_request("GET", "/_mayfly/nothing"));

@@ -108,6 +108,53 @@ class Imports(unittest.TestCase):
                 self.assertEqual(self.items(name + "-table"), wanted)
         self.assertEqual(len(self.dynamodb.list_imports()["ImportSummaryList"]), 4)
 
+    def test_what_was_exported_is_imported_again_item_for_item(self):
+        self.dynamodb.create_table(TableName="carts", **TABLE)
+        self.dynamodb.update_continuous_backups(
+            TableName="carts", PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True}
+        )
+        values = [
+            {"S": 'quotes " and \\ and \n and ü \U0001f409'},
+            {"N": "-1.5"},
+            {"N": "12345678901234567890123456789012345678"},
+            {"N": "0.000001"},
+            {"N": "1" + "0" * 20},
+            {"B": bytes(range(256))},
+            {"SS": ["a", "b"]},
+            {"NS": ["1", "2.5"]},
+            {"BS": [b"\x00", b"\xff"]},
+            {"BOOL": False},
+            {"NULL": True},
+            {"L": [{"S": ""}, {"M": {"x y": {"L": []}}}]},
+            {"M": {"1": {"N": "1"}, "true": {"BOOL": True}, "": {"S": "no name"}}},
+        ]
+        for number in range(200):
+            self.dynamodb.put_item(
+                TableName="carts", Item={"id": {"S": str(number)}, "value": values[number % len(values)]}
+            )
+        wanted = self.items("carts")
+        for format in "DYNAMODB_JSON", "ION":
+            with self.subTest(format):
+                arn = self.dynamodb.export_table_to_point_in_time(
+                    TableArn="arn:aws:dynamodb:us-east-1:000000000000:table/carts",
+                    S3Bucket="out",
+                    S3Prefix="exports",
+                    ExportFormat=format,
+                )["ExportDescription"]["ExportArn"]
+                self.assertTrue(self.server.control("POST", "jobs/await", {"timeout_seconds": 60})["settled"])
+                export = self.dynamodb.describe_export(ExportArn=arn)["ExportDescription"]
+                self.assertEqual(export["ExportStatus"], "COMPLETED", export)
+                again = self.dynamodb.import_table(
+                    S3BucketSource={"S3Bucket": "out", "S3KeyPrefix": f"exports/AWSDynamoDB/{arn.split('/')[-1]}/data/"},
+                    InputFormat=format,
+                    InputCompressionType="GZIP",
+                    TableCreationParameters={"TableName": "again-" + format, **TABLE},
+                )["ImportTableDescription"]["ImportArn"]
+                shown = self.over(again)
+                self.assertEqual(shown["ImportStatus"], "COMPLETED", shown)
+                self.assertEqual(shown["ImportedItemCount"], 200)
+                self.assertEqual(self.items("again-" + format), wanted)
+
     def test_bad_lines_of_csv_are_counted_and_logged_and_the_good_ones_are_there(self):
         self.bucket.put("a.csv", b"id,n\n1,one\n,two\n3,three,3\n4,four\n")
         self.bucket.put("b.csv", b'id,n\n5,"five\n')
