@@ -1,5 +1,6 @@
 #include "compat/data_files/dynamodb_json.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "compat/wire/attribute_value_json.h"
@@ -11,6 +12,8 @@ namespace {
 
 constexpr Member line_members[] = {{"Item", &shapes::attribute_map}};
 constexpr Shape line_shape = structure("Item", line_members);
+
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 Record unreadable(std::string what) {
   return Unexpected{BadRecord{.what = std::move(what), .ends_file = true}};
@@ -30,25 +33,57 @@ Record read_dynamodb_json(std::string_view text) {
   return *std::move(read);
 }
 
+void JsonLinesReader::look(char c) {
+  if (in_string_) {
+    in_string_ = escaped_ || c != '"';
+    escaped_ = !escaped_ && c == '\\';
+    return;
+  }
+  if (c == '{') {
+    ++depth_;
+  } else if (depth_ == 0) {
+    is_object_ = is_space(c);
+  } else if (c == '"') {
+    in_string_ = true;
+  } else if (c == '}' && --depth_ == 0) {
+    object_end_ = looked_at_ + 1;
+  }
+}
+
+std::optional<std::size_t> JsonLinesReader::find_end(std::string_view rest, bool last) {
+  for (; looked_at_ < rest.size() && looked_at_ <= record_bytes_max; ++looked_at_) {
+    const char c = rest[looked_at_];
+    if (c == '\n') return looked_at_;
+    if (object_end_ && c == '{') return object_end_;
+    if (object_end_ && !is_space(c)) {
+      object_end_.reset();
+      is_object_ = false;
+    }
+    if (is_object_ && !object_end_) look(c);
+  }
+  if (looked_at_ > record_bytes_max) return looked_at_;
+  return last ? std::optional(rest.size()) : std::nullopt;
+}
+
 std::optional<Record> JsonLinesReader::next(Text& text, bool last) {
   for (;;) {
     const std::string_view rest = text.rest();
     const std::uint64_t line = text.line(), offset = text.offset();
-    auto end = rest.find('\n', looked_at_);
-    if (end == rest.npos && last) end = rest.size();
+    const auto end = find_end(rest, last);
+    if (!end || rest.empty()) return std::nullopt;
     std::optional<Record> record;
-    if (std::min(end, rest.size()) > record_bytes_max) {
+    if (*end > record_bytes_max) {
       record = unreadable("The line is too long for an item");
-    } else if (end == rest.npos || rest.empty()) {
-      looked_at_ = rest.size();
-      return std::nullopt;
-    } else if (const std::string_view found = rest.substr(0, end);
-               found.find_first_not_of(" \t\r") != found.npos) {
+    } else if (const std::string_view found = rest.substr(0, *end);
+               !std::all_of(found.begin(), found.end(), is_space)) {
       record = read_dynamodb_json(found);
       if (keeps_json_ && *record) json_ = found;
     }
-    looked_at_ = 0;
-    text.pass(std::min(end, rest.size() - 1) + 1);
+    looked_at_ = depth_ = 0;
+    in_string_ = escaped_ = false;
+    is_object_ = true;
+    object_end_.reset();
+    text.pass(*end + (*end < rest.size() && rest[*end] == '\n' ? 1 : 0));
     if (!record) continue;
     if (!*record) {
       record->error().line = line;

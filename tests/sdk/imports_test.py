@@ -188,14 +188,6 @@ class Imports(unittest.TestCase):
         self.assertEqual(self.over(arn)["FailureCode"], "S3NoSuchBucket")
         self.assertEqual(self.dynamodb.list_tables()["TableNames"], [])
 
-    def test_of_imports_of_one_table_at_once_one_makes_it(self):
-        self.bucket.put("a.json", lines({"id": {"S": str(n)}} for n in range(20_000)))
-        arns = [self.start("carts", "a", ClientToken=str(n)) for n in range(2)]
-        ended = [self.over(arn) for arn in arns]
-        self.assertEqual(sorted(each["ImportStatus"] for each in ended), ["COMPLETED", "FAILED"])
-        self.assertEqual([each["FailureCode"] for each in ended if "FailureCode" in each], ["TableAlreadyExists"])
-        self.assertEqual(len(self.items("carts")), 20_000)
-
     def test_while_it_is_imported_a_table_is_creating_and_nobody_changes_it(self):
         self.bucket.put("a.json", lines({"id": {"S": str(n)}, "x": {"S": "x" * 300}} for n in range(60_000)))
         arn = self.start("carts", "")

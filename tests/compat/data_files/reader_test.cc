@@ -45,6 +45,20 @@ const std::string no_ion = "The text is no Ion of an Item\n";
 
 }  // namespace
 
+TEST_CASE("a line of DYNAMODB_JSON may have several items, wherever the file is cut") {
+  const std::string one = R"({"Item":{"id":{"S":"}{\"{"}}})", two = R"({"Item":{"id":{"S":"2"}}})";
+  const std::string one_shown = one.substr(8, one.size() - 9) + "\n",
+                    two_shown = two.substr(8, two.size() - 9) + "\n";
+  const std::string text = one + two + " \t" + one + "\r\n" + two + one;
+  const std::string expected = one_shown + two_shown + one_shown + two_shown + one_shown;
+  for (std::size_t chunk = 1; chunk <= text.size(); ++chunk)
+    CHECK(shown(read_file({}, text, chunk)) == expected);
+  CHECK(json_lines(one + two + "x\n" + two) ==
+        one_shown + "!!line 1, offset " + std::to_string(one.size()) + ": The line is not JSON\n");
+  CHECK(json_lines("x" + one + two) == "!!line 1, offset 0: The line is not JSON\n");
+  CHECK(json_lines("{\n" + two) == "!!line 1, offset 0: The line is not JSON\n");
+}
+
 TEST_CASE("a record of a bulk put is kept as JSON with its condition, of Ion, too") {
   const auto jsons = [](Format format, std::string text) {
     Reader reader({.format = format, .with_conditions = true});
@@ -58,9 +72,9 @@ TEST_CASE("a record of a bulk put is kept as JSON with its condition, of Ion, to
       R"({"Item":{"id":{"S":"1"}},"ConditionExpression":"#v < :v","ExpressionAttributeNames":{"#v":"v"},)"
       R"("ExpressionAttributeValues":{":v":{"N":"7"}}})";
   CHECK(jsons(Format::dynamodb_json, json + "\nnonsense") == json + "\n!\n");
-  CHECK(jsons(Format::ion, R"($ion_1_0 {Item:{id:"1"},ConditionExpression:"#v < :v",)"
-                           R"(ExpressionAttributeNames:{'#v':"v"},ExpressionAttributeValues:{':v':7}})") ==
-        json + "\n");
+  CHECK(jsons(Format::ion,
+              R"($ion_1_0 {Item:{id:"1"},ConditionExpression:"#v < :v",)"
+              R"(ExpressionAttributeNames:{'#v':"v"},ExpressionAttributeValues:{':v':7}})") == json + "\n");
   CHECK(jsons(Format::ion, R"({ConditionExpression:"a"})") == "!\n");
   CHECK(jsons(Format::ion, R"({Item:{id:"1"},ConditionExpression:7})") == "!\n");
   CHECK(jsons(Format::ion, R"({Item:{id:"1"},ExpressionAttributeNames:{'#v':7}})") == "!\n");

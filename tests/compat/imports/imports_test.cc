@@ -121,6 +121,22 @@ TEST_CASE("a restore or a reset beside an import ends it, and nothing of it is w
   CHECK(world.count() < 500);
 }
 
+TEST_CASE("of imports of one table at once all are accepted, and one makes it", "[imports]") {
+  ImportWorld world;
+  world.file("a", 1000);
+  const std::vector<std::string> arns{world.start_import(), world.start_import(), world.start_import()};
+  world.scheduler->run();
+  int completed = 0;
+  for (const std::string& arn : arns) {
+    const Json ended = world.describe_import(arn);
+    completed += ended["ImportStatus"] == "COMPLETED";
+    if (ended["ImportStatus"] == "FAILED") CHECK(ended["FailureCode"] == "TableAlreadyExists");
+  }
+  CHECK(completed == 1);
+  CHECK(world.emulator->ok("DescribeTable", {{"TableName", "carts"}})["Table"]["TableStatus"] == "ACTIVE");
+  CHECK(world.count() == 1000);
+}
+
 TEST_CASE("objects that change or go while they are imported are an error each", "[imports]") {
   ImportWorld world;
   for (const char* const name : {"a", "b", "c"}) world.file(name, 100);
