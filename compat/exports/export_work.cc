@@ -57,6 +57,9 @@ Step ExportWork::step(jobs::Run& run) {
   records_left_ = step_records_max, bytes_left_ = step_bytes_max, steps_left_ = step_filter_steps_max;
   auto outcome = go_on(run);
   if (outcome) return *std::move(outcome);
+  // What is half written is gone before anybody is told.
+  object_.reset();
+  file_.reset();
   return Step::ends({jobs::Status::failed, buckets::failure_code(outcome.error()),
                      buckets::failure_message(outcome.error())});
 }
