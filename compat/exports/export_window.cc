@@ -23,10 +23,9 @@ Unexpected<Error> not_enabled(const engine::Table& table) {
 }
 
 Result<Instant> resolve_time(const Context& context, const engine::LiveTable& live,
-                             const engine::Table& table, const ExportRequest& asked) {
+                             const engine::Table& table, const ExportRequest& asked, Instant now) {
   const auto window = context.backups.window(live);
   if (!window) return not_enabled(table);
-  const Instant now = context.now();
   if (!asked.time) return now;
   if (*asked.time > now || *asked.time < table.created)
     return error::invalid_export_time("Export Time is invalid");
@@ -35,8 +34,7 @@ Result<Instant> resolve_time(const Context& context, const engine::LiveTable& li
 }
 
 Result<Instant> resolve_period(const Context& context, const engine::LiveTable& live,
-                               const engine::Table& table, const ExportRequest& asked) {
-  const Instant now = context.now();
+                               const engine::Table& table, const ExportRequest& asked, Instant now) {
   if (*asked.from < table.created) {
     return error::invalid_export_time(
         "Incremental export period from time cannot be less than the table creation time : " +
@@ -69,10 +67,10 @@ Unexpected<Error> export_time_unavailable() {
 }
 
 Result<Instant> resolve_window(const Context& context, const engine::LiveTable& table,
-                               const ExportRequest& asked) {
+                               const ExportRequest& asked, Instant now) {
   const auto description = table.description();
-  return asked.incremental() ? resolve_period(context, table, *description, asked)
-                             : resolve_time(context, table, *description, asked);
+  return asked.incremental() ? resolve_period(context, table, *description, asked, now)
+                             : resolve_time(context, table, *description, asked, now);
 }
 
 std::unique_ptr<Records> records_of(const Context& context, const engine::LiveTable& table,

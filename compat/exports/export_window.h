@@ -1,6 +1,7 @@
 // Which past a request asks for, and whether it can be gone back to.
 //
-//   TRY(asked.until, resolve_window(context, *table, asked));     // then records_of stands on it
+//   TRY(asked.until, resolve_window(context, *table, asked, job.started));
+//   const auto records = records_of(context, *table, asked);
 //
 // Rules, messages and their order: measured on AWS in October 2026 (aws-controllers-k8s/dynamodb-controller,
 // DDB-EXPORT-001, 003, 004 and 019), but for what docs/differences.md says was not.
@@ -19,10 +20,11 @@ namespace mayfly::compat::exports {
 inline constexpr engine::Instant window_ms_min = 15 * 60 * 1000;
 inline constexpr engine::Instant window_ms_max = 24 * 60 * 60 * 1000;
 
-// ExportRequest's `until`. PointInTimeRecoveryUnavailableException "Point in time recovery is not enabled for
-// table 'carts'", InvalidExportTimeException "Export Time is invalid" and others.
+// ExportRequest's `until`, of an export that begins `now`. PointInTimeRecoveryUnavailableException "Point in
+// time recovery is not enabled for table 'carts'", InvalidExportTimeException "Export Time is invalid" and
+// others.
 Result<engine::Instant> resolve_window(const Context& context, const engine::LiveTable& table,
-                                       const ExportRequest& asked);
+                                       const ExportRequest& asked, engine::Instant now);
 
 // What the export reads; nullptr: recovery was switched off meanwhile, or gave the instant up. Requires:
 // `until` is resolved.

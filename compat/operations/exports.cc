@@ -96,14 +96,14 @@ Result<void> start(Context& context, const json::Value& request, json::Writer& o
 
   // From here on the past is held, whatever becomes of the table. A request that was made before is answered
   // as it was, also if its instant has gone by now; so what is wrong with that is said last.
-  auto until = exports::resolve_window(context, *live, asked);
+  jobs::Job job = context.jobs.draft(context.scope, jobs::Kind::table_export);
+  auto until = exports::resolve_window(context, *live, asked, job.started);
   std::unique_ptr<exports::Records> records;
   if (until) {
     asked.until = *until;
     records = exports::records_of(context, *live, asked);
     if (records == nullptr) until = exports::export_time_unavailable();
   }
-  jobs::Job job = context.jobs.draft(context.scope, jobs::Kind::table_export);
   job.arn = exports::export_arn(asked.table_arn, job.id);
   job.table_name = table->name;
   job.table_uuid = table->uuid;
