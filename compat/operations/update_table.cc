@@ -526,6 +526,7 @@ Table announced(const Table& before, Table after, const Billing& billing, engine
 Result<void> run(Context& context, const Value& request, json::Writer& out) {
   CHECK_OK(check_table_update(request));
   TRY(const auto name, resolve_table_name(context, *string_member(request, "TableName")));
+  if (is_being_restored(context, name)) return named_table_not_found(name);
   CHECK_OK(check_settled(context, name));
   TRY(const auto table, find_named_table(context, name));
   const auto before = table->description();
