@@ -116,8 +116,8 @@ class Database {
   // No tables, streams or snapshots, and the clock as it begins.
   void reset(std::string_view account);
 
-  // --- tables. `create` fills in ids, a UUID where there is none, and creation times; nullptr: the name is taken, or the account has as
-  // many in the region as it may.
+  // --- tables. `create` fills in ids, a UUID where there is none, and creation times; nullptr: the name is
+  // taken, or the account has as many in the region as it may.
   std::shared_ptr<LiveTable> create_table(Table table, std::size_t tables_max = no_limit);
   [[nodiscard]] std::shared_ptr<LiveTable> find_table(const Scope& scope, std::string_view name) const;
   // Sorted names after `start_after`, at most `limit`.

@@ -254,6 +254,8 @@ Result<Restores::Started> Restores::start(const Context& context, engine::Table 
 }
 
 Restores::Went Restores::fill(Job& job, std::size_t items_max) {
+  if (!job.from) job.from = source_of(job.origin);
+  if (!job.from) return Went::gone;
   std::stop_source enough;
   const auto filled =
       engine::fill(database_, *job.from, job.table, enough.get_token(), [&](const engine::Filled& so_far) {
