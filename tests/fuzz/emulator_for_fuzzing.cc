@@ -3,10 +3,14 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "compat/wire/attribute_value_json.h"
 #include "compat/wire/json.h"
 #include "compat/wire/json_tree.h"
+#include "engine/index_entries.h"
 #include "engine/random.h"
+#include "engine/transaction.h"
 #include "tests/fuzz/must.h"
+#include "tests/fuzz/pieces.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -15,9 +19,11 @@ namespace {
 using json::Value;
 
 // Requests make more work than they cost: a bound of what is done for them when they are over.
-constexpr int steps_max = 1000;
-// A stream remembers what restores took back of it, and each costs more than the one before.
-constexpr int restores_max = 16;
+constexpr int steps_max = 200;
+// In a long run: after one of so many inputs all that is stored is verified.
+constexpr std::size_t inputs_for_a_verification = 32;
+// Of one database. What was erased in it makes reading slower.
+constexpr int worlds_max = 256;
 // Of one answer, values that later requests may have.
 constexpr std::size_t remembered_bytes_max = 4096;
 
@@ -38,13 +44,17 @@ constexpr std::string_view tables[] = {
           {"AttributeName":"at","KeyType":"RANGE"}],
           "Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["m"]}}]})"};
 
-constexpr std::string_view items[] = {
-    R"({"TableName":"short","Item":{"id":{"S":"a"},"n":{"N":"1"},"ttl":{"N":"1700000060"},
-        "l":{"L":[{"N":"1"},{"M":{"b":{"L":[{"S":"x"}]}}}]},"ss":{"SS":["a","b"]}}})",
-    R"({"TableName":"short","Item":{"id":{"S":"b"},"n":{"N":"1"},"m":{"M":{"x":{"N":"2"}}}}})",
-    R"({"TableName":"long","Item":{"id":{"S":"a"},"at":{"N":"1"},"b":{"B":"YQ=="},"s":{"S":"x"},"m":{"NULL":true}}})",
-    R"({"TableName":"long","Item":{"id":{"S":"a"},"at":{"N":"2"},"s":{"S":"x"},"bool":{"BOOL":true}}})",
-    R"({"TableName":"long","Item":{"id":{"S":"b"},"at":{"N":"-1.5"},"c":{"B":""},"ns":{"NS":["1","2"]}}})"};
+struct ItemText {
+  std::size_t table;
+  std::string_view json;
+};
+constexpr ItemText items[] = {
+    {0, R"({"id":{"S":"a"},"n":{"N":"1"},"ttl":{"N":"1700000060"},
+            "l":{"L":[{"N":"1"},{"M":{"b":{"L":[{"S":"x"}]}}}]},"ss":{"SS":["a","b"]}})"},
+    {0, R"({"id":{"S":"b"},"n":{"N":"1"},"m":{"M":{"x":{"N":"2"}}}})"},
+    {1, R"({"id":{"S":"a"},"at":{"N":"1"},"b":{"B":"YQ=="},"s":{"S":"x"},"m":{"NULL":true}})"},
+    {1, R"({"id":{"S":"a"},"at":{"N":"2"},"s":{"S":"x"},"bool":{"BOOL":true}})"},
+    {1, R"({"id":{"S":"b"},"at":{"N":"-1.5"},"c":{"B":""},"ns":{"NS":["1","2"]}})"}};
 
 constexpr engine::Instant start = 1'700'000'000'000;
 
@@ -55,6 +65,32 @@ FuzzedEmulator& FuzzedEmulator::get() {
   return *emulator;
 }
 
+// What requests make is described once; worlds are made of the descriptions.
+FuzzedEmulator::FuzzedEmulator() {
+  open();
+  const auto make = [this](std::string_view operation, std::string_view body) {
+    const auto answer = execute(operation, body);
+    must(answer.status == 200, "tables are made", answer.body);
+  };
+  for (const auto table : tables) make("CreateTable", table);
+  make("UpdateTimeToLive",
+       R"({"TableName":"short","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
+  for (const char* name : {"short", "long"}) {
+    engine::Table table = *emulator_->database().find_table(scope_, name)->description();
+    table.next_index_id = engine::Table().next_index_id;
+    for (engine::Index& index : table.indexes) index.id = 0;
+    first_tables_.push_back(std::move(table));
+  }
+  for (const ItemText& text : items) {
+    const auto document = json::parse(text.json);
+    auto item = compat::read_item(document->root());
+    must(bool(item), "an item of ours is one", text.json);
+    first_items_.push_back({text.table, *std::move(item)});
+  }
+  open();
+  make_world();
+}
+
 void FuzzedEmulator::open() {
   emulator_.reset();
   const auto clock = std::make_shared<SteppedClock>(start);
@@ -63,21 +99,44 @@ void FuzzedEmulator::open() {
   options.database.clock = clock;
   options.database.random = std::make_shared<engine::SeededRandom>(1);
   options.database.make_scheduler = [this](std::size_t) { return scheduler_; };
+  options.database.write_fails = [this] {
+    changed_ = true;
+    return false;
+  };
   options.collection_bytes_max = 16 * 1024;
   auto opened = compat::Emulator::open(std::move(options));
   must(bool(opened), "the emulator can be opened");
   emulator_ = *std::move(opened);
-  const auto make = [this](std::string_view operation, std::string_view body) {
-    const auto answer = execute(operation, body);
-    must(answer.status == 200, "tables and items are made", answer.body);
-  };
-  for (const auto table : tables) make("CreateTable", table);
-  make("UpdateTimeToLive",
-       R"({"TableName":"short","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
-  for (const auto item : items) make("PutItem", item);
+  worlds_ = 0;
+}
+
+void FuzzedEmulator::make_world() {
+  engine::Database& database = emulator_->database();
+  std::vector<std::shared_ptr<engine::LiveTable>> made;
+  for (const engine::Table& table : first_tables_) {
+    made.push_back(database.create_table(table));
+    must(made.back() != nullptr, "tables are made", table.name);
+  }
+  engine::Transaction transaction(database, engine::Cause::user);
+  std::vector<engine::Transaction::Slot> slots;
+  for (const FirstItem& first : first_items_)
+    slots.push_back(
+        transaction.add(made[first.table], engine::table_key(first_tables_[first.table].keys, first.item)));
+  must(transaction.lock(), "items are made");
+  for (std::size_t i = 0; i < slots.size(); ++i) transaction.put(slots[i], first_items_[i].item);
+  transaction.commit();
+  snapshot_.reset();
+  changed_ = false;
+  ++worlds_;
+}
+
+void FuzzedEmulator::begin(std::string_view input) {
+  LongRun& run = LongRun::get();
+  run.add(input);
+  verifies_ = !run.is_long() || choice(input, inputs_for_a_verification) == 0;
+  if (!verifies_ || snapshot_) return;
   snapshot_ = emulator_->database().take_snapshot(scope_.account);
   changed_ = false;
-  restores_ = 0;
 }
 
 compat::Answer FuzzedEmulator::execute(std::string_view operation, std::string_view body) {
@@ -89,13 +148,10 @@ compat::Answer FuzzedEmulator::execute(std::string_view operation, std::string_v
        answer.body);
   if (!answer.body.empty()) {
     must(json::parse(answer.body) != nullptr, "an answer is JSON", answer.body);
-    must(json::parse_tree(answer.body).has_value(), "an answer is JSON for whoever has doubles", answer.body);
+    must(!verifies_ || json::parse_tree(answer.body).has_value(), "an answer is JSON for whoever has doubles",
+         answer.body);
   }
-  if (answer.status == 200) {
-    remember(answer.body);
-    const compat::Operation* const done = compat::find_operation(target);
-    changed_ = changed_ || done->access != compat::Access::reads;
-  }
+  if (answer.status == 200) remember(answer.body);
   return answer;
 }
 
@@ -135,17 +191,29 @@ void FuzzedEmulator::advance(std::chrono::milliseconds by) {
   (void)emulator_->database().advance_by(scope_.account, by);
 }
 
+void FuzzedEmulator::verify() {
+  const std::string wrong = inconsistency(emulator_->database());
+  must(wrong.empty(), "all that is stored belongs together", wrong);
+}
+
 void FuzzedEmulator::finish() {
   remembered_.clear();
-  if (!std::exchange(changed_, false)) return;
+  if (!changed_) return;
   engine::Database& database = emulator_->database();
   for (int step = 0; step < steps_max && scheduler_->step_one(); ++step) {}
-  // What is restored is looked at after the next input.
-  const std::string wrong = inconsistency(database);
-  must(wrong.empty(), "all that is stored belongs together", wrong);
-  if (++restores_ == restores_max) return open();
-  must(database.restore_snapshot(scope_.account, snapshot_), "the first state can be had again");
+  if (verifies_) {
+    verify();
+    must(database.restore_snapshot(scope_.account, *snapshot_), "the first state can be had again");
+    verify();
+  }
+  database.reset(scope_.account);
   emulator_->table_changes().settle_all(scope_.account);
+  if (worlds_ >= worlds_max) {
+    verify();  // of what is gone nothing is left
+    open();
+    LongRun::get().begin_anew();
+  }
+  make_world();
 }
 
 }  // namespace mayfly::testing

@@ -16,7 +16,8 @@
 namespace mayfly::testing {
 namespace {
 
-constexpr int steps_max = 40;
+// A fuzzer puts together what is worth it, and shorter.
+constexpr int steps_max = 12;
 
 void run(FuzzedEmulator& emulator, std::string_view step) {
   if (step.starts_with("> ")) {
@@ -36,6 +37,7 @@ void run(FuzzedEmulator& emulator, std::string_view step) {
 
 void fuzz_requests(std::string_view input) {
   FuzzedEmulator& emulator = FuzzedEmulator::get();
+  emulator.begin(input);
   for (int steps = 0; steps < steps_max && !input.empty(); ++steps) {
     auto end = input.find('\n');
     while (end < input.size() && input.substr(end + 1, 2) != "> " && input.substr(end + 1, 2) != "@ ")

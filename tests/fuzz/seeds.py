@@ -11,7 +11,7 @@ import sys
 
 SCRIPTS = pathlib.Path(__file__).resolve().parent.parent / "scripts"
 STREAMS = ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")
-REQUESTS_MAX = 12  # of one input: a fuzzer changes short ones sooner
+REQUESTS_MAX = 5  # of one input: a fuzzer changes short ones sooner
 
 
 class Seeds:

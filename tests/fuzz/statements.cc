@@ -57,6 +57,7 @@ void fuzz_statements(std::string_view input) {
   if (json::parse(member + "}") == nullptr) return;  // no UTF-8
   if (places > 0) member += R"(,"Parameters":)" + parameters_json(places);
   FuzzedEmulator& emulator = FuzzedEmulator::get();
+  emulator.begin(input);
   const auto run = [&](std::string_view operation, const std::string& body) {
     const auto answer = emulator.execute(operation, body);
     must(parsed || answer.status == 400 || operation == "BatchExecuteStatement",

@@ -97,7 +97,10 @@ void try_operation(std::string_view text) {
   json::append_escaped(quoted, text);
   if (json::parse(quoted) == nullptr) return;  // no UTF-8
   const auto& [operation, before] = operations[choice(text, std::size(operations))];
-  FuzzedEmulator::get().execute(operation, std::string(before) + quoted + "}");
+  FuzzedEmulator& emulator = FuzzedEmulator::get();
+  emulator.begin(text);
+  emulator.execute(operation, std::string(before) + quoted + "}");
+  emulator.finish();
 }
 
 }  // namespace
