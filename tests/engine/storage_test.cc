@@ -233,7 +233,7 @@ TEST_CASE("a directory that a version with another format wrote is refused", "[s
   const Directory directory;
   const std::string path = directory.path() + "/data";
   put(*open({.directory = path}), "k", "v");
-  std::ofstream(path + "/MAYFLY") << "Mayfly's data, format 3\n";
+  std::ofstream(path + "/MAYFLY") << "Mayfly's data, format 4\n";
   const auto opened = Storage::open({.directory = path});
   REQUIRE_FALSE(opened);
   CHECK(opened.error() ==
