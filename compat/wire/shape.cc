@@ -80,8 +80,9 @@ Result<void> check_number(const Shape& shape, const Value& value, std::string_vi
   if (shape.type == Type::decimal) return {};
   if (!is_integral(value.number_text())) return {};  // its fraction is cut off
   const auto text = value.number_text();
-  const bool fits = shape.type == Type::long_integer ? engine::whole_number<std::int64_t>(text).has_value()
-                                                     : engine::whole_number<std::int32_t>(text).has_value();
+  // A date has seconds beyond 2038.
+  const bool fits = shape.type == Type::integer ? engine::whole_number<std::int32_t>(text).has_value()
+                                                : engine::whole_number<std::int64_t>(text).has_value();
   if (!fits)
     return error::serialization(std::string(text) + " cannot be converted to " + std::string(java_name));
   return {};
