@@ -321,6 +321,7 @@ TEST_CASE("jobs are shown with a bar, until they are over if that is asked for")
           R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"}})");
   CHECK(printed({"jobs", "--watch", "--url", url}) ==
         "import   ghost  [####################] 100 %  FAILED  S3NoSuchBucket\n");
+  CHECK(server.end(SIGTERM) == 0);
 }
 
 TEST_CASE("tail prints what happens, without colour where nobody sees it, and ends with the server") {
