@@ -105,8 +105,8 @@ TEST_CASE("a restore or a reset beside an import ends it, and nothing of it is w
     CHECK(database.restore_snapshot(account, empty));
   }
   world.scheduler->run();
-  CHECK(world.emulator->ok("ListTables", {})["TableNames"].empty());
-  CHECK(world.emulator->ok("ListImports", {})["ImportSummaryList"].empty());
+  CHECK(world.emulator->ok("ListTables", Json::object())["TableNames"].empty());
+  CHECK(world.emulator->ok("ListImports", Json::object())["ImportSummaryList"].empty());
   CHECK(world.emulator->emulator().table_changes().find(world.emulator->scope, "carts") == std::nullopt);
 
   if (resets) return;
@@ -237,7 +237,7 @@ TEST_CASE("no more imports and bulk puts are under way than may be", "[imports]"
   CHECK(world.emulator->refused("StartBulkPutItems", put_carts) ==
         "Subscriber limit exceeded: There is a limit of 50 concurrent bulk operations");
   world.scheduler->run();
-  CHECK(world.emulator->ok("ListTables", {})["TableNames"].size() == 51);
+  CHECK(world.emulator->ok("ListTables", Json::object())["TableNames"].size() == 51);
   world.emulator->ok("ImportTable", request);
 }
 
