@@ -14,7 +14,7 @@ namespace {
 
 TEST_CASE("an operation that is not there is told at once") {
   TestEmulator emulator;
-  CHECK(emulator.run("ImportTable", "not JSON") ==
+  CHECK(emulator.run("RenameTable", "not JSON") ==
         R"(400 {"__type":"com.amazon.coral.service#UnknownOperationException"})");
   CHECK(emulator.emulator().execute(emulator.scope, "", "{}").status == 400);
   CHECK(emulator.emulator().execute(emulator.scope, "DynamoDBStreams_20120810.PutItem", "{}").status == 400);
