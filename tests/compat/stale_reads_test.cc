@@ -40,7 +40,7 @@ struct Carts : TestEmulator {
   Carts() {
     REQUIRE(execute("CreateTable", create_carts).status == 200);
     put(item(1, 1));
-    put(item(2, 1));
+    put(item(2, 1, "u", "tue"));
   }
   void put(const json& item) { ok("PutItem", {{"TableName", "carts"}, {"Item", item}}); }
   json control(std::string_view method, std::string_view path, const json& body) {
