@@ -21,10 +21,10 @@ Unexpected<Error> wrong(std::string_view name, std::string_view what) {
   return error::validation(std::string(name) + " must be " + std::string(what) + ".");
 }
 
-// Numbers that JSON has no digits too many for.
+// A bound, as people write it: 600000, not 6e+05.
 std::string print(double value) {
   char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::fixed).ptr;
   return {text, end};
 }
 
