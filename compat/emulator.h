@@ -71,7 +71,7 @@ class Emulator {
   [[nodiscard]] kinesis::Destinations& kinesis() { return *kinesis_; }
   [[nodiscard]] jobs::Jobs& jobs() { return *jobs_; }
   [[nodiscard]] const backups::Backups& backups() const { return *backups_; }
-  [[nodiscard]] const backups::Restores& restores() const { return *restores_; }
+  [[nodiscard]] backups::Restores& restores() { return *restores_; }
   [[nodiscard]] triggers::Triggers& triggers() { return *triggers_; }
   [[nodiscard]] const buckets::Buckets& buckets() const { return *buckets_; }
   [[nodiscard]] const std::string& region() const { return region_; }

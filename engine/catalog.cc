@@ -253,7 +253,7 @@ std::shared_ptr<LiveTable> Catalog::create(Table table, std::size_t tables_max) 
   if (find(scope, table.name) || count(scope) >= tables_max) return nullptr;
 
   table.id = next_table_;
-  table.uuid = random_uuid(random_);
+  if (table.uuid.empty()) table.uuid = random_uuid(random_);
   Account& account = accounts_.of(table.account);
   table.created = account.clock().now();
   table.recovery.reset();

@@ -52,8 +52,10 @@ Database::Parts::Parts(DatabaseOptions options_, std::unique_ptr<Storage> storag
       scheduler(options.make_scheduler(background_threads_max)),
       accounts(*storage_, *host_clock, options.account_clocks),
       before_images(*storage_),
-      catalog(*storage_, accounts, before_images, watermark, *random, options.stream_shards),
-      committer(*storage_, watermark, ChangeLog::last_sequence(*storage_, catalog.streams())),
+      points(*storage_),
+      catalog(*storage_, accounts, before_images, points, watermark, *random, options.stream_shards),
+      committer(*storage_, watermark,
+                std::max(ChangeLog::last_sequence(*storage_, catalog.streams()), points.last_number())),
       recent_writes(committer.feed()),
       change_log(*storage_, catalog, watermark),
       expiry(settled_window(*storage_, options.expiry_window_ms)),
@@ -236,11 +238,7 @@ std::shared_ptr<const Table> Database::update_table(const std::shared_ptr<LiveTa
 }
 
 bool Database::drop_table(const std::shared_ptr<LiveTable>& table) {
-  if (!parts_->catalog.drop(*table)) return false;
-  table->account().timers().forget(table->id());
-  parts_->failpoints.forget(*table);
-  parts_->recent_writes.forget(table->id());
-  return true;
+  return parts_->history->drop_table(table, nullptr);
 }
 
 // --- items

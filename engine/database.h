@@ -70,6 +70,7 @@ enum class ClockRefusal : std::uint8_t {
 
 class Failpoints;
 class Documents;
+class History;
 class RecentWrites;
 
 class Database {

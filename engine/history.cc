@@ -72,6 +72,7 @@ bool History::drop_table(const std::shared_ptr<LiveTable>& table, std::optional<
   if (!parts.catalog.drop(*table, last)) return false;
   table->account().timers().forget(table->id());
   parts.failpoints.forget(*table);
+  parts.recent_writes.forget(table->id());
   parts.history_trimmer->less_needed(table->id());  // instants need nothing of it any more
   return true;
 }

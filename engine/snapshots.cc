@@ -418,6 +418,7 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
     parts.before_images.written(erasure);
     account.rewind(kept.clock);
     account.keep_images({latest.log, latest.sequence});
+    parts.points.replace(account.id(), std::move(kept.points));
     parts.recent_writes.forget(account.id());
   });
   for (const auto& table : before) parts.failpoints.forget(*table);
@@ -518,6 +519,7 @@ void Snapshots::reset(Account& account) {
     parts.before_images.written(erasure);
     parts.accounts.begin_anew(account);
     set_heads(account, {});
+    parts.points.replace(account.id(), {});
     parts.recent_writes.forget(account.id());
   });
   for (const auto& table : before) parts.failpoints.forget(*table);

@@ -176,10 +176,6 @@ std::optional<Backups::Window> Backups::window(const engine::LiveTable& table) c
   return Window{earliest, std::max(earliest, latest), restorable->earliest};
 }
 
-std::size_t Backups::count() const {
-  std::size_t count = 0;
-  for (const std::string& account : engine::every_account(database_)) count += all(account).size();
-  return count;
-}
+std::size_t Backups::count() const { return database_.documents().list(document_kind).size(); }
 
 }  // namespace mayfly::compat::backups

@@ -37,12 +37,14 @@ bool same_backup(std::string_view a, std::string_view b) {
 class Announcement {
  public:
   Announcement(TableChanges& changes, const engine::Scope& scope, TableChange change)
-      : changes_(changes), scope_(scope), name_(change.shown->name) {
-    changes_.hold(scope_, std::move(change));
-  }
+      : changes_(changes),
+        scope_(scope),
+        name_(change.shown->name),
+        held_(changes_.try_hold(scope_, std::move(change))) {}
   ~Announcement() {
-    if (!stays_) changes_.drop(scope_, name_);
+    if (held_ && !stays_) changes_.drop(scope_, name_);
   }
+  [[nodiscard]] bool held() const { return held_; }  // false: the name is somebody else's already
   Announcement(const Announcement&) = delete;
   Announcement& operator=(const Announcement&) = delete;
 
@@ -55,6 +57,7 @@ class Announcement {
   TableChanges& changes_;
   const engine::Scope& scope_;
   const std::string name_;
+  const bool held_;
   bool stays_ = false;
 };
 
@@ -67,16 +70,31 @@ class Restores::Fills final : public engine::Task {
 
   void add(std::unique_ptr<Job> job) {
     const engine::Lock lock(mutex_);
+    under_way_.try_emplace(job->table, Known{job->scope, job->items_total});
     jobs_.push_back(std::move(job));
-    ++count_;
   }
   void forget(std::string_view account) {
-    const engine::Lock lock(mutex_);
-    count_ -= std::erase_if(jobs_, [&](const auto& job) { return job->scope.account == account; });
+    {
+      const engine::Lock lock(mutex_);
+      std::erase_if(jobs_, [&](const auto& job) { return job->scope.account == account; });
+      std::erase_if(under_way_, [&](const auto& one) { return one.second.scope.account == account; });
+    }
+    of_.ended_.ring();
   }
   [[nodiscard]] std::size_t count() const {
     const engine::Lock lock(mutex_);
-    return count_;
+    return under_way_.size();
+  }
+  [[nodiscard]] std::vector<Progress> progress(std::string_view account) const {
+    const engine::Lock lock(mutex_);
+    std::vector<Progress> shown;
+    for (const auto& [table, job] : under_way_) {
+      if (job.scope.account != account) continue;
+      const auto description = table->description();
+      shown.push_back({job.scope, description->name, description->created, table->counter(0).items.load(),
+                       job.items_total});
+    }
+    return shown;
   }
 
  private:
@@ -85,25 +103,25 @@ class Restores::Fills final : public engine::Task {
     if (job == nullptr) return Next::when_woken();
     const auto go_on = [&] {
       const auto request = of_.database_.begin_request(job->scope.account);
-      if (!of_.is_current(*job)) return ended();
+      if (!of_.is_current(*job)) return ended(*job);
       switch (of_.fill(*job, background_items)) {
         case Went::on: give_back(std::move(job)); return Next::at_once();
-        case Went::done: of_.finish(*job); return ended();
+        case Went::done: of_.finish(*job); return ended(*job);
         case Went::no_room:
           of_.report_("The restore of table " + job->table->description()->name +
                       " has no room in memory to go on: the table is removed.");
           of_.remove(*job);
-          return ended();
+          return ended(*job);
         case Went::gone:
           of_.report_(
               "The restore of table " + job->table->description()->name +
               " cannot go on after a failure, since what it came from is gone: the table is removed.");
           of_.remove(*job);
-          return ended();
+          return ended(*job);
         case Went::over: break;
       }
       of_.table_changes_.drop(job->scope, job->table->description()->name);
-      return ended();
+      return ended(*job);
     };
     return engine::attempt(go_on, [&](std::string_view why) {
       job->from.reset();
@@ -124,16 +142,24 @@ class Restores::Fills final : public engine::Task {
     const engine::Lock lock(mutex_);
     jobs_.push_back(std::move(job));
   }
-  Next ended() {
-    const engine::Lock lock(mutex_);
-    --count_;
+  Next ended(const Job& job) {
+    {
+      const engine::Lock lock(mutex_);
+      under_way_.erase(job.table);
+    }
+    of_.ended_.ring();
     return Next::at_once();
   }
 
   Restores& of_;  // ends the steps before it goes
   mutable engine::Mutex mutex_;
   std::deque<std::unique_ptr<Job>> jobs_ GUARDED_BY(mutex_);  // restores_max of an account at most
-  std::size_t count_ GUARDED_BY(mutex_) = 0;                  // of them and of the one that is being stepped
+  struct Known {
+    engine::Scope scope;
+    std::int64_t items_total;
+  };
+  // Theirs, and that of the one that is being stepped.
+  std::map<std::shared_ptr<engine::LiveTable>, Known> under_way_ GUARDED_BY(mutex_);
 };
 
 Restores::Restores(engine::Database& database, Backups& backups, TableChanges& table_changes,
@@ -176,6 +202,18 @@ std::optional<engine::HistoryCursor> Restores::source_of(const RestoreOrigin& or
   }
   if (source && source->gone()) source.reset();
   return source;
+}
+
+std::int64_t Restores::items_of(const RestoreOrigin& origin) const {
+  if (!origin.backup_arn.empty()) {
+    const auto point = database_.history().find_point(static_cast<engine::PointId>(origin.point));
+    return point ? point->items : 0;
+  }
+  for (const auto& table : engine::every_table(database_)) {
+    if (table->id() == static_cast<engine::TableId>(origin.source_table))
+      return table->counter(0).items.load();
+  }
+  return 0;
 }
 
 bool Restores::uses(std::string_view account, std::string_view backup) const {
@@ -221,6 +259,7 @@ Result<Restores::Started> Restores::start(const Context& context, engine::Table 
     // First, so that nobody ever sees the table as one that is whole.
     Announcement announcement(table_changes_, context.scope,
                               change_of(std::make_shared<engine::Table>(table), origin));
+    if (!announcement.held()) return error::table_already_exists("Table already exists: " + name);
     auto made = database_.create_table(std::move(table), context.tables_max);
     if (made == nullptr) {
       if (database_.find_table(context.scope, name) != nullptr)
@@ -229,8 +268,8 @@ Result<Restores::Started> Restores::start(const Context& context, engine::Table 
                                    std::to_string(context.tables_max) + " tables per subscriber");
     }
     announcement.stays(change_of(made->description(), origin));
-    job = std::make_unique<Job>(
-        Job{context.scope, std::move(made), origin, std::move(source), generation(context.scope.account)});
+    job = std::make_unique<Job>(Job{context.scope, std::move(made), origin, items_of(origin),
+                                    std::move(source), generation(context.scope.account)});
   }
   Started started{change_of(job->table->description(), origin), job->table};
   // What fails goes on in the background: whoever was told of a restore may rely on its end.
@@ -312,6 +351,19 @@ Result<void> Restores::erase(const Backup& backup, std::string_view arn) {
 
 std::size_t Restores::under_way() const { return fills_->count(); }
 
+std::vector<Restores::Progress> Restores::progress(std::string_view account) const {
+  return fills_->progress(account);
+}
+
+bool Restores::settle(std::string_view account, engine::RealTime deadline, const std::stop_token& stop) {
+  const std::stop_callback wakes_us(stop, [this] { ended_.ring(); });
+  while (true) {
+    const auto ticket = ended_.ticket();
+    if (fills_->progress(account).empty()) return true;
+    if (stop.stop_requested() || !ended_.wait(ticket, deadline)) return false;
+  }
+}
+
 void Restores::resume(std::string_view account, std::string_view cut_off_by) {
   for (const auto& table : engine::every_table(database_)) {
     const auto description = table->description();
@@ -334,7 +386,8 @@ void Restores::resume(std::string_view account, std::string_view cut_off_by) {
       const engine::Lock lock(mutex_);
       number = generation(account);
     }
-    in_background(std::make_unique<Job>(Job{scope, table, *origin, std::move(source), number}));
+    in_background(
+        std::make_unique<Job>(Job{scope, table, *origin, items_of(*origin), std::move(source), number}));
   }
 }
 

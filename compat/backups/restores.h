@@ -23,14 +23,17 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compat/backups/backups.h"
 #include "compat/context.h"
 #include "compat/tables/changes.h"
 #include "compat/tables/settings.h"
 #include "compat/wire/error.h"
+#include "engine/bell.h"
 #include "engine/database.h"
 #include "engine/history_cursor.h"
 #include "engine/mutex.h"
@@ -64,14 +67,24 @@ class Restores {
   // named it.
   Result<void> erase(const Backup& backup, std::string_view arn);
 
-  // How many go on in the background.
+  // How many go on in the background; and how far those of an account are.
   [[nodiscard]] std::size_t under_way() const;
+  struct Progress {
+    engine::Scope scope;
+    std::string table_name;
+    engine::Instant started = 0;
+    std::int64_t items = 0, items_total = 0;  // the total of a point in time is what the source has now
+  };
+  [[nodiscard]] std::vector<Progress> progress(std::string_view account) const;
+  // Waits until none of the account's goes on. False: not in time.
+  bool settle(std::string_view account, engine::RealTime deadline, const std::stop_token& stop = {});
 
  private:
   struct Job {
     engine::Scope scope;
     std::shared_ptr<engine::LiveTable> table;
     RestoreOrigin origin;
+    std::int64_t items_total = 0;
     std::optional<engine::HistoryCursor>
         from;                      // nothing: a failure took what it had read; from the first, then
     std::uint64_t generation = 0;  // of its account
@@ -86,6 +99,7 @@ class Restores {
   class Fills;  // the task
 
   [[nodiscard]] std::optional<engine::HistoryCursor> source_of(const RestoreOrigin& origin) const;
+  [[nodiscard]] std::int64_t items_of(const RestoreOrigin& origin) const;
   Result<void> admit(const Context& context, const engine::Table& table, const RestoreOrigin& origin) const
       REQUIRES(mutex_);
   [[nodiscard]] bool uses(std::string_view account, std::string_view backup) const REQUIRES(mutex_);
@@ -105,6 +119,7 @@ class Restores {
   const std::function<void(std::string_view)> report_;
   const std::size_t at_once_max_;
   const std::shared_ptr<engine::Scheduler> scheduler_;
+  engine::Bell ended_;
   const std::shared_ptr<Fills> fills_;
 
   // While restores are admitted and backups erased. Taken within an account's requests; storage within it.

@@ -4,6 +4,7 @@
 // GET  /_mayfly/jobs           {"jobs":[{"id":"01791506763707-476754e8","kind":"import","arn":"arn:…",
 //                                "region":"us-east-1","table":"carts","status":"IN_PROGRESS","percent":40,
 //                                "done":4096,"total":10240,"counts":{"ProcessedItemCount":12},"started":"…"}]}
+//                              and restores that go on in the background, {"kind":"restore",…}, by items
 // GET  /_mayfly/jobs/{id}      one of them
 // GET  /_mayfly/jobs/{id}/log  {"lines":[…]}, what it wrote down of what was wrong: JSON, or text
 // POST /_mayfly/jobs/await     {"timeout_seconds":30} -> {"settled":true,"unfinished":[]}: waits until all
@@ -13,8 +14,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "compat/backups/restores.h"
 #include "compat/control/handlers.h"
 #include "compat/jobs/jobs.h"
+#include "compat/tables/arn.h"
 
 namespace mayfly::compat::control {
 namespace {
@@ -41,6 +44,22 @@ json::Tree show(const jobs::Job& job) {
   return shown;
 }
 
+json::Tree show(const backups::Restores::Progress& restore) {
+  // Until the table is ACTIVE it is not done, however many items the source is said to have.
+  const std::int64_t total = std::max<std::int64_t>(restore.items_total, 1);
+  return {{"id", "restore-" + restore.table_name},
+          {"kind", "restore"},
+          {"arn", table_arn(restore.scope, restore.table_name)},
+          {"region", restore.scope.region},
+          {"table", restore.table_name},
+          {"status", "IN_PROGRESS"},
+          {"percent", std::min<std::int64_t>(restore.items * 100 / total, 99)},
+          {"done", restore.items},
+          {"total", restore.items_total},
+          {"counts", json::Tree::object()},
+          {"started", print_time(restore.started)}};
+}
+
 Result<std::shared_ptr<const jobs::Job>> find_job(const Call& call) {
   for (auto& job : call.emulator.jobs().list(call.scope.account))
     if (job->id == call.parameters[0]) return std::move(job);
@@ -52,6 +71,8 @@ Result<std::shared_ptr<const jobs::Job>> find_job(const Call& call) {
 Result<json::Tree> list_jobs(Call& call) {
   json::Tree shown = json::Tree::array();
   for (const auto& job : call.emulator.jobs().list(call.scope.account)) shown.push_back(show(*job));
+  for (const auto& restore : call.emulator.restores().progress(call.scope.account))
+    shown.push_back(show(restore));
   return json::Tree{{"jobs", std::move(shown)}};
 }
 
@@ -75,12 +96,15 @@ Result<json::Tree> await_jobs(Call& call) {
   CHECK_OK(call.body.nothing_else());
   const auto time_max =
       std::chrono::milliseconds(std::llround(timeout.value_or(timeout_seconds_default) * 1000));
-  const bool settled =
-      call.emulator.jobs().settle(call.scope.account, engine::host_time() + time_max, call.stop);
+  const auto deadline = engine::host_time() + time_max;
+  const bool settled = call.emulator.jobs().settle(call.scope.account, deadline, call.stop) &&
+                       call.emulator.restores().settle(call.scope.account, deadline, call.stop);
   if (!settled && call.stop.stop_requested()) return stopped();
   json::Tree unfinished = json::Tree::array();
   for (const auto& job : call.emulator.jobs().list(call.scope.account))
     if (!job->over()) unfinished.push_back(show(*job));
+  for (const auto& restore : call.emulator.restores().progress(call.scope.account))
+    unfinished.push_back(show(restore));
   return json::Tree{{"settled", settled}, {"unfinished", std::move(unfinished)}};
 }
 

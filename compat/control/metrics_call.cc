@@ -12,6 +12,7 @@
 #include "compat/triggers/triggers.h"
 #include "engine/census.h"
 #include "engine/expiry_view.h"
+#include "engine/history.h"
 #include "engine/recent_writes.h"
 
 namespace mayfly::compat::control {

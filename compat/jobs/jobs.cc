@@ -47,7 +47,7 @@ class Jobs::Runner final : public engine::Task, public std::enable_shared_from_t
 
   Jobs& of;  // ends the steps before it goes
   const std::string account, key;
-  const std::unique_ptr<Work> work;
+  std::unique_ptr<Work> work;  // nullptr: it was dropped; of the steps, and of who has the account alone
   std::function<void()> wake;
   std::stop_source stop;
   std::size_t log_lines = 0;      // so far; of the steps
@@ -141,6 +141,7 @@ void Jobs::reload(std::string_view account) {
       std::erase_if(runners, [&](const auto& runner) {
         if (runner->account != account) return false;
         runner->dropped = true;
+        runner->work.reset();  // none of its steps is under way, nor is any request that begins another
         dropped.push_back(runner);
         return true;
       });

@@ -70,24 +70,6 @@ void TableChanges::drop(const engine::Scope& scope, std::string_view table_name)
   if (held) --held_;
 }
 
-std::unique_ptr<TableChanges::Held> TableChanges::hold(const engine::Scope& scope, TableChange change) {
-  const engine::Lock lock(mutex_);
-  std::string name = change.shown->name;
-  std::unique_ptr<Held> held(new Held(*this, scope, name, ++last_held_));
-  pending_[scope].insert_or_assign(std::move(name), Pending{std::move(change), HostTime::max(), last_held_});
-  ++held_;
-  return held;
-}
-
-void TableChanges::release(const Held& held) {
-  const engine::Lock lock(mutex_);
-  --held_;
-  const auto tables = pending_.find(held.scope_);
-  if (tables == pending_.end()) return;
-  const auto found = tables->second.find(held.table_name_);
-  if (found != tables->second.end() && found->second.held == held.number_) tables->second.erase(found);
-}
-
 void TableChanges::settle_all(std::string_view account) {
   const engine::Lock lock(mutex_);
   for (auto& [scope, tables] : pending_) {
@@ -111,7 +93,7 @@ std::vector<TableChanges::Restoring> TableChanges::restoring(std::string_view ac
 }
 
 std::optional<TableChange> TableChanges::find(const engine::Scope& scope, std::string_view table_name) const {
-  if (is_empty()) return std::nullopt;
+  if (empty()) return std::nullopt;
   const engine::Lock lock(mutex_);
   const auto tables = pending_.find(scope);
   if (tables == pending_.end()) return std::nullopt;
@@ -130,7 +112,7 @@ std::optional<TableStatus> TableChanges::status(const engine::Scope& scope,
 std::vector<std::string> TableChanges::deleting(const engine::Scope& scope,
                                                 std::string_view start_after) const {
   std::vector<std::string> names;
-  if (is_empty()) return names;
+  if (empty()) return names;
   const HostTime now = engine::host_time();
   const engine::Lock lock(mutex_);
   const auto tables = pending_.find(scope);

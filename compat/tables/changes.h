@@ -6,19 +6,20 @@
 // deleted is thus gone already, from a crash's point of view too, and only its name and its description
 // linger.
 //
-// Nobody waits and nothing runs at the end: a change that is over is no longer found. A change that goes on
-// for as long as somebody works on it, an import's CREATING, is held instead (Held), with a delay and
-// without.
+// Nobody waits and nothing runs at the end: a change that is over is no longer found.
 //
 //   changes.begin(scope, {TableStatus::creating, table->description()});
 //   changes.find(scope, "carts");                 // what was announced, or nothing: the table has settled
 //
-// Thread-safe. Without a delay it has only what is held.
+// A table whose items are still being restored is CREATING for as long as that takes, with a delay and
+// without, and is on its way until somebody settles it.
+//
+// Thread-safe. Without a delay, and while nothing is being restored, it is empty.
 #pragma once
 
 #include <atomic>
 #include <chrono>
-#include <cstdint>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
@@ -77,8 +78,7 @@ class TableChanges {
     std::string table_name;
     RestoreSummary summary;
   };
-  [[nodiscard]] std::unique_ptr<Held> hold(const engine::Scope& scope, TableChange change);
-  void settle_all(std::string_view account);  // its tables are others now
+  [[nodiscard]] std::vector<Restoring> restoring(std::string_view account) const;
   [[nodiscard]] std::optional<TableChange> find(const engine::Scope& scope,
                                                 std::string_view table_name) const;
   [[nodiscard]] std::optional<TableStatus> status(const engine::Scope& scope,
@@ -92,17 +92,17 @@ class TableChanges {
   struct Pending {
     TableChange change;
     HostTime end;
-    std::uint64_t held = 0;  // by whom; 0: by nobody
+    bool held = false;  // until it is settled; `end` is the earliest that it may be over then
+    [[nodiscard]] bool over(HostTime now) const { return !held && end <= now; }
   };
   [[nodiscard]] bool empty() const { return delay_.count() <= 0 && held_.load() == 0; }
   void hold_pending(const engine::Scope& scope, TableChange change, HostTime now) REQUIRES(mutex_);
   void forget_what_is_over(HostTime now) REQUIRES(mutex_);
 
   const std::chrono::milliseconds delay_;
-  std::atomic<std::size_t> held_ = 0;  // how many are
+  std::atomic<std::size_t> held_{0};  // of pending_
   mutable engine::Mutex mutex_;
   std::map<engine::Scope, std::map<std::string, Pending, std::less<>>> pending_ GUARDED_BY(mutex_);
-  std::uint64_t last_held_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace mayfly::compat

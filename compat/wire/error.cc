@@ -40,8 +40,11 @@ constexpr Form forms[] = {
     {Kind::global_table_not_found, 400, dynamodb, "GlobalTableNotFoundException", "GlobalTableNotFound"},
     {Kind::idempotent_parameter_mismatch, 400, dynamodb, "IdempotentParameterMismatchException",
      "IdempotentParameterMismatch", true},
+    {Kind::import_conflict, 400, dynamodb, "ImportConflictException", "ImportConflict"},
+    {Kind::import_not_found, 400, dynamodb, "ImportNotFoundException", "ImportNotFound"},
     {Kind::incomplete_signature, 400, coral, "IncompleteSignatureException", "IncompleteSignature"},
     {Kind::internal_server_error, 500, dynamodb, "InternalServerError"},
+    {Kind::invalid_export_time, 400, dynamodb, "InvalidExportTimeException", "InvalidExportTime"},
     {Kind::invalid_restore_time, 400, dynamodb, "InvalidRestoreTimeException", "InvalidRestoreTime"},
     {Kind::invalid_signature, 400, coral, "InvalidSignatureException", "InvalidSignature"},
     {Kind::item_collection_size_limit_exceeded, 400, dynamodb, "ItemCollectionSizeLimitExceededException",
@@ -229,12 +232,16 @@ Unexpected<Error> export_not_found(std::string message) {
   return make(Kind::export_not_found, std::move(message));
 }
 
-Unexpected<Error> invalid_export_time(std::string message) {
-  return make(Kind::invalid_export_time, std::move(message));
+Unexpected<Error> import_conflict(std::string message) {
+  return make(Kind::import_conflict, std::move(message));
 }
 
-Unexpected<Error> point_in_time_recovery_unavailable(std::string message) {
-  return make(Kind::point_in_time_recovery_unavailable, std::move(message));
+Unexpected<Error> import_not_found(std::string message) {
+  return make(Kind::import_not_found, std::move(message));
+}
+
+Unexpected<Error> invalid_export_time(std::string message) {
+  return make(Kind::invalid_export_time, std::move(message));
 }
 
 Unexpected<Error> internal_server_error() {

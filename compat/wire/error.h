@@ -32,8 +32,11 @@ struct Error {
     export_not_found,
     global_table_not_found,
     idempotent_parameter_mismatch,
+    import_conflict,
+    import_not_found,
     incomplete_signature,
     internal_server_error,
+    invalid_export_time,
     invalid_restore_time,
     invalid_signature,
     item_collection_size_limit_exceeded,
@@ -137,8 +140,9 @@ Unexpected<Error> trimmed_data_access(std::string message);
 Unexpected<Error> expired_iterator(std::string message);
 Unexpected<Error> export_conflict(std::string message);
 Unexpected<Error> export_not_found(std::string message);
+Unexpected<Error> import_conflict(std::string message);
+Unexpected<Error> import_not_found(std::string message);
 Unexpected<Error> invalid_export_time(std::string message);
-Unexpected<Error> point_in_time_recovery_unavailable(std::string message);
 Unexpected<Error> internal_server_error();  // 500
 }  // namespace error
 

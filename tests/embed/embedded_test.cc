@@ -51,6 +51,27 @@ void put(mayfly::Emulator& emulator, const std::string& id, std::chrono::seconds
 
 }  // namespace
 
+// As docs/backups.md shows it.
+TEST_CASE("a backup outlives its table, in process") {
+  const std::string carts =
+      R"({"TableName":"carts","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
+      R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"})";
+  const auto arn_in = [](const std::string& body) {
+    const auto begin = body.find("arn:");
+    return body.substr(begin, body.find('"', begin) - begin);
+  };
+  mayfly::Emulator emulator({.frozen_at = new_year_2031});
+  emulator.execute("CreateTable", carts);
+  emulator.execute("PutItem", R"({"TableName":"carts","Item":{"id":{"S":"1"}}})");
+  const std::string arn =
+      arn_in(emulator.execute("CreateBackup", R"({"TableName":"carts","BackupName":"nightly"})").body);
+  emulator.execute("DeleteTable", R"({"TableName":"carts"})");
+  emulator.advance(std::chrono::hours(24 * 365));
+  emulator.execute("RestoreTableFromBackup", R"({"TargetTableName":"carts","BackupArn":")" + arn + R"("})");
+  CHECK(emulator.execute("Scan", R"({"TableName":"carts"})").body ==
+        R"({"Items":[{"id":{"S":"1"}}],"Count":1,"ScannedCount":1})");
+}
+
 TEST_CASE("an embedded emulator's reads lag behind by a rule, until its clock is moved") {
   mayfly::Emulator emulator = with_carts();
   CHECK(
