@@ -400,7 +400,8 @@ void Verification::read_points() {
     auto point = decode_point(key, value);
     if (point) {
       last_sequence_ = std::max(last_sequence_, point->number);
-      points_.emplace(point->id, *std::move(point));
+      const PointId id = point->id;
+      points_.emplace(id, *std::move(point));
       return;
     }
     undecoded_points_ = true;

@@ -348,6 +348,35 @@ TEST_CASE("writes that are too many or too large are seen, and hold no memory", 
   CHECK(recent.bytes() == 0);
 }
 
+TEST_CASE("a read whose writes are dropped while it is under way sees what it found, and so does the next",
+          "[recent_writes]") {
+  World world;
+  const auto carts = world.create(simple_table("carts"));
+  RecentWrites& recent = world.database().recent_writes();
+  follow(world, {.writes = 2, .milliseconds = {}});
+  const auto write = [&](std::uint64_t times) {
+    for (; times > 0; --times) put_number(world, carts, static_cast<int>(times));
+  };
+  write(10);
+  const Commit kept = recent.horizon(*carts, behind(2));
+  write(RecentWrites::slack_writes);
+  CHECK_FALSE(recent.unseen(*carts, behind(2), kept).empty());
+  const Commit dropped = recent.horizon(*carts, behind(2));
+  write(RecentWrites::slack_writes + 3);
+  CHECK(recent.unseen(*carts, behind(2), dropped).empty());
+  CHECK(n_of(world, carts, behind(2)) == 1);
+
+  // So it is if all was forgotten meanwhile.
+  const Commit forgotten = recent.horizon(*carts, behind(2));
+  recent.forget(account);
+  write(2);
+  CHECK_FALSE(recent.unseen(*carts, behind(2), forgotten).empty());  // all that came since is there
+  recent.forget(account);
+  write(2);
+  CHECK(recent.unseen(*carts, behind(2), forgotten).empty());
+  CHECK(n_of(world, carts, behind(2)) == 1);
+}
+
 TEST_CASE("while others write, no reader's reads go backwards, and none sees half of a transaction",
           "[recent_writes][races]") {
   World world;

@@ -101,6 +101,48 @@ class S3Server(unittest.TestCase):
         nowhere = exported(S3Bucket="nowhere")
         self.assertEqual((nowhere["ExportStatus"], nowhere["FailureCode"]), ("FAILED", "S3NoSuchBucket"))
 
+    def test_imports_and_bulk_puts_read_there_and_report_there(self):
+        s3 = self.client("s3")
+        s3.create_bucket(Bucket="data")
+        server = MayflyServer("--s3-endpoint", self.url,
+                              environment={"AWS_ACCESS_KEY_ID": "anybody", "AWS_SECRET_ACCESS_KEY": "anything"})
+        self.addCleanup(server.stop)
+        dynamodb = server.client("dynamodb")
+
+        def put(key, numbers, **condition):
+            items = [{"Item": {"id": {"S": str(number)}, "x": {"S": "x" * 1000}}, **condition} for number in numbers]
+            s3.put_object(Bucket="data", Key=key,
+                          Body=gzip.compress("".join(json.dumps(item) + "\n" for item in items).encode()))
+
+        # More objects than a page of a listing has, one larger than a piece, one empty.
+        for number in range(1005):
+            put(f"in/{number:04}.json.gz", [number])
+        put("in/large.json.gz", range(10_000, 13_000))
+        s3.put_object(Bucket="data", Key="in/empty.json.gz", Body=b"")
+        arn = dynamodb.import_table(
+            S3BucketSource={"S3Bucket": "data", "S3KeyPrefix": "in/"}, InputFormat="DYNAMODB_JSON",
+            InputCompressionType="GZIP", TableCreationParameters={
+                "TableName": "carts", "BillingMode": "PAY_PER_REQUEST", "KeySchema": key_schema("id"),
+                "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}]},
+        )["ImportTableDescription"]["ImportArn"]
+        eventually(lambda: server.control("POST", "jobs/await", {"timeout_seconds": 1})["settled"], 300)
+        shown = dynamodb.describe_import(ImportArn=arn)["ImportTableDescription"]
+        self.assertEqual((shown["ImportStatus"], shown["ImportedItemCount"]), ("COMPLETED", 4005), shown)
+
+        put("bulk/1.json.gz", [1, 2, 20_000], ConditionExpression="attribute_not_exists(id)")
+        arn = dynamodb.start_bulk_put_items(
+            TableName="carts",
+            InputS3Configuration={"S3Bucket": "data", "S3KeyPrefix": "bulk/", "InputFormat": "DYNAMODB_JSON",
+                                  "InputCompressionType": "GZIP"},
+            OutputS3Configuration={"S3Bucket": "data", "S3KeyPrefix": "out", "OutputType": ["CONDITION_CHECK_FAILURE"]},
+        )["BulkOperationDescription"]["BulkOperationArn"]
+        eventually(lambda: server.control("POST", "jobs/await", {"timeout_seconds": 1})["settled"], 300)
+        shown = dynamodb.describe_bulk_operation(BulkOperationArn=arn)["BulkOperationDescription"]
+        self.assertEqual((shown["BulkOperationStatus"], shown["ProcessedItemCount"]), ("COMPLETED", 3), shown)
+        report = s3.get_object(Bucket="data", Key=f"out/AWSDynamoDB/{arn.split('/')[-1]}/condition-check-failure.json")
+        self.assertEqual([json.loads(line)["attemptedItem"]["id"]["S"] for line in report["Body"].read().splitlines()],
+                         ["1", "2"])
+
 
 if __name__ == "__main__":
     unittest.main()
