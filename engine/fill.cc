@@ -35,7 +35,7 @@ Expected<Filled, FillRefusal> fill(Database& database, HistoryCursor& from,
     for (std::string& key : keys) transaction.add(into, std::move(key));
     if (!transaction.lock()) return Unexpected{FillRefusal::dropped};
     for (std::size_t slot = 0; slot < items.size(); ++slot) {
-      transaction.put(slot, items[slot]);
+      transaction.put_stored(slot, items[slot]);
       filled.bytes += static_cast<std::int64_t>(items[slot].size());
     }
     transaction.commit();

@@ -248,7 +248,7 @@ void Transaction::put(Slot slot, Item new_item) {
   item.write = same ? State::Write::none : State::Write::put;
 }
 
-void Transaction::put(Slot slot, const StoredItem& stored) {
+void Transaction::put_stored(Slot slot, const StoredItem& stored) {
   State::OneItem& item = state_->items[slot];
   if (item.exists) return put(slot, stored.item());
   item.new_bytes.assign(stored.bytes());

@@ -64,7 +64,7 @@ class Transaction {
   [[nodiscard]] const std::optional<std::string>& digest_before() const;
   void put(Slot slot, Item item);
   // The same of an item that is at hand as it is stored.
-  void put(Slot slot, const StoredItem& item);
+  void put_stored(Slot slot, const StoredItem& item);
   void remove(Slot slot);
 
   // For the reaper: removes the item if it is expired now and was to expire at `due`, as its entry in the
