@@ -92,7 +92,7 @@ TEST_CASE("what means no time is refused") {
   CHECK(refused("PUT", "/_mayfly/clock", R"({"mode":"frozen","rate":2})") == "rate is for the mode rate.");
   CHECK(refused("PUT", "/_mayfly/clock", R"({"mode":"real","now":"2031-01-01T00:00:00Z"})") ==
         "In the mode real the time is the host's: now is for the other modes.");
-  CHECK(refused("PUT", "/_mayfly/clock", R"({"rate":0})") == "rate must be from 0.001 to 1e+06.");
+  CHECK(refused("PUT", "/_mayfly/clock", R"({"rate":0})") == "rate must be from 0.001 to 1000000.");
   for (const char* text :
        {"2031-13-01T00:00:00Z", "2031-02-29T00:00:00Z", "2031-01-01T24:00:00Z", "2031-01-01",
         "1969-12-31T23:59:59Z", "2031-01-01T00:00:00", "2031-01-01T00:00:00Zz", ""})
