@@ -39,8 +39,7 @@ struct FaultRule {
     latency,
     unprocessed,
     transaction_conflict,
-    stale_reads,
-    replicated_write_conflict,
+    stale_reads
   };
 
   std::string operation;  // empty: every one

@@ -24,7 +24,6 @@
 #include "engine/change_log.h"
 #include "engine/clock.h"
 #include "engine/mutex.h"
-#include "engine/replica_log.h"
 #include "engine/storage.h"
 
 namespace mayfly::engine {
@@ -54,8 +53,7 @@ struct StagedWrite {
   std::vector<Record> records;
   std::vector<Version> versions;
   std::vector<Count> counts;
-  std::vector<ReplicaWrite> replica_writes;  // of global tables; what they view outlives the commit
-  const ChangeSource* source = nullptr;      // what the feed is told of it
+  const ChangeSource* source = nullptr;  // what the feed is told of it
 
   void count(const LiveTable& table, IndexId index, std::int64_t items, std::int64_t bytes) {
     if (items != 0 || bytes != 0) counts.push_back({&table.counter(index), table.id(), index, items, bytes});
