@@ -235,7 +235,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   VectorEntries entries(*table, std::move(index));
   search.sight = sight_of(context, *table, entries.index().name, false);
   const auto found = search_vectors(context.database, *live, entries, search);
-  if (live->dropped()) return table_not_found();
+  if (!live->still_has(0)) return table_not_found();
   write_answer(out, entries, found, projection, return_capacity(request));
   return {};
 }
