@@ -3,27 +3,15 @@
 #include "compat/tables/arn.h"
 #include "compat/tables/description.h"
 #include "compat/tables/settings.h"
+#include "compat/wire/json_members.h"
 
 namespace mayfly::compat::backups {
 namespace {
 
 using engine::Index;
+using json::member;
+using json::seconds;
 using json::Writer;
-
-void member(Writer& out, std::string_view name, std::string_view value) {
-  out.key(name);
-  out.string(value);
-}
-
-void member(Writer& out, std::string_view name, std::int64_t value) {
-  out.key(name);
-  out.integer(value);
-}
-
-void seconds(Writer& out, std::string_view name, engine::Instant instant) {
-  out.key(name);
-  out.seconds(instant);
-}
 
 void write_own(Writer& out, const Backup& backup, std::string_view arn, std::string_view status) {
   member(out, "BackupArn", arn);

@@ -3,22 +3,12 @@
 #include "compat/exports/export_request.h"
 #include "compat/exports/export_work.h"
 #include "compat/tables/arn.h"
+#include "compat/wire/json_members.h"
 
 namespace mayfly::compat::exports {
 namespace {
 
 constexpr std::string_view below_table = "/export/";
-
-void member(json::Writer& out, std::string_view name, std::string_view value) {
-  if (value.empty()) return;
-  out.key(name);
-  out.string(value);
-}
-
-void time_member(json::Writer& out, std::string_view name, engine::Instant value) {
-  out.key(name);
-  out.seconds(value);
-}
 
 }  // namespace
 
@@ -40,35 +30,34 @@ void write_description(json::Writer& out, const jobs::Job& job) {
   out.begin_object();
   member(out, "ExportArn", job.arn);
   member(out, "ExportStatus", jobs::name_of(job.status()));
-  time_member(out, "StartTime", job.started);
-  if (job.ended) time_member(out, "EndTime", *job.ended);
+  seconds(out, "StartTime", job.started);
+  if (job.ended) seconds(out, "EndTime", *job.ended);
   if (job.status() == jobs::Status::completed) {
     member(out, "ExportManifest",
            data_files::export_keys(asked.prefix, job.id, data_files::ExportType::full).summary);
   }
   member(out, "TableArn", asked.table_arn);
-  member(out, "TableId", job.table_uuid);
-  if (!asked.incremental()) time_member(out, "ExportTime", asked.until);
-  member(out, "ClientToken", job.client_token);
+  member_if_any(out, "TableId", job.table_uuid);
+  if (!asked.incremental()) seconds(out, "ExportTime", asked.until);
+  member_if_any(out, "ClientToken", job.client_token);
   member(out, "S3Bucket", asked.bucket);
-  member(out, "S3BucketOwner", asked.bucket_owner);
-  member(out, "S3Prefix", asked.prefix);
+  member_if_any(out, "S3BucketOwner", asked.bucket_owner);
+  member_if_any(out, "S3Prefix", asked.prefix);
   member(out, "S3SseAlgorithm", asked.sse_algorithm.empty() ? "AES256" : asked.sse_algorithm);
-  member(out, "S3SseKmsKeyId", asked.sse_key_id);
-  member(out, "FailureCode", job.ending.failure_code);
-  member(out, "FailureMessage", job.ending.failure_message);
+  member_if_any(out, "S3SseKmsKeyId", asked.sse_key_id);
+  member_if_any(out, "FailureCode", job.ending.failure_code);
+  member_if_any(out, "FailureMessage", job.ending.failure_message);
   member(out, "ExportFormat", asked.format_or_default() == data_files::Format::ion ? "ION" : "DYNAMODB_JSON");
   for (const std::string_view name : {billed_bytes, item_count}) {
     if (job.status() == jobs::Status::failed || !job.progress.counts.contains(name)) continue;
-    out.key(name);
-    out.integer(job.count(name));
+    member(out, name, job.count(name));
   }
   if (asked.incremental()) {
     member(out, "ExportType", "INCREMENTAL_EXPORT");
     out.key("IncrementalExportSpecification");
     out.begin_object();
-    time_member(out, "ExportFromTime", asked.from.value_or(0));
-    time_member(out, "ExportToTime", asked.until);
+    seconds(out, "ExportFromTime", asked.from.value_or(0));
+    seconds(out, "ExportToTime", asked.until);
     member(out, "ExportViewType", asked.old_images_or_default() ? "NEW_AND_OLD_IMAGES" : "NEW_IMAGE");
     out.end_object();
   }

@@ -20,6 +20,7 @@
 #include "compat/operations/operations.h"
 #include "compat/tables/changes.h"
 #include "compat/tables/lookup.h"
+#include "compat/wire/json_members.h"
 #include "compat/wire/shapes_bucket.h"
 #include "compat/wire/shapes_common.h"
 
@@ -227,8 +228,8 @@ void write_answer(json::Writer& out, const Job& job) {
   out.begin_object();
   out.key("BulkOperationDescription");
   out.begin_object();
-  write_text(out, "BulkOperationArn", job.arn);
-  write_text(out, "BulkOperationStatus", jobs::name_of(job.status()));
+  member_if_any(out, "BulkOperationArn", job.arn);
+  member_if_any(out, "BulkOperationStatus", jobs::name_of(job.status()));
   out.key("TableDetails");
   out.begin_array();
   out.begin_object();
@@ -238,7 +239,7 @@ void write_answer(json::Writer& out, const Job& job) {
   out.string(job.table_uuid);
   out.end_object();
   out.end_array();
-  write_text(out, "ClientToken", job.client_token);
+  member_if_any(out, "ClientToken", job.client_token);
   write_members(out, request->root(), {"InputS3Configuration", "OutputS3Configuration"});
   write_times(out, job);
   for (const char* const name : {"ProcessedItemCount", "ProcessedInputBytes", "TotalInputBytes"})
@@ -312,8 +313,8 @@ Result<void> cancel(Context& context, const json::Value& request, json::Writer& 
   }
   context.jobs.cancel(context.scope, job->kind, job->id, imports::cancelled_ending());
   out.begin_object();
-  write_text(out, "BulkOperationArn", job->arn);
-  write_text(out, "BulkOperationStatus", jobs::name_of(jobs::Status::cancelling));
+  member_if_any(out, "BulkOperationArn", job->arn);
+  member_if_any(out, "BulkOperationStatus", jobs::name_of(jobs::Status::cancelling));
   out.end_object();
   return {};
 }
@@ -327,13 +328,13 @@ Result<void> list(Context& context, const json::Value& request, json::Writer& ou
   out.begin_array();
   for (const auto& job : page.jobs) {
     out.begin_object();
-    write_text(out, "BulkOperationArn", job->arn);
-    write_text(out, "BulkOperationStatus", jobs::name_of(job->status()));
+    member_if_any(out, "BulkOperationArn", job->arn);
+    member_if_any(out, "BulkOperationStatus", jobs::name_of(job->status()));
     write_times(out, *job);
     out.end_object();
   }
   out.end_array();
-  write_text(out, "NextToken", page.next_token);
+  member_if_any(out, "NextToken", page.next_token);
   out.end_object();
   return {};
 }

@@ -4,6 +4,7 @@
 #include "compat/tables/changes.h"
 #include "compat/tables/lookup.h"
 #include "compat/tables/settings.h"
+#include "compat/wire/json_members.h"
 #include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat {
@@ -60,11 +61,6 @@ auto* find_index(Table& table, std::string_view name) {
     return index.kind == Index::Kind::global && index.name == name;
   });
   return found == table.indexes.end() ? nullptr : &*found;
-}
-
-void member(json::Writer& out, std::string_view name, std::string_view value) {
-  out.key(name);
-  out.string(value);
 }
 
 void write_target(json::Writer& out, const Target& target) {

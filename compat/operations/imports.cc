@@ -20,6 +20,7 @@
 #include "compat/tables/arn.h"
 #include "compat/tables/changes.h"
 #include "compat/tables/schema.h"
+#include "compat/wire/json_members.h"
 #include "compat/wire/shapes_bucket.h"
 #include "compat/wire/shapes_table.h"
 #include "compat/wire/shapes_vector.h"
@@ -162,14 +163,14 @@ void write_answer(json::Writer& out, const Job& job) {
   out.begin_object();
   out.key("ImportTableDescription");
   out.begin_object();
-  write_text(out, "ImportArn", job.arn);
-  write_text(out, "ImportStatus", jobs::name_of(job.status()));
-  write_text(out, "TableArn", table_arn(job.scope, job.table_name));
-  write_text(out, "TableId", job.table_uuid);
-  write_text(out, "ClientToken", job.client_token);
+  member_if_any(out, "ImportArn", job.arn);
+  member_if_any(out, "ImportStatus", jobs::name_of(job.status()));
+  member_if_any(out, "TableArn", table_arn(job.scope, job.table_name));
+  member_if_any(out, "TableId", job.table_uuid);
+  member_if_any(out, "ClientToken", job.client_token);
   write_members(out, request->root(), {"S3BucketSource"});
   write_count(out, job, "ErrorCount");
-  write_text(out, "CloudWatchLogGroupArn", log_group_arn(job.scope));
+  member_if_any(out, "CloudWatchLogGroupArn", log_group_arn(job.scope));
   write_members(out, request->root(),
                 {"InputFormat", "InputFormatOptions", "InputCompressionType", "TableCreationParameters"});
   write_times(out, job);
@@ -183,11 +184,11 @@ void write_answer(json::Writer& out, const Job& job) {
 void write_summary(json::Writer& out, const Job& job) {
   const auto request = json::parse(job.request);
   out.begin_object();
-  write_text(out, "ImportArn", job.arn);
-  write_text(out, "ImportStatus", jobs::name_of(job.status()));
-  write_text(out, "TableArn", table_arn(job.scope, job.table_name));
+  member_if_any(out, "ImportArn", job.arn);
+  member_if_any(out, "ImportStatus", jobs::name_of(job.status()));
+  member_if_any(out, "TableArn", table_arn(job.scope, job.table_name));
   write_members(out, request->root(), {"S3BucketSource"});
-  write_text(out, "CloudWatchLogGroupArn", log_group_arn(job.scope));
+  member_if_any(out, "CloudWatchLogGroupArn", log_group_arn(job.scope));
   write_members(out, request->root(), {"InputFormat"});
   write_times(out, job);
   out.end_object();
@@ -269,7 +270,7 @@ Result<void> list(Context& context, const json::Value& request, json::Writer& ou
   out.begin_array();
   for (const auto& job : page.jobs) write_summary(out, *job);
   out.end_array();
-  write_text(out, "NextToken", page.next_token);
+  member_if_any(out, "NextToken", page.next_token);
   out.end_object();
   return {};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compat/wire/json_members.h"
 #include "compat/wire/shape.h"
 #include "engine/hex.h"
 
@@ -54,12 +55,6 @@ data_files::Compression read_compression(const json::Value& object) {
                           : data_files::Compression::none;
 }
 
-void write_text(json::Writer& out, std::string_view name, std::string_view value) {
-  if (value.empty()) return;
-  out.key(name);
-  out.string(value);
-}
-
 void write_members(json::Writer& out, const json::Value& object,
                    std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
@@ -85,8 +80,8 @@ void write_times(json::Writer& out, const jobs::Job& job) {
 }
 
 void write_failure(json::Writer& out, const jobs::Job& job) {
-  write_text(out, "FailureCode", job.ending.failure_code);
-  write_text(out, "FailureMessage", job.ending.failure_message);
+  member_if_any(out, "FailureCode", job.ending.failure_code);
+  member_if_any(out, "FailureMessage", job.ending.failure_message);
 }
 
 void write_bucket_owner(json::Writer& out, const json::Value& given, std::string_view account) {

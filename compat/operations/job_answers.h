@@ -38,8 +38,6 @@ Result<JobPage> page_of(std::vector<std::shared_ptr<const jobs::Job>> jobs, std:
 // The member InputCompressionType.
 data_files::Compression read_compression(const json::Value& object);
 
-// --- members of an answer. What is empty or absent is none.
-void write_text(json::Writer& out, std::string_view name, std::string_view value);
 // Those members of an object that it has.
 void write_members(json::Writer& out, const json::Value& object,
                    std::initializer_list<std::string_view> names);

@@ -7,30 +7,18 @@
 #include "compat/tables/settings.h"
 #include "compat/tables/throughput.h"
 #include "compat/tables/vector_indexes.h"
+#include "compat/wire/json_members.h"
 
 namespace mayfly::compat {
 namespace {
 
 using engine::Index;
 using engine::Table;
+using json::member;
+using json::seconds;
 using json::Writer;
 
 constexpr engine::Instant day_ms = 24 * 60 * 60 * 1000;
-
-void member(Writer& out, std::string_view name, std::string_view value) {
-  out.key(name);
-  out.string(value);
-}
-
-void member(Writer& out, std::string_view name, std::int64_t value) {
-  out.key(name);
-  out.integer(value);
-}
-
-void seconds(Writer& out, std::string_view name, engine::Instant instant) {
-  out.key(name);
-  out.seconds(instant);
-}
 
 std::string_view status_name(TableStatus status) {
   switch (status) {

@@ -5,17 +5,13 @@
 #include "compat/streams/arn_and_iterator.h"
 #include "compat/streams/record.h"
 #include "compat/wire/json.h"
+#include "compat/wire/json_members.h"
 
 namespace mayfly::compat::triggers {
 namespace {
 
 // "2024-05-01T00:00:00Z"
 std::string seconds_of(engine::Instant instant) { return engine::iso8601(instant).substr(0, 19) + "Z"; }
-
-void member(json::Writer& out, std::string_view name, std::string_view value) {
-  out.key(name);
-  out.string(value);
-}
 
 // The member "Records".
 void write_records(json::Writer& out, std::span<const Record> records) {
