@@ -12,7 +12,6 @@ namespace {
 using jobs::Status;
 using jobs::Step;
 
-constexpr std::size_t records_max = 256;  // of a step, good and bad
 constexpr std::size_t unit_bytes = 1024;
 
 constexpr Member record_members[] = {
@@ -68,8 +67,8 @@ void BulkPut::fail(jobs::Run& run, const data_files::BadRecord& bad) {
   run.log.push_back(bad.file + ", item " + std::to_string(bad.index) + ": " + bad.what);
 }
 
-Result<Put> BulkPut::read_put(data_files::Record record) const {
-  TRY(Put put, put_of(table_, *std::move(record)));
+Result<Put> BulkPut::read_put(engine::Item item) const {
+  TRY(Put put, put_of(table_, std::move(item)));
   const auto document = json::parse(source_.record_json());
   if (document == nullptr) return put;
   const json::Value& whole = document->root();
@@ -79,39 +78,12 @@ Result<Put> BulkPut::read_put(data_files::Record record) const {
   return put;
 }
 
-void BulkPut::take(jobs::Run& run, data_files::Record record) {
-  ++run.progress.counts["ProcessedItemCount"];
-  if (!record) return fail(run, record.error());
-  data_files::BadRecord where = source_.place();
-  auto put = read_put(std::move(record));
-  if (!put) {
-    where.what = put.error().message;
-    return fail(run, where);
-  }
-  put->where = std::move(where);
-  if (takes(puts_, *put)) {
-    puts_.push_back(*std::move(put));
-  } else {
-    next_ = *std::move(put);
-  }
-}
-
-Source::Got BulkPut::gather(jobs::Run& run) {
-  if (next_) puts_.push_back(*std::exchange(next_, std::nullopt));
-  for (std::size_t records = 0; records < records_max && !next_; ++records) {
-    const Source::Got got = source_.next(run);
-    if (got != Source::Got::record) return got;
-    take(run, source_.take_record());
-  }
-  return Source::Got::later;
-}
-
 Result<void> BulkPut::write(jobs::Run& run) {
   units_ = 0;
-  for (const Put& put : puts_)
+  for (const Put& put : reader_.puts())
     units_ += static_cast<std::int64_t>((put.item_bytes + unit_bytes - 1) / unit_bytes);
-  CHECK_OK(put_together(context_, puts_, &run.progress.counts));
-  for (Put& put : puts_) {
+  CHECK_OK(put_together(context_, reader_.puts(), &run.progress.counts));
+  for (Put& put : reader_.puts()) {
     if (!put.refused) continue;
     if (put.refused->kind == Error::Kind::conditional_check_failed) {
       ++run.progress.counts["ConditionCheckFailureCount"];
@@ -125,7 +97,7 @@ Result<void> BulkPut::write(jobs::Run& run) {
       fail(run, put.where);
     }
   }
-  puts_.clear();
+  reader_.puts().clear();
   return {};
 }
 
@@ -134,7 +106,9 @@ Step BulkPut::read(jobs::Run& run) {
   const auto reported = report_->advance(run);
   if (!reported) return Step::ends(ending_of(reported.error()));
   if (!*reported) return Step::waits();
-  const Source::Got got = gather(run);
+  const Source::Got got = reader_.gather(
+      run, [this](engine::Item item) { return read_put(std::move(item)); },
+      [&](const data_files::BadRecord& bad) { fail(run, bad); });
   if (const auto written = write(run); !written) {
     return Step::ends(
         {Status::failed, std::string(error_name(written.error().kind)), written.error().message});

@@ -20,7 +20,7 @@
 
 #include "compat/context.h"
 #include "compat/imports/bulk_report.h"
-#include "compat/imports/put_batch.h"
+#include "compat/imports/put_reader.h"
 #include "compat/imports/source.h"
 #include "compat/jobs/work.h"
 
@@ -45,10 +45,8 @@ class BulkPut final : public jobs::Work {
   jobs::Step list(jobs::Run& run);
   jobs::Step read(jobs::Run& run);
   jobs::Step end(jobs::Run& run);
-  Source::Got gather(jobs::Run& run);
-  void take(jobs::Run& run, data_files::Record record);
   // With its condition.
-  Result<Put> read_put(data_files::Record record) const;
+  Result<Put> read_put(engine::Item item) const;
   void fail(jobs::Run& run, const data_files::BadRecord& bad);
   Result<void> write(jobs::Run& run);
 
@@ -59,11 +57,10 @@ class BulkPut final : public jobs::Work {
   const ReportOptions report_options_;
   const std::optional<std::int64_t> units_max_;
   Source source_;
+  PutReader reader_{source_};
   std::unique_ptr<BulkReport> report_;  // nullptr: the input is not listed yet
-  std::vector<Put> puts_;
-  std::optional<Put> next_;  // it has the key of one of them, or they are enough
-  bool reads_ = true;        // the input is not at its end
-  std::int64_t units_ = 0;   // of the last commit
+  bool reads_ = true;                   // the input is not at its end
+  std::int64_t units_ = 0;              // of the last commit
 };
 
 }  // namespace mayfly::compat::imports

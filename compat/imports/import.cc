@@ -6,14 +6,9 @@
 #include "compat/tables/changes.h"
 
 namespace mayfly::compat::imports {
-namespace {
 
 using jobs::Status;
 using jobs::Step;
-
-constexpr std::size_t records_max = 256;  // of a step, good and bad
-
-}  // namespace
 
 Import::Import(const Context& context, engine::Table table, SourceOptions options)
     : scope_(context.scope),
@@ -67,36 +62,9 @@ void Import::note(jobs::Run& run, const data_files::BadRecord& bad) {
   run.log.push_back(data_files::error_line(bucket_, run.job.arn, bad));
 }
 
-void Import::take(jobs::Run& run, data_files::Record record) {
-  ++run.progress.counts["ProcessedItemCount"];
-  if (!record) return note(run, record.error());
-  data_files::BadRecord where = source_.place();
-  auto put = put_of(table_, *std::move(record));
-  if (!put) {
-    where.what = put.error().message;
-    return note(run, where);
-  }
-  put->where = std::move(where);
-  if (takes(puts_, *put)) {
-    puts_.push_back(*std::move(put));
-  } else {
-    next_ = *std::move(put);
-  }
-}
-
-Source::Got Import::gather(jobs::Run& run) {
-  if (next_) puts_.push_back(*std::exchange(next_, std::nullopt));
-  for (std::size_t records = 0; records < records_max && !next_; ++records) {
-    const Source::Got got = source_.next(run);
-    if (got != Source::Got::record) return got;
-    take(run, source_.take_record());
-  }
-  return Source::Got::later;
-}
-
 Result<void> Import::write(jobs::Run& run) {
-  CHECK_OK(put_together(context_, puts_, nullptr));
-  for (Put& put : puts_) {
+  CHECK_OK(put_together(context_, reader_.puts(), nullptr));
+  for (Put& put : reader_.puts()) {
     if (put.refused) {
       put.where.what = put.refused->message;
       note(run, put.where);
@@ -104,12 +72,14 @@ Result<void> Import::write(jobs::Run& run) {
       ++run.progress.counts["ImportedItemCount"];
     }
   }
-  puts_.clear();
+  reader_.puts().clear();
   return {};
 }
 
 Step Import::read(jobs::Run& run) {
-  const Source::Got got = gather(run);
+  const Source::Got got = reader_.gather(
+      run, [this](engine::Item item) { return put_of(table_, std::move(item)); },
+      [&](const data_files::BadRecord& bad) { note(run, bad); });
   if (const auto written = write(run); !written)
     return end({Status::failed, std::string(error_name(written.error().kind)), written.error().message});
   run.progress.done = source_.read_bytes();

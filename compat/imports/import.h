@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "compat/context.h"
-#include "compat/imports/put_batch.h"
+#include "compat/imports/put_reader.h"
 #include "compat/imports/source.h"
 #include "compat/jobs/work.h"
 #include "engine/table.h"
@@ -35,9 +35,6 @@ class Import final : public jobs::Work {
   jobs::Step list(jobs::Run& run);
   jobs::Step make_table(jobs::Run& run);
   jobs::Step read(jobs::Run& run);
-  // Reads records into `puts_` until they are enough for a commit; one that does not go with them waits.
-  Source::Got gather(jobs::Run& run);
-  void take(jobs::Run& run, data_files::Record record);
   void note(jobs::Run& run, const data_files::BadRecord& bad);
   Result<void> write(jobs::Run& run);
   jobs::Step end(jobs::Ending ending);
@@ -47,10 +44,9 @@ class Import final : public jobs::Work {
   engine::Table description_;
   const std::string bucket_;
   Source source_;
+  PutReader reader_{source_};
   bool is_held_ = false;  // the table is CREATING, by us
   std::shared_ptr<engine::LiveTable> table_;
-  std::vector<Put> puts_;
-  std::optional<Put> next_;  // it has the key of one of them, or they are enough
 };
 
 }  // namespace mayfly::compat::imports
