@@ -49,25 +49,8 @@ void HistoryVerification::check_versions(const std::string& counter, const std::
           keys_.holding(walk.key()));
   }
   if (!sound_) return;
-  std::optional<Counts> says = Counts{};
-  std::string value;
-  if (present)
-    says = present;
-  else if (keys_.get(counter, value))
-    says = counts_in(value);
-  if (says == right) return;
-  const auto text = [](const Counts& counts) {
-    return std::to_string(counts.items) + " with " + std::to_string(counts.bytes) + " bytes";
-  };
-  std::string mended;
-  append_little_endian(mended, right.items);
-  append_little_endian(mended, right.bytes);
-  Batch mend;
-  mend.put(counter, mended);
-  found("a wrong counter",
-        "the counter of the old versions of its items says " + (says ? text(*says) : "nothing") +
-            "; there are " + text(right),
-        std::move(mend));
+  check_counter(keys_, counter, present, right, name_ + ": the counter of the old versions of its items",
+                findings_);
 }
 
 void HistoryVerification::check_point(const Storage& storage, const Storage::Snapshot& at,

@@ -12,11 +12,6 @@
 
 namespace mayfly::engine {
 
-std::optional<Counts> counts_in(std::string_view value) {
-  if (value.size() != counter_bytes) return std::nullopt;
-  return Counts{read_little_endian<std::int64_t>(value), read_little_endian<std::int64_t>(value.substr(8))};
-}
-
 TableVerification::TableVerification(const KeyView& keys, const Table& table, std::string name,
                                      const ExpiryIndex& expiry, Instant now, Counters counters,
                                      Findings& findings)
@@ -205,26 +200,11 @@ void TableVerification::check_expiry_entry(std::string_view stored_key) {
 // --- counters
 
 void TableVerification::check_counter(IndexId index, const std::string& what) {
-  std::string key = counters_.key_prefix, value;
+  std::string key = counters_.key_prefix;
   append_big_endian(key, index);
-  const Counts& right = counts_[index];
-  std::optional<Counts> says = Counts{};
-  if (counters_.present)
-    says = counters_.present(index);
-  else if (keys_.get(key, value))
-    says = counts_in(value);
-  if (says == right) return;
-  const auto text = [](const Counts& counts) {
-    return std::to_string(counts.items) + " with " + std::to_string(counts.bytes) + " bytes";
-  };
-  std::string mended;
-  append_little_endian(mended, right.items);
-  append_little_endian(mended, right.bytes);
-  Batch mend;
-  mend.put(key, mended);
-  found("a wrong counter",
-        "the counter of " + what + " says " + (says ? text(*says) : "nothing") + "; there are " + text(right),
-        std::move(mend));
+  std::optional<Counts> present;
+  if (counters_.present) present = counters_.present(index);
+  engine::check_counter(keys_, key, present, counts_[index], name_ + ": the counter of " + what, findings_);
 }
 
 // --- saying so

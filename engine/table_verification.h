@@ -17,19 +17,13 @@
 #include <string_view>
 
 #include "engine/clock.h"
+#include "engine/counter_verification.h"
 #include "engine/expiry_index.h"
 #include "engine/findings.h"
 #include "engine/key_view.h"
 #include "engine/table.h"
 
 namespace mayfly::engine {
-
-struct Counts {
-  std::int64_t items = 0, bytes = 0;
-  friend bool operator==(const Counts&, const Counts&) = default;
-};
-// A counter's value; nothing: no value can be.
-std::optional<Counts> counts_in(std::string_view value);
 
 class TableVerification {
  public:
