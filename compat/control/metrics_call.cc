@@ -252,7 +252,9 @@ Result<json::Tree> show_metrics(Call& call) {
   one("mayfly_functions", "Functions that accounts have registered.",
       call.emulator.triggers().functions().count());
   one("mayfly_mappings", "Event source mappings, of all accounts.", call.emulator.triggers().count());
-  text.about("mayfly_stream_records_total", "counter", "Records that were ever written to streams.");
+  text.about("mayfly_stream_records_total", "counter",
+             "Sequence numbers that were ever given: to records of streams, and to commits "
+             "whose old versions of items are kept.");
   text.sample("mayfly_stream_records_total", "", static_cast<std::int64_t>(database.published()));
   return json::Tree();
 }
