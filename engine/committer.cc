@@ -63,10 +63,10 @@ void Committer::commit_group(std::span<StagedWrite* const> group) {
     if (write->versions.empty()) continue;
     if (write->records.empty()) ++sequence;
     versions = true;
-    for (StagedWrite::Version& version : write->versions) {
-      set_version_number(version.key, sequence);
-      set_version_at(version.bytes, write->at);
-      batch->put(version.key, version.bytes);
+    for (const StagedWrite::Version& version : write->versions) {
+      const std::string key = version_key(version.table, version.item_key, sequence);
+      const auto head = version_head(write->at, version.item.has_value());
+      batch->put(key, {head.data(), head.size()}, version.item.value_or(std::string_view{}));
     }
   }
   if (versions && storage_.durable()) {

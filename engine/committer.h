@@ -12,17 +12,22 @@
 // storage.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/catalog.h"
 #include "engine/change_feed.h"
 #include "engine/change_log.h"
 #include "engine/clock.h"
+#include "engine/item_version.h"
+#include "engine/key_space.h"
 #include "engine/mutex.h"
 #include "engine/storage.h"
 
@@ -36,9 +41,14 @@ struct StagedWrite {
     std::string bytes;      // change_log.h's; its creation time is filled in at commit
     Sequence sequence = 0;  // given at commit
   };
+  // What an item was until then. The key and the item are the transaction's, and outlive it.
   struct Version {
-    std::string key;    // key_space.h's; its number is filled in at commit
-    std::string bytes;  // item_version.h's; its instant likewise
+    TableId table;
+    std::string_view item_key;
+    std::optional<std::string_view> item;  // nothing: it was not there
+    [[nodiscard]] std::size_t bytes() const {
+      return version_key_bytes(item_key) + version_head_bytes + (item ? item->size() : 0);
+    }
   };
   struct Count {
     Counter* counter;
@@ -51,8 +61,8 @@ struct StagedWrite {
   Instant at = 0;                // by it: given at commit
   Batch batch;
   std::vector<Record> records;
-  std::vector<Version> versions;
-  std::vector<Count> counts;
+  boost::container::small_vector<Version, 1> versions;
+  boost::container::small_vector<Count, 4> counts;
   const ChangeSource* source = nullptr;  // what the feed is told of it
 
   void count(const LiveTable& table, IndexId index, std::int64_t items, std::int64_t bytes) {

@@ -3,10 +3,10 @@
 //   version := at:i64le 0x00             it was not there
 //            | at:i64le 0x01 item        it was this: item_codec's bytes
 //
-// `at` is when the commit was made, by the account's clock; it is filled in at commit, as the key's number
-// is.
+// `at` is when the commit was made, by the account's clock.
 #pragma once
 
+#include <array>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -19,16 +19,13 @@ namespace mayfly::engine {
 
 inline constexpr std::size_t version_head_bytes = sizeof(Instant) + 1;
 
-// Its instant is still to be filled in.
-inline std::string version_bytes(const std::optional<std::string_view>& item) {
-  std::string bytes;
-  bytes.reserve(version_head_bytes + (item ? item->size() : 0));
-  bytes.append(sizeof(Instant), '\0');
-  bytes.push_back(item ? '\1' : '\0');
-  if (item) bytes.append(*item);
-  return bytes;
+// What stands before the item.
+inline std::array<char, version_head_bytes> version_head(Instant at, bool was_there) {
+  std::array<char, version_head_bytes> head{};
+  std::memcpy(head.data(), &at, sizeof at);
+  head.back() = was_there ? '\1' : '\0';
+  return head;
 }
-inline void set_version_at(std::string& bytes, Instant at) { std::memcpy(bytes.data(), &at, sizeof at); }
 
 inline bool is_version(std::string_view bytes) {
   return bytes.size() >= version_head_bytes &&

@@ -73,9 +73,13 @@ inline std::uint64_t record_sequence(std::string_view record_key) {
 
 inline constexpr std::size_t version_prefix_bytes = 1 + 4;
 
+inline std::size_t version_key_bytes(std::string_view key) {
+  return version_prefix_bytes + key.size() + sizeof(std::uint64_t);
+}
+
 inline std::string version_key(TableId table, std::string_view key, std::uint64_t number) {
   std::string out;
-  out.reserve(version_prefix_bytes + key.size() + sizeof number);
+  out.reserve(version_key_bytes(key));
   out.push_back('O');
   append_big_endian(out, table);
   out.append(key);
@@ -89,10 +93,6 @@ inline bool is_version_key(std::string_view key) {
 }
 inline std::uint64_t version_number(std::string_view version_key) {
   return read_big_endian<std::uint64_t>(version_key.substr(version_key.size() - sizeof(std::uint64_t)));
-}
-inline void set_version_number(std::string& version_key, std::uint64_t number) {
-  version_key.resize(version_key.size() - sizeof number);
-  append_big_endian(version_key, number);
 }
 inline std::string_view version_item_key(std::string_view version_key) {
   version_key.remove_suffix(sizeof(std::uint64_t));

@@ -167,14 +167,14 @@ bool has_our_keys(rocksdb::DB& db) {
 
 }  // namespace
 
-void Batch::append(Kind kind, std::string_view first, std::string_view second) {
+void Batch::append(Kind kind, std::string_view first, std::string_view second, std::string_view rest) {
   const auto first_length = static_cast<std::uint32_t>(first.size());
-  const auto second_length = static_cast<std::uint32_t>(second.size());
-  char head[9];
+  const auto second_length = static_cast<std::uint32_t>(second.size() + rest.size());
+  char head[entry_head_bytes];
   head[0] = static_cast<char>(kind);
   std::memcpy(head + 1, &first_length, 4);
   std::memcpy(head + 5, &second_length, 4);
-  bytes_.append(head, sizeof head).append(first).append(second);
+  bytes_.append(head, sizeof head).append(first).append(second).append(rest);
 }
 
 Batch::Kind Batch::take(std::string_view& rest, std::string_view& first, std::string_view& second) {
@@ -182,9 +182,9 @@ Batch::Kind Batch::take(std::string_view& rest, std::string_view& first, std::st
   std::uint32_t first_length, second_length;
   std::memcpy(&first_length, rest.data() + 1, 4);
   std::memcpy(&second_length, rest.data() + 5, 4);
-  first = rest.substr(9, first_length);
-  second = rest.substr(9 + first_length, second_length);
-  rest.remove_prefix(9 + first_length + second_length);
+  first = rest.substr(entry_head_bytes, first_length);
+  second = rest.substr(entry_head_bytes + first_length, second_length);
+  rest.remove_prefix(entry_head_bytes + first_length + second_length);
   return kind;
 }
 

@@ -55,6 +55,14 @@ class Batch {
   enum class Kind : std::uint8_t { put, erase, erase_range };
 
   void put(std::string_view key, std::string_view value) { append(Kind::put, key, value); }
+  // A value in two pieces.
+  void put(std::string_view key, std::string_view head, std::string_view rest) {
+    append(Kind::put, key, head, rest);
+  }
+  // Lets about so many entries, of so many bytes together, be put without a pause to grow.
+  void make_room(std::size_t entries, std::size_t bytes) {
+    bytes_.reserve(bytes_.size() + entries * entry_head_bytes + bytes);
+  }
   // `value_bytes`: how large its value is, if that is known.
   void erase(std::string_view key, std::uint64_t value_bytes = 0) {
     append(Kind::erase, key, {});
@@ -88,7 +96,9 @@ class Batch {
   // Two of RocksDB's entries: what was put, and its erasure.
   static constexpr std::uint64_t erased_bytes_of_key = 150;
 
-  void append(Kind kind, std::string_view first, std::string_view second);
+  static constexpr std::size_t entry_head_bytes = 1 + 4 + 4;
+
+  void append(Kind kind, std::string_view first, std::string_view second, std::string_view rest = {});
   static Kind take(std::string_view& rest, std::string_view& first, std::string_view& second);
 
   std::string bytes_;

@@ -305,8 +305,7 @@ void Transaction::State::write() {
   parts.committer.commit(staged);
   if (!staged.versions.empty()) {
     std::size_t bytes = 0;
-    for (const StagedWrite::Version& version : staged.versions)
-      bytes += version.key.size() + version.bytes.size();
+    for (const StagedWrite::Version& version : staged.versions) bytes += version.bytes();
     parts.history_trimmer->written(bytes);
   }
   if (cause == Cause::time_to_live) {
@@ -336,6 +335,8 @@ void Transaction::State::stage(OneItem& item) {
 void Transaction::State::stage_item(OneItem& item, const Table& table, const LiveTable& live) {
   const bool puts = item.write == Write::put;
   const std::string stored_key = item_key(table.id, 0, item.key);
+  // Its own entry, and what it was.
+  staged.batch.make_room(2, 2 * stored_key.size() + item.new_bytes.size() + item.old_item.bytes().size());
   if (puts) {
     staged.batch.put(stored_key, item.new_bytes);
   } else {
@@ -361,10 +362,10 @@ void Transaction::State::stage_version(const OneItem& item, const LiveTable& liv
     later.seek_to_first();
     if (later.valid()) return;
   }
-  StagedWrite::Version& version = staged.versions.emplace_back();
-  version.key = version_key(live.id(), item.key, 0);
-  version.bytes = version_bytes(item.exists ? std::optional(item.old_item.bytes()) : std::nullopt);
-  staged.count(live, old_versions, 1, static_cast<std::int64_t>(version.key.size() + version.bytes.size()));
+  StagedWrite::Version& version =
+      staged.versions.emplace_back(StagedWrite::Version{live.id(), item.key, std::nullopt});
+  if (item.exists) version.item = item.old_item.bytes();
+  staged.count(live, old_versions, 1, static_cast<std::int64_t>(version.bytes()));
 }
 
 void Transaction::State::stage_indexes(OneItem& item, const Table& table, const LiveTable& live,

@@ -152,6 +152,10 @@ void change(Storage& storage, const std::string& prefix, const std::function<voi
   put(storage, found.key, found.value);
 }
 
+std::string version_of(const std::optional<std::string>& stored) {
+  const auto head = version_head(0, stored.has_value());
+  return std::string(head.data(), head.size()) + stored.value_or("");
+}
 std::string cart_key(const std::string& id) { return key_of(simple_table("carts"), {{"id", id}}); }
 std::string entries(IndexId index) { return item_key(carts_id, index, {}); }
 
@@ -363,14 +367,14 @@ const std::vector<Damage>& all_damages() {
        [](Storage& s) {
          std::string stored, version;
          encode_item({{"id", "other"}}, stored);
-         put(s, found(s, table_prefix('O', past_id)).key, version_bytes(stored));
+         put(s, found(s, table_prefix('O', past_id)).key, version_of(stored));
        },
        "cannot be decoded: it holds another item", false, true},
       {"an old version under a key that is none",
-       [](Storage& s) { put(s, table_prefix('O', past_id) + "k", version_bytes(std::nullopt)); },
+       [](Storage& s) { put(s, table_prefix('O', past_id) + "k", version_of(std::nullopt)); },
        "an old version of the item 0x4f000000046b cannot be decoded: its key is none", false, true},
       {"an old version of no table",
-       [](Storage& s) { put(s, version_key(77, cart_key("a"), 1), version_bytes(std::nullopt)); },
+       [](Storage& s) { put(s, version_key(77, cart_key("a"), 1), version_of(std::nullopt)); },
        "there is something left of table number 77"},
       {"a wrong counter of old versions",
        [](Storage& s) { put(s, counter_key(past_id, old_versions), std::string(16, '\x01')); },
