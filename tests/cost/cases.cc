@@ -76,6 +76,22 @@ std::string filter(const std::string& text, const std::string& values = R"(":v":
 }
 std::string key(std::size_t i) { return R"({"id":{"S":")" + n(i) + R"("}})"; }
 
+// Writes each of so many items of 1 KB once more, with or without recovery to a point in time.
+void write_all(const Run& run, bool recovery) {
+  const std::string text(1000, 'x');
+  const auto write = [&](std::size_t i, const std::string& version) {
+    run.prepare("PutItem", put(n(i), R"(,"v":{"N":")" + version + R"("},"text":{"S":")" + text + "\"}"));
+  };
+  for (std::size_t i = 0; i < run.size; ++i) write(i, "1");
+  if (recovery)
+    run.prepare(
+        "UpdateContinuousBackups",
+        R"({"TableName":"items","PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":true}})");
+  measured([&] {
+    for (std::size_t i = 0; i < run.size; ++i) write(i, "2");
+  });
+}
+
 struct Case {
   std::string_view name;
   std::size_t size;
@@ -98,6 +114,8 @@ const std::vector<Case> cases = {
          Run::expect(parser.is_done(), failure.message());
        });
      }},
+    {"writes", 2000, [](const Run& run) { write_all(run, /*recovery=*/false); }},
+    {"kept_writes", 2000, [](const Run& run) { write_all(run, /*recovery=*/true); }},
     {"attributes", 4000,
      [](const Run& run) {
        run.operation(
