@@ -84,7 +84,11 @@ Answer Emulator::execute(const engine::Scope& scope, std::string_view target, st
 bool Emulator::may_take_long(std::string_view target) const {
   const Operation* operation = find_operation(target);
   if (operation == nullptr || operation->whole_table == WholeTable::never) return false;
-  return operation->whole_table == WholeTable::always || database_->any_table(has_vector_indexes);
+  if (operation->whole_table == WholeTable::always) return true;
+  const bool vectors = operation->whole_table == WholeTable::with_vector_indexes;
+  return database_->any_table([&](const engine::Table& table) {
+    return !table.replicas.empty() || (vectors && has_vector_indexes(table));
+  });
 }
 
 Answer Emulator::execute(const engine::Scope& scope, const Operation& operation, std::string_view body,

@@ -136,6 +136,8 @@ Fault Faults::judge(const engine::Scope& scope, const Operation& operation, std:
     if (!rule.operation.empty() && rule.operation != operation.name) continue;
     if (!rule.table.empty() && !is_about(operation, request, rule.table)) continue;
     if (rule.kind == FaultRule::Kind::unprocessed && !operation.is_batch()) continue;
+    if (rule.kind == FaultRule::Kind::replicated_write_conflict && operation.access != Access::writes)
+      continue;
     if (rule.count && rule.struck >= *rule.count) continue;
     if (chance(rule.seed, rule.asked++) >= rule.probability) continue;
     ++rule.struck;
@@ -148,6 +150,9 @@ Fault Faults::judge(const engine::Scope& scope, const Operation& operation, std:
         return fault;
       case FaultRule::Kind::transaction_conflict: fault.error = conflict(request); return fault;
       case FaultRule::Kind::stale_reads: continue;
+      case FaultRule::Kind::replicated_write_conflict:
+        fault.error = error::replicated_write_conflict().error;
+        return fault;
     }
   }
   return fault;

@@ -39,7 +39,8 @@ struct FaultRule {
     latency,
     unprocessed,
     transaction_conflict,
-    stale_reads
+    stale_reads,
+    replicated_write_conflict,
   };
 
   std::string operation;  // empty: every one

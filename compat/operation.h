@@ -48,7 +48,8 @@ enum class TablesIn : std::uint8_t {
 // Whether it looks at all items of a table, however many there are.
 enum class WholeTable : std::uint8_t {
   never,                // a page of them at most
-  with_vector_indexes,  // of a table that has some, which are counted for its description
+  with_vector_indexes,  // of a table that has some, which are counted for its description; or replicas
+  with_replicas,        // of a table that has some, to which what was written is sent first
   always,
 };
 

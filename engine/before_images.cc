@@ -5,6 +5,7 @@
 
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
+#include "engine/replica_log.h"
 
 namespace mayfly::engine {
 namespace {
@@ -15,9 +16,12 @@ constexpr char absent = 0, present = 1;
 bool is_kept(std::string_view key, const ImageKeeper& keeper) {
   switch (key.front()) {
     case 'I':
-    case 'X': return true;
+    case 'X':
+    case 'W': return true;
     case 'S': return record_sequence(key) <= keeper.sequence;
     case 'O': return version_number(key) <= keeper.sequence;
+    case 'Y':
+    case 'F': return replica_sequence(key) <= keeper.sequence;
     default: return false;
   }
 }
@@ -39,6 +43,9 @@ bool is_image_of(std::string_view key) {
     case 'X': return key.size() > 1 + sizeof(TableId);
     case 'S': return key.size() == record_key_bytes;
     case 'O': return is_version_key(key);
+    case 'W':
+    case 'Y':
+    case 'F': return is_replica_key(key);
     default: return false;
   }
 }

@@ -7,8 +7,9 @@
 //
 //   'B' log:u32be key   0x00, or 0x01 value: the key was not there, or had this value; in a directory
 //
-// Covered are items, index entries, expiry entries, and the change records and old versions of items up to
-// the snapshot, whether a key is written, erased or lies in a range that is.
+// Covered are items, index entries, expiry entries, the versions of global tables' items, and the change
+// records, old versions of items, tombstones and departures up to the snapshot, whether a key is written,
+// erased or lies in a range that is.
 #pragma once
 
 #include <cstdint>

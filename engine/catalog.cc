@@ -11,6 +11,7 @@
 #include "engine/item_codec.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
+#include "engine/replica_log.h"
 #include "engine/storage.h"
 #include "engine/uuid.h"
 
@@ -247,71 +248,95 @@ std::vector<std::shared_ptr<LiveTable>> Catalog::tables(std::string_view account
 
 // --- changing
 
+struct Catalog::Making {
+  Table table;
+};
+
+struct Catalog::Update {
+  LiveTable* live;
+  std::shared_ptr<const Table> old;
+  Table table;
+  std::unique_ptr<Erasing> erasing = nullptr;
+  std::vector<IndexId> given = {};
+  bool ttl_erased = false;
+  std::optional<Stream> closed = std::nullopt;
+};
+
+struct Catalog::Drop {
+  LiveTable* live;
+  std::unique_ptr<Erasing> erasing;
+  std::optional<Stream> closed;
+  std::optional<Point> last;
+  bool has_points = false;
+  VersionCount left;
+};
+
+Catalog::Making Catalog::stage_making(Table table, Batch& batch, NextIds& next) {
+  table.id = next.table++;
+  if (table.uuid.empty()) table.uuid = random_uuid(random_);
+  table.recovery.reset();
+  table.created = accounts_.of(table.account).clock().now();
+  for (Index& index : table.indexes) index.id = give_index_id(table, table);
+  if (table.stream) {
+    table.stream = make_stream(table, table.stream->view, next.stream++);
+    table.latest_stream_label = table.stream->label;
+  }
+  put_description(batch, 'T', table.id, table);
+  if (table.stream) put_description(batch, 'R', table.stream->id, *table.stream);
+  return {std::move(table)};
+}
+
+std::shared_ptr<LiveTable> Catalog::settle(Making& making) {
+  Account& account = accounts_.of(making.table.account);
+  auto live = std::make_shared<LiveTable>(std::make_shared<const Table>(std::move(making.table)), account);
+  const auto description = live->description();
+  const Lock lock(mutex_);
+  tables_[Scope{description->account, description->region}][description->name] = live;
+  by_id_[description->id] = live;
+  if (description->stream) streams_.put(*description->stream);
+  return live;
+}
+
 std::shared_ptr<LiveTable> Catalog::create(Table table, std::size_t tables_max) {
   const Lock changing(changes_);
   const Scope scope{table.account, table.region};
   if (find(scope, table.name) || count(scope) >= tables_max) return nullptr;
-
-  table.id = next_table_;
-  if (table.uuid.empty()) table.uuid = random_uuid(random_);
-  Account& account = accounts_.of(table.account);
-  table.created = account.clock().now();
-  table.recovery.reset();
-  for (Index& index : table.indexes) index.id = give_index_id(table, table);
-  StreamId next_stream = next_stream_;
-  if (table.stream) {
-    table.stream = make_stream(table, table.stream->view, next_stream++);
-    table.latest_stream_label = table.stream->label;
-  }
+  NextIds next{next_table_, next_stream_};
   Batch batch;
-  put_description(batch, 'T', table.id, table);
-  if (table.stream) put_description(batch, 'R', table.stream->id, *table.stream);
-  put_next_ids(batch, table.id + 1, next_stream);
+  Making making = stage_making(std::move(table), batch, next);
+  put_next_ids(batch, next.table, next.stream);
   storage_.write(batch);
 
-  next_table_ = table.id + 1;
-  next_stream_ = next_stream;
-  auto live = std::make_shared<LiveTable>(std::make_shared<const Table>(std::move(table)), account);
-  const auto description = live->description();
-  const Lock lock(mutex_);
-  tables_[scope][description->name] = live;
-  by_id_[description->id] = live;
-  if (description->stream) streams_.put(*description->stream);
+  next_table_ = next.table;
+  next_stream_ = next.stream;
+  auto live = settle(making);
   interleave("table made");
   return live;
 }
 
-std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::function<void(Table&)>& change) {
-  const Lock gate(live.gate_);
-  if (live.dropped()) return nullptr;
-  const Lock changing(changes_);
-  const std::shared_ptr<const Table> old = live.description();
-  Table table = *old;
-  // The description's stream knows the open shards, streams_ also what was trimmed since.
-  if (table.stream) table.stream = find_stream(table.stream->id);
-  const std::optional<Stream> old_stream = table.stream;
-  change(table);
-
-  Batch batch;
-  std::optional<Erasing> erasing;
-  for (const Index& index : old->indexes) {
+Catalog::Update Catalog::stage_update(LiveTable& live, Table edited, Batch& batch, NextIds& next) {
+  Update update{.live = &live, .old = live.description(), .table = std::move(edited)};
+  Table& table = update.table;
+  const Table& old = *update.old;
+  const std::optional<Stream> old_stream = old.stream ? find_stream(old.stream->id) : std::nullopt;
+  for (const Index& index : old.indexes) {
     if (has_index(table, index.id)) continue;
-    if (!erasing) erasing.emplace(live.erasing_);
+    if (!update.erasing) update.erasing = std::make_unique<Erasing>(live.erasing_);
     storage_.erase_prefix(batch, item_key(table.id, index.id, {}));
     batch.erase(counter_key(table.id, index.id));
   }
-  std::vector<IndexId> given;
   for (Index& index : table.indexes) {
     if (index.id != 0) continue;
-    index.id = give_index_id(table, *old);
+    index.id = give_index_id(table, old);
     index.state = Index::State::creating;
-    given.push_back(index.id);
+    update.given.push_back(index.id);
   }
 
-  const bool same_ttl = table.ttl && old->ttl && table.ttl->attribute == old->ttl->attribute;
-  if (old->ttl && !same_ttl) {
+  const bool same_ttl = table.ttl && old.ttl && table.ttl->attribute == old.ttl->attribute;
+  if (old.ttl && !same_ttl) {
     storage_.erase_prefix(batch, table_prefix('X', table.id));
     batch.erase(counter_key(table.id, expiry_entries));
+    update.ttl_erased = true;
   }
   if (table.ttl && !same_ttl) {
     table.ttl->backfilling = true;
@@ -319,76 +344,112 @@ std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::functio
     table.ttl->since = live.account().clock().now();
   }
   // Switched on where it was on already, by the same attribute: a walk that is under way goes on.
-  if (table.ttl && same_ttl && table.ttl->number != old->ttl->number) table.ttl = old->ttl;
+  if (table.ttl && same_ttl && table.ttl->number != old.ttl->number) table.ttl = old.ttl;
+  stage_leaving(old, table, batch);
 
-  std::optional<Stream> closed;
-  StreamId next_stream = next_stream_;
   if (old_stream && (!table.stream || table.stream->id != old_stream->id)) {
-    closed = old_stream;
-    close_with_last_records(storage_, *closed, live.account().clock().now(), watermark_.published());
+    update.closed = old_stream;
+    close_with_last_records(storage_, *update.closed, live.account().clock().now(), watermark_.published());
   }
   if (table.stream && (!old_stream || table.stream->id != old_stream->id)) {
-    table.stream = make_stream(table, table.stream->view, next_stream++);
+    table.stream = make_stream(table, table.stream->view, next.stream++);
     table.latest_stream_label = table.stream->label;
-    put_next_ids(batch, next_table_, next_stream);
   }
   put_description(batch, 'T', table.id, table);
   if (table.stream) put_description(batch, 'R', table.stream->id, *table.stream);
-  if (closed) put_description(batch, 'R', closed->id, *closed);
-  if (live.kept_) images_.stage(batch, live.account().image_keeper());
-  storage_.write(batch);
+  if (update.closed) put_description(batch, 'R', update.closed->id, *update.closed);
+  return update;
+}
 
-  next_stream_ = next_stream;
-  auto description = std::make_shared<const Table>(std::move(table));
+// What a table has on its way to replicas that it has no more goes, and all that it keeps for them with the
+// last. Items that expired where there is no replica any more may expire here now.
+void Catalog::stage_leaving(const Table& old, Table& table, Batch& batch) const {
+  bool any_left = false;
+  for (const Replica& replica : old.replicas) {
+    if (std::find(table.replicas.begin(), table.replicas.end(), replica) != table.replicas.end()) continue;
+    storage_.erase_prefix(batch, departures_prefix(table.id, replica.table));
+    std::erase(table.copies_from, replica.table);
+    any_left = true;
+  }
+  if (!any_left) return;
+  if (table.replicas.empty())
+    for (const char kind : {'W', 'Y'}) storage_.erase_prefix(batch, table_prefix(kind, table.id));
+  if (!table.ttl) return;
+  table.ttl->backfilling = true;
+  table.ttl->number = table.next_ttl_number++;
+}
+
+std::shared_ptr<const Table> Catalog::settle(Update& update) {
+  LiveTable& live = *update.live;
+  auto description = std::make_shared<const Table>(std::move(update.table));
   live.describe(description);
   settle_past(live);
   interleave("table changed");
-  if (old->ttl && !same_ttl) live.counter(expiry_entries).items = 0;
-  for (const IndexId index : given) live.counter(index).items = live.counter(index).bytes = 0;
-  if (description->expiry != old->expiry) {
+  if (update.ttl_erased) live.counter(expiry_entries).items = 0;
+  for (const IndexId index : update.given) live.counter(index).items = live.counter(index).bytes = 0;
+  if (description->expiry != update.old->expiry) {
     // What was looked up by the old mode is looked up anew.
     live.account().timers().forget(live.id());
     if (description->ttl) live.account().timers().look_now(live.id());
   }
+  update.erasing.reset();
   const Lock lock(mutex_);
-  if (closed) streams_.put(*closed);
+  if (update.closed) streams_.put(*update.closed);
   if (description->stream) streams_.put(*description->stream);
   return description;
 }
 
-bool Catalog::drop(LiveTable& live, std::optional<Point>* last) {
+std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::function<void(Table&)>& change) {
   const Lock gate(live.gate_);
-  if (live.dropped()) return false;
+  if (live.dropped()) return nullptr;
   const Lock changing(changes_);
-  const std::shared_ptr<const Table> table = live.description();
-  const Erasing erasing(live.erasing_);
+  Table table = edited(live);
+  change(table);
+  NextIds next{next_table_, next_stream_};
   Batch batch;
-  std::optional<Point> point;
-  if (last != nullptr) points_.stage(batch, point.emplace(point_of(live)));
-  const bool has_points = point || points_.has(table->id);
-  const VersionCount left = live.version_count();
-  // What a snapshot has of it stays where it is.
-  if (!live.kept_) has_points ? erase_all_but_past(batch, table->id, left) : erase_data(batch, table->id);
-  batch.erase(table_prefix('T', table->id));
-  std::optional<Stream> closed = table->stream ? find_stream(table->stream->id) : std::nullopt;
-  if (closed) {
-    close_with_last_records(storage_, *closed, live.account().clock().now(), watermark_.published());
-    put_description(batch, 'R', closed->id, *closed);
-  }
+  Update update = stage_update(live, std::move(table), batch, next);
+  if (next.stream != next_stream_) put_next_ids(batch, next.table, next.stream);
+  if (live.kept_) images_.stage(batch, live.account().image_keeper());
   storage_.write(batch);
+  next_stream_ = next.stream;
+  return settle(update);
+}
 
-  live.dropped_ = true;
-  if (point) points_.add(*point);
-  if (has_points) points_.leave(table->id, left);
-  if (last != nullptr) *last = std::move(point);
+Table Catalog::edited(const LiveTable& live) const {
+  Table table = *live.description();
+  // The description's stream knows the open shards, streams_ also what was trimmed since.
+  if (table.stream) table.stream = find_stream(table.stream->id);
+  return table;
+}
+
+Catalog::Drop Catalog::stage_drop(LiveTable& live, Batch& batch, bool leave_point) {
+  const std::shared_ptr<const Table> table = live.description();
+  Drop drop{.live = &live, .erasing = std::make_unique<Erasing>(live.erasing_), .left = live.version_count()};
+  if (leave_point) points_.stage(batch, drop.last.emplace(point_of(live)));
+  drop.has_points = drop.last || points_.has(table->id);
+  // What a snapshot has of it stays where it is.
+  if (!live.kept_)
+    drop.has_points ? erase_all_but_past(batch, table->id, drop.left) : erase_data(batch, table->id);
+  batch.erase(table_prefix('T', table->id));
+  if (table->stream) drop.closed = find_stream(table->stream->id);
+  if (drop.closed) {
+    close_with_last_records(storage_, *drop.closed, live.account().clock().now(), watermark_.published());
+    put_description(batch, 'R', drop.closed->id, *drop.closed);
+  }
+  return drop;
+}
+
+void Catalog::settle(const Drop& drop) {
+  const std::shared_ptr<const Table> table = drop.live->description();
+  drop.live->dropped_ = true;
+  if (drop.last) points_.add(*drop.last);
+  if (drop.has_points) points_.leave(table->id, drop.left);
   const Lock lock(mutex_);
   const auto names = tables_.find(Scope{table->account, table->region});
   names->second.erase(table->name);
   by_id_.erase(table->id);
   if (names->second.empty()) tables_.erase(names);
-  if (closed) streams_.put(*closed);
-  interleave("table dropped");
-  return true;
+  if (drop.closed) streams_.put(*drop.closed);
 }
 
 // --- what tables were
@@ -425,7 +486,7 @@ void Catalog::settle_past(LiveTable& live) const {
 
 void Catalog::erase_all_but_past(Batch& batch, TableId table, VersionCount count) const {
   storage_.erase_range(batch, item_key(table, 1, {}), prefix_end(table_prefix('I', table)));
-  for (const char kind : {'X', 'N'}) storage_.erase_prefix(batch, table_prefix(kind, table));
+  for (const char kind : {'X', 'N', 'F', 'W', 'Y'}) storage_.erase_prefix(batch, table_prefix(kind, table));
   std::string value;
   append_little_endian(value, count.versions);
   append_little_endian(value, count.bytes);
@@ -433,12 +494,107 @@ void Catalog::erase_all_but_past(Batch& batch, TableId table, VersionCount count
 }
 
 void Catalog::erase_data(Batch& batch, TableId table) const {
-  for (const char kind : {'I', 'X', 'N', 'O'}) storage_.erase_prefix(batch, table_prefix(kind, table));
+  for (const char kind : {'I', 'X', 'N', 'O', 'F', 'W', 'Y'})
+    storage_.erase_prefix(batch, table_prefix(kind, table));
 }
 
 void Catalog::erase_unneeded(Batch& batch, TableId table) const {
   const std::optional<VersionCount> left = points_.left(table);
   left ? erase_all_but_past(batch, table, *left) : erase_data(batch, table);
+}
+
+// --- a table and its replicas
+
+std::vector<std::shared_ptr<LiveTable>> Catalog::together_with(const LiveTable& live) const {
+  std::vector<TableId> ids{live.id()};
+  for (const Replica& replica : live.description()->replicas) ids.push_back(replica.table);
+  std::sort(ids.begin(), ids.end());
+  std::vector<std::shared_ptr<LiveTable>> tables;
+  for (const TableId id : ids)
+    if (auto table = find(id)) tables.push_back(std::move(table));
+  return tables;
+}
+
+Expected<Catalog::Together, Catalog::Refusal> Catalog::update_together(LiveTable& live,
+                                                                       const ChangeTogether& change,
+                                                                       std::size_t tables_max,
+                                                                       std::optional<Point>* last) {
+  for (;;) {
+    const auto held = together_with(live);  // by id, as gates are taken
+    std::vector<std::unique_lock<Gate>> gates;
+    for (const auto& table : held) gates.emplace_back(table->gate_);
+    const Lock changing(changes_);
+    if (live.dropped()) return Unexpected{Refusal::dropped};
+    if (together_with(live) != held) continue;  // one came or went meanwhile
+    return change_held(held, change, tables_max, last == nullptr ? nullptr : &live, last);
+  }
+}
+
+// While nobody writes to these tables, or changes a description.
+Expected<Catalog::Together, Catalog::Refusal> Catalog::change_held(
+    const std::vector<std::shared_ptr<LiveTable>>& held, const ChangeTogether& change, std::size_t tables_max,
+    const LiveTable* leaves_point, std::optional<Point>* last) {
+  std::vector<Table> tables;
+  for (const auto& table : held) tables.push_back(edited(*table));
+  if (!change(tables)) return Unexpected{Refusal::unchanged};
+  NextIds next{next_table_, next_stream_};
+  const NextIds first = next;
+  for (Table& table : tables) {
+    if (table.id != 0) continue;
+    const Scope scope{table.account, table.region};
+    if (find(scope, table.name)) return Unexpected{Refusal::name_taken};
+    if (count(scope) >= tables_max) return Unexpected{Refusal::too_many};
+    table.id = next.table++;
+  }
+  for (Table& table : tables) {
+    table.replicas.clear();
+    for (const Table& other : tables)
+      if (other.id != table.id) table.replicas.push_back({other.id, other.region});
+    if (table.replicas.empty()) table.strong = false;
+    if (table.id < first.table || table.strong) continue;
+    for (const Replica& replica : table.replicas)
+      if (replica.table < first.table) table.copies_from.push_back(replica.table);
+  }
+
+  Batch batch;
+  std::vector<Update> updates;
+  std::vector<Drop> drops;
+  std::vector<Making> makings;
+  Together together;
+  next.table = first.table;
+  bool kept = false;
+  for (const auto& table : held) {
+    kept = kept || table->kept_;
+    const auto stays = std::find_if(tables.begin(), tables.end(),
+                                    [&](const Table& other) { return other.id == table->id(); });
+    if (stays == tables.end()) {
+      drops.push_back(stage_drop(*table, batch, table.get() == leaves_point));
+      together.dropped.push_back(table);
+      continue;
+    }
+    together.tables.push_back(table);
+    together.before.push_back(table->description());
+    updates.push_back(stage_update(*table, std::move(*stays), batch, next));
+  }
+  for (Table& table : tables)
+    if (table.id >= first.table) makings.push_back(stage_making(std::move(table), batch, next));
+  if (next.stream != first.stream || next.table != first.table) put_next_ids(batch, next.table, next.stream);
+  if (kept) images_.stage(batch, held.front()->account().image_keeper());
+  storage_.write(batch);
+
+  next_table_ = next.table;
+  next_stream_ = next.stream;
+  for (Drop& drop : drops) {
+    settle(drop);
+    if (drop.live == leaves_point) *last = drop.last;
+  }
+  for (Update& update : updates) settle(update);
+  for (Making& making : makings) {
+    together.tables.push_back(settle(making));
+    together.before.push_back(nullptr);
+  }
+  interleave("tables changed together");
+  return together;
 }
 
 // --- a whole account

@@ -127,8 +127,21 @@ class Catalog {
   // their ids, marks what has to be backfilled, erases what removed indexes and a removed TTL left, closes a
   // removed stream. Nothing: the table was dropped.
   std::shared_ptr<const Table> update(LiveTable& table, const std::function<void(Table&)>& change);
-  // With `last`, leaves a point of the table as it was in the end. What points need stays where it lies.
-  bool drop(LiveTable& table, std::optional<Point>* last = nullptr);
+  // The same of a table and its replicas at once: all of it, or nothing, after a crash too. `change` is given
+  // copies of the descriptions, by id; it edits them, adds those that are to be made (without an id) and
+  // takes away those that are to be dropped. The tables that are there then are replicas of each other, and a
+  // new one is a copy of the others' items, unless they have strong consistency. False: it changes nothing
+  // after all. With `last`, if `table` is dropped, that is a point of it as it was in the end (points.h).
+  // What points and snapshots need of what is dropped stays where it lies.
+  using ChangeTogether = std::function<bool(std::vector<Table>& tables)>;
+  struct Together {
+    std::vector<std::shared_ptr<LiveTable>> tables;    // that are there now, by id
+    std::vector<std::shared_ptr<const Table>> before;  // of each, what it was; nothing: it is new
+    std::vector<std::shared_ptr<LiveTable>> dropped;
+  };
+  enum class Refusal : std::uint8_t { dropped, unchanged, name_taken, too_many };
+  Expected<Together, Refusal> update_together(LiveTable& table, const ChangeTogether& change,
+                                              std::size_t tables_max, std::optional<Point>* last);
 
   // --- what tables were (history.h)
   // Calls `look` while nobody writes to the table, and nothing in the catalog changes. False: it is dropped.
@@ -196,6 +209,28 @@ class Catalog {
   [[nodiscard]] std::size_t count(const Scope& scope) const;
   void load() REQUIRES(changes_, mutex_);             // or nobody else knows of it yet
   std::shared_ptr<LiveTable> make_live(Table table);  // with its counters from storage
+
+  // A change that is staged in a batch, for when that is written. (catalog.cc)
+  struct Making;
+  struct Update;
+  struct Drop;
+  struct NextIds {
+    TableId table;
+    StreamId stream;
+  };
+  Making stage_making(Table table, Batch& batch, NextIds& next);
+  std::shared_ptr<LiveTable> settle(Making& making);
+  Update stage_update(LiveTable& live, Table table, Batch& batch, NextIds& next);
+  std::shared_ptr<const Table> settle(Update& update);
+  void stage_leaving(const Table& old, Table& table, Batch& batch) const;
+  [[nodiscard]] Table edited(const LiveTable& live) const;  // a copy, to be edited
+  Drop stage_drop(LiveTable& live, Batch& batch, bool leave_point);
+  void settle(const Drop& drop);
+  [[nodiscard]] std::vector<std::shared_ptr<LiveTable>> together_with(const LiveTable& table) const;  // by id
+  Expected<Together, Refusal> change_held(const std::vector<std::shared_ptr<LiveTable>>& held,
+                                          const ChangeTogether& change, std::size_t tables_max,
+                                          const LiveTable* leaves_point, std::optional<Point>* last)
+      REQUIRES(changes_);
   Stream make_stream(const Table& table, StreamView view, StreamId id) const;
   void erase_all_but_past(Batch& batch, TableId table, VersionCount count) const;
   void leave_past(TableId table) const;  // of a table that points have and no catalog

@@ -7,6 +7,24 @@
 
 namespace mayfly::engine {
 
+namespace {
+
+// A tombstone has a number of its own where there is no record, so that it is known whether a snapshot has
+// it.
+void stage_replica_write(Batch& batch, const ReplicaWrite& replica_write, const StagedWrite& write,
+                         Sequence& sequence) {
+  if (replica_write.record)
+    return stage(batch, replica_write, write.records[*replica_write.record].sequence, write.at);
+  if (replica_write.item.empty()) {
+    std::string last;
+    append_little_endian(last, ++sequence);
+    batch.put(last_sequence_key, last);
+  }
+  stage(batch, replica_write, sequence, write.at);
+}
+
+}  // namespace
+
 void Committer::commit(StagedWrite& write) {
   if (storage_.syncs()) return commit_shared(write);
   StagedWrite* const group[] = {&write};
@@ -60,14 +78,17 @@ void Committer::commit_group(std::span<StagedWrite* const> group) {
       record.sequence = ++sequence;
       batch->put(record_key(record.stream, record.shard, sequence), record.bytes);
     }
-    if (write->versions.empty()) continue;
-    if (write->records.empty()) ++sequence;
-    versions = true;
-    for (const StagedWrite::Version& version : write->versions) {
-      const std::string key = version_key(version.table, version.item_key, sequence);
-      const auto head = version_head(write->at, version.item.has_value());
-      batch->put(key, {head.data(), head.size()}, version.item.value_or(std::string_view{}));
+    if (!write->versions.empty()) {
+      if (write->records.empty()) ++sequence;
+      versions = true;
+      for (const StagedWrite::Version& version : write->versions) {
+        const std::string key = version_key(version.table, version.item_key, sequence);
+        const auto head = version_head(write->at, version.item.has_value());
+        batch->put(key, {head.data(), head.size()}, version.item.value_or(std::string_view{}));
+      }
     }
+    for (const ReplicaWrite& each : write->replica_writes)
+      stage_replica_write(*batch, each, *write, sequence);
   }
   if (versions && storage_.durable()) {
     std::string value;

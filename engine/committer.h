@@ -29,6 +29,7 @@
 #include "engine/item_version.h"
 #include "engine/key_space.h"
 #include "engine/mutex.h"
+#include "engine/replica_log.h"
 #include "engine/storage.h"
 
 namespace mayfly::engine {
@@ -63,7 +64,8 @@ struct StagedWrite {
   std::vector<Record> records;
   boost::container::small_vector<Version, 1> versions;
   boost::container::small_vector<Count, 4> counts;
-  const ChangeSource* source = nullptr;  // what the feed is told of it
+  std::vector<ReplicaWrite> replica_writes;  // of global tables; what they view outlives the commit
+  const ChangeSource* source = nullptr;      // what the feed is told of it
 
   void count(const LiveTable& table, IndexId index, std::int64_t items, std::int64_t bytes) {
     if (items != 0 || bytes != 0) counts.push_back({&table.counter(index), table.id(), index, items, bytes});

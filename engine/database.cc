@@ -14,6 +14,7 @@
 #include "engine/key_space.h"
 #include "engine/parts.h"
 #include "engine/reaper.h"
+#include "engine/replication.h"
 #include "engine/snapshots.h"
 #include "engine/stream_trimmer.h"
 #include "engine/time_travel.h"
@@ -87,6 +88,7 @@ Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {
   parts_->backfill = std::make_unique<IndexBackfill>(*this, parts_->scheduler);
   parts_->history_trimmer = std::make_unique<HistoryTrimmer>(*this, parts_->scheduler);
   parts_->history = std::make_unique<History>(*this);
+  parts_->replication = std::make_unique<Replication>(*this, parts_->scheduler);
   parts_->time_travel =
       std::make_unique<TimeTravel>(*this, *parts_->reaper, *parts_->trimmer, *parts_->history_trimmer);
   parts_->snapshots = std::make_unique<Snapshots>(*this);
@@ -96,6 +98,7 @@ Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {
     parts_->reaper->start();
     parts_->trimmer->start();
     parts_->history_trimmer->start();
+    parts_->replication->start();
   }
   for (const std::shared_ptr<LiveTable>& table : parts_->catalog.tables()) {
     const std::shared_ptr<const Table> description = table->description();
@@ -218,14 +221,20 @@ std::shared_ptr<const Table> Database::update_table(const std::shared_ptr<LiveTa
   const std::shared_ptr<const Table> before = table->description();
   const std::shared_ptr<const Table> after = parts_->catalog.update(*table, change);
   if (!after) return nullptr;
-  if (after->stream && (!before->stream || before->stream->id != after->stream->id))
+  changed(table, *before, *after);
+  return table->description();
+}
+
+// What is to be filled in, and what the change made due.
+void Database::changed(const std::shared_ptr<LiveTable>& table, const Table& before, const Table& after) {
+  if (after.stream && (!before.stream || before.stream->id != after.stream->id))
     parts_->trimmer->stream_made(table->account());
-  if (BackfillWalk::needed_since(*before, *after))
-    parts_->backfill->start(table, *after, parts_->options.backfill_at_once_max);
+  if (BackfillWalk::needed_since(before, after))
+    parts_->backfill->start(table, after, parts_->options.backfill_at_once_max);
   // What the change made due goes with it, as far as it is not much: so on a frozen clock all is said and
   // done.
-  const bool makes_due = after->ttl && (!before->ttl || before->ttl->number != after->ttl->number ||
-                                        before->expiry != after->expiry);
+  const bool makes_due =
+      after.ttl && (!before.ttl || before.ttl->number != after.ttl->number || before.expiry != after.expiry);
   if (makes_due) {
     if (const auto turn = table->account().try_turn()) {
       attempt([&] { parts_->reaper->sweep_some(*turn, table->id(), parts_->options.backfill_at_once_max); },
@@ -234,11 +243,40 @@ std::shared_ptr<const Table> Database::update_table(const std::shared_ptr<LiveTa
               });
     }
   }
-  return table->description();
 }
 
 bool Database::drop_table(const std::shared_ptr<LiveTable>& table) {
   return parts_->history->drop_table(table, nullptr);
+}
+
+Expected<Catalog::Together, Catalog::Refusal> Database::update_together(
+    const std::shared_ptr<LiveTable>& table, const Catalog::ChangeTogether& change, std::size_t tables_max,
+    std::optional<Point>* last) {
+  TRY(Catalog::Together together, parts_->catalog.update_together(*table, change, tables_max, last));
+  for (const auto& dropped : together.dropped) {
+    dropped->account().timers().forget(dropped->id());
+    parts_->failpoints.forget(*dropped);
+    parts_->recent_writes.forget(dropped->id());
+    parts_->history_trimmer->less_needed(dropped->id());
+  }
+  const bool is_alone = together.tables.size() + together.dropped.size() == 1;
+  if (!is_alone) parts_->replication->members_changed();
+  for (std::size_t i = 0; i < together.tables.size(); ++i) {
+    const std::shared_ptr<const Table> after = together.tables[i]->description();
+    if (together.before[i]) {
+      changed(together.tables[i], *together.before[i], *after);
+      continue;
+    }
+    if (after->stream) parts_->trimmer->stream_made(together.tables[i]->account());
+    parts_->replication->copy_some(together.tables[i], parts_->options.backfill_at_once_max);
+  }
+  return together;
+}
+
+Replication& Database::replication() const { return *parts_->replication; }
+
+void Database::settle_replicas(std::string_view account, const std::stop_token& stop) {
+  parts_->replication->settle(parts_->accounts.of(account), stop);
 }
 
 // --- items

@@ -72,6 +72,7 @@ class Failpoints;
 class Documents;
 class History;
 class RecentWrites;
+class Replication;
 
 class Database {
  public:
@@ -133,6 +134,12 @@ class Database {
   std::shared_ptr<const Table> update_table(const std::shared_ptr<LiveTable>& table,
                                             const std::function<void(Table&)>& change);
   bool drop_table(const std::shared_ptr<LiveTable>& table);  // false: somebody else did
+  // The same of a table and its replicas: what Catalog::update_together says, and what follows from it. With
+  // `last`, a table that is dropped leaves a point there (history.h).
+  Expected<Catalog::Together, Catalog::Refusal> update_together(const std::shared_ptr<LiveTable>& table,
+                                                                const Catalog::ChangeTogether& change,
+                                                                std::size_t tables_max = no_limit,
+                                                                std::optional<Point>* last = nullptr);
 
   // --- items
   [[nodiscard]] std::optional<StoredItem> get(const LiveTable& table, std::string_view key) const;
@@ -176,6 +183,10 @@ class Database {
   [[nodiscard]] std::uint64_t memory_bytes() const;
   [[nodiscard]] std::uint64_t memory_bytes_max() const;
 
+  // What a global table's tables have on their way to each other.
+  [[nodiscard]] Replication& replication() const;
+  // Returns when all that the account has on its way and that may arrive by now has.
+  void settle_replicas(std::string_view account, const std::stop_token& stop = {});
   // Where expiries stop, if a test says so: failpoints.h.
   [[nodiscard]] Failpoints& failpoints() const;
   // Of which tables reads may see an older state: recent_writes.h.
@@ -190,6 +201,7 @@ class Database {
 
  private:
   explicit Database(std::unique_ptr<Parts> parts);
+  void changed(const std::shared_ptr<LiveTable>& table, const Table& before, const Table& after);
   std::unique_ptr<Parts> parts_;
 };
 

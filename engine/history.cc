@@ -68,13 +68,11 @@ Expected<Point, PointRefusal> History::take_point(const std::shared_ptr<LiveTabl
 }
 
 bool History::drop_table(const std::shared_ptr<LiveTable>& table, std::optional<Point>* last) {
-  Database::Parts& parts = database_.parts();
-  if (!parts.catalog.drop(*table, last)) return false;
-  table->account().timers().forget(table->id());
-  parts.failpoints.forget(*table);
-  parts.recent_writes.forget(table->id());
-  parts.history_trimmer->less_needed(table->id());  // instants need nothing of it any more
-  return true;
+  // Its replicas stay, and know of it no more.
+  const auto leave = [&](std::vector<Table>& tables) {
+    return std::erase_if(tables, [&](const Table& each) { return each.id == table->id(); }) == 1;
+  };
+  return database_.update_together(table, leave, no_limit, last).has_value();
 }
 
 std::optional<Point> History::find_point(PointId id) const { return database_.parts().points.find(id); }

@@ -17,6 +17,8 @@
 //   'G', 'H', 'J', 'K', 'E', 'L'             snapshots of accounts (snapshots.h)
 //   'B' log:u32 key                          what a key was when a snapshot was taken (before_images.h)
 //   'D' account 0 kind 0 name                small documents of the floors above (documents.h)
+//   'W', 'Y', 'F'                            versions, tombstones and departures of global tables
+//                                            (replica_log.h)
 //   'M' name                                 a number, u64le: ids to give next, the window's span, ...
 //
 // `key` is key_codec's. A kind's or a table's range is [prefix, prefix_end(prefix)).

@@ -18,6 +18,7 @@
 #include "engine/points.h"
 #include "engine/random.h"
 #include "engine/recent_writes.h"
+#include "engine/region_claims.h"
 #include "engine/request_tokens.h"
 #include "engine/storage.h"
 #include "engine/watermark.h"
@@ -28,6 +29,7 @@ class History;
 class HistoryTrimmer;
 class IndexBackfill;
 class Reaper;
+class Replication;
 class Snapshots;
 class StreamTrimmer;
 class TimeTravel;
@@ -56,11 +58,13 @@ struct Database::Parts {
   Documents documents;
   LockTable locks;
   Failpoints failpoints;
+  RegionClaims region_claims;
   std::unique_ptr<IndexBackfill> backfill;
   std::unique_ptr<Reaper> reaper;
   std::unique_ptr<StreamTrimmer> trimmer;
   std::unique_ptr<HistoryTrimmer> history_trimmer;
   std::unique_ptr<History> history;
+  std::unique_ptr<Replication> replication;
   std::unique_ptr<TimeTravel> time_travel;
   std::unique_ptr<Snapshots> snapshots;
 };

@@ -14,6 +14,8 @@
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
 #include "engine/parts.h"
+#include "engine/replica_log.h"
+#include "engine/replication.h"
 #include "engine/stream_trimmer.h"
 
 namespace mayfly::engine {
@@ -93,6 +95,17 @@ std::vector<Undoing> undone_after(const Stream& kept, const Stream* live, Sequen
   if (undone.size() > Stream::undone_max)
     undone.erase(undone.begin(), undone.end() - static_cast<std::ptrdiff_t>(Stream::undone_max));
   return undone;
+}
+
+// Of change records, old versions, tombstones and departures; nothing: the key is of all times.
+std::optional<Sequence> sequence_in(std::string_view key) {
+  switch (key.front()) {
+    case 'S': return record_sequence(key);
+    case 'O': return version_number(key);
+    case 'F':
+    case 'Y': return replica_sequence(key);
+    default: return std::nullopt;
+  }
 }
 
 std::uint32_t id_in(std::string_view key) { return read_big_endian<std::uint32_t>(key.substr(1)); }
@@ -289,12 +302,14 @@ Snapshots::Changes Snapshots::changes_since(const Heads& heads, SnapshotId id, c
   const Head& head = heads.at(id);
   std::set<StreamId> streams;
   for (const Stream& stream : kept.streams) streams.insert(stream.id);
-  // A table that only earlier snapshots have is as it was when this one was taken, too: what it was then may
-  // be written down here alone.
-  const Heads up_to_here(heads.begin(), std::next(heads.find(id)));
+  // A table that only earlier snapshots have lies where it was, and goes back as well: it may have been there
+  // again meanwhile, by a restore of one of those.
+  std::set<TableId> tables;
+  for (auto earlier = heads.begin(); earlier != std::next(heads.find(id)); ++earlier)
+    tables.insert(earlier->second.tables.begin(), earlier->second.tables.end());
   const auto is_kept = [&](std::string_view key) {
-    if (key.front() == 'S') return streams.count(id_in(key)) > 0 && record_sequence(key) <= head.sequence;
-    return has(up_to_here, id_in(key)) && (key.front() != 'O' || version_number(key) <= head.sequence);
+    if (sequence_in(key).value_or(0) > head.sequence) return false;
+    return key.front() == 'S' ? streams.count(id_in(key)) > 0 : tables.count(id_in(key)) > 0;
   };
 
   Changes changes;
@@ -317,6 +332,15 @@ Snapshots::Changes Snapshots::changes_since(const Heads& heads, SnapshotId id, c
       later_versions.emplace_back(versions.key());
   }
   for (std::string& key : later_versions) changes.to[std::move(key)] = std::nullopt;
+  // Tombstones and departures that came later.
+  for (const TableId table : tables) {
+    for (const char kind : {'F', 'Y'}) {
+      const std::string prefix = table_prefix(kind, table);
+      Storage::Iterator keys(parts.storage(), prefix, prefix_end(prefix));
+      for (keys.seek_to_first(); keys.valid(); keys.next())
+        if (replica_sequence(keys.key()) > head.sequence) changes.to[std::string(keys.key())] = std::nullopt;
+    }
+  }
   // Records that came later. Where earlier restores have taken some back there are none, only tombstones:
   // passed by.
   for (const Stream& stream : kept.streams) {
@@ -426,6 +450,7 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
   adopt(turn);
   parts.trimmer->replaced(account);
   parts.history_trimmer->replaced();
+  parts.replication->replaced(account);
   parts.documents.replaced(account.id());
   return true;
 }
@@ -462,10 +487,8 @@ bool Snapshots::drop(Account& account, SnapshotId id) {
       const Head& before = std::prev(dropped)->second;
       const Heads earlier(heads.begin(), dropped);
       parts.before_images.each(head.log, [&](std::string_view key, const auto& value) {
-        const bool is_theirs = key.front() == 'S' ? record_sequence(key) <= before.sequence
-                               : key.front() == 'O'
-                                   ? version_number(key) <= before.sequence && has(earlier, id_in(key))
-                                   : has(earlier, id_in(key));
+        const bool is_theirs = sequence_in(key).value_or(0) <= before.sequence &&
+                               (key.front() == 'S' || has(earlier, id_in(key)));
         if (is_theirs && !parts.before_images.find(before.log, key))
           parts.before_images.put(batch, before.log, key, value);
       });
@@ -524,6 +547,7 @@ void Snapshots::reset(Account& account) {
   });
   for (const auto& table : before) parts.failpoints.forget(*table);
   parts.trimmer->replaced(account);
+  parts.replication->replaced(account);
   parts.documents.replaced(account.id());
 }
 

@@ -88,6 +88,15 @@ Map shard_map(const Shard& shard) {
   return map;
 }
 
+Map replica_map(const Replica& replica) {
+  Map map;
+  put(map, "table", replica.table);
+  put(map, "region", replica.region);
+  return map;
+}
+
+AttributeValue table_id_value(TableId table) { return number(table); }
+
 // --- reading; what is missing, or is no such value, keeps its default
 
 std::int64_t int_or(const Map& map, const char* name, std::int64_t otherwise) {
@@ -182,6 +191,16 @@ Shard shard(const AttributeValue& value) {
   shard.closed = optional_int(map, "closed");
   if (flag(map, "last_sequence")) shard.last_sequence = unsigned_of("last_sequence");
   return shard;
+}
+
+Replica replica(const AttributeValue& value) {
+  const Map& map = map_in(&value);
+  return {static_cast<TableId>(int_or(map, "table", 0)), string_or_empty(map, "region")};
+}
+
+TableId table_id(const AttributeValue& value) {
+  const Number* number = value.get_if<Number>();
+  return static_cast<TableId>(number ? number->floor_scaled(0).value_or(0) : 0);
 }
 
 }  // namespace
@@ -316,6 +335,9 @@ Item to_item(const Table& table) {
   item.set("settings", table.settings);
   put(item, "next_index_id", table.next_index_id);
   put(item, "next_ttl_number", table.next_ttl_number);
+  if (!table.replicas.empty()) put_list(item, "replicas", table.replicas, replica_map);
+  put_flag(item, "strong", table.strong);
+  if (!table.copies_from.empty()) put_list(item, "copies_from", table.copies_from, table_id_value);
   return item;
 }
 
@@ -348,6 +370,9 @@ Table table_from_item(const Item& item) {
     table.latest_stream_label = string_or_empty(item, "latest_stream_label");
   table.next_index_id = static_cast<IndexId>(int_or(item, "next_index_id", 1));
   table.next_ttl_number = static_cast<std::uint32_t>(int_or(item, "next_ttl_number", 1));
+  table.replicas = list_of<Replica>(item, "replicas", replica);
+  table.strong = flag(item, "strong");
+  table.copies_from = list_of<TableId>(item, "copies_from", table_id);
   table.settings = settings(item, to_item(table));
   return table;
 }
@@ -431,6 +456,9 @@ std::string flaw_of(const Table& table) {
   for (const Index& index : table.indexes)
     if (std::string flaw = flaw_of(index); !flaw.empty()) return flaw;
   if (!is_one_of(table.expiry.kind, ExpiryMode::Kind::manual)) return "it has a mode that there is not";
+  for (const Replica& replica : table.replicas)
+    if (replica.table == 0 || replica.table == table.id || replica.region.empty())
+      return "it has a replica that is none";
   return table.stream ? flaw_of(*table.stream) : std::string();
 }
 

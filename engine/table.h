@@ -172,6 +172,13 @@ struct Stream {
   [[nodiscard]] std::uint32_t last_restore() const { return undone.empty() ? 0 : undone.back().number; }
 };
 
+// Another region's table of a global table: of the same account, name and keys.
+struct Replica {
+  TableId table = 0;
+  std::string region;
+  friend bool operator==(const Replica&, const Replica&) = default;
+};
+
 struct Table {
   TableId id = 0;
   std::string uuid;  // DescribeTable's TableId
@@ -190,7 +197,14 @@ struct Table {
   Item settings;
   IndexId next_index_id = 1;
   std::uint32_t next_ttl_number = 1;
+  std::vector<Replica>
+      replicas;         // the others of its global table, the eldest first; none: it is a table alone
+  bool strong = false;  // a write reaches the replicas before it is answered, else some time later
+  std::vector<TableId>
+      copies_from;  // of these replicas items are still being copied; then it has no stream yet
 
+  // Whether its writes are sent to replicas.
+  [[nodiscard]] bool replicates() const { return !replicas.empty() && !strong; }
   [[nodiscard]] const Index* find_index(std::string_view index_name) const;
 };
 

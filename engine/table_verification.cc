@@ -9,6 +9,7 @@
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
 #include "engine/readable_key.h"
+#include "engine/replica_log.h"
 
 namespace mayfly::engine {
 
@@ -104,7 +105,7 @@ void TableVerification::check_indexes(std::string_view key, const Item& item) {
 
 void TableVerification::check_expiry(std::string_view key, const Item& item) {
   const std::optional<Instant> due = due_of(table_, item);
-  if (!due) return;
+  if (!due || !expires_here_by(key)) return;
   const std::string entry = expiry_.entry_key(table_.id, *due, key);
   const bool there = keys_.has(entry);
   there_[expiry_entries] += there ? 1 : 0;
@@ -117,6 +118,13 @@ void TableVerification::check_expiry(std::string_view key, const Item& item) {
           "the item " + readable_key(table_.keys, key) + " is due at " + iso8601(*due) +
               " and has no expiry entry",
           putting(entry, {}));
+}
+
+// In a global table each item expires in one region.
+bool TableVerification::expires_here_by(std::string_view key) const {
+  std::string value;
+  if (!table_.replicates() || !keys_.get(version_key(table_.id, key), value)) return true;
+  return expires_here(table_, decode_version(value).value_or(ItemVersion{}).origin);
 }
 
 // --- from an entry to its item
@@ -189,7 +197,7 @@ void TableVerification::check_expiry_entry(std::string_view stored_key) {
   Item item;
   const Owner owner = find_item(key, item);
   if (owner == Owner::unknown) return;
-  const bool due_then = owner == Owner::there && due_of(table_, item) == due;
+  const bool due_then = owner == Owner::there && due_of(table_, item) == due && expires_here_by(key);
   if (due_then && expiry_.entry_key(table_.id, due, key) == stored_key) return;
   left_over("there is an expiry entry of the item " + readable_key(table_.keys, key) +
             (owner == Owner::missing ? ", which is not there"

@@ -42,6 +42,7 @@ class TableVerification {
   void check_item(std::string_view key, std::string_view stored);
   void check_indexes(std::string_view key, const Item& item);
   void check_expiry(std::string_view key, const Item& item);
+  [[nodiscard]] bool expires_here_by(std::string_view key) const;
   void check_index(const Index& index);
   void check_index_entry(const Index& index, std::string_view entry, std::string_view item_key);
   void check_expiry_index();

@@ -5,6 +5,7 @@
 #include "engine/history_trimmer.h"
 #include "engine/parts.h"
 #include "engine/reaper.h"
+#include "engine/replication.h"
 #include "engine/stream_trimmer.h"
 
 namespace mayfly::engine {
@@ -79,6 +80,7 @@ Advanced TimeTravel::go(const Account::Turn& turn, Instant to, ClockSetting arri
     }
   }
   accounts.save(account);
+  database_.parts().replication->settle(account, stop);  // what was due to arrive, too, with its records
   if (age_streams) trimmer_.trim(account);
   for (const auto& [name, count] : result.tables) result.expired += count;
   result.next_expiry = reaper_.next_expiry(turn);

@@ -15,6 +15,7 @@
 #include "engine/key_space.h"
 #include "engine/lock_table.h"
 #include "engine/parts.h"
+#include "engine/replication.h"
 
 namespace mayfly::engine {
 namespace {
@@ -51,7 +52,13 @@ bool is_same(const StoredItem& old_item, const Item& new_item, std::string_view 
 
 namespace {
 constexpr TableId no_table = 0;  // tables are numbered from 1
+
+ItemVersion decoded_version(std::string_view bytes) {
+  const auto version = decode_version(bytes);
+  if (!version) throw StorageFault("an item's version cannot be decoded");
+  return *version;
 }
+}  // namespace
 
 struct Transaction::State final : ChangeSource {
   enum class Write : std::uint8_t { none, put, remove, forget_expiry, fill_entries };
@@ -72,14 +79,20 @@ struct Transaction::State final : ChangeSource {
     Instant forget_due = 0;
     std::optional<std::size_t> record;  // in `staged.records`
     std::vector<IndexEffect> effects;
+    ItemVersion version;                 // of what is there, in a global table
+    std::optional<ItemVersion> arrives;  // of what is written instead, if it was written elsewhere
+    std::optional<Slot> mirrors;         // the item that it is to become the same as, of a replica
   };
 
   Database::Parts& parts;
   const Cause cause;
+  bool expires = true;  // what has fired, before it is seen
   std::vector<OneTable> tables;
   std::vector<OneItem> items;
   std::size_t gates_held = 0;  // of the first so many tables
   ItemLocks locks;
+  std::vector<std::string> claims;  // region_claims.h
+  bool meets_another_region = false;
   StagedWrite staged;
   std::string token;  // request_tokens.h's name; empty: the request has none
   std::string digest;
@@ -94,6 +107,8 @@ struct Transaction::State final : ChangeSource {
 
   void release() {
     locks.release();
+    for (const std::string& claim : claims) parts.region_claims.release(claim);
+    claims.clear();
     for (; gates_held > 0; --gates_held) tables[gates_held - 1].live->gate_.unlock_shared();
   }
 
@@ -114,11 +129,22 @@ struct Transaction::State final : ChangeSource {
   void erase_expiry(const OneItem& item, const Table& table, const LiveTable& live, Instant due);
   void stage_record(OneItem& item, const Table& table);
   void stage_version(const OneItem& item, const LiveTable& live);
+  void stage_replica_write(const OneItem& item, const Table& table);
+  [[nodiscard]] Cause cause_of(const OneItem& item, const Table& table) const;
+  bool take_gates();     // false: a table was dropped
+  bool drop_mirrors();   // false: there was none
+  bool claim_items();    // false: another region's writer has one
+  bool add_mirrors();    // false: there is none that is not there yet
+  void write_mirrors();  // what is written to the items that they mirror
   void stage_missing_entries(OneItem& item, const Table& table, const LiveTable& live);
 };
 
 Transaction::Transaction(Database& database, Cause cause)
     : state_(std::make_unique<State>(database.parts(), cause)) {}
+
+Transaction::Transaction(Database& database, Replicated) : Transaction(database, Cause::user) {
+  state_->expires = false;
+}
 
 Transaction::~Transaction() { state_->release(); }
 
@@ -142,28 +168,103 @@ void Transaction::use_token(const Scope& scope, std::string_view token, std::str
   state_->digest = std::move(digest);
 }
 
-bool Transaction::lock() {
-  State& state = *state_;
-  if (state.tables.size() > 1) {
+bool Transaction::State::take_gates() {
+  if (tables.size() > 1) {
     // Gates are taken by table id; items refer to tables by place.
     std::vector<std::shared_ptr<LiveTable>> before;
-    for (const auto& table : state.tables) before.push_back(table.live);
-    std::sort(state.tables.begin(), state.tables.end(),
+    for (const auto& table : tables) before.push_back(table.live);
+    std::sort(tables.begin(), tables.end(),
               [](const auto& a, const auto& b) { return a.live->id() < b.live->id(); });
-    for (State::OneItem& item : state.items)
+    for (OneItem& item : items)
       item.table = static_cast<std::size_t>(
-          std::find_if(state.tables.begin(), state.tables.end(),
+          std::find_if(tables.begin(), tables.end(),
                        [&](const auto& table) { return table.live == before[item.table]; }) -
-          state.tables.begin());
+          tables.begin());
   }
-  for (State::OneTable& table : state.tables) {
+  for (OneTable& table : tables) {
     table.live->gate_.lock_shared();
-    ++state.gates_held;
+    ++gates_held;
     if (table.live->dropped()) {
-      state.release();
+      release();
       return false;
     }
     table.description = table.live->description();
+  }
+  return true;
+}
+
+// Of a table with strong consistency. Who are its replicas stays so while its gate is held.
+bool Transaction::State::add_mirrors() {
+  bool added = false;
+  for (Slot slot = 0; slot < items.size(); ++slot) {
+    if (items[slot].mirrors) continue;
+    const Table& table = *tables[items[slot].table].description;
+    if (!table.strong) continue;
+    for (const Replica& replica : table.replicas) {
+      const bool there = std::any_of(items.begin(), items.end(), [&](const OneItem& other) {
+        return other.mirrors == slot && tables[other.table].live->id() == replica.table;
+      });
+      std::shared_ptr<LiveTable> live = there ? nullptr : parts.catalog.find(replica.table);
+      if (!live) continue;
+      std::size_t place = 0;
+      while (place < tables.size() && tables[place].live != live) ++place;
+      if (place == tables.size()) tables.push_back({std::move(live), nullptr});
+      OneItem mirror;
+      mirror.table = place;
+      mirror.key = items[slot].key;
+      mirror.mirrors = slot;
+      items.push_back(std::move(mirror));
+      added = true;
+    }
+  }
+  return added;
+}
+
+// An item's name in all regions is its key behind the eldest table's id.
+bool Transaction::State::claim_items() {
+  for (const OneItem& item : items) {
+    const Table& table = *tables[item.table].description;
+    if (!table.strong || item.mirrors) continue;
+    const TableId eldest = std::min(table.id, table.replicas.front().table);
+    std::string name = item_key(eldest, 0, item.key);
+    if (!parts.region_claims.claim(name, table.id)) return false;
+    claims.push_back(std::move(name));
+  }
+  return true;
+}
+
+bool Transaction::State::drop_mirrors() {
+  std::vector<OneTable> kept;
+  const std::size_t before = items.size();
+  std::erase_if(items, [](const OneItem& item) { return item.mirrors.has_value(); });
+  for (OneItem& item : items) {
+    const OneTable& own = tables[item.table];
+    const auto known =
+        std::find_if(kept.begin(), kept.end(), [&](const OneTable& other) { return other.live == own.live; });
+    item.table = static_cast<std::size_t>(known - kept.begin());
+    if (known == kept.end()) kept.push_back(own);
+  }
+  tables = std::move(kept);
+  return items.size() < before;
+}
+
+bool Transaction::lock() {
+  State& state = *state_;
+  for (;;) {
+    if (!state.take_gates()) {
+      if (state.drop_mirrors()) continue;  // a replica went
+      return false;
+    }
+    const bool strong = std::any_of(state.tables.begin(), state.tables.end(),
+                                    [](const auto& table) { return table.description->strong; });
+    if (!strong) break;
+    if (!state.add_mirrors()) {
+      if (state.claim_items()) break;
+      state.release();
+      state.meets_another_region = true;
+      return false;
+    }
+    state.release();  // to take all gates in their order
   }
   std::vector<LockTable::Stripe> stripes;
   stripes.reserve(state.items.size());
@@ -179,10 +280,15 @@ bool Transaction::lock() {
     append_item_key(key, state.tables[item.table].live->id(), 0, item.key);
     item.exists = state.parts.storage().get(key, bytes);
     if (item.exists) item.old_item = StoredItem(std::move(bytes));
+    const Table& table = *state.tables[item.table].description;
+    if (table.replicates() && state.parts.storage().get(version_key(table.id, item.key), bytes))
+      item.version = decoded_version(bytes);
   }
-  if (state.cause == Cause::user) state.expire_met();
+  if (state.cause == Cause::user && state.expires) state.expire_met();
   return true;
 }
+
+bool Transaction::meets_another_region() const { return state_->meets_another_region; }
 
 // --- what has fired
 
@@ -202,6 +308,12 @@ void Transaction::State::expire_met() {
   if (expiry.items.empty()) return;
   expiry.tables = tables;
   expiry.write();
+  std::string bytes;
+  for (OneItem& item : items) {  // that went has the version of its deletion now
+    const Table& table = *tables[item.table].description;
+    if (table.replicates() && parts.storage().get(version_key(table.id, item.key), bytes))
+      item.version = decoded_version(bytes);
+  }
 }
 
 void Transaction::State::expire_written() {
@@ -211,6 +323,12 @@ void Transaction::State::expire_written() {
       expiry.adopt(item, StoredItem(item.new_bytes));
   if (expiry.items.empty()) return;
   expiry.tables = tables;
+  for (OneItem& item : expiry.items) {
+    const Table& table = *tables[item.table].description;
+    std::string bytes;
+    if (table.replicates() && parts.storage().get(version_key(table.id, item.key), bytes))
+      item.version = decoded_version(bytes);
+  }
   attempt([&] { expiry.write(); },
           [](std::string_view) {
             // What was written stands; the reaper comes for it.
@@ -223,6 +341,7 @@ void Transaction::State::adopt(const OneItem& item, StoredItem stored) {
   adopted.key = item.key;
   adopted.exists = true;
   adopted.old_item = std::move(stored);
+  adopted.version = item.version;
   adopted.write = Write::remove;
 }
 
@@ -268,11 +387,12 @@ bool Transaction::remove_expired(Slot slot, Instant due) {
   // Re-check: the item may have been renewed, or removed and written anew, since its entry was read.
   const std::optional<Instant> due_now =
       item.exists ? due_of_stored(table(slot), item.old_item.bytes()) : std::nullopt;
-  if (due_now == due && is_expired(due, now)) {
+  const bool here = expires_here(table(slot), item.version.origin);
+  if (here && due_now == due && is_expired(due, now)) {
     item.write = State::Write::remove;
     return true;
   }
-  if (due_now == due && due > now) return false;
+  if (here && due_now == due && due > now) return false;
   item.write = State::Write::forget_expiry;
   item.forget_due = due;
   return false;
@@ -283,18 +403,57 @@ void Transaction::fill_entries(Slot slot) {
   item.write = item.exists ? State::Write::fill_entries : State::Write::none;
 }
 
+// --- what was written elsewhere
+
+void Transaction::replicate(Slot slot, const ItemVersion& version, std::string_view item_bytes) {
+  State::OneItem& item = state_->items[slot];
+  const bool was_never_here = !item.exists && item.version.number == 0 && !item.version.gone();
+  if (version.number <= item.version.number && !was_never_here) return;
+  if (item_bytes.empty()) {
+    remove(slot);
+  } else {
+    put(slot, decode_item(item_bytes));
+  }
+  item.arrives = version;  // also where the item stays as it is
+  item.arrives->tombstone = item_bytes.empty() ? 1 : 0;
+}
+
+void Transaction::arrived(std::string_view departure_key) { state_->staged.batch.erase(departure_key); }
+
+void Transaction::forget_tombstone(Slot slot, Sequence tombstone) {
+  const State::OneItem& item = state_->items[slot];
+  const TableId id = table(slot).id;
+  state_->staged.batch.erase(tombstone_key(id, tombstone, item.key));
+  if (item.version.tombstone == tombstone) state_->staged.batch.erase(version_key(id, item.key));
+}
+
 // --- writing
 
 void Transaction::commit() {
   State& state = *state_;
   assert(state.gates_held == state.tables.size());
   assert(!state.digest_before);
+  state.write_mirrors();
   state.write();
   state.release();
 }
 
+void Transaction::State::write_mirrors() {
+  for (OneItem& item : items) {
+    if (!item.mirrors) continue;
+    const OneItem& origin = items[*item.mirrors];
+    item.write = origin.write == Write::remove && !item.exists ? Write::none : origin.write;
+    item.new_item = origin.new_item;
+    item.new_bytes = origin.new_bytes;
+  }
+}
+
 void Transaction::State::write() {
-  for (OneItem& item : items) stage(item);
+  for (OneItem& item : items) {
+    stage(item);
+    const Table& table = *tables[item.table].description;
+    if (table.replicates()) stage_replica_write(item, table);
+  }
   if (!token.empty()) parts.tokens.stage_use(staged.batch, token, digest, now());
   if (staged.batch.empty()) return;
   if (std::any_of(tables.begin(), tables.end(),
@@ -308,9 +467,10 @@ void Transaction::State::write() {
     for (const StagedWrite::Version& version : staged.versions) bytes += version.bytes();
     parts.history_trimmer->written(bytes);
   }
+  if (!staged.replica_writes.empty()) parts.replication->wake();
   if (cause == Cause::time_to_live) {
     for (const OneItem& item : items)
-      if (item.write == Write::remove)
+      if (item.write == Write::remove && cause_of(item, *tables[item.table].description) == cause)
         tables[item.table].live->expiry_stats().record(
             staged.at -
             due_of_stored(*tables[item.table].description, item.old_item.bytes()).value_or(staged.at));
@@ -390,9 +550,13 @@ void Transaction::State::stage_indexes(OneItem& item, const Table& table, const 
 }
 
 void Transaction::State::stage_expiry(const OneItem& item, const Table& table, const LiveTable& live) {
+  // In a global table, what expires in another region has no entry here.
+  const bool was_ours = expires_here(table, item.version.origin);
+  const bool is_ours = !item.arrives || expires_here(table, item.arrives->origin);
   const std::optional<Instant> old_due =
-      item.exists ? due_of_stored(table, item.old_item.bytes()) : std::nullopt;
-  std::optional<Instant> new_due = item.write == Write::put ? due_of(table, item.new_item) : std::nullopt;
+      item.exists && was_ours ? due_of_stored(table, item.old_item.bytes()) : std::nullopt;
+  std::optional<Instant> new_due =
+      item.write == Write::put && is_ours ? due_of(table, item.new_item) : std::nullopt;
   if (old_due == new_due) return;
   if (old_due) erase_expiry(item, table, live, *old_due);
   if (!new_due || is_too_old(*new_due, now())) return;
@@ -418,10 +582,42 @@ void Transaction::State::stage_record(OneItem& item, const Table& table) {
   const Item& with_keys = puts ? item.new_item : item.old_item.item();
   item.record = staged.records.size();
   const Stream& stream = *table.stream;
-  staged.records.push_back({stream.id, stream.open_shard(partition_hash(item.key)).number,
-                            encode_record(cause, stream.view, key_attributes(table.keys, with_keys),
-                                          item.exists ? item.old_item.bytes() : std::string_view{},
-                                          puts ? std::string_view(item.new_bytes) : std::string_view{})});
+  staged.records.push_back(
+      {stream.id, stream.open_shard(partition_hash(item.key)).number,
+       encode_record(cause_of(item, table), stream.view, key_attributes(table.keys, with_keys),
+                     item.exists ? item.old_item.bytes() : std::string_view{},
+                     puts ? std::string_view(item.new_bytes) : std::string_view{})});
+}
+
+// Only where it expires does a record say so. Elsewhere it is a deletion that arrives, if early: whoever
+// meets what has fired does not wait for it.
+Cause Transaction::State::cause_of(const OneItem& item, const Table& table) const {
+  return expires_here(table, item.version.origin) ? cause : Cause::user;
+}
+
+void Transaction::State::stage_replica_write(const OneItem& item, const Table& table) {
+  const bool writes = item.write == Write::put || item.write == Write::remove;
+  if (!writes && !item.arrives) return;
+  // Its number is given with the commit. Until then its key alone stands in the batch, for snapshots.
+  staged.batch.put(version_key(table.id, item.key), {});
+  if (item.version.gone()) staged.batch.erase(tombstone_key(table.id, item.version.tombstone, item.key));
+  ReplicaWrite& write = staged.replica_writes.emplace_back();
+  write.table = table.id;
+  write.key = item.key;
+  write.record = item.record;
+  const bool gone = item.arrives ? item.arrives->gone() : item.write == Write::remove;
+  if (!gone) write.item = item.new_bytes;
+  if (item.arrives) {
+    write.version = item.arrives->number;
+    write.origin = item.arrives->origin;
+    return;
+  }
+  write.origin = table.id;
+  if (cause == Cause::time_to_live) {
+    write.version = ItemVersion::of_expiry(item.version.number);
+    if (!expires_here(table, item.version.origin)) return;  // who expires it tells the others
+  }
+  for (const Replica& replica : table.replicas) write.to.push_back(replica.table);
 }
 
 void Transaction::State::stage_missing_entries(OneItem& item, const Table& table, const LiveTable& live) {
@@ -435,7 +631,7 @@ void Transaction::State::stage_missing_entries(OneItem& item, const Table& table
     staged.count(live, index.id, 1,
                  static_cast<std::int64_t>(projected_size(table, index, item.old_item.item())));
   }
-  if (!table.ttl || !table.ttl->backfilling) return;
+  if (!table.ttl || !table.ttl->backfilling || !expires_here(table, item.version.origin)) return;
   const std::optional<Instant> due = due_of_stored(table, item.old_item.bytes());
   if (!due || is_too_old(*due, now())) return;
   const std::string entry = parts.expiry.entry_key(table.id, *due, item.key);
@@ -454,7 +650,7 @@ void Transaction::State::tell(ChangeFeed& feed, Instant at) const {
          .kind = !puts         ? ChangeRecord::Kind::remove
                  : item.exists ? ChangeRecord::Kind::modify
                                : ChangeRecord::Kind::insert,
-         .cause = cause,
+         .cause = cause_of(item, *tables[item.table].description),
          .at = at,
          .key = item.key,
          .old_item = item.exists ? item.old_item.bytes() : std::string_view{},

@@ -13,6 +13,10 @@
 // What has fired by its TTL (departed.h) is met by no user's transaction: lock() deletes it first, as the
 // reaper would, and an item that is written when it is due already is deleted by the commit, in a batch after
 // its own.
+//
+// In a global table a write also gets its version, and departs for the replicas (replica_log.h); of one with
+// strong consistency, the same is written to all of them in the same batch. What arrives from a replica is
+// written by a Transaction, too, if no later write has been there.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +29,7 @@
 #include "engine/catalog.h"
 #include "engine/change_log.h"
 #include "engine/cursor.h"
+#include "engine/replica_log.h"
 
 namespace mayfly::engine {
 
@@ -43,6 +48,9 @@ class Transaction {
   };
 
   Transaction(Database& database, Cause cause);
+  // Of what was written elsewhere: nothing is expired that it meets.
+  struct Replicated {};
+  Transaction(Database& database, Replicated replicated);
   ~Transaction();
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
@@ -54,8 +62,10 @@ class Transaction {
   // are none. `digest` says what is asked for. Requires: lock() was not called yet.
   void use_token(const Scope& scope, std::string_view token, std::string digest);
   // Locks tables (shared), items and the token, in key order, and reads the items. False: a table was
-  // dropped.
+  // dropped, or `meets_another_region`.
   [[nodiscard]] bool lock();
+  // An item with strong consistency is being written to in another region.
+  [[nodiscard]] bool meets_another_region() const;
 
   [[nodiscard]] const Table& table(Slot slot) const;          // as it is while we hold its lock
   [[nodiscard]] const StoredItem* old_item(Slot slot) const;  // nullptr: no such item, or it has just expired
@@ -74,6 +84,14 @@ class Transaction {
   // For the backfill: the item stays as it is, and gets the entries it lacks in indexes that are being
   // created and in the expiry index.
   void fill_entries(Slot slot);
+
+  // For replication: the item becomes what it was made elsewhere, by a write of this version, unless there
+  // was a later one here. `item`: item_codec's bytes; empty: it was deleted.
+  void replicate(Slot slot, const ItemVersion& version, std::string_view item);
+  // The departure, a key of storage, goes with the commit: it has arrived.
+  void arrived(std::string_view departure_key);
+  // The tombstone of that number is needed no more.
+  void forget_tombstone(Slot slot, Sequence tombstone);
 
   void commit();
   // Requires: commit() returned.

@@ -22,6 +22,7 @@
 #include "engine/key_space.h"
 #include "engine/key_view.h"
 #include "engine/readable_key.h"
+#include "engine/replica_verification.h"
 #include "engine/request_tokens.h"
 #include "engine/shards.h"
 #include "engine/snapshots.h"
@@ -31,7 +32,7 @@
 namespace mayfly::engine {
 namespace {
 
-constexpr std::string_view known_kinds = "BCDEGHIJKLMNOPQRSTUX";
+constexpr std::string_view known_kinds = "BCDEFGHIJKLMNOPQRSTUWXY";
 constexpr std::int64_t default_window_ms = 60'000;
 constexpr std::size_t index_id_at = 1 + sizeof(TableId);
 
@@ -368,6 +369,7 @@ void Verification::check_table(const Table& table) {
                          of_.counts ? std::optional(of_.counts(table.id, old_versions)) : std::nullopt);
   last_version_ = std::max(last_version_, history.last_number());
   if (!history.sound()) unsound_pasts_.insert(table.id);
+  ReplicaVerification(now_, table, named(table), std::numeric_limits<Sequence>::max(), findings_).run();
 }
 
 void Verification::check_table_description(const Table& table) {
@@ -390,6 +392,15 @@ void Verification::check_table_description(const Table& table) {
     wrong("its TTL is none");
   if (table.expiry.delay_ms_min < 0 || table.expiry.delay_ms_min > table.expiry.delay_ms_max)
     wrong("its delays of expiry are none");
+  for (const Replica& replica : table.replicas) {
+    const auto other = tables_.find(replica.table);
+    if (other == tables_.end() && undecoded_tables_.contains(replica.table)) continue;
+    const bool is_mutual = other != tables_.end() && other->second.account == table.account &&
+                           other->second.name == table.name && other->second.region == replica.region &&
+                           std::any_of(other->second.replicas.begin(), other->second.replicas.end(),
+                                       [&](const Replica& back) { return back.table == table.id; });
+    if (!is_mutual) wrong("its replica in " + replica.region + " is none");
+  }
 }
 
 // --- points
@@ -452,7 +463,7 @@ void Verification::check_tables_gone() {
              return head.second.tables.count(id) > 0 || head.second.past_tables.count(id) > 0;
            });
   };
-  for (const char kind : {'I', 'N', 'O', 'X'}) {
+  for (const char kind : {'F', 'I', 'N', 'O', 'W', 'X', 'Y'}) {
     std::string from(1, kind);
     const std::string end = prefix_end(from);
     while (true) {
@@ -605,6 +616,9 @@ void Verification::check_snapshots() {
       append_big_endian(counters, id);
       TableVerification(then, table, head->second.name + ", " + named(table), *expiry_,
                         std::max(head->second.says.now, table.created), {std::move(counters)}, findings_)
+          .run();
+      ReplicaVerification(then, table, head->second.name + ", " + named(table), head->second.says.sequence,
+                          findings_)
           .run();
     }
     std::map<TableId, Table> with_past = head->second.past_tables;

@@ -78,15 +78,17 @@ Unexpected<Error> would_go_back(engine::Instant to, engine::Instant now) {
                   print_time(now) + ". A reset or a snapshot's restore can go back.");
 }
 
-// Waits until what was written has reached functions, Kinesis and readers, and until jobs are over, and says
-// of functions what has not.
+// Waits until what was written has reached replicas, functions, Kinesis and readers, and until jobs are over,
+// and says of functions what has not. Functions and jobs may have written, too.
 void add_settled(json::Tree& shown, Call& call, double seconds_max) {
   const auto time_max = std::chrono::milliseconds(std::llround(seconds_max * 1000));
   const auto deadline = engine::host_time() + time_max;
+  call.database().settle_replicas(call.scope.account, call.stop);
   const auto unfinished = call.emulator.triggers().settle(call.scope.account, time_max, call.stop);
   const bool kinesis = call.emulator.kinesis().settle(deadline, call.stop);
   const bool jobs = call.emulator.jobs().settle(call.scope.account, deadline, call.stop) &&
                     call.emulator.restores().settle(call.scope.account, deadline, call.stop);
+  call.database().settle_replicas(call.scope.account, call.stop);
   call.database().recent_writes().forget(call.scope.account);  // no read is behind what was written until now
   shown["settled"] = unfinished.empty() && kinesis && jobs;
   json::Tree& list = shown["unfinished"] = json::Tree::array();

@@ -25,6 +25,7 @@ constexpr std::pair<std::string_view, FaultRule::Kind> kinds[] = {
     {"unprocessed", FaultRule::Kind::unprocessed},
     {"transaction_conflict", FaultRule::Kind::transaction_conflict},
     {"stale_reads", FaultRule::Kind::stale_reads},
+    {"replicated_write_conflict", FaultRule::Kind::replicated_write_conflict},
 };
 
 // What a rule may throttle with.
@@ -49,8 +50,8 @@ Result<FaultRule> read_rule(const json::Tree& value) {
       std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& each) { return each.first == kind; });
   if (known == std::end(kinds)) {
     return error::validation(
-        "fault must be throttle, internal_server_error, latency, unprocessed, transaction_conflict or "
-        "stale_reads.");
+        "fault must be throttle, internal_server_error, latency, unprocessed, transaction_conflict, "
+        "stale_reads or replicated_write_conflict.");
   }
   TRY(const auto exception, fields.string("exception"));
   if (exception) {

@@ -58,6 +58,12 @@ Result<json::Tree> restore_snapshot(Call& call);
 Result<json::Tree> delete_snapshot(Call& call);
 Result<json::Tree> reset_account(Call& call);
 
+// replication_calls.cc
+Result<json::Tree> show_replication(Call& call);
+Result<json::Tree> set_replication(Call& call);
+Result<json::Tree> reset_replication(Call& call);
+Result<json::Tree> settle_replication(Call& call);
+
 // ttl_calls.cc
 Result<json::Tree> show_all_ttl(Call& call);
 Result<json::Tree> show_ttl(Call& call);

@@ -14,6 +14,7 @@
 #include "engine/expiry_view.h"
 #include "engine/history.h"
 #include "engine/recent_writes.h"
+#include "engine/replication.h"
 
 namespace mayfly::compat::control {
 namespace {
@@ -183,6 +184,26 @@ void write_lags(Text& text, const std::vector<TableLine>& tables) {
   }
 }
 
+void write_on_the_way(Text& text, const engine::Database& database) {
+  const std::vector<engine::OnTheWay> ways = database.replication().on_the_way();
+  const auto each = [&](std::string_view name, std::string_view help, auto value) {
+    text.about(name, "gauge", help);
+    for (const engine::OnTheWay& way : ways)
+      text.sample(name,
+                  label("account", way.account) + ',' + label("TableName", way.table) + ',' +
+                      label("from", way.way.from) + ',' + label("to", way.way.to),
+                  value(way));
+  };
+  each("mayfly_replication_pending", "Writes on their way to a replica; more than 100000 are not counted.",
+       [](const engine::OnTheWay& way) { return way.writes; });
+  each("mayfly_replication_age_seconds",
+       "How long ago, by its account's clock, the oldest of them was written.",
+       [&](const engine::OnTheWay& way) {
+         const engine::Instant now = database.now(way.account);
+         return static_cast<double>(now - way.oldest.value_or(now)) / 1000;
+       });
+}
+
 }  // namespace
 
 Result<json::Tree> show_metrics(Call& call) {
@@ -219,6 +240,7 @@ Result<json::Tree> show_metrics(Call& call) {
   each("TimeToLiveDeletedItemCount", "counter", "Items that expired, since the server started.",
        [](const auto& table) { return table.expiry_stats().deleted(); });
   write_lags(text, tables);
+  write_on_the_way(text, database);
   text.about("mayfly_storage_faults_total", "counter", "How often storage has failed.");
   text.sample("mayfly_storage_faults_total", "", static_cast<std::int64_t>(database.storage_faults()));
   text.about("mayfly_storage_failing", "gauge", "1 while storage takes no writes.");

@@ -75,6 +75,17 @@ Result<void> check_distinct(const std::vector<Action>& actions) {
   return {};
 }
 
+// Strong consistency between regions is for single items.
+template <class Action>
+Result<void> check_not_strong(const std::vector<Action>& actions) {
+  for (const Action& action : actions) {
+    if (!action.table->description()->strong) continue;
+    return error::validation(
+        "Transactions are not supported on global tables with MultiRegionConsistency set to STRONG.");
+  }
+  return {};
+}
+
 // Every action is looked at, also after one that failed: the answer has all reasons.
 Result<std::vector<Written>> stage_all(const Context& context, Transaction& transaction,
                                        std::vector<ItemWrite>& writes, const WantedAnswer& wanted) {
@@ -196,12 +207,13 @@ std::string request_digest(const json::Value& value) {
 Result<void> write_transaction(std::vector<ItemWrite> writes, std::optional<RequestToken> token,
                                const WantedAnswer& wanted, Context& context, json::Writer& out) {
   CHECK_OK(check_distinct(writes));
+  CHECK_OK(check_not_strong(writes));
   for (const ItemWrite& write : writes) CHECK_OK(check_room(write, context));
   if (token) CHECK_OK(check_room(context.database));
   Transaction transaction(context.database, engine::Cause::user);
   for (ItemWrite& write : writes) transaction.add(write.table, write.key);  // slots count up from 0
   if (token) transaction.use_token(context.scope, token->token, token->digest);
-  if (!transaction.lock()) return table_not_found();
+  if (!transaction.lock()) return not_locked(transaction);
   if (const auto& before = transaction.digest_before()) {
     if (*before != token->digest) {
       return error::idempotent_parameter_mismatch(
@@ -233,6 +245,7 @@ void write_item_read(json::Writer& out, const ItemRead& read, const StoredItem& 
 Result<void> read_transaction(const std::vector<ItemRead>& reads, ReturnCapacity mode, const Context& context,
                               json::Writer& out) {
   CHECK_OK(check_distinct(reads));
+  CHECK_OK(check_not_strong(reads));
   std::vector<engine::Database::ItemName> names;
   for (const ItemRead& read : reads) names.push_back({read.table.get(), read.key});
   const auto items = context.database.get_together(names);

@@ -305,6 +305,10 @@ Result<Written> stage_write(engine::Transaction& transaction, engine::Transactio
   return staged;
 }
 
+Unexpected<Error> not_locked(const engine::Transaction& transaction) {
+  return transaction.meets_another_region() ? error::replicated_write_conflict() : table_not_found();
+}
+
 void add_write(ConsumedCapacity& consumed, const engine::Transaction& transaction,
                engine::Transaction::Slot slot, const Written& write) {
   consumed.add_write(transaction.table(slot), write.old_bytes, write.new_bytes,
@@ -316,7 +320,7 @@ Result<WriteOutcome> perform(ItemWrite write, const WantedAnswer& wanted, Contex
   engine::Transaction transaction(context.database, engine::Cause::user);
   const auto slot = transaction.add(write.table, std::move(write.key));
   CHECK_OK(check_room(write, context));
-  if (!transaction.lock()) return table_not_found();
+  if (!transaction.lock()) return not_locked(transaction);
   CHECK_OK(count_steps(write, transaction.old_item(slot), context));
   CollectionSizes sizes(context);
   TRY(Written staged, stage_write(transaction, slot, write, wanted, sizes));

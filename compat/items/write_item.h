@@ -90,6 +90,8 @@ struct Written {
 // the request's.
 Result<Written> stage_write(engine::Transaction& transaction, engine::Transaction::Slot slot,
                             ItemWrite& write, const WantedAnswer& wanted, CollectionSizes& sizes);
+// Why a transaction cannot be locked: a table is gone, or an item is written to in another region.
+Unexpected<Error> not_locked(const engine::Transaction& transaction);
 // Adds what it consumed. Requires: the transaction is committed.
 void add_write(ConsumedCapacity& consumed, const engine::Transaction& transaction,
                engine::Transaction::Slot slot, const Written& write);

@@ -134,7 +134,7 @@ Result<void> write_all(const Context& context, engine::Transaction& transaction,
       entry.slot = transaction.add(writes.table, entry.write.key);
     }
   }
-  if (!transaction.lock()) return table_not_found();
+  if (!transaction.lock()) return not_locked(transaction);
   CollectionSizes sizes(context);
   for (TableWrites& writes : tables) {
     for (Entry& entry : writes.entries) {

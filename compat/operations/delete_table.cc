@@ -3,6 +3,7 @@
 #include "compat/operations/operations.h"
 #include "compat/tables/description.h"
 #include "compat/tables/lookup.h"
+#include "compat/tables/replicas.h"
 #include "compat/tables/settings.h"
 #include "compat/wire/shapes_common.h"
 
@@ -22,6 +23,33 @@ void write_answer(Context& context, const TableChange& change, const engine::Liv
   out.end_object();
 }
 
+Unexpected<Error> is_protected(const engine::Table& table) {
+  if (table.replicas.empty()) {
+    return error::validation(
+        "Resource cannot be deleted as it is currently protected against deletion. Disable deletion "
+        "protection "
+        "first.");
+  }
+  return error::validation("Cannot delete table " + table.name + " in region " + table.region +
+                           " because it has deletion protection enabled. Disable deletion protection first.");
+}
+
+Result<void> check_deletion(const Context& context, const engine::Table& table) {
+  if (!table.copies_from.empty()) {
+    return error::resource_in_use("Attempt to change a resource which is still in use: Table: " + table.name +
+                                  " is being used.");
+  }
+  if (table.strong) {
+    return error::validation(
+        "Deletion of only one table replica is not supported for global tables with MultiRegionConsistency "
+        "set "
+        "to STRONG.");
+  }
+  CHECK_OK(check_no_source(context, table));
+  if (settings_of(table).deletion_protection) return is_protected(table);
+  return {};
+}
+
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
   TRY(const auto name, resolve_table_name(context, *string_member(request, "TableName")));
   const auto change = context.table_changes.find(context.scope, name);
@@ -30,23 +58,20 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
     return {};
   }
   if (is_being_restored(context, name)) return check_settled(context, name);
-  TRY(const auto table, find_named_table(context, name));
+  TRY(const auto table, find_described_table(context, name));
   if (context.table_changes.status(context.scope, name) == TableStatus::updating) {
     return error::resource_in_use("Attempt to change a resource which is still in use: Table: " + name +
                                   " is in the process of being updated.");
   }
   CHECK_OK(check_settled(context, name));
   const auto description = table->description();
-  if (settings_of(*description).deletion_protection) {
-    return error::validation(
-        "Resource cannot be deleted as it is currently protected against deletion. Disable deletion "
-        "protection "
-        "first.");
-  }
-  const TableChange deletion{TableStatus::deleting, description};
+  CHECK_OK(check_deletion(context, *description));
+  TableChange deletion{TableStatus::deleting, description};
+  deletion.global = global_table_of(context, *description);
   write_answer(context, deletion, table.get(), out);  // counters go with the table
   // Before it is gone, so that its name is never free in between.
   context.table_changes.begin(context.scope, deletion);
+  if (deletion.global) context.database.settle_replicas(context.scope.account);  // what it has not sent yet
   if (!context.backups.drop_table(table)) return named_table_not_found(name);
   context.kinesis.forget(*description);
   return {};
@@ -55,6 +80,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 }  // namespace
 
 constinit const Operation operations::delete_table{
-    dynamodb, "DeleteTable", Access::control, TablesIn::table_name, &shape, &run};
+    dynamodb, "DeleteTable", Access::control, TablesIn::table_name,
+    &shape,   &run,          Frame::older,    WholeTable::with_replicas};
 
 }  // namespace mayfly::compat

@@ -2,6 +2,7 @@
 #include "compat/operations/operations.h"
 #include "compat/tables/description.h"
 #include "compat/tables/lookup.h"
+#include "compat/tables/replicas.h"
 #include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat {
@@ -31,8 +32,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   }
   const auto table = context.database.find_table(context.scope, name);  // one that is being restored, too
   if (table == nullptr) return named_table_not_found(name);
-  write_answer(context, change.value_or(TableChange{TableStatus::active, table->description()}), table.get(),
-               out);
+  write_answer(context, change ? *change : settled_table(context, table->description()), table.get(), out);
   return {};
 }
 

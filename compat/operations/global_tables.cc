@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "compat/operations/operations.h"
-#include "compat/tables/lookup.h"
 #include "compat/wire/shapes_auto_scaling.h"
 #include "compat/wire/shapes_replica.h"
 
@@ -125,47 +124,6 @@ Result<void> list(Context&, const Value&, json::Writer& out) {
   return {};
 }
 
-// ---------------------------------------------------------------- replicas' auto scaling
-
-constexpr Member auto_scaling_members[] = {
-    {"TableName", &shapes::table_name, required},
-};
-constexpr Shape describe_auto_scaling_shape =
-    structure("DescribeTableReplicaAutoScalingInput", auto_scaling_members);
-constexpr Member write_index_members[] = {
-    {"IndexName", &shapes::index_name},
-    {"ProvisionedWriteCapacityAutoScalingUpdate", &shapes::auto_scaling},
-};
-constexpr Shape write_index = structure("GlobalSecondaryIndexAutoScalingUpdate", write_index_members);
-constexpr Shape write_indexes = list_of(write_index, 1);
-constexpr Member read_index_members[] = {
-    {"IndexName", &shapes::index_name},
-    {"ProvisionedReadCapacityAutoScalingUpdate", &shapes::auto_scaling},
-};
-constexpr Shape read_index = structure("ReplicaGlobalSecondaryIndexAutoScalingUpdate", read_index_members);
-constexpr Shape read_indexes = list_of(read_index);
-constexpr Member replica_auto_scaling_members[] = {
-    {"RegionName", &shapes::any_string, required},
-    {"ReplicaGlobalSecondaryIndexUpdates", &read_indexes},
-    {"ReplicaProvisionedReadCapacityAutoScalingUpdate", &shapes::auto_scaling},
-};
-constexpr Shape replica_auto_scaling = structure("ReplicaAutoScalingUpdate", replica_auto_scaling_members);
-constexpr Shape replicas_auto_scaling = list_of(replica_auto_scaling, 1);
-constexpr Member update_auto_scaling_members[] = {
-    {"TableName", &shapes::table_name, required},
-    {"GlobalSecondaryIndexUpdates", &write_indexes},
-    {"ProvisionedWriteCapacityAutoScalingUpdate", &shapes::auto_scaling},
-    {"ReplicaUpdates", &replicas_auto_scaling},
-};
-constexpr Shape update_auto_scaling_shape =
-    structure("UpdateTableReplicaAutoScalingInput", update_auto_scaling_members);
-
-// A table without replicas is no global table.
-Result<void> use_auto_scaling(Context& context, const Value& request, json::Writer&) {
-  TRY(const auto name, resolve_table_name(context, *string_member(request, "TableName")));
-  return error::resource_not_found(does_not_exist(name));
-}
-
 }  // namespace
 
 namespace operations {
@@ -183,18 +141,6 @@ constinit const Operation update_global_table{dynamodb,          "UpdateGlobalTa
 constinit const Operation update_global_table_settings{
     dynamodb,          "UpdateGlobalTableSettings", Access::control,
     TablesIn::nothing, &update_settings_shape,      &use_settings};
-constinit const Operation describe_table_replica_auto_scaling{dynamodb,
-                                                              "DescribeTableReplicaAutoScaling",
-                                                              Access::control,
-                                                              TablesIn::table_name,
-                                                              &describe_auto_scaling_shape,
-                                                              &use_auto_scaling};
-constinit const Operation update_table_replica_auto_scaling{dynamodb,
-                                                            "UpdateTableReplicaAutoScaling",
-                                                            Access::control,
-                                                            TablesIn::table_name,
-                                                            &update_auto_scaling_shape,
-                                                            &use_auto_scaling};
 }  // namespace operations
 
 }  // namespace mayfly::compat

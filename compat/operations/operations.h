@@ -35,11 +35,11 @@ extern const Operation get_shard_iterator;
 extern const Operation create_global_table;                     // global_tables.cc
 extern const Operation describe_global_table;                   // global_tables.cc
 extern const Operation describe_global_table_settings;          // global_tables.cc
-extern const Operation describe_table_replica_auto_scaling;     // global_tables.cc
+extern const Operation describe_table_replica_auto_scaling;     // replica_auto_scaling.cc
 extern const Operation list_global_tables;                      // global_tables.cc
 extern const Operation update_global_table;                     // global_tables.cc
 extern const Operation update_global_table_settings;            // global_tables.cc
-extern const Operation update_table_replica_auto_scaling;       // global_tables.cc
+extern const Operation update_table_replica_auto_scaling;       // replica_auto_scaling.cc
 extern const Operation cancel_bulk_operation;                   // bulk_operations.cc
 extern const Operation describe_bulk_operation;                 // bulk_operations.cc
 extern const Operation list_bulk_operations;                    // bulk_operations.cc

@@ -24,6 +24,10 @@ constexpr Member describe_members[] = {
 constexpr Shape describe_shape = structure("DescribeTimeToLiveInput", describe_members);
 
 Result<void> check_change(const engine::Table& table, bool enable, std::string_view attribute) {
+  if (table.strong) {
+    return error::validation(
+        "Time to Live is not supported on global tables with MultiRegionConsistency set to STRONG.");
+  }
   if (!table.ttl) {
     if (!enable) return error::validation("TimeToLive is already disabled");
     return {};
@@ -54,21 +58,28 @@ Result<void> update(Context& context, const json::Value& request, json::Writer& 
   const std::string attribute(*string_member(wanted, "AttributeName"));
   CHECK_OK(check_change(*table->description(), enable, attribute));
   CHECK_OK(check_cooldown(context, *table->description()));
-  // Checked again where nobody else can change it: of two requests at once one must fail.
+  // Checked again where nobody else can change it: of two requests at once one must fail. All regions of a
+  // global table have it.
   Result<void> changed;
-  const auto after = context.database.update_table(table, [&](engine::Table& edited) {
-    changed = check_change(edited, enable, attribute);
-    if (changed) changed = check_cooldown(context, edited);
-    if (!changed) return;
-    change_settings(edited, [&](TableSettings& settings) { settings.ttl_changed = context.now(); });
-    if (enable) {
-      edited.ttl = engine::TimeToLive{.attribute = attribute};
-    } else {
-      edited.ttl.reset();
+  const auto after = context.database.update_together(table, [&](std::vector<engine::Table>& tables) {
+    for (const engine::Table& edited : tables) {
+      if (edited.id != table->id()) continue;
+      changed = check_change(edited, enable, attribute);
+      if (changed) changed = check_cooldown(context, edited);
     }
+    if (!changed) return false;
+    for (engine::Table& edited : tables) {
+      change_settings(edited, [&](TableSettings& settings) { settings.ttl_changed = context.now(); });
+      if (enable) {
+        edited.ttl = engine::TimeToLive{.attribute = attribute};
+      } else {
+        edited.ttl.reset();
+      }
+    }
+    return true;
   });
-  if (after == nullptr) return named_table_not_found(name);
   CHECK_OK(std::move(changed));
+  if (!after) return named_table_not_found(name);
   out.begin_object();
   out.key("TimeToLiveSpecification");
   out.begin_object();

@@ -4,9 +4,11 @@
 
 #include "compat/items/vector_entries.h"
 #include "compat/operations/operations.h"
+#include "compat/operations/replica_updates.h"
 #include "compat/tables/description.h"
 #include "compat/tables/encryption.h"
 #include "compat/tables/lookup.h"
+#include "compat/tables/replicas.h"
 #include "compat/tables/room.h"
 #include "compat/tables/schema.h"
 #include "compat/tables/settings.h"
@@ -46,8 +48,9 @@ constexpr Shape shape = structure("UpdateTableInput", members);
 
 // What is to happen to a table: edits of copies of its description and its settings, made one after another.
 struct Plan {
-  std::vector<std::function<void(Table&, TableSettings&)>> edits;
-  TableChange announced{TableStatus::updating, nullptr};  // `shown` when it is done
+  std::vector<std::function<void(Table&, TableSettings&)>> edits;     // in all regions of a global table
+  std::vector<std::function<void(Table&, TableSettings&)>> regional;  // in this one alone
+  TableChange announced{TableStatus::updating, nullptr};              // `shown` when it is done
 };
 
 Index* find_global(Table& table, std::string_view name) {
@@ -434,6 +437,11 @@ Result<void> plan_stream(const Value& specification, const Table& table, Plan& p
   if (view && table.stream) {
     return error::validation("Table already has an enabled stream: TableName: " + table.name);
   }
+  if (!view && !table.replicas.empty()) {
+    return error::validation(
+        "One or more parameter values were invalid: Disabling Stream is not allowed for a Global Table "
+        "replica.");
+  }
   if (!view && !table.stream) {
     return error::validation("Table has no stream to disable: TableName: " + table.name);
   }
@@ -447,6 +455,15 @@ Result<void> plan_stream(const Value& specification, const Table& table, Plan& p
   return {};
 }
 
+// A global table has one kind of encryption, and each region a key of its own: DynamoDB's is there in each.
+void plan_encryption(const Context& context, const std::optional<std::string>& wanted, Plan& plan) {
+  plan.regional.push_back([wanted](Table&, TableSettings& edited) { edited.kms_key_arn = wanted; });
+  if (wanted && *wanted != kms_key_arn(context.scope)) return;
+  plan.edits.push_back([is_on = wanted.has_value()](Table& table, TableSettings& edited) {
+    edited.kms_key_arn = is_on ? std::optional(kms_key_arn({table.account, table.region})) : std::nullopt;
+  });
+}
+
 Result<void> plan_settings(const Context& context, const Value& request, const TableSettings& settings,
                            engine::Instant done, Plan& plan) {
   const auto set = [&](auto change) {
@@ -456,7 +473,7 @@ Result<void> plan_settings(const Context& context, const Value& request, const T
     TRY(const auto wanted, read_kms_key_arn(context, *encryption));
     CHECK_OK(check_encryption_change(settings.kms_key_arn, wanted, *encryption));
     plan.announced.encrypts = wanted != settings.kms_key_arn;
-    set([wanted = wanted](TableSettings& edited) { edited.kms_key_arn = wanted; });
+    plan_encryption(context, wanted, plan);
   }
   if (const auto table_class = string_member(request, "TableClass")) {
     set([done, name = std::string(*table_class)](TableSettings& edited) {
@@ -465,7 +482,7 @@ Result<void> plan_settings(const Context& context, const Value& request, const T
     });
   }
   if (const auto protection = boolean_member(request, "DeletionProtectionEnabled")) {
-    set([=](TableSettings& edited) { edited.deletion_protection = *protection; });
+    plan.regional.push_back([=](Table&, TableSettings& edited) { edited.deletion_protection = *protection; });
   }
   if (const Value* limits = request.member("OnDemandThroughput")) {
     TRY(const auto read, read_on_demand_limits(limits, settings.on_demand_limits, false));
@@ -523,10 +540,33 @@ Table announced(const Table& before, Table after, const Billing& billing, engine
   return after;
 }
 
+void write_answer(const Context& context, const TableChange& announced, const engine::LiveTable& table,
+                  json::Writer& out) {
+  out.begin_object();
+  out.key("TableDescription");
+  write_table_description(out, announced, &table, context.now(), vector_index_sizes(context.database, table));
+  out.end_object();
+}
+
+// Settled or not is asked after what the request says itself, as on AWS.
+Result<void> change_replicas(Context& context, const Value& request, const std::string& name,
+                             json::Writer& out) {
+  TRY(const auto replicas, read_replica_request(request, context.scope.region));
+  TRY(const auto table, find_described_table(context, name));
+  if (context.table_changes.status(context.scope, name)) {
+    return error::resource_in_use("The resource which you are attempting to change is in use.");
+  }
+  TRY(const auto announced, update_replicas(context, replicas, table));
+  context.table_changes.begin(context.scope, announced);
+  write_answer(context, announced, *table, out);
+  return {};
+}
+
 Result<void> run(Context& context, const Value& request, json::Writer& out) {
   CHECK_OK(check_table_update(request));
   TRY(const auto name, resolve_table_name(context, *string_member(request, "TableName")));
   if (is_being_restored(context, name)) return named_table_not_found(name);
+  if (asks_for_replicas(request)) return change_replicas(context, request, name, out);
   CHECK_OK(check_settled(context, name));
   TRY(const auto table, find_named_table(context, name));
   const auto before = table->description();
@@ -542,19 +582,25 @@ Result<void> run(Context& context, const Value& request, json::Writer& out) {
     CHECK_OK(plan_stream(*stream, *before, plan));
   CHECK_OK(plan_settings(context, request, settings, done, plan));
 
-  const auto after = context.database.update_table(table, [&](Table& edited) {
-    change_settings(edited, [&](TableSettings& edited_settings) {
-      for (const auto& edit : plan.edits) edit(edited, edited_settings);
-    });
+  if (is_being_copied(context, *before)) {
+    return error::resource_in_use("The resource which you are attempting to change is in use.");
+  }
+  const auto changed = context.database.update_together(table, [&](std::vector<Table>& tables) {
+    for (Table& edited : tables) {
+      change_settings(edited, [&](TableSettings& edited_settings) {
+        for (const auto& edit : plan.edits) edit(edited, edited_settings);
+        if (edited.id != table->id()) return;
+        for (const auto& edit : plan.regional) edit(edited, edited_settings);
+      });
+    }
+    return true;
   });
-  if (after == nullptr) return named_table_not_found(before->name);
+  if (!changed) return named_table_not_found(before->name);
+  const auto after = table->description();
   plan.announced.shown = std::make_shared<const Table>(announced(*before, *after, billing, begun, done));
+  plan.announced.global = global_table_of(context, *after);
   context.table_changes.begin(context.scope, plan.announced);
-  out.begin_object();
-  out.key("TableDescription");
-  write_table_description(out, plan.announced, table.get(), begun,
-                          vector_index_sizes(context.database, *table));
-  out.end_object();
+  write_answer(context, plan.announced, *table, out);
   return {};
 }
 

@@ -48,6 +48,18 @@ struct RestoreSummary {
   engine::Instant at = 0;
 };
 
+// What an answer says of a global table, beside what it says of the table.
+struct GlobalTable {
+  struct Replica {
+    std::string region;
+    TableStatus status;
+    std::shared_ptr<const engine::Table> shown;
+  };
+  std::vector<Replica> replicas;  // the others, the eldest first
+  bool strong = false;
+  std::string witness;  // its region; empty: there is none
+};
+
 struct TableChange {
   TableStatus status;
   std::shared_ptr<const engine::Table> shown;
@@ -55,6 +67,7 @@ struct TableChange {
   bool encrypts = false;                          // SSEDescription is UPDATING, too
   std::set<std::string, std::less<>> warms = {};  // and WarmThroughput: of indexes, of the table as ""
   std::optional<RestoreSummary> restore = {};     // of a table that is being created by a restore
+  std::optional<GlobalTable> global = {};         // nothing: it has no replicas
 };
 
 class TableChanges {

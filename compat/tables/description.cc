@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "compat/tables/arn.h"
 #include "compat/tables/settings.h"
@@ -215,6 +216,93 @@ void write_restore(Writer& out, const RestoreSummary& restore) {
   out.end_object();
 }
 
+// --- global tables
+
+// What a replica has as its own, where it is not as here.
+void write_replica_index(Writer& out, const Index& index, const Index* own) {
+  const IndexSettings settings = settings_of(index);
+  out.begin_object();
+  member(out, "IndexName", index.name);
+  const IndexSettings own_settings = own != nullptr ? settings_of(*own) : settings;
+  if (settings.throughput.read_units != own_settings.throughput.read_units) {
+    out.key("ProvisionedThroughputOverride");
+    out.begin_object();
+    member(out, "ReadCapacityUnits", settings.throughput.read_units);
+    out.end_object();
+  }
+  const auto& limit = settings.on_demand_limits.read_units_max;
+  if (limit && limit != own_settings.on_demand_limits.read_units_max) {
+    out.key("OnDemandThroughputOverride");
+    out.begin_object();
+    member(out, "MaxReadRequestUnits", *limit);
+    out.end_object();
+  }
+}
+
+void write_replica(Writer& out, const GlobalTable::Replica& replica, const Table& own) {
+  const Table& table = *replica.shown;
+  const TableSettings settings = settings_of(table), own_settings = settings_of(own);
+  out.begin_object();
+  member(out, "RegionName", replica.region);
+  member(out, "ReplicaStatus", status_name(replica.status));
+  if (settings.kms_key_arn) member(out, "KMSMasterKeyId", *settings.kms_key_arn);
+  if (!settings.on_demand && settings.throughput.read_units != own_settings.throughput.read_units) {
+    out.key("ProvisionedThroughputOverride");
+    out.begin_object();
+    member(out, "ReadCapacityUnits", settings.throughput.read_units);
+    out.end_object();
+  }
+  const auto& limit = settings.on_demand_limits.read_units_max;
+  if (limit && limit != own_settings.on_demand_limits.read_units_max) {
+    out.key("OnDemandThroughputOverride");
+    out.begin_object();
+    member(out, "MaxReadRequestUnits", *limit);
+    out.end_object();
+  }
+  const bool settled = replica.status != TableStatus::creating;
+  write_warm_throughput(out, settings.warm, settings.on_demand, settings.throughput, settled, false);
+  bool any = false;
+  for (const Index& index : table.indexes) {
+    if (index.kind != Index::Kind::global) continue;
+    if (!std::exchange(any, true)) {
+      out.key("GlobalSecondaryIndexes");
+      out.begin_array();
+    }
+    write_replica_index(out, index, own.find_index(index.name));
+    const IndexSettings of_index = settings_of(index);
+    write_warm_throughput(out, of_index.warm, settings.on_demand, of_index.throughput, settled, false);
+    out.end_object();
+  }
+  if (any) out.end_array();
+  if (!settings.table_class.empty()) {
+    out.key("ReplicaTableClassSummary");
+    out.begin_object();
+    member(out, "TableClass", settings.table_class);
+    if (settings.table_class_changed) seconds(out, "LastUpdateDateTime", *settings.table_class_changed);
+    out.end_object();
+  }
+  member(out, "GlobalTableSettingsReplicationMode", "ENABLED_WITH_OVERRIDES");
+  out.end_object();
+}
+
+void write_global_table(Writer& out, const GlobalTable& global, const Table& own) {
+  member(out, "GlobalTableVersion", "2019.11.21");
+  out.key("Replicas");
+  out.begin_array();
+  for (const GlobalTable::Replica& replica : global.replicas) write_replica(out, replica, own);
+  out.end_array();
+  if (!global.witness.empty()) {
+    out.key("GlobalTableWitnesses");
+    out.begin_array();
+    out.begin_object();
+    member(out, "RegionName", global.witness);
+    member(out, "WitnessStatus", "ACTIVE");
+    out.end_object();
+    out.end_array();
+  }
+  if (global.strong) member(out, "MultiRegionConsistency", "STRONG");
+}
+
 }  // namespace
 
 void write_table_description(Writer& out, const TableChange& change, const engine::LiveTable* counters,
@@ -245,7 +333,10 @@ void write_table_description(Writer& out, const TableChange& change, const engin
   if (change.restore) write_restore(out, *change.restore);
   write_encryption(out, settings, change.encrypts);
   write_table_class(out, settings);
-  if (!settings.settings_replication.empty()) {
+  if (change.global) write_global_table(out, *change.global, table);
+  if (change.global && !change.global->replicas.empty()) {
+    member(out, "GlobalTableSettingsReplicationMode", "ENABLED_WITH_OVERRIDES");
+  } else if (!settings.settings_replication.empty()) {
     member(out, "GlobalTableSettingsReplicationMode", settings.settings_replication);
   }
   out.key("DeletionProtectionEnabled");

@@ -12,8 +12,10 @@ Unexpected<Error> invalid(const char* what) {
   return error::validation("One or more parameter values were invalid: " + std::string(what));
 }
 
+}  // namespace
+
 // An alias stands for a key, whose id the service shows: always the same one for the same alias.
-std::string key_arn(const engine::Scope& scope, std::string_view key) {
+std::string kms_key_arn(const engine::Scope& scope, std::string_view key) {
   const std::string prefix = "arn:aws:kms:" + scope.region + ":" + scope.account + ":";
   const bool is_arn = key.starts_with("arn:");
   const std::string arn =
@@ -23,8 +25,6 @@ std::string key_arn(const engine::Scope& scope, std::string_view key) {
   engine::SeededRandom ids(hash(arn, 0));
   return arn.substr(0, alias) + ":key/" + engine::random_uuid(ids);
 }
-
-}  // namespace
 
 Result<std::optional<std::string>> read_kms_key_arn(const Context& context,
                                                     const json::Value& specification) {
@@ -38,7 +38,7 @@ Result<std::optional<std::string>> read_kms_key_arn(const Context& context,
   if (type == "AES256") return invalid("SSEType AES256 is not supported");
   if (key_id && !type) return invalid("SSEType KMS is required if KMSMasterKeyId is specified");
   if (!enabled.value_or(type.has_value())) return std::optional<std::string>();
-  return std::optional(key_arn(context.scope, key_id.value_or("alias/aws/dynamodb")));
+  return std::optional(kms_key_arn(context.scope, key_id.value_or("alias/aws/dynamodb")));
 }
 
 Result<void> check_encryption_change(const std::optional<std::string>& current_key_arn,

@@ -37,7 +37,8 @@ Result<std::string> resolve_table_name(const Context& context, std::string_view 
 Result<std::shared_ptr<engine::LiveTable>> find_table(const Context& context, std::string_view name_or_arn) {
   TRY(const auto name, resolve_table_name(context, name_or_arn));
   auto table = look_up(context, name);
-  if (table == nullptr || context.table_changes.status(context.scope, name) == TableStatus::creating) {
+  if (table == nullptr || !table->description()->copies_from.empty() ||
+      context.table_changes.status(context.scope, name) == TableStatus::creating) {
     return table_not_found();
   }
   return table;
@@ -45,6 +46,14 @@ Result<std::shared_ptr<engine::LiveTable>> find_table(const Context& context, st
 
 Result<std::shared_ptr<engine::LiveTable>> find_named_table(const Context& context,
                                                             std::string_view name_or_arn) {
+  TRY(auto table, find_described_table(context, name_or_arn));
+  const auto description = table->description();
+  if (!description->copies_from.empty()) return named_table_not_found(description->name);
+  return table;
+}
+
+Result<std::shared_ptr<engine::LiveTable>> find_described_table(const Context& context,
+                                                                std::string_view name_or_arn) {
   TRY(const auto name, resolve_table_name(context, name_or_arn));
   auto table = look_up(context, name);
   if (table == nullptr || is_being_restored(context, name)) return named_table_not_found(name);

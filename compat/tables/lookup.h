@@ -31,6 +31,10 @@ Result<std::shared_ptr<engine::LiveTable>> find_named_table(const Context& conte
                                                             std::string_view name_or_arn);
 
 bool is_being_restored(const Context& context, std::string_view table_name);
+// The same for DescribeTable, DeleteTable and UpdateTable: a replica that items are still being copied to is
+// there for these alone.
+Result<std::shared_ptr<engine::LiveTable>> find_described_table(const Context& context,
+                                                                std::string_view name_or_arn);
 
 // For changes of tables: ResourceInUseException "Attempt to change a resource which is still in use: Table is
 // being created: X", or updated, or deleted.

@@ -112,6 +112,9 @@ constexpr auto members<TableSettings> = std::tuple{
     Member{"insights", &TableSettings::insights},
     Member{"policy", &TableSettings::policy},
     Member{"settings_replication", &TableSettings::settings_replication},
+    Member{"replica_source", &TableSettings::replica_source},
+    Member{"replica_since", &TableSettings::replica_since},
+    Member{"witness", &TableSettings::witness},
     vector_indexes,
     Member{"tags", &TableSettings::tags},
 };

@@ -38,8 +38,6 @@ constexpr std::string_view changes[] = {
     "ReplicaUpdates",
     "TableClass",
     "DeletionProtectionEnabled",
-    "MultiRegionConsistency",
-    "GlobalTableWitnessUpdates",
     "OnDemandThroughput",
     "WarmThroughput",
     "GlobalTableSettingsReplicationMode",
@@ -52,15 +50,18 @@ std::ptrdiff_t count_of_changes(const Value& request) {
 
 Result<void> check_alone(const Value& request) {
   if (count_of_changes(request) == 1) return {};
+  if (asks(request, "ReplicaUpdates") &&
+      (asks(request, "MultiRegionConsistency") || asks(request, "GlobalTableWitnessUpdates")))
+    return error::validation("Requests that modify replicas or witnesses must not also modify other fields");
   struct Lonely {
     std::string_view member;
     const char* name;
   };
   constexpr Lonely lonely[] = {
+      {"ReplicaUpdates", "Replica modification"},
       {"SSESpecification", "Server-Side Encryption modification"},
       {"TableClass", "TableClass modification"},
       {"DeletionProtectionEnabled", "DeletionProtection modification"},
-      {"ReplicaUpdates", "Replica modification"},
       {"WarmThroughput", "WarmThroughput"},
   };
   const auto actions = index_updates(request);
@@ -188,10 +189,6 @@ Result<void> check_table_update(const Value& request) {
         "ENABLED and DISABLED settings replication are supported for a Regional Table.");
   }
   CHECK_OK(check_alone(request));
-  for (const char* name : {"ReplicaUpdates", "MultiRegionConsistency", "GlobalTableWitnessUpdates"}) {
-    if (request.member(name) == nullptr) continue;
-    return invalid(std::string(name) + " is not supported: there are no global tables here");
-  }
   CHECK_OK(check_index_actions(request));
   CHECK_OK(check_vector_actions(request));
   return check_combination(request);

@@ -57,6 +57,8 @@ constexpr Form forms[] = {
     {Kind::policy_not_found, 400, dynamodb, "PolicyNotFoundException", "PolicyNotFound"},
     {Kind::provisioned_throughput_exceeded, 400, dynamodb, "ProvisionedThroughputExceededException",
      "ProvisionedThroughputExceeded"},
+    {Kind::replicated_write_conflict, 400, dynamodb, "ReplicatedWriteConflictException",
+     "ReplicatedWriteConflict"},
     {Kind::request_limit_exceeded, 400, dynamodb, "RequestLimitExceeded"},
     {Kind::resource_in_use, 400, dynamodb, "ResourceInUseException", "ResourceInUse"},
     {Kind::resource_not_found, 400, dynamodb, "ResourceNotFoundException", "ResourceNotFound"},
@@ -244,6 +246,12 @@ Unexpected<Error> invalid_export_time(std::string message) {
   return make(Kind::invalid_export_time, std::move(message));
 }
 
+Unexpected<Error> replicated_write_conflict() {
+  return make(
+      Kind::replicated_write_conflict,
+      "The request was rejected because one or more items in the request are being modified by a request "
+      "in another Region.");
+}
 Unexpected<Error> internal_server_error() {
   return make(Kind::internal_server_error, "Internal server error");
 }

@@ -45,6 +45,7 @@ struct Error {
     point_in_time_recovery_unavailable,
     policy_not_found,
     provisioned_throughput_exceeded,
+    replicated_write_conflict,
     request_limit_exceeded,
     resource_in_use,
     resource_not_found,
@@ -143,6 +144,7 @@ Unexpected<Error> export_not_found(std::string message);
 Unexpected<Error> import_conflict(std::string message);
 Unexpected<Error> import_not_found(std::string message);
 Unexpected<Error> invalid_export_time(std::string message);
+Unexpected<Error> replicated_write_conflict();
 Unexpected<Error> internal_server_error();  // 500
 }  // namespace error
 

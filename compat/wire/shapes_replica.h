@@ -1,4 +1,4 @@
-// Shapes of global tables' members of UpdateTable. They are checked; what they ask for is not there.
+// Shapes of global tables' members of UpdateTable.
 #pragma once
 
 #include "compat/wire/shapes_table.h"

@@ -91,6 +91,13 @@ struct Advanced {
   std::optional<TimePoint> next_expiry;        // nothing: nothing is going to expire by itself
 };
 
+// From one region of an account to another: how writes to a global table get to its replica there.
+struct Way {
+  std::string from, to;
+  bool paused = false;
+  std::chrono::milliseconds lag{0};  // by the account's clock
+};
+
 // Why an item is still there, or is not: docs/control.md has the reasons.
 struct Explanation {
   std::string reason;                   // "not_due", "milliseconds", …
@@ -136,6 +143,13 @@ class Emulator {
   std::int64_t sweep(std::string_view table, const Identity& identity = {});
   // Why an item of this key is still there: R"({"id":{"S":"1"}})".
   Explanation explain(std::string_view table, std::string_view key_json, const Identity& identity = {});
+
+  // --- global tables
+  // How an account's writes get from `way.from` to `way.to` from now on.
+  void set_replication(const Way& way, const Identity& identity = {});
+  // Returns when every write that may have arrived by now has; those on a paused way, or whose lag is not
+  // over, are left. How many those are.
+  std::int64_t settle_replication(const Identity& identity = {});
 
   // --- all of an account: tables, items, expiries, streams and clock
   std::string take_snapshot(const Identity& identity = {});  // its id

@@ -20,7 +20,8 @@
 //   @ advance 61s          moves the clock (ms, s, m, h, d); it starts at 2023-11-14T22:13:20Z = 1700000000
 //   @ expired 2            how many items the last advance deleted
 //   @ as 000000000042 eu-west-1    whose requests follow
-//   @ settle               waits until the account's jobs (exports, imports, bulk puts) are over
+//   @ settle               what is on its way to replicas has arrived, and the account's jobs (exports,
+//                          imports, bulk puts) are over
 //   @ object data/1.json {"Item":{"id":{"S":"1"}}}    puts a line into the bucket "bucket", the only one;
 //                          \n stands for the end of a line, with another after it
 //
@@ -171,6 +172,7 @@ class Script {
     } else if (what == "settle") {
       REQUIRE(emulator_.emulator().jobs().settle(emulator_.scope.account,
                                                  engine::host_time() + std::chrono::seconds(60)));
+      emulator_.emulator().database().settle_replicas(emulator_.scope.account);
     } else if (what == "object") {
       auto [key, line] = split(rest);
       for (std::size_t end = 0; (end = line.find("\\n", end)) != std::string::npos;)

@@ -18,6 +18,7 @@
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
 #include "engine/parts.h"
+#include "engine/replica_log.h"
 #include "engine/verification.h"
 #include "tests/support/engine_world.h"
 
@@ -453,6 +454,66 @@ TEST_CASE("each kind of damage is named; what can be derived is mended, and the 
     CHECK(std::getline(moved, line));
     CHECK(line.starts_with("0x"));
     fs::remove(file);
+  }
+}
+
+TEST_CASE("each kind of damage to what a global table keeps for its replicas is named and mended",
+          "[verification][replication]") {
+  const auto fill_global = [](const std::string& path) {
+    World world({.directory = path, .reap = false});
+    const auto trips = world.create(simple_table("trips"));
+    REQUIRE(world.database().update_together(trips, [](std::vector<Table>& tables) {
+      tables[0].stream = stream_of(StreamView::keys_only);
+      Table replica = simple_table("trips");
+      replica.region = "eu-west-1";
+      tables.push_back(replica);
+      return true;
+    }));
+    for (const char* id : {"a", "b"}) world.put(trips, {{"id", id}});
+    world.remove(trips, {{"id", "b"}});  // nothing has arrived yet
+  };
+  const std::string a = cart_key("a"), b = cart_key("b");
+  const std::vector<Damage> damages = {
+      {"a version that cannot be decoded", [&](Storage& s) { put(s, version_key(1, a), "version"); },
+       "the version of the item id=\"a\" cannot be decoded"},
+      {"a version of no item",
+       [&](Storage& s) {
+         put(s, version_key(1, cart_key("z")), encode_version({2, 1, 0}));
+       },
+       "the item id=\"z\" is not there, and has a version as if it were"},
+      {"a missing tombstone", [](Storage& s) { erase(s, found(s, table_prefix('Y', 1)).key); },
+       "the deletion of the item id=\"b\" would never be forgotten"},
+      {"a tombstone of an item", [&](Storage& s) { put(s, tombstone_key(1, 1, a), {}); },
+       "there is a tombstone of the item id=\"a\" that is not its own"},
+      {"a write on its way to nobody",
+       [&](Storage& s) {
+         put(s, departure_key(1, 99, 1), encode_departure({1, 2, 1, a, {}}));
+       },
+       "a write is on its way to a table that is no replica"},
+      {"a write on its way that cannot be decoded",
+       [](Storage& s) { change(s, table_prefix('O', 1), [](std::string& v) { v.resize(10); }); },
+       "a write on its way to a replica cannot be decoded"},
+      {"a replica that does not know of it",
+       [](Storage& s) {
+         change(s, table_prefix('T', 2), [](std::string& bytes) {
+           Table table = table_from_item(decode_item(bytes));
+           table.replicas.clear();
+           table.copies_from.clear();
+           bytes.clear();
+           encode_item(to_item(table), bytes);
+         });
+       },
+       "its replica in eu-west-1 is none", false},
+  };
+  for (const Damage& damage : damages) {
+    INFO(damage.what);
+    const Directory directory;
+    fill_global(directory.path());
+    CHECK(verified(directory.path()).lines == std::vector<std::string>{});
+    damage.plant(*open(directory.path()));
+    CHECK(says(verified(directory.path()).lines, damage.line));
+    repaired(directory.path());
+    if (damage.mends) CHECK(verified(directory.path()).wrong == 0);
   }
 }
 

@@ -507,8 +507,8 @@ TEST_CASE("rules that mean nothing are refused") {
   CHECK(refused("1") == "A rule must be a JSON object.");
   CHECK(refused("{}") == "The body needs the member fault, a string.");
   CHECK(refused(R"({"fault":"earthquake"})") ==
-        "fault must be throttle, internal_server_error, latency, unprocessed, transaction_conflict or "
-        "stale_reads.");
+        "fault must be throttle, internal_server_error, latency, unprocessed, transaction_conflict, "
+        "stale_reads or replicated_write_conflict.");
   CHECK(refused(R"({"fault":"throttle","operation":"Put"})") == "There is no operation Put.");
   CHECK(refused(R"({"fault":"latency"})") == "A rule of the fault latency needs the member milliseconds.");
   CHECK(refused(R"({"fault":"stale_reads","table":"carts"})") ==

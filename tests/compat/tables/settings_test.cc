@@ -42,7 +42,8 @@ TableSettings every_table_setting() {
   TableSettings settings;
   auto& [on_demand, on_demand_since, throughput, on_demand_limits, warm, ttl_changed, recovery_since,
          recovery_days, restored_from, deletion_protection, table_class, table_class_changed, kms_key_arn,
-         insights, policy, settings_replication, vector_indexes, tags] = settings;
+         insights, policy, settings_replication, replica_source, replica_since, witness, vector_indexes,
+         tags] = settings;
   on_demand = true;
   on_demand_since = TableSettings::since_creation;
   throughput = {1, 2, 3, 4, 5};
@@ -59,6 +60,9 @@ TableSettings every_table_setting() {
   insights = {true, "THROTTLED_KEYS", 14};
   policy = {"{}", "15"};
   settings_replication = "ENABLED";
+  replica_source = "us-west-2";
+  replica_since = 16;
+  witness = "us-east-2";
   vector_indexes = {{"near", "v", 16, "COSINE", {{"shop", true}}, "INCLUDE", {"title"}}};
   tags = {{"team", "blue"}, {"none", ""}};
   return settings;
@@ -111,7 +115,8 @@ TEST_CASE("every setting survives its stored form, and one that is not stored ha
       R"("kms_key_arn":{"S":"arn"},"on_demand":{"BOOL":true},)"
       R"("on_demand_limits":{"M":{"read_units_max":{"N":"6"},"write_units_max":{"N":"7"}}},)"
       R"("on_demand_since":{"N":"0"},"policy":{"M":{"document":{"S":"{}"},"revision":{"S":"15"}}},)"
-      R"("recovery_days":{"N":"12"},"recovery_since":{"N":"11"},"restored_from":{"M":{"at":{"N":"16"},)"
+      R"("recovery_days":{"N":"12"},"recovery_since":{"N":"11"},"replica_since":{"N":"16"},)"
+      R"("replica_source":{"S":"us-west-2"},"restored_from":{"M":{"at":{"N":"16"},)"
       R"("backup_arn":{"S":"backup"},"point":{"N":"17"},"source_table":{"N":"18"},"table_arn":{"S":"table"}}},)"
       R"("settings_replication":{"S":"ENABLED"},)"
       R"("table_class":{"S":"STANDARD"},"table_class_changed":{"N":"13"},)"
@@ -121,7 +126,7 @@ TEST_CASE("every setting survives its stored form, and one that is not stored ha
       R"("vector_indexes":{"L":[{"M":{"attribute":{"S":"v"},"dimensions":{"N":"16"},"distance":{"S":"COSINE"},)"
       R"("included":{"L":[{"S":"title"}]},"name":{"S":"near"},"projection":{"S":"INCLUDE"},)"
       R"("search_schema":{"L":[{"M":{"hash":{"BOOL":true},"name":{"S":"shop"}}}]}}}]},)"
-      R"("warm":{"M":{"read_units":{"N":"8"},"write_units":{"N":"9"}}}})");
+      R"("warm":{"M":{"read_units":{"N":"8"},"write_units":{"N":"9"}}},"witness":{"S":"us-east-2"}})");
   check_stored<engine::Index>(
       every_index_setting(),
       R"({"insights":{"M":{"changed":{"N":"10"},"enabled":{"BOOL":true},"mode":{"S":"THROTTLED_KEYS"}}},)"

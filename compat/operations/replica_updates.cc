@@ -1,0 +1,400 @@
+#include "compat/operations/replica_updates.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compat/kinesis/destinations.h"
+#include "compat/tables/encryption.h"
+#include "compat/tables/lookup.h"
+#include "compat/tables/replicas.h"
+#include "compat/tables/room.h"
+#include "compat/tables/schema.h"
+#include "compat/tables/settings.h"
+#include "compat/tables/throughput.h"
+#include "compat/wire/shape.h"
+
+namespace mayfly::compat {
+namespace {
+
+using engine::Index;
+using engine::Table;
+using json::Value;
+using Refusal = engine::Catalog::Refusal;
+
+Unexpected<Error> in_use() {
+  return error::resource_in_use("The resource which you are attempting to change is in use.");
+}
+
+Unexpected<Error> existed(const std::string& name) {
+  return error::validation("Failed to create a the new replica of table with name: ‘" + name +
+                           "’ because one or more replicas already existed as tables.");
+}
+
+Unexpected<Error> keys_differ() {
+  return error::validation(
+      "One or more parameter values were invalid: KMSMasterKeyId must be specified for each replica.");
+}
+
+// ---------------------------------------------------------------- settings of a replica's own
+
+std::optional<std::int64_t> read_units(const Value& action) {
+  const Value* own = action.member("ProvisionedThroughputOverride");
+  return own != nullptr ? integer_member(*own, "ReadCapacityUnits") : std::nullopt;
+}
+
+std::optional<std::int64_t> read_limit(const Value& action) {
+  const Value* own = action.member("OnDemandThroughputOverride");
+  return own != nullptr ? integer_member(*own, "MaxReadRequestUnits") : std::nullopt;
+}
+
+bool has_overrides(const Value& action) {
+  if (read_units(action) || read_limit(action) || action.member("TableClassOverride") != nullptr) return true;
+  const Value* list = action.member("GlobalSecondaryIndexes");
+  if (list == nullptr) return false;
+  const auto indexes = list->items();
+  return std::any_of(indexes.begin(), indexes.end(),
+                     [](const Value& index) { return read_units(index) || read_limit(index); });
+}
+
+// What is the same as elsewhere is no override any more. An index that is not there is passed over, as on
+// AWS.
+void override_settings(Table& table, const Value& action, engine::Instant now) {
+  change_settings(table, [&](TableSettings& settings) {
+    if (const auto units = read_units(action); units && !settings.on_demand)
+      settings.throughput.read_units = *units;
+    if (const auto limit = read_limit(action))
+      settings.on_demand_limits.read_units_max = *limit < 0 ? std::nullopt : std::optional(*limit);
+    if (const auto table_class = string_member(action, "TableClassOverride")) {
+      settings.table_class = *table_class;
+      settings.table_class_changed = now;
+    }
+  });
+  const Value* list = action.member("GlobalSecondaryIndexes");
+  if (list == nullptr) return;
+  for (const Value& each : list->items()) {
+    for (Index& index : table.indexes) {
+      if (index.kind != Index::Kind::global || index.name != *string_member(each, "IndexName")) continue;
+      change_settings(index, [&](IndexSettings& settings) {
+        if (const auto units = read_units(each)) settings.throughput.read_units = *units;
+        if (const auto limit = read_limit(each))
+          settings.on_demand_limits.read_units_max = *limit < 0 ? std::nullopt : std::optional(*limit);
+      });
+    }
+  }
+}
+
+// ---------------------------------------------------------------- making
+
+// The key that a replica's items are encrypted with: each region has its own, and all are of one kind.
+Result<std::optional<std::string>> replica_key(const Table& table, const Value& create) {
+  const auto own = settings_of(table).kms_key_arn;
+  const auto given = string_member(create, "KMSMasterKeyId");
+  const engine::Scope scope{table.account, replica_region(create)};
+  if (!own) {
+    if (given) return keys_differ();
+    return std::optional<std::string>();
+  }
+  const bool managed = *own == kms_key_arn({table.account, table.region});
+  if (!given) {
+    if (!managed) return keys_differ();
+    return std::optional(kms_key_arn(scope));
+  }
+  std::string key = kms_key_arn(scope, *given);
+  if (managed != (key == kms_key_arn(scope))) {
+    return error::validation(
+        "One or more parameter values were invalid: All replica keys must either be Customer Managed CMK or "
+        "AWS Managed CMK.");
+  }
+  if (!key.starts_with("arn:aws:kms:" + scope.region + ":")) {
+    const std::string elsewhere = key.substr(0, key.find(':', 12)).substr(12);
+    return error::validation("KMS validation error for region " + scope.region +
+                             ": com.amazonaws.services.kms.model.NotFoundException: Invalid arn " +
+                             elsewhere);
+  }
+  return std::optional(std::move(key));
+}
+
+Result<void> check_strong_creation(const std::shared_ptr<engine::LiveTable>& live, const Table& table) {
+  if (live->counter(0).items.load() > 0) {
+    return error::validation(
+        "Table must be empty to be converted to a global table with MultiRegionConsistency set to STRONG.");
+  }
+  if (table.ttl) {
+    return error::validation(
+        "Time to Live is not supported on global tables with MultiRegionConsistency set to STRONG.");
+  }
+  for (const Index& index : table.indexes) {
+    if (index.kind == Index::Kind::local) {
+      return error::validation(
+          "Local Secondary Indexes are not supported on global tables with MultiRegionConsistency set to "
+          "STRONG.");
+    }
+  }
+  return {};
+}
+
+Result<void> check_creation(const Context& context, const ReplicaRequest& request,
+                            const std::shared_ptr<engine::LiveTable>& live) {
+  const auto table = live->description();
+  if (!table->replicas.empty() && request.says_consistency) {
+    return error::validation("MultiRegionConsistency parameter is unsupported on existing global table");
+  }
+  if (table->strong) {
+    return error::validation("Cannot add replicas to a global table with strong MultiRegionConsistency");
+  }
+  if (!table->copies_from.empty()) {
+    return error::validation(
+        "Create/Update/Delete of replica is not allowed while the replica is being added to table with "
+        "name: " +
+        table->name + " in region " + table->region);
+  }
+  if (is_being_copied(context, *table)) return in_use();
+  for (const Value* create : request.creates) {
+    const engine::Scope scope{table->account, replica_region(*create)};
+    const bool deleting = context.table_changes.status(scope, table->name) == TableStatus::deleting;
+    if (deleting || context.database.find_table(scope, table->name)) return existed(table->name);
+  }
+  if (!settings_of(*table).on_demand)
+    return error::validation("Table write capacity should either be Pay-Per-Request or AutoScaled.");
+  for (const Value* create : request.creates) {
+    if (const auto key = replica_key(*table, *create); !key) return Unexpected{key.error()};
+  }
+  if (request.strong) CHECK_OK(check_strong_creation(live, *table));
+  return check_room(context.database);
+}
+
+// Regional settings are the region's own: tags, recovery, policy, insights, protection.
+Table new_replica(const Table& source, const Value& create, engine::Instant now) {
+  Table replica = source;
+  replica.id = 0;
+  replica.region = replica_region(create);
+  replica.latest_stream_label.reset();
+  replica.next_index_id = 1;
+  replica.next_ttl_number = 1;
+  if (replica.ttl) replica.ttl = engine::TimeToLive{source.ttl->attribute, false, replica.next_ttl_number++};
+  for (Index& index : replica.indexes) {
+    index.id = 0;
+    index.state = Index::State::active;
+    change_settings(index, [](IndexSettings& settings) { settings.insights.reset(); });
+  }
+  // Until the items are there it has no stream: what is copied is no change.
+  if (!source.strong) replica.stream.reset();
+  if (source.strong) replica.stream = engine::Stream{.view = source.stream->view};
+  change_settings(replica, [&](TableSettings& settings) {
+    const TableSettings defaults;
+    settings.tags.clear();
+    settings.recovery_since.reset();
+    settings.recovery_days = defaults.recovery_days;
+    settings.policy.reset();
+    settings.insights.reset();
+    settings.deletion_protection = false;
+    settings.kms_key_arn = *replica_key(source, create);
+    settings.replica_source = source.region;
+    settings.replica_since = now;
+  });
+  override_settings(replica, create, now);
+  return replica;
+}
+
+Table* find_own(std::vector<Table>& tables, engine::TableId id) {
+  const auto own =
+      std::find_if(tables.begin(), tables.end(), [&](const Table& each) { return each.id == id; });
+  return own == tables.end() ? nullptr : &*own;
+}
+
+Result<TableChange> create_replicas(Context& context, const ReplicaRequest& request,
+                                    const std::shared_ptr<engine::LiveTable>& live) {
+  CHECK_OK(check_creation(context, request, live));
+  TableChange announced{TableStatus::updating, nullptr};
+  announced.global = global_table_of(context, *live->description()).value_or(GlobalTable{});
+  announced.global->strong = request.strong;
+  // Checked again where nobody else can change it: of two requests at once one must fail.
+  Result<void> checked;
+  const auto after = context.database.update_together(
+      live,
+      [&](std::vector<Table>& tables) {
+        if (request.strong && tables.size() > 1)
+          checked =
+              error::validation("MultiRegionConsistency parameter is unsupported on existing global table");
+        if (request.strong && checked) checked = check_strong_creation(live, tables.front());
+        if (!checked) return false;
+        Table* own = find_own(tables, live->id());
+        if (!own->stream) own->stream = engine::Stream{.view = engine::StreamView::new_and_old_images};
+        own->strong = request.strong;
+        if (request.witness_created) {
+          change_settings(*own,
+                          [&](TableSettings& settings) { settings.witness = *request.witness_created; });
+        }
+        const Table source = *own;
+        for (const Value* create : request.creates)
+          tables.push_back(new_replica(source, *create, context.now()));
+        return true;
+      },
+      context.tables_max);
+  CHECK_OK(std::move(checked));
+  const std::string name = live->description()->name;
+  if (!after && after.error() == Refusal::name_taken) return existed(name);
+  if (!after && after.error() == Refusal::too_many) {
+    return error::limit_exceeded("Subscriber limit exceeded: There is a limit of " +
+                                 std::to_string(context.tables_max) + " tables per subscriber");
+  }
+  if (!after) return named_table_not_found(name);
+  announced.shown = live->description();
+  for (const Value* create : request.creates) {
+    const engine::Scope scope{announced.shown->account, replica_region(*create)};
+    const auto made = context.database.find_table(scope, name);
+    if (!made) continue;
+    TableChange change{TableStatus::creating, made->description()};
+    change.global = global_table_of(context, *change.shown);
+    context.table_changes.begin(scope, std::move(change));
+  }
+  return announced;
+}
+
+// ---------------------------------------------------------------- removing
+
+bool is_replica(const Table& table, const std::string& region) {
+  return std::any_of(table.replicas.begin(), table.replicas.end(),
+                     [&](const engine::Replica& replica) { return replica.region == region; });
+}
+
+Result<void> check_members(const Table& table, const std::vector<const Value*>& actions) {
+  std::vector<std::string> strangers;
+  for (const Value* action : actions)
+    if (!is_replica(table, replica_region(*action))) strangers.push_back(replica_region(*action));
+  if (!strangers.empty()) return not_replicas(strangers);
+  return {};
+}
+
+Result<void> check_strong_removal(const ReplicaRequest& request, const Table& table) {
+  const std::string witness = settings_of(table).witness;
+  if (request.witness_deleted && *request.witness_deleted != witness) {
+    return error::validation(
+        "Update global table operation failed because one or more witnesses were not part of the global "
+        "table. "
+        "Please retry the request without these witnesses: [" +
+        *request.witness_deleted + "].");
+  }
+  if (!witness.empty() && !request.witness_deleted)
+    return error::validation("Update table delete operation does not include all witnesses.");
+  if (request.deletes.size() < table.replicas.size()) {
+    return error::validation(
+        "Deletion of only one table replica is not supported for global tables with MultiRegionConsistency "
+        "set "
+        "to STRONG.");
+  }
+  return {};
+}
+
+Result<void> check_removal(const Context& context, const ReplicaRequest& request, const Table& table) {
+  CHECK_OK(check_members(table, request.deletes));
+  if (table.strong) {
+    CHECK_OK(check_strong_removal(request, table));
+  } else if (request.deletes.size() > 1) {
+    return error::validation(
+        "Update table operation with more than one create or delete replica actions not allowed");
+  }
+  for (const Value* remove : request.deletes) {
+    const std::string region = replica_region(*remove);
+    const auto replica = context.database.find_table({table.account, region}, table.name);
+    if (!replica) continue;
+    const auto description = replica->description();
+    if (!table.strong) CHECK_OK(check_no_source(context, *description));
+    if (settings_of(*description).deletion_protection) {
+      return error::validation(
+          "Cannot delete table " + table.name + " in region " + region +
+          " because it has deletion protection enabled. Disable deletion protection first.");
+    }
+  }
+  if (is_being_copied(context, table)) return in_use();
+  return {};
+}
+
+Result<TableChange> remove_replicas(Context& context, const ReplicaRequest& request,
+                                    const std::shared_ptr<engine::LiveTable>& live) {
+  const auto before = live->description();
+  CHECK_OK(check_removal(context, request, *before));
+  TableChange announced{TableStatus::updating, nullptr};
+  announced.global = global_table_of(context, *before);
+  std::vector<std::pair<engine::Scope, TableChange>> deletions;
+  for (const GlobalTable::Replica& replica : announced.global->replicas) {
+    const bool goes = std::any_of(request.deletes.begin(), request.deletes.end(), [&](const Value* remove) {
+      return replica_region(*remove) == replica.region;
+    });
+    if (goes)
+      deletions.emplace_back(engine::Scope{before->account, replica.region},
+                             TableChange{TableStatus::deleting, replica.shown});
+  }
+  context.database.settle_replicas(context.scope.account);  // what they have not sent yet
+  Result<void> checked;
+  const auto after = context.database.update_together(live, [&](std::vector<Table>& tables) {
+    checked = check_members(*live->description(), request.deletes);
+    if (!checked) return false;
+    for (const Value* remove : request.deletes)
+      std::erase_if(tables, [&](const Table& each) { return each.region == replica_region(*remove); });
+    if (Table* own = find_own(tables, live->id()); own && tables.size() == 1)
+      change_settings(*own, [](TableSettings& settings) { settings.witness.clear(); });
+    return true;
+  });
+  CHECK_OK(std::move(checked));
+  if (!after) return named_table_not_found(before->name);
+  for (const auto& [scope, deletion] : deletions) {
+    context.table_changes.begin(scope, deletion);
+    context.kinesis.forget(*deletion.shown);
+  }
+  announced.shown = live->description();
+  return announced;
+}
+
+// ---------------------------------------------------------------- changing
+
+Result<void> check_override(const Table& table, const Value& action) {
+  const bool on_demand = settings_of(table).on_demand;
+  if (action.member("KMSMasterKeyId") != nullptr) return keys_differ();
+  if (!has_overrides(action))
+    return error::validation("There are no actions specified in the Replica Update Action of the request.");
+  if (on_demand && read_units(action)) {
+    return error::validation(
+        "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is "
+        "PAY_PER_REQUEST");
+  }
+  if (!on_demand && read_limit(action)) {
+    return error::validation(
+        "MaxReadRequestUnits for OnDemandThroughput cannot be specified when the table BillingMode is "
+        "PROVISIONED");
+  }
+  if (const auto name = string_member(action, "TableClassOverride")) {
+    if (const auto known = read_table_class(*name); !known) return Unexpected{known.error()};
+  }
+  return {};
+}
+
+Result<TableChange> change_replicas(Context& context, const ReplicaRequest& request,
+                                    const std::shared_ptr<engine::LiveTable>& live) {
+  const auto before = live->description();
+  CHECK_OK(check_members(*before, request.updates));
+  for (const Value* update : request.updates) CHECK_OK(check_override(*before, *update));
+  if (is_being_copied(context, *before)) return in_use();
+  TableChange announced{TableStatus::updating, nullptr};
+  announced.global = global_table_of(context, *before);
+  const auto after = context.database.update_together(live, [&](std::vector<Table>& tables) {
+    for (const Value* update : request.updates)
+      for (Table& each : tables)
+        if (each.region == replica_region(*update)) override_settings(each, *update, context.now());
+    return true;
+  });
+  if (!after) return named_table_not_found(before->name);
+  announced.shown = live->description();
+  return announced;
+}
+
+}  // namespace
+
+Result<TableChange> update_replicas(Context& context, const ReplicaRequest& request,
+                                    const std::shared_ptr<engine::LiveTable>& table) {
+  if (!request.creates.empty()) return create_replicas(context, request, table);
+  if (!request.deletes.empty()) return remove_replicas(context, request, table);
+  return change_replicas(context, request, table);
+}
+
+}  // namespace mayfly::compat

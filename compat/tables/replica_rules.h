@@ -1,0 +1,38 @@
+// What UpdateTable asks of a global table: replicas to be made, changed and removed, a witness, strong
+// consistency; and the rules that need no table to be checked by.
+//
+// Rules and messages were measured on AWS: aws-controllers-k8s/dynamodb-controller, docs/api-quirks,
+// table-replicas.md and table-global-tables.md, of October 2026.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compat/wire/error.h"
+#include "compat/wire/json.h"
+
+namespace mayfly::compat {
+
+struct ReplicaRequest {
+  // What follows "Create", "Update" and "Delete"; each region once.
+  std::vector<const json::Value*> creates, updates, deletes;
+  std::optional<std::string> witness_created, witness_deleted;  // regions
+  bool strong = false;
+  bool says_consistency = false;
+};
+
+bool asks_for_replicas(const json::Value& request);
+std::string replica_region(const json::Value& action);
+
+// "Update table operation with more than one type of replica actions not allowed.", "Cannot add or delete the
+// local region through ReplicaUpdates. …", "Unsupported replica count for global tables with
+// MultiRegionConsistency set to STRONG.", … `region`: where it is asked.
+// Requires: asks_for_replicas.
+Result<ReplicaRequest> read_replica_request(const json::Value& request, std::string_view region);
+
+// "Update global table operation failed because one or more replicas were not part of the global table. …"
+Unexpected<Error> not_replicas(const std::vector<std::string>& regions);
+
+}  // namespace mayfly::compat

@@ -1,0 +1,64 @@
+#include "compat/tables/replicas.h"
+
+#include "compat/tables/settings.h"
+
+namespace mayfly::compat {
+namespace {
+
+constexpr engine::Instant source_ms = 24 * 60 * 60 * 1000;
+
+std::shared_ptr<const engine::Table> table_in(const Context& context, const engine::Table& table,
+                                              const std::string& region) {
+  const auto live = context.database.find_table({table.account, region}, table.name);
+  return live ? live->description() : nullptr;
+}
+
+}  // namespace
+
+std::optional<GlobalTable> global_table_of(const Context& context, const engine::Table& table) {
+  if (table.replicas.empty()) return std::nullopt;
+  GlobalTable global;
+  global.strong = table.strong;
+  if (table.strong) global.witness = settings_of(table).witness;
+  for (const engine::Replica& replica : table.replicas) {
+    auto shown = table_in(context, table, replica.region);
+    if (!shown) continue;
+    TableStatus status = shown->copies_from.empty() ? TableStatus::active : TableStatus::creating;
+    if (context.table_changes.status({table.account, replica.region}, table.name) == TableStatus::creating)
+      status = TableStatus::creating;
+    global.replicas.push_back({replica.region, status, std::move(shown)});
+  }
+  return global;
+}
+
+TableChange settled_table(const Context& context, std::shared_ptr<const engine::Table> table) {
+  TableChange change{table->copies_from.empty() ? TableStatus::active : TableStatus::creating, table};
+  change.global = global_table_of(context, *table);
+  return change;
+}
+
+bool is_being_copied(const Context& context, const engine::Table& table) {
+  if (!table.copies_from.empty()) return true;
+  for (const engine::Replica& replica : table.replicas) {
+    const auto other = table_in(context, table, replica.region);
+    if (other && !other->copies_from.empty()) return true;
+  }
+  return false;
+}
+
+Result<void> check_no_source(const Context& context, const engine::Table& table) {
+  for (const engine::Replica& replica : table.replicas) {
+    const auto other = table_in(context, table, replica.region);
+    if (!other) continue;
+    const TableSettings settings = settings_of(*other);
+    if (settings.replica_source != table.region || !settings.replica_since ||
+        context.now() - *settings.replica_since >= source_ms)
+      continue;
+    return error::validation(
+        "Replica cannot be deleted because it has acted as a source region for new replica(s) being added to "
+        "the table in the last 24 hours.");
+  }
+  return {};
+}
+
+}  // namespace mayfly::compat

@@ -1,0 +1,26 @@
+// A global table, as its table in one region sees the others.
+#pragma once
+
+#include <optional>
+
+#include "compat/context.h"
+#include "compat/tables/changes.h"
+#include "compat/wire/error.h"
+#include "engine/table.h"
+
+namespace mayfly::compat {
+
+// Nothing: the table has no replicas.
+std::optional<GlobalTable> global_table_of(const Context& context, const engine::Table& table);
+
+// What is said of a table that settled long ago.
+TableChange settled_table(const Context& context, std::shared_ptr<const engine::Table> table);
+
+// Whether items are still being copied to one of them.
+bool is_being_copied(const Context& context, const engine::Table& table);
+
+// "Replica cannot be deleted because it has acted as a source region for new replica(s) being added to the
+// table in the last 24 hours."
+Result<void> check_no_source(const Context& context, const engine::Table& table);
+
+}  // namespace mayfly::compat

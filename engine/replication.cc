@@ -1,0 +1,417 @@
+#include "engine/replication.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "engine/attempt.h"
+#include "engine/key_codec.h"
+#include "engine/key_space.h"
+#include "engine/parts.h"
+#include "engine/replica_log.h"
+#include "engine/transaction.h"
+
+namespace mayfly::engine {
+namespace {
+
+constexpr std::size_t batch_items_max = 64;             // written together
+constexpr std::size_t slice_items_max = 256;            // of one way, before the others have their turn
+constexpr std::string_view ways_kind = "@replication";  // of documents, named "us-east-1>eu-west-1"
+
+std::string name_of(const Way& way) { return way.from + '>' + way.to; }
+
+// "1 500": paused, half a second.
+std::string bytes_of(const WaySetting& setting) {
+  return (setting.paused ? "1 " : "0 ") + std::to_string(setting.lag_ms);
+}
+
+std::optional<std::pair<Way, WaySetting>> read_way(const Document& document) {
+  const std::string& name = document.name.name;
+  const std::string& bytes = document.bytes;
+  const auto arrow = name.find('>');
+  if (arrow == std::string::npos || bytes.size() < 3) return std::nullopt;
+  WaySetting setting{.paused = bytes[0] == '1'};
+  const auto read = std::from_chars(bytes.data() + 2, bytes.data() + bytes.size(), setting.lag_ms);
+  if (read.ec != std::errc() || setting.lag_ms < 0) return std::nullopt;
+  return std::pair(Way{name.substr(0, arrow), name.substr(arrow + 1)}, setting);
+}
+
+bool copies(const Table& to, TableId from) {
+  return std::find(to.copies_from.begin(), to.copies_from.end(), from) != to.copies_from.end();
+}
+
+std::optional<std::chrono::nanoseconds> sooner(std::optional<std::chrono::nanoseconds> a,
+                                               std::optional<std::chrono::nanoseconds> b) {
+  if (!a || !b) return a ? a : b;
+  return std::min(*a, *b);
+}
+
+}  // namespace
+
+// A step is one round: a little of each way.
+class Replication::Rounds final : public Task {
+ public:
+  static constexpr auto wait_after_fault = fault_wait;
+
+  explicit Rounds(Replication& replication) : replication_(replication) {}
+
+ private:
+  Next step() override {
+    bool any_more = false;
+    std::optional<std::chrono::nanoseconds> pause;
+    {
+      const Lock moving(replication_.moving_);
+      pause = replication_.round(any_more);
+    }
+    if (any_more) return Next::at_once();
+    return pause ? Next::after(*replication_.scheduler_, *pause) : Next::when_woken();
+  }
+  Next failed(std::string_view) override { return Next::after(*replication_.scheduler_, fault_wait); }
+
+  Replication& replication_;
+};
+
+Replication::Replication(Database& database, std::shared_ptr<Scheduler> scheduler)
+    : database_(database), scheduler_(std::move(scheduler)) {
+  for (const Document& document : database_.parts().documents.list(ways_kind))
+    if (const auto way = read_way(document)) ways_[document.name.account].insert(*way);
+}
+
+void Replication::start() {
+  rounds_ = std::make_shared<Rounds>(*this);
+  wake();
+}
+
+void Replication::wake() {
+  if (rounds_) scheduler_->wake(rounds_);
+}
+
+void Replication::members_changed() {
+  stale_ = true;
+  wake();
+}
+
+void Replication::replaced(const Account& account) {
+  load(account.id());
+  members_changed();
+}
+
+// --- the ways
+
+void Replication::load(std::string_view account) {
+  std::map<Way, WaySetting> loaded;
+  for (const Document& document : database_.parts().documents.list(account, ways_kind))
+    if (const auto way = read_way(document)) loaded.insert(*way);
+  const Lock lock(mutex_);
+  ways_[std::string(account)] = std::move(loaded);
+}
+
+bool Replication::set_way(std::string_view account, const Way& way, const WaySetting& setting) {
+  const DocumentName name{std::string(account), std::string(ways_kind), name_of(way)};
+  const Lock moving(moving_);  // so that what is stored and what is known agree, whoever else sets one
+  if (setting == WaySetting{}) {
+    database_.parts().documents.erase(name);
+  } else {
+    const std::map<Way, WaySetting> known = ways(account);
+    if (!known.contains(way) && known.size() >= ways_max) return false;
+    database_.parts().documents.put(name, bytes_of(setting));
+  }
+  {
+    const Lock lock(mutex_);
+    std::map<Way, WaySetting>& own = ways_[std::string(account)];
+    setting == WaySetting{} ? void(own.erase(way)) : void(own.insert_or_assign(way, setting));
+  }
+  wake();
+  return true;
+}
+
+WaySetting Replication::way(std::string_view account, const Way& way) const {
+  const Lock lock(mutex_);
+  const auto own = ways_.find(account);
+  if (own == ways_.end()) return {};
+  const auto found = own->second.find(way);
+  return found == own->second.end() ? WaySetting{} : found->second;
+}
+
+std::map<Way, WaySetting> Replication::ways(std::string_view account) const {
+  const Lock lock(mutex_);
+  const auto own = ways_.find(account);
+  return own == ways_.end() ? std::map<Way, WaySetting>() : own->second;
+}
+
+std::vector<OnTheWay> Replication::counted(std::string_view account) const {
+  Database::Parts& parts = database_.parts();
+  std::vector<OnTheWay> result;
+  for (const auto& live : account.empty() ? parts.catalog.tables() : parts.catalog.tables(account)) {
+    const std::shared_ptr<const Table> table = live->description();
+    if (!table->replicates()) continue;
+    for (const Replica& replica : table->replicas) {
+      OnTheWay& way = result.emplace_back();
+      way.account = table->account;
+      way.table = table->name;
+      way.way = {table->region, replica.region};
+      const std::string prefix = departures_prefix(table->id, replica.table);
+      Storage::Iterator departures(parts.storage(), prefix, prefix_end(prefix));
+      for (departures.seek_to_first(); departures.valid() && way.writes < OnTheWay::counted_max;
+           departures.next(), ++way.writes) {
+        if (way.writes > 0) continue;
+        if (const auto first = decode_departure(departures.value())) way.oldest = first->at;
+      }
+    }
+  }
+  return result;
+}
+
+std::vector<OnTheWay> Replication::on_the_way(std::string_view account) const { return counted(account); }
+std::vector<OnTheWay> Replication::on_the_way() const { return counted({}); }
+
+// --- moving
+
+void Replication::refresh() {
+  if (!stale_.exchange(false)) return;
+  flows_.clear();
+  for (const auto& live : database_.parts().catalog.tables()) {
+    const std::shared_ptr<const Table> table = live->description();
+    if (!table->replicates()) continue;
+    for (const Replica& replica : table->replicas) {
+      Flow& flow = flows_.emplace_back();
+      flow.from = table->id;
+      flow.to = replica.table;
+      flow.account = &live->account();
+      flow.way = {table->region, replica.region};
+    }
+  }
+}
+
+void Replication::look(Flow& flow) const {
+  const Sequence published = database_.parts().watermark.published();
+  Storage::Iterator iterator(database_.parts().storage(), departure_key(flow.from, flow.to, flow.first),
+                             departure_key(flow.from, flow.to, published + 1));
+  iterator.seek_to_first();
+  flow.first = iterator.valid() ? replica_sequence(iterator.key()) : std::max(flow.first, published + 1);
+}
+
+Replication::Step Replication::move(Flow& flow, Sequence upto, std::size_t items_max) {
+  Database::Parts& parts = database_.parts();
+  // Before anything is read: a restore that comes between leaves this one dropped, and nothing is written.
+  const std::shared_ptr<LiveTable> to = parts.catalog.find(flow.to);
+  if (!to) return {};
+  const WaySetting setting = way(flow.account->id(), flow.way);
+  if (setting.paused) return {.progress = Progress::waits};
+  const Instant now = flow.account->clock().now();
+  struct Arrival {
+    std::string departure_key, bytes;
+    Departure departure;
+  };
+  Step step;
+  Storage::Iterator iterator(parts.storage(), departure_key(flow.from, flow.to, flow.first),
+                             departure_key(flow.from, flow.to, upto + 1));
+  iterator.seek_to_first();
+  while (step.items < items_max) {
+    std::vector<Arrival> arrivals;
+    std::set<std::string_view> keys;
+    while (iterator.valid() && arrivals.size() < std::min(batch_items_max, items_max - step.items)) {
+      const auto departure = decode_departure(iterator.value());
+      if (!departure) throw StorageFault("a write on its way to a replica cannot be decoded");
+      if (departure->at + setting.lag_ms > now) {
+        step.progress = Progress::waits;
+        step.pause = flow.account->clock().real_time_until(departure->at + setting.lag_ms);
+        break;
+      }
+      if (keys.contains(departure->key)) break;  // a transaction writes an item once
+      Arrival& arrival = arrivals.emplace_back();
+      arrival.departure_key = iterator.key();
+      arrival.bytes = iterator.value();
+      arrival.departure = *decode_departure(arrival.bytes);
+      keys.insert(arrival.departure.key);
+      iterator.next();
+    }
+    if (arrivals.empty()) break;
+    Transaction transaction(database_, Transaction::Replicated{});
+    for (const Arrival& arrival : arrivals) transaction.add(to, std::string(arrival.departure.key));
+    if (!transaction.lock()) return {};
+    for (std::size_t slot = 0; slot < arrivals.size(); ++slot) {
+      const Departure& departure = arrivals[slot].departure;
+      transaction.replicate(slot, {.number = departure.version, .origin = departure.origin}, departure.item);
+      transaction.arrived(arrivals[slot].departure_key);
+    }
+    transaction.commit();
+    step.items += arrivals.size();
+    flow.first = replica_sequence(arrivals.back().departure_key) + 1;
+    if (step.progress == Progress::waits) break;
+  }
+  if (iterator.valid()) {
+    flow.first = replica_sequence(iterator.key());
+    if (step.progress != Progress::waits) step.progress = Progress::more;
+  } else {
+    flow.first = std::max(flow.first, upto + 1);
+  }
+  return step;
+}
+
+// --- copying to a replica that is new
+
+Replication::Step Replication::copy(Flow& flow, std::size_t items_max) {
+  const std::shared_ptr<LiveTable> to = database_.parts().catalog.find(flow.to);
+  if (!to || !copies(*to->description(), flow.from)) return {};
+  for (std::size_t items = 0; items < items_max; items += batch_items_max)
+    if (copy_items(flow, to, batch_items_max)) return {.items = items + 1};
+  return {.progress = Progress::more, .items = items_max};
+}
+
+// True: that was all. Its tombstones come behind the items: what is deleted here may be on its way to where
+// others copy from.
+bool Replication::copy_items(Flow& flow, const std::shared_ptr<LiveTable>& to, std::size_t items) {
+  Database::Parts& parts = database_.parts();
+  struct Copied {
+    std::string key, item;
+    ItemVersion version;
+  };
+  std::vector<Copied> copied;
+  const Storage::Snapshot at(parts.storage());
+  const auto version_of = [&](std::string_view key) {
+    std::string bytes;
+    if (!parts.storage().get(version_key(flow.from, key), bytes, &at)) return ItemVersion{};
+    return decode_version(bytes).value_or(ItemVersion{});
+  };
+  const auto walk = [&](const std::string& prefix, const auto& visit) {
+    Storage::Iterator iterator(parts.storage(), prefix + flow.copied_to, prefix_end(prefix), &at);
+    for (iterator.seek_to_first(); iterator.valid() && copied.size() < items; iterator.next())
+      visit(iterator);
+    return iterator.valid() ? std::string(iterator.key().substr(prefix.size())) : std::string();
+  };
+  std::string next;
+  if (!flow.items_copied) {
+    const std::string prefix = item_key(flow.from, 0, {});
+    next = walk(prefix, [&](const Storage::Iterator& iterator) {
+      const std::string_view key = iterator.key().substr(prefix.size());
+      copied.push_back({std::string(key), std::string(iterator.value()), version_of(key)});
+    });
+  } else {
+    const std::string prefix = table_prefix('Y', flow.from);
+    next = walk(prefix, [&](const Storage::Iterator& iterator) {
+      const std::string_view key = tombstone_item_key(iterator.key());
+      if (const ItemVersion version = version_of(key); version.gone())
+        copied.push_back({std::string(key), {}, version});
+    });
+  }
+  if (!copied.empty()) {
+    Transaction transaction(database_, Transaction::Replicated{});
+    for (const Copied& each : copied) transaction.add(to, each.key);
+    if (!transaction.lock()) return true;
+    for (std::size_t slot = 0; slot < copied.size(); ++slot) {
+      ItemVersion version = copied[slot].version;
+      if (version.origin == 0) version.origin = flow.from;
+      transaction.replicate(slot, version, copied[slot].item);
+    }
+    transaction.commit();
+  }
+  flow.copied_to = std::move(next);
+  if (!flow.copied_to.empty()) return false;
+  if (!std::exchange(flow.items_copied, true)) return false;
+  finish_copy(flow, to);
+  return true;
+}
+
+void Replication::finish_copy(const Flow& flow, const std::shared_ptr<LiveTable>& to) {
+  const std::shared_ptr<LiveTable> from = database_.parts().catalog.find(flow.from);
+  const std::shared_ptr<const Table> source = from ? from->description() : nullptr;
+  database_.update_table(to, [&](Table& table) {
+    std::erase(table.copies_from, flow.from);
+    if (table.copies_from.empty() && !table.stream)
+      table.stream =
+          Stream{.view = source && source->stream ? source->stream->view : StreamView::new_and_old_images};
+  });
+}
+
+void Replication::copy_some(const std::shared_ptr<LiveTable>& table, std::size_t items_max) {
+  const Lock moving(moving_);
+  refresh();
+  for (Flow& flow : flows_)
+    if (flow.to == table->id()) copy(flow, items_max);
+}
+
+// --- tombstones
+
+bool Replication::forget_tombstones(TableId id) {
+  Database::Parts& parts = database_.parts();
+  const std::shared_ptr<LiveTable> live = parts.catalog.find(id);
+  if (!live) return true;
+  const std::shared_ptr<const Table> table = live->description();
+  const auto is_copying = [&](TableId member) {
+    const std::shared_ptr<LiveTable> other = parts.catalog.find(member);
+    return other && !other->description()->copies_from.empty();
+  };
+  if (is_copying(id) || std::any_of(table->replicas.begin(), table->replicas.end(),
+                                    [&](const Replica& each) { return is_copying(each.table); }))
+    return true;
+  Sequence oldest = parts.watermark.published() + 1;
+  for (Flow& flow : flows_) {
+    if (flow.from != id && flow.to != id) continue;
+    look(flow);
+    oldest = std::min(oldest, flow.first);
+  }
+  std::vector<std::string> keys;
+  const std::string prefix = table_prefix('Y', id);
+  Storage::Iterator iterator(parts.storage(), prefix, prefix_end(prefix));
+  for (iterator.seek_to_first(); iterator.valid() && keys.size() < batch_items_max; iterator.next()) {
+    if (replica_sequence(iterator.key()) >= oldest) break;
+    keys.emplace_back(iterator.key());
+  }
+  if (keys.empty()) return true;
+  Transaction transaction(database_, Transaction::Replicated{});
+  for (const std::string& key : keys) transaction.add(live, std::string(tombstone_item_key(key)));
+  if (!transaction.lock()) return true;
+  for (std::size_t slot = 0; slot < keys.size(); ++slot)
+    transaction.forget_tombstone(slot, replica_sequence(keys[slot]));
+  transaction.commit();
+  return keys.size() < batch_items_max;
+}
+
+// --- rounds
+
+std::optional<std::chrono::nanoseconds> Replication::round(bool& any_more) {
+  refresh();
+  std::optional<std::chrono::nanoseconds> pause;
+  const auto attempt_step = [&](const auto& take) {
+    const Step step = attempt(take, [&](std::string_view) {
+      return Step{.progress = Progress::waits, .pause = Rounds::wait_after_fault};
+    });
+    any_more = any_more || step.progress == Progress::more;
+    if (step.progress == Progress::waits) pause = sooner(pause, step.pause);
+    return step.items > 0;
+  };
+  for (Flow& flow : flows_) {
+    attempt_step([&]() NO_THREAD_SAFETY_ANALYSIS { return copy(flow, slice_items_max); });
+    const Sequence upto = database_.parts().watermark.published();
+    if (attempt_step([&]() NO_THREAD_SAFETY_ANALYSIS { return move(flow, upto, slice_items_max); }))
+      forgetting_.insert({flow.from, flow.to});
+  }
+  for (const TableId table : std::set(forgetting_)) {
+    attempt_step([&]() NO_THREAD_SAFETY_ANALYSIS {
+      if (!forget_tombstones(table)) return Step{.progress = Progress::more};
+      forgetting_.erase(table);
+      return Step{};
+    });
+  }
+  return pause;
+}
+
+void Replication::settle(const Account& account, const std::stop_token& stop) {
+  const Sequence upto = database_.parts().watermark.published();
+  for (bool more = true; more && !stop.stop_requested();) {
+    more = false;
+    const Lock moving(moving_);
+    refresh();
+    std::set<TableId> tables;
+    for (Flow& flow : flows_) {
+      if (flow.account != &account) continue;
+      tables.insert({flow.from, flow.to});
+      more = copy(flow, slice_items_max).progress == Progress::more || more;
+      more = move(flow, upto, slice_items_max).progress == Progress::more || more;
+    }
+    for (const TableId table : tables) more = !forget_tombstones(table) || more;
+  }
+}
+
+}  // namespace mayfly::engine

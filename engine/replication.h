@@ -1,0 +1,140 @@
+// Brings the writes of a global table's tables to their replicas, and the items to a replica that is new.
+//
+// A write departs with its own commit (replica_log.h): what is on its way lies in storage, in the order of
+// the writes, once for each replica. Here a task takes it from there, as soon as the way from region to
+// region is open and its lag over, and has a Transaction write it; with that commit the departure is gone. So
+// a write arrives once, whoever crashes, and no queue in memory grows. An item's writes arrive in their
+// order; of two regions' the later one stays, wherever it arrives first. What a transaction wrote together
+// arrives apart.
+//
+// A lag is by the account's clock, as all is that DynamoDB would time: on a frozen clock nothing arrives that
+// has a lag, until the clock is moved. Lags and pauses are the account's state: snapshots keep them, and what
+// is on its way, and a restore brings both back.
+//
+//   replication.set_way("000000000000", {"us-east-1", "eu-west-1"}, {.paused = true});
+//   replication.settle(account, stop);               // all that may arrive by now has
+//
+// Who waits for replicas takes the steps himself: a task's step and a settling exclude each other.
+//
+// Thread-safe. Locks: `moving_` is taken after an account's turn and requests, before any table's gate.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/account.h"
+#include "engine/catalog.h"
+#include "engine/clock.h"
+#include "engine/mutex.h"
+#include "engine/scheduler.h"
+#include "engine/table.h"
+
+namespace mayfly::engine {
+
+class Database;
+
+// From one region of an account to another.
+struct Way {
+  std::string from, to;
+  friend auto operator<=>(const Way&, const Way&) = default;
+};
+struct WaySetting {
+  bool paused = false;
+  Instant lag_ms = 0;
+  friend bool operator==(const WaySetting&, const WaySetting&) = default;
+};
+
+// What one table has on its way to one replica.
+struct OnTheWay {
+  // More are not counted.
+  static constexpr std::int64_t counted_max = 100'000;
+
+  std::string account, table;
+  Way way;
+  std::int64_t writes = 0;
+  std::optional<Instant> oldest;  // when that was written, by the account's clock
+};
+
+class Replication {
+ public:
+  // Settings of so many ways an account may have.
+  static constexpr std::size_t ways_max = 1'000;
+
+  Replication(Database& database, std::shared_ptr<Scheduler> scheduler);
+  Replication(const Replication&) = delete;
+  Replication& operator=(const Replication&) = delete;
+
+  // From now on writes arrive by themselves; else only settle() brings them. Steps end with the scheduler.
+  void start();
+  // Something departed, or time has moved.
+  void wake();
+  // Tables have other replicas now.
+  void members_changed();
+  // The account has another state.
+  void replaced(const Account& account);
+
+  // False: the account has as many as it may.
+  [[nodiscard]] bool set_way(std::string_view account, const Way& way, const WaySetting& setting);
+  [[nodiscard]] WaySetting way(std::string_view account, const Way& way) const;
+  [[nodiscard]] std::map<Way, WaySetting> ways(std::string_view account) const;  // that are not as all begin
+  [[nodiscard]] std::vector<OnTheWay> on_the_way(std::string_view account) const;
+  [[nodiscard]] std::vector<OnTheWay> on_the_way() const;
+
+  // Brings what has been written by now and may arrive, and copies the items of new replicas. Ends early if
+  // `stop` is requested.
+  void settle(const Account& account, const std::stop_token& stop = {});
+  // Copies items to a replica that is new, at most so many now.
+  void copy_some(const std::shared_ptr<LiveTable>& table, std::size_t items_max);
+
+ private:
+  class Rounds;
+  // The writes of one table on their way to another.
+  struct Flow {
+    TableId from, to;
+    Account* account;
+    Way way;
+    Sequence first = 0;     // those before it have arrived
+    std::string copied_to;  // a new replica has the items before this key
+    bool items_copied = false;
+  };
+  enum class Progress : std::uint8_t { more, waits, done };
+  struct Step {
+    Progress progress = Progress::done;
+    std::optional<std::chrono::nanoseconds> pause;  // of one that waits; nothing: until somebody wakes it
+    std::size_t items = 0;
+  };
+
+  void refresh() REQUIRES(moving_);
+  void look(Flow& flow) const REQUIRES(moving_);  // for the first that has not arrived
+  Step move(Flow& flow, Sequence upto, std::size_t items_max) REQUIRES(moving_);
+  Step copy(Flow& flow, std::size_t items_max) REQUIRES(moving_);
+  bool copy_items(Flow& flow, const std::shared_ptr<LiveTable>& to, std::size_t items) REQUIRES(moving_);
+  void finish_copy(const Flow& flow, const std::shared_ptr<LiveTable>& to) REQUIRES(moving_);
+  // Forgets some tombstones that nothing older can meet any more; false: there are more.
+  bool forget_tombstones(TableId table) REQUIRES(moving_);
+  // A little of each; when there will be something to do again.
+  std::optional<std::chrono::nanoseconds> round(bool& any_more) REQUIRES(moving_);
+  [[nodiscard]] std::vector<OnTheWay> counted(std::string_view account) const;
+  void load(std::string_view account);
+
+  Database& database_;
+  const std::shared_ptr<Scheduler> scheduler_;
+  std::shared_ptr<Rounds> rounds_;  // from start() on
+  std::atomic<bool> stale_{true};   // the flows are not those of the tables that there are
+  Mutex moving_;
+  std::vector<Flow> flows_ GUARDED_BY(moving_);
+  std::set<TableId> forgetting_ GUARDED_BY(moving_);  // tables that may have tombstones to forget
+  mutable Mutex mutex_;                               // for a few instructions
+  std::map<std::string, std::map<Way, WaySetting>, std::less<>> ways_ GUARDED_BY(mutex_);
+};
+
+}  // namespace mayfly::engine

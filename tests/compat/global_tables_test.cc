@@ -1,0 +1,154 @@
+// Global tables beside each other's callers: of two at once one succeeds, and what is left is whole.
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/database.h"
+#include "tests/support/engine_world.h"
+#include "tests/support/test_emulator.h"
+
+namespace mayfly::testing {
+
+namespace {
+
+const nlohmann::json carts = {
+    {"TableName", "carts"},
+    {"BillingMode", "PAY_PER_REQUEST"},
+    {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
+    {"KeySchema", {{{"AttributeName", "id"}, {"KeyType", "HASH"}}}},
+};
+
+nlohmann::json replica(const char* action, const std::string& region) {
+  return {{"TableName", "carts"}, {"ReplicaUpdates", {{{action, {{"RegionName", region}}}}}}};
+}
+
+// How many of so many callers at once succeed; none gets a 500.
+int succeed_at_once(TestEmulator& emulator, const std::string& operation, const nlohmann::json& body) {
+  std::atomic<int> succeeded{0}, failed{0};
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 4; ++i) {
+    callers.emplace_back([&] {
+      const auto answer = emulator.emulator().execute({"000000000000", "us-east-1"},
+                                                      "DynamoDB_20120810." + operation, body.dump());
+      if (answer.status == 200) ++succeeded;
+      if (answer.status >= 500) ++failed;
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  CHECK(failed == 0);
+  return succeeded;
+}
+
+}  // namespace
+
+TEST_CASE("of callers at once one makes a replica, and one removes it") {
+  TestEmulator emulator;
+  emulator.ok("CreateTable", carts);
+  for (int i = 0; i < 5; ++i) {
+    CHECK(succeed_at_once(emulator, "UpdateTable", replica("Create", "eu-west-1")) == 1);
+    CHECK(succeed_at_once(emulator, "UpdateTable", replica("Delete", "eu-west-1")) == 1);
+  }
+  CHECK(inconsistency(emulator.emulator().database()).empty());
+}
+
+TEST_CASE("an index that is asked for in two regions at once is there in both, once") {
+  TestEmulator emulator;
+  emulator.ok("CreateTable", carts);
+  emulator.ok("UpdateTable", replica("Create", "eu-west-1"));
+  for (int i = 0; i < 50; ++i)
+    emulator.ok("PutItem", {{"TableName", "carts"},
+                            {"Item", {{"id", {{"S", std::to_string(i)}}}, {"shop", {{"S", "s"}}}}}});
+  const nlohmann::json create = {
+      {"TableName", "carts"},
+      {"AttributeDefinitions", {{{"AttributeName", "shop"}, {"AttributeType", "S"}}}},
+      {"GlobalSecondaryIndexUpdates",
+       {{{"Create",
+          {{"IndexName", "by_shop"},
+           {"KeySchema", {{{"AttributeName", "shop"}, {"KeyType", "HASH"}}}},
+           {"Projection", {{"ProjectionType", "ALL"}}}}}}}}};
+  std::vector<std::thread> callers;
+  for (const std::string region : {"us-east-1", "eu-west-1"}) {
+    callers.emplace_back([&, region] {
+      emulator.emulator().execute({"000000000000", region}, "DynamoDB_20120810.UpdateTable", create.dump());
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  emulator.emulator().database().settle_replicas("000000000000");
+  for (const std::string region : {"us-east-1", "eu-west-1"}) {
+    emulator.scope.region = region;
+    const auto table = emulator.ok("DescribeTable", {{"TableName", "carts"}})["Table"];
+    REQUIRE(table["GlobalSecondaryIndexes"].size() == 1);
+    CHECK(table["GlobalSecondaryIndexes"][0]["ItemCount"] == 50);
+  }
+  CHECK(inconsistency(emulator.emulator().database()).empty());
+}
+
+TEST_CASE("a table is dropped beside its replication, and what stays is whole") {
+  TestEmulator emulator;
+  emulator.ok("CreateTable", carts);
+  for (int i = 0; i < 5; ++i) {
+    emulator.ok("UpdateTable", replica("Create", "eu-west-1"));
+    std::atomic<bool> stop{false};
+    std::thread writer([&] {
+      for (int n = 0; !stop; ++n) {
+        const nlohmann::json put = {{"TableName", "carts"},
+                                    {"Item", {{"id", {{"S", std::to_string(n % 9)}}}}}};
+        const std::string region = n % 2 == 0 ? "us-east-1" : "eu-west-1";
+        const auto answer =
+            emulator.emulator().execute({"000000000000", region}, "DynamoDB_20120810.PutItem", put.dump());
+        if (answer.status >= 500) std::abort();
+      }
+    });
+    emulator.scope.region = "eu-west-1";
+    emulator.ok("DeleteTable", {{"TableName", "carts"}});
+    emulator.scope.region = "us-east-1";
+    stop = true;
+    writer.join();
+    CHECK_FALSE(emulator.ok("DescribeTable", {{"TableName", "carts"}})["Table"].contains("Replicas"));
+    CHECK(inconsistency(emulator.emulator().database()).empty());
+  }
+}
+
+TEST_CASE(
+    "writers of two regions who meet at an item with strong consistency are refused, and nothing is lost") {
+  TestEmulator emulator;
+  emulator.ok("CreateTable", carts);
+  emulator.ok("UpdateTable",
+              {{"TableName", "carts"},
+               {"MultiRegionConsistency", "STRONG"},
+               {"ReplicaUpdates",
+                {{{"Create", {{"RegionName", "us-east-2"}}}}, {{"Create", {{"RegionName", "us-west-2"}}}}}}});
+  std::atomic<int> added{0}, refused{0}, other{0};
+  std::vector<std::thread> callers;
+  for (const std::string region : {"us-east-1", "us-east-2", "us-west-2"}) {
+    callers.emplace_back([&, region] {
+      const std::string add =
+          R"({"TableName":"carts","Key":{"id":{"S":"1"}},"UpdateExpression":"ADD n :one",)"
+          R"("ExpressionAttributeValues":{":one":{"N":"1"}}})";
+      for (int i = 0; i < 500; ++i) {
+        const auto answer =
+            emulator.emulator().execute({"000000000000", region}, "DynamoDB_20120810.UpdateItem", add);
+        if (answer.status == 200) {
+          ++added;
+        } else if (answer.body.find("ReplicatedWriteConflictException") != std::string::npos) {
+          ++refused;
+        } else {
+          ++other;
+        }
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  CHECK(other == 0);
+  CHECK(added + refused == 1500);
+  for (const std::string region : {"us-east-1", "us-east-2", "us-west-2"}) {
+    emulator.scope.region = region;
+    CHECK(
+        emulator.ok("GetItem", {{"TableName", "carts"}, {"Key", {{"id", {{"S", "1"}}}}}})["Item"]["n"]["N"] ==
+        std::to_string(added));
+  }
+}
+
+}  // namespace mayfly::testing
