@@ -491,7 +491,7 @@ TEST_CASE("each kind of damage to what a global table keeps for its replicas is 
        },
        "a write is on its way to a table that is no replica"},
       {"a write on its way that cannot be decoded",
-       [](Storage& s) { change(s, table_prefix('O', 1), [](std::string& v) { v.resize(10); }); },
+       [](Storage& s) { change(s, table_prefix('F', 1), [](std::string& v) { v.resize(10); }); },
        "a write on its way to a replica cannot be decoded"},
       {"a replica that does not know of it",
        [](Storage& s) {
