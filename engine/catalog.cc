@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <shared_mutex>
 #include <utility>
 
@@ -422,10 +423,11 @@ Table Catalog::edited(const LiveTable& live) const {
   return table;
 }
 
-Catalog::Drop Catalog::stage_drop(LiveTable& live, Batch& batch, bool leave_point) {
+Catalog::Drop Catalog::stage_drop(LiveTable& live, Batch& batch, Leaving leaving, PointId staged) {
   const std::shared_ptr<const Table> table = live.description();
   Drop drop{.live = &live, .erasing = std::make_unique<Erasing>(live.erasing_), .left = live.version_count()};
-  if (leave_point) points_.stage(batch, drop.last.emplace(point_of(live)));
+  if (leaving == Leaving::point || (leaving == Leaving::point_if_recoverable && table->recovery))
+    points_.stage(batch, drop.last.emplace(point_of(live)), staged);
   drop.has_points = drop.last || points_.has(table->id);
   // What a snapshot has of it stays where it is.
   if (!live.kept_)
@@ -518,7 +520,7 @@ std::vector<std::shared_ptr<LiveTable>> Catalog::together_with(const LiveTable& 
 Expected<Catalog::Together, Catalog::Refusal> Catalog::update_together(LiveTable& live,
                                                                        const ChangeTogether& change,
                                                                        std::size_t tables_max,
-                                                                       std::optional<Point>* last) {
+                                                                       Leaving leaving) {
   for (;;) {
     const auto held = together_with(live);  // by id, as gates are taken
     std::vector<std::unique_lock<Gate>> gates;
@@ -526,30 +528,35 @@ Expected<Catalog::Together, Catalog::Refusal> Catalog::update_together(LiveTable
     const Lock changing(changes_);
     if (live.dropped()) return Unexpected{Refusal::dropped};
     if (together_with(live) != held) continue;  // one came or went meanwhile
-    return change_held(held, change, tables_max, last == nullptr ? nullptr : &live, last);
+    return change_held(held, change, tables_max, leaving);
   }
 }
 
 // While nobody writes to these tables, or changes a description.
 Expected<Catalog::Together, Catalog::Refusal> Catalog::change_held(
     const std::vector<std::shared_ptr<LiveTable>>& held, const ChangeTogether& change, std::size_t tables_max,
-    const LiveTable* leaves_point, std::optional<Point>* last) {
+    Leaving leaving) {
   std::vector<Table> tables;
   for (const auto& table : held) tables.push_back(edited(*table));
   if (!change(tables)) return Unexpected{Refusal::unchanged};
   NextIds next{next_table_, next_stream_};
   const NextIds first = next;
+  const bool were_alone = held.size() == 1;
+  std::set<TableId> leave;
   for (Table& table : tables) {
+    if (table.id != 0 && !were_alone && table.replicas.empty()) leave.insert(table.id);
     if (table.id != 0) continue;
     const Scope scope{table.account, table.region};
     if (find(scope, table.name)) return Unexpected{Refusal::name_taken};
     if (count(scope) >= tables_max) return Unexpected{Refusal::too_many};
     table.id = next.table++;
+    table.uuid.clear();
   }
   for (Table& table : tables) {
     table.replicas.clear();
     for (const Table& other : tables)
-      if (other.id != table.id) table.replicas.push_back({other.id, other.region});
+      if (other.id != table.id && leave.count(table.id) + leave.count(other.id) == 0)
+        table.replicas.push_back({other.id, other.region});
     if (table.replicas.empty()) table.strong = false;
     if (table.id < first.table || table.strong) continue;
     for (const Replica& replica : table.replicas)
@@ -563,12 +570,14 @@ Expected<Catalog::Together, Catalog::Refusal> Catalog::change_held(
   Together together;
   next.table = first.table;
   bool kept = false;
+  PointId last_point = 0;
   for (const auto& table : held) {
     kept = kept || table->kept_;
     const auto stays = std::find_if(tables.begin(), tables.end(),
                                     [&](const Table& other) { return other.id == table->id(); });
     if (stays == tables.end()) {
-      drops.push_back(stage_drop(*table, batch, table.get() == leaves_point));
+      drops.push_back(stage_drop(*table, batch, leaving, last_point));
+      if (drops.back().last) last_point = drops.back().last->id;
       together.dropped.push_back(table);
       continue;
     }
@@ -586,7 +595,7 @@ Expected<Catalog::Together, Catalog::Refusal> Catalog::change_held(
   next_stream_ = next.stream;
   for (Drop& drop : drops) {
     settle(drop);
-    if (drop.live == leaves_point) *last = drop.last;
+    if (drop.last) together.points.push_back(*std::move(drop.last));
   }
   for (Update& update : updates) settle(update);
   for (Making& making : makings) {

@@ -129,19 +129,22 @@ class Catalog {
   std::shared_ptr<const Table> update(LiveTable& table, const std::function<void(Table&)>& change);
   // The same of a table and its replicas at once: all of it, or nothing, after a crash too. `change` is given
   // copies of the descriptions, by id; it edits them, adds those that are to be made (without an id) and
-  // takes away those that are to be dropped. The tables that are there then are replicas of each other, and a
-  // new one is a copy of the others' items, unless they have strong consistency. False: it changes nothing
-  // after all. With `last`, if `table` is dropped, that is a point of it as it was in the end (points.h).
-  // What points and snapshots need of what is dropped stays where it lies.
+  // takes away those that are to be dropped. The tables that are there then are replicas of each other, but
+  // for those whose `replicas` it clears: each of these is alone from now on, with all that it has. A new one
+  // has a UUID of its own, and is a copy of the others' items, unless they have strong consistency. False: it
+  // changes nothing after all. What points and snapshots need of what is dropped stays where it lies.
   using ChangeTogether = std::function<bool(std::vector<Table>& tables)>;
   struct Together {
     std::vector<std::shared_ptr<LiveTable>> tables;    // that are there now, by id
     std::vector<std::shared_ptr<const Table>> before;  // of each, what it was; nothing: it is new
     std::vector<std::shared_ptr<LiveTable>> dropped;
+    std::vector<Point> points;  // that those left
   };
+  // Which of the tables that are dropped leave a point of what they were in the end (points.h).
+  enum class Leaving : std::uint8_t { nothing, point, point_if_recoverable };
   enum class Refusal : std::uint8_t { dropped, unchanged, name_taken, too_many };
   Expected<Together, Refusal> update_together(LiveTable& table, const ChangeTogether& change,
-                                              std::size_t tables_max, std::optional<Point>* last);
+                                              std::size_t tables_max, Leaving leaving);
 
   // --- what tables were (history.h)
   // Calls `look` while nobody writes to the table, and nothing in the catalog changes. False: it is dropped.
@@ -224,13 +227,12 @@ class Catalog {
   std::shared_ptr<const Table> settle(Update& update);
   void stage_leaving(const Table& old, Table& table, Batch& batch) const;
   [[nodiscard]] Table edited(const LiveTable& live) const;  // a copy, to be edited
-  Drop stage_drop(LiveTable& live, Batch& batch, bool leave_point);
+  Drop stage_drop(LiveTable& live, Batch& batch, Leaving leaving, PointId staged);
   void settle(const Drop& drop);
   [[nodiscard]] std::vector<std::shared_ptr<LiveTable>> together_with(const LiveTable& table) const;  // by id
   Expected<Together, Refusal> change_held(const std::vector<std::shared_ptr<LiveTable>>& held,
                                           const ChangeTogether& change, std::size_t tables_max,
-                                          const LiveTable* leaves_point, std::optional<Point>* last)
-      REQUIRES(changes_);
+                                          Leaving leaving) REQUIRES(changes_);
   Stream make_stream(const Table& table, StreamView view, StreamId id) const;
   void erase_all_but_past(Batch& batch, TableId table, VersionCount count) const;
   void leave_past(TableId table) const;  // of a table that points have and no catalog

@@ -134,12 +134,12 @@ class Database {
   std::shared_ptr<const Table> update_table(const std::shared_ptr<LiveTable>& table,
                                             const std::function<void(Table&)>& change);
   bool drop_table(const std::shared_ptr<LiveTable>& table);  // false: somebody else did
-  // The same of a table and its replicas: what Catalog::update_together says, and what follows from it. With
-  // `last`, a table that is dropped leaves a point there (history.h).
+  // The same of a table and its replicas: what Catalog::update_together says, and what follows from it.
   Expected<Catalog::Together, Catalog::Refusal> update_together(const std::shared_ptr<LiveTable>& table,
                                                                 const Catalog::ChangeTogether& change,
                                                                 std::size_t tables_max = no_limit,
-                                                                std::optional<Point>* last = nullptr);
+                                                                Catalog::Leaving leaving =
+                                                                    Catalog::Leaving::nothing);
 
   // --- items
   [[nodiscard]] std::optional<StoredItem> get(const LiveTable& table, std::string_view key) const;

@@ -72,7 +72,11 @@ bool History::drop_table(const std::shared_ptr<LiveTable>& table, std::optional<
   const auto leave = [&](std::vector<Table>& tables) {
     return std::erase_if(tables, [&](const Table& each) { return each.id == table->id(); }) == 1;
   };
-  return database_.update_together(table, leave, no_limit, last).has_value();
+  const auto leaving = last != nullptr ? Catalog::Leaving::point : Catalog::Leaving::nothing;
+  auto dropped = database_.update_together(table, leave, no_limit, leaving);
+  if (!dropped) return false;
+  if (last != nullptr) *last = std::move(dropped->points.front());
+  return true;
 }
 
 std::optional<Point> History::find_point(PointId id) const { return database_.parts().points.find(id); }

@@ -96,14 +96,14 @@ VersionNumber Points::last_number() const {
 
 // --- changing them
 
-void Points::stage(Batch& batch, Point& point) const {
+void Points::stage(Batch& batch, Point& point, PointId staged) const {
   std::string value;
   PointId last = 0;
   if (storage_.get(last_point_key, value)) {
     if (value.size() != sizeof last) throw StorageFault("the last point's id cannot be decoded");
     last = read_little_endian<PointId>(value);
   }
-  point.id = last + 1;
+  point.id = std::max(last, staged) + 1;
   value.clear();
   append_little_endian(value, point.id);
   batch.put(last_point_key, value);

@@ -69,8 +69,8 @@ class Points {
   [[nodiscard]] VersionNumber last_number() const;
 
   // --- for who changes them: first in a batch, and when that is written
-  // Gives the point its id.
-  void stage(Batch& batch, Point& point) const;
+  // Gives the point its id. `staged`: of the point that the batch has already; 0: it has none.
+  void stage(Batch& batch, Point& point, PointId staged = 0) const;
   void add(Point point);
   void remove(PointId id);
   // These are all of the account's, whose tables are about to be others.

@@ -150,14 +150,21 @@ void Backups::forget_expired(std::string_view account) {
 }
 
 bool Backups::drop_table(const std::shared_ptr<engine::LiveTable>& table) {
-  const auto description = table->description();
+  const auto leave = [&](std::vector<engine::Table>& tables) {
+    return std::erase_if(tables, [&](const engine::Table& each) { return each.id == table->id(); }) == 1;
+  };
+  return update_together(table, leave).has_value();
+}
+
+Expected<engine::Catalog::Together, engine::Catalog::Refusal> Backups::update_together(
+    const std::shared_ptr<engine::LiveTable>& table, const engine::Catalog::ChangeTogether& change) {
   const engine::Lock lock(mutex_);
-  forget_expired(description->account);
-  if (!database_.history().restorable(*table)) return database_.history().drop_table(table, nullptr);
-  std::optional<engine::Point> last;
-  if (!database_.history().drop_table(table, &last)) return false;
-  if (last) keep(*last, description->name + "$DeletedTableBackup", true);
-  return true;
+  forget_expired(table->description()->account);
+  TRY(auto together, database_.update_together(table, change, engine::no_limit,
+                                               engine::Catalog::Leaving::point_if_recoverable));
+  for (const engine::Point& point : together.points)
+    keep(point, point.table.name + "$DeletedTableBackup", true);
+  return together;
 }
 
 Result<void> Backups::set_recovery(const std::shared_ptr<engine::LiveTable>& table,

@@ -52,6 +52,9 @@ class Backups {
   bool erase(const Backup& backup);
   // Drops the table. One whose recovery is on leaves a SYSTEM backup. False: somebody else did.
   bool drop_table(const std::shared_ptr<engine::LiveTable>& table);
+  // Database::update_together; each table that it drops and whose recovery is on leaves a SYSTEM backup.
+  Expected<engine::Catalog::Together, engine::Catalog::Refusal> update_together(
+      const std::shared_ptr<engine::LiveTable>& table, const engine::Catalog::ChangeTogether& change);
 
   // --- recovery
   // Switches it, for so many days; nothing: off. TableNotFoundException: the table is dropped.

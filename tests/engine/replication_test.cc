@@ -8,6 +8,7 @@
 #include <random>
 #include <thread>
 
+#include "engine/history.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
 #include "engine/parts.h"
@@ -100,6 +101,7 @@ TEST_CASE("a replica has the items, and gets each write with a record of its own
   replicate(world, carts, {"eu-west-1"});
   auto replica = in(world, "eu-west-1");
   REQUIRE(replica);
+  CHECK(replica->description()->uuid != carts->description()->uuid);
   CHECK(replica->description()->copies_from.empty());
   CHECK(world.get(replica, {{"id", "a"}}) == cart("a", "1"));
   CHECK(records_of(world, "eu-west-1").empty());  // what is copied is no change
@@ -149,6 +151,25 @@ TEST_CASE("a write arrives when its way is open and its lag is over by the accou
   set_way(world, "us-east-1", "eu-west-1", {});
   settle(world);
   CHECK(world.get(replica, {{"id", "a"}}) == cart("a", "2"));
+}
+
+TEST_CASE("an account sets so many ways, and of what is on its way so much is counted", "[replication]") {
+  World world;
+  auto carts = world.create(simple_table("carts"));
+  replicate(world, carts, {"eu-west-1"});
+  Replication& replication = world.database().replication();
+  for (std::size_t i = 0; i < Replication::ways_max; ++i)
+    set_way(world, "us-east-1", "region-" + std::to_string(i), {.paused = true});
+  CHECK_FALSE(replication.set_way(account, {"us-east-1", "eu-west-1"}, {.paused = true}));
+  set_way(world, "us-east-1", "region-0", {.lag_ms = 1});  // one that is set may be set otherwise,
+  set_way(world, "us-east-1", "region-0", {});             // and one that is as all begin is none
+  set_way(world, "us-east-1", "eu-west-1", {.paused = true});
+  Batch batch;
+  const Departure departure{.at = start_ms, .version = 2, .origin = 1, .key = "key", .item = {}};
+  for (Sequence i = 1; i <= OnTheWay::counted_max + 1; ++i)
+    batch.put(departure_key(carts->id(), in(world, "eu-west-1")->id(), i), encode_departure(departure));
+  world.database().parts().storage().write(batch);
+  CHECK(replication.on_the_way(account).at(0).writes == OnTheWay::counted_max);
 }
 
 TEST_CASE("the later of two regions' writes stays in both, a deletion's too", "[replication]") {
@@ -269,6 +290,66 @@ TEST_CASE("what a region wrote expires in the eldest of the others when the regi
   CHECK(carts->description()->replicas.empty());
   for (const char kind : {'W', 'Y', 'F'}) CHECK(stored_keys(world, kind) == 0);
   CHECK(world.inconsistency(carts).empty());
+}
+
+TEST_CASE("a table that leaves the others keeps what it has, and the others go on", "[replication]") {
+  const Directory directory;
+  World world({.directory = directory.path(), .reap = false});
+  auto carts = world.create(simple_table("carts"));
+  world.enable_ttl(carts);
+  replicate(world, carts, {"eu-west-1"});
+  replicate(world, carts, {"ap-south-1"});
+  world.put(in(world, "eu-west-1"), {{"id", "a"}, {"ttl", number(start_seconds + 10)}});
+  world.put(carts, {{"id", "b"}, {"ttl", number(start_seconds + 10)}});
+  settle(world);
+  set_way(world, "us-east-1", "eu-west-1", {.paused = true});
+  world.put(carts, cart("c", "1"));  // what it has not got yet it gets no more
+  REQUIRE(world.database().update_together(in(world, "eu-west-1"), [](std::vector<Table>& tables) {
+    for (Table& table : tables)
+      if (table.region == "eu-west-1") table.replicas.clear();
+    return true;
+  }));
+  world.reopen();
+  settle(world);
+  CHECK(in(world, "eu-west-1")->description()->replicas.empty());
+  for (const char* region : {"us-east-1", "ap-south-1"}) {
+    CHECK(in(world, region)->description()->replicas.size() == 1);
+    CHECK(world.all(in(world, region)).size() == 3);
+  }
+  CHECK(world.all(in(world, "eu-west-1")).size() == 2);
+  CHECK(world.inconsistency(in(world, "us-east-1")).empty());
+  // Of the others one tells the other, this one is told of nothing.
+  CHECK(world.advance(start_ms + 10'001) == 4);
+  CHECK(world.all(in(world, "eu-west-1")).empty());
+  CHECK(records_of(world, "eu-west-1").back().cause == Cause::time_to_live);
+  CHECK(sorted(world.all(in(world, "us-east-1"))) == std::vector<Item>{cart("c", "1")});
+  CHECK(sorted(world.all(in(world, "ap-south-1"))) == std::vector<Item>{cart("c", "1")});
+  CHECK(world.inconsistency(in(world, "us-east-1")).empty());
+}
+
+TEST_CASE("tables that go together leave a point each, where they could be gone back to", "[replication]") {
+  World world;
+  auto carts = world.create(simple_table("carts"));
+  replicate(world, carts, {"eu-west-1", "ap-south-1"});
+  for (const char* region : {"us-east-1", "eu-west-1"})
+    REQUIRE(world.database().history().keep(in(world, region), 35));
+  const auto together = world.database().update_together(
+      carts,
+      [](std::vector<Table>& tables) {
+        tables.clear();
+        return true;
+      },
+      no_limit, Catalog::Leaving::point_if_recoverable);
+  REQUIRE(together);
+  CHECK(together->dropped.size() == 3);
+  REQUIRE(together->points.size() == 2);
+  CHECK(together->points[0].id != together->points[1].id);
+  for (const Point& point : together->points) {
+    const auto found = world.database().history().find_point(point.id);
+    REQUIRE(found);
+    CHECK(found->table.id == point.table.id);
+    CHECK(found->table.region != "ap-south-1");
+  }
 }
 
 TEST_CASE(
