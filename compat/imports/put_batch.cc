@@ -56,7 +56,7 @@ Result<void> put_together(Context& context, std::vector<Put>& puts, jobs::Counts
     CHECK_OK(check_room(put.write, context));
     slots.push_back(transaction.add(put.write.table, put.write.key));
   }
-  if (!transaction.lock()) return table_not_found();
+  if (!transaction.lock()) return not_locked(transaction);
   const WantedAnswer wanted{.capacity = bytes == nullptr ? ReturnCapacity::none : ReturnCapacity::indexes};
   CollectionSizes sizes(context);
   std::vector<std::optional<Written>> written(puts.size());

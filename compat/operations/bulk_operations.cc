@@ -165,9 +165,13 @@ Result<imports::BulkPut::Options> read_options(const json::Value& request) {
 Result<std::shared_ptr<engine::LiveTable>> find_target(const Context& context, std::string_view name) {
   TRY(const auto own_name, resolve_table_name(context, name));
   TRY(auto table, find_named_table(context, own_name));
-  const auto status = context.table_changes.status(context.scope, own_name);
-  if (status && *status != TableStatus::updating) CHECK_OK(check_settled(context, own_name));
+  const auto change = context.table_changes.find(context.scope, own_name);
+  if (change && change->status != TableStatus::updating) CHECK_OK(check_settled(context, own_name));
   const auto description = table->description();
+  // AWS's guide, "Bulk put items": neither of a global table, nor of one that becomes one or ceases to be.
+  if (!description->replicas.empty())
+    return error::validation("Bulk put items does not support global tables: " + own_name);
+  if (change && change->global) CHECK_OK(check_settled(context, own_name));
   const bool creates_index =
       std::any_of(description->indexes.begin(), description->indexes.end(),
                   [](const engine::Index& index) { return index.state == engine::Index::State::creating; });

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "compat/backups/backups.h"
+#include "compat/jobs/jobs.h"
 #include "compat/kinesis/destinations.h"
 #include "compat/tables/encryption.h"
 #include "compat/tables/lookup.h"
@@ -133,6 +135,14 @@ Result<void> check_strong_creation(const std::shared_ptr<engine::LiveTable>& liv
   return {};
 }
 
+// AWS's guide, "Bulk put items": "You cannot add a replica to a table that has a bulk put items operation in
+// progress." In which words is not known.
+bool is_put_into(const Context& context, const Table& table) {
+  const auto jobs = context.jobs.list(context.scope, jobs::Kind::bulk_put);
+  return std::any_of(jobs.begin(), jobs.end(),
+                     [&](const auto& job) { return !job->over() && job->table_uuid == table.uuid; });
+}
+
 Result<void> check_creation(const Context& context, const ReplicaRequest& request,
                             const std::shared_ptr<engine::LiveTable>& live) {
   const auto table = live->description();
@@ -148,7 +158,7 @@ Result<void> check_creation(const Context& context, const ReplicaRequest& reques
         "name: " +
         table->name + " in region " + table->region);
   }
-  if (is_being_copied(context, *table)) return in_use();
+  if (is_being_copied(context, *table) || is_put_into(context, *table)) return in_use();
   for (const Value* create : request.creates) {
     const engine::Scope scope{table->account, replica_region(*create)};
     const bool deleting = context.table_changes.status(scope, table->name) == TableStatus::deleting;
@@ -163,6 +173,13 @@ Result<void> check_creation(const Context& context, const ReplicaRequest& reques
   return check_room(context.database);
 }
 
+// What a table alone may have left from when it was one of several.
+void begin_anew(TableSettings& settings) {
+  settings.replica_source.clear();
+  settings.replica_since.reset();
+  settings.witness.clear();
+}
+
 // Regional settings are the region's own: tags, recovery, policy, insights, protection.
 Table new_replica(const Table& source, const Value& create, engine::Instant now) {
   Table replica = source;
@@ -171,7 +188,9 @@ Table new_replica(const Table& source, const Value& create, engine::Instant now)
   replica.latest_stream_label.reset();
   replica.next_index_id = 1;
   replica.next_ttl_number = 1;
-  if (replica.ttl) replica.ttl = engine::TimeToLive{source.ttl->attribute, false, replica.next_ttl_number++};
+  replica.recovery.reset();
+  if (replica.ttl)
+    replica.ttl = engine::TimeToLive{source.ttl->attribute, false, replica.next_ttl_number++, source.ttl->since};
   for (Index& index : replica.indexes) {
     index.id = 0;
     index.state = Index::State::active;
@@ -185,6 +204,7 @@ Table new_replica(const Table& source, const Value& create, engine::Instant now)
     settings.tags.clear();
     settings.recovery_since.reset();
     settings.recovery_days = defaults.recovery_days;
+    settings.restored_from.reset();
     settings.policy.reset();
     settings.insights.reset();
     settings.deletion_protection = false;
@@ -221,6 +241,7 @@ Result<TableChange> create_replicas(Context& context, const ReplicaRequest& requ
         Table* own = find_own(tables, live->id());
         if (!own->stream) own->stream = engine::Stream{.view = engine::StreamView::new_and_old_images};
         own->strong = request.strong;
+        if (tables.size() == 1) change_settings(*own, begin_anew);
         if (request.witness_created) {
           change_settings(*own,
                           [&](TableSettings& settings) { settings.witness = *request.witness_created; });
@@ -327,13 +348,11 @@ Result<TableChange> remove_replicas(Context& context, const ReplicaRequest& requ
   }
   context.database.settle_replicas(context.scope.account);  // what they have not sent yet
   Result<void> checked;
-  const auto after = context.database.update_together(live, [&](std::vector<Table>& tables) {
+  const auto after = context.backups.update_together(live, [&](std::vector<Table>& tables) {
     checked = check_members(*live->description(), request.deletes);
     if (!checked) return false;
     for (const Value* remove : request.deletes)
       std::erase_if(tables, [&](const Table& each) { return each.region == replica_region(*remove); });
-    if (Table* own = find_own(tables, live->id()); own && tables.size() == 1)
-      change_settings(*own, [](TableSettings& settings) { settings.witness.clear(); });
     return true;
   });
   CHECK_OK(std::move(checked));

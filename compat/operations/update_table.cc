@@ -447,7 +447,7 @@ Result<void> plan_stream(const Value& specification, const Table& table, Plan& p
   }
   plan.edits.push_back([view](Table& edited, TableSettings&) {
     if (!view) {
-      edited.stream.reset();
+      if (edited.replicas.empty()) edited.stream.reset();  // it may have got one meanwhile
     } else if (!edited.stream) {
       edited.stream = engine::Stream{.view = *view};
     }
@@ -586,12 +586,15 @@ Result<void> run(Context& context, const Value& request, json::Writer& out) {
     return error::resource_in_use("The resource which you are attempting to change is in use.");
   }
   const auto changed = context.database.update_together(table, [&](std::vector<Table>& tables) {
+    const auto own = table->description();
     for (Table& edited : tables) {
+      const Table was = edited;
       change_settings(edited, [&](TableSettings& edited_settings) {
         for (const auto& edit : plan.edits) edit(edited, edited_settings);
         if (edited.id != table->id()) return;
         for (const auto& edit : plan.regional) edit(edited, edited_settings);
       });
+      if (edited.id != table->id()) keep_overrides(*own, was, done, edited);
     }
     return true;
   });

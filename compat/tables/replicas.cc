@@ -1,11 +1,24 @@
 #include "compat/tables/replicas.h"
 
 #include "compat/tables/settings.h"
+#include "compat/tables/throughput.h"
 
 namespace mayfly::compat {
 namespace {
 
 constexpr engine::Instant source_ms = 24 * 60 * 60 * 1000;
+
+// Of a table or of a global index.
+template <class Settings>
+void keep_override(const Settings& own, const Settings& was, engine::Instant at, Settings& edited) {
+  const bool is_provisioned = was.throughput.read_units > 0 && edited.throughput.read_units > 0;
+  if (is_provisioned && was.throughput.read_units != own.throughput.read_units)
+    edited.throughput = changed_throughput(
+        was.throughput, {.read_units = was.throughput.read_units, .write_units = edited.throughput.write_units},
+        at);
+  if (was.on_demand_limits.read_units_max != own.on_demand_limits.read_units_max)
+    edited.on_demand_limits.read_units_max = was.on_demand_limits.read_units_max;
+}
 
 std::shared_ptr<const engine::Table> table_in(const Context& context, const engine::Table& table,
                                               const std::string& region) {
@@ -59,6 +72,21 @@ Result<void> check_no_source(const Context& context, const engine::Table& table)
         "the table in the last 24 hours.");
   }
   return {};
+}
+
+void keep_overrides(const engine::Table& own, const engine::Table& was, engine::Instant at,
+                    engine::Table& edited) {
+  change_settings(edited, [&](TableSettings& settings) {
+    keep_override(settings_of(own), settings_of(was), at, settings);
+  });
+  for (engine::Index& index : edited.indexes) {
+    const engine::Index* of_own = own.find_index(index.name);
+    const engine::Index* before = was.find_index(index.name);
+    if (index.kind != engine::Index::Kind::global || of_own == nullptr || before == nullptr) continue;
+    change_settings(index, [&](IndexSettings& settings) {
+      keep_override(settings_of(*of_own), settings_of(*before), at, settings);
+    });
+  }
 }
 
 }  // namespace mayfly::compat

@@ -23,4 +23,10 @@ bool is_being_copied(const Context& context, const engine::Table& table);
 // table in the last 24 hours."
 Result<void> check_no_source(const Context& context, const engine::Table& table);
 
+// Gives a region of a global table back what it had of its own before a change in another region: reads'
+// capacity, or their maximum, where that was not what `own`, the table that is changed, had. `was`: `edited`
+// as it was.
+void keep_overrides(const engine::Table& own, const engine::Table& was, engine::Instant at,
+                    engine::Table& edited);
+
 }  // namespace mayfly::compat

@@ -3,11 +3,13 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "compat/control/control.h"
+#include "tests/support/engine_world.h"
 #include "tests/support/test_emulator.h"
 
 namespace mayfly::testing {
@@ -49,6 +51,11 @@ constexpr ControlCall calls[] = {
     {"PUT", "/_mayfly/faults", R"({"rules":[{"fault":"stale_reads","writes":5,"milliseconds":500}]})"},
     {"GET", "/_mayfly/faults", ""},
     {"DELETE", "/_mayfly/faults", ""},
+    {"GET", "/_mayfly/replication", ""},
+    {"PUT", "/_mayfly/replication", R"({"from":"us-east-1","to":"eu-west-1","lag_milliseconds":500})"},
+    {"PUT", "/_mayfly/replication", R"({"from":"eu-west-1","to":"us-east-1","paused":true})"},
+    {"DELETE", "/_mayfly/replication", ""},
+    {"POST", "/_mayfly/replication/settle", ""},
     {"GET", "/_mayfly/functions", ""},
     {"PUT", "/_mayfly/functions/reminder", R"({"url":"http://127.0.0.1:1/"})"},
     {"DELETE", "/_mayfly/functions/reminder", ""},
@@ -77,6 +84,9 @@ constexpr std::string_view create_carts =
         "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],
         "StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_AND_OLD_IMAGES"}})";
 
+constexpr std::string_view switch_recovery_on =
+    R"({"TableName":"carts","PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":true}})";
+
 }  // namespace
 
 TEST_CASE(
@@ -94,9 +104,9 @@ TEST_CASE(
       for (unsigned i = 0; !stop; ++i) action(i);
     });
   };
-  // Three walks through the calls, in different orders: 5, 11 and 17 have no divisor in common with their
-  // number.
-  for (const unsigned step : {5u, 11u, 17u}) {
+  // Three walks through the calls, in different orders.
+  for (const unsigned step : {5u, 13u, 17u}) {
+    REQUIRE(std::gcd(step, std::size(calls)) == 1);  // else it would leave some out
     repeat([&, step](unsigned i) {
       const int status = status_of(emulator, calls[i * step % std::size(calls)], stop_waits.get_token());
       unexpected += status != 200 && status != 404 && status != 409 && status != 400;
@@ -111,6 +121,17 @@ TEST_CASE(
             "UpdateTimeToLive",
             R"({"TableName":"carts","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
         break;
+      case 2:
+        emulator.execute("UpdateTable",
+                         R"({"TableName":"carts","ReplicaUpdates":[{"Create":{"RegionName":"eu-west-1"}}]})");
+        break;
+      case 3: emulator.execute("UpdateContinuousBackups", switch_recovery_on); break;
+      case 5:
+        if (i % 32 == 29)
+          emulator.execute(
+              "UpdateTable",
+              R"({"TableName":"carts","ReplicaUpdates":[{"Delete":{"RegionName":"eu-west-1"}}]})");
+        break;
       case 7:
         if (i % 64 == 63) emulator.execute("DeleteTable", R"({"TableName":"carts"})");
         break;
@@ -124,6 +145,16 @@ TEST_CASE(
                                         R"("},"ttl":{"N":")" + ttl + R"("}}})");
     unexpected += answer.status == 500;
   });
+  repeat([&](unsigned i) {  // in the other region
+    const engine::Scope there{"000000000000", "eu-west-1"};
+    const auto answer = [&](std::string_view operation, std::string_view body) {
+      return emulator.emulator().execute(there, "DynamoDB_20120810." + std::string(operation), body).status;
+    };
+    unexpected += answer("PutItem", R"({"TableName":"carts","Item":{"id":{"S":")" + std::to_string(i % 50) +
+                                        R"("}}})") == 500;
+    if (i % 16 == 7) unexpected += answer("UpdateContinuousBackups", switch_recovery_on) == 500;
+    if (i % 128 == 127) unexpected += answer("DeleteTable", R"({"TableName":"carts"})") == 500;
+  });
   repeat([&](unsigned) {
     status_of(emulator, {"DELETE", "/_mayfly/failpoints", ""}, {});
     std::this_thread::yield();
@@ -133,6 +164,7 @@ TEST_CASE(
   stop_waits.request_stop();
   for (std::thread& thread : threads) thread.join();
   CHECK(unexpected == 0);
+  CHECK(inconsistency(emulator.emulator().database()) == "");
 
   CHECK(status_of(emulator, {"POST", "/_mayfly/reset", ""}, {}) == 200);
   CHECK(emulator.run("ListTables", "{}") == R"(200 {"TableNames":[]})");

@@ -1,0 +1,312 @@
+// Replicas beside what else an account has: recovery, backups, snapshots, bulk puts, exports, stale reads.
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "compat/control/control.h"
+#include "engine/history.h"
+#include "engine/replication.h"
+#include "tests/support/engine_world.h"
+#include "tests/support/stepped_scheduler.h"
+#include "tests/support/test_emulator.h"
+
+namespace mayfly::testing {
+
+namespace {
+
+using nlohmann::json;
+using namespace std::chrono_literals;
+
+const json carts = {{"TableName", "carts"},
+                    {"BillingMode", "PAY_PER_REQUEST"},
+                    {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
+                    {"KeySchema", {{{"AttributeName", "id"}, {"KeyType", "HASH"}}}}};
+const json named_carts = {{"TableName", "carts"}};
+
+compat::EmulatorOptions exact_recovery() {
+  compat::EmulatorOptions options;
+  options.database.reap = false;  // what is on its way arrives when it is told to
+  options.exact_recovery = true;
+  return options;
+}
+
+// An emulator whose requests name their region.
+struct Regions : TestEmulator {
+  explicit Regions(compat::EmulatorOptions options = exact_recovery()) : TestEmulator(std::move(options)) {}
+  json in(const std::string& region, std::string_view operation, const json& body) {
+    scope.region = region;
+    return ok(operation, body);
+  }
+  std::string refused_in(const std::string& region, std::string_view operation, const json& body) {
+    scope.region = region;
+    return refused(operation, body);
+  }
+  json control(std::string_view method, std::string_view path, const json& body = nullptr) {
+    const std::string text = body.is_null() ? "" : body.dump();
+    const auto answer = compat::control::answer(
+        emulator(), {.method = method, .path = path, .query = {}, .body = text, .scope = scope, .stop = {}});
+    INFO(answer.body);
+    REQUIRE(answer.status == 200);
+    return answer.body.empty() ? json() : json::parse(answer.body);
+  }
+  void replica(const char* action, const std::string& region, const std::string& at = "us-east-1") {
+    in(at, "UpdateTable",
+       {{"TableName", "carts"}, {"ReplicaUpdates", {{{action, {{"RegionName", region}}}}}}});
+  }
+  void put(const std::string& region, const std::string& id) {
+    in(region, "PutItem", {{"TableName", "carts"}, {"Item", {{"id", {{"S", id}}}}}});
+  }
+  void recover(const std::string& region) {
+    in(region, "UpdateContinuousBackups",
+       {{"TableName", "carts"},
+        {"PointInTimeRecoverySpecification", {{"PointInTimeRecoveryEnabled", true}}}});
+  }
+  std::string recovery(const std::string& region) {
+    return in(region, "DescribeContinuousBackups",
+              named_carts)["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"]
+                          ["PointInTimeRecoveryStatus"];
+  }
+  json table(const std::string& region, const std::string& name = "carts") {
+    return in(region, "DescribeTable", {{"TableName", name}})["Table"];
+  }
+  json backups(const std::string& region, const std::string& type) {
+    return in(region, "ListBackups", {{"BackupType", type}})["BackupSummaries"];
+  }
+  int count(const std::string& region, const std::string& name = "carts") {
+    return in(region, "Scan", {{"TableName", name}, {"Select", "COUNT"}, {"ConsistentRead", true}})["Count"];
+  }
+  void settle() { control("POST", "/_mayfly/replication/settle"); }
+  void pause(const std::string& from, const std::string& to, bool paused = true) {
+    control("PUT", "/_mayfly/replication", {{"from", from}, {"to", to}, {"paused", paused}});
+  }
+  std::int64_t seconds() { return emulator().database().now(scope.account) / 1000; }  // by its clock
+  [[nodiscard]] std::string inconsistent() { return inconsistency(emulator().database()); }
+};
+
+}  // namespace
+
+TEST_CASE("a replica goes back to what it had at a second, and what comes of it is a table alone",
+          "[replication][backups]") {
+  Regions regions;
+  regions.in("us-east-1", "CreateTable", carts);
+  regions.recover("us-east-1");
+  regions.put("us-east-1", "1");
+  regions.replica("Create", "eu-west-1");
+  CHECK(regions.recovery("eu-west-1") == "DISABLED");  // which is a region's own
+  regions.recover("eu-west-1");
+  regions.advance(10s);
+  const auto before = regions.seconds();
+  regions.advance(10s);
+  regions.pause("us-east-1", "eu-west-1");
+  regions.put("us-east-1", "2");
+  const auto written = regions.seconds();
+  regions.advance(10s);
+  regions.pause("us-east-1", "eu-west-1", false);
+  regions.settle();
+  const auto arrived = regions.seconds();
+  regions.advance(10s);
+  const auto restored = [&](const std::string& region, std::int64_t at) {
+    const std::string name = "at-" + std::to_string(at);
+    regions.in(region, "RestoreTableToPointInTime",
+               {{"SourceTableName", "carts"}, {"TargetTableName", name}, {"RestoreDateTime", at}});
+    const json table = regions.table(region, name);
+    for (const char* of_global : {"Replicas", "GlobalTableVersion", "StreamSpecification",
+                                  "DisassociationProtectionEnabled", "GlobalTableSettingsReplicationMode"})
+      CHECK_FALSE(table.contains(of_global));
+    return regions.count(region, name);
+  };
+  CHECK(restored("us-east-1", before) == 1);
+  CHECK(restored("us-east-1", written) == 2);
+  CHECK(restored("eu-west-1", before) == 1);
+  CHECK(restored("eu-west-1", written) == 1);  // it was on its way
+  CHECK(restored("eu-west-1", arrived) == 2);
+  CHECK(regions.inconsistent() == "");
+}
+
+TEST_CASE("a replica's backups stay when it goes, and one that could be gone back to leaves another",
+          "[replication][backups]") {
+  Regions regions;
+  regions.in("us-east-1", "CreateTable", carts);
+  regions.put("us-east-1", "1");
+  regions.replica("Create", "eu-west-1");
+  const std::string id = regions.table("eu-west-1")["TableId"];
+  CHECK(id != regions.table("us-east-1")["TableId"]);
+  regions.recover("eu-west-1");
+  const std::string arn =
+      regions.in("eu-west-1", "CreateBackup",
+                 {{"TableName", "carts"}, {"BackupName", "nightly"}})["BackupDetails"]["BackupArn"];
+  SECTION("from another region") { regions.replica("Delete", "eu-west-1"); }
+  SECTION("in its own") { regions.in("eu-west-1", "DeleteTable", named_carts); }
+  CHECK(regions.backups("us-east-1", "ALL").empty());
+  CHECK(regions.backups("eu-west-1", "USER").size() == 1);
+  const json system = regions.backups("eu-west-1", "SYSTEM");
+  REQUIRE(system.size() == 1);
+  CHECK(system[0]["BackupName"] == "carts$DeletedTableBackup");
+  CHECK(system[0]["TableId"] == id);
+  regions.put("us-east-1", "2");
+  regions.replica("Create", "eu-west-1");
+  CHECK(regions.recovery("eu-west-1") == "DISABLED");
+  CHECK(regions.table("eu-west-1")["TableId"] != id);
+  CHECK(regions.count("eu-west-1") == 2);
+  for (const std::string& each : {arn, system[0]["BackupArn"].get<std::string>()}) {
+    const std::string name = "again-" + std::to_string(each.size());
+    regions.in("eu-west-1", "RestoreTableFromBackup", {{"TargetTableName", name}, {"BackupArn", each}});
+    CHECK(regions.count("eu-west-1", name) == 1);
+    regions.in("eu-west-1", "DeleteTable", {{"TableName", name}});
+  }
+  CHECK(regions.inconsistent() == "");
+}
+
+TEST_CASE("replicas that go together leave a backup each", "[replication][backups]") {
+  Regions regions;
+  regions.in("us-east-1", "CreateTable", carts);
+  regions.in("us-east-1", "UpdateTable",
+             {{"TableName", "carts"},
+              {"MultiRegionConsistency", "STRONG"},
+              {"ReplicaUpdates",
+               {{{"Create", {{"RegionName", "us-east-2"}}}}, {{"Create", {{"RegionName", "us-west-2"}}}}}}});
+  regions.put("us-west-2", "1");
+  for (const char* region : {"us-east-2", "us-west-2"}) regions.recover(region);
+  regions.in("us-east-1", "UpdateTable",
+             {{"TableName", "carts"},
+              {"ReplicaUpdates",
+               {{{"Delete", {{"RegionName", "us-east-2"}}}}, {{"Delete", {{"RegionName", "us-west-2"}}}}}}});
+  for (const char* region : {"us-east-2", "us-west-2"}) {
+    const json system = regions.backups(region, "SYSTEM");
+    REQUIRE(system.size() == 1);
+    regions.in(region, "RestoreTableFromBackup",
+               {{"TargetTableName", "carts"}, {"BackupArn", system[0]["BackupArn"]}});
+    CHECK(regions.count(region) == 1);
+  }
+  CHECK(regions.backups("us-east-1", "SYSTEM").empty());
+  CHECK(regions.inconsistent() == "");
+}
+
+TEST_CASE(
+    "a restore brings back replicas, what was on its way, and what could be gone back to; a reset nothing",
+    "[replication][snapshots]") {
+  Regions regions;
+  regions.in("us-east-1", "CreateTable", carts);
+  regions.replica("Create", "eu-west-1");
+  regions.recover("us-east-1");
+  regions.recover("eu-west-1");
+  regions.pause("us-east-1", "eu-west-1");
+  regions.put("us-east-1", "1");
+  regions.put("eu-west-1", "2");
+  regions.settle();
+  const std::string snapshot = regions.control("POST", "/_mayfly/snapshots")["id"];
+  regions.pause("us-east-1", "eu-west-1", false);
+  regions.settle();
+  regions.put("eu-west-1", "3");
+  regions.replica("Delete", "eu-west-1");
+  CHECK(regions.backups("eu-west-1", "SYSTEM").size() == 1);
+  for (int times = 0; times < 2; ++times) {
+    regions.control("POST", "/_mayfly/snapshots/" + snapshot + "/restore");
+    CHECK(regions.backups("eu-west-1", "SYSTEM").empty());
+    CHECK(regions.recovery("eu-west-1") == "ENABLED");
+    CHECK(regions.count("us-east-1") == 2);
+    CHECK(regions.count("eu-west-1") == 1);
+    const json replication = regions.control("GET", "/_mayfly/replication");
+    CHECK(replication["ways"][0]["paused"] == true);
+    CHECK(replication["on_the_way"][0]["writes"] == 1);
+    CHECK(regions.inconsistent() == "");
+    regions.pause("us-east-1", "eu-west-1", false);
+    regions.settle();
+    CHECK(regions.count("eu-west-1") == 2);
+    CHECK(regions.inconsistent() == "");
+  }
+  regions.control("POST", "/_mayfly/reset");
+  const json replication = regions.control("GET", "/_mayfly/replication");
+  CHECK(replication["ways"].empty());
+  CHECK(replication["on_the_way"].empty());
+  CHECK(regions.emulator().database().history().footprint().versions == 0);
+  CHECK(regions.inconsistent() == "");
+}
+
+TEST_CASE("a replica's eventually consistent reads are behind what has arrived there",
+          "[replication][stale_reads]") {
+  Regions regions;
+  regions.in("us-east-1", "CreateTable", carts);
+  regions.replica("Create", "eu-west-1");
+  regions.control("PUT", "/_mayfly/faults", {{"rules", {{{"fault", "stale_reads"}, {"writes", 1}}}}});
+  regions.put("us-east-1", "1");
+  regions.control("POST", "/_mayfly/replication/settle");
+  const json get = {{"TableName", "carts"}, {"Key", {{"id", {{"S", "1"}}}}}};
+  json consistent = get;
+  consistent["ConsistentRead"] = true;
+  for (const char* region : {"us-east-1", "eu-west-1"}) {
+    CHECK_FALSE(regions.in(region, "GetItem", get).contains("Item"));
+    CHECK(regions.in(region, "GetItem", consistent).contains("Item"));
+    CHECK(regions.in(region, "GetItem", get).contains("Item"));
+  }
+}
+
+TEST_CASE("bulk puts are of no global table, and a table gets no replica while one puts into it",
+          "[replication][imports]") {
+  const Directory in, out;
+  std::ofstream(in.path() + "/a") << R"({"Item":{"id":{"S":"1"}}})" << '\n';
+  const auto scheduler =
+      std::make_shared<SteppedScheduler>(std::make_shared<SteppedClock>(TestEmulator::start), 1);
+  compat::EmulatorOptions options = exact_recovery();
+  options.database.make_scheduler = [&](std::size_t) { return scheduler; };
+  options.buckets.directories = {{"in", in.path()}, {"out", out.path()}};
+  Regions regions(std::move(options));
+  const json put = {{"TableName", "carts"},
+                    {"InputS3Configuration", {{"S3Bucket", "in"}, {"InputFormat", "DYNAMODB_JSON"}}},
+                    {"OutputS3Configuration", {{"S3Bucket", "out"}, {"OutputType", {"ERROR"}}}}};
+  const json create = {{"TableName", "carts"},
+                       {"ReplicaUpdates", {{{"Create", {{"RegionName", "eu-west-1"}}}}}}};
+  regions.in("us-east-1", "CreateTable", carts);
+  regions.in("us-east-1", "StartBulkPutItems", put);
+  CHECK(regions.refused_in("us-east-1", "UpdateTable", create) ==
+        "The resource which you are attempting to change is in use.");
+  scheduler->run();
+  CHECK(regions.count("us-east-1") == 1);
+  regions.in("us-east-1", "UpdateTable", create);
+  for (const char* region : {"us-east-1", "eu-west-1"})
+    CHECK(regions.refused_in(region, "StartBulkPutItems", put) ==
+          "Bulk put items does not support global tables: carts");
+  regions.replica("Delete", "eu-west-1");
+  regions.in("us-east-1", "StartBulkPutItems", put);
+  scheduler->run();
+
+  // What is imported is a table of its region alone.
+  regions.in("eu-west-1", "ImportTable",
+             {{"S3BucketSource", {{"S3Bucket", "in"}}},
+              {"InputFormat", "DYNAMODB_JSON"},
+              {"TableCreationParameters", carts}});
+  scheduler->run();
+  CHECK_FALSE(regions.table("eu-west-1").contains("Replicas"));
+  CHECK_FALSE(regions.table("us-east-1").contains("Replicas"));
+  CHECK(regions.inconsistent() == "");
+}
+
+TEST_CASE("a replica's export has what its region had at the instant", "[replication][exports]") {
+  const Directory bucket;
+  const auto scheduler =
+      std::make_shared<SteppedScheduler>(std::make_shared<SteppedClock>(TestEmulator::start), 1);
+  compat::EmulatorOptions options = exact_recovery();
+  options.database.make_scheduler = [&](std::size_t) { return scheduler; };
+  options.buckets.directories = {{"bucket", bucket.path()}};
+  Regions regions(std::move(options));
+  regions.in("us-east-1", "CreateTable", carts);
+  regions.put("us-east-1", "1");
+  regions.replica("Create", "eu-west-1");
+  for (const char* region : {"us-east-1", "eu-west-1"}) regions.recover(region);
+  regions.pause("us-east-1", "eu-west-1");
+  regions.put("us-east-1", "2");
+  for (const auto& [region, items] : {std::pair("us-east-1", 2), {"eu-west-1", 1}}) {
+    const json started = regions.in(
+        region, "ExportTableToPointInTime",
+        {{"TableArn", regions.table(region)["TableArn"]}, {"S3Bucket", "bucket"}})["ExportDescription"];
+    CHECK(started["TableId"] == regions.table(region)["TableId"]);
+    scheduler->run();
+    const json ended =
+        regions.in(region, "DescribeExport", {{"ExportArn", started["ExportArn"]}})["ExportDescription"];
+    CHECK(ended["ExportStatus"] == "COMPLETED");
+    CHECK(ended["ItemCount"] == items);
+  }
+}
+
+}  // namespace mayfly::testing
