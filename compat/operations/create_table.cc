@@ -25,7 +25,7 @@ constexpr Member members[] = {
     {"WarmThroughput", &shapes::warm_throughput},
     {"ResourcePolicy", &shapes::any_string},
     {"OnDemandThroughput", &shapes::on_demand_throughput},
-    {"GlobalTableSourceArn", &shapes::table_source_arn},
+    {"GlobalTableSourceArn", &shapes::table_source_arn, unsupported},
     {"GlobalTableSettingsReplicationMode", &shapes::settings_replication},
     {"VectorIndexes", &shapes::vector_indexes},
 };

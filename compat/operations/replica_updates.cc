@@ -14,6 +14,7 @@
 #include "compat/tables/settings.h"
 #include "compat/tables/throughput.h"
 #include "compat/wire/shape.h"
+#include "engine/replication.h"
 
 namespace mayfly::compat {
 namespace {
@@ -177,6 +178,7 @@ Result<void> check_creation(const Context& context, const ReplicaRequest& reques
 void begin_anew(TableSettings& settings) {
   settings.replica_source.clear();
   settings.replica_since.reset();
+  settings.disassociation_allowed = false;
   settings.witness.clear();
 }
 
@@ -211,6 +213,7 @@ Table new_replica(const Table& source, const Value& create, engine::Instant now)
     settings.kms_key_arn = *replica_key(source, create);
     settings.replica_source = source.region;
     settings.replica_since = now;
+    settings.disassociation_allowed = false;
   });
   override_settings(replica, create, now);
   return replica;
@@ -365,6 +368,71 @@ Result<TableChange> remove_replicas(Context& context, const ReplicaRequest& requ
   return announced;
 }
 
+// ---------------------------------------------------------------- disassociating
+
+constexpr int disassociations_max = 100;  // tries, each after all that had been written arrived
+
+Result<void> check_disassociation(const Context& context, const Table& table) {
+  if (table.replicas.empty()) return not_replicas({table.region});
+  if (table.strong) {
+    return error::validation(
+        "Disassociation of a replica is not supported for global tables with MultiRegionConsistency set to "
+        "STRONG.");
+  }
+  if (!settings_of(table).disassociation_allowed) {
+    return error::validation(
+        "Cannot disassociate table " + table.name + " in region " + table.region +
+        " because it has disassociation protection enabled. Disable disassociation protection first.");
+  }
+  if (is_being_copied(context, table)) return in_use();
+  return {};
+}
+
+// What the table has on its way to other regions, and what they have on theirs to it.
+struct Pending {
+  bool any = false;
+  bool is_held = false;  // by a pause or a lag
+};
+Pending pending_of(const Context& context, const Table& table) {
+  Pending pending;
+  const engine::Replication& replication = context.database.replication();
+  for (const engine::OnTheWay& each : replication.on_the_way(table.account)) {
+    const bool is_own = each.way.from == table.region || each.way.to == table.region;
+    if (each.table != table.name || !is_own || each.writes == 0) continue;
+    pending.any = true;
+    if (replication.way(table.account, each.way) != engine::WaySetting{}) pending.is_held = true;
+  }
+  return pending;
+}
+
+// While something is on its way the table stays what it is. Where that cannot arrive, the answer is the same:
+// clients see by the replicas that are still there that it did not come about.
+Result<TableChange> disassociate(Context& context, const std::shared_ptr<engine::LiveTable>& live) {
+  const auto before = live->description();
+  CHECK_OK(check_disassociation(context, *before));
+  TableChange announced{TableStatus::updating, nullptr};
+  announced.global = global_table_of(context, *before);
+  for (int tries = 0; tries < disassociations_max; ++tries) {
+    context.database.settle_replicas(context.scope.account);
+    if (pending_of(context, *before).is_held) break;
+    Result<void> checked;
+    bool is_pending = false;
+    const auto after = context.database.update_together(live, [&](std::vector<Table>& tables) {
+      const auto now = live->description();
+      checked = check_disassociation(context, *now);
+      is_pending = checked && pending_of(context, *now).any;
+      if (!checked || is_pending) return false;
+      find_own(tables, live->id())->replicas.clear();
+      return true;
+    });
+    CHECK_OK(std::move(checked));
+    if (after) break;
+    if (!is_pending) return named_table_not_found(before->name);
+  }
+  announced.shown = live->description();
+  return announced;
+}
+
 // ---------------------------------------------------------------- changing
 
 Result<void> check_override(const Table& table, const Value& action) {
@@ -413,6 +481,7 @@ Result<TableChange> update_replicas(Context& context, const ReplicaRequest& requ
                                     const std::shared_ptr<engine::LiveTable>& table) {
   if (!request.creates.empty()) return create_replicas(context, request, table);
   if (!request.deletes.empty()) return remove_replicas(context, request, table);
+  if (request.disassociates) return disassociate(context, table);
   return change_replicas(context, request, table);
 }
 

@@ -42,7 +42,7 @@ constexpr Member members[] = {
     {"WarmThroughput", &shapes::warm_throughput},
     {"GlobalTableSettingsReplicationMode", &shapes::settings_replication},
     {"VectorIndexUpdates", &shapes::vector_index_updates},
-    {"DisassociationProtectionEnabled", &shapes::boolean, unsupported},
+    {"DisassociationProtectionEnabled", &shapes::boolean},
 };
 constexpr Shape shape = structure("UpdateTableInput", members);
 
@@ -464,8 +464,8 @@ void plan_encryption(const Context& context, const std::optional<std::string>& w
   });
 }
 
-Result<void> plan_settings(const Context& context, const Value& request, const TableSettings& settings,
-                           engine::Instant done, Plan& plan) {
+Result<void> plan_settings(const Context& context, const Value& request, const Table& table,
+                           const TableSettings& settings, engine::Instant done, Plan& plan) {
   const auto set = [&](auto change) {
     plan.edits.push_back([change](Table&, TableSettings& edited) { change(edited); });
   };
@@ -483,6 +483,15 @@ Result<void> plan_settings(const Context& context, const Value& request, const T
   }
   if (const auto protection = boolean_member(request, "DeletionProtectionEnabled")) {
     plan.regional.push_back([=](Table&, TableSettings& edited) { edited.deletion_protection = *protection; });
+  }
+  if (const auto protection = boolean_member(request, "DisassociationProtectionEnabled")) {
+    if (table.replicas.empty() || table.strong) {
+      return error::validation(
+          "DisassociationProtectionEnabled can only be modified for a replica of a global table with "
+          "multi-Region eventual consistency.");
+    }
+    plan.regional.push_back(
+        [=](Table&, TableSettings& edited) { edited.disassociation_allowed = !*protection; });
   }
   if (const Value* limits = request.member("OnDemandThroughput")) {
     TRY(const auto read, read_on_demand_limits(limits, settings.on_demand_limits, false));
@@ -580,7 +589,7 @@ Result<void> run(Context& context, const Value& request, json::Writer& out) {
   CHECK_OK(plan_vector_indexes(request, *before, settings, billing, plan));
   if (const Value* stream = request.member("StreamSpecification"))
     CHECK_OK(plan_stream(*stream, *before, plan));
-  CHECK_OK(plan_settings(context, request, settings, done, plan));
+  CHECK_OK(plan_settings(context, request, *before, settings, done, plan));
 
   if (is_being_copied(context, *before)) {
     return error::resource_in_use("The resource which you are attempting to change is in use.");

@@ -300,7 +300,12 @@ void write_global_table(Writer& out, const GlobalTable& global, const Table& own
     out.end_object();
     out.end_array();
   }
-  if (global.strong) member(out, "MultiRegionConsistency", "STRONG");
+  if (global.strong) {
+    member(out, "MultiRegionConsistency", "STRONG");
+  } else if (!global.replicas.empty()) {
+    out.key("DisassociationProtectionEnabled");
+    out.boolean(!settings_of(own).disassociation_allowed);
+  }
 }
 
 }  // namespace

@@ -39,19 +39,30 @@ std::string joined(const auto& list) {
   return text;
 }
 
-Result<void> read_actions(const Value& request, ReplicaRequest& read) {
+Result<void> read_actions(const Value& request, std::string_view region, ReplicaRequest& read) {
   const Value* list = request.member("ReplicaUpdates");
   if (list == nullptr) return {};
   for (const Value& element : list->items()) {
     const Value* create = element.member("Create");
     const Value* update = element.member("Update");
     const Value* remove = element.member("Delete");
-    const int count = (create != nullptr) + (update != nullptr) + (remove != nullptr);
+    const Value* leave = element.member("Disassociate");
+    const int count = (create != nullptr) + (update != nullptr) + (remove != nullptr) + (leave != nullptr);
     if (count == 0)
       return error::validation("There are no actions specified in the Replica Update Action of the request.");
     if (count > 1)
       return error::validation(
           "Update table operation with more than one type of replica actions not allowed.");
+    if (leave != nullptr) {
+      if (list->items().size() > 1)
+        return error::validation(
+            "Update table operation with more than one type of replica actions not allowed.");
+      if (replica_region(*leave) != region)
+        return error::validation("Disassociate must name the Region that the request is sent to: " +
+                                 std::string(region));
+      read.disassociates = true;
+      continue;
+    }
     const Value* action = create != nullptr ? create : update != nullptr ? update : remove;
     auto& actions = create != nullptr ? read.creates : update != nullptr ? read.updates : read.deletes;
     const bool again = std::any_of(actions.begin(), actions.end(), [&](const Value* other) {
@@ -141,7 +152,7 @@ Result<ReplicaRequest> read_replica_request(const Value& request, std::string_vi
   const auto consistency = string_member(request, "MultiRegionConsistency");
   read.says_consistency = consistency.has_value();
   read.strong = consistency == "STRONG";
-  CHECK_OK(read_actions(request, read));
+  CHECK_OK(read_actions(request, region, read));
   CHECK_OK(read_witness(request, read));
   CHECK_OK(check_strong(read, region));
   if (read.creates.size() > 1 && !read.strong) {

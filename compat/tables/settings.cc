@@ -114,6 +114,7 @@ constexpr auto members<TableSettings> = std::tuple{
     Member{"settings_replication", &TableSettings::settings_replication},
     Member{"replica_source", &TableSettings::replica_source},
     Member{"replica_since", &TableSettings::replica_since},
+    Member{"disassociation_allowed", &TableSettings::disassociation_allowed},
     Member{"witness", &TableSettings::witness},
     vector_indexes,
     Member{"tags", &TableSettings::tags},

@@ -115,7 +115,8 @@ struct TableSettings {
   std::string settings_replication;  // GlobalTableSettingsReplicationMode; empty: never set
   std::string replica_source;        // of a replica: the region that it was made from
   std::optional<engine::Instant> replica_since;
-  std::string witness;  // the region of the global table's witness; empty: it has none
+  bool disassociation_allowed = false;  // DisassociationProtectionEnabled was switched off
+  std::string witness;                  // the region of the global table's witness; empty: it has none
   std::vector<VectorIndex> vector_indexes;
   Tags tags;
   friend bool operator==(const TableSettings&, const TableSettings&) = default;

@@ -41,6 +41,7 @@ constexpr std::string_view changes[] = {
     "OnDemandThroughput",
     "WarmThroughput",
     "GlobalTableSettingsReplicationMode",
+    "DisassociationProtectionEnabled",
 };
 
 std::ptrdiff_t count_of_changes(const Value& request) {
@@ -62,6 +63,7 @@ Result<void> check_alone(const Value& request) {
       {"SSESpecification", "Server-Side Encryption modification"},
       {"TableClass", "TableClass modification"},
       {"DeletionProtectionEnabled", "DeletionProtection modification"},
+      {"DisassociationProtectionEnabled", "DisassociationProtection modification"},
       {"WarmThroughput", "WarmThroughput"},
   };
   const auto actions = index_updates(request);

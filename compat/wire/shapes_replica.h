@@ -41,7 +41,7 @@ inline constexpr Member replica_update_members[] = {
     {"Create", &replica_creation},
     {"Update", &replica_change},
     {"Delete", &replica_deletion},
-    {"Disassociate", &replica_disassociation, unsupported},
+    {"Disassociate", &replica_disassociation},
 };
 inline constexpr Shape replica_update = structure("ReplicationGroupUpdate", replica_update_members);
 inline constexpr Shape replica_updates = list_of(replica_update, 1);

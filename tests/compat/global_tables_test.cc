@@ -111,6 +111,54 @@ TEST_CASE("a table is dropped beside its replication, and what stays is whole") 
   }
 }
 
+TEST_CASE("a replica is disassociated beside writers, with all that was written until then") {
+  TestEmulator emulator;
+  emulator.ok("CreateTable", carts);
+  for (int i = 0; i < 5; ++i) {
+    emulator.scope.region = "us-east-1";
+    emulator.ok("UpdateTable", replica("Create", "eu-west-1"));
+    emulator.scope.region = "eu-west-1";
+    emulator.ok("UpdateTable", {{"TableName", "carts"}, {"DisassociationProtectionEnabled", false}});
+    std::atomic<bool> stop{false};
+    std::atomic<int> written{0};
+    std::thread writer([&] {
+      for (int n = 0; !stop; ++n) {
+        const nlohmann::json put = {{"TableName", "carts"},
+                                    {"Item", {{"id", {{"S", std::to_string(i) + "/" + std::to_string(n)}}}}}};
+        const auto answer = emulator.emulator().execute({"000000000000", "us-east-1"},
+                                                        "DynamoDB_20120810.PutItem", put.dump());
+        if (answer.status != 200) std::abort();
+        written = n + 1;
+      }
+    });
+    while (written < 50) std::this_thread::yield();
+    const int before = written;
+    emulator.ok("UpdateTable",
+                {{"TableName", "carts"},
+                 {"ReplicaUpdates",
+                  {{{"Disassociate",
+                     {{"RegionName", "eu-west-1"}, {"DisassociationMode", "WAIT_FOR_REPLICATION"}}}}}}});
+    const int after = written;
+    stop = true;
+    writer.join();
+    CHECK_FALSE(emulator.ok("DescribeTable", {{"TableName", "carts"}})["Table"].contains("Replicas"));
+    int there = 0;
+    for (int n = 0; n < written; ++n) {
+      const bool has =
+          emulator
+              .ok("GetItem", {{"TableName", "carts"},
+                              {"Key", {{"id", {{"S", std::to_string(i) + "/" + std::to_string(n)}}}}}})
+              .contains("Item");
+      CHECK((has || n >= before));
+      CHECK_FALSE((has && n > after));
+      there += has;
+    }
+    CHECK(there >= before);
+    CHECK(inconsistency(emulator.emulator().database()).empty());
+    emulator.ok("DeleteTable", {{"TableName", "carts"}});
+  }
+}
+
 TEST_CASE(
     "writers of two regions who meet at an item with strong consistency are refused, and nothing is lost") {
   TestEmulator emulator;

@@ -510,15 +510,9 @@ TEST_CASE("what AWS has and we do not is refused by name; what AWS does not have
       "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}]})");
   table["Colour"] = "blue";
   music.ok("CreateTable", table);
-  CHECK(music.refused("UpdateTable", {{"TableName", "music"}, {"DisassociationProtectionEnabled", true}}) ==
-        no + "'disassociationProtectionEnabled'");
-  CHECK(music.refused(
-            "UpdateTable",
-            {{"TableName", "music"},
-             {"ReplicaUpdates",
-              {{{"Disassociate",
-                 {{"RegionName", "eu-west-1"}, {"DisassociationMode", "WAIT_FOR_REPLICATION"}}}}}}}) ==
-        no + "'replicaUpdates.1.member.disassociate'");
+  table["TableName"] = "replica";
+  table["GlobalTableSourceArn"] = "arn:aws:dynamodb:us-east-1:000000000001:table/replica";
+  CHECK(music.refused("CreateTable", table) == no + "'globalTableSourceArn'");
 }
 
 }  // namespace mayfly::testing

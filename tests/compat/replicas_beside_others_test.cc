@@ -309,4 +309,73 @@ TEST_CASE("a replica's export has what its region had at the instant", "[replica
   }
 }
 
+TEST_CASE("a replica that is disassociated keeps all it has, and is a table alone", "[replication]") {
+  Regions regions;
+  const json allow = {{"TableName", "carts"}, {"DisassociationProtectionEnabled", false}};
+  const json leave = {
+      {"TableName", "carts"},
+      {"ReplicaUpdates",
+       {{{"Disassociate", {{"RegionName", "eu-west-1"}, {"DisassociationMode", "WAIT_FOR_REPLICATION"}}}}}}};
+  regions.in("us-east-1", "CreateTable", carts);
+  regions.replica("Create", "eu-west-1");
+  regions.replica("Create", "ap-south-1");
+  regions.in(
+      "us-east-1", "UpdateTimeToLive",
+      {{"TableName", "carts"}, {"TimeToLiveSpecification", {{"AttributeName", "ttl"}, {"Enabled", true}}}});
+  regions.recover("eu-west-1");
+  const std::string id = regions.table("eu-west-1")["TableId"];
+  CHECK(regions.table("eu-west-1")["DisassociationProtectionEnabled"] == true);
+  regions.in("eu-west-1", "UpdateTable", allow);
+  CHECK(regions.table("eu-west-1")["DisassociationProtectionEnabled"] == false);
+  CHECK(regions.table("us-east-1")["DisassociationProtectionEnabled"] == true);  // each region has its own
+
+  // What cannot arrive keeps it.
+  regions.pause("us-east-1", "eu-west-1");
+  regions.in("us-east-1", "PutItem",
+             {{"TableName", "carts"},
+              {"Item", {{"id", {{"S", "1"}}}, {"ttl", {{"N", std::to_string(regions.seconds() + 60)}}}}}});
+  regions.in("eu-west-1", "UpdateTable", leave);
+  CHECK(regions.table("eu-west-1")["Replicas"].size() == 2);
+  regions.pause("us-east-1", "eu-west-1", false);
+  regions.in("eu-west-1", "UpdateTable", leave);
+  for (const char* of_global : {"Replicas", "GlobalTableVersion", "DisassociationProtectionEnabled"})
+    CHECK_FALSE(regions.table("eu-west-1").contains(of_global));
+  CHECK(regions.table("eu-west-1")["TableId"] == id);
+  CHECK(regions.recovery("eu-west-1") == "ENABLED");
+  CHECK(regions.table("us-east-1")["Replicas"].size() == 1);
+  CHECK(regions.table("ap-south-1")["Replicas"].size() == 1);
+  CHECK(regions.inconsistent() == "");
+
+  // Each goes its way.
+  regions.put("eu-west-1", "2");
+  regions.put("us-east-1", "3");
+  regions.settle();
+  CHECK(regions.count("eu-west-1") == 2);
+  CHECK(regions.count("us-east-1") == 2);
+  CHECK(regions.count("ap-south-1") == 2);
+  // The item expires where it was written, and where nobody tells of that any more, by itself.
+  CHECK(regions.advance(60s + 1ms) == 2);
+  for (const char* region : {"eu-west-1", "us-east-1", "ap-south-1"}) CHECK(regions.count(region) == 1);
+  CHECK(regions.refused_in(
+            "us-east-1", "UpdateTable",
+            {{"TableName", "carts"}, {"ReplicaUpdates", {{{"Create", {{"RegionName", "eu-west-1"}}}}}}}) ==
+        "Failed to create a the new replica of table with name: ‘carts’ because one or more replicas already "
+        "existed as tables.");
+
+  // Of two, both are alone then, and nothing of the other's stays.
+  regions.in("ap-south-1", "UpdateTable", allow);
+  json last = leave;
+  last["ReplicaUpdates"][0]["Disassociate"]["RegionName"] = "ap-south-1";
+  regions.in("ap-south-1", "UpdateTable", last);
+  for (const char* region : {"us-east-1", "ap-south-1"})
+    CHECK_FALSE(regions.table(region).contains("Replicas"));
+  regions.put("us-east-1", "4");
+  regions.settle();
+  CHECK(regions.count("ap-south-1") == 1);
+  CHECK(regions.inconsistent() == "");
+  // A new global table begins with protection.
+  regions.replica("Create", "eu-north-1", "ap-south-1");
+  CHECK(regions.table("ap-south-1")["DisassociationProtectionEnabled"] == true);
+}
+
 }  // namespace mayfly::testing

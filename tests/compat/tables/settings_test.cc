@@ -42,8 +42,8 @@ TableSettings every_table_setting() {
   TableSettings settings;
   auto& [on_demand, on_demand_since, throughput, on_demand_limits, warm, ttl_changed, recovery_since,
          recovery_days, restored_from, deletion_protection, table_class, table_class_changed, kms_key_arn,
-         insights, policy, settings_replication, replica_source, replica_since, witness, vector_indexes,
-         tags] = settings;
+         insights, policy, settings_replication, replica_source, replica_since,
+         disassociation_allowed, witness, vector_indexes, tags] = settings;
   on_demand = true;
   on_demand_since = TableSettings::since_creation;
   throughput = {1, 2, 3, 4, 5};
@@ -62,6 +62,7 @@ TableSettings every_table_setting() {
   settings_replication = "ENABLED";
   replica_source = "us-west-2";
   replica_since = 16;
+  disassociation_allowed = true;
   witness = "us-east-2";
   vector_indexes = {{"near", "v", 16, "COSINE", {{"shop", true}}, "INCLUDE", {"title"}}};
   tags = {{"team", "blue"}, {"none", ""}};
@@ -110,7 +111,7 @@ void check_stored(const Settings& every, std::string_view stored) {
 TEST_CASE("every setting survives its stored form, and one that is not stored has its default") {
   check_stored<engine::Table>(
       every_table_setting(),
-      R"({"deletion_protection":{"BOOL":true},)"
+      R"({"deletion_protection":{"BOOL":true},"disassociation_allowed":{"BOOL":true},)"
       R"("insights":{"M":{"changed":{"N":"14"},"enabled":{"BOOL":true},"mode":{"S":"THROTTLED_KEYS"}}},)"
       R"("kms_key_arn":{"S":"arn"},"on_demand":{"BOOL":true},)"
       R"("on_demand_limits":{"M":{"read_units_max":{"N":"6"},"write_units_max":{"N":"7"}}},)"
