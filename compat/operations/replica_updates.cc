@@ -192,7 +192,8 @@ Table new_replica(const Table& source, const Value& create, engine::Instant now)
   replica.next_ttl_number = 1;
   replica.recovery.reset();
   if (replica.ttl)
-    replica.ttl = engine::TimeToLive{source.ttl->attribute, false, replica.next_ttl_number++, source.ttl->since};
+    replica.ttl =
+        engine::TimeToLive{source.ttl->attribute, false, replica.next_ttl_number++, source.ttl->since};
   for (Index& index : replica.indexes) {
     index.id = 0;
     index.state = Index::State::active;

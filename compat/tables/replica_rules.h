@@ -18,7 +18,7 @@ namespace mayfly::compat {
 struct ReplicaRequest {
   // What follows "Create", "Update" and "Delete"; each region once.
   std::vector<const json::Value*> creates, updates, deletes;
-  bool disassociates = false;  // the region where it is asked
+  bool disassociates = false;                                   // the region where it is asked
   std::optional<std::string> witness_created, witness_deleted;  // regions
   bool strong = false;
   bool says_consistency = false;

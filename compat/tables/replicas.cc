@@ -14,8 +14,8 @@ void keep_override(const Settings& own, const Settings& was, engine::Instant at,
   const bool is_provisioned = was.throughput.read_units > 0 && edited.throughput.read_units > 0;
   if (is_provisioned && was.throughput.read_units != own.throughput.read_units)
     edited.throughput = changed_throughput(
-        was.throughput, {.read_units = was.throughput.read_units, .write_units = edited.throughput.write_units},
-        at);
+        was.throughput,
+        {.read_units = was.throughput.read_units, .write_units = edited.throughput.write_units}, at);
   if (was.on_demand_limits.read_units_max != own.on_demand_limits.read_units_max)
     edited.on_demand_limits.read_units_max = was.on_demand_limits.read_units_max;
 }

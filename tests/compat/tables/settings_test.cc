@@ -42,8 +42,8 @@ TableSettings every_table_setting() {
   TableSettings settings;
   auto& [on_demand, on_demand_since, throughput, on_demand_limits, warm, ttl_changed, recovery_since,
          recovery_days, restored_from, deletion_protection, table_class, table_class_changed, kms_key_arn,
-         insights, policy, settings_replication, replica_source, replica_since,
-         disassociation_allowed, witness, vector_indexes, tags] = settings;
+         insights, policy, settings_replication, replica_source, replica_since, disassociation_allowed,
+         witness, vector_indexes, tags] = settings;
   on_demand = true;
   on_demand_since = TableSettings::since_creation;
   throughput = {1, 2, 3, 4, 5};
