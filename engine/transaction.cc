@@ -274,15 +274,15 @@ bool Transaction::lock() {
   state.locks.take(state.parts.locks, std::move(stripes));
   if (!state.token.empty()) state.digest_before = state.parts.tokens.find(state.token, state.now());
 
-  std::string key, bytes;
+  std::string key, bytes, version;
   for (State::OneItem& item : state.items) {
     key.clear();
     append_item_key(key, state.tables[item.table].live->id(), 0, item.key);
     item.exists = state.parts.storage().get(key, bytes);
     if (item.exists) item.old_item = StoredItem(std::move(bytes));
     const Table& table = *state.tables[item.table].description;
-    if (table.replicates() && state.parts.storage().get(version_key(table.id, item.key), bytes))
-      item.version = decoded_version(bytes);
+    if (table.replicates() && state.parts.storage().get(version_key(table.id, item.key), version))
+      item.version = decoded_version(version);
   }
   if (state.cause == Cause::user && state.expires) state.expire_met();
   return true;

@@ -487,7 +487,7 @@ class Story {
   std::string region() { return regions[random_() % regions.size()]; }
 
   void change_members() {
-    const std::string which = regions[1 + random_() % 2];
+    const std::string& which = regions[1 + random_() % 2];
     const auto member = std::find(members_.begin(), members_.end(), which);
     if (member == members_.end()) {
       replicate(*world_, in(*world_, members_[random_() % members_.size()]), {which});
