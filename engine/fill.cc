@@ -1,5 +1,6 @@
 #include "engine/fill.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "engine/database.h"
@@ -8,14 +9,15 @@
 namespace mayfly::engine {
 
 namespace {
-constexpr std::size_t batch_items_max = 256;      // written together
 constexpr std::size_t batch_bytes_max = 1 << 20;  // unless one item alone is more
 }  // namespace
 
 Expected<Filled, FillRefusal> fill(Database& database, HistoryCursor& from,
                                    const std::shared_ptr<LiveTable>& into, const std::stop_token& stop,
-                                   const std::function<void(const Filled& so_far)>& progress) {
+                                   const std::function<void(const Filled& so_far)>& progress,
+                                   std::size_t batch_items_max) {
   if (from.gone()) return Unexpected{FillRefusal::gone};
+  const std::size_t items_max = std::clamp<std::size_t>(batch_items_max, 1, fill_batch_items_max);
   Filled filled;
   std::vector<std::string> keys;
   std::vector<StoredItem> items;
@@ -25,7 +27,7 @@ Expected<Filled, FillRefusal> fill(Database& database, HistoryCursor& from,
     keys.clear();
     items.clear();
     std::size_t bytes = 0;
-    while (items.size() < batch_items_max && bytes < batch_bytes_max && (more = from.next())) {
+    while (items.size() < items_max && bytes < batch_bytes_max && (more = from.next())) {
       keys.emplace_back(from.key());
       items.emplace_back(std::string(from.item().bytes()));
       bytes += items.back().bytes().size();

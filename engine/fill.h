@@ -21,6 +21,8 @@ namespace mayfly::engine {
 class Database;
 class LiveTable;
 
+inline constexpr std::size_t fill_batch_items_max = 256;  // written together
+
 struct Filled {
   std::int64_t items = 0;
   std::int64_t bytes = 0;  // by DynamoDB's count
@@ -34,12 +36,14 @@ enum class FillRefusal : std::uint8_t {
   no_room,  // memory is at its bound (Database::has_room)
 };
 
-// `progress` (may be empty) is told after each batch. A StorageFault passes through.
+// `progress` (may be empty) is told after each batch, which has at most `batch_items_max` items; `stop` is
+// looked at before each. A StorageFault passes through.
 // Requires: `into` has the key schema of what the cursor reads; if it has indexes, they are active or being
 // created: each item gets its entries. What the cursor shows is written as it is; should `into` have TTL on,
 // what is due goes as it always does.
 Expected<Filled, FillRefusal> fill(Database& database, HistoryCursor& from,
                                    const std::shared_ptr<LiveTable>& into, const std::stop_token& stop,
-                                   const std::function<void(const Filled& so_far)>& progress = nullptr);
+                                   const std::function<void(const Filled& so_far)>& progress = nullptr,
+                                   std::size_t batch_items_max = fill_batch_items_max);
 
 }  // namespace mayfly::engine

@@ -8,6 +8,7 @@
 #include "compat/tables/room.h"
 #include "compat/tables/settings.h"
 #include "engine/census.h"
+#include "engine/interleaving.h"
 #include "engine/random.h"
 
 namespace mayfly::compat::backups {
@@ -85,6 +86,7 @@ Backup Backups::keep(const engine::Point& point, std::string_view name, bool sys
   } while (database_.documents().get(document_name(backup.scope, backup.id, backup.table_name)));
   const engine::Document document = to_document(backup);
   database_.documents().put(document.name, document.bytes);
+  engine::interleave("backup kept");
   return backup;
 }
 
@@ -136,6 +138,7 @@ bool Backups::erase(const Backup& backup) {
   const engine::DocumentName name = document_name(backup.scope, backup.id, backup.table_name);
   if (!database_.documents().get(name)) return false;
   database_.documents().erase(name);
+  engine::interleave("backup erased");
   database_.history().drop_point(backup.point);
   return true;
 }

@@ -104,7 +104,7 @@ class Restores::Fills final : public engine::Task {
     const auto go_on = [&] {
       const auto request = of_.database_.begin_request(job->scope.account);
       if (!of_.is_current(*job)) return ended(*job);
-      switch (of_.fill(*job, background_items)) {
+      switch (of_.fill(*job, std::min(background_items, of_.at_once_max_))) {
         case Went::on: give_back(std::move(job)); return Next::at_once();
         case Went::done: of_.finish(*job); return ended(*job);
         case Went::no_room:
@@ -296,10 +296,12 @@ Restores::Went Restores::fill(Job& job, std::size_t items_max) {
   if (!job.from) job.from = source_of(job.origin);
   if (!job.from) return Went::gone;
   std::stop_source enough;
-  const auto filled =
-      engine::fill(database_, *job.from, job.table, enough.get_token(), [&](const engine::Filled& so_far) {
+  const auto filled = engine::fill(
+      database_, *job.from, job.table, enough.get_token(),
+      [&](const engine::Filled& so_far) {
         if (static_cast<std::size_t>(so_far.items) >= items_max) enough.request_stop();
-      });
+      },
+      items_max);
   if (filled) return Went::done;
   switch (filled.error()) {
     case engine::FillRefusal::stopped: return Went::on;
