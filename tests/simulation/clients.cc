@@ -15,9 +15,9 @@
 namespace mayfly::testing {
 namespace {
 
-constexpr std::string_view table_names[] = {"carts", "visits", "extra"};
+constexpr std::string_view table_names[] = {"carts", "visits", "extra", "old-carts", "old-visits"};
 
-bool is_sorted_table(const std::string& name) { return name == "visits"; }
+bool is_sorted_table(const std::string& name) { return name.ends_with("visits"); }
 
 Json text(const std::string& value) { return {{"S", value}}; }
 Json number(std::int64_t value) { return {{"N", std::to_string(value)}}; }
@@ -123,7 +123,10 @@ void Clients::say_wrong(const std::string& what, const Answer& answer) {
 
 // --- choosing
 
-std::string Clients::pick_table() { return std::string(table_names[pick(8) == 0 ? 2 : pick(2)]); }
+std::string Clients::pick_table() {
+  if (pick(8) != 0) return std::string(table_names[pick(2)]);
+  return std::string(table_names[options_.past ? 2 + pick(3) : 2]);
+}
 
 Json Clients::pick_key(bool sorted) {
   Json key{{"id", text(std::string(1, static_cast<char>('a' + pick(sorted ? 2 : 6))))}};
@@ -146,10 +149,10 @@ void Clients::act() {
     void (Clients::*act)();
   };
   static constexpr Choice choices[] = {
-      {10, &Clients::put},        {8, &Clients::update},         {5, &Clients::remove},
-      {3, &Clients::batch_write}, {4, &Clients::transact},       {4, &Clients::statement},
-      {5, &Clients::get},         {5, &Clients::search},         {4, &Clients::change_some_table},
-      {4, &Clients::move_clock},  {2, &Clients::keep_or_restore}};
+      {10, &Clients::put},        {8, &Clients::update},          {5, &Clients::remove},
+      {3, &Clients::batch_write}, {4, &Clients::transact},        {4, &Clients::statement},
+      {5, &Clients::get},         {5, &Clients::search},          {4, &Clients::change_some_table},
+      {4, &Clients::move_clock},  {2, &Clients::keep_or_restore}, {6, &Clients::use_past}};
   unsigned sum = 0;
   for (const Choice& choice : choices) sum += choice.weight;
   auto drawn = pick(sum);
@@ -200,8 +203,10 @@ void Clients::judge_write(const Answer& answer) {
     }
   } else if (answer.type == "ResourceNotFoundException") {
     if ((told && request.together) || !ever([&](const ModelState& state, engine::Instant) {
-          return std::any_of(request.intents.begin(), request.intents.end(),
-                             [&](const ItemIntent& intent) { return state.find(intent.table) == nullptr; });
+          return std::any_of(request.intents.begin(), request.intents.end(), [&](const ItemIntent& intent) {
+            const ModelTable* const table = state.find(intent.table);
+            return table == nullptr || table->may_be_creating();
+          });
         }))
       say_wrong("the table was there", answer);
   } else if (answer.type == "ConditionalCheckFailedException" || answer.type == "DuplicateItemException" ||
@@ -400,8 +405,9 @@ void Clients::get() {
   const Answer answer = run({.text = "GetItem " + body.dump()}, [&] { return ask("GetItem", body); });
   const bool right = model_.ever(mine(), now(), [&](const ModelState& state, engine::Instant at) {
     const ModelTable* const found = state.find(table);
-    if (answer.status != 200) return found == nullptr && answer.type == "ResourceNotFoundException";
-    if (found == nullptr) return false;
+    if (answer.status != 200)
+      return (found == nullptr || found->may_be_creating()) && answer.type == "ResourceNotFoundException";
+    if (found == nullptr || found->is_creating()) return false;
     const Json* const item = visible(*found, name, at);
     return item == nullptr ? !answer.body.contains("Item")
                            : answer.body.contains("Item") && answer.body["Item"] == *item;
@@ -439,7 +445,9 @@ void Clients::search() {
   const bool right = model_.ever(mine(), now(), [&](const ModelState& state, engine::Instant at) {
     const ModelTable* const model_table = state.find(table);
     if (model_table == nullptr) return answer.type == "ResourceNotFoundException";
-    if (answer.status == 200) return shown(*model_table, at, attribute, value) == found;
+    if (answer.status == 200)
+      return !model_table->is_creating() && shown(*model_table, at, attribute, value) == found;
+    if (model_table->may_be_creating() && answer.type == "ResourceNotFoundException") return true;
     return how == 1 && answer.type == "ValidationException";  // no such index, or one that is being filled
   });
   if (!right && !(options_.faults && answer.status == 500)) say_wrong("no state ever showed this", answer);
@@ -450,7 +458,7 @@ void Clients::search() {
 
 namespace {
 // What change_table() can do, by number.
-constexpr std::uint64_t table_changes = 12;
+constexpr std::uint64_t table_changes = 13;
 constexpr std::uint64_t ttl_on_off_on[] = {4, 6, 4}, index_on_off_on[] = {2, 3, 2};
 }  // namespace
 
@@ -462,6 +470,28 @@ void Clients::change_some_table() {
   // TTL goes on, off and on again, perhaps before what the first needed is done; or an index does.
   for (const std::uint64_t each : which == table_changes ? ttl_on_off_on : index_on_off_on)
     change_table(table, each);
+}
+
+void Clients::drop_table(const std::string& name) {
+  // One that can be gone back to leaves what it was.
+  const auto last = std::make_shared<ModelBackup>();
+  last->system = true;
+  last->earliest = not_before();
+  Request request{.text = "DeleteTable " + name};
+  const std::string backup = "#" + std::to_string(++values_);
+  request.change = [=](ModelState& state) {
+    if (const auto found = state.tables.find(name); found != state.tables.end() && found->second->recovery) {
+      last->table = found->second;
+      state.backups[name + "$DeletedTableBackup" + backup] = last;
+    }
+    state.tables.erase(name);
+  };
+  const Answer answer = run(std::move(request), [&] { return ask("DeleteTable", {{"TableName", name}}); });
+  last->latest = now();
+  if (answer.status == 200 && !mine().changed) say_wrong("acknowledged, but no table was dropped", answer);
+  if (answer.status != 200 && mine().differs) say_wrong("refused, but the table was dropped", answer);
+  if (answer.status >= 500 && !options_.faults) say_wrong("an answer that nobody expected", answer);
+  finish();
 }
 
 void Clients::change_table(const std::string& table, std::uint64_t which) {
@@ -483,9 +513,9 @@ void Clients::change_table(const std::string& table, std::uint64_t which) {
   const Json attributes{{{"AttributeName", "user"}, {"AttributeType", "S"}}};
   switch (which) {
     case 0:
-      request.change = [](ModelState& state) {
-        state.tables["extra"] =
-            std::make_shared<const ModelTable>(ModelTable{.name = "extra", .streamed = true});
+      request.change = [this](ModelState& state) {
+        state.tables["extra"] = std::make_shared<const ModelTable>(
+            ModelTable{.name = "extra", .streamed = true, .number = model_.next_number()});
       };
       call("CreateTable",
            {{"TableName", "extra"},
@@ -494,10 +524,10 @@ void Clients::change_table(const std::string& table, std::uint64_t which) {
             {"BillingMode", "PAY_PER_REQUEST"},
             {"StreamSpecification", {{"StreamEnabled", true}, {"StreamViewType", "NEW_AND_OLD_IMAGES"}}}});
       break;
-    case 1:
-      request.change = [](ModelState& state) { state.tables.erase("extra"); };
-      call("DeleteTable", {{"TableName", "extra"}});
-      break;
+    case 1: return drop_table("extra");
+    case 12:
+      if (options_.past) drop_table(pick(2) == 0 ? "old-carts" : "old-visits");
+      return;
     case 2:
       request.change = change([](ModelTable& edited) { edited.by_user = true; });
       call("UpdateTable", {{"TableName", table},
@@ -511,12 +541,18 @@ void Clients::change_table(const std::string& table, std::uint64_t which) {
       break;
     case 4:
     case 5:
-      request.change = change([](ModelTable& edited) { edited.expires = true; });
+      request.change = change([](ModelTable& edited) {
+        edited.expires = true;
+        edited.expiry_changed = unknown;
+      });
       call("UpdateTimeToLive", {{"TableName", table},
                                 {"TimeToLiveSpecification", {{"Enabled", true}, {"AttributeName", "ttl"}}}});
       break;
     case 6:
-      request.change = change([](ModelTable& edited) { edited.expires = false; });
+      request.change = change([](ModelTable& edited) {
+        edited.expires = false;
+        edited.expiry_changed = unknown;
+      });
       call("UpdateTimeToLive", {{"TableName", table},
                                 {"TimeToLiveSpecification", {{"Enabled", false}, {"AttributeName", "ttl"}}}});
       break;
@@ -543,7 +579,10 @@ void Clients::change_table(const std::string& table, std::uint64_t which) {
         mode = {engine::ExpiryMode::Kind::aws, 4'000, 14'000, 7};
         body = {{"mode", "aws"}, {"delay_seconds", {4, 14}}, {"seed", 7}};
       }
-      request.change = change([mode](ModelTable& edited) { edited.mode = mode; });
+      request.change = change([mode](ModelTable& edited) {
+        edited.mode = mode;
+        edited.expiry_changed = unknown;
+      });
       controls("PUT", "ttl/" + table, body);
       break;
     }
@@ -551,6 +590,7 @@ void Clients::change_table(const std::string& table, std::uint64_t which) {
   }
   const bool changes = request.change != nullptr;
   const Answer answer = run(std::move(request), asks);
+  if (answer.status == 200) model_.happened_by(table, now());
   if (changes && answer.status == 200 && !mine().changed && answer.type != "control")
     say_wrong("acknowledged, but no table was changed", answer);
   if (changes && answer.status != 200 && mine().differs)
@@ -565,7 +605,13 @@ void Clients::move_clock() {
   Json body;
   switch (pick(4)) {
     case 0: body = {{"to", "next-expiry"}, {"age_streams", true}}; break;
-    default: body = {{"seconds", pick(12)}};
+    // Where days pass the model of streams has no time of their own.
+    default: body = {{"seconds", pick(12)}, {"age_streams", options_.past}};
+  }
+  // So that there is something to go back to, and something to forget.
+  if (options_.past && pick(6) == 0) {
+    const std::uint64_t seconds = pick(4) == 0 ? 3600 * (1 + pick(100)) : 200 + pick(400);
+    body = {{"seconds", seconds}, {"age_streams", true}};
   }
   const Answer answer =
       run({.text = "advance " + body.dump()}, [&] { return control("POST", "clock/advance", body); });
@@ -578,7 +624,7 @@ void Clients::keep_or_restore() {
   const auto how = pick(8);
   if (how == 7) {
     Request request{.text = "reset"};
-    request.change = [](ModelState& state) { state.tables.clear(); };
+    request.change = [](ModelState& state) { state = {}; };
     const Answer answer = run(std::move(request), [&] { return control("POST", "reset", nullptr); });
     if (answer.status == 200) kept_.clear();
     if (answer.status != 200 && !options_.faults) say_wrong("no reset", answer);
@@ -605,7 +651,11 @@ void Clients::keep_or_restore() {
   } else {
     const Kept kept = kept_[pick(kept_.size())];
     Request request{.text = "restore " + kept.id};
-    request.change = [kept](ModelState& state) { state = kept.state; };
+    request.change = [kept](ModelState& state) {
+      state = kept.state;
+      for (const auto& [name, table] : kept.state.tables)
+        if (table->awaited) state.edit(name).may_be_removed = true;
+    };
     const Answer answer = run(std::move(request),
                               [&] { return control("POST", "snapshots/" + kept.id + "/restore", nullptr); });
     // It may have been dropped, or gone with a reset, meanwhile.
@@ -638,23 +688,31 @@ void Clients::make_tables() {
     body["AttributeDefinitions"] = attributes;
     body["KeySchema"] = keys;
     Request request{.text = "CreateTable " + body.dump()};
-    request.change = [table, sorted](ModelState& state) {
-      state.tables[table] = std::make_shared<const ModelTable>(
-          ModelTable{.name = table, .sorted = sorted, .by_user = true, .by_n = sorted, .streamed = true});
+    request.change = [this, table, sorted](ModelState& state) {
+      state.tables[table] = std::make_shared<const ModelTable>(ModelTable{.name = table,
+                                                                          .sorted = sorted,
+                                                                          .by_user = true,
+                                                                          .by_n = sorted,
+                                                                          .streamed = true,
+                                                                          .number = model_.next_number()});
     };
     const Answer answer = run(std::move(request), [&] { return ask("CreateTable", body); });
     if (answer.status >= 500 && !options_.faults) say_wrong("no table", answer);
     finish();
     Request ttl{.text = "UpdateTimeToLive " + table};
     ttl.change = [table](ModelState& state) {
-      if (state.find(table) != nullptr) state.edit(table).expires = true;
+      if (state.find(table) == nullptr) return;
+      state.edit(table).expires = true;
+      state.edit(table).expiry_changed = unknown;
     };
     static_cast<void>(run(std::move(ttl), [&] {
       return ask(
           "UpdateTimeToLive",
           {{"TableName", table}, {"TimeToLiveSpecification", {{"Enabled", true}, {"AttributeName", "ttl"}}}});
     }));
+    model_.happened_by(table, now());
     finish();
+    if (options_.past && pick(2) == 0) keep_past(table, true);
     deliver(table);
   }
 }
@@ -696,15 +754,32 @@ std::vector<Json> Clients::read_all(const std::string& operation, Json body, con
 }
 
 void Clients::check_all() {
+  const Answer listed = ask("ListTables", Json::object());
+  const auto is_listed = [&](const std::string& name) {
+    const auto all = listed.body.value("TableNames", std::set<std::string>());
+    return all.contains(name);
+  };
+  // Nothing is on its way any more.
+  ModelState settled = model_.state();
+  for (const auto& [name, table] : model_.state().tables) {
+    if (table->is_creating() && !(table->may_be_removed && !is_listed(name)))
+      wrong_("what a restore brings back is not all there: " + name);
+    if (table->may_be_removed && !is_listed(name)) {
+      settled.tables.erase(name);
+    } else if (table->awaited) {
+      settled.edit(name).awaited.reset();
+    }
+  }
+  model_.became(std::move(settled));
   std::set<std::string> names;
   for (const auto& [name, table] : model_.state().tables) names.insert(name);
-  const Answer listed = ask("ListTables", Json::object());
   if (listed.body.value("TableNames", std::set<std::string>()) != names)
     wrong_("other tables than there should be: " + listed.text);
   for (const auto& [name, table] : model_.state().tables) {
     check_table(name, *table);
     if (table->streamed) check_stream(name, *table);
   }
+  check_backups();
 }
 
 void Clients::check_table(const std::string& name, const ModelTable& table) {

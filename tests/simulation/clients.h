@@ -24,6 +24,8 @@ struct ClientOptions {
   bool whole_account = true;  // snapshots, restores, resets
   bool tables = true;         // that are made, changed and dropped
   bool faults = false;        // storage may fail
+  bool past = false;          // backups, recovery, restores of tables
+  engine::Instant recovery_lag_ms = 0;
 };
 
 class Clients {
@@ -43,6 +45,10 @@ class Clients {
   void make_tables();
   // One request of the thread's client, whichever the seed chooses.
   void act();
+  // Requests that make tables of a backup and of an instant, of those that there are.
+  void restore_some();
+  // Which backups there are after a crash, of those that there may be.
+  void look_at_backups();
   // The table's stream has a mapping to a function since it is there, so far as this client knows.
   [[nodiscard]] bool is_mapped(const std::string& table) const { return mapped_.contains(table); }
   // Everything that can be read is what the model has.
@@ -82,9 +88,25 @@ class Clients {
   void change_some_table();
   void change_table(const std::string& table, std::uint64_t which);
   void move_clock();
+  void use_past();
+  void switch_recovery();
+  void keep_past(const std::string& table, bool on);
+  [[nodiscard]] engine::Instant not_before() const;
+  void take_backup();
+  void drop_backup();
+  void restore_backup();
+  void restore_instant();
   void keep_or_restore();
 
   void deliver(const std::string& table);
+  void drop_table(const std::string& name);
+  // The request makes the table `target`, of what `candidates` says, like `source`.
+  void makes_table(Request& request, const std::string& target, std::shared_ptr<const ModelTable> source,
+                   std::function<Candidates(const ModelState&)> candidates);
+  void judge_restore(const Answer& answer, const std::string& target,
+                     const std::function<bool(const ModelState&, engine::Instant)>& refused_for_source);
+  std::vector<Json> list_backups();
+  void check_backups();
 
   void judge_write(const Answer& answer);
   [[nodiscard]] Request& mine();
@@ -106,6 +128,7 @@ class Clients {
   std::int64_t values_;
   int last_status_ = 0;
   std::vector<Kept> kept_;
+  int backups_ = 0;  // that it has named
   std::set<std::string> mapped_;
 };
 

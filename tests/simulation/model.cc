@@ -28,9 +28,14 @@ const Json* stored(const ModelTable& table, const std::string& key) {
 
 Json copy_of(const Json* item) { return item == nullptr ? Json() : *item; }
 
+bool same_recovery(const ModelTable& one, const ModelTable& other) {
+  return one.recovery.has_value() == other.recovery.has_value() &&
+         (!one.recovery || one.recovery->days == other.recovery->days);
+}
+
 bool same_settings(const ModelTable& one, const ModelTable& other) {
-  return one.by_user == other.by_user && one.by_n == other.by_n && one.streamed == other.streamed &&
-         one.expires == other.expires && one.mode == other.mode;
+  return same_recovery(one, other) && one.by_user == other.by_user && one.by_n == other.by_n &&
+         one.streamed == other.streamed && one.expires == other.expires && one.mode == other.mode;
 }
 
 bool same_items(const ModelTable& one, const ModelTable& other) {
@@ -38,6 +43,11 @@ bool same_items(const ModelTable& one, const ModelTable& other) {
                     [](const auto& item, const auto& same) {
                       return item.first == same.first && *item.second == *same.second;
                     });
+}
+
+bool same_backups(const ModelState& one, const ModelState& other) {
+  return std::equal(one.backups.begin(), one.backups.end(), other.backups.begin(), other.backups.end(),
+                    [](const auto& backup, const auto& same) { return backup.first == same.first; });
 }
 
 bool same(const ModelState& one, const ModelState& other) {
@@ -105,6 +115,36 @@ const Json* visible(const ModelTable& table, const std::string& key, engine::Ins
   return at && *at <= now ? nullptr : item;
 }
 
+bool ModelTable::is_creating() const {
+  return awaited && std::any_of(awaited->begin(), awaited->end(), [](const auto& of_key) {
+           return std::find(of_key.second.begin(), of_key.second.end(), nullptr) == of_key.second.end();
+         });
+}
+
+Candidates shown_then(const ModelTable& table, engine::Instant earliest, engine::Instant latest) {
+  Candidates candidates;
+  std::set<std::string> over;  // what came before is of no interest
+  const auto add = [&](const std::string& key, const std::shared_ptr<const Json>& item) {
+    std::vector<std::shared_ptr<const Json>>& of_key = candidates[key];
+    const auto due = item == nullptr ? std::nullopt : due_of(*item);
+    const auto fired = item == nullptr ? std::nullopt : fires(table, *item);
+    // By TTL as it is now, or, where that was otherwise at the time, as it was or not at all.
+    const bool certain = table.expiry_changed < earliest;
+    const bool gone = fired && *fired <= latest;
+    const bool there = certain ? !fired || *fired > earliest : true;
+    if (there) of_key.push_back(item);
+    if (gone || (!certain && due && *due <= latest)) of_key.push_back(nullptr);
+  };
+  for (auto version = table.versions.rbegin(); version != table.versions.rend(); ++version) {
+    if (version->earliest > latest || over.contains(version->key)) continue;
+    add(version->key, version->item);
+    if (version->certain && version->latest <= earliest) over.insert(version->key);
+  }
+  for (auto& [key, of_key] : candidates)
+    if (!over.contains(key)) of_key.push_back(nullptr);
+  return candidates;
+}
+
 // --- requests
 
 Request& Model::begin(int thread, Request request, engine::Instant now) {
@@ -168,16 +208,35 @@ void Model::reached(std::string_view place, int thread) {
     if (!commit_.empty()) apply(std::exchange(commit_, {}), thread);
   } else if (place == "snapshot taken") {
     snapshots_[thread] = state();
+  } else if (place == "point taken") {
+    const auto request = requests_.find(thread);
+    if (request != requests_.end() && request->second.backup != nullptr)
+      request->second.backup->table = state().tables.at(request->second.backup_of);
   } else if (place == "table made" || place == "table changed" || place == "table dropped" ||
-             place == "account replaced") {
+             place == "account replaced" || place == "backup kept" || place == "backup erased") {
     const auto request = requests_.find(thread);
     if (request == requests_.end() || !request->second.change || request->second.changed) return;
     request->second.changed = true;
     ModelState next = state();
     request->second.change(next);
-    request->second.differs = !same(next, state());
+    request->second.differs = !same(next, state()) || !same_backups(next, state());
     became(std::move(next));
   }
+}
+
+void Model::happened_by(const std::string& name, engine::Instant now) {
+  const ModelTable* const table = state().find(name);
+  if (table == nullptr) return;
+  const bool changed = table->expiry_changed == unknown;
+  const bool kept = table->recovery && table->recovery->since_latest == unknown;
+  const bool given_up = table->recovery && table->recovery->given_up == unknown;
+  if (!changed && !kept && !given_up) return;
+  ModelState next = state();
+  ModelTable& edited = next.edit(name);
+  if (changed) edited.expiry_changed = now;
+  if (kept) edited.recovery->since_latest = now;
+  if (given_up) edited.recovery->given_up = now;
+  became(std::move(next));
 }
 
 void Model::note(const std::string& table, const ModelRecord& record) {
@@ -240,6 +299,19 @@ std::vector<Model::Told> Model::taken_in(const std::vector<Request*>& order, con
   return rest;
 }
 
+// Whether a restore brings this item. What had come before a crash comes once more, and is the same.
+bool Model::is_awaited(ModelState& state, const Told& change) {
+  const ModelTable* const table = state.find(change.table);
+  if (table == nullptr || !table->awaited) return false;
+  if (change.old_image == change.new_image) return true;
+  const auto awaited = table->awaited->find(change.key);
+  if (awaited == table->awaited->end() || !change.old_image.is_null()) return false;
+  const auto is_it = [&](const auto& item) { return item != nullptr && *item == change.new_image; };
+  if (std::none_of(awaited->second.begin(), awaited->second.end(), is_it)) return false;
+  state.edit(change.table).awaited->erase(change.key);
+  return true;
+}
+
 // A commit is of one request, or, where several share a write to the disk, of some.
 void Model::apply(const std::vector<Told>& commit, int writer) {
   ModelState next = state();
@@ -260,11 +332,15 @@ void Model::apply(const std::vector<Told>& commit, int writer) {
     rest = taken_in(turned, commit, taken);
   } while (std::any_of(rest.begin(), rest.end(), [](const Told& change) { return !change.by_service; }) &&
            std::next_permutation(turns.begin(), turns.end()));
-  for (ItemIntent* const intent : taken) intent->told = true;
+  for (ItemIntent* const intent : taken) {
+    intent->told = true;
+    if (const ModelTable* const table = next.find(intent->table); table != nullptr && table->is_creating())
+      wrong_("written to while it was being made: " + intent->table + " " + intent->key);
+  }
   for (const Told& change : rest) {
     if (change.by_service) {
       by_service(next, change);
-    } else {
+    } else if (!is_awaited(next, change)) {
       wrong_("nobody has asked for this change: " + change.table + " " + change.key + " " +
              change.old_image.dump() + " -> " + change.new_image.dump());
     }
@@ -285,10 +361,12 @@ void Model::apply(const std::vector<Told>& commit, int writer) {
                              change.at};
     note(change.table, record);
     if (table.streamed) table.records.push_back(record);
-    if (change.new_image.is_null()) {
+    const auto item = change.new_image.is_null() ? nullptr : std::make_shared<const Json>(change.new_image);
+    table.versions.push_back({change.key, change.at, change.at, item});
+    if (item == nullptr) {
       table.items.erase(change.key);
     } else {
-      table.items[change.key] = std::make_shared<const Json>(change.new_image);
+      table.items[change.key] = item;
     }
   }
   became(std::move(next));
@@ -304,6 +382,68 @@ void Model::begin_life() {
   writer_.reset();
   commit_.clear();
   keeps_all_ = true;
+  versions_before_.clear();
+  for (const auto& [name, table] : state().tables) versions_before_[table->number] = table->versions.size();
+}
+
+void Model::carry_over(const ModelState& before, ModelState& found, engine::Instant now, MayLose may_lose) {
+  bool in_doubt = may_lose.commits || may_lose.time;
+  ModelState made = before;  // by whom nobody knows whether it was
+  for (const Request& request : in_doubt_) {
+    if (!request.change || request.changed) continue;
+    in_doubt = true;
+    const ModelState others = made;
+    request.change(made);
+    made.tables.insert(others.tables.begin(), others.tables.end());
+  }
+  for (const auto& [name, ignored] : ModelState(found).tables) {
+    ModelTable& table = found.edit(name);
+    const ModelTable* was = before.find(name);
+    if (was == nullptr) {
+      for (auto state = states_.rbegin(); was == nullptr && state != states_.rend(); ++state)
+        was = state->find(name);  // it was dropped, or just made
+    }
+    if (was == nullptr) was = made.find(name);
+    if (was == nullptr) {
+      table.number = next_number();
+      continue;
+    }
+    table.number = was->number;
+    table.versions = was->versions;
+    engine::Instant after = 0;
+    for (const ModelVersion& version : table.versions) after = std::max(after, version.earliest);
+    if (may_lose.commits || may_lose.time) {
+      const auto first = versions_before_.find(table.number);
+      const bool all = may_lose.time || first == versions_before_.end();
+      for (std::size_t v = all ? 0 : first->second; v < table.versions.size(); ++v)
+        table.versions[v].certain = false;
+    }
+    table.expiry_changed = in_doubt ? now : was->expiry_changed;
+    if (table.recovery) {
+      const bool known = was->recovery && !in_doubt;
+      table.recovery->since_earliest = known ? was->recovery->since_earliest : 0;
+      table.recovery->since_latest = known ? was->recovery->since_latest : may_lose.time ? unknown : now;
+      table.recovery->given_up = known ? was->recovery->given_up : 0;
+    }
+    table.awaited = was->awaited;
+    table.may_be_removed = was->may_be_removed || table.awaited.has_value();
+    for (const auto& [key, item] : table.items) {
+      if (const Json* const old = stored(*was, key); old != nullptr && *old == *item) continue;
+      table.versions.push_back({key, after, std::max(after, now), item});
+      if (table.awaited) table.awaited->erase(key);
+    }
+    for (const auto& [key, item] : was->items)
+      if (!table.items.contains(key)) table.versions.push_back({key, after, std::max(after, now), nullptr});
+  }
+  found.backups = before.backups;
+  doubtful_backups_.clear();
+  for (const auto& [name, backup] : made.backups)
+    if (!before.backups.contains(name)) doubtful_backups_[name] = backup;
+  for (const auto& [name, backup] : before.backups)
+    if (may_lose.commits || !made.backups.contains(name)) doubtful_backups_[name] = backup;
+  if (!may_lose.commits) return;
+  for (const ModelState& state : states_)
+    doubtful_backups_.insert(state.backups.begin(), state.backups.end());
 }
 
 // Each item's records are those of before, and one more if it is another item now.
@@ -351,6 +491,7 @@ bool Model::follows(std::size_t state, const ModelState& found, engine::Instant 
     const ModelTable* const other = found.find(name);
     if (other == nullptr) {
       // Just made, or not yet.
+      if (table->may_be_creating()) continue;  // what it was made of is gone
       if (table->items.empty() &&
           was_near(state, name, [](const ModelTable* near) { return near == nullptr; }))
         continue;
@@ -374,6 +515,15 @@ bool Model::follows(std::size_t state, const ModelState& found, engine::Instant 
     };
     if (before.find(name) == nullptr && !was_near(state, name, is_it)) return false;  // not yet gone
   }
+  const auto is_brought_back = [&](const auto& difference) {
+    const ModelTable& table = *before.find(difference.first);
+    const Json* const item = stored(*found.find(difference.first), difference.second);
+    if (!table.awaited || item == nullptr) return false;
+    const auto awaited = table.awaited->find(difference.second);
+    return awaited != table.awaited->end() &&
+           std::any_of(awaited->second.begin(), awaited->second.end(),
+                       [&](const auto& one) { return one != nullptr && *one == *item; });
+  };
   const auto is_removed_by_service = [&](const auto& difference) {
     const ModelTable& table = *before.find(difference.first);
     const Json* const item = stored(table, difference.second);
@@ -403,7 +553,7 @@ bool Model::follows(std::size_t state, const ModelState& found, engine::Instant 
     return !request.together || std::all_of(intents.begin(), intents.end(), is_found);
   };
   return std::all_of(differences.begin(), differences.end(), [&](const auto& difference) {
-    return is_removed_by_service(difference) ||
+    return is_removed_by_service(difference) || is_brought_back(difference) ||
            std::any_of(in_doubt_.begin(), in_doubt_.end(),
                        [&](const Request& request) { return explains_whole(request, difference); });
   });
@@ -429,7 +579,7 @@ std::string Model::differences_of(const ModelState& before, const ModelState& fo
   return text;
 }
 
-void Model::recovered(ModelState found, engine::Instant now, bool may_lose_commits) {
+void Model::recovered(ModelState found, engine::Instant now, MayLose may_lose) {
   for (auto& [thread, request] : requests_) in_doubt_.push_back(request);
   for (std::size_t state = states_.size(); state-- > 0;) {
     if (follows(state, found, now)) {
@@ -442,16 +592,17 @@ void Model::recovered(ModelState found, engine::Instant now, bool may_lose_commi
           if (std::find(known.begin(), known.end(), printed) == known.end()) note(name, record);
         }
       }
+      carry_over(states_[state], found, now, may_lose);
       became(std::move(found));
       return begin_life();
     }
-    if (!may_lose_commits) break;
+    if (!may_lose.commits) break;
   }
   std::string nearest;
   for (auto state = states_.rbegin(); state != states_.rend(); ++state) {
     std::string text = differences_of(*state, found);
     if (nearest.empty() || text.size() < nearest.size()) nearest = std::move(text);
-    if (!may_lose_commits) break;
+    if (!may_lose.commits) break;
   }
   wrong_("what was opened again is not what was written" + nearest);
 }

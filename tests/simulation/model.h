@@ -32,6 +32,25 @@ struct ModelRecord {
   friend bool operator==(const ModelRecord&, const ModelRecord&) = default;
 };
 
+// What an item became by a commit. Which instant that was, and where a crash may have taken it back whether
+// it was, is known in bounds.
+struct ModelVersion {
+  std::string key;
+  engine::Instant earliest = 0, latest = 0;
+  std::shared_ptr<const Json> item;  // nullptr: none
+  bool certain = true;
+};
+
+// Since when a table can be gone back to, within bounds as well.
+struct ModelRecovery {
+  engine::Instant since_earliest = 0, since_latest = 0;
+  engine::Instant given_up = 0;  // at the latest, for a shorter period than this
+  std::int64_t days = 35;
+};
+
+// What a restore may bring back, by key: one of these each, nullptr being none.
+using Candidates = std::map<std::string, std::vector<std::shared_ptr<const Json>>>;
+
 struct ModelTable {
   std::string name;
   bool sorted = false;   // has the sort key "at"
@@ -42,10 +61,35 @@ struct ModelTable {
   engine::ExpiryMode mode;
   std::map<std::string, std::shared_ptr<const Json>> items;  // by key
   std::vector<ModelRecord> records;                          // of the enabled stream
+
+  std::uint64_t number = 0;            // no other table has it, whatever it is called
+  std::vector<ModelVersion> versions;  // all that its items ever were, in order
+  engine::Instant expiry_changed = 0;  // the latest that TTL or its mode was
+  std::optional<ModelRecovery> recovery;
+  // It is being made of these, or was once: those that are not there yet. Until the last one is, nobody reads
+  // or writes it, and then perhaps.
+  std::optional<Candidates> awaited;
+  // A crash or a restore came between, and what it is made of may be gone: then it is removed.
+  bool may_be_removed = false;
+
+  [[nodiscard]] bool may_be_creating() const { return awaited.has_value(); }
+  [[nodiscard]] bool is_creating() const;  // something has to come yet
+};
+
+// Not yet: a bound of what happens while a request is under way.
+inline constexpr engine::Instant unknown = engine::last_instant;
+
+// A backup, by its name in ModelState: none of the clients' gives one twice.
+struct ModelBackup {
+  std::shared_ptr<const ModelTable> table;         // as it was
+  engine::Instant earliest = 0, latest = unknown;  // when
+  bool system = false;
+  std::string arn;  // empty: not known
 };
 
 struct ModelState {
   std::map<std::string, std::shared_ptr<const ModelTable>> tables;
+  std::map<std::string, std::shared_ptr<ModelBackup>> backups;
 
   [[nodiscard]] const ModelTable* find(const std::string& table) const;
   ModelTable& edit(const std::string& table);  // a copy of its own
@@ -63,6 +107,9 @@ std::vector<const ModelRecord*> readable(const std::vector<ModelRecord>& records
 // As somebody sees it at that time; nullptr: there is none.
 const Json* visible(const ModelTable& table, const std::string& key, engine::Instant now);
 
+// What a table showed of each key at the end of some instant from `earliest` to `latest`.
+Candidates shown_then(const ModelTable& table, engine::Instant earliest, engine::Instant latest);
+
 // What a request wants of an item.
 struct ItemIntent {
   struct Effect {
@@ -79,10 +126,12 @@ struct Request {
   std::string text;
   std::vector<ItemIntent> intents;
   bool together = true;                     // all of them or none; else each for itself
-  std::function<void(ModelState&)> change;  // of tables
-  bool changed = false;                     // it was stored,
-  bool differs = false;                     // and is not what was there
-  std::size_t begin = 0;                    // the first state that it may have seen
+  std::function<void(ModelState&)> change;  // of tables, or backups
+  std::shared_ptr<ModelBackup> backup;      // that it takes, of this table: as it is when it does
+  std::string backup_of;
+  bool changed = false;   // it was stored,
+  bool differs = false;   // and is not what was there
+  std::size_t begin = 0;  // the first state that it may have seen
   engine::Instant begin_now = 0;
 };
 
@@ -106,6 +155,8 @@ class Model {
   // --- of what happens
   void told(const engine::Change& change, int thread);
   void reached(std::string_view place, int thread);
+  // What was unknown of the table's times was not later than that.
+  void happened_by(const std::string& table, engine::Instant now);
   void became(ModelState state) { states_.push_back(std::move(state)); }
 
   // --- of crashes
@@ -113,12 +164,21 @@ class Model {
   void begin_life();
   // What a database holds that was opened again. It must be the last state, and perhaps one commit of what
   // was in doubt; or, where commits may be lost, an earlier one. Then it is the state.
-  void recovered(ModelState found, engine::Instant now, bool may_lose_commits);
+  struct MayLose {
+    bool commits = false;  // the latest, whole ones
+    bool time = false;     // the clock was moved, and is not any more
+  };
+  void recovered(ModelState found, engine::Instant now, MayLose may_lose);
 
   [[nodiscard]] const ModelState& state() const { return states_.back(); }
   // All changes that there ever were of the table, by item, as print_record has them.
   using History = std::map<std::string, std::vector<std::string>>;
   [[nodiscard]] const History& history(const std::string& table) { return histories_[table]; }
+  std::uint64_t next_number() { return ++last_number_; }  // ModelTable's
+  // Backups of which nobody knows, after a crash, whether they are there.
+  [[nodiscard]] const std::map<std::string, std::shared_ptr<ModelBackup>>& doubtful_backups() const {
+    return doubtful_backups_;
+  }
   [[nodiscard]] const std::optional<ModelState>& snapshot_of(int thread) { return snapshots_[thread]; }
 
  private:
@@ -139,6 +199,9 @@ class Model {
                               const std::function<bool(const ModelTable*)>& right) const;
   [[nodiscard]] bool follows(std::size_t state, const ModelState& found, engine::Instant now) const;
   void by_service(ModelState& state, const Told& change);
+  static bool is_awaited(ModelState& state, const Told& change);
+  // What a database does not say of what was found: since when, and what it was before.
+  void carry_over(const ModelState& before, ModelState& found, engine::Instant now, MayLose may_lose);
   void note(const std::string& table, const ModelRecord& record);
   static std::string differences_of(const ModelState& before, const ModelState& found);
   // Whether the request wants this change of the item; nullptr: none.
@@ -157,6 +220,9 @@ class Model {
   std::optional<int> writer_;
   std::vector<Told> commit_;
   std::map<std::string, History> histories_;  // by table
+  std::uint64_t last_number_ = 0;
+  std::map<std::uint64_t, std::size_t> versions_before_;  // this life, by table's number
+  std::map<std::string, std::shared_ptr<ModelBackup>> doubtful_backups_;
 };
 
 }  // namespace mayfly::testing

@@ -9,6 +9,7 @@
 #include <random>
 #include <utility>
 
+#include "compat/backups/backups.h"
 #include "compat/emulator.h"
 #include "compat/kinesis/destinations.h"
 #include "compat/triggers/triggers.h"
@@ -55,6 +56,7 @@ ModelState stored_state(engine::Database& database) {
     table.by_n = description->find_index("by_n") != nullptr;
     table.streamed = description->stream.has_value();
     table.expires = description->ttl.has_value();
+    if (description->recovery) table.recovery = ModelRecovery{.days = description->recovery->days};
     table.name = description->name;
     table.mode = description->expiry;
     const std::string prefix = engine::item_key(live->id(), 0, {});
@@ -156,7 +158,12 @@ class Simulation {
             seed_of(2), switches_one_in(), [this](std::string_view place) { reached(place); },
             [this] { give_up(); }) {
     const ClientOptions client_options{
-        .whole_account = random_() % 2 == 0, .tables = random_() % 4 != 0, .faults = on_disk()};
+        .whole_account = random_() % 2 == 0,
+        .tables = random_() % 4 != 0,
+        .faults = on_disk(),
+        .past = random_() % 3 != 0,
+        .recovery_lag_ms = random_() % 2 == 0 ? 0 : compat::backups::recovery_lag_ms};
+    exact_recovery_ = client_options.recovery_lag_ms == 0;
     streams_stay_ = !client_options.whole_account && !client_options.tables;
     clock_goes_on_ = !client_options.whole_account;
     for (int i = 0; i < options_.clients; ++i)
@@ -217,8 +224,12 @@ class Simulation {
     std::_Exit(1);
   }
 
+  // How far the account's clock is ahead.
+  [[nodiscard]] engine::Instant ahead() const { return emulator_->database().now(account) - clock_->now(); }
+
   void close() {
     subscription_ = {};
+    if (emulator_) ahead_ = ahead();
     emulator_.reset();
     receivers_->forget_calls();
   }
@@ -245,6 +256,8 @@ class Simulation {
                       .report = [this](std::string_view text) { outcome_.trace.emplace_back(text); },
                       .make_scheduler = [this](std::size_t) { return scheduler_; },
                       .env = env_.get()},
+         .exact_recovery = exact_recovery_,
+         .restored_at_once_max = random_() % 2 == 0 ? 1 + random_() % 3 : 1000,
          .triggers = {.invoker = receivers_,
                       .functions = {{"carts", {url("http://function/carts")}},
                                     {"visits", {url("http://function/visits")}}}},
@@ -256,7 +269,12 @@ class Simulation {
       if (may_lose_commits_) client->forget_snapshots();
     }
     engine::Database& database = emulator_->database();
-    if (life_ > 0) model_.recovered(stored_state(database), database.now(account), may_lose_commits_);
+    if (life_ > 0) {
+      // Where it was moved, and that could not be stored, instants come once more.
+      model_.recovered(stored_state(database), database.now(account),
+                       {.commits = may_lose_commits_, .time = ahead() < ahead_});
+      if (outcome_.wrong.empty()) clients_.front()->look_at_backups();
+    }
     subscription_ = database.subscribe(
         [this](const engine::Change& change) { model_.told(change, Interleaver::self()); });
     if (life_ > 0 && outcome_.wrong.empty()) {
@@ -333,6 +351,7 @@ class Simulation {
   void check() {
     check_now();
     if (!outcome_.wrong.empty()) return;
+    clients_.front()->restore_some();
     clock_->move(60'000);
     check_now();
   }
@@ -399,6 +418,8 @@ class Simulation {
   engine::ChangeFeed::Subscription subscription_;
   int life_ = 0;
   bool may_lose_commits_ = false;
+  bool exact_recovery_ = false;
+  engine::Instant ahead_ = 0;
   bool streams_stay_ = false;   // from the first life on
   bool clock_goes_on_ = false;  // nobody takes the account back
   bool mappings_stay_ = true;
