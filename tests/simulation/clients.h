@@ -26,6 +26,7 @@ struct ClientOptions {
   bool faults = false;        // storage may fail
   bool past = false;          // backups, recovery, restores of tables
   engine::Instant recovery_lag_ms = 0;
+  bool stale_reads = false;
 };
 
 class Clients {
@@ -45,6 +46,8 @@ class Clients {
   void make_tables();
   // One request of the thread's client, whichever the seed chooses.
   void act();
+  // From now on reads see all, or may overlook so many commits of a table.
+  void overlook(std::uint64_t writes);
   // Requests that make tables of a backup and of an instant, of those that there are.
   void restore_some();
   // Which backups there are after a crash, of those that there may be.
@@ -88,6 +91,7 @@ class Clients {
   void change_some_table();
   void change_table(const std::string& table, std::uint64_t which);
   void move_clock();
+  void lag_behind();
   void use_past();
   void switch_recovery();
   void keep_past(const std::string& table, bool on);

@@ -154,19 +154,61 @@ Request& Model::begin(int thread, Request request, engine::Instant now) {
   return requests_[thread] = std::move(request);
 }
 
+std::vector<engine::Instant> Model::instants_of(const ModelState& state, const Request& request,
+                                                engine::Instant now) {
+  // A restore that took the clock back since the request began may have taken it anywhere.
+  const engine::Instant first = request.begin_now <= now ? request.begin_now : 0;
+  const engine::Instant last = std::max(request.begin_now, now);
+  std::set<engine::Instant> instants{first, request.begin_now, now};
+  for (const auto& [name, table] : state.tables)
+    for (const auto& [key, item] : table->items)
+      if (const auto at = fires(*table, *item); at && *at > first && *at < last) instants.insert(*at);
+  return {instants.begin(), instants.end()};
+}
+
 bool Model::ever(const Request& request, engine::Instant now,
                  const std::function<bool(const ModelState&, engine::Instant)>& right) const {
   for (std::size_t i = request.begin - forgotten_; i < states_.size(); ++i) {
-    const ModelState& state = states_[i];
-    // A restore that took the clock back since the request began may have taken it anywhere.
-    const engine::Instant first = request.begin_now <= now ? request.begin_now : 0;
-    const engine::Instant last = std::max(request.begin_now, now);
-    std::set<engine::Instant> instants{first, request.begin_now, now};
-    for (const auto& [name, table] : state.tables)
-      for (const auto& [key, item] : table->items)
-        if (const auto at = fires(*table, *item); at && *at > first && *at < last) instants.insert(*at);
-    if (std::any_of(instants.begin(), instants.end(), [&](engine::Instant at) { return right(state, at); }))
+    const std::vector<engine::Instant> instants = instants_of(states_[i], request, now);
+    if (std::any_of(instants.begin(), instants.end(),
+                    [&](engine::Instant at) { return right(states_[i], at); }))
       return true;
+  }
+  return false;
+}
+
+std::size_t Model::oldest_seen(const std::string& copy) const {
+  const auto seen = seen_.find(copy);
+  return seen == seen_.end() ? seen_by_all_ : std::max(seen->second, seen_by_all_);
+}
+
+bool Model::ever_of_late(const Request& request, engine::Instant now, const std::string& name,
+                         const std::string& copy, std::size_t first,
+                         const std::function<bool(const ModelState&, engine::Instant)>& right) {
+  const ModelTable* const present = states_[request.begin - forgotten_].find(name);
+  std::size_t oldest = request.begin;
+  std::uint64_t overlooked = 0;
+  while (present != nullptr && oldest > std::max(first, forgotten_)) {
+    const ModelTable* const before = states_[oldest - 1 - forgotten_].find(name);
+    if (before == nullptr || before->number != present->number) break;
+    const ModelTable* const after = states_[oldest - forgotten_].find(name);
+    if (before->versions.size() != after->versions.size() && ++overlooked > overlooked_max_) break;
+    --oldest;
+  }
+  for (std::size_t i = oldest; i < forgotten_ + states_.size(); ++i) {
+    ModelState state = states_[i - forgotten_];
+    if (i < request.begin) {  // its items, by what the table is like now
+      ModelTable& table = state.edit(name);
+      table.expires = present->expires;
+      table.mode = present->mode;
+      table.awaited = present->awaited;
+    }
+    const std::vector<engine::Instant> instants = instants_of(state, request, now);
+    if (std::none_of(instants.begin(), instants.end(), [&](engine::Instant at) { return right(state, at); }))
+      continue;
+    std::size_t& seen = seen_[copy];
+    seen = std::max(seen, i);
+    return true;
   }
   return false;
 }
@@ -177,6 +219,8 @@ void Model::end(int thread, Ended how) {
   if (keeps_all_) return;
   std::size_t oldest = forgotten_ + states_.size() - 1;
   for (const auto& [other, request] : requests_) oldest = std::min(oldest, request.begin);
+  constexpr std::size_t kept = 50;  // of those that reads may be behind
+  oldest = std::max(forgotten_, oldest - std::min(oldest, kept));
   states_.erase(states_.begin(), states_.begin() + static_cast<std::ptrdiff_t>(oldest - forgotten_));
   forgotten_ = oldest;
 }
@@ -221,6 +265,7 @@ void Model::reached(std::string_view place, int thread) {
     request->second.change(next);
     request->second.differs = !same(next, state()) || !same_backups(next, state());
     became(std::move(next));
+    if (place == "account replaced") seen_by_all_ = forgotten_ + states_.size() - 1;
   }
 }
 
@@ -382,6 +427,9 @@ void Model::begin_life() {
   writer_.reset();
   commit_.clear();
   keeps_all_ = true;
+  overlooked_max_ = 0;
+  seen_.clear();
+  seen_by_all_ = 0;
   versions_before_.clear();
   for (const auto& [name, table] : state().tables) versions_before_[table->number] = table->versions.size();
 }

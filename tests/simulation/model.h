@@ -148,6 +148,19 @@ class Model {
                           const std::function<bool(const ModelState&, engine::Instant)>& right) const;
   enum class Ended : std::uint8_t { answered, in_doubt };  // the answer was a failure: perhaps it was done
   void end(int thread, Ended how);
+
+  // --- of reads that may see an older state. At most so many commits of a table are overlooked; 0: none.
+  void may_overlook(std::uint64_t writes) { overlooked_max_ = writes; }
+  [[nodiscard]] std::uint64_t overlooked_max() const { return overlooked_max_; }
+  // The oldest state that a read of the copy (a table's, or an index's) may see that begins now.
+  [[nodiscard]] std::size_t oldest_seen(const std::string& copy) const;
+  // As ever(), of states since `first` that are no older than may be overlooked, too. What right says so of
+  // first is what readers of the copy see from now on, or more.
+  [[nodiscard]] bool ever_of_late(const Request& request, engine::Instant now, const std::string& table,
+                                  const std::string& copy, std::size_t first,
+                                  const std::function<bool(const ModelState&, engine::Instant)>& right);
+  // Nobody sees any more what was before the request began.
+  void all_is_seen(const Request& request) { seen_by_all_ = std::max(seen_by_all_, request.begin); }
   [[nodiscard]] Request& request(int thread) { return requests_.at(thread); }
   // A commit has been written and was not told yet.
   [[nodiscard]] bool half_told() const { return writer_.has_value(); }
@@ -195,6 +208,9 @@ class Model {
   std::vector<Told> taken_in(const std::vector<Request*>& order, const std::vector<Told>& commit,
                              std::vector<ItemIntent*>& taken) const;
   static bool records_follow(const ModelTable& before, const ModelTable& found, engine::Instant now);
+  // When somebody may have looked at the state while the request was under way.
+  static std::vector<engine::Instant> instants_of(const ModelState& state, const Request& request,
+                                                  engine::Instant now);
   [[nodiscard]] bool was_near(std::size_t state, const std::string& name,
                               const std::function<bool(const ModelTable*)>& right) const;
   [[nodiscard]] bool follows(std::size_t state, const ModelState& found, engine::Instant now) const;
@@ -221,6 +237,9 @@ class Model {
   std::vector<Told> commit_;
   std::map<std::string, History> histories_;  // by table
   std::uint64_t last_number_ = 0;
+  std::uint64_t overlooked_max_ = 0;
+  std::map<std::string, std::size_t> seen_;  // by copy: of reads that were answered
+  std::size_t seen_by_all_ = 0;
   std::map<std::uint64_t, std::size_t> versions_before_;  // this life, by table's number
   std::map<std::string, std::shared_ptr<ModelBackup>> doubtful_backups_;
 };

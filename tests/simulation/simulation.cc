@@ -162,7 +162,8 @@ class Simulation {
         .tables = random_() % 4 != 0,
         .faults = on_disk(),
         .past = random_() % 3 != 0,
-        .recovery_lag_ms = random_() % 2 == 0 ? 0 : compat::backups::recovery_lag_ms};
+        .recovery_lag_ms = random_() % 2 == 0 ? 0 : compat::backups::recovery_lag_ms,
+        .stale_reads = random_() % 2 == 0};
     exact_recovery_ = client_options.recovery_lag_ms == 0;
     streams_stay_ = !client_options.whole_account && !client_options.tables;
     clock_goes_on_ = !client_options.whole_account;
