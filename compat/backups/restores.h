@@ -4,8 +4,9 @@
 //
 // A table is there, CREATING, as soon as its restore begins, and says in its description where it comes from
 // (RestoreOrigin). Its items are written in key order; up to `at_once_max` of them before start() returns,
-// the rest in steps on a scheduler of its own, none of which does more than that. When all are there the description says so and the table is
-// ACTIVE. Until then nobody reads or writes it (tables/lookup.h), and its backup is in use.
+// the rest in steps on a scheduler of its own, none of which does more than that. When all are there the
+// description says so and the table is ACTIVE. Until then nobody reads or writes it (tables/lookup.h), and
+// its backup is in use.
 //
 // What a server's end cuts off goes on at the next start, and what a snapshot of an account cut through goes
 // on when the snapshot is restored: the items are written again from the first, which makes the same of
