@@ -3,6 +3,9 @@
 //   const Outcome outcome = simulate(42, {});
 //   if (!outcome.wrong.empty()) std::cout << outcome.wrong;   // simulate(42, {}) says the same again
 //
+// Not part of it are exports, imports, bulk puts and their buckets, and global tables: tests/compat has tests
+// of each beside restores, resets and the server's end.
+//
 // One thread runs at a time; the seed says which, what clients ask, when time passes. What does not follow
 // the seed: addresses in memory (nothing is ordered by them).
 #pragma once
