@@ -313,9 +313,10 @@ TEST_CASE("commands ask a running server, and say its refusals") {
 
 TEST_CASE("jobs are shown with a bar, until they are over if that is asked for") {
   Process server({"serve", "--port", "0"});
-  const std::string url = url_of(server.port());
+  const std::uint16_t port = server.port();
+  const std::string url = url_of(port);
   CHECK(printed({"jobs", "--url", url}).empty());
-  execute(server.port(), "ImportTable",
+  execute(port, "ImportTable",
           R"({"S3BucketSource":{"S3Bucket":"nobodys"},"InputFormat":"CSV","TableCreationParameters":{)"
           R"("TableName":"ghost","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
           R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"}})");
