@@ -667,7 +667,8 @@ void Clients::keep_or_restore() {
     const Answer answer = run({.text = "snapshot"}, [&] { return control("POST", "snapshots", nullptr); });
     if (answer.status == 200) {
       if (const auto& state = model_.snapshot_of(Interleaver::self())) {
-        kept_.push_back({answer.body.at("id").get<std::string>(), *state});
+        if (model_.backups_stood_still(mine()))
+          kept_.push_back({answer.body.at("id").get<std::string>(), *state});
       } else {
         say_wrong("no snapshot was taken", answer);
       }

@@ -269,6 +269,17 @@ void Model::reached(std::string_view place, int thread) {
   }
 }
 
+bool Model::backups_stood_still(const Request& request) const {
+  const bool under_way = std::any_of(requests_.begin(), requests_.end(), [](const auto& one) {
+    const std::string& text = one.second.text;
+    return text.starts_with("CreateBackup") || text.starts_with("DeleteBackup") ||
+           text.starts_with("DeleteTable");
+  });
+  return !under_way &&
+         std::all_of(states_.begin() + static_cast<std::ptrdiff_t>(request.begin - forgotten_), states_.end(),
+                     [&](const ModelState& other) { return same_backups(other, state()); });
+}
+
 void Model::happened_by(const std::string& name, engine::Instant now) {
   const ModelTable* const table = state().find(name);
   if (table == nullptr) return;

@@ -168,6 +168,9 @@ class Model {
   // --- of what happens
   void told(const engine::Change& change, int thread);
   void reached(std::string_view place, int thread);
+  // Nobody has changed which backups there are since the request began, or is about to: a snapshot has those
+  // that there were when it was written, which is a little before we hear of it.
+  [[nodiscard]] bool backups_stood_still(const Request& request) const;
   // What was unknown of the table's times was not later than that.
   void happened_by(const std::string& table, engine::Instant now);
   void became(ModelState state) { states_.push_back(std::move(state)); }
