@@ -63,10 +63,14 @@ void Account::keep_images(ImageKeeper keeper) {
   image_keeper_ = keeper;
 }
 
-std::string Account::bytes() const {
-  std::string bytes = bytes_of(clock_.anchor());
+std::string Account::bytes() const { return bytes_at(clock_.anchor(), std::nullopt); }
+
+std::string Account::bytes_at(const AccountClock::Anchor& anchor, std::optional<Instant> jumped_from) const {
+  std::string bytes = bytes_of(anchor);
   const Lock lock(mutex_);
-  stream_time_.append_to(bytes);
+  StreamTime stream_time = stream_time_;
+  if (jumped_from) stream_time.jump(*jumped_from, anchor.here);
+  stream_time.append_to(bytes);
   return bytes;
 }
 
@@ -151,6 +155,14 @@ void Accounts::save(const Account& account) {
   if (!storage_.durable()) return;
   Batch batch;
   stage(batch, account);
+  storage_.write(batch);
+}
+
+void Accounts::save(const Account& account, ClockSetting setting, Instant now,
+                    std::optional<Instant> jumped_from) {
+  if (!storage_.durable()) return;
+  Batch batch;
+  batch.put(account_key(account.id()), account.bytes_at({setting, host_.now(), now}, jumped_from));
   storage_.write(batch);
 }
 

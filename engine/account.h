@@ -109,6 +109,9 @@ class Account {
 
   // What storage and snapshots keep of an account.
   [[nodiscard]] std::string bytes() const;
+  // As they will be: Accounts::save.
+  [[nodiscard]] std::string bytes_at(const AccountClock::Anchor& anchor,
+                                     std::optional<Instant> jumped_from) const;
   // What the clock of an account with these bytes would say; nothing: they are not bytes()'s.
   static std::optional<Instant> now_in(std::string_view bytes, const Clock& host);
   void resume(std::string_view bytes);                 // after a restart: time has run on since
@@ -146,6 +149,9 @@ class Accounts {
   void stage_rewinding(Batch& batch, const Account& account, std::string_view bytes) const;
   void stage_forgetting(Batch& batch, const Account& account) const;
   void save(const Account& account);
+  // Stores the account as it will be when its clock says `now`, and goes on from there so; and when it has
+  // jumped there, if it does. A clock that was seen must not go back after a restart: so this comes first.
+  void save(const Account& account, ClockSetting setting, Instant now, std::optional<Instant> jumped_from);
   void begin_anew(Account& account) const;
   [[nodiscard]] const Clock& host() const { return host_; }
 

@@ -60,10 +60,10 @@ Advanced TimeTravel::go(const Account::Turn& turn, Instant to, ClockSetting arri
     };
     // Steps to an instant and deletes what fires there.
     const auto visit = [&](Instant instant) {
+      accounts.save(account, going_on, instant, age_streams ? std::nullopt : std::optional(arrival.now));
       if (!age_streams) account.jumped(arrival.now, instant);
       arrival.now = instant;
       clock.hold(instant);
-      accounts.save(account);
       do {
         reaper_.sweep_account(turn, instant, result.tables, stop);
       } while (something_waited());
@@ -76,10 +76,10 @@ Advanced TimeTravel::go(const Account::Turn& turn, Instant to, ClockSetting arri
     }
     if (!stop.stop_requested()) {
       visit(std::max(from, to));
+      accounts.save(account, arriving, arrival.now, std::nullopt);
       arrival.setting = arriving;
     }
   }
-  accounts.save(account);
   database_.parts().replication->settle(account, stop);  // what was due to arrive, too, with its records
   if (age_streams) trimmer_.trim(account);
   for (const auto& [name, count] : result.tables) result.expired += count;

@@ -55,6 +55,41 @@ TEST_CASE("time never goes back, also while it is moved", "[time_travel][holds]"
   CHECK(went_back == 0);
 }
 
+TEST_CASE("a clock that cannot be stored stays where it is, so that it does not go back after a restart",
+          "[time_travel][holds]") {
+  const Directory directory;
+  for (const bool age_streams : {true, false}) {
+    for (int failing = 0; failing < 3; ++failing) {
+      INFO("streams age: " << age_streams << ", write " << failing << " fails");
+      auto writes_left = std::make_shared<int>(-1);
+      Instant seen = 0;
+      {
+        World world({.directory = directory.path(), .reap = false, .write_fails = [=] {
+                       return *writes_left >= 0 && (*writes_left)-- == 0;
+                     }});
+        Database& database = world.database();
+        REQUIRE(database.set_clock(account, {Mode::frozen}, std::nullopt));
+        if (database.find_table(Scope{std::string(account), "us-east-1"}, "carts") == nullptr)
+          world.put(carts_of(world, account), expiring("a", 60));
+        const Instant before = database.now(account);
+        *writes_left = failing;
+        bool failed = false;
+        try {
+          static_cast<void>(database.advance_by(account, std::chrono::milliseconds(hour_ms), age_streams));
+        } catch (const StorageFault&) {
+          failed = true;
+        }
+        *writes_left = -1;
+        seen = database.now(account);
+        CHECK(seen >= before);
+        if (failed && failing == 0) CHECK(seen == before);
+      }
+      World world({.directory = directory.path(), .reap = false});
+      CHECK(world.database().now(account) >= seen);
+    }
+  }
+}
+
 TEST_CASE("each account has a clock of its own", "[time_travel][holds]") {
   World world;
   auto mine = carts_of(world, account), theirs = carts_of(world, other_account);
