@@ -256,7 +256,7 @@ void Model::reached(std::string_view place, int thread) {
     const auto request = requests_.find(thread);
     if (request != requests_.end() && request->second.backup != nullptr)
       request->second.backup->table = state().tables.at(request->second.backup_of);
-  } else if (place == "table made" || place == "table changed" || place == "table dropped" ||
+  } else if (place == "table made" || place == "table changed" || place == "tables changed together" ||
              place == "account replaced" || place == "backup kept" || place == "backup erased") {
     const auto request = requests_.find(thread);
     if (request == requests_.end() || !request->second.change || request->second.changed) return;
@@ -636,6 +636,15 @@ std::string Model::differences_of(const ModelState& before, const ModelState& fo
   for (const auto& [name, table] : before.tables)
     if (found.find(name) == nullptr) text += "\n  " + name + " is gone";
   return text;
+}
+
+bool Model::may_be_rewound() const {
+  const auto rewinds = [](const Request& request) {
+    return request.text == "reset" || request.text.starts_with("restore ");
+  };
+  return std::any_of(in_doubt_.begin(), in_doubt_.end(), rewinds) ||
+         std::any_of(requests_.begin(), requests_.end(),
+                     [&](const auto& request) { return rewinds(request.second); });
 }
 
 void Model::recovered(ModelState found, engine::Instant now, MayLose may_lose) {

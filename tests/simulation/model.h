@@ -185,6 +185,9 @@ class Model {
     bool time = false;     // the clock was moved, and is not any more
   };
   void recovered(ModelState found, engine::Instant now, MayLose may_lose);
+  // Whoever restores or resets takes the clock back, and nobody knows whether one did at the end of this
+  // life.
+  [[nodiscard]] bool may_be_rewound() const;
 
   [[nodiscard]] const ModelState& state() const { return states_.back(); }
   // All changes that there ever were of the table, by item, as print_record has them.

@@ -271,9 +271,12 @@ class Simulation {
     }
     engine::Database& database = emulator_->database();
     if (life_ > 0) {
-      // Where it was moved, and that could not be stored, instants come once more.
+      // Where it was taken back, or that it was moved is lost, instants come once more.
+      const bool went_back = ahead() < ahead_;
+      if (went_back && !may_lose_commits_ && !model_.may_be_rewound())
+        return wrong("the account's time went back");
       model_.recovered(stored_state(database), database.now(account),
-                       {.commits = may_lose_commits_, .time = ahead() < ahead_});
+                       {.commits = may_lose_commits_, .time = went_back});
       if (outcome_.wrong.empty()) clients_.front()->look_at_backups();
     }
     subscription_ = database.subscribe(
