@@ -18,9 +18,11 @@ constexpr std::size_t departure_head_bytes =
 
 }  // namespace
 
-std::string version_key(TableId table, std::string_view key) { return table_prefix('W', table).append(key); }
+std::string write_version_key(TableId table, std::string_view key) {
+  return table_prefix('W', table).append(key);
+}
 
-std::string encode_version(const ItemVersion& version) {
+std::string encode_version(const WriteVersion& version) {
   std::string bytes;
   append_little_endian(bytes, version.number);
   append_little_endian(bytes, version.origin);
@@ -28,10 +30,10 @@ std::string encode_version(const ItemVersion& version) {
   return bytes;
 }
 
-std::optional<ItemVersion> decode_version(std::string_view bytes) {
+std::optional<WriteVersion> decode_version(std::string_view bytes) {
   if (bytes.size() != version_bytes) return std::nullopt;
-  return ItemVersion{read_little_endian<std::uint64_t>(bytes), read_little_endian<TableId>(bytes.substr(8)),
-                     read_little_endian<Sequence>(bytes.substr(12))};
+  return WriteVersion{read_little_endian<std::uint64_t>(bytes), read_little_endian<TableId>(bytes.substr(8)),
+                      read_little_endian<Sequence>(bytes.substr(12))};
 }
 
 std::string tombstone_key(TableId table, Sequence sequence, std::string_view key) {
@@ -93,8 +95,8 @@ Sequence replica_sequence(std::string_view key) {
 
 void stage(Batch& batch, const ReplicaWrite& write, Sequence sequence, Instant at) {
   const bool gone = write.item.empty();
-  const std::uint64_t number = write.version.value_or(ItemVersion::of_write(sequence));
-  batch.put(version_key(write.table, write.key),
+  const std::uint64_t number = write.version.value_or(WriteVersion::of_write(sequence));
+  batch.put(write_version_key(write.table, write.key),
             encode_version({number, write.origin, gone ? sequence : Sequence{0}}));
   if (gone) batch.put(tombstone_key(write.table, sequence, write.key), {});
   if (write.to.empty()) return;

@@ -31,7 +31,7 @@ namespace mayfly::engine {
 
 class Batch;
 
-struct ItemVersion {
+struct WriteVersion {
   std::uint64_t number = 0;  // 0: from before there were replicas
   TableId origin = 0;        // 0: the table itself, from before
   Sequence tombstone = 0;    // 0: the item is there
@@ -41,9 +41,9 @@ struct ItemVersion {
   [[nodiscard]] bool gone() const { return tombstone != 0; }
 };
 
-std::string version_key(TableId table, std::string_view key);
-std::string encode_version(const ItemVersion& version);
-std::optional<ItemVersion> decode_version(std::string_view bytes);  // nothing: they are none
+std::string write_version_key(TableId table, std::string_view key);
+std::string encode_version(const WriteVersion& version);
+std::optional<WriteVersion> decode_version(std::string_view bytes);  // nothing: they are none
 
 std::string tombstone_key(TableId table, Sequence sequence, std::string_view key);
 std::string_view tombstone_item_key(std::string_view tombstone_key);

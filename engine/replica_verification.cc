@@ -65,7 +65,7 @@ void ReplicaVerification::check_version(std::string_view stored_key, std::string
 void ReplicaVerification::check_tombstone(std::string_view stored_key) {
   const std::string_view key = tombstone_item_key(stored_key);
   std::string value;
-  const bool there = keys_.get(version_key(table_.id, key), value);
+  const bool there = keys_.get(write_version_key(table_.id, key), value);
   const auto version = there ? decode_version(value) : std::nullopt;
   if (version && version->tombstone == replica_sequence(stored_key)) return;
   if (there && !version) return;  // which is told

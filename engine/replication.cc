@@ -265,14 +265,14 @@ bool Replication::copy_items(Flow& flow, const std::shared_ptr<LiveTable>& to, s
   Database::Parts& parts = database_.parts();
   struct Copied {
     std::string key, item;
-    ItemVersion version;
+    WriteVersion version;
   };
   std::vector<Copied> copied;
   const Storage::Snapshot at(parts.storage());
   const auto version_of = [&](std::string_view key) {
     std::string bytes;
-    if (!parts.storage().get(version_key(flow.from, key), bytes, &at)) return ItemVersion{};
-    return decode_version(bytes).value_or(ItemVersion{});
+    if (!parts.storage().get(write_version_key(flow.from, key), bytes, &at)) return WriteVersion{};
+    return decode_version(bytes).value_or(WriteVersion{});
   };
   const auto walk = [&](const std::string& prefix, const auto& visit) {
     Storage::Iterator iterator(parts.storage(), prefix + flow.copied_to, prefix_end(prefix), &at);
@@ -291,7 +291,7 @@ bool Replication::copy_items(Flow& flow, const std::shared_ptr<LiveTable>& to, s
     const std::string prefix = table_prefix('Y', flow.from);
     next = walk(prefix, [&](const Storage::Iterator& iterator) {
       const std::string_view key = tombstone_item_key(iterator.key());
-      if (const ItemVersion version = version_of(key); version.gone())
+      if (const WriteVersion version = version_of(key); version.gone())
         copied.push_back({std::string(key), {}, version});
     });
   }
@@ -300,7 +300,7 @@ bool Replication::copy_items(Flow& flow, const std::shared_ptr<LiveTable>& to, s
     for (const Copied& each : copied) transaction.add(to, each.key);
     if (!transaction.lock()) return true;
     for (std::size_t slot = 0; slot < copied.size(); ++slot) {
-      ItemVersion version = copied[slot].version;
+      WriteVersion version = copied[slot].version;
       if (version.origin == 0) version.origin = flow.from;
       transaction.replicate(slot, version, copied[slot].item);
     }

@@ -123,8 +123,8 @@ void TableVerification::check_expiry(std::string_view key, const Item& item) {
 // In a global table each item expires in one region.
 bool TableVerification::expires_here_by(std::string_view key) const {
   std::string value;
-  if (!table_.replicates() || !keys_.get(version_key(table_.id, key), value)) return true;
-  return expires_here(table_, decode_version(value).value_or(ItemVersion{}).origin);
+  if (!table_.replicates() || !keys_.get(write_version_key(table_.id, key), value)) return true;
+  return expires_here(table_, decode_version(value).value_or(WriteVersion{}).origin);
 }
 
 // --- from an entry to its item

@@ -53,7 +53,7 @@ bool is_same(const StoredItem& old_item, const Item& new_item, std::string_view 
 namespace {
 constexpr TableId no_table = 0;  // tables are numbered from 1
 
-ItemVersion decoded_version(std::string_view bytes) {
+WriteVersion decoded_version(std::string_view bytes) {
   const auto version = decode_version(bytes);
   if (!version) throw StorageFault("an item's version cannot be decoded");
   return *version;
@@ -79,9 +79,9 @@ struct Transaction::State final : ChangeSource {
     Instant forget_due = 0;
     std::optional<std::size_t> record;  // in `staged.records`
     std::vector<IndexEffect> effects;
-    ItemVersion version;                 // of what is there, in a global table
-    std::optional<ItemVersion> arrives;  // of what is written instead, if it was written elsewhere
-    std::optional<Slot> mirrors;         // the item that it is to become the same as, of a replica
+    WriteVersion version;                 // of what is there, in a global table
+    std::optional<WriteVersion> arrives;  // of what is written instead, if it was written elsewhere
+    std::optional<Slot> mirrors;          // the item that it is to become the same as, of a replica
   };
 
   Database::Parts& parts;
@@ -281,7 +281,7 @@ bool Transaction::lock() {
     item.exists = state.parts.storage().get(key, bytes);
     if (item.exists) item.old_item = StoredItem(std::move(bytes));
     const Table& table = *state.tables[item.table].description;
-    if (table.replicates() && state.parts.storage().get(version_key(table.id, item.key), version))
+    if (table.replicates() && state.parts.storage().get(write_version_key(table.id, item.key), version))
       item.version = decoded_version(version);
   }
   if (state.cause == Cause::user && state.expires) state.expire_met();
@@ -311,7 +311,7 @@ void Transaction::State::expire_met() {
   std::string bytes;
   for (OneItem& item : items) {  // that went has the version of its deletion now
     const Table& table = *tables[item.table].description;
-    if (table.replicates() && parts.storage().get(version_key(table.id, item.key), bytes))
+    if (table.replicates() && parts.storage().get(write_version_key(table.id, item.key), bytes))
       item.version = decoded_version(bytes);
   }
 }
@@ -326,7 +326,7 @@ void Transaction::State::expire_written() {
   for (OneItem& item : expiry.items) {
     const Table& table = *tables[item.table].description;
     std::string bytes;
-    if (table.replicates() && parts.storage().get(version_key(table.id, item.key), bytes))
+    if (table.replicates() && parts.storage().get(write_version_key(table.id, item.key), bytes))
       item.version = decoded_version(bytes);
   }
   attempt([&] { expiry.write(); },
@@ -405,7 +405,7 @@ void Transaction::fill_entries(Slot slot) {
 
 // --- what was written elsewhere
 
-void Transaction::replicate(Slot slot, const ItemVersion& version, std::string_view item_bytes) {
+void Transaction::replicate(Slot slot, const WriteVersion& version, std::string_view item_bytes) {
   State::OneItem& item = state_->items[slot];
   const bool was_never_here = !item.exists && item.version.number == 0 && !item.version.gone();
   if (version.number <= item.version.number && !was_never_here) return;
@@ -424,7 +424,7 @@ void Transaction::forget_tombstone(Slot slot, Sequence tombstone) {
   const State::OneItem& item = state_->items[slot];
   const TableId id = table(slot).id;
   state_->staged.batch.erase(tombstone_key(id, tombstone, item.key));
-  if (item.version.tombstone == tombstone) state_->staged.batch.erase(version_key(id, item.key));
+  if (item.version.tombstone == tombstone) state_->staged.batch.erase(write_version_key(id, item.key));
 }
 
 // --- writing
@@ -599,7 +599,7 @@ void Transaction::State::stage_replica_write(const OneItem& item, const Table& t
   const bool writes = item.write == Write::put || item.write == Write::remove;
   if (!writes && !item.arrives) return;
   // Its number is given with the commit. Until then its key alone stands in the batch, for snapshots.
-  staged.batch.put(version_key(table.id, item.key), {});
+  staged.batch.put(write_version_key(table.id, item.key), {});
   if (item.version.gone()) staged.batch.erase(tombstone_key(table.id, item.version.tombstone, item.key));
   ReplicaWrite& write = staged.replica_writes.emplace_back();
   write.table = table.id;
@@ -614,7 +614,7 @@ void Transaction::State::stage_replica_write(const OneItem& item, const Table& t
   }
   write.origin = table.id;
   if (cause == Cause::time_to_live) {
-    write.version = ItemVersion::of_expiry(item.version.number);
+    write.version = WriteVersion::of_expiry(item.version.number);
     if (!expires_here(table, item.version.origin)) return;  // who expires it tells the others
   }
   for (const Replica& replica : table.replicas) write.to.push_back(replica.table);

@@ -87,7 +87,7 @@ class Transaction {
 
   // For replication: the item becomes what it was made elsewhere, by a write of this version, unless there
   // was a later one here. `item`: item_codec's bytes; empty: it was deleted.
-  void replicate(Slot slot, const ItemVersion& version, std::string_view item);
+  void replicate(Slot slot, const WriteVersion& version, std::string_view item);
   // The departure, a key of storage, goes with the commit: it has arrived.
   void arrived(std::string_view departure_key);
   // The tombstone of that number is needed no more.

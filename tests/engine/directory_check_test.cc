@@ -474,11 +474,11 @@ TEST_CASE("each kind of damage to what a global table keeps for its replicas is 
   };
   const std::string a = cart_key("a"), b = cart_key("b");
   const std::vector<Damage> damages = {
-      {"a version that cannot be decoded", [&](Storage& s) { put(s, version_key(1, a), "version"); },
+      {"a version that cannot be decoded", [&](Storage& s) { put(s, write_version_key(1, a), "version"); },
        "the version of the item id=\"a\" cannot be decoded"},
       {"a version of no item",
        [&](Storage& s) {
-         put(s, version_key(1, cart_key("z")), encode_version({2, 1, 0}));
+         put(s, write_version_key(1, cart_key("z")), encode_version({2, 1, 0}));
        },
        "the item id=\"z\" is not there, and has a version as if it were"},
       {"a missing tombstone", [](Storage& s) { erase(s, found(s, table_prefix('Y', 1)).key); },
