@@ -27,11 +27,9 @@ Unexpected<Error> is_protected(const engine::Table& table) {
   if (table.replicas.empty()) {
     return error::validation(
         "Resource cannot be deleted as it is currently protected against deletion. Disable deletion "
-        "protection "
-        "first.");
+        "protection first.");
   }
-  return error::validation("Cannot delete table " + table.name + " in region " + table.region +
-                           " because it has deletion protection enabled. Disable deletion protection first.");
+  return protected_replica(table);
 }
 
 Result<void> check_deletion(const Context& context, const engine::Table& table) {
@@ -39,12 +37,7 @@ Result<void> check_deletion(const Context& context, const engine::Table& table) 
     return error::resource_in_use("Attempt to change a resource which is still in use: Table: " + table.name +
                                   " is being used.");
   }
-  if (table.strong) {
-    return error::validation(
-        "Deletion of only one table replica is not supported for global tables with MultiRegionConsistency "
-        "set "
-        "to STRONG.");
-  }
+  if (table.strong) return strong_stays_whole();
   CHECK_OK(check_no_source(context, table));
   if (settings_of(table).deletion_protection) return is_protected(table);
   return {};

@@ -24,10 +24,6 @@ using engine::Table;
 using json::Value;
 using Refusal = engine::Catalog::Refusal;
 
-Unexpected<Error> in_use() {
-  return error::resource_in_use("The resource which you are attempting to change is in use.");
-}
-
 Unexpected<Error> existed(const std::string& name) {
   return error::validation("Failed to create a the new replica of table with name: ‘" + name +
                            "’ because one or more replicas already existed as tables.");
@@ -59,14 +55,18 @@ bool has_overrides(const Value& action) {
                      [](const Value& index) { return read_units(index) || read_limit(index); });
 }
 
+template <class Settings>
+void override_reads(Settings& settings, const Value& action, bool has_units) {
+  if (const auto units = read_units(action); units && has_units) settings.throughput.read_units = *units;
+  if (const auto limit = read_limit(action))
+    settings.on_demand_limits.read_units_max = *limit < 0 ? std::nullopt : std::optional(*limit);
+}
+
 // What is the same as elsewhere is no override any more. An index that is not there is passed over, as on
 // AWS.
 void override_settings(Table& table, const Value& action, engine::Instant now) {
   change_settings(table, [&](TableSettings& settings) {
-    if (const auto units = read_units(action); units && !settings.on_demand)
-      settings.throughput.read_units = *units;
-    if (const auto limit = read_limit(action))
-      settings.on_demand_limits.read_units_max = *limit < 0 ? std::nullopt : std::optional(*limit);
+    override_reads(settings, action, !settings.on_demand);
     if (const auto table_class = string_member(action, "TableClassOverride")) {
       settings.table_class = *table_class;
       settings.table_class_changed = now;
@@ -77,11 +77,8 @@ void override_settings(Table& table, const Value& action, engine::Instant now) {
   for (const Value& each : list->items()) {
     for (Index& index : table.indexes) {
       if (index.kind != Index::Kind::global || index.name != *string_member(each, "IndexName")) continue;
-      change_settings(index, [&](IndexSettings& settings) {
-        if (const auto units = read_units(each)) settings.throughput.read_units = *units;
-        if (const auto limit = read_limit(each))
-          settings.on_demand_limits.read_units_max = *limit < 0 ? std::nullopt : std::optional(*limit);
-      });
+      change_settings(index,
+                      [&](IndexSettings& settings) { override_reads(settings, each, /*has_units=*/true); });
     }
   }
 }
@@ -159,7 +156,7 @@ Result<void> check_creation(const Context& context, const ReplicaRequest& reques
         "name: " +
         table->name + " in region " + table->region);
   }
-  if (is_being_copied(context, *table) || is_put_into(context, *table)) return in_use();
+  if (is_being_copied(context, *table) || is_put_into(context, *table)) return being_changed();
   for (const Value* create : request.creates) {
     const engine::Scope scope{table->account, replica_region(*create)};
     const bool deleting = context.table_changes.status(scope, table->name) == TableStatus::deleting;
@@ -302,12 +299,7 @@ Result<void> check_strong_removal(const ReplicaRequest& request, const Table& ta
   }
   if (!witness.empty() && !request.witness_deleted)
     return error::validation("Update table delete operation does not include all witnesses.");
-  if (request.deletes.size() < table.replicas.size()) {
-    return error::validation(
-        "Deletion of only one table replica is not supported for global tables with MultiRegionConsistency "
-        "set "
-        "to STRONG.");
-  }
+  if (request.deletes.size() < table.replicas.size()) return strong_stays_whole();
   return {};
 }
 
@@ -325,13 +317,9 @@ Result<void> check_removal(const Context& context, const ReplicaRequest& request
     if (!replica) continue;
     const auto description = replica->description();
     if (!table.strong) CHECK_OK(check_no_source(context, *description));
-    if (settings_of(*description).deletion_protection) {
-      return error::validation(
-          "Cannot delete table " + table.name + " in region " + region +
-          " because it has deletion protection enabled. Disable deletion protection first.");
-    }
+    if (settings_of(*description).deletion_protection) return protected_replica(*description);
   }
-  if (is_being_copied(context, table)) return in_use();
+  if (is_being_copied(context, table)) return being_changed();
   return {};
 }
 
@@ -385,7 +373,7 @@ Result<void> check_disassociation(const Context& context, const Table& table) {
         "Cannot disassociate table " + table.name + " in region " + table.region +
         " because it has disassociation protection enabled. Disable disassociation protection first.");
   }
-  if (is_being_copied(context, table)) return in_use();
+  if (is_being_copied(context, table)) return being_changed();
   return {};
 }
 
@@ -439,8 +427,7 @@ Result<TableChange> disassociate(Context& context, const std::shared_ptr<engine:
 Result<void> check_override(const Table& table, const Value& action) {
   const bool on_demand = settings_of(table).on_demand;
   if (action.member("KMSMasterKeyId") != nullptr) return keys_differ();
-  if (!has_overrides(action))
-    return error::validation("There are no actions specified in the Replica Update Action of the request.");
+  if (!has_overrides(action)) return no_replica_actions();
   if (on_demand && read_units(action)) {
     return error::validation(
         "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is "
@@ -462,7 +449,7 @@ Result<TableChange> change_replicas(Context& context, const ReplicaRequest& requ
   const auto before = live->description();
   CHECK_OK(check_members(*before, request.updates));
   for (const Value* update : request.updates) CHECK_OK(check_override(*before, *update));
-  if (is_being_copied(context, *before)) return in_use();
+  if (is_being_copied(context, *before)) return being_changed();
   TableChange announced{TableStatus::updating, nullptr};
   announced.global = global_table_of(context, *before);
   const auto after = context.database.update_together(live, [&](std::vector<Table>& tables) {

@@ -563,7 +563,7 @@ Result<void> change_replicas(Context& context, const Value& request, const std::
   TRY(const auto replicas, read_replica_request(request, context.scope.region));
   TRY(const auto table, find_described_table(context, name));
   if (context.table_changes.status(context.scope, name)) {
-    return error::resource_in_use("The resource which you are attempting to change is in use.");
+    return being_changed();
   }
   TRY(const auto announced, update_replicas(context, replicas, table));
   context.table_changes.begin(context.scope, announced);
@@ -592,7 +592,7 @@ Result<void> run(Context& context, const Value& request, json::Writer& out) {
   CHECK_OK(plan_settings(context, request, *before, settings, done, plan));
 
   if (is_being_copied(context, *before)) {
-    return error::resource_in_use("The resource which you are attempting to change is in use.");
+    return being_changed();
   }
   const auto changed = context.database.update_together(table, [&](std::vector<Table>& tables) {
     const auto own = table->description();

@@ -218,25 +218,29 @@ void write_restore(Writer& out, const RestoreSummary& restore) {
 
 // --- global tables
 
-// What a replica has as its own, where it is not as here.
-void write_replica_index(Writer& out, const Index& index, const Index* own) {
-  const IndexSettings settings = settings_of(index);
-  out.begin_object();
-  member(out, "IndexName", index.name);
-  const IndexSettings own_settings = own != nullptr ? settings_of(*own) : settings;
-  if (settings.throughput.read_units != own_settings.throughput.read_units) {
+// What a replica has as its own of reads' capacity, of the table or of an index, where it is not as here.
+template <class Settings>
+void write_read_overrides(Writer& out, const Settings& settings, const Settings& here, bool on_demand) {
+  if (!on_demand && settings.throughput.read_units != here.throughput.read_units) {
     out.key("ProvisionedThroughputOverride");
     out.begin_object();
     member(out, "ReadCapacityUnits", settings.throughput.read_units);
     out.end_object();
   }
   const auto& limit = settings.on_demand_limits.read_units_max;
-  if (limit && limit != own_settings.on_demand_limits.read_units_max) {
+  if (limit && limit != here.on_demand_limits.read_units_max) {
     out.key("OnDemandThroughputOverride");
     out.begin_object();
     member(out, "MaxReadRequestUnits", *limit);
     out.end_object();
   }
+}
+
+void write_replica_index(Writer& out, const Index& index, const Index* own) {
+  const IndexSettings settings = settings_of(index);
+  out.begin_object();
+  member(out, "IndexName", index.name);
+  write_read_overrides(out, settings, own != nullptr ? settings_of(*own) : settings, /*on_demand=*/false);
 }
 
 void write_replica(Writer& out, const GlobalTable::Replica& replica, const Table& own) {
@@ -246,19 +250,7 @@ void write_replica(Writer& out, const GlobalTable::Replica& replica, const Table
   member(out, "RegionName", replica.region);
   member(out, "ReplicaStatus", status_name(replica.status));
   if (settings.kms_key_arn) member(out, "KMSMasterKeyId", *settings.kms_key_arn);
-  if (!settings.on_demand && settings.throughput.read_units != own_settings.throughput.read_units) {
-    out.key("ProvisionedThroughputOverride");
-    out.begin_object();
-    member(out, "ReadCapacityUnits", settings.throughput.read_units);
-    out.end_object();
-  }
-  const auto& limit = settings.on_demand_limits.read_units_max;
-  if (limit && limit != own_settings.on_demand_limits.read_units_max) {
-    out.key("OnDemandThroughputOverride");
-    out.begin_object();
-    member(out, "MaxReadRequestUnits", *limit);
-    out.end_object();
-  }
+  write_read_overrides(out, settings, own_settings, settings.on_demand);
   const bool settled = replica.status != TableStatus::creating;
   write_warm_throughput(out, settings.warm, settings.on_demand, settings.throughput, settled, false);
   bool any = false;

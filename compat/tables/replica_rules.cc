@@ -39,6 +39,10 @@ std::string joined(const auto& list) {
   return text;
 }
 
+Unexpected<Error> several_types() {
+  return error::validation("Update table operation with more than one type of replica actions not allowed.");
+}
+
 Result<void> read_actions(const Value& request, std::string_view region, ReplicaRequest& read) {
   const Value* list = request.member("ReplicaUpdates");
   if (list == nullptr) return {};
@@ -48,15 +52,10 @@ Result<void> read_actions(const Value& request, std::string_view region, Replica
     const Value* remove = element.member("Delete");
     const Value* leave = element.member("Disassociate");
     const int count = (create != nullptr) + (update != nullptr) + (remove != nullptr) + (leave != nullptr);
-    if (count == 0)
-      return error::validation("There are no actions specified in the Replica Update Action of the request.");
-    if (count > 1)
-      return error::validation(
-          "Update table operation with more than one type of replica actions not allowed.");
+    if (count == 0) return no_replica_actions();
+    if (count > 1) return several_types();
     if (leave != nullptr) {
-      if (list->items().size() > 1)
-        return error::validation(
-            "Update table operation with more than one type of replica actions not allowed.");
+      if (list->items().size() > 1) return several_types();
       if (replica_region(*leave) != region)
         return error::validation("Disassociate must name the Region that the request is sent to: " +
                                  std::string(region));
@@ -71,9 +70,7 @@ Result<void> read_actions(const Value& request, std::string_view region, Replica
     if (!again) actions.push_back(action);
   }
   const int types = !read.creates.empty() + !read.updates.empty() + !read.deletes.empty();
-  if (types > 1)
-    return error::validation(
-        "Update table operation with more than one type of replica actions not allowed.");
+  if (types > 1) return several_types();
   return {};
 }
 
@@ -142,6 +139,10 @@ Result<void> check_regions(const ReplicaRequest& read, std::string_view region) 
 }
 
 }  // namespace
+
+Unexpected<Error> no_replica_actions() {
+  return error::validation("There are no actions specified in the Replica Update Action of the request.");
+}
 
 bool asks_for_replicas(const Value& request) { return request.member("ReplicaUpdates") != nullptr; }
 

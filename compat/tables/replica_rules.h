@@ -33,6 +33,8 @@ std::string replica_region(const json::Value& action);
 // Requires: asks_for_replicas.
 Result<ReplicaRequest> read_replica_request(const json::Value& request, std::string_view region);
 
+// "There are no actions specified in the Replica Update Action of the request."
+Unexpected<Error> no_replica_actions();
 // "Update global table operation failed because one or more replicas were not part of the global table. …"
 Unexpected<Error> not_replicas(const std::vector<std::string>& regions);
 

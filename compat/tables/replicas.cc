@@ -74,6 +74,21 @@ Result<void> check_no_source(const Context& context, const engine::Table& table)
   return {};
 }
 
+Unexpected<Error> protected_replica(const engine::Table& table) {
+  return error::validation("Cannot delete table " + table.name + " in region " + table.region +
+                           " because it has deletion protection enabled. Disable deletion protection first.");
+}
+
+Unexpected<Error> strong_stays_whole() {
+  return error::validation(
+      "Deletion of only one table replica is not supported for global tables with MultiRegionConsistency set "
+      "to STRONG.");
+}
+
+Unexpected<Error> being_changed() {
+  return error::resource_in_use("The resource which you are attempting to change is in use.");
+}
+
 void keep_overrides(const engine::Table& own, const engine::Table& was, engine::Instant at,
                     engine::Table& edited) {
   change_settings(edited, [&](TableSettings& settings) {

@@ -23,6 +23,13 @@ bool is_being_copied(const Context& context, const engine::Table& table);
 // table in the last 24 hours."
 Result<void> check_no_source(const Context& context, const engine::Table& table);
 
+// "Cannot delete table X in region R because it has deletion protection enabled. …"
+Unexpected<Error> protected_replica(const engine::Table& table);
+// "Deletion of only one table replica is not supported for global tables with MultiRegionConsistency …"
+Unexpected<Error> strong_stays_whole();
+// "The resource which you are attempting to change is in use.": so it is said of a global table that changes.
+Unexpected<Error> being_changed();
+
 // Gives a region of a global table back what it had of its own before a change in another region: reads'
 // capacity, or their maximum, where that was not what `own`, the table that is changed, had. `was`: `edited`
 // as it was.
