@@ -520,7 +520,8 @@ std::vector<std::shared_ptr<LiveTable>> Catalog::together_with(const LiveTable& 
 Expected<Catalog::Together, Catalog::Refusal> Catalog::update_together(LiveTable& live,
                                                                        const ChangeTogether& change,
                                                                        std::size_t tables_max,
-                                                                       Leaving leaving) {
+                                                                       Leaving leaving,
+                                                                       const Describe& describe) {
   for (;;) {
     const auto held = together_with(live);  // by id, as gates are taken
     std::vector<std::unique_lock<Gate>> gates;
@@ -528,14 +529,14 @@ Expected<Catalog::Together, Catalog::Refusal> Catalog::update_together(LiveTable
     const Lock changing(changes_);
     if (live.dropped()) return Unexpected{Refusal::dropped};
     if (together_with(live) != held) continue;  // one came or went meanwhile
-    return change_held(held, change, tables_max, leaving);
+    return change_held(held, change, tables_max, leaving, describe);
   }
 }
 
 // While nobody writes to these tables, or changes a description.
 Expected<Catalog::Together, Catalog::Refusal> Catalog::change_held(
     const std::vector<std::shared_ptr<LiveTable>>& held, const ChangeTogether& change, std::size_t tables_max,
-    Leaving leaving) {
+    Leaving leaving, const Describe& describe) {
   std::vector<Table> tables;
   for (const auto& table : held) tables.push_back(edited(*table));
   if (!change(tables)) return Unexpected{Refusal::unchanged};
@@ -577,7 +578,10 @@ Expected<Catalog::Together, Catalog::Refusal> Catalog::change_held(
                                     [&](const Table& other) { return other.id == table->id(); });
     if (stays == tables.end()) {
       drops.push_back(stage_drop(*table, batch, leaving, last_point));
-      if (drops.back().last) last_point = drops.back().last->id;
+      if (const auto& last = drops.back().last) {
+        last_point = last->id;
+        if (describe) Documents::stage(batch, describe(*last));
+      }
       together.dropped.push_back(table);
       continue;
     }

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "engine/clock.h"
+#include "engine/documents.h"
 #include "engine/expected.h"
 #include "engine/expiry_stats.h"
 #include "engine/lock_table.h"
@@ -142,9 +143,12 @@ class Catalog {
   };
   // Which of the tables that are dropped leave a point of what they were in the end (points.h).
   enum class Leaving : std::uint8_t { nothing, point, point_if_recoverable };
+  // What is to be known of those points, written with them; nothing: nothing is.
+  using Describe = std::function<Document(const Point& point)>;
   enum class Refusal : std::uint8_t { dropped, unchanged, name_taken, too_many };
   Expected<Together, Refusal> update_together(LiveTable& table, const ChangeTogether& change,
-                                              std::size_t tables_max, Leaving leaving);
+                                              std::size_t tables_max, Leaving leaving,
+                                              const Describe& describe);
 
   // --- what tables were (history.h)
   // Calls `look` while nobody writes to the table, and nothing in the catalog changes. False: it is dropped.
@@ -232,7 +236,7 @@ class Catalog {
   [[nodiscard]] std::vector<std::shared_ptr<LiveTable>> together_with(const LiveTable& table) const;  // by id
   Expected<Together, Refusal> change_held(const std::vector<std::shared_ptr<LiveTable>>& held,
                                           const ChangeTogether& change, std::size_t tables_max,
-                                          Leaving leaving) REQUIRES(changes_);
+                                          Leaving leaving, const Describe& describe) REQUIRES(changes_);
   Stream make_stream(const Table& table, StreamView view, StreamId id) const;
   void erase_all_but_past(Batch& batch, TableId table, VersionCount count) const;
   void leave_past(TableId table) const;  // of a table that points have and no catalog

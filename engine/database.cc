@@ -251,8 +251,9 @@ bool Database::drop_table(const std::shared_ptr<LiveTable>& table) {
 
 Expected<Catalog::Together, Catalog::Refusal> Database::update_together(
     const std::shared_ptr<LiveTable>& table, const Catalog::ChangeTogether& change, std::size_t tables_max,
-    Catalog::Leaving leaving) {
-  TRY(Catalog::Together together, parts_->catalog.update_together(*table, change, tables_max, leaving));
+    Catalog::Leaving leaving, const Catalog::Describe& describe) {
+  TRY(Catalog::Together together,
+      parts_->catalog.update_together(*table, change, tables_max, leaving, describe));
   for (const auto& dropped : together.dropped) {
     dropped->account().timers().forget(dropped->id());
     parts_->failpoints.forget(*dropped);

@@ -137,7 +137,8 @@ class Database {
   // The same of a table and its replicas: what Catalog::update_together says, and what follows from it.
   Expected<Catalog::Together, Catalog::Refusal> update_together(
       const std::shared_ptr<LiveTable>& table, const Catalog::ChangeTogether& change,
-      std::size_t tables_max = no_limit, Catalog::Leaving leaving = Catalog::Leaving::nothing);
+      std::size_t tables_max = no_limit, Catalog::Leaving leaving = Catalog::Leaving::nothing,
+      const Catalog::Describe& describe = {});
 
   // --- items
   [[nodiscard]] std::optional<StoredItem> get(const LiveTable& table, std::string_view key) const;

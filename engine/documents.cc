@@ -58,9 +58,7 @@ std::optional<std::string> Documents::get(const DocumentName& name) const {
 }
 
 void Documents::put(const DocumentName& name, std::string_view bytes) {
-  Batch batch;
-  batch.put(key_of(name), bytes);
-  storage_.write(batch);
+  write({}, {{name, std::string(bytes)}});
 }
 
 void Documents::erase(const DocumentName& name) {
@@ -69,10 +67,14 @@ void Documents::erase(const DocumentName& name) {
   storage_.write(batch);
 }
 
+void Documents::stage(Batch& batch, const Document& document) {
+  batch.put(key_of(document.name), document.bytes);
+}
+
 void Documents::write(const std::vector<DocumentName>& erased, const std::vector<Document>& put) {
   Batch batch;
   for (const DocumentName& name : erased) batch.erase(key_of(name));
-  for (const Document& document : put) batch.put(key_of(document.name), document.bytes);
+  for (const Document& document : put) stage(batch, document);
   if (!batch.empty()) storage_.write(batch);
 }
 

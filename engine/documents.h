@@ -23,6 +23,7 @@
 
 namespace mayfly::engine {
 
+class Batch;
 class Storage;
 
 struct DocumentName {
@@ -62,6 +63,8 @@ class Documents {
   void erase(const DocumentName& name);
   // Erases and puts, in this order, all or none.
   void write(const std::vector<DocumentName>& erased, const std::vector<Document>& put);
+  // For who writes one together with something else.
+  static void stage(Batch& batch, const Document& document);
 
   // By account and name; of all accounts, or of one whose names begin with `prefix`.
   [[nodiscard]] std::vector<Document> list(std::string_view kind) const;

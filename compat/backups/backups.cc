@@ -69,7 +69,7 @@ std::vector<Backup> Backups::all(std::string_view account) const {
   return backups;
 }
 
-Backup Backups::keep(const engine::Point& point, std::string_view name, bool system) {
+Backup Backups::backup_of(const engine::Point& point, std::string_view name, bool system) const {
   Backup backup;
   backup.scope = scope_of(point.table);
   backup.table_name = point.table.name;
@@ -84,9 +84,6 @@ Backup Backups::keep(const engine::Point& point, std::string_view name, bool sys
   do {
     backup.id = backup_id(point.at, number++);
   } while (database_.documents().get(document_name(backup.scope, backup.id, backup.table_name)));
-  const engine::Document document = to_document(backup);
-  database_.documents().put(document.name, document.bytes);
-  engine::interleave("backup kept");
   return backup;
 }
 
@@ -105,7 +102,11 @@ Result<Backup> Backups::create(const std::shared_ptr<engine::LiveTable>& table, 
     return error::limit_exceeded("This server holds as many old versions of items for backups as it may: " +
                                  std::to_string(database_.history().bytes_max()) + " bytes (--history-max).");
   }
-  return keep(*point, name, false);
+  Backup backup = backup_of(*point, name, false);
+  const engine::Document document = to_document(backup);
+  database_.documents().put(document.name, document.bytes);
+  engine::interleave("backup kept");
+  return backup;
 }
 
 std::optional<Backup> Backups::find(const engine::Scope& scope, std::string_view table_name,
@@ -163,11 +164,11 @@ Expected<engine::Catalog::Together, engine::Catalog::Refusal> Backups::update_to
     const std::shared_ptr<engine::LiveTable>& table, const engine::Catalog::ChangeTogether& change) {
   const engine::Lock lock(mutex_);
   forget_expired(table->description()->account);
-  TRY(auto together, database_.update_together(table, change, engine::no_limit,
-                                               engine::Catalog::Leaving::point_if_recoverable));
-  for (const engine::Point& point : together.points)
-    keep(point, point.table.name + "$DeletedTableBackup", true);
-  return together;
+  return database_.update_together(
+      table, change, engine::no_limit, engine::Catalog::Leaving::point_if_recoverable,
+      [&](const engine::Point& point) {
+        return to_document(backup_of(point, point.table.name + "$DeletedTableBackup", true));
+      });
 }
 
 Result<void> Backups::set_recovery(const std::shared_ptr<engine::LiveTable>& table,

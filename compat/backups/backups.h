@@ -5,8 +5,9 @@
 //   backups.drop_table(table)                                         // leaves a SYSTEM backup, where it has
 //   to
 //
-// A backup that has its document has its point: points are taken first and dropped last. Points that nobody
-// has a document of, since the server ended in between, go when it starts. Thread-safe.
+// A backup that has its document has its point: points are taken first and dropped last, and what a table
+// leaves behind is written with its end. Points that nobody has a document of, since the server ended in
+// between, go when it starts. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -81,7 +82,8 @@ class Backups {
   void reconcile(std::string_view account);
   void forget_expired(std::string_view account) REQUIRES(mutex_);
   [[nodiscard]] std::vector<Backup> all(std::string_view account) const;
-  Backup keep(const engine::Point& point, std::string_view name, bool system) REQUIRES(mutex_);
+  // A point's, with an id that no other has while nobody else keeps one.
+  [[nodiscard]] Backup backup_of(const engine::Point& point, std::string_view name, bool system) const;
 
   engine::Database& database_;
   const std::size_t backups_max_;

@@ -272,8 +272,7 @@ void Model::reached(std::string_view place, int thread) {
 bool Model::backups_stood_still(const Request& request) const {
   const bool under_way = std::any_of(requests_.begin(), requests_.end(), [](const auto& one) {
     const std::string& text = one.second.text;
-    return text.starts_with("CreateBackup") || text.starts_with("DeleteBackup") ||
-           text.starts_with("DeleteTable");
+    return text.starts_with("CreateBackup") || text.starts_with("DeleteBackup");
   });
   return !under_way &&
          std::all_of(states_.begin() + static_cast<std::ptrdiff_t>(request.begin - forgotten_), states_.end(),

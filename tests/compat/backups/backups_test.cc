@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "compat/backups/arn.h"
@@ -51,6 +52,17 @@ std::size_t listed(TestEmulator& emulator) {
 
 int count(TestEmulator& emulator, const std::string& table) {
   return emulator.ok("Scan", {{"TableName", table}, {"Select", "COUNT"}})["Count"];
+}
+
+void switch_recovery(TestEmulator& emulator, bool on) {
+  emulator.ok(
+      "UpdateContinuousBackups",
+      {{"TableName", "carts"}, {"PointInTimeRecoverySpecification", {{"PointInTimeRecoveryEnabled", on}}}});
+}
+
+std::size_t tables_and_system_backups(TestEmulator& emulator) {
+  return emulator.ok("ListTables", json::object())["TableNames"].size() +
+         emulator.ok("ListBackups", {{"BackupType", "SYSTEM"}})["BackupSummaries"].size();
 }
 
 }  // namespace
@@ -212,6 +224,67 @@ TEST_CASE("a point that nobody has a document of goes when the server starts", "
   TestEmulator emulator(options());
   CHECK(emulator.emulator().database().history().points("000000000000").size() == 1);
   CHECK(listed(emulator) == 1);
+}
+
+TEST_CASE("whichever write of a table's deletion fails, there is the table, or what it leaves behind",
+          "[backups][holds]") {
+  for (int failing = 0;; ++failing) {
+    int writes = -1;  // counted from the deletion on
+    compat::EmulatorOptions options;
+    options.database.write_fails = [&] { return writes >= 0 && writes++ == failing; };
+    TestEmulator emulator(std::move(options));
+    emulator.ok("CreateTable", create_request("carts"));
+    switch_recovery(emulator, true);
+    emulator.ok("PutItem", item("1"));
+    writes = 0;
+    const auto answer = emulator.execute("DeleteTable", R"({"TableName":"carts"})");
+    const int made = std::exchange(writes, -1);
+    CAPTURE(failing, answer.body);
+    CHECK(tables_and_system_backups(emulator) == 1);
+    CHECK(inconsistency(emulator.emulator().database()) == "");
+    if (made <= failing) {
+      CHECK(answer.status == 200);
+      break;
+    }
+  }
+}
+
+TEST_CASE("recovery that is switched on beside a table's deletion is refused, or leaves a backup",
+          "[backups][races]") {
+  TestEmulator emulator;
+  int left = 0;
+  for (int round = 0; round < 100; ++round) {  // as many as a page of ListBackups has
+    emulator.ok("CreateTable", create_request("carts"));
+    compat::Answer switched;
+    std::thread other([&] {
+      switched = emulator.execute(
+          "UpdateContinuousBackups",
+          R"({"TableName":"carts","PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":true}})");
+    });
+    if (round % 2 == 0) std::this_thread::yield();
+    emulator.ok("DeleteTable", {{"TableName", "carts"}});
+    other.join();
+    if (switched.status == 200) ++left;
+    CAPTURE(round, switched.body);
+    REQUIRE(listed(emulator) == static_cast<std::size_t>(left));
+  }
+}
+
+TEST_CASE("a snapshot that is taken beside a table's deletion has the table, or what it leaves behind",
+          "[backups][races]") {
+  TestEmulator emulator;
+  for (int round = 0; round < 200; ++round) {
+    emulator.ok("CreateTable", create_request("carts"));
+    switch_recovery(emulator, true);
+    std::thread other([&] { emulator.ok("DeleteTable", {{"TableName", "carts"}}); });
+    for (int i = 0; i < round % 5; ++i) std::this_thread::yield();
+    const std::string id = json::parse(control(emulator, "POST", "/_mayfly/snapshots"))["id"];
+    other.join();
+    control(emulator, "POST", "/_mayfly/snapshots/" + id + "/restore");
+    CAPTURE(round);
+    REQUIRE(tables_and_system_backups(emulator) == 1);
+    control(emulator, "POST", "/_mayfly/reset");
+  }
 }
 
 // Each caller does one thing over and over: none meets a failure of ours, and what is left is whole.
