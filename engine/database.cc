@@ -254,6 +254,10 @@ Expected<Catalog::Together, Catalog::Refusal> Database::update_together(
     Catalog::Leaving leaving, const Catalog::Describe& describe) {
   TRY(Catalog::Together together,
       parts_->catalog.update_together(*table, change, tables_max, leaving, describe));
+bool Database::hold_table(const std::shared_ptr<LiveTable>& table, const std::function<void()>& look) {
+  return parts_->catalog.hold(*table, look);
+}
+
   for (const auto& dropped : together.dropped) {
     dropped->account().timers().forget(dropped->id());
     parts_->failpoints.forget(*dropped);

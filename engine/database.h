@@ -138,6 +138,9 @@ class Database {
   Expected<Catalog::Together, Catalog::Refusal> update_together(
       const std::shared_ptr<LiveTable>& table, const Catalog::ChangeTogether& change,
       std::size_t tables_max = no_limit, Catalog::Leaving leaving = Catalog::Leaving::nothing,
+  // Calls `look` while nobody writes to the table, and nobody changes it or a replica of it. False: it is
+  // dropped.
+  bool hold_table(const std::shared_ptr<LiveTable>& table, const std::function<void()>& look);
       const Catalog::Describe& describe = {});
 
   // --- items

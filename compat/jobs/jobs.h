@@ -122,7 +122,7 @@ class Jobs {
   const std::shared_ptr<engine::Scheduler> scheduler_;
   engine::Bell ended_;
 
-  // Taken within an account's requests, and nothing but storage within it.
+  // Taken within an account's requests, and within tables' gates; nothing but storage within it.
   mutable engine::Mutex mutex_;
   std::map<std::string, OfAccount, std::less<>> accounts_ GUARDED_BY(mutex_);
   std::size_t remembered_ GUARDED_BY(mutex_) = 0;  // of all accounts

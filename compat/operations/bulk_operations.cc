@@ -161,13 +161,12 @@ Result<imports::BulkPut::Options> read_options(const json::Value& request) {
   return options;
 }
 
-// A table that items can be put into, whose indexes are all there.
-Result<std::shared_ptr<engine::LiveTable>> find_target(const Context& context, std::string_view name) {
-  TRY(const auto own_name, resolve_table_name(context, name));
-  TRY(auto table, find_named_table(context, own_name));
+// Whether items can be put into it: its indexes are all there.
+Result<void> check_target(const Context& context, const engine::LiveTable& table) {
+  const auto description = table.description();
+  const std::string& own_name = description->name;
   const auto change = context.table_changes.find(context.scope, own_name);
   if (change && change->status != TableStatus::updating) CHECK_OK(check_settled(context, own_name));
-  const auto description = table->description();
   // AWS's guide, "Bulk put items": neither of a global table, nor of one that becomes one or ceases to be.
   if (!description->replicas.empty())
     return error::validation("Bulk put items does not support global tables: " + own_name);
@@ -179,7 +178,7 @@ Result<std::shared_ptr<engine::LiveTable>> find_target(const Context& context, s
     return error::resource_in_use(
         "Attempt to change a resource which is still in use: Table is being updated: " + own_name);
   }
-  return table;
+  return {};
 }
 
 // --- what is answered
@@ -260,7 +259,9 @@ void write_answer(json::Writer& out, const Job& job) {
 
 Result<void> start(Context& context, const json::Value& request, json::Writer& out) {
   TRY(auto options, read_options(request));
-  TRY(const auto table, find_target(context, *string_member(request, "TableName")));
+  TRY(const auto name, resolve_table_name(context, *string_member(request, "TableName")));
+  TRY(const auto table, find_named_table(context, name));
+  CHECK_OK(check_target(context, *table));
   const auto description = table->description();
   Job job = context.jobs.draft(context.scope, jobs::Kind::bulk_put);
   job.arn = table_arn(*description) + std::string(arn_kind) + job.id;
@@ -283,8 +284,16 @@ Result<void> start(Context& context, const json::Value& request, json::Writer& o
     return true;
   };
   auto work = std::make_unique<imports::BulkPut>(context, table, std::move(options));
-  TRY(const auto started, context.jobs.start(job, std::move(work), decide));
-  write_answer(out, *started);
+  // Looked at again where nobody can change it: of this and a new replica at once one is refused.
+  const auto start_held = [&]() -> Result<std::shared_ptr<const Job>> {
+    CHECK_OK(check_target(context, *table));
+    return context.jobs.start(job, std::move(work), decide);
+  };
+  std::optional<Result<std::shared_ptr<const Job>>> started;
+  if (!context.database.hold_table(table, [&] { started = start_held(); }))
+    return named_table_not_found(name);
+  TRY(const auto begun, *std::move(started));
+  write_answer(out, *begun);
   return {};
 }
 

@@ -238,6 +238,7 @@ Result<TableChange> create_replicas(Context& context, const ReplicaRequest& requ
           checked =
               error::validation("MultiRegionConsistency parameter is unsupported on existing global table");
         if (request.strong && checked) checked = check_strong_creation(live, tables.front());
+        if (checked && is_put_into(context, *live->description())) checked = being_changed();
         if (!checked) return false;
         Table* own = find_own(tables, live->id());
         if (!own->stream) own->stream = engine::Stream{.view = engine::StreamView::new_and_old_images};

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 
 #include "compat/control/control.h"
 #include "engine/history.h"
@@ -279,6 +280,42 @@ TEST_CASE("bulk puts are of no global table, and a table gets no replica while o
   scheduler->run();
   CHECK_FALSE(regions.table("eu-west-1").contains("Replicas"));
   CHECK_FALSE(regions.table("us-east-1").contains("Replicas"));
+  CHECK(regions.inconsistent() == "");
+}
+
+TEST_CASE("of a bulk put and a new replica at once one is refused", "[replication][imports][races]") {
+  // Nobody steps the jobs: what is started is under way until it is cancelled.
+  const auto clock = std::make_shared<SteppedClock>(TestEmulator::start);
+  compat::EmulatorOptions options = exact_recovery();
+  options.database.make_scheduler = [&](std::size_t) { return std::make_shared<SteppedScheduler>(clock, 1); };
+  Regions regions(std::move(options));
+  const json put = {{"TableName", "carts"},
+                    {"InputS3Configuration", {{"S3Bucket", "in"}, {"InputFormat", "DYNAMODB_JSON"}}},
+                    {"OutputS3Configuration", {{"S3Bucket", "out"}, {"OutputType", {"ERROR"}}}}};
+  const json create = {{"TableName", "carts"},
+                       {"ReplicaUpdates", {{{"Create", {{"RegionName", "eu-west-1"}}}}}}};
+  int puts = 0, replicas = 0;
+  for (int round = 0; round < 200; ++round) {
+    regions.in("us-east-1", "CreateTable", carts);
+    compat::Answer replicated;
+    std::thread other([&] { replicated = regions.execute("UpdateTable", create.dump()); });
+    for (int i = 0; i < round % 4; ++i) std::this_thread::yield();
+    const compat::Answer started = regions.execute("StartBulkPutItems", put.dump());
+    other.join();
+    CAPTURE(round, started.body, replicated.body);
+    REQUIRE((started.status == 200) + (replicated.status == 200) == 1);
+    if (started.status == 200) {
+      ++puts;
+      const json bulk = json::parse(started.body)["BulkOperationDescription"]["BulkOperationArn"];
+      regions.in("us-east-1", "CancelBulkOperation", {{"BulkOperationArn", bulk}});
+    } else {
+      ++replicas;
+      regions.replica("Delete", "eu-west-1");
+    }
+    regions.in("us-east-1", "DeleteTable", named_carts);
+    regions.control("POST", "/_mayfly/reset");
+  }
+  CHECK(puts + replicas == 200);
   CHECK(regions.inconsistent() == "");
 }
 
