@@ -165,6 +165,13 @@ std::vector<OnTheWay> Replication::counted(std::string_view account) const {
 std::vector<OnTheWay> Replication::on_the_way(std::string_view account) const { return counted(account); }
 std::vector<OnTheWay> Replication::on_the_way() const { return counted({}); }
 
+bool Replication::is_on_the_way(TableId from, TableId to) const {
+  const std::string prefix = departures_prefix(from, to);
+  Storage::Iterator departures(database_.parts().storage(), prefix, prefix_end(prefix));
+  departures.seek_to_first();
+  return departures.valid();
+}
+
 // --- moving
 
 void Replication::refresh() {

@@ -88,6 +88,8 @@ class Replication {
   [[nodiscard]] std::map<Way, WaySetting> ways(std::string_view account) const;  // that are not as all begin
   [[nodiscard]] std::vector<OnTheWay> on_the_way(std::string_view account) const;
   [[nodiscard]] std::vector<OnTheWay> on_the_way() const;
+  // Whether one table has anything on its way to another; counts nothing.
+  [[nodiscard]] bool is_on_the_way(TableId from, TableId to) const;
 
   // Brings what has been written by now and may arrive, and copies the items of new replicas. Ends early if
   // `stop` is requested.

@@ -386,11 +386,14 @@ struct Pending {
 Pending pending_of(const Context& context, const Table& table) {
   Pending pending;
   const engine::Replication& replication = context.database.replication();
-  for (const engine::OnTheWay& each : replication.on_the_way(table.account)) {
-    const bool is_own = each.way.from == table.region || each.way.to == table.region;
-    if (each.table != table.name || !is_own || each.writes == 0) continue;
+  const auto look = [&](engine::TableId from, engine::TableId to, const engine::Way& way) {
+    if (!replication.is_on_the_way(from, to)) return;
     pending.any = true;
-    if (replication.way(table.account, each.way) != engine::WaySetting{}) pending.is_held = true;
+    if (replication.way(table.account, way) != engine::WaySetting{}) pending.is_held = true;
+  };
+  for (const engine::Replica& replica : table.replicas) {
+    look(table.id, replica.table, {table.region, replica.region});
+    look(replica.table, table.id, {replica.region, table.region});
   }
   return pending;
 }

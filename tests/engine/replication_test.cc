@@ -292,6 +292,31 @@ TEST_CASE("what a region wrote expires in the eldest of the others when the regi
   CHECK(world.inconsistency(carts).empty());
 }
 
+TEST_CASE("what is on the way from one table to another is asked for alone", "[replication]") {
+  World world({.reap = false});
+  auto carts = world.create(simple_table("carts"));
+  replicate(world, carts, {"eu-west-1"});
+  replicate(world, carts, {"ap-south-1"});
+  auto trips = world.create(simple_table("trips"));
+  replicate(world, trips, {"eu-west-1"});
+  const auto is_on_the_way = [&](const std::string& from, const std::string& to, const char* name = "carts") {
+    return world.database().replication().is_on_the_way(in(world, from, name)->id(),
+                                                        in(world, to, name)->id());
+  };
+  set_way(world, "us-east-1", "eu-west-1", {.paused = true});
+  world.put(carts, cart("a", "1"));
+  CHECK(is_on_the_way("us-east-1", "eu-west-1"));
+  CHECK(is_on_the_way("us-east-1", "ap-south-1"));
+  CHECK_FALSE(is_on_the_way("eu-west-1", "us-east-1"));
+  CHECK_FALSE(is_on_the_way("us-east-1", "eu-west-1", "trips"));
+  settle(world);
+  CHECK(is_on_the_way("us-east-1", "eu-west-1"));
+  CHECK_FALSE(is_on_the_way("us-east-1", "ap-south-1"));
+  set_way(world, "us-east-1", "eu-west-1", {});
+  settle(world);
+  CHECK_FALSE(is_on_the_way("us-east-1", "eu-west-1"));
+}
+
 TEST_CASE("a table that leaves the others keeps what it has, and the others go on", "[replication]") {
   const Directory directory;
   World world({.directory = directory.path(), .reap = false});
