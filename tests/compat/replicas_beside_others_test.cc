@@ -319,6 +319,47 @@ TEST_CASE("of a bulk put and a new replica at once one is refused", "[replicatio
   CHECK(regions.inconsistent() == "");
 }
 
+TEST_CASE("a replica shows items as long as TTL was not on, also at instants to go back to",
+          "[replication][backups]") {
+  Regions regions;
+  regions.in("us-east-1", "CreateTable", carts);
+  regions.replica("Create", "eu-west-1");
+  for (const char* region : {"us-east-1", "eu-west-1"}) regions.recover(region);
+  const auto due = std::to_string(regions.seconds() - 3600);
+  regions.in("us-east-1", "PutItem",
+             {{"TableName", "carts"}, {"Item", {{"id", {{"S", "1"}}}, {"ttl", {{"N", due}}}}}});
+  regions.settle();
+  regions.advance(10s);
+  const auto before = regions.seconds();
+  regions.advance(10s);
+  const auto switch_ttl = [&](bool on) {
+    regions.in(
+        "us-east-1", "UpdateTimeToLive",
+        {{"TableName", "carts"}, {"TimeToLiveSpecification", {{"Enabled", on}, {"AttributeName", "ttl"}}}});
+  };
+  switch_ttl(true);
+  const auto since = regions.seconds();
+  regions.replica("Create", "ap-south-1");
+  regions.advance(10s);
+  const auto items_at = [&](const std::string& region, std::int64_t at) {
+    const std::string name = "at-" + std::to_string(at);
+    regions.in(region, "RestoreTableToPointInTime",
+               {{"SourceTableName", "carts"}, {"TargetTableName", name}, {"RestoreDateTime", at}});
+    return regions.count(region, name);
+  };
+  for (const char* region : {"us-east-1", "eu-west-1"}) {
+    CAPTURE(region);
+    CHECK(items_at(region, before) == 1);
+    CHECK(items_at(region, since) == 0);
+  }
+  // It is the table's, not the replica's: a later replica has it from the table.
+  for (const char* region : {"us-east-1", "eu-west-1", "ap-south-1"}) {
+    CAPTURE(region);
+    const auto live = regions.emulator().database().find_table({regions.scope.account, region}, "carts");
+    CHECK(live->description()->ttl->since / 1000 == since);
+  }
+}
+
 TEST_CASE("a replica's export has what its region had at the instant", "[replication][exports]") {
   const Directory bucket;
   const auto scheduler =

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compat/control/control.h"
@@ -136,6 +137,25 @@ TEST_CASE("a table whose items are still being restored is CREATING, and its bac
   emulator.ok("DeleteTable", again);
   CHECK(world.control("GET", "/_mayfly/metrics").find("\nmayfly_restores_running 0\n") != std::string::npos);
   CHECK(world.consistency() == "");
+}
+
+TEST_CASE("neither a restore's request nor a step of it brings back more items than it may", "[backups]") {
+  Stepped world;
+  world.emulator->ok("CreateTable", create_request("carts"));
+  constexpr int few = 95;
+  for (int i = 0; i < few; ++i) world.put(i);
+  world.scheduler->run();
+  world.restore(world.backup());
+  int steps = 0, there = world.described()["ItemCount"];
+  CHECK(there == 10);
+  while (world.scheduler->step_one()) {
+    const int now = world.described()["ItemCount"];
+    CHECK(now - there <= 10);
+    if (std::exchange(there, now) != now) ++steps;
+  }
+  CHECK(there == few);
+  CHECK(steps == 9);
+  CHECK(world.described()["TableStatus"] == "ACTIVE");
 }
 
 TEST_CASE("what a backup or an instant has does not change while it is restored", "[backups]") {
