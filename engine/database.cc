@@ -149,6 +149,15 @@ std::optional<Instant> Database::next_expiry(std::string_view account) {
   return parts_->reaper->next_expiry(parts_->accounts.of(account).take_turn());
 }
 
+std::optional<std::chrono::nanoseconds> Database::real_time_until(std::string_view account,
+                                                                  Instant instant) const {
+  return parts_->accounts.of(account).clock().real_time_until(instant);
+}
+
+void Database::listen_to_clocks(const void* owner, std::function<void(std::string_view account)> listener) {
+  parts_->time_travel->listen(owner, std::move(listener));
+}
+
 std::int64_t Database::reap_due() {
   Deletions deletions;
   for (Account* account : parts_->accounts.all()) {
@@ -245,6 +254,10 @@ void Database::changed(const std::shared_ptr<LiveTable>& table, const Table& bef
   }
 }
 
+bool Database::hold_table(const std::shared_ptr<LiveTable>& table, const std::function<void()>& look) {
+  return parts_->catalog.hold(*table, look);
+}
+
 bool Database::drop_table(const std::shared_ptr<LiveTable>& table) {
   return parts_->history->drop_table(table, nullptr);
 }
@@ -254,10 +267,6 @@ Expected<Catalog::Together, Catalog::Refusal> Database::update_together(
     Catalog::Leaving leaving, const Catalog::Describe& describe) {
   TRY(Catalog::Together together,
       parts_->catalog.update_together(*table, change, tables_max, leaving, describe));
-bool Database::hold_table(const std::shared_ptr<LiveTable>& table, const std::function<void()>& look) {
-  return parts_->catalog.hold(*table, look);
-}
-
   for (const auto& dropped : together.dropped) {
     dropped->account().timers().forget(dropped->id());
     parts_->failpoints.forget(*dropped);

@@ -98,6 +98,11 @@ class Database {
                                              std::optional<Instant> now, bool age_streams = false,
                                              const std::stop_token& stop = {});
   [[nodiscard]] std::optional<Instant> next_expiry(std::string_view account);
+  // How far off the account's clock is from then; nothing: it stands, and gets there only if it is moved.
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> real_time_until(std::string_view account,
+                                                                        Instant instant) const;
+  // Who wants to know that somebody moved a clock: time_travel.h. An empty listener ends it.
+  void listen_to_clocks(const void* owner, std::function<void(std::string_view account)> listener);
   // Deletes what fires now, in every account; returns how many.
   std::int64_t reap_due();
   // Deletes what is due in the table, whatever its expiry mode; returns how many.
@@ -133,14 +138,14 @@ class Database {
   // Returns the new description, or nothing if the table was dropped.
   std::shared_ptr<const Table> update_table(const std::shared_ptr<LiveTable>& table,
                                             const std::function<void(Table&)>& change);
+  // Calls `look` while nobody writes to the table, and nobody changes it or a replica of it. False: it is
+  // dropped.
+  bool hold_table(const std::shared_ptr<LiveTable>& table, const std::function<void()>& look);
   bool drop_table(const std::shared_ptr<LiveTable>& table);  // false: somebody else did
   // The same of a table and its replicas: what Catalog::update_together says, and what follows from it.
   Expected<Catalog::Together, Catalog::Refusal> update_together(
       const std::shared_ptr<LiveTable>& table, const Catalog::ChangeTogether& change,
       std::size_t tables_max = no_limit, Catalog::Leaving leaving = Catalog::Leaving::nothing,
-  // Calls `look` while nobody writes to the table, and nobody changes it or a replica of it. False: it is
-  // dropped.
-  bool hold_table(const std::shared_ptr<LiveTable>& table, const std::function<void()>& look);
       const Catalog::Describe& describe = {});
 
   // --- items

@@ -20,6 +20,17 @@ ClockSetting moved(ClockSetting setting) {
 
 }  // namespace
 
+void TimeTravel::listen(const void* owner, Listener listener) {
+  const Lock lock(mutex_);
+  std::erase_if(listeners_, [&](const auto& one) { return one.first == owner; });
+  if (listener) listeners_.emplace_back(owner, std::move(listener));
+}
+
+void TimeTravel::tell(const Account& account) const {
+  const Lock lock(mutex_);
+  for (const auto& [owner, listener] : listeners_) listener(account.id());
+}
+
 std::int64_t TimeTravel::pending_entries(const Account& account) const {
   std::int64_t entries = 0;
   for (const auto& table : database_.parts().catalog.tables(account.id())) {
@@ -39,20 +50,20 @@ Advanced TimeTravel::go(const Account::Turn& turn, Instant to, ClockSetting arri
   // Whatever happens on the way, the clock goes on from where it came to.
   struct Arrival {
     Account& account;
-    StreamTrimmer& trimmer;
-    HistoryTrimmer& history;
+    const TimeTravel& travel;
     ClockSetting setting;
     Instant now;
     ~Arrival() {
       account.clock().set(setting, now);
-      trimmer.time_moved(account);
-      history.time_moved();
+      travel.trimmer_.time_moved(account);
+      travel.history_.time_moved();
+      travel.tell(account);
     }
   };
 
   Advanced result;
   {
-    Arrival arrival{account, trimmer_, history_, going_on, from};
+    Arrival arrival{account, *this, going_on, from};
     TimerQueue& timers = account.timers();
     Failpoints& failpoints = database_.parts().failpoints;
     const auto something_waited = [&] {

@@ -12,13 +12,18 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <stop_token>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "engine/account.h"
 #include "engine/clock.h"
 #include "engine/database.h"
 #include "engine/expected.h"
+#include "engine/mutex.h"
 
 namespace mayfly::engine {
 
@@ -30,8 +35,15 @@ class TimeTravel {
  public:
   static constexpr std::int64_t stops_spare = 10'000;
 
+  // Told of an account whose clock was moved, or goes at another pace, once it does. It holds no lock but for
+  // a few instructions.
+  using Listener = std::function<void(std::string_view account)>;
+
   TimeTravel(Database& database, Reaper& reaper, StreamTrimmer& trimmer, HistoryTrimmer& history)
       : database_(database), reaper_(reaper), trimmer_(trimmer), history_(history) {}
+
+  // From now on; an empty one is told nothing, and none is when this returns. Each `owner` has one.
+  void listen(const void* owner, Listener listener);
 
   // Moves to `to`, or, if that is past, nowhere; what fires now is deleted all the same. Real time becomes an
   // offset.
@@ -50,11 +62,14 @@ class TimeTravel {
   Advanced go(const Account::Turn& turn, Instant to, ClockSetting arriving, bool age_streams,
               const std::stop_token& stop);
   [[nodiscard]] std::int64_t pending_entries(const Account& account) const;
+  void tell(const Account& account) const;
 
   Database& database_;
   Reaper& reaper_;
   StreamTrimmer& trimmer_;
   HistoryTrimmer& history_;
+  mutable Mutex mutex_;
+  std::vector<std::pair<const void*, Listener>> listeners_ GUARDED_BY(mutex_);
 };
 
 }  // namespace mayfly::engine

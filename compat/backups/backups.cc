@@ -1,6 +1,7 @@
 #include "compat/backups/backups.h"
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <utility>
 
@@ -24,13 +25,63 @@ Unexpected<Error> table_gone(const engine::LiveTable& table) {
 
 }  // namespace
 
+// Takes away the SYSTEM backups whose time is over, of one account in a step.
+class Backups::Expiry final : public engine::Task {
+ public:
+  explicit Expiry(Backups& backups) : of_(backups) {}
+
+ private:
+  Next step() override {
+    bool any = false;
+    std::optional<std::chrono::nanoseconds> pause;
+    for (const std::string& account : of_.accounts()) {
+      const engine::Instant now = of_.database_.now(account);
+      bool any_due = false;
+      for (const Backup& backup : of_.all(account)) {
+        if (!backup.expires()) continue;
+        any = true;
+        any_due = any_due || *backup.expires() <= now;
+        if (const auto left = of_.database_.real_time_until(account, *backup.expires()))
+          pause = std::min(pause.value_or(*left), *left);
+      }
+      if (!any_due) continue;
+      const auto request = of_.database_.begin_request(account);
+      const engine::Lock lock(of_.mutex_);
+      of_.forget_expired(account);
+      return Next::at_once();
+    }
+    of_.any_expires_ = any;  // who keeps one, or moves a clock, meanwhile brings one more step
+    return pause ? Next::after(*of_.scheduler_, *pause) : Next::when_woken();
+  }
+  Next failed(std::string_view) override { return Next::after(*of_.scheduler_, fault_wait); }
+
+  Backups& of_;  // ends the steps before it goes
+};
+
 Backups::Backups(engine::Database& database, std::size_t backups_max, bool exact)
-    : database_(database), backups_max_(backups_max), exact_(exact) {
-  for (const std::string& account : engine::every_account(database_)) reconcile(account);
+    : database_(database),
+      backups_max_(backups_max),
+      exact_(exact),
+      scheduler_(database.make_scheduler(1)),
+      expiry_(std::make_shared<Expiry>(*this)) {
+  for (const std::string& account : accounts()) reconcile(account);
   database_.documents().listen(this, [this](std::string_view account) { reconcile(account); });
+  database_.listen_to_clocks(this, [this](std::string_view) {
+    if (any_expires_) scheduler_->wake(expiry_);
+  });
 }
 
-Backups::~Backups() { database_.documents().listen(this, {}); }
+Backups::~Backups() {
+  database_.listen_to_clocks(this, {});
+  database_.documents().listen(this, {});
+  scheduler_->end();  // the step under way, a short one
+}
+
+void Backups::watch_expiry() {
+  any_expires_ = true;
+  static_cast<void>(scheduler_->start());  // where no thread is to be had, the next one may have one
+  scheduler_->wake(expiry_);
+}
 
 void Backups::reconcile(std::string_view account) {
   const engine::Lock lock(mutex_);
@@ -46,6 +97,9 @@ void Backups::reconcile(std::string_view account) {
       without_point.push_back(document_name(backup.scope, backup.id, backup.table_name));
   }
   if (!without_point.empty()) database_.documents().write(without_point, {});
+  const std::vector<Backup> left = all(account);
+  if (std::any_of(left.begin(), left.end(), [](const Backup& each) { return each.expires().has_value(); }))
+    watch_expiry();
   for (const auto& table : engine::every_table(database_)) {
     const auto description = table->description();
     if (description->account != account) continue;
@@ -59,6 +113,15 @@ void Backups::reconcile(std::string_view account) {
       });
     });
   }
+}
+
+// Also those that nobody has named since the start, and that have no table.
+std::set<std::string> Backups::accounts() const {
+  std::set<std::string> accounts;
+  for (std::string& account : engine::every_account(database_)) accounts.insert(std::move(account));
+  for (engine::Document& stored : database_.documents().list(document_kind))
+    accounts.insert(std::move(stored.name.account));
+  return accounts;
 }
 
 std::vector<Backup> Backups::all(std::string_view account) const {
@@ -164,11 +227,14 @@ Expected<engine::Catalog::Together, engine::Catalog::Refusal> Backups::update_to
     const std::shared_ptr<engine::LiveTable>& table, const engine::Catalog::ChangeTogether& change) {
   const engine::Lock lock(mutex_);
   forget_expired(table->description()->account);
-  return database_.update_together(
-      table, change, engine::no_limit, engine::Catalog::Leaving::point_if_recoverable,
-      [&](const engine::Point& point) {
-        return to_document(backup_of(point, point.table.name + "$DeletedTableBackup", true));
-      });
+  TRY(auto together,
+      database_.update_together(
+          table, change, engine::no_limit, engine::Catalog::Leaving::point_if_recoverable,
+          [&](const engine::Point& point) {
+            return to_document(backup_of(point, point.table.name + "$DeletedTableBackup", true));
+          }));
+  if (!together.points.empty()) watch_expiry();
+  return together;
 }
 
 Result<void> Backups::set_recovery(const std::shared_ptr<engine::LiveTable>& table,

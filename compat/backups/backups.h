@@ -7,14 +7,19 @@
 //
 // A backup that has its document has its point: points are taken first and dropped last, and what a table
 // leaves behind is written with its end. Points that nobody has a document of, since the server ended in
-// between, go when it starts. Thread-safe.
+// between, go when it starts.
+//
+// SYSTEM backups whose time is over are found no more from that millisecond of their account's clock on; a
+// task takes them, and what they hold on to, away. Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +30,7 @@
 #include "engine/expected.h"
 #include "engine/history.h"
 #include "engine/mutex.h"
+#include "engine/scheduler.h"
 
 namespace mayfly::compat::backups {
 
@@ -77,10 +83,14 @@ class Backups {
   [[nodiscard]] std::size_t backups_max() const { return backups_max_; }
 
  private:
+  class Expiry;  // the task
+
   // Points are those of backups: after a start, and after a restore or a reset of the account. Tables whose
   // recovery was a setting alone, before there was anything to go back to, begin to keep what they were.
   void reconcile(std::string_view account);
   void forget_expired(std::string_view account) REQUIRES(mutex_);
+  void watch_expiry();  // there is a SYSTEM backup
+  [[nodiscard]] std::set<std::string> accounts() const;
   [[nodiscard]] std::vector<Backup> all(std::string_view account) const;
   // A point's, with an id that no other has while nobody else keeps one.
   [[nodiscard]] Backup backup_of(const engine::Point& point, std::string_view name, bool system) const;
@@ -88,6 +98,9 @@ class Backups {
   engine::Database& database_;
   const std::size_t backups_max_;
   const bool exact_;
+  const std::shared_ptr<engine::Scheduler> scheduler_;
+  const std::shared_ptr<Expiry> expiry_;
+  std::atomic<bool> any_expires_{false};
   // While backups are changed. Taken within an account's requests; storage within it.
   engine::Mutex mutex_;
 };

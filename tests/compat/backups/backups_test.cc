@@ -5,7 +5,9 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -17,6 +19,7 @@
 #include "engine/history_trimmer.h"
 #include "engine/parts.h"
 #include "tests/support/engine_world.h"
+#include "tests/support/stepped_scheduler.h"
 #include "tests/support/test_emulator.h"
 
 namespace mayfly::testing {
@@ -285,6 +288,42 @@ TEST_CASE("a snapshot that is taken beside a table's deletion has the table, or 
     REQUIRE(tables_and_system_backups(emulator) == 1);
     control(emulator, "POST", "/_mayfly/reset");
   }
+}
+
+TEST_CASE("a SYSTEM backup whose time is over lets go of what it holds by itself", "[backups]") {
+  const auto clock = std::make_shared<SteppedClock>(TestEmulator::start);
+  auto scheduler = std::make_shared<SteppedScheduler>(clock, 3);
+  compat::EmulatorOptions options;
+  options.database.make_scheduler = [&](std::size_t) { return scheduler; };
+  const bool restarted = GENERATE(false, true);
+  Directory directory;
+  if (restarted) options.database.directory = directory.path();
+  std::optional<TestEmulator> emulator(std::in_place, options);
+  const auto history = [&]() -> engine::History& { return emulator->emulator().database().history(); };
+  const auto points = [&] { return history().points("000000000000").size(); };
+  emulator->ok("CreateTable", create_request("carts"));
+  switch_recovery(*emulator, true);
+  for (int i = 0; i < 10; ++i) emulator->ok("PutItem", item(std::to_string(i)));
+  emulator->ok("DeleteTable", {{"TableName", "carts"}});
+  scheduler->run();
+  CHECK(points() == 1);
+  if (restarted) {
+    emulator.reset();
+    scheduler = std::make_shared<SteppedScheduler>(clock, 3);
+    emulator.emplace(options);
+    scheduler->run();
+    CHECK(points() == 1);
+  }
+  // On a clock that is moved: whoever moves it is enough.
+  emulator->advance(35 * 24h - 1ms);
+  scheduler->run();
+  CHECK(points() == 1);
+  emulator->advance(1ms);
+  scheduler->run();
+  CHECK(points() == 0);
+  CHECK(history().footprint().versions == 0);
+  CHECK(control(*emulator, "GET", "/_mayfly/metrics").find("\nmayfly_backups 0\n") != std::string::npos);
+  CHECK(inconsistency(emulator->emulator().database()) == "");
 }
 
 // Each caller does one thing over and over: none meets a failure of ours, and what is left is whole.
