@@ -1,12 +1,11 @@
 # A build with sanitizers: MAYFLY_SANITIZE names them, as -fsanitize= takes them.
 #
 # They see only what they compiled. A lock that RocksDB takes would be no lock to TSan, a vector of RocksDB's no
-# container to ASan; so RocksDB comes from script/instrumented_rocksdb, and Boost.JSON is compiled here from its
+# container to ASan; so RocksDB comes from script/rocksdb, and Boost.JSON is compiled here from its
 # headers. zlib is C, shares nothing between threads, and stays Debian's.
-set(MAYFLY_ROCKSDB_PREFIX "" CACHE PATH "RocksDB built with the same sanitizers: include/ and lib/librocksdb.a")
 if(NOT EXISTS ${MAYFLY_ROCKSDB_PREFIX}/lib/librocksdb.a)
   message(FATAL_ERROR "No RocksDB in \"${MAYFLY_ROCKSDB_PREFIX}\" (MAYFLY_ROCKSDB_PREFIX):"
-                      " `script/instrumented_rocksdb address` or `thread` builds it.")
+                      " `script/rocksdb address` or `thread` builds it.")
 endif()
 set(MAYFLY_SHARED_DEPENDENCIES ON)
 
@@ -27,13 +26,9 @@ if(MAYFLY_SANITIZE MATCHES address)
   target_compile_definitions(mayfly_instrumentation INTERFACE _GLIBCXX_SANITIZE_VECTOR)
 endif()
 
-# Imported, as the libraries that they stand for.
-add_library(mayfly::rocksdb INTERFACE IMPORTED GLOBAL)
-target_include_directories(mayfly::rocksdb INTERFACE ${MAYFLY_ROCKSDB_PREFIX}/include)
-target_link_libraries(mayfly::rocksdb INTERFACE ${MAYFLY_ROCKSDB_PREFIX}/lib/librocksdb.a)
-
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/boost_json.cc CONTENT "#include <boost/json/src.hpp>\n")
 add_library(mayfly_boost_json STATIC ${PROJECT_BINARY_DIR}/boost_json.cc)
 target_link_libraries(mayfly_boost_json PRIVATE mayfly_instrumentation)
+# Imported, as the library that it stands for.
 add_library(mayfly::boost_json INTERFACE IMPORTED GLOBAL)
 target_link_libraries(mayfly::boost_json INTERFACE mayfly_boost_json)
