@@ -218,26 +218,34 @@ int Number::write_digits(char* digits) const {
   return count;
 }
 
-void Number::append_to(std::string& out) const {
+char* Number::write(char* to) const {
   if (is_zero()) {
-    out += '0';
-    return;
+    *to++ = '0';
+    return to;
   }
   char digits[digits_max];
   const int count = write_digits(digits);
-  if (negative_) out += '-';
+  const auto zeros = [&](int number) { to = std::fill_n(to, number, '0'); };
+  if (negative_) *to++ = '-';
   if (exponent_ >= 0) {
-    out.append(digits, count);
-    out.append(static_cast<std::size_t>(exponent_), '0');
+    to = std::copy_n(digits, count, to);
+    zeros(exponent_);
   } else if (count + exponent_ > 0) {
-    out.append(digits, count + exponent_);
-    out += '.';
-    out.append(digits + count + exponent_, -exponent_);
+    to = std::copy_n(digits, count + exponent_, to);
+    *to++ = '.';
+    to = std::copy_n(digits + count + exponent_, -exponent_, to);
   } else {
-    out += "0.";
-    out.append(static_cast<std::size_t>(-exponent_ - count), '0');
-    out.append(digits, count);
+    *to++ = '0';
+    *to++ = '.';
+    zeros(-exponent_ - count);
+    to = std::copy_n(digits, count, to);
   }
+  return to;
+}
+
+void Number::append_to(std::string& out) const {
+  std::array<char, text_bytes_max> text;
+  out.append(text.data(), write(text.data()));
 }
 
 std::string Number::to_string() const {

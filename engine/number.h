@@ -31,7 +31,8 @@ class Number {
   __extension__ using Wide = unsigned __int128;
 
   static constexpr int digits_max = 38;
-  static constexpr int magnitude_max = 125;  // of the leading digit
+  static constexpr std::size_t text_bytes_max = 170;  // "-0.", 129 zeros and 38 digits
+  static constexpr int magnitude_max = 125;           // of the leading digit
   static constexpr int magnitude_min = -130;
 
   Number() = default;
@@ -54,6 +55,8 @@ class Number {
 
   // As DynamoDB prints it: plain decimal notation, no exponent.
   void append_to(std::string& out) const;
+  // The same into a buffer of text_bytes_max; returns its end.
+  char* write(char* to) const;
   [[nodiscard]] std::string to_string() const;
 
   // floor(value * 10^power) where that fits an int64, else nothing. floor_scaled(3) turns seconds into ms.

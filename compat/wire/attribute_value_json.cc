@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compat/wire/base64.h"
+#include "compat/wire/json_text.h"
 #include "compat/wire/shape.h"
 #include "engine/item_codec.h"
 
@@ -264,52 +265,68 @@ Unexpected<Error> empty_attribute_name() {
 
 namespace {
 
-void append_open(std::string& out, Type type) {
-  out += "{\"";
-  out += type_name(type);
-  out += "\":";
+using json::TextAppender;
+
+// About as many bytes as the JSON of stored ones takes: it has some eight more an attribute.
+constexpr std::size_t json_bytes_for(std::size_t stored_bytes) { return stored_bytes + stored_bytes / 2; }
+
+// {"S":
+void append_open(TextAppender& out, Type type) {
+  out.literal("{\"");
+  const std::string_view name = type_name(type);
+  char* to = out.room(sizeof(std::uint32_t));
+  for (const char c : name) *to++ = c;
+  out.written(to);
+  out.literal("\":");
 }
 
-void append_text(std::string& out, const std::string& text) { json::append_escaped(out, text); }
-void append_text(std::string& out, std::string_view text) { json::append_escaped(out, text); }
-void append_text(std::string& out, const Number& number) {
-  out += '"';
-  number.append_to(out);
-  out += '"';
+void append_text(TextAppender& out, std::string_view text) { out.quoted(text); }
+void append_text(TextAppender& out, const std::string& text) { out.quoted(text); }
+void append_text(TextAppender& out, const Number& number) {
+  out.byte('"');
+  out.written(number.write(out.room(Number::text_bytes_max)));
+  out.byte('"');
 }
-void append_base64_text(std::string& out, std::string_view bytes) {
-  out += '"';
-  append_base64(out, bytes);
-  out += '"';
+void append_base64_text(TextAppender& out, std::string_view bytes) {
+  out.byte('"');
+  out.written(write_base64(out.room(base64_bytes(bytes.size())), bytes));
+  out.byte('"');
 }
-void append_text(std::string& out, const Binary& binary) { append_base64_text(out, binary.bytes); }
+void append_text(TextAppender& out, const Binary& binary) { append_base64_text(out, binary.bytes); }
+void append_boolean(TextAppender& out, bool boolean) {
+  if (boolean) {
+    out.literal("true");
+  } else {
+    out.literal("false");
+  }
+}
 
 template <class AppendOne>
-void append_elements(std::string& out, std::size_t count, char open, char close, AppendOne&& append_one) {
-  out += open;
+void append_elements(TextAppender& out, std::size_t count, char open, char close, AppendOne&& append_one) {
+  out.byte(open);
   for (std::size_t i = 0; i < count; ++i) {
-    if (i != 0) out += ',';
+    if (i != 0) out.byte(',');
     append_one(i);
   }
-  out += close;
+  out.byte(close);
 }
 
-void append_item(std::string& out, const Map& map);
+void append_item(TextAppender& out, const Map& map);
 
 struct ValueAppender {
-  std::string& out;
+  TextAppender& out;
 
   void append(const AttributeValue& value) {
     append_open(out, value.type());
     std::visit(*this, value.variant());
-    out += '}';
+    out.byte('}');
   }
 
   void operator()(const std::string& text) { append_text(out, text); }
   void operator()(const Number& number) { append_text(out, number); }
   void operator()(const Binary& binary) { append_text(out, binary); }
-  void operator()(bool boolean) { out += boolean ? "true" : "false"; }
-  void operator()(Null) { out += "true"; }
+  void operator()(bool boolean) { append_boolean(out, boolean); }
+  void operator()(Null) { append_boolean(out, true); }
   template <class T>
   void operator()(const Set<T>& set) {
     append_elements(out, set.size(), '[', ']', [&](std::size_t i) { append_text(out, set.members()[i]); });
@@ -320,27 +337,27 @@ struct ValueAppender {
   void operator()(const Map& map) { append_item(out, map); }
 };
 
-void append_item(std::string& out, const Map& map) {
+void append_item(TextAppender& out, const Map& map) {
   auto attribute = map.begin();
   append_elements(out, map.size(), '{', '}', [&](std::size_t) {
     append_text(out, attribute->name);
-    out += ':';
+    out.byte(':');
     ValueAppender{out}.append(attribute->value);
     ++attribute;
   });
 }
 
-void append_stored_map(std::string& out, StoredReader& in, std::size_t count);
+void append_stored_map(TextAppender& out, StoredReader& in, std::size_t count);
 
-void append_stored_value(std::string& out, StoredReader& in) {
+void append_stored_value(TextAppender& out, StoredReader& in) {
   const StoredReader::Tag tag = in.tag();
   append_open(out, tag.type);
   switch (tag.type) {
     case Type::string: append_text(out, in.text()); break;
     case Type::number: append_text(out, in.number()); break;
     case Type::binary: append_base64_text(out, in.text()); break;
-    case Type::boolean: out += tag.boolean ? "true" : "false"; break;
-    case Type::null: out += "true"; break;
+    case Type::boolean: append_boolean(out, tag.boolean); break;
+    case Type::null: append_boolean(out, true); break;
     case Type::string_set:
       append_elements(out, in.open(), '[', ']', [&](std::size_t) { append_text(out, in.text()); });
       break;
@@ -355,13 +372,13 @@ void append_stored_value(std::string& out, StoredReader& in) {
       break;
     case Type::map: append_stored_map(out, in, in.open()); break;
   }
-  out += '}';
+  out.byte('}');
 }
 
-void append_stored_map(std::string& out, StoredReader& in, std::size_t count) {
+void append_stored_map(TextAppender& out, StoredReader& in, std::size_t count) {
   append_elements(out, count, '{', '}', [&](std::size_t) {
     append_text(out, in.text());
-    out += ':';
+    out.byte(':');
     append_stored_value(out, in);
   });
 }
@@ -375,15 +392,20 @@ std::string& next_value(json::Writer& out) {
 }  // namespace
 
 void write_attribute_value(json::Writer& out, const AttributeValue& value) {
-  ValueAppender{next_value(out)}.append(value);
+  TextAppender text(next_value(out));
+  ValueAppender{text}.append(value);
 }
 
-void write_item_object(json::Writer& out, const engine::Item& item) { append_item(next_value(out), item); }
+void write_item_object(json::Writer& out, const engine::Item& item) {
+  TextAppender text(next_value(out));
+  append_item(text, item);
+}
 
 void write_stored_item(json::Writer& out, std::string_view stored) {
   StoredReader in(stored);
   const std::size_t count = in.count();
-  append_stored_map(next_value(out), in, count);
+  TextAppender text(next_value(out), json_bytes_for(stored.size()));
+  append_stored_map(text, in, count);
 }
 
 }  // namespace mayfly::compat

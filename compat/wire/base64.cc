@@ -41,16 +41,27 @@ std::optional<std::string> decode_base64(std::string_view text) {
   return bytes;
 }
 
-void append_base64(std::string& out, std::string_view bytes) {
-  out.reserve(out.size() + (bytes.size() + 2) / 3 * 4);
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    const std::size_t kept = bytes.size() - at < 3 ? bytes.size() - at : 3;
-    std::uint32_t group = 0;
-    for (std::size_t i = 0; i < 3; ++i) {
-      group = group << 8 | (i < kept ? static_cast<unsigned char>(bytes[at + i]) : 0u);
-    }
-    for (std::size_t i = 0; i < 4; ++i) out += i <= kept ? digits[group >> (18 - 6 * i) & 63] : '=';
+char* write_base64(char* to, std::string_view bytes) {
+  const auto byte = [&](std::size_t at) { return std::uint32_t{static_cast<unsigned char>(bytes[at])}; };
+  std::size_t at = 0;
+  for (; bytes.size() - at >= 3; at += 3) {
+    const std::uint32_t group = byte(at) << 16 | byte(at + 1) << 8 | byte(at + 2);
+    for (int shift = 18; shift >= 0; shift -= 6) *to++ = digits[group >> shift & 63];
   }
+  if (at == bytes.size()) return to;
+  const bool two = bytes.size() - at == 2;
+  const std::uint32_t group = byte(at) << 16 | (two ? byte(at + 1) << 8 : 0);
+  *to++ = digits[group >> 18];
+  *to++ = digits[group >> 12 & 63];
+  *to++ = two ? digits[group >> 6 & 63] : '=';
+  *to++ = '=';
+  return to;
+}
+
+void append_base64(std::string& out, std::string_view bytes) {
+  const std::size_t before = out.size();
+  out.resize(before + base64_bytes(bytes.size()));
+  write_base64(out.data() + before, bytes);
 }
 
 }  // namespace mayfly::compat

@@ -3,6 +3,7 @@
 //   decode_base64("YQ==") == "a"     decode_base64("YQ") and decode_base64("YR==") are nothing
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,5 +13,9 @@ namespace mayfly::compat {
 // Nothing unless `text` is exactly what append_base64 would write.
 std::optional<std::string> decode_base64(std::string_view text);
 void append_base64(std::string& out, std::string_view bytes);
+
+constexpr std::size_t base64_bytes(std::size_t bytes) { return (bytes + 2) / 3 * 4; }
+// Writes base64_bytes of text; returns their end.
+char* write_base64(char* to, std::string_view bytes);
 
 }  // namespace mayfly::compat

@@ -1,7 +1,6 @@
 #include "compat/wire/json.h"
 
 #include <algorithm>
-#include <array>
 #include <boost/json/basic_parser_impl.hpp>
 #include <charconv>
 #include <cstddef>
@@ -9,6 +8,8 @@
 #include <limits>
 #include <new>
 #include <vector>
+
+#include "compat/wire/json_text.h"
 
 namespace mayfly::json {
 namespace {
@@ -273,63 +274,8 @@ void Writer::value(const Value& value) {
   }
 }
 
-namespace {
-
-// For each byte: 0 if it stands for itself in a string, 'u' if it takes \u00xx, else what follows its '\'.
-constexpr std::array<char, 256> make_escapes() {
-  std::array<char, 256> escapes{};
-  for (int c = 0; c < 0x20; ++c) escapes[c] = 'u';
-  escapes['\b'] = 'b';
-  escapes['\t'] = 't';
-  escapes['\n'] = 'n';
-  escapes['\f'] = 'f';
-  escapes['\r'] = 'r';
-  escapes['"'] = '"';
-  escapes['\\'] = '\\';
-  return escapes;
-}
-constexpr std::array<char, 256> escapes = make_escapes();
-
-// True if one of eight bytes is below 20, or is '"' or '\'.
-bool has_escapes(std::uint64_t word) {
-  constexpr std::uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
-  const auto has_zero = [](std::uint64_t w) { return (w - ones) & ~w & highs; };
-  const std::uint64_t control = (word - ones * 0x20) & ~word & highs;
-  return (control | has_zero(word ^ ones * '"') | has_zero(word ^ ones * '\\')) != 0;
-}
-
-const char* find_escape(const char* at, const char* end) {
-  for (; end - at >= 8; at += 8) {
-    std::uint64_t word;
-    std::memcpy(&word, at, sizeof(word));
-    if (has_escapes(word)) break;
-  }
-  while (at != end && escapes[static_cast<unsigned char>(*at)] == 0) ++at;
-  return at;
-}
-
-}  // namespace
-
 void append_escaped(std::string& out, std::string_view text) {
-  constexpr char hex[] = "0123456789abcdef";
-  out += '"';
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (true) {
-    const char* plain_end = find_escape(at, end);
-    out.append(at, plain_end);
-    if (plain_end == end) break;
-    const auto byte = static_cast<unsigned char>(*plain_end);
-    out += '\\';
-    out += escapes[byte];
-    if (escapes[byte] == 'u') {
-      out += "00";
-      out += hex[byte >> 4];
-      out += hex[byte & 15];
-    }
-    at = plain_end + 1;
-  }
-  out += '"';
+  TextAppender(out, text.size() + 2).quoted(text);
 }
 
 }  // namespace mayfly::json

@@ -62,6 +62,33 @@ TEST_CASE("escapes are undone, and NUL is a character like any other") {
         std::string("\"\\/\b\f\n\r\t\0\xc3\xa9\xf0\x9f\x98\x80z", 16));
 }
 
+TEST_CASE("a text is escaped wherever in it a byte has to be, and nothing else is touched") {
+  for (std::size_t size = 1; size < 50; ++size) {
+    for (std::size_t at = 0; at < size; ++at) {
+      for (const auto& [byte, escaped] : {std::pair{'"', std::string("\\\"")},
+                                          {'\\', "\\\\"},
+                                          {'\0', "\\u0000"},
+                                          {'\x1f', "\\u001f"},
+                                          {'\n', "\\n"},
+                                          {' ', " "},
+                                          {'\x7f', "\x7f"},
+                                          {'\xff', "\xff"}}) {
+        std::string text(size, 'x');
+        text[at] = byte;
+        std::string expected = '"' + std::string(at, 'x') + escaped + std::string(size - at - 1, 'x') + '"';
+        std::string out = "before";
+        json::append_escaped(out, text);
+        REQUIRE(out == "before" + expected);
+      }
+    }
+  }
+  std::string all;
+  json::append_escaped(all, std::string(100, '\1'));
+  std::string expected = "\"";
+  for (int i = 0; i < 100; ++i) expected += "\\u0001";
+  CHECK(all == expected + '"');
+}
+
 TEST_CASE("texts are written with the fewest escapes") {
   std::string out;
   json::append_escaped(
