@@ -1,5 +1,5 @@
-# What Mayfly links: RocksDB, Boost.JSON, zlib, Zstandard, Expat and OpenSSL as mayfly::rocksdb, mayfly::boost_json,
-# mayfly::zlib, mayfly::zstd, mayfly::expat and mayfly::openssl.
+# What Mayfly links: RocksDB, Boost.JSON, zlib, libdeflate, Zstandard, Expat and OpenSSL as mayfly::rocksdb,
+# mayfly::boost_json, mayfly::zlib, mayfly::deflate, mayfly::zstd, mayfly::expat and mayfly::openssl.
 #
 # Debian's archives, so that an executable carries all it needs; with MAYFLY_SHARED_DEPENDENCIES the shared
 # libraries, which sanitizers want. RocksDB is what script/rocksdb has built, if MAYFLY_ROCKSDB_PREFIX has it. Included by
@@ -32,6 +32,7 @@ function(mayfly_dependency name)
 endfunction()
 
 mayfly_dependency(zlib z)
+mayfly_dependency(deflate deflate)
 mayfly_dependency(zstd zstd)
 mayfly_dependency(expat expat)
 mayfly_dependency(openssl ssl crypto)

@@ -1,12 +1,11 @@
 #include "http/crc32.h"
 
-#include <zlib.h>
+#include <libdeflate.h>
 
 namespace mayfly::http {
 
 std::uint32_t crc32(std::string_view bytes) {
-  return static_cast<std::uint32_t>(
-      ::crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
+  return libdeflate_crc32(0, bytes.data(), bytes.size());  // by carry-less multiplication, where there is one
 }
 
 }  // namespace mayfly::http

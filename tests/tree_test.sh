@@ -44,7 +44,8 @@ included_in "OpenSSL is included where bytes are hashed and where TLS is spoken"
         '(http/(sha256|tls|client)|compat/wire/md5)[.]cc' engine compat http cli embed include
 included_in "Expat is included by compat/buckets/s3_xml.cc alone" 'expat[.]h' 'compat/buckets/s3_xml[.]cc' engine compat http cli embed include
 included_in "zlib and Zstandard are included where bytes are compressed" '(zlib|zstd)[.]h' \
-        '(http/(compression|crc32)|compat/data_files/compression)[.]cc' engine compat http cli embed include
+        '(http/compression|compat/data_files/compression)[.]cc' engine compat http cli embed include
+included_in "libdeflate is included by http/crc32.cc alone" 'libdeflate[.]h' 'http/crc32[.]cc' engine compat http cli embed include
 included_in "CLI11 is included by cli/options.cc alone" 'CLI/' 'cli/options[.]cc' engine compat http cli embed include
 included_in "mayfly.h includes the standard library alone" '[^>]*[/.]' "$nowhere" include
 
