@@ -54,18 +54,25 @@ std::string_view value_of(const Parameters& parameters, std::string_view name) {
   return found == parameters.end() ? std::string_view{} : std::string_view(found->value);
 }
 
-// "Name=value" pieces between any of `separators`; a piece without '=' is a name without a value.
-template <class Decode>
-Parameters split_parameters(std::string_view text, std::string_view separators, Decode decode) {
-  Parameters parameters;
+// Calls take(name, value) for each "name=value" between separators; a piece without '=' is a name without a
+// value.
+template <class Take>
+void each_parameter(std::string_view text, char separator, Take&& take) {
   while (!text.empty()) {
-    const auto end = std::min(text.find_first_of(separators), text.size());
+    const auto end = std::min(text.find(separator), text.size());
     const std::string_view piece = trim(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (piece.empty()) continue;
     const auto equals = std::min(piece.find('='), piece.size());
-    parameters.push_back({piece.substr(0, equals), decode(piece.substr(std::min(equals + 1, piece.size())))});
+    take(piece.substr(0, equals), piece.substr(std::min(equals + 1, piece.size())));
   }
+}
+
+Parameters query_parameters(std::string_view query) {
+  Parameters parameters;
+  each_parameter(query, '&', [&](std::string_view name, std::string_view value) {
+    parameters.push_back({name, compat::decode_query(value)});
+  });
   return parameters;
 }
 
@@ -85,11 +92,11 @@ struct Credential {
 
 // What a request says of its signature, wherever it says it. Refers to the request and to its own parameters.
 struct Claim {
-  Claim(Parameters from, bool by_query) : parameters(std::move(from)), by_query(by_query) {}
+  Claim(Parameters of_query, bool by_query) : parameters(std::move(of_query)), by_query(by_query) {}
   Claim(Claim&&) = default;
   Claim& operator=(Claim&&) = delete;
 
-  Parameters parameters;
+  Parameters parameters;  // the query's
   bool by_query;
   std::string_view algorithm, credential, signed_headers, signature, date;
 };
@@ -144,20 +151,35 @@ compat::Result<Claim> claim_of_query(Parameters query) {
 compat::Result<Claim> claim_of_header(const Request& request) {
   const std::string_view authorization = request.header(Header::authorization);
   if (!authorization.starts_with("AWS4-")) return missing_authentication_token();
+  Claim claim({}, false);
   const auto algorithm_end = std::min(authorization.find_first_of(", "), authorization.size());
-  Claim claim(split_parameters(authorization.substr(algorithm_end), ", ",
-                               [](std::string_view text) { return std::string(text); }),
-              false);
-  std::string missing;
-  const auto take = [&](std::string_view name) {
-    const std::string_view value = value_of(claim.parameters, name);
-    if (value.empty()) missing += "Authorization header requires '" + std::string(name) + "' parameter. ";
-    return value;
-  };
   claim.algorithm = authorization.substr(0, algorithm_end);
-  claim.credential = take("Credential");
-  claim.signature = take("Signature");
-  claim.signed_headers = take("SignedHeaders");
+  struct Part {
+    std::string_view name;
+    std::string_view& value;
+    bool there = false;  // the first of a name counts
+  };
+  std::array<Part, 3> parts = {{{"Credential", claim.credential},
+                                {"Signature", claim.signature},
+                                {"SignedHeaders", claim.signed_headers}}};
+  const auto take = [&](std::string_view name, std::string_view value) {
+    for (Part& part : parts)
+      if (!part.there && part.name == name) {
+        part.value = value;
+        part.there = true;
+      }
+  };
+  // Between commas, or spaces, or both.
+  std::string_view rest = authorization.substr(algorithm_end);
+  while (!rest.empty()) {
+    const auto comma = std::min(rest.find(','), rest.size());
+    each_parameter(rest.substr(0, comma), ' ', take);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  std::string missing;
+  for (const Part& part : parts)
+    if (part.value.empty())
+      missing += "Authorization header requires '" + std::string(part.name) + "' parameter. ";
   claim.date = request.header(Header::x_amz_date);
   if (claim.date.empty()) claim.date = request.header(Header::date);
   if (claim.date.empty()) {
@@ -332,7 +354,7 @@ std::string_view account_of(std::string_view access_key_id) {
 compat::Result<engine::Scope> authenticate(const Request& request, std::string_view default_region,
                                            const SignatureRules& rules) {
   const std::string_view query_text = rules.by == SignedBy::header ? std::string_view{} : request.query();
-  Parameters query = split_parameters(query_text, "&", compat::decode_query);
+  Parameters query = query_parameters(query_text);
   const bool by_query = std::any_of(query.begin(), query.end(), [](const Parameter& parameter) {
     return parameter.name == "X-Amz-Algorithm";
   });
