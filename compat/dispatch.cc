@@ -1,5 +1,10 @@
 #include "compat/dispatch.h"
 
+#include <array>
+#include <cstdint>
+#include <iterator>
+#include <tuple>
+
 #include "compat/operations/operations.h"
 #include "engine/attempt.h"
 
@@ -75,6 +80,34 @@ constexpr const Operation* operations_table[] = {
     &operations::update_time_to_live,
 };
 
+// A hash table of the names, each of which one service alone has.
+class NumbersByName {
+ public:
+  NumbersByName() {
+    for (std::size_t number = 0; number < std::size(operations_table); ++number) {
+      std::size_t slot = slot_of(operations_table[number]->name);
+      while (slots_[slot] != 0) slot = (slot + 1) % slots_.size();
+      slots_[slot] = static_cast<std::uint8_t>(number + 1);
+    }
+  }
+  [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const {
+    if (name.empty()) return std::nullopt;
+    for (std::size_t slot = slot_of(name); slots_[slot] != 0; slot = (slot + 1) % slots_.size())
+      if (const std::size_t number = slots_[slot] - 1u; operations_table[number]->name == name) return number;
+    return std::nullopt;
+  }
+
+ private:
+  std::array<std::uint8_t, 256> slots_{};  // 0: nobody's, else an operation's number and 1
+  static_assert(std::size(operations_table) < 128, "half of the slots stay empty");
+
+  static std::size_t slot_of(std::string_view name) {
+    const auto letter = [&](std::size_t at) { return std::size_t{static_cast<unsigned char>(name[at])}; };
+    return (name.size() * 29 + letter(0) * 3 + letter(name.size() / 2) * 7 + letter(name.size() - 1) * 13) %
+           std::tuple_size_v<decltype(slots_)>;
+  }
+};
+
 Result<std::string> answer_body(Context& context, const Operation& operation, std::string_view body) {
   const auto document = json::parse(body);
   if (document == nullptr) return error::serialization("");
@@ -90,15 +123,18 @@ Result<std::string> answer_body(Context& context, const Operation& operation, st
 
 }  // namespace
 
-const Operation* find_operation(std::string_view target) {
+std::optional<std::size_t> operation_number(std::string_view target) {
+  static const NumbersByName numbers;
   const auto dot = target.find('.');
-  if (dot == std::string_view::npos) return nullptr;
-  const auto service = target.substr(0, dot);
-  const auto name = target.substr(dot + 1);
-  for (const Operation* operation : operations_table) {
-    if (operation->name == name && operation->service == service) return operation;
-  }
-  return nullptr;
+  if (dot == std::string_view::npos) return std::nullopt;
+  const auto number = numbers.find(target.substr(dot + 1));
+  if (!number || operations_table[*number]->service != target.substr(0, dot)) return std::nullopt;
+  return number;
+}
+
+const Operation* find_operation(std::string_view target) {
+  const auto number = operation_number(target);
+  return number ? operations_table[*number] : nullptr;
 }
 
 Answer error_answer(const Error& error) { return {error_status(error.kind), error_body(error)}; }

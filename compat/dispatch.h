@@ -4,6 +4,8 @@
 //   Answer answer = dispatch(context, *operation, body);
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +18,8 @@ namespace mayfly::compat {
 
 // nullptr: there is no such operation. Target is "DynamoDB_20120810.PutItem".
 const Operation* find_operation(std::string_view target);
+// The same by its place in all_operations().
+std::optional<std::size_t> operation_number(std::string_view target);
 
 struct Answer {
   int status = 200;

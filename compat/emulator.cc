@@ -1,6 +1,5 @@
 #include "compat/emulator.h"
 
-#include <algorithm>
 #include <condition_variable>
 #include <system_error>
 #include <utility>
@@ -71,13 +70,11 @@ void sleep(std::chrono::milliseconds time, const std::stop_token& stop) {
 
 Answer Emulator::execute(const engine::Scope& scope, std::string_view target, std::string_view body,
                          std::string_view host, const std::stop_token& stop) {
-  const Operation* operation = find_operation(target);
-  if (operation == nullptr) return error_answer(error::unknown_operation().error);
+  const auto number = operation_number(target);
+  if (!number) return error_answer(error::unknown_operation().error);
   const engine::Stopwatch stopwatch;
-  Answer answer = execute(scope, *operation, body, host, stop);
-  const auto all = all_operations();
-  const auto number = static_cast<std::size_t>(std::find(all.begin(), all.end(), operation) - all.begin());
-  metrics_.record(number, answer.status, stopwatch.elapsed());
+  Answer answer = execute(scope, *all_operations()[*number], body, host, stop);
+  metrics_.record(*number, answer.status, stopwatch.elapsed());
   return answer;
 }
 
