@@ -1,4 +1,5 @@
-// Beast's HTTP parser, writing straight into a Request: no container of fields, no copy of the body.
+// Beast's HTTP parser, writing straight into a Request: no container of fields, no copy of the body. What is
+// plain never gets to it (plain_request.h).
 //
 // One parser for one request (Beast's rule); the Request is reused.
 #pragma once
@@ -8,7 +9,9 @@
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
 #include <cstdint>
+#include <utility>
 
+#include "http/plain_request.h"
 #include "http/request.h"
 
 namespace mayfly::http {
@@ -26,6 +29,12 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
   // seen a last chunk's "0\r\n" it asserts that more than one byte came since. No body that comes in chunks
   // ends in fewer bytes than the last chunk has, so waiting for that many never waits for ever.
   std::size_t parse(const boost::asio::const_buffer& bytes, boost::beast::error_code& failure) {
+    if (!std::exchange(begun_, true)) {
+      const std::size_t taken =
+          read_plain_request({static_cast<const char*>(bytes.data()), bytes.size()}, request_);
+      plain_ = taken > 0;
+      if (plain_) return taken;
+    }
     constexpr std::string_view last_chunk = "0\r\n\r\n";
     if (is_header_done() && chunked() && bytes.size() < last_chunk.size()) {
       failure = boost::beast::http::error::need_more;
@@ -34,8 +43,13 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
     return put(bytes, failure);
   }
 
+  [[nodiscard]] bool is_done() const { return plain_ || Beast::is_done(); }
+  [[nodiscard]] bool is_header_done() const { return plain_ || Beast::is_header_done(); }
+  [[nodiscard]] bool keep_alive() const { return plain_ || Beast::keep_alive(); }
+
  private:
-  using boost::beast::http::basic_parser<true>::put;
+  using Beast = boost::beast::http::basic_parser<true>;
+  using Beast::put;
   using Error = boost::beast::error_code;
   using Text = boost::beast::string_view;
   // A body's memory is asked for as it comes, a part ahead: Content-Length alone costs the server nothing.
@@ -97,6 +111,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
 
   Request& request_;
   std::size_t header_bytes_ = 0;
+  bool begun_ = false, plain_ = false;
   bool in_body_ = false, framed_ = false;
 };
 
