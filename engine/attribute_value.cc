@@ -178,8 +178,8 @@ std::partial_ordering compare_scalars(const AttributeValue& a, const AttributeVa
 }
 
 std::string_view type_name(Type type) {
-  constexpr std::array<std::string_view, 10> names = {"S",  "N",  "B",  "BOOL", "NULL",
-                                                      "SS", "NS", "BS", "L",    "M"};
+  static constexpr std::array<std::string_view, 10> names = {"S",  "N",  "B",  "BOOL", "NULL",
+                                                             "SS", "NS", "BS", "L",    "M"};
   return names[static_cast<std::size_t>(type)];
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -267,17 +268,33 @@ namespace {
 
 using json::TextAppender;
 
-// About as many bytes as the JSON of stored ones takes: it has some eight more an attribute.
-constexpr std::size_t json_bytes_for(std::size_t stored_bytes) { return stored_bytes + stored_bytes / 2; }
+// About as many bytes as the JSON of stored ones takes: it has some eight more an attribute, whose text is as
+// long.
+constexpr std::size_t json_bytes_for(std::size_t stored_bytes) {
+  return stored_bytes + std::min(stored_bytes / 2, std::size_t{1024});
+}
 
-// {"S":
+// {"S": and so on, by Type; none is longer than eight bytes.
+struct Opening {
+  char text[9];
+  std::size_t bytes;
+};
+constexpr std::array<Opening, 10> openings = {{{R"({"S":)", 5},
+                                               {R"({"N":)", 5},
+                                               {R"({"B":)", 5},
+                                               {R"({"BOOL":)", 8},
+                                               {R"({"NULL":)", 8},
+                                               {R"({"SS":)", 6},
+                                               {R"({"NS":)", 6},
+                                               {R"({"BS":)", 6},
+                                               {R"({"L":)", 5},
+                                               {R"({"M":)", 5}}};
+
 void append_open(TextAppender& out, Type type) {
-  out.literal("{\"");
-  const std::string_view name = type_name(type);
-  char* to = out.room(sizeof(std::uint32_t));
-  for (const char c : name) *to++ = c;
-  out.written(to);
-  out.literal("\":");
+  const Opening& opening = openings[static_cast<std::size_t>(type)];
+  char* to = out.room(sizeof opening.text);
+  std::memcpy(to, opening.text, sizeof opening.text - 1);
+  out.written(to + opening.bytes);
 }
 
 void append_text(TextAppender& out, std::string_view text) { out.quoted(text); }

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 namespace mayfly::json {
 namespace {
@@ -22,32 +25,74 @@ constexpr std::array<char, 256> make_escapes() {
 }
 constexpr std::array<char, 256> escapes = make_escapes();
 constexpr std::size_t escape_bytes_max = 6;
+constexpr std::size_t ahead_bytes = 256;  // that are taken with what is asked for
 
-// A vector register's worth of text, whatever the processor calls it.
-using Block = std::uint8_t __attribute__((vector_size(16)));
-using Halves = std::uint64_t __attribute__((vector_size(16)));
+constexpr std::uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
 
-// True if one of the bytes is below 0x20, or is '"' or '\'.
-bool has_escapes(Block block) {
-  const auto found = reinterpret_cast<Halves>((block < 0x20) | (block == '"') | (block == '\\'));
-  return (found[0] | found[1]) != 0;
-}
-bool has_escapes(std::uint64_t word) {
-  constexpr std::uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
-  const auto has_zero = [](std::uint64_t w) { return (w - ones) & ~w & highs; };
-  const std::uint64_t control = (word - ones * 0x20) & ~word & highs;
-  return (control | has_zero(word ^ ones * '"') | has_zero(word ^ ones * '\\')) != 0;
-}
-
-// Copies what stands for itself, so many bytes at a time, up to some before the first that does not.
-template <class Bytes>
-void copy_plain(const char*& from, const char* end, char*& to) {
-  for (; static_cast<std::size_t>(end - from) >= sizeof(Bytes); from += sizeof(Bytes), to += sizeof(Bytes)) {
-    Bytes bytes;
-    std::memcpy(&bytes, from, sizeof bytes);
-    if (has_escapes(bytes)) return;
-    std::memcpy(to, &bytes, sizeof bytes);
+// Bytes as texts have them, so many at a time; whether one of them is below 0x20, or is '"' or '\\'.
+struct Two {
+  std::uint16_t bytes;
+  [[nodiscard]] bool has_escapes() const { return escapes[bytes & 0xff] != 0 || escapes[bytes >> 8] != 0; }
+};
+struct Eight {
+  std::uint64_t bytes;
+  [[nodiscard]] bool has_escapes() const {
+    const auto has_zero = [](std::uint64_t word) { return (word - ones) & ~word; };
+    const std::uint64_t control = (bytes - ones * 0x20) & ~bytes;
+    return ((control | has_zero(bytes ^ ones * '"') | has_zero(bytes ^ ones * '\\')) & highs) != 0;
   }
+};
+struct Four {
+  std::uint32_t bytes;
+  [[nodiscard]] bool has_escapes() const { return Eight{bytes | (ones * 'x') << 32}.has_escapes(); }
+};
+#ifdef __SSE2__
+struct Sixteen {
+  __m128i bytes;
+  [[nodiscard]] bool has_escapes() const {
+    const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
+    const __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
+    const __m128i backslash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
+    return _mm_movemask_epi8(_mm_or_si128(control, _mm_or_si128(quote, backslash))) != 0;
+  }
+};
+#else
+struct Sixteen {
+  Eight first, second;
+  [[nodiscard]] bool has_escapes() const { return first.has_escapes() || second.has_escapes(); }
+};
+#endif
+
+// Copies so many bytes unless one has to be escaped.
+template <class Bytes>
+bool copy_plain(const char* from, char* to) {
+  Bytes bytes;
+  std::memcpy(&bytes, from, sizeof bytes);
+  if (bytes.has_escapes()) return false;
+  std::memcpy(to, &bytes, sizeof bytes);
+  return true;
+}
+// The same of a text that is as long or up to twice as long: its first bytes and its last.
+template <class Bytes>
+bool copy_ends(std::string_view text, char* to) {
+  const std::size_t last = text.size() - sizeof(Bytes);
+  return copy_plain<Bytes>(text.data(), to) && copy_plain<Bytes>(text.data() + last, to + last);
+}
+
+// Copies a text in which nothing has to be escaped. If false, some of it has been copied.
+bool copy_plain_text(std::string_view text, char* to) {
+  if (text.size() >= sizeof(Sixteen)) {
+    const std::size_t last = text.size() - sizeof(Sixteen);
+    for (std::size_t at = 0; at < last; at += sizeof(Sixteen))
+      if (!copy_plain<Sixteen>(text.data() + at, to + at)) return false;
+    return copy_plain<Sixteen>(text.data() + last, to + last);
+  }
+  if (text.size() >= sizeof(Eight)) return copy_ends<Eight>(text, to);
+  if (text.size() >= sizeof(Four)) return copy_ends<Four>(text, to);
+  if (text.size() >= sizeof(Two)) return copy_ends<Two>(text, to);
+  if (text.empty()) return true;
+  *to = text.front();
+  return escapes[static_cast<unsigned char>(text.front())] == 0;
 }
 
 char* write_escape(unsigned char byte, char* to) {
@@ -66,28 +111,40 @@ char* write_escape(unsigned char byte, char* to) {
 }  // namespace
 
 void TextAppender::quoted(std::string_view text) {
-  const char* from = text.data();
-  const char* const end = from + text.size();
   char* to = room(text.size() + 2);
   *to++ = '"';
-  while (true) {
-    copy_plain<Block>(from, end, to);
-    copy_plain<std::uint64_t>(from, end, to);
-    while (from != end && escapes[static_cast<unsigned char>(*from)] == 0) *to++ = *from++;
-    if (from == end) break;
-    written(to);
-    to = room(escape_bytes_max + static_cast<std::size_t>(end - from));  // the quote's is among the rest's
-    to = write_escape(static_cast<unsigned char>(*from++), to);
+  if (copy_plain_text(text, to)) {
+    to += text.size();
+  } else {
+    to = escaped(text, to);
   }
   *to++ = '"';
   written(to);
 }
 
-// What is written over is zeroed first: that is a sixteenth of what writing it costs.
+// `to` has room for the text and a quote.
+char* TextAppender::escaped(std::string_view text, char* to) {
+  const char* from = text.data();
+  const char* const end = from + text.size();
+  while (true) {
+    while (end - from >= static_cast<std::ptrdiff_t>(sizeof(Sixteen)) && copy_plain<Sixteen>(from, to)) {
+      from += sizeof(Sixteen);
+      to += sizeof(Sixteen);
+    }
+    while (from != end && escapes[static_cast<unsigned char>(*from)] == 0) *to++ = *from++;
+    if (from == end) return to;
+    written(to);
+    to = room(escape_bytes_max + static_cast<std::size_t>(end - from));
+    to = write_escape(static_cast<unsigned char>(*from++), to);
+  }
+}
+
+// What is written over is zeroed first, so no more is taken than will be needed soon.
 void TextAppender::grow(std::size_t bytes) {
   const auto used = static_cast<std::size_t>(at_ - out_.data());
-  if (used + bytes > out_.capacity()) out_.reserve(std::max(used + bytes, 2 * out_.capacity()));
-  out_.resize(out_.capacity());
+  const std::size_t wanted = used + bytes + ahead_bytes;
+  if (wanted > out_.capacity()) out_.reserve(std::max(wanted, 2 * out_.capacity()));
+  out_.resize(wanted);
   at_ = out_.data() + used;
   end_ = out_.data() + out_.size();
 }

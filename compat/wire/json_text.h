@@ -53,6 +53,7 @@ class TextAppender {
   void written(char* to) { at_ = to; }
 
  private:
+  char* escaped(std::string_view text, char* to);
   void grow(std::size_t bytes);
 
   std::string& out_;
