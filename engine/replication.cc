@@ -36,6 +36,11 @@ std::optional<std::pair<Way, WaySetting>> read_way(const Document& document) {
   return std::pair(Way{name.substr(0, arrow), name.substr(arrow + 1)}, setting);
 }
 
+bool has_replica(const Table& table, TableId other) {
+  return std::any_of(table.replicas.begin(), table.replicas.end(),
+                     [&](const Replica& replica) { return replica.table == other; });
+}
+
 bool copies(const Table& to, TableId from) {
   return std::find(to.copies_from.begin(), to.copies_from.end(), from) != to.copies_from.end();
 }
@@ -237,6 +242,8 @@ Replication::Step Replication::move(Flow& flow, Sequence upto, std::size_t items
     Transaction transaction(database_, Transaction::Replicated{});
     for (const Arrival& arrival : arrivals) transaction.add(to, std::string(arrival.departure.key));
     if (!transaction.lock()) return {};
+    // Who has lost the other region meanwhile no longer knows which writes are the later ones.
+    if (!has_replica(transaction.table(0), flow.from)) return {};
     for (std::size_t slot = 0; slot < arrivals.size(); ++slot) {
       const Departure& departure = arrivals[slot].departure;
       transaction.replicate(slot, {.number = departure.version, .origin = departure.origin}, departure.item);
@@ -305,7 +312,7 @@ bool Replication::copy_items(Flow& flow, const std::shared_ptr<LiveTable>& to, s
   if (!copied.empty()) {
     Transaction transaction(database_, Transaction::Replicated{});
     for (const Copied& each : copied) transaction.add(to, each.key);
-    if (!transaction.lock()) return true;
+    if (!transaction.lock() || !copies(transaction.table(0), flow.from)) return true;
     for (std::size_t slot = 0; slot < copied.size(); ++slot) {
       WriteVersion version = copied[slot].version;
       if (version.origin == 0) version.origin = flow.from;

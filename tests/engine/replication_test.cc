@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "engine/history.h"
+#include "engine/interleaving.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
 #include "engine/parts.h"
@@ -612,6 +613,72 @@ TEST_CASE("with strong consistency a write is everywhere at once, in one batch",
   CHECK(carts->description()->replicas.empty());
   CHECK_FALSE(carts->description()->strong);
   CHECK(world.inconsistency(carts).empty());
+}
+
+// The first bug of replicas that the simulation found: what was on its way took away what was written after
+// it.
+TEST_CASE("wherever a replica goes while its writes arrive, the last write stays", "[replication]") {
+  // Begins at the n-th place that the test's thread comes to, and goes on until it has to wait for it.
+  class Removal final : public Interleaving {
+   public:
+    Removal(World& world, int place) : world_(world), left_(place) { use(this); }
+    ~Removal() {
+      if (thread_.joinable()) thread_.join();
+      use(nullptr);
+    }
+    void reached(std::string_view) override {
+      if (std::this_thread::get_id() != first_ || --left_ != 0) return;
+      begun = true;
+      thread_ = std::thread([this] {
+        static_cast<void>(
+            world_.database().update_together(in(world_, "us-east-1"), [](std::vector<Table>& tables) {
+              return std::erase_if(tables, [](const Table& table) { return table.region == "eu-west-1"; }) ==
+                     1;
+            }));
+        stop();
+      });
+      stopped_.wait(false);
+    }
+    bool blocked() override {
+      if (std::this_thread::get_id() != first_) stop();
+      std::this_thread::yield();
+      return true;
+    }
+    bool begun = false;
+
+   private:
+    void stop() {
+      stopped_ = true;
+      stopped_.notify_all();
+    }
+
+    World& world_;
+    int left_;
+    const std::thread::id first_ = std::this_thread::get_id();
+    std::thread thread_;
+    std::atomic<bool> stopped_{false};
+  };
+  bool any_more = true;
+  int places = 0;
+  for (int place = 1; any_more; ++place) {
+    World world;
+    auto carts = world.create(simple_table("carts"));
+    replicate(world, carts, {"eu-west-1"});
+    set_way(world, "eu-west-1", "us-east-1", {.paused = true});
+    world.put(in(world, "eu-west-1"), cart("a", "first"));
+    world.put(carts, cart("a", "second"));
+    set_way(world, "eu-west-1", "us-east-1", {});
+    {
+      Removal removal(world, place);
+      settle(world);
+      any_more = removal.begun;
+    }
+    if (any_more) ++places;
+    INFO("the replica goes at place " << place);
+    CHECK(world.get(carts, {{"id", "a"}}) == cart("a", "second"));
+    CHECK(world.inconsistency(carts).empty());
+  }
+  CHECK(places > 5);
 }
 
 TEST_CASE("writers, changes of the table, restores and replication beside each other lose nothing",
