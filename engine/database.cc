@@ -225,10 +225,29 @@ bool Database::any_table(const std::function<bool(const Table&)>& is) const {
                      [&](const auto& table) { return is(*table->description()); });
 }
 
+namespace {
+
+bool expires_alike(const Table& one, const Table& other) {
+  if (one.expiry != other.expiry || one.ttl.has_value() != other.ttl.has_value()) return false;
+  return !one.ttl || one.ttl->number == other.ttl->number;
+}
+
+// What expired by the rule before, a read that lags would see again by the new one. While nobody writes, and
+// before anybody reads by it.
+void change_expiry(RecentWrites& recent, const Table& before, const Table& after) {
+  if (!expires_alike(before, after)) recent.forget(after.id);
+}
+
+}  // namespace
+
 std::shared_ptr<const Table> Database::update_table(const std::shared_ptr<LiveTable>& table,
                                                     const std::function<void(Table&)>& change) {
   const std::shared_ptr<const Table> before = table->description();
-  const std::shared_ptr<const Table> after = parts_->catalog.update(*table, change);
+  const std::shared_ptr<const Table> after = parts_->catalog.update(*table, [&](Table& edited) {
+    const Table was = edited;
+    change(edited);
+    change_expiry(parts_->recent_writes, was, edited);
+  });
   if (!after) return nullptr;
   changed(table, *before, *after);
   return table->description();
@@ -265,8 +284,16 @@ bool Database::drop_table(const std::shared_ptr<LiveTable>& table) {
 Expected<Catalog::Together, Catalog::Refusal> Database::update_together(
     const std::shared_ptr<LiveTable>& table, const Catalog::ChangeTogether& change, std::size_t tables_max,
     Catalog::Leaving leaving, const Catalog::Describe& describe) {
+  const auto change_all = [&](std::vector<Table>& tables) {
+    const std::vector<Table> before = tables;
+    if (!change(tables)) return false;
+    for (const Table& was : before)
+      for (const Table& is : tables)
+        if (is.id == was.id) change_expiry(parts_->recent_writes, was, is);
+    return true;
+  };
   TRY(Catalog::Together together,
-      parts_->catalog.update_together(*table, change, tables_max, leaving, describe));
+      parts_->catalog.update_together(*table, change_all, tables_max, leaving, describe));
   for (const auto& dropped : together.dropped) {
     dropped->account().timers().forget(dropped->id());
     parts_->failpoints.forget(*dropped);

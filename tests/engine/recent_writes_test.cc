@@ -308,6 +308,34 @@ TEST_CASE("a read that lags sees no item that is due by now, nor one that has ex
   CHECK(seen() == std::pair(false, std::size_t{0}));
 }
 
+TEST_CASE("what has expired is seen by no read that lags, however items expire from then on",
+          "[recent_writes]") {
+  World world;
+  Table description = simple_table("carts");
+  description.indexes = {global_index("by_user", "user")};
+  const auto carts = world.create(description);
+  world.enable_ttl(carts);
+  follow(world, {.writes = 5, .milliseconds = {}});
+  world.put(carts, {{"id", "a"}, {"user", "u"}, {"ttl", number(start_seconds + 10)}});
+  REQUIRE(get(world, carts, {{"id", "a"}}, Sight{}));
+  REQUIRE(walk(world, carts, {.index = 1}, Sight{.copy = "by_user", .lag = {}}).size() == 1);
+  world.advance(start_ms + 10'001);
+  const auto change = [&](const std::function<void(Table&)>& edit) {
+    REQUIRE(world.database().update_table(carts, edit));
+  };
+  SECTION("later") {
+    change([](Table& table) { table.expiry = {.kind = ExpiryMode::Kind::aws}; });
+  }
+  SECTION("when told") {
+    change([](Table& table) { table.expiry = {.kind = ExpiryMode::Kind::manual}; });
+  }
+  SECTION("not at all") {
+    change([](Table& table) { table.ttl.reset(); });
+  }
+  CHECK_FALSE(get(world, carts, {{"id", "a"}}, behind(5)));
+  CHECK(walk(world, carts, {.index = 1}, behind(5, "by_user")).empty());
+}
+
 TEST_CASE("writes that are too many or too large are seen, and hold no memory", "[recent_writes]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
