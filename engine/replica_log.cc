@@ -104,12 +104,14 @@ void stage(Batch& batch, const ReplicaWrite& write, Sequence sequence, Instant a
   for (const TableId to : write.to) batch.put(departure_key(write.table, to, sequence), departure);
 }
 
+bool has_replica(const Table& table, TableId other) {
+  return std::any_of(table.replicas.begin(), table.replicas.end(),
+                     [&](const Replica& replica) { return replica.table == other; });
+}
+
 bool expires_here(const Table& table, TableId origin) {
   if (table.replicas.empty() || origin == 0 || origin == table.id) return true;
-  const auto& replicas = table.replicas;
-  const bool is_member = std::any_of(replicas.begin(), replicas.end(),
-                                     [&](const Replica& replica) { return replica.table == origin; });
-  return !is_member && table.id < replicas.front().table;
+  return !has_replica(table, origin) && table.id < table.replicas.front().table;
 }
 
 }  // namespace mayfly::engine

@@ -78,6 +78,9 @@ struct ReplicaWrite {
 // Adds version, tombstone and departures. `sequence`: of its record, or the last that was given.
 void stage(Batch& batch, const ReplicaWrite& write, Sequence sequence, Instant at);
 
+// Whether the other one is a replica of the table: the same one in another region.
+bool has_replica(const Table& table, TableId other);
+
 // Whether the items that were written to `origin` first expire here. Each expires in one region, the one that
 // it was written to, or, where that is none any more, in the eldest; the others are told.
 bool expires_here(const Table& table, TableId origin);

@@ -76,8 +76,7 @@ void ReplicaVerification::check_tombstone(std::string_view stored_key) {
 
 void ReplicaVerification::check_departure(std::string_view stored_key, std::string_view value) {
   const auto to = read_big_endian<TableId>(stored_key.substr(1 + sizeof(TableId)));
-  const auto& replicas = table_.replicas;
-  if (std::none_of(replicas.begin(), replicas.end(), [&](const Replica& each) { return each.table == to; }))
+  if (!has_replica(table_, to))
     return found("a write on its way to no replica",
                  "a write is on its way to a table that is no replica: " + hexadecimal(stored_key),
                  erasing(stored_key));

@@ -36,11 +36,6 @@ std::optional<std::pair<Way, WaySetting>> read_way(const Document& document) {
   return std::pair(Way{name.substr(0, arrow), name.substr(arrow + 1)}, setting);
 }
 
-bool has_replica(const Table& table, TableId other) {
-  return std::any_of(table.replicas.begin(), table.replicas.end(),
-                     [&](const Replica& replica) { return replica.table == other; });
-}
-
 bool copies(const Table& to, TableId from) {
   return std::find(to.copies_from.begin(), to.copies_from.end(), from) != to.copies_from.end();
 }

@@ -22,6 +22,7 @@
 #include "engine/key_space.h"
 #include "engine/key_view.h"
 #include "engine/readable_key.h"
+#include "engine/replica_log.h"
 #include "engine/replica_verification.h"
 #include "engine/request_tokens.h"
 #include "engine/shards.h"
@@ -397,8 +398,7 @@ void Verification::check_table_description(const Table& table) {
     if (other == tables_.end() && undecoded_tables_.contains(replica.table)) continue;
     const bool is_mutual = other != tables_.end() && other->second.account == table.account &&
                            other->second.name == table.name && other->second.region == replica.region &&
-                           std::any_of(other->second.replicas.begin(), other->second.replicas.end(),
-                                       [&](const Replica& back) { return back.table == table.id; });
+                           has_replica(other->second, table.id);
     if (!is_mutual) wrong("its replica in " + replica.region + " is none");
   }
 }

@@ -81,6 +81,13 @@ struct Regions : TestEmulator {
   void pause(const std::string& from, const std::string& to, bool paused = true) {
     control("PUT", "/_mayfly/replication", {{"from", from}, {"to", to}, {"paused", paused}});
   }
+  // How the carts were then, as a table of this name.
+  std::string restore(const std::string& region, std::int64_t at) {
+    std::string name = "at-" + std::to_string(at);
+    in(region, "RestoreTableToPointInTime",
+       {{"SourceTableName", "carts"}, {"TargetTableName", name}, {"RestoreDateTime", at}});
+    return name;
+  }
   std::int64_t seconds() { return emulator().database().now(scope.account) / 1000; }  // by its clock
   [[nodiscard]] std::string inconsistent() { return inconsistency(emulator().database()); }
 };
@@ -108,9 +115,7 @@ TEST_CASE("a replica goes back to what it had at a second, and what comes of it 
   const auto arrived = regions.seconds();
   regions.advance(10s);
   const auto restored = [&](const std::string& region, std::int64_t at) {
-    const std::string name = "at-" + std::to_string(at);
-    regions.in(region, "RestoreTableToPointInTime",
-               {{"SourceTableName", "carts"}, {"TargetTableName", name}, {"RestoreDateTime", at}});
+    const std::string name = regions.restore(region, at);
     const json table = regions.table(region, name);
     for (const char* of_global : {"Replicas", "GlobalTableVersion", "StreamSpecification",
                                   "DisassociationProtectionEnabled", "GlobalTableSettingsReplicationMode"})
@@ -342,10 +347,7 @@ TEST_CASE("a replica shows items as long as TTL was not on, also at instants to 
   regions.replica("Create", "ap-south-1");
   regions.advance(10s);
   const auto items_at = [&](const std::string& region, std::int64_t at) {
-    const std::string name = "at-" + std::to_string(at);
-    regions.in(region, "RestoreTableToPointInTime",
-               {{"SourceTableName", "carts"}, {"TargetTableName", name}, {"RestoreDateTime", at}});
-    return regions.count(region, name);
+    return regions.count(region, regions.restore(region, at));
   };
   for (const char* region : {"us-east-1", "eu-west-1"}) {
     CAPTURE(region);

@@ -50,6 +50,12 @@ Sight behind_ms(std::int64_t milliseconds, std::string_view copy = "") {
   return {copy, Lag{{}, milliseconds}};
 }
 
+Table indexed_carts() {
+  Table carts = simple_table("carts");
+  carts.indexes = {global_index("by_user", "user")};
+  return carts;
+}
+
 void put_number(World& world, const std::shared_ptr<LiveTable>& table, int n) {
   world.put(table, {{"id", "a"}, {"n", number(n)}});
 }
@@ -285,9 +291,7 @@ TEST_CASE("after a restore, a reset or a drop no read sees what was before", "[r
 
 TEST_CASE("a read that lags sees no item that is due by now, nor one that has expired", "[recent_writes]") {
   World world;
-  Table description = simple_table("carts");
-  description.indexes = {global_index("by_user", "user")};
-  const auto carts = world.create(description);
+  const auto carts = world.create(indexed_carts());
   world.enable_ttl(carts);
   follow(world, {.writes = 5, .milliseconds = {}});
   const auto put = [&](std::int64_t ttl) {
@@ -311,9 +315,7 @@ TEST_CASE("a read that lags sees no item that is due by now, nor one that has ex
 TEST_CASE("what has expired is seen by no read that lags, however items expire from then on",
           "[recent_writes]") {
   World world;
-  Table description = simple_table("carts");
-  description.indexes = {global_index("by_user", "user")};
-  const auto carts = world.create(description);
+  const auto carts = world.create(indexed_carts());
   world.enable_ttl(carts);
   follow(world, {.writes = 5, .milliseconds = {}});
   world.put(carts, {{"id", "a"}, {"user", "u"}, {"ttl", number(start_seconds + 10)}});
@@ -408,8 +410,7 @@ TEST_CASE("a read whose writes are dropped while it is under way sees what it fo
 TEST_CASE("while others write, no reader's reads go backwards, and none sees half of a transaction",
           "[recent_writes][races]") {
   World world;
-  Table description = simple_table("carts");
-  description.indexes = {global_index("by_user", "user")};
+  const Table description = indexed_carts();
   const auto carts = world.create(description);
   follow(world, {.writes = 3, .milliseconds = {}});
   std::atomic<bool> stop{false};
