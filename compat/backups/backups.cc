@@ -86,20 +86,23 @@ void Backups::watch_expiry() {
 void Backups::reconcile(std::string_view account) {
   const engine::Lock lock(mutex_);
   engine::History& history = database_.history();
+  const std::vector<Backup> kept = all(account);
   std::set<engine::PointId> wanted;
-  for (const Backup& backup : all(account)) wanted.insert(backup.point);
+  for (const Backup& backup : kept) wanted.insert(backup.point);
   for (const engine::Point& point : history.points(account)) {
     if (wanted.erase(point.id) == 0) history.drop_point(point.id);
   }
   std::vector<engine::DocumentName> without_point;
-  for (const Backup& backup : all(account)) {
-    if (wanted.contains(backup.point))
+  bool any_expires = false;
+  for (const Backup& backup : kept) {
+    if (wanted.contains(backup.point)) {
       without_point.push_back(document_name(backup.scope, backup.id, backup.table_name));
+    } else if (backup.expires()) {
+      any_expires = true;
+    }
   }
   if (!without_point.empty()) database_.documents().write(without_point, {});
-  const std::vector<Backup> left = all(account);
-  if (std::any_of(left.begin(), left.end(), [](const Backup& each) { return each.expires().has_value(); }))
-    watch_expiry();
+  if (any_expires) watch_expiry();
   for (const auto& table : engine::every_table(database_)) {
     const auto description = table->description();
     if (description->account != account) continue;
