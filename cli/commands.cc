@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "cli/fail.h"
 #include "cli/jobs_view.h"
 #include "compat/wire/json_tree.h"
 #include "engine/clock.h"
@@ -20,11 +21,6 @@ namespace mayfly::http {
 namespace {
 
 using json::Tree;
-
-int fail(const std::string& sentence) {
-  std::fprintf(stderr, "mayfly: %s\n", sentence.c_str());
-  return 1;
-}
 
 std::string message_of(const ClientAnswer& answer) {
   const auto tree = json::parse_tree(answer.body);

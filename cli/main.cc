@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/deadline.h"
+#include "cli/fail.h"
 #include "cli/options.h"
 #include "compat/emulator.h"
 #include "http/invoker.h"
@@ -23,11 +24,6 @@
 
 namespace mayfly::http {
 namespace {
-
-int fail(const std::string& sentence) {
-  std::fprintf(stderr, "mayfly: %s\n", sentence.c_str());
-  return 1;
-}
 
 // Blocked here, before any thread starts, so that wait_for_the_end() alone gets them.
 sigset_t block_end_signals() {

@@ -21,7 +21,6 @@
 namespace mayfly::engine {
 namespace {
 
-constexpr std::size_t hash_bytes = 8;
 constexpr std::string_view hash_salt = "Outliers";
 
 void append_number(std::string& out, const Number& number) {
@@ -93,10 +92,11 @@ void append_hashed_number(std::string& out, const Number& number) {
 
 // Boost gave the digest as four big-endian words, and from 1.86 on as its bytes.
 [[maybe_unused]] void append_digest(std::string& out, const unsigned int (&words)[4]) {
-  for (std::size_t i = 0; i < hash_bytes; ++i) out += static_cast<char>(words[i / 4] >> (24 - 8 * (i % 4)));
+  for (std::size_t i = 0; i < key_hash_bytes; ++i)
+    out += static_cast<char>(words[i / 4] >> (24 - 8 * (i % 4)));
 }
 [[maybe_unused]] void append_digest(std::string& out, const unsigned char (&bytes)[16]) {
-  out.append(reinterpret_cast<const char*>(bytes), hash_bytes);
+  out.append(reinterpret_cast<const char*>(bytes), key_hash_bytes);
 }
 
 // Of whole blocks of 64 bytes Boost reads words where they stand, aligned or not; smaller pieces it copies to
@@ -148,7 +148,7 @@ void append_key(std::string& out, ScalarPointers partition_values, ScalarPointer
 }
 
 std::uint64_t partition_hash(std::string_view encoded_key) {
-  assert(encoded_key.size() >= hash_bytes);
+  assert(encoded_key.size() >= key_hash_bytes);
   return read_big_endian<std::uint64_t>(encoded_key);
 }
 

@@ -22,6 +22,8 @@ namespace mayfly::engine {
 inline constexpr std::size_t partition_key_bytes_max = 2048;
 inline constexpr std::size_t sort_key_bytes_max = 1024;
 
+inline constexpr std::size_t key_hash_bytes = 8;
+
 using ScalarPointers = std::span<const AttributeValue* const>;  // each S, N or B
 
 void append_scalar(std::string& out, const AttributeValue& scalar);

@@ -10,8 +10,6 @@
 namespace mayfly::engine {
 namespace {
 
-constexpr std::size_t hash_bytes = sizeof(std::uint64_t);
-
 // What append_scalar made of a string or binary, taken off the front; nothing: it did not make it.
 std::optional<std::string> take_text(std::string_view& rest) {
   std::string text;
@@ -75,8 +73,8 @@ bool take(std::span<const KeyAttribute> attributes, std::string_view& rest, std:
 }
 
 bool take_hash(std::string_view& rest) {
-  if (rest.size() < hash_bytes) return false;
-  rest.remove_prefix(hash_bytes);
+  if (rest.size() < key_hash_bytes) return false;
+  rest.remove_prefix(key_hash_bytes);
   return true;
 }
 

@@ -14,8 +14,8 @@
 namespace mayfly::engine {
 namespace {
 
-constexpr std::size_t batch_items_max = 64;             // written together
-constexpr std::size_t slice_items_max = 256;            // of one way, before the others have their turn
+constexpr std::size_t batch_writes_max = 64;            // written together
+constexpr std::size_t slice_writes_max = 256;           // of one way, before the others have their turn
 constexpr std::string_view ways_kind = "@replication";  // of documents, named "us-east-1>eu-west-1"
 
 std::string name_of(const Way& way) { return way.from + '>' + way.to; }
@@ -217,7 +217,7 @@ Replication::Step Replication::move(Flow& flow, Sequence upto, std::size_t items
   while (step.items < items_max) {
     std::vector<Arrival> arrivals;
     std::set<std::string_view> keys;
-    while (iterator.valid() && arrivals.size() < std::min(batch_items_max, items_max - step.items)) {
+    while (iterator.valid() && arrivals.size() < std::min(batch_writes_max, items_max - step.items)) {
       const auto departure = decode_departure(iterator.value());
       if (!departure) throw StorageFault("a write on its way to a replica cannot be decoded");
       if (departure->at + setting.lag_ms > now) {
@@ -263,8 +263,8 @@ Replication::Step Replication::move(Flow& flow, Sequence upto, std::size_t items
 Replication::Step Replication::copy(Flow& flow, std::size_t items_max) {
   const std::shared_ptr<LiveTable> to = database_.parts().catalog.find(flow.to);
   if (!to || !copies(*to->description(), flow.from)) return {};
-  for (std::size_t items = 0; items < items_max; items += batch_items_max)
-    if (copy_items(flow, to, batch_items_max)) return {.items = items + 1};
+  for (std::size_t items = 0; items < items_max; items += batch_writes_max)
+    if (copy_items(flow, to, batch_writes_max)) return {.items = items + 1};
   return {.progress = Progress::more, .items = items_max};
 }
 
@@ -363,7 +363,7 @@ bool Replication::forget_tombstones(TableId id) {
   std::vector<std::string> keys;
   const std::string prefix = table_prefix('Y', id);
   Storage::Iterator iterator(parts.storage(), prefix, prefix_end(prefix));
-  for (iterator.seek_to_first(); iterator.valid() && keys.size() < batch_items_max; iterator.next()) {
+  for (iterator.seek_to_first(); iterator.valid() && keys.size() < batch_writes_max; iterator.next()) {
     if (replica_sequence(iterator.key()) >= oldest) break;
     keys.emplace_back(iterator.key());
   }
@@ -374,7 +374,7 @@ bool Replication::forget_tombstones(TableId id) {
   for (std::size_t slot = 0; slot < keys.size(); ++slot)
     transaction.forget_tombstone(slot, replica_sequence(keys[slot]));
   transaction.commit();
-  return keys.size() < batch_items_max;
+  return keys.size() < batch_writes_max;
 }
 
 // --- rounds
@@ -391,9 +391,9 @@ std::optional<std::chrono::nanoseconds> Replication::round(bool& any_more) {
     return step.items > 0;
   };
   for (Flow& flow : flows_) {
-    attempt_step([&]() NO_THREAD_SAFETY_ANALYSIS { return copy(flow, slice_items_max); });
+    attempt_step([&]() NO_THREAD_SAFETY_ANALYSIS { return copy(flow, slice_writes_max); });
     const Sequence upto = database_.parts().watermark.published();
-    if (attempt_step([&]() NO_THREAD_SAFETY_ANALYSIS { return move(flow, upto, slice_items_max); }))
+    if (attempt_step([&]() NO_THREAD_SAFETY_ANALYSIS { return move(flow, upto, slice_writes_max); }))
       forgetting_.insert({flow.from, flow.to});
   }
   for (const TableId table : std::set(forgetting_)) {
@@ -416,8 +416,8 @@ void Replication::settle(const Account& account, const std::stop_token& stop) {
     for (Flow& flow : flows_) {
       if (flow.account != &account) continue;
       tables.insert({flow.from, flow.to});
-      more = copy(flow, slice_items_max).progress == Progress::more || more;
-      more = move(flow, upto, slice_items_max).progress == Progress::more || more;
+      more = copy(flow, slice_writes_max).progress == Progress::more || more;
+      more = move(flow, upto, slice_writes_max).progress == Progress::more || more;
     }
     for (const TableId table : tables) more = !forget_tombstones(table) || more;
   }

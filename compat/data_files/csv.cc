@@ -12,10 +12,6 @@ namespace {
 
 Record bad(std::string what) { return Unexpected{BadRecord{.what = std::move(what)}}; }
 
-Record unreadable(std::string what) {
-  return Unexpected{BadRecord{.what = std::move(what), .ends_file = true}};
-}
-
 bool has_duplicates(std::vector<std::string> names) {
   std::sort(names.begin(), names.end());
   return std::adjacent_find(names.begin(), names.end()) != names.end();

@@ -13,11 +13,7 @@ namespace {
 constexpr Member line_members[] = {{"Item", &shapes::attribute_map}};
 constexpr Shape line_shape = structure("Item", line_members);
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-
-Record unreadable(std::string what) {
-  return Unexpected{BadRecord{.what = std::move(what), .ends_file = true}};
-}
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 }  // namespace
 
@@ -42,7 +38,7 @@ void JsonLinesReader::look(char c) {
   if (c == '{') {
     ++depth_;
   } else if (depth_ == 0) {
-    is_object_ = is_space(c);
+    is_object_ = is_blank(c);
   } else if (c == '"') {
     in_string_ = true;
   } else if (c == '}' && --depth_ == 0) {
@@ -55,7 +51,7 @@ std::optional<std::size_t> JsonLinesReader::find_end(std::string_view rest, bool
     const char c = rest[looked_at_];
     if (c == '\n') return looked_at_;
     if (object_end_ && c == '{') return object_end_;
-    if (object_end_ && !is_space(c)) {
+    if (object_end_ && !is_blank(c)) {
       object_end_.reset();
       is_object_ = false;
     }
@@ -75,7 +71,7 @@ std::optional<Record> JsonLinesReader::next(Text& text, bool last) {
     if (*end > record_bytes_max) {
       record = unreadable("The line is too long for an item");
     } else if (const std::string_view found = rest.substr(0, *end);
-               !std::all_of(found.begin(), found.end(), is_space)) {
+               !std::all_of(found.begin(), found.end(), is_blank)) {
       record = read_dynamodb_json(found);
       if (keeps_json_ && *record) json_ = found;
     }

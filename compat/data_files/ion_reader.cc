@@ -368,10 +368,6 @@ class Converter {
   const bool with_condition_;
 };
 
-Record unreadable(std::string what) {
-  return Unexpected{BadRecord{.what = std::move(what), .ends_file = true}};
-}
-
 }  // namespace
 
 std::optional<std::string> dynamodb_json_of_ion(std::string_view ion, bool with_condition) {

@@ -4,6 +4,10 @@
 
 namespace mayfly::compat::data_files {
 
+Record unreadable(std::string what) {
+  return Unexpected{BadRecord{.what = std::move(what), .ends_file = true}};
+}
+
 std::string error_line(std::string_view bucket, std::string_view import_arn, const BadRecord& bad) {
   std::string text;
   json::Writer out(text);

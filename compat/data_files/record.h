@@ -37,6 +37,9 @@ struct BadRecord {
 
 using Record = Expected<engine::Item, BadRecord>;
 
+// A record that ends its file.
+Record unreadable(std::string what);
+
 std::string error_line(std::string_view bucket, std::string_view import_arn, const BadRecord& bad);
 
 }  // namespace mayfly::compat::data_files

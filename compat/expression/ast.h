@@ -29,6 +29,10 @@ struct Operand {
   };
   std::variant<Path, engine::AttributeValue, Size> value;
 };
+// The value that an operand is; null: it is none that is known before there is an item.
+inline const engine::AttributeValue* constant(const Operand& operand) {
+  return std::get_if<engine::AttributeValue>(&operand.value);
+}
 
 enum class Comparator : std::uint8_t { equal, not_equal, less, less_equal, greater, greater_equal };
 

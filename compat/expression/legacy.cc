@@ -15,10 +15,6 @@ using engine::AttributeValue;
 using engine::Type;
 using Values = std::vector<AttributeValue>;
 
-Unexpected<Error> invalid(std::string message) {
-  return error::validation("One or more parameter values were invalid: " + std::move(message));
-}
-
 enum class Takes : std::uint8_t { anything, scalars, text };  // S, N and B; S and B
 
 struct Operator {
@@ -73,7 +69,8 @@ Result<Values> read_values(const json::Value* list, Frame frame) {
 
 Result<void> check_count(const Operator& used, std::size_t count) {
   if (count < used.values_min || count > used.values_max) {
-    return invalid("Invalid number of argument(s) for the " + std::string(used.name) + " ComparisonOperator");
+    return error::invalid_parameters("Invalid number of argument(s) for the " + std::string(used.name) +
+                                     " ComparisonOperator");
   }
   return {};
 }
@@ -82,13 +79,13 @@ Result<void> check_values(const Operator& used, const Values& values) {
   CHECK_OK(check_count(used, values.size()));
   for (const AttributeValue& value : values) {
     if (value.type() != values.front().type()) {
-      return invalid("AttributeValues inside AttributeValueList must be of same type");
+      return error::invalid_parameters("AttributeValues inside AttributeValueList must be of same type");
     }
   }
   for (const AttributeValue& value : values) {
     if (!takes(used.takes, value.type())) {
-      return invalid("ComparisonOperator " + std::string(used.name) + " is not valid for " +
-                     std::string(engine::type_name(value.type())) + " AttributeValue type");
+      return error::invalid_parameters("ComparisonOperator " + std::string(used.name) + " is not valid for " +
+                                       std::string(engine::type_name(value.type())) + " AttributeValue type");
     }
   }
   if (used.name == "BETWEEN" &&
@@ -179,15 +176,16 @@ Result<Condition> read_expectation(std::string_view attribute, const json::Value
   const json::Value* exists = expected.member("Exists");
   const json::Value* comparison = expected.member("ComparisonOperator");
   if (list != nullptr && value != nullptr) {
-    return invalid("Value and AttributeValueList cannot be used together" + for_attribute);
+    return error::invalid_parameters("Value and AttributeValueList cannot be used together" + for_attribute);
   }
   if (comparison != nullptr) {
     const Operator& used = find_operator(comparison->string());
     if (exists != nullptr)
-      return invalid("Exists and ComparisonOperator cannot be used together" + for_attribute);
+      return error::invalid_parameters("Exists and ComparisonOperator cannot be used together" +
+                                       for_attribute);
     if (used.values_max > 0 && list == nullptr && value == nullptr) {
-      return invalid("Value or AttributeValueList must be used with ComparisonOperator: " +
-                     std::string(used.name) + for_attribute);
+      return error::invalid_parameters("Value or AttributeValueList must be used with ComparisonOperator: " +
+                                       std::string(used.name) + for_attribute);
     }
     CHECK_OK(check_count(used, list != nullptr ? list->items().size() : value != nullptr ? 1 : 0));
     TRY(Values values, read_values(list, frame));
@@ -199,14 +197,15 @@ Result<Condition> read_expectation(std::string_view attribute, const json::Value
     return lower(attribute, used, std::move(values));
   }
   if (list != nullptr)
-    return invalid("AttributeValueList can only be used with a ComparisonOperator" + for_attribute);
+    return error::invalid_parameters("AttributeValueList can only be used with a ComparisonOperator" +
+                                     for_attribute);
   const bool must_exist = exists == nullptr || boolean_of(*exists);
   if (must_exist && value == nullptr) {
-    return invalid("Value must be provided when Exists is " +
-                   std::string(exists == nullptr ? "null" : "true") + for_attribute);
+    return error::invalid_parameters("Value must be provided when Exists is " +
+                                     std::string(exists == nullptr ? "null" : "true") + for_attribute);
   }
   if (!must_exist && value != nullptr)
-    return invalid("Value cannot be used when Exists is false" + for_attribute);
+    return error::invalid_parameters("Value cannot be used when Exists is false" + for_attribute);
   if (!must_exist) return Condition{AttributeNotExists{path_of(attribute)}};
   TRY(AttributeValue wanted, read_attribute_value(*value, inside(frame)));
   return compare(Comparator::equal, path_of(attribute), std::move(wanted));
@@ -261,7 +260,8 @@ Result<Update> updates_of(const json::Value& attribute_updates, Frame frame) {
     Path path = path_of(entry->name);
     if (value_member == nullptr) {
       if (action != "DELETE")
-        return invalid("Only DELETE action is allowed when no attribute value is specified");
+        return error::invalid_parameters(
+            "Only DELETE action is allowed when no attribute value is specified");
       update.removes.push_back({std::move(path)});
       continue;
     }
@@ -270,13 +270,14 @@ Result<Update> updates_of(const json::Value& attribute_updates, Frame frame) {
     const bool set = type == Type::string_set || type == Type::number_set || type == Type::binary_set;
     if (action == "DELETE") {
       if (!set) {
-        return invalid("DELETE action with value is not supported for the type " +
-                       std::string(engine::type_name(type)));
+        return error::invalid_parameters("DELETE action with value is not supported for the type " +
+                                         std::string(engine::type_name(type)));
       }
       update.deletes.push_back({std::move(path), std::move(value)});
     } else if (action == "ADD") {
       if (!set && type != Type::number && type != Type::list) {
-        return invalid("ADD action is not supported for the type " + std::string(engine::type_name(type)));
+        return error::invalid_parameters("ADD action is not supported for the type " +
+                                         std::string(engine::type_name(type)));
       }
       update.adds.push_back({std::move(path), std::move(value)});
     } else {

@@ -56,8 +56,6 @@ std::optional<Type> type_named(std::string_view name) {
   return std::nullopt;
 }
 
-const AttributeValue* constant(const Operand& operand) { return std::get_if<AttributeValue>(&operand.value); }
-
 const AttributeValue* constant(const UpdateValue& value) {
   const auto* node = std::get_if<UpdateValue::Constant>(&value.node);
   return node == nullptr ? nullptr : &node->value;

@@ -15,7 +15,7 @@ using engine::KeySchema;
 using expression::Comparator;
 using expression::Condition;
 using expression::KeyPredicate;
-using Kind = expression::KeyPredicate::Kind;
+using PredicateKind = expression::KeyPredicate::Kind;
 
 // An alternative is the conditions that hold together; nothing stands for one that is no key's. One that a
 // sort attribute has and that no range holds, a negated one, is there as `not_indexable`.
@@ -29,17 +29,13 @@ const std::string* attribute_of(const expression::Operand& operand) {
                                                        : nullptr;
 }
 
-const AttributeValue* constant(const expression::Operand& operand) {
-  return std::get_if<AttributeValue>(&operand.value);
-}
-
-std::optional<Kind> key_kind(Comparator comparator) {
+std::optional<PredicateKind> key_kind(Comparator comparator) {
   switch (comparator) {
-    case Comparator::equal: return Kind::equal;
-    case Comparator::less: return Kind::less;
-    case Comparator::less_equal: return Kind::less_equal;
-    case Comparator::greater: return Kind::greater;
-    case Comparator::greater_equal: return Kind::greater_equal;
+    case Comparator::equal: return PredicateKind::equal;
+    case Comparator::less: return PredicateKind::less;
+    case Comparator::less_equal: return PredicateKind::less_equal;
+    case Comparator::greater: return PredicateKind::greater;
+    case Comparator::greater_equal: return PredicateKind::greater_equal;
     case Comparator::not_equal: break;
   }
   return std::nullopt;
@@ -85,7 +81,7 @@ class Decomposition {
     }
     const Alternatives all = of_leaf(condition);
     const auto& first = all.front().front();
-    return first && first->kind == Kind::equal && first->attribute == attribute;
+    return first && first->kind == PredicateKind::equal && first->attribute == attribute;
   }
 
   // How many alternatives there are, as far as it matters.
@@ -144,7 +140,7 @@ class Decomposition {
       if (attribute == nullptr || !keys_.names(*attribute) || !constants) return {{std::nullopt}};
       Alternatives all;
       for (const auto& candidate : in->candidates) {
-        all.push_back({KeyPredicate{*attribute, Kind::equal, *constant(candidate), {}}});
+        all.push_back({KeyPredicate{*attribute, PredicateKind::equal, *constant(candidate), {}}});
       }
       return all;
     }
@@ -157,7 +153,7 @@ class Decomposition {
   [[nodiscard]] std::optional<KeyPredicate> negated_predicate(const Condition& condition) const {
     const std::string* attribute = negated_attribute(condition);
     if (attribute == nullptr || !names(keys_.sort(), *attribute)) return std::nullopt;
-    return KeyPredicate{*attribute, Kind::not_indexable, {}, {}};
+    return KeyPredicate{*attribute, PredicateKind::not_indexable, {}, {}};
   }
 
   const KeySchema& keys_;
@@ -169,15 +165,16 @@ std::optional<KeyPredicate> take(Alternative& conditions, const KeyAttribute& at
                                  bool or_range = false) {
   const auto fits = [&](const std::optional<KeyPredicate>& condition) {
     return condition && condition->attribute == attribute.name &&
-           (condition->kind == Kind::equal || (or_range && condition->kind != Kind::not_indexable));
+           (condition->kind == PredicateKind::equal ||
+            (or_range && condition->kind != PredicateKind::not_indexable));
   };
   const auto found = std::find_if(conditions.begin(), conditions.end(), fits);
   if (found == conditions.end()) return std::nullopt;
   const KeyPredicate taken = *std::move(*found);
   conditions.erase(found);
   std::erase_if(conditions, [&](const std::optional<KeyPredicate>& other) {
-    return other && other->attribute == taken.attribute && other->kind == Kind::equal &&
-           taken.kind == Kind::equal && other->low == taken.low;
+    return other && other->attribute == taken.attribute && other->kind == PredicateKind::equal &&
+           taken.kind == PredicateKind::equal && other->low == taken.low;
   });
   return taken;
 }
@@ -197,8 +194,9 @@ std::optional<KeyRead> key_read(Alternative conditions, const KeySchema& keys) {
     if (!equal) break;
   }
   read.filtered = !conditions.empty();
-  read.negated = std::any_of(conditions.begin(), conditions.end(),
-                             [](const auto& rest) { return rest && rest->kind == Kind::not_indexable; });
+  read.negated = std::any_of(conditions.begin(), conditions.end(), [](const auto& rest) {
+    return rest && rest->kind == PredicateKind::not_indexable;
+  });
   return read;
 }
 
@@ -257,13 +255,13 @@ std::optional<KeyPredicate> key_predicate(const Condition& condition) {
     const auto order = engine::compare_scalars(*low, *high);
     if (order != std::partial_ordering::less && order != std::partial_ordering::equivalent)
       return std::nullopt;
-    return KeyPredicate{*attribute, Kind::between, *low, *high};
+    return KeyPredicate{*attribute, PredicateKind::between, *low, *high};
   }
   if (const auto* begins = std::get_if<expression::BeginsWith>(&condition.node)) {
     const std::string* attribute = attribute_of(begins->value);
     const AttributeValue* prefix = constant(begins->prefix);
     if (attribute == nullptr || prefix == nullptr) return std::nullopt;
-    return KeyPredicate{*attribute, Kind::begins_with, *prefix, {}};
+    return KeyPredicate{*attribute, PredicateKind::begins_with, *prefix, {}};
   }
   return std::nullopt;
 }

@@ -19,7 +19,7 @@ using engine::KeyAttribute;
 using engine::KeyRange;
 using engine::KeySchema;
 using expression::KeyPredicate;
-using Kind = expression::KeyPredicate::Kind;
+using PredicateKind = expression::KeyPredicate::Kind;
 
 bool contains(std::span<const KeyAttribute> attributes, std::string_view name) {
   return std::any_of(attributes.begin(), attributes.end(),
@@ -49,7 +49,7 @@ Result<void> check_types(const KeyRead& read, const KeySchema& keys) {
     for (const KeyAttribute& attribute : keys.all()) {
       if (attribute.name != predicate.attribute) continue;
       if (has_type(predicate.low, attribute.type) &&
-          (predicate.kind != Kind::between || has_type(predicate.high, attribute.type))) {
+          (predicate.kind != PredicateKind::between || has_type(predicate.high, attribute.type))) {
         continue;
       }
       return error::validation(
@@ -82,7 +82,7 @@ Result<std::vector<KeyRange>> ranges_of(const ReadTarget& target, const std::vec
 bool have_whole_keys(const std::vector<KeyRead>& reads, const KeySchema& keys) {
   const std::size_t size = keys.all().size();
   return std::all_of(reads.begin(), reads.end(), [&](const KeyRead& read) {
-    return read.predicates.size() == size && read.predicates.back().kind == Kind::equal;
+    return read.predicates.size() == size && read.predicates.back().kind == PredicateKind::equal;
   });
 }
 

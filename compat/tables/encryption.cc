@@ -6,14 +6,6 @@
 #include "engine/uuid.h"
 
 namespace mayfly::compat {
-namespace {
-
-Unexpected<Error> invalid(const char* what) {
-  return error::validation("One or more parameter values were invalid: " + std::string(what));
-}
-
-}  // namespace
-
 // An alias stands for a key, whose id the service shows: always the same one for the same alias.
 std::string kms_key_arn(const engine::Scope& scope, std::string_view key) {
   const std::string prefix = "arn:aws:kms:" + scope.region + ":" + scope.account + ":";
@@ -32,11 +24,12 @@ Result<std::optional<std::string>> read_kms_key_arn(const Context& context,
   const auto key_id = string_member(specification, "KMSMasterKeyId");
   const auto enabled = boolean_member(specification, "Enabled");
   if (enabled == false) {
-    if (type) return invalid("SSEType can not be specified if Enabled is false");
-    if (key_id) return invalid("KMSMasterKeyId can not be specified if Enabled is false");
+    if (type) return error::invalid_parameters("SSEType can not be specified if Enabled is false");
+    if (key_id) return error::invalid_parameters("KMSMasterKeyId can not be specified if Enabled is false");
   }
-  if (type == "AES256") return invalid("SSEType AES256 is not supported");
-  if (key_id && !type) return invalid("SSEType KMS is required if KMSMasterKeyId is specified");
+  if (type == "AES256") return error::invalid_parameters("SSEType AES256 is not supported");
+  if (key_id && !type)
+    return error::invalid_parameters("SSEType KMS is required if KMSMasterKeyId is specified");
   if (!enabled.value_or(type.has_value())) return std::optional<std::string>();
   return std::optional(kms_key_arn(context.scope, key_id.value_or("alias/aws/dynamodb")));
 }
@@ -44,10 +37,11 @@ Result<std::optional<std::string>> read_kms_key_arn(const Context& context,
 Result<void> check_encryption_change(const std::optional<std::string>& current_key_arn,
                                      const std::optional<std::string>& wanted_key_arn,
                                      const json::Value& specification) {
-  if (!current_key_arn && !wanted_key_arn) return invalid("Table is already encrypted by default");
+  if (!current_key_arn && !wanted_key_arn)
+    return error::invalid_parameters("Table is already encrypted by default");
   if (current_key_arn && current_key_arn == wanted_key_arn &&
       specification.member("KMSMasterKeyId") != nullptr) {
-    return invalid(
+    return error::invalid_parameters(
         "Table is already encrypted with given KMSMasterKeyId. Use KMSMasterKeyId parameter if you want to "
         "change "
         "Master Key");

@@ -21,116 +21,116 @@ using engine::Number;
 // --- what there is, and what it is stored as
 
 template <class Settings, class Value>
-struct Member {
+struct SettingsMember {
   const char* name;
   Value Settings::*value;
 };
 template <class Settings, class Value>
-Member(const char*, Value Settings::*) -> Member<Settings, Value>;
+SettingsMember(const char*, Value Settings::*) -> SettingsMember<Settings, Value>;
 
 template <class Settings>
 constexpr auto members = nullptr;
 
 template <>
 constexpr auto members<Throughput> = std::tuple{
-    Member{"read_units", &Throughput::read_units},
-    Member{"write_units", &Throughput::write_units},
-    Member{"last_increase", &Throughput::last_increase},
-    Member{"last_decrease", &Throughput::last_decrease},
-    Member{"decreases_today", &Throughput::decreases_today},
+    SettingsMember{"read_units", &Throughput::read_units},
+    SettingsMember{"write_units", &Throughput::write_units},
+    SettingsMember{"last_increase", &Throughput::last_increase},
+    SettingsMember{"last_decrease", &Throughput::last_decrease},
+    SettingsMember{"decreases_today", &Throughput::decreases_today},
 };
 
 template <>
 constexpr auto members<OnDemandLimits> = std::tuple{
-    Member{"read_units_max", &OnDemandLimits::read_units_max},
-    Member{"write_units_max", &OnDemandLimits::write_units_max},
+    SettingsMember{"read_units_max", &OnDemandLimits::read_units_max},
+    SettingsMember{"write_units_max", &OnDemandLimits::write_units_max},
 };
 
 template <>
 constexpr auto members<WarmThroughput> = std::tuple{
-    Member{"read_units", &WarmThroughput::read_units},
-    Member{"write_units", &WarmThroughput::write_units},
+    SettingsMember{"read_units", &WarmThroughput::read_units},
+    SettingsMember{"write_units", &WarmThroughput::write_units},
 };
 
 template <>
 constexpr auto members<ContributorInsights> = std::tuple{
-    Member{"enabled", &ContributorInsights::enabled},
-    Member{"mode", &ContributorInsights::mode},
-    Member{"changed", &ContributorInsights::changed},
+    SettingsMember{"enabled", &ContributorInsights::enabled},
+    SettingsMember{"mode", &ContributorInsights::mode},
+    SettingsMember{"changed", &ContributorInsights::changed},
 };
 
 template <>
 constexpr auto members<ResourcePolicy> = std::tuple{
-    Member{"document", &ResourcePolicy::document},
-    Member{"revision", &ResourcePolicy::revision},
+    SettingsMember{"document", &ResourcePolicy::document},
+    SettingsMember{"revision", &ResourcePolicy::revision},
 };
 
 template <>
 constexpr auto members<RestoreOrigin> = std::tuple{
-    Member{"backup_arn", &RestoreOrigin::backup_arn},
-    Member{"table_arn", &RestoreOrigin::table_arn},
-    Member{"at", &RestoreOrigin::at},
-    Member{"point", &RestoreOrigin::point},
-    Member{"source_table", &RestoreOrigin::source_table},
+    SettingsMember{"backup_arn", &RestoreOrigin::backup_arn},
+    SettingsMember{"table_arn", &RestoreOrigin::table_arn},
+    SettingsMember{"at", &RestoreOrigin::at},
+    SettingsMember{"point", &RestoreOrigin::point},
+    SettingsMember{"source_table", &RestoreOrigin::source_table},
 };
 
 template <>
 constexpr auto members<SearchElement> = std::tuple{
-    Member{"name", &SearchElement::name},
-    Member{"hash", &SearchElement::hash},
+    SettingsMember{"name", &SearchElement::name},
+    SettingsMember{"hash", &SearchElement::hash},
 };
 
 template <>
 constexpr auto members<VectorIndex> = std::tuple{
-    Member{"name", &VectorIndex::name},
-    Member{"attribute", &VectorIndex::attribute},
-    Member{"dimensions", &VectorIndex::dimensions},
-    Member{"distance", &VectorIndex::distance},
-    Member{"search_schema", &VectorIndex::search_schema},
-    Member{"projection", &VectorIndex::projection},
-    Member{"included", &VectorIndex::included},
+    SettingsMember{"name", &VectorIndex::name},
+    SettingsMember{"attribute", &VectorIndex::attribute},
+    SettingsMember{"dimensions", &VectorIndex::dimensions},
+    SettingsMember{"distance", &VectorIndex::distance},
+    SettingsMember{"search_schema", &VectorIndex::search_schema},
+    SettingsMember{"projection", &VectorIndex::projection},
+    SettingsMember{"included", &VectorIndex::included},
 };
 
-constexpr Member on_demand{"on_demand", &TableSettings::on_demand};
-constexpr Member vector_indexes{"vector_indexes", &TableSettings::vector_indexes};
+constexpr SettingsMember on_demand{"on_demand", &TableSettings::on_demand};
+constexpr SettingsMember vector_indexes{"vector_indexes", &TableSettings::vector_indexes};
 
 template <>
 constexpr auto members<TableSettings> = std::tuple{
     on_demand,
-    Member{"on_demand_since", &TableSettings::on_demand_since},
-    Member{"throughput", &TableSettings::throughput},
-    Member{"on_demand_limits", &TableSettings::on_demand_limits},
-    Member{"warm", &TableSettings::warm},
-    Member{"ttl_changed", &TableSettings::ttl_changed},
-    Member{"recovery_since", &TableSettings::recovery_since},
-    Member{"recovery_days", &TableSettings::recovery_days},
-    Member{"restored_from", &TableSettings::restored_from},
-    Member{"deletion_protection", &TableSettings::deletion_protection},
-    Member{"table_class", &TableSettings::table_class},
-    Member{"table_class_changed", &TableSettings::table_class_changed},
-    Member{"kms_key_arn", &TableSettings::kms_key_arn},
-    Member{"insights", &TableSettings::insights},
-    Member{"policy", &TableSettings::policy},
-    Member{"settings_replication", &TableSettings::settings_replication},
-    Member{"replica_source", &TableSettings::replica_source},
-    Member{"replica_since", &TableSettings::replica_since},
-    Member{"disassociation_allowed", &TableSettings::disassociation_allowed},
-    Member{"witness", &TableSettings::witness},
+    SettingsMember{"on_demand_since", &TableSettings::on_demand_since},
+    SettingsMember{"throughput", &TableSettings::throughput},
+    SettingsMember{"on_demand_limits", &TableSettings::on_demand_limits},
+    SettingsMember{"warm", &TableSettings::warm},
+    SettingsMember{"ttl_changed", &TableSettings::ttl_changed},
+    SettingsMember{"recovery_since", &TableSettings::recovery_since},
+    SettingsMember{"recovery_days", &TableSettings::recovery_days},
+    SettingsMember{"restored_from", &TableSettings::restored_from},
+    SettingsMember{"deletion_protection", &TableSettings::deletion_protection},
+    SettingsMember{"table_class", &TableSettings::table_class},
+    SettingsMember{"table_class_changed", &TableSettings::table_class_changed},
+    SettingsMember{"kms_key_arn", &TableSettings::kms_key_arn},
+    SettingsMember{"insights", &TableSettings::insights},
+    SettingsMember{"policy", &TableSettings::policy},
+    SettingsMember{"settings_replication", &TableSettings::settings_replication},
+    SettingsMember{"replica_source", &TableSettings::replica_source},
+    SettingsMember{"replica_since", &TableSettings::replica_since},
+    SettingsMember{"disassociation_allowed", &TableSettings::disassociation_allowed},
+    SettingsMember{"witness", &TableSettings::witness},
     vector_indexes,
-    Member{"tags", &TableSettings::tags},
+    SettingsMember{"tags", &TableSettings::tags},
 };
 
 template <>
 constexpr auto members<IndexSettings> = std::tuple{
-    Member{"throughput", &IndexSettings::throughput},
-    Member{"on_demand", &IndexSettings::on_demand_limits},
-    Member{"warm", &IndexSettings::warm},
-    Member{"insights", &IndexSettings::insights},
+    SettingsMember{"throughput", &IndexSettings::throughput},
+    SettingsMember{"on_demand", &IndexSettings::on_demand_limits},
+    SettingsMember{"warm", &IndexSettings::warm},
+    SettingsMember{"insights", &IndexSettings::insights},
 };
 
 template <>
 constexpr auto members<StreamSettings> = std::tuple{
-    Member{"policy", &StreamSettings::policy},
+    SettingsMember{"policy", &StreamSettings::policy},
 };
 
 template <class Settings, class Visit>
@@ -204,7 +204,7 @@ void read(const AttributeValue& stored, std::vector<Value>& values) {
 }
 
 template <class Settings, class Value>
-void read(const Item& item, const Member<Settings, Value>& member, Settings& settings) {
+void read(const Item& item, const SettingsMember<Settings, Value>& member, Settings& settings) {
   if (const AttributeValue* stored = item.find(member.name)) read(*stored, settings.*member.value);
 }
 

@@ -19,10 +19,6 @@ std::string for_target(std::string_view index) {
   return index.empty() ? "table" : "index " + std::string(index);
 }
 
-Unexpected<Error> invalid(const std::string& what) {
-  return error::validation("One or more parameter values were invalid: " + what);
-}
-
 // "Wednesday, July 25, 2018 at 3:48:14 PM Coordinated Universal Time"
 std::string spoken_time(engine::Instant instant) {
   const std::time_t seconds = instant / 1000;
@@ -51,9 +47,9 @@ Result<std::optional<std::int64_t>> read_limit(const Value& limits, const char* 
   if (!units) return current;
   if (*units == -1 && !creating) return std::optional<std::int64_t>();
   if (*units < 1) {
-    return invalid("Requested " + std::string(name) + " for OnDemandThroughput for " +
-                   (index.empty() ? "table" : "index : " + std::string(index)) +
-                   " is outside of valid range");
+    return error::invalid_parameters("Requested " + std::string(name) + " for OnDemandThroughput for " +
+                                     (index.empty() ? "table" : "index : " + std::string(index)) +
+                                     " is outside of valid range");
   }
   return units;
 }
@@ -153,7 +149,7 @@ Result<std::optional<WarmThroughput>> read_new_warm_throughput(const Value* warm
   for (const bool read : {true, false}) {
     if (read ? wanted.read_units >= least.read_units : wanted.write_units >= least.write_units) continue;
     const std::string what = read ? "Read" : "Write";
-    return invalid(
+    return error::invalid_parameters(
         "Requested " + what + "UnitsPerSecond for WarmThroughput for " + for_target(index) +
         " is lower than " +
         (on_demand
@@ -170,9 +166,10 @@ Result<WarmThroughput> read_warm_throughput(const Value& warm, const WarmThrough
                               integer_member(warm, "WriteUnitsPerSecond").value_or(current.write_units)};
   for (const bool read : {true, false}) {
     if (read ? wanted.read_units >= current.read_units : wanted.write_units >= current.write_units) continue;
-    return invalid("Requested " + std::string(read ? "Read" : "Write") +
-                   "UnitsPerSecond for WarmThroughput for " + for_target(index) +
-                   " is lower than current WarmThroughput, decreasing WarmThroughput is not supported");
+    return error::invalid_parameters(
+        "Requested " + std::string(read ? "Read" : "Write") + "UnitsPerSecond for WarmThroughput for " +
+        for_target(index) +
+        " is lower than current WarmThroughput, decreasing WarmThroughput is not supported");
   }
   return wanted;
 }

@@ -13,10 +13,6 @@ namespace {
 
 using json::Value;
 
-Unexpected<Error> invalid(const std::string& what) {
-  return error::validation("One or more parameter values were invalid: " + what);
-}
-
 bool is_empty_object(const Value& value) { return value.is(Value::Kind::object) && value.members().empty(); }
 
 // Whether the member asks for something.
@@ -70,15 +66,17 @@ Result<void> check_alone(const Value& request) {
   if (asks(request, "WarmThroughput") &&
       std::any_of(actions.begin(), actions.end(),
                   [](const IndexAction& action) { return action.create != nullptr; })) {
-    return invalid("Create global secondary index cannot be specified when updating WarmThroughput");
+    return error::invalid_parameters(
+        "Create global secondary index cannot be specified when updating WarmThroughput");
   }
   for (const auto& each : lonely) {
     if (asks(request, each.member))
-      return invalid(std::string(each.name) + " must be the only operation in the request");
+      return error::invalid_parameters(std::string(each.name) + " must be the only operation in the request");
   }
   const std::ptrdiff_t with_billing = asks(request, "BillingMode") ? 2 : 1;
   if (asks(request, "OnDemandThroughput") && count_of_changes(request) != with_billing) {
-    return invalid("OnDemandThroughput can only be combined with BillingMode in an UpdateTable request");
+    return error::invalid_parameters(
+        "OnDemandThroughput can only be combined with BillingMode in an UpdateTable request");
   }
   return {};
 }
@@ -91,9 +89,12 @@ Result<void> check_combination(const Value& request) {
                       std::any_of(actions.begin(), actions.end(), [](const IndexAction& action) {
                         return action.create != nullptr || action.remove != nullptr;
                       });
-  if (throughput && stream) return invalid("You cannot modify stream status while updating table IOPS");
-  if (throughput && online) return invalid("You cannot create or delete index while updating table IOPS");
-  if (stream && online) return invalid("You cannot create or delete index while changing stream status");
+  if (throughput && stream)
+    return error::invalid_parameters("You cannot modify stream status while updating table IOPS");
+  if (throughput && online)
+    return error::invalid_parameters("You cannot create or delete index while updating table IOPS");
+  if (stream && online)
+    return error::invalid_parameters("You cannot create or delete index while changing stream status");
   return {};
 }
 
@@ -102,21 +103,22 @@ Result<void> check_index_actions(const Value& request) {
   for (const auto& action : index_updates(request)) {
     const int count = (action.update != nullptr) + (action.create != nullptr) + (action.remove != nullptr);
     if (count == 0) {
-      return invalid(
+      return error::invalid_parameters(
           "One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
           "GlobalSecondaryIndexUpdate.Delete must not be null");
     }
     if (count > 1) {
-      return invalid(
+      return error::invalid_parameters(
           "Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate object");
     }
     if (!names.insert(action.name()).second) {
-      return invalid("Only one global secondary index update per index is allowed simultaneously. Index: " +
-                     action.name());
+      return error::invalid_parameters(
+          "Only one global secondary index update per index is allowed simultaneously. Index: " +
+          action.name());
     }
     const Value* warm = action.update != nullptr ? action.update->member("WarmThroughput") : nullptr;
     if (warm != nullptr && is_empty_object(*warm)) {
-      return invalid(
+      return error::invalid_parameters(
           "WarmThroughput must have at least one of ReadUnitsPerSecond or WriteUnitsPerSecond specified for "
           "index: " +
           action.name());
@@ -128,9 +130,11 @@ Result<void> check_index_actions(const Value& request) {
 Result<void> check_vector_actions(const Value& request) {
   for (const auto& action : vector_updates(request)) {
     if (action.create == nullptr && action.remove == nullptr)
-      return invalid("One of VectorIndexUpdate.Create, VectorIndexUpdate.Delete must not be null");
+      return error::invalid_parameters(
+          "One of VectorIndexUpdate.Create, VectorIndexUpdate.Delete must not be null");
     if (action.create != nullptr && action.remove != nullptr)
-      return invalid("Only one vector index action is allowed per VectorIndexUpdate object");
+      return error::invalid_parameters(
+          "Only one vector index action is allowed per VectorIndexUpdate object");
   }
   return {};
 }
@@ -174,14 +178,15 @@ Result<void> check_table_update(const Value& request) {
   for (const char* name : {"GlobalSecondaryIndexUpdates", "VectorIndexUpdates"}) {
     const Value* list = request.member(name);
     if (list != nullptr && list->items().empty())
-      return invalid("List of " + std::string(name) + " is empty");
+      return error::invalid_parameters("List of " + std::string(name) + " is empty");
   }
   if (const auto name = string_member(request, "TableClass")) {
     if (const auto known = read_table_class(*name); !known) return Unexpected{known.error()};
   }
   const Value* throughput = request.member("ProvisionedThroughput");
   if (string_member(request, "BillingMode") == "PROVISIONED" && throughput == nullptr) {
-    return invalid("ProvisionedThroughput must be specified when BillingMode is PROVISIONED");
+    return error::invalid_parameters(
+        "ProvisionedThroughput must be specified when BillingMode is PROVISIONED");
   }
   if (throughput != nullptr) CHECK_OK(check_throughput_bounds(*throughput));
   if (string_member(request, "GlobalTableSettingsReplicationMode") == "ENABLED_WITH_OVERRIDES") {

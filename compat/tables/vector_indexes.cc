@@ -12,10 +12,6 @@ namespace {
 using engine::KeyAttribute;
 using json::Value;
 
-Unexpected<Error> invalid(const std::string& what) {
-  return error::validation("One or more parameter values were invalid: " + what);
-}
-
 std::string vector_attribute(const Value& index) {
   return std::string(*string_member(*index.member("VectorAttribute"), "AttributeName"));
 }
@@ -23,14 +19,16 @@ std::string vector_attribute(const Value& index) {
 Result<void> check_vector_undefined(const Value& index, const std::vector<KeyAttribute>& definitions) {
   const std::string name = vector_attribute(index);
   if (find_definition(definitions, name) == nullptr) return {};
-  return invalid("Conflicting attribute definition for '" + name +
-                 "'. An attribute cannot be defined in AttributeDefinitions when used as a VectorAttribute.");
+  return error::invalid_parameters(
+      "Conflicting attribute definition for '" + name +
+      "'. An attribute cannot be defined in AttributeDefinitions when used as a VectorAttribute.");
 }
 
 Result<void> check_count(std::size_t count, std::size_t max, const char* of) {
   if (count <= max) return {};
-  return invalid("Value '" + std::to_string(count) + "' at 'SearchSchema' failed to satisfy constraint: " +
-                 "Member must have " + of + " count less than or equal to " + std::to_string(max));
+  return error::invalid_parameters(
+      "Value '" + std::to_string(count) + "' at 'SearchSchema' failed to satisfy constraint: " +
+      "Member must have " + of + " count less than or equal to " + std::to_string(max));
 }
 
 Result<std::vector<SearchElement>> read_search_schema(const Value* list,
@@ -47,11 +45,12 @@ Result<std::vector<SearchElement>> read_search_schema(const Value* list,
   CHECK_OK(check_count(elements.size() - hashes, inline_filters_max, "INLINE_FILTER"));
   std::unordered_set<std::string> names;
   for (const SearchElement& each : elements) {
-    if (!names.insert(each.name).second) return invalid("SearchSchema contains a duplicate AttributeName");
+    if (!names.insert(each.name).second)
+      return error::invalid_parameters("SearchSchema contains a duplicate AttributeName");
   }
   for (const SearchElement& each : elements) {
     if (find_definition(definitions, each.name) == nullptr)
-      return invalid("One element in SearchSchema is not defined in attribute definitions");
+      return error::invalid_parameters("One element in SearchSchema is not defined in attribute definitions");
   }
   return elements;
 }
@@ -59,8 +58,9 @@ Result<std::vector<SearchElement>> read_search_schema(const Value* list,
 Result<void> check_same_dimensions(const VectorIndex& index, const std::vector<VectorIndex>& others) {
   for (const VectorIndex& other : others) {
     if (other.attribute != index.attribute || other.dimensions == index.dimensions) continue;
-    return invalid("Conflicting attribute definition for '" + index.attribute +
-                   "'. All VectorIndexes on the same vector attribute must use the same dimensions.");
+    return error::invalid_parameters(
+        "Conflicting attribute definition for '" + index.attribute +
+        "'. All VectorIndexes on the same vector attribute must use the same dimensions.");
   }
   return {};
 }
@@ -103,15 +103,16 @@ Result<void> check_vectors_undefined(const Value& list, const std::vector<KeyAtt
 
 Result<std::vector<VectorIndex>> read_vector_indexes(const Value& list, const engine::Table& table,
                                                      bool on_demand) {
-  if (list.items().empty()) return invalid("List of VectorIndexes is empty");
+  if (list.items().empty()) return error::invalid_parameters("List of VectorIndexes is empty");
   if (list.items().size() > vector_indexes_max)
-    return invalid("VectorIndex count exceeds the per-table limit of " + std::to_string(vector_indexes_max));
+    return error::invalid_parameters("VectorIndex count exceeds the per-table limit of " +
+                                     std::to_string(vector_indexes_max));
   if (!on_demand) return vectors_need_on_demand();
   std::vector<VectorIndex> indexes;
   for (const Value& each : list.items()) {
     TRY(auto index, read_vector_index(each, table.attribute_definitions, indexes));
     if (table.find_index(index.name) != nullptr || find_vector_index(indexes, index.name) != nullptr)
-      return invalid("Duplicate index name: " + index.name);
+      return error::invalid_parameters("Duplicate index name: " + index.name);
     indexes.push_back(std::move(index));
   }
   return indexes;
@@ -125,8 +126,8 @@ Result<VectorIndex> read_vector_index(const Value& create, const std::vector<Key
   index.dimensions = *integer_member(create, "Dimensions");
   index.distance = *string_member(create, "DistanceFunction");
   if (index.dimensions > dimensions_max) {
-    return invalid("Number of dimensions must be between 1 and " + std::to_string(dimensions_max) +
-                   " inclusive.");
+    return error::invalid_parameters("Number of dimensions must be between 1 and " +
+                                     std::to_string(dimensions_max) + " inclusive.");
   }
   CHECK_OK(check_vector_undefined(create, definitions));
   TRY(index.search_schema, read_search_schema(create.member("SearchSchema"), definitions));
@@ -138,7 +139,7 @@ Result<VectorIndex> read_vector_index(const Value& create, const std::vector<Key
 }
 
 Unexpected<Error> vectors_need_on_demand() {
-  return invalid("Vector indexes are only supported for PAY_PER_REQUEST tables");
+  return error::invalid_parameters("Vector indexes are only supported for PAY_PER_REQUEST tables");
 }
 
 std::string vector_schema_text(const VectorIndex& index) {

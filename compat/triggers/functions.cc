@@ -8,7 +8,7 @@
 namespace mayfly::compat::triggers {
 namespace {
 
-constexpr std::string_view kind = "function";
+constexpr std::string_view function_kind = "function";
 
 // {"url":"http://…","timeout_ms":60000}
 std::string print(const Function& function) {
@@ -17,7 +17,7 @@ std::string print(const Function& function) {
 
 std::map<std::pair<std::string, std::string>, Function> stored_in(const engine::Documents& documents) {
   std::map<std::pair<std::string, std::string>, Function> functions;
-  for (const engine::Document& stored : documents.list(kind)) {
+  for (const engine::Document& stored : documents.list(function_kind)) {
     const auto document = json::parse_tree(stored.bytes);
     if (!document) continue;
     auto url = outbound::Url::parse(json::string_member(*document, "url").value_or(""));
@@ -58,7 +58,7 @@ bool Functions::set(std::string_view account, std::string_view name, const Funct
       const engine::Lock lock(mutex_);
       if (functions_.size() >= functions_max_ && !functions_.contains(key)) return false;
     }
-    documents_.put({key.first, std::string(kind), key.second}, print(function));
+    documents_.put({key.first, std::string(function_kind), key.second}, print(function));
     const engine::Lock lock(mutex_);
     functions_[key] = function;
   }
@@ -73,7 +73,7 @@ bool Functions::remove(std::string_view account, std::string_view name) {
       const engine::Lock lock(mutex_);
       if (functions_.erase({std::string(account), std::string(name)}) == 0) return false;
     }
-    documents_.erase({std::string(account), std::string(kind), std::string(name)});
+    documents_.erase({std::string(account), std::string(function_kind), std::string(name)});
   }
   changed_();
   return true;

@@ -18,8 +18,8 @@ using std::chrono::seconds;
 
 constexpr std::size_t page_records_max = 1000;
 constexpr std::size_t page_bytes_max = std::size_t{1} << 20;
-constexpr std::size_t event_bytes_max = 6 * 1024 * 1024;  // Lambda's limit on what a function is sent
-constexpr std::size_t state_bytes_max = 1024 * 1024;      // on what a tumbling window keeps
+constexpr std::size_t invocation_bytes_max = 6 * 1024 * 1024;  // Lambda's limit on what a function is sent
+constexpr std::size_t state_bytes_max = 1024 * 1024;           // on what a tumbling window keeps
 constexpr milliseconds retry_wait_min{100}, retry_wait_max{10'000};
 constexpr int sends_max = 3;
 // What was read and discarded is noted in storage now and then: a restart reads it again.
@@ -162,7 +162,8 @@ bool Lane::is_left(const engine::ChangeRecord& record) const {
 }
 
 bool Lane::batch_is_full(const EventSourceMapping& mapping) const {
-  return ahead_.size() >= static_cast<std::size_t>(mapping.batch_size) || ahead_bytes_ >= event_bytes_max;
+  return ahead_.size() >= static_cast<std::size_t>(mapping.batch_size) ||
+         ahead_bytes_ >= invocation_bytes_max;
 }
 
 Lane::ReadOn Lane::read_page(const EventSourceMapping& mapping) {
@@ -207,7 +208,8 @@ Lane::Batch Lane::take_batch(const EventSourceMapping& mapping) {
   while (!ahead_.empty() && batch.records.size() < static_cast<std::size_t>(mapping.batch_size)) {
     Record& next = ahead_.front();
     bytes += next.json.size();
-    if (!batch.records.empty() && (bytes > event_bytes_max || window_start(mapping, next) != start)) break;
+    if (!batch.records.empty() && (bytes > invocation_bytes_max || window_start(mapping, next) != start))
+      break;
     ahead_bytes_ -= next.json.size();
     batch.records.push_back(std::move(next));
     ahead_.pop_front();

@@ -10,7 +10,7 @@
 namespace mayfly::compat::triggers {
 namespace {
 
-constexpr std::string_view kind = "@trigger-position";
+constexpr std::string_view position_kind = "@trigger-position";
 
 std::string prefix_of(const EventSourceMapping& mapping) {
   return mapping.scope.region + "/" + mapping.uuid + "/";
@@ -31,7 +31,7 @@ std::optional<LaneName> parse_lane(std::string_view text) {
 
 engine::Document to_document(const EventSourceMapping& mapping, const LaneName& lane,
                              const Position& position) {
-  engine::Document document{{mapping.scope.account, std::string(kind),
+  engine::Document document{{mapping.scope.account, std::string(position_kind),
                              prefix_of(mapping) + std::to_string(lane.shard) + "/" +
                                  std::to_string(lane.lane) + "-" + std::to_string(lane.lanes)},
                             {}};
@@ -58,7 +58,7 @@ std::vector<StoredPosition> stored_positions(const engine::Documents& documents,
                                              const EventSourceMapping& mapping) {
   std::vector<StoredPosition> positions;
   const std::string prefix = prefix_of(mapping);
-  for (const engine::Document& stored : documents.list(mapping.scope.account, kind, prefix)) {
+  for (const engine::Document& stored : documents.list(mapping.scope.account, position_kind, prefix)) {
     const auto lane = parse_lane(std::string_view(stored.name.name).substr(prefix.size()));
     const auto document = json::parse(stored.bytes);
     if (!lane || document == nullptr) continue;
@@ -78,7 +78,7 @@ std::vector<engine::DocumentName> position_names(const engine::Documents& docume
                                                  std::optional<std::uint32_t> shard) {
   std::vector<engine::DocumentName> names;
   const std::string prefix = prefix_of(mapping) + (shard ? std::to_string(*shard) + "/" : std::string());
-  for (engine::Document& stored : documents.list(mapping.scope.account, kind, prefix)) {
+  for (engine::Document& stored : documents.list(mapping.scope.account, position_kind, prefix)) {
     names.push_back(std::move(stored.name));
   }
   return names;
@@ -87,7 +87,7 @@ std::vector<engine::DocumentName> position_names(const engine::Documents& docume
 std::vector<std::pair<engine::DocumentName, std::string>> position_owners(const engine::Documents& documents,
                                                                           std::string_view account) {
   std::vector<std::pair<engine::DocumentName, std::string>> owners;
-  for (engine::Document& stored : documents.list(account, kind)) {
+  for (engine::Document& stored : documents.list(account, position_kind)) {
     const std::string& name = stored.name.name;
     const auto uuid = name.find('/') + 1;
     std::string owner = name.substr(uuid, name.find('/', uuid) - uuid);

@@ -147,6 +147,10 @@ Unexpected<Error> validation(std::string message, Error::About about) {
   return Unexpected{Error{.kind = Kind::validation, .message = cut(std::move(message)), .about = about}};
 }
 
+Unexpected<Error> invalid_parameters(std::string_view what) {
+  return validation("One or more parameter values were invalid: " + std::string(what));
+}
+
 Unexpected<Error> serialization(std::string message) { return make(Kind::serialization, std::move(message)); }
 
 Unexpected<Error> access_denied(std::string message) { return make(Kind::access_denied, std::move(message)); }

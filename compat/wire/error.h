@@ -115,6 +115,8 @@ namespace error {
 std::string cut(std::string message);
 
 Unexpected<Error> validation(std::string message, Error::About about = Error::About::unsaid);
+// "One or more parameter values were invalid: …"
+Unexpected<Error> invalid_parameters(std::string_view what);
 Unexpected<Error> serialization(std::string message);
 Unexpected<Error> access_denied(std::string message);
 Unexpected<Error> unknown_operation();

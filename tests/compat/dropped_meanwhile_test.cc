@@ -13,7 +13,7 @@ constexpr std::string_view no_index =
     R"(400 {"__type":"com.amazon.coral.validate#ValidationException","message":)"
     R"("The table does not have the specified index: by_user"})";
 
-void create_table(TestEmulator& emulator) {
+void create_vectors_table(TestEmulator& emulator) {
   emulator.ok("CreateTable", {{"TableName", "carts"},
                               {"BillingMode", "PAY_PER_REQUEST"},
                               {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
@@ -24,7 +24,7 @@ void create_table(TestEmulator& emulator) {
 
 TEST_CASE("a Query of an index that is dropped meanwhile answers its items, or that there is none") {
   TestEmulator emulator;
-  create_table(emulator);
+  create_vectors_table(emulator);
   emulator.ok("PutItem", {{"TableName", "carts"}, {"Item", {{"id", {{"S", "1"}}}, {"user", {{"S", "u"}}}}}});
   std::atomic<bool> ends{false};
   std::thread changer([&] {
@@ -60,7 +60,7 @@ TEST_CASE("a read of a table that is dropped meanwhile answers what it has, or t
   std::atomic<int> round{0};  // odd: the table has its item, until it is dropped
   std::thread changer([&] {
     for (int i = 0; i < 500; ++i) {
-      create_table(emulator);
+      create_vectors_table(emulator);
       emulator.ok("PutItem", {{"TableName", "carts"}, {"Item", {{"id", {{"S", "1"}}}}}});
       ++round;
       emulator.ok("DeleteTable", {{"TableName", "carts"}});
@@ -100,7 +100,7 @@ TEST_CASE("a vector search whose index or table is dropped meanwhile finds the i
   std::atomic<bool> ends{false};
   std::thread changer([&] {
     for (int i = 0; i < 200; ++i) {
-      create_table(emulator);
+      create_vectors_table(emulator);
       emulator.ok("PutItem",
                   {{"TableName", "carts"}, {"Item", {{"id", {{"S", "1"}}}, {"v", {{"L", {{{"N", "1"}}}}}}}}});
       for (const auto& action :

@@ -75,7 +75,7 @@ class Streamed : public TestEmulator {
 };
 
 constexpr auto roll = engine::Resharding::roll;
-constexpr auto split = engine::Resharding::split;
+constexpr auto split_in_two = engine::Resharding::split;
 
 TEST_CASE("a stream's shards are listed by id, in pages that repeat and skip none", "[streams]") {
   Streamed world(250);
@@ -112,7 +112,7 @@ TEST_CASE("a split shard ends; its two children name it, and begin after it", "[
   world.put("a");
   const std::string latest = world.iterator(world.shards()[0], "LATEST");
   world.put("b");
-  world.reshard(0, split);
+  world.reshard(0, split_in_two);
   for (const char* id : {"c", "d", "e", "f", "g", "h"}) world.put(id);
 
   const json shards = world.describe()["Shards"];
@@ -150,7 +150,7 @@ TEST_CASE("a shard that rolls over has one child, and ShardFilter finds the chil
   world.put("a");
   world.reshard(0, roll);
   world.put("b");
-  world.reshard(1, split);
+  world.reshard(1, split_in_two);
   world.put("c");
   const std::vector<std::string> shards = world.shards();
   REQUIRE(shards.size() == 4);
@@ -239,7 +239,7 @@ TEST_CASE("disabling a stream ends every open shard, and leaves the others' ends
   Streamed world;
   world.create();
   world.put("a");
-  world.reshard(0, split);
+  world.reshard(0, split_in_two);
   const std::string ended = world.describe()["Shards"][0]["SequenceNumberRange"]["EndingSequenceNumber"];
   world.put("b");
   world.ok("UpdateTable", {{"TableName", "carts"}, {"StreamSpecification", {{"StreamEnabled", false}}}});

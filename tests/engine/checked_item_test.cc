@@ -15,7 +15,7 @@ using namespace engine;
 
 namespace {
 
-Item everything() {
+Item every_type() {
   StringSet strings;
   NumberSet numbers;
   REQUIRE(StringSet::make({"b", "a"}, strings));
@@ -52,7 +52,7 @@ std::string error_of(std::string_view bytes) {
 }  // namespace
 
 TEST_CASE("what was encoded is checked and decoded", "[verification]") {
-  const Item item = everything();
+  const Item item = every_type();
   const auto decoded = checked(encoded(item));
   REQUIRE(decoded);
   CHECK(*decoded == item);
@@ -83,7 +83,7 @@ TEST_CASE("an item's bytes that nobody encoded are refused with what is wrong an
 
 TEST_CASE("whatever becomes of an item's bytes, they are refused or are an item's again",
           "[verification][holds]") {
-  const std::string bytes = encoded(everything());
+  const std::string bytes = encoded(every_type());
   for (std::size_t length = 0; length < bytes.size(); ++length)
     REQUIRE_FALSE(checked(bytes.substr(0, length)));
   const auto seed = GENERATE(range(1u, 9u));
@@ -115,7 +115,7 @@ TEST_CASE("whatever becomes of a description's or a record's bytes, nothing is r
   CHECK(to_item(*decode_table(described)) == to_item(table));
   REQUIRE(decode_stream(stream));
   std::string record = encode_record(Cause::user, StreamView::new_and_old_images, {{"id", "a"}},
-                                     encoded({{"id", "a"}}), encoded(everything()));
+                                     encoded({{"id", "a"}}), encoded(every_type()));
   REQUIRE(checked_record(*table.stream, 1, record));
 
   const auto seed = GENERATE(range(1u, 5u));

@@ -16,7 +16,7 @@ std::string encoded(const Item& item) {
   return out;
 }
 
-Number number(std::string_view text) { return *Number::parse(text); }
+Number stored_number(std::string_view text) { return *Number::parse(text); }
 
 template <class T>
 Set<T> set_of(std::vector<T> members) {
@@ -31,21 +31,21 @@ Item all_types() {
       {"binary_set", set_of<Binary>({{"b"}, {"a"}})},
       {"boolean_false", AttributeValue(false)},
       {"boolean_true", AttributeValue(true)},
-      {"list", List{"x", Null{}, List{}, Map{{"y", number("-1e-130")}}}},
+      {"list", List{"x", Null{}, List{}, Map{{"y", stored_number("-1e-130")}}}},
       {"map", Map{{"a", Map{}}, {"b", AttributeValue(true)}}},
       {"null", Null{}},
-      {"number", number("-99999999999999999999999999999999999999e88")},
-      {"number_set", set_of<Number>({number("10"), number("9"), number("0")})},
+      {"number", stored_number("-99999999999999999999999999999999999999e88")},
+      {"number_set", set_of<Number>({stored_number("10"), stored_number("9"), stored_number("0")})},
       {"string", std::string(300, 's')},
       {"string_set", set_of<std::string>({"b", "a"})},
-      {"zero", number("0")},
+      {"zero", stored_number("0")},
   };
 }
 
 }  // namespace
 
 TEST_CASE("an item is stored as drawn") {
-  const std::string stored = encoded({{"id", "a"}, {"n", number("-50")}});
+  const std::string stored = encoded({{"id", "a"}, {"n", stored_number("-50")}});
   CHECK(stored == std::string("\x07\0\0\0"
                               "\x02"
                               "\x02"

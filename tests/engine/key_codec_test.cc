@@ -11,7 +11,7 @@ using namespace engine;
 
 namespace {
 
-AttributeValue number(std::string_view text) {
+AttributeValue scalar_number(std::string_view text) {
   auto parsed = Number::parse(text);
   REQUIRE(parsed);
   return *parsed;
@@ -44,13 +44,13 @@ std::string hash_of(std::vector<AttributeValue> values) {
 }  // namespace
 
 TEST_CASE("numbers are encoded as drawn") {
-  CHECK(hex(scalar(number("0"))) == "80");
-  CHECK(hex(scalar(number("5"))) == "c0823300");
-  CHECK(hex(scalar(number("50"))) == "c0833300");
-  CHECK(hex(scalar(number("314"))) == "c084202900");
-  CHECK(hex(scalar(number("-314"))) == "407bdfd6ff");
-  CHECK(hex(scalar(number("1e125"))) == "c0ff0b00");
-  CHECK(hex(scalar(number("-1e-130"))) == "40fff4ff");
+  CHECK(hex(scalar(scalar_number("0"))) == "80");
+  CHECK(hex(scalar(scalar_number("5"))) == "c0823300");
+  CHECK(hex(scalar(scalar_number("50"))) == "c0833300");
+  CHECK(hex(scalar(scalar_number("314"))) == "c084202900");
+  CHECK(hex(scalar(scalar_number("-314"))) == "407bdfd6ff");
+  CHECK(hex(scalar(scalar_number("1e125"))) == "c0ff0b00");
+  CHECK(hex(scalar(scalar_number("-1e-130"))) == "40fff4ff");
 }
 
 TEST_CASE("strings and binaries end so that a shorter one sorts before what it begins") {
@@ -66,12 +66,12 @@ TEST_CASE("a partition begins with the MD5 of its values, as on AWS") {
   CHECK(hash_of({"a"}) == "f6558e516275dee2");
   CHECK(hash_of({Binary{"a"}}) == "f6558e516275dee2");
   CHECK(hash_of({"a", "b"}) == "8d018bed538791b3");
-  CHECK(hash_of({number("0")}) == "ce212d751674ab5d");
-  CHECK(hash_of({number("1")}) == "c3a0310aed78739b");
-  CHECK(hash_of({number("-1")}) == "0267df4c95559d50");
-  CHECK(hash_of({number("12.345")}) == "c65bcc6d06032a67");
-  CHECK(hash_of({number("-0.05")}) == "773bbcb7bd3fb8fd");
-  CHECK(hash_of({number("1e125")}) == "2f2857f5242da8c0");
+  CHECK(hash_of({scalar_number("0")}) == "ce212d751674ab5d");
+  CHECK(hash_of({scalar_number("1")}) == "c3a0310aed78739b");
+  CHECK(hash_of({scalar_number("-1")}) == "0267df4c95559d50");
+  CHECK(hash_of({scalar_number("12.345")}) == "c65bcc6d06032a67");
+  CHECK(hash_of({scalar_number("-0.05")}) == "773bbcb7bd3fb8fd");
+  CHECK(hash_of({scalar_number("1e125")}) == "2f2857f5242da8c0");
 }
 
 TEST_CASE("the MD5 of long values is the same wherever they stand in memory") {
@@ -108,7 +108,7 @@ TEST_CASE("sorting encoded scalars is sorting values") {
 }
 
 TEST_CASE("a key is its partition and then its sort values; segments are told by its first eight bytes") {
-  const AttributeValue partition = "a", sort = number("5");
+  const AttributeValue partition = "a", sort = scalar_number("5");
   const AttributeValue* partitions[] = {&partition};
   const AttributeValue* sorts[] = {&sort};
   std::string key;

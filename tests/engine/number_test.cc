@@ -16,7 +16,7 @@ namespace {
 
 std::string parsed(std::string_view text) { return shown(Number::parse(text)); }
 
-Number number(std::string_view text) {
+Number number_of(std::string_view text) {
   const auto value = Number::parse(text);
   REQUIRE(value);
   return *value;
@@ -78,7 +78,7 @@ TEST_CASE("numbers print in one plain form, however they were written") {
   for (const auto& [text, printed] : cases) {
     CAPTURE(text);
     CHECK(parsed(text) == printed);
-    CHECK(number(text) == number(printed));
+    CHECK(number_of(text) == number_of(printed));
   }
 }
 
@@ -126,14 +126,14 @@ TEST_CASE("38 digits, and magnitudes from 1e-130 to below 1e126") {
 TEST_CASE("integers become numbers") {
   CHECK(Number(0).to_string() == "0");
   CHECK(Number(-1200).to_string() == "-1200");
-  CHECK(Number(-1200) == number("-1.2e3"));
+  CHECK(Number(-1200) == number_of("-1.2e3"));
   CHECK(Number(INT64_MAX).to_string() == "9223372036854775807");
   CHECK(Number(INT64_MIN).to_string() == "-9223372036854775808");
 }
 
 TEST_CASE("sums are exact, or overflow when they need more than 38 digits") {
   const auto sum = [](std::string_view a, std::string_view b) {
-    return shown(Number::add(number(a), number(b)));
+    return shown(Number::add(number_of(a), number_of(b)));
   };
   CHECK(sum("1", "10000000000000000000000") == "10000000000000000000001");
   CHECK(sum("-1", "10000000000000000000000") == "9999999999999999999999");
@@ -146,9 +146,9 @@ TEST_CASE("sums are exact, or overflow when they need more than 38 digits") {
   CHECK(sum("2e38", "-1") == "overflow");
   CHECK(sum("1.1e-130", "-1e-130") == "underflow");
   CHECK(sum("0", "-5") == "-5");
-  CHECK(shown(Number::subtract(number("5"), number("0"))) == "5");
-  CHECK(shown(Number::subtract(number("0"), number("5"))) == "-5");
-  CHECK(shown(Number::subtract(number("5"), number("5"))) == "0");
+  CHECK(shown(Number::subtract(number_of("5"), number_of("0"))) == "5");
+  CHECK(shown(Number::subtract(number_of("0"), number_of("5"))) == "-5");
+  CHECK(shown(Number::subtract(number_of("5"), number_of("5"))) == "0");
 }
 
 TEST_CASE("adding and comparing agree with doing it digit by digit") {
@@ -168,7 +168,7 @@ TEST_CASE("adding and comparing agree with doing it digit by digit") {
     REQUIRE((a < b) == (!equal && difference.negative));
 
     REQUIRE(a.to_string() == slow_a.to_string());
-    REQUIRE(number(a.to_string()) == a);
+    REQUIRE(number_of(a.to_string()) == a);
   }
 }
 
@@ -181,7 +181,7 @@ TEST_CASE("parts need not be normalised") {
 }
 
 TEST_CASE("scaled down to integers, towards minus infinity") {
-  const auto milliseconds = [](std::string_view text) { return number(text).floor_scaled(3); };
+  const auto milliseconds = [](std::string_view text) { return number_of(text).floor_scaled(3); };
   CHECK(milliseconds("1461938400") == 1461938400000);
   CHECK(milliseconds("1.9999") == 1999);
   CHECK(milliseconds("-1.9999") == -2000);

@@ -94,11 +94,11 @@ struct Model {
   }
 };
 
-constexpr const char* ids[] = {"a", "b", "c"};
+constexpr const char* cart_ids[] = {"a", "b", "c"};
 constexpr const char* words[] = {"", "x", "y", "z"};  // "": the attribute is left out
 
 Item random_item(std::mt19937& random) {
-  Item item{{"id", ids[random() % 3]}, {"at", number(static_cast<std::int64_t>(random() % 5))}};
+  Item item{{"id", cart_ids[random() % 3]}, {"at", number(static_cast<std::int64_t>(random() % 5))}};
   if (const char* user = words[random() % 4]; *user != 0) item.set("user", user);
   if (const char* day = words[random() % 4]; *day != 0) item.set("day", day);
   item.set("n", number(static_cast<std::int64_t>(random() % 1000)));

@@ -28,7 +28,7 @@ bool put_once(World& world, const std::shared_ptr<LiveTable>& table, std::string
   return true;
 }
 
-std::size_t stored_keys(World& world, char kind) {
+std::size_t stored_tokens(World& world, char kind) {
   const std::string prefix(1, kind);
   Storage::Iterator iterator(world.database().parts().storage(), prefix, prefix_end(prefix));
   std::size_t count = 0;
@@ -73,11 +73,11 @@ TEST_CASE("old tokens are forgotten as new ones are used", "[request_tokens]") {
     REQUIRE(put_once(world, carts, "old" + std::to_string(i), {{"id", "a"}}));
     world.advance(world.now() + 1);
   }
-  CHECK(stored_keys(world, 'Q') == 40);
+  CHECK(stored_tokens(world, 'Q') == 40);
   world.advance(world.now() + request_token_ms);
   for (int i = 0; i < 3; ++i) REQUIRE(put_once(world, carts, "new" + std::to_string(i), {{"id", "a"}}));
-  CHECK(stored_keys(world, 'Q') == 3);
-  CHECK(stored_keys(world, 'U') == 3);
+  CHECK(stored_tokens(world, 'Q') == 3);
+  CHECK(stored_tokens(world, 'U') == 3);
 }
 
 TEST_CASE("what a token costs does not grow with the tokens of an instant that are over, on a frozen clock",
@@ -94,8 +94,8 @@ TEST_CASE("what a token costs does not grow with the tokens of an instant that a
     walked_most = std::max(walked_most, rocksdb::get_perf_context()->internal_delete_skipped_count);
   }
   CHECK(walked_most < 100);
-  CHECK(stored_keys(world, 'Q') == 200);
-  CHECK(stored_keys(world, 'U') == 200);
+  CHECK(stored_tokens(world, 'Q') == 200);
+  CHECK(stored_tokens(world, 'U') == 200);
 }
 
 TEST_CASE("tokens are forgotten also when the clock was set back meanwhile", "[request_tokens]") {
@@ -112,8 +112,8 @@ TEST_CASE("tokens are forgotten also when the clock was set back meanwhile", "[r
   use("early");
   world.advance(start_ms + 5 * request_token_ms);
   use("last");
-  CHECK(stored_keys(world, 'Q') == 1);
-  CHECK(stored_keys(world, 'U') == 1);
+  CHECK(stored_tokens(world, 'Q') == 1);
+  CHECK(stored_tokens(world, 'U') == 1);
 }
 
 TEST_CASE("items read together are as they were at one instant", "[database]") {

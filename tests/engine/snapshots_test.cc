@@ -443,7 +443,7 @@ TEST_CASE("a table that was dropped comes back with its items, and goes when no 
 namespace {
 
 // What an account held at an instant, by what its users can see.
-struct State {
+struct AccountState {
   std::map<std::string, std::map<std::string, Item>> tables;  // items by id, by table
   std::map<std::string, std::vector<std::string>> indexes;    // names of their indexes
   std::map<std::string, bool> ttl;
@@ -452,7 +452,7 @@ struct State {
 };
 
 // The first thing that is not as it was; nothing: all is.
-std::string difference(const State& is, const State& was) {
+std::string difference(const AccountState& is, const AccountState& was) {
   if (is.now != was.now) return "the time is " + iso8601(is.now) + ", was " + iso8601(was.now);
   if (is.indexes != was.indexes) return "indexes";
   if (is.ttl != was.ttl) return "TTL";
@@ -466,8 +466,8 @@ std::string difference(const State& is, const State& was) {
   return is.records.size() == was.records.size() ? "" : "which tables there are";
 }
 
-State state_of(World& world) {
-  State state;
+AccountState state_of(World& world) {
+  AccountState state;
   state.now = world.now();
   for (const std::string& name : world.database().list_tables({std::string(account), "us-east-1"}, "", 100)) {
     const auto table = world.find(name);
@@ -499,7 +499,7 @@ TEST_CASE("whatever happens between them, each snapshot brings back what it was 
   REQUIRE(world.database().set_clock(account, {ClockSetting::Mode::frozen}, start_ms));
   std::mt19937 random(seed);
   const auto below = [&](unsigned count) { return static_cast<int>(random() % count); };
-  std::map<SnapshotId, State> taken;
+  std::map<SnapshotId, AccountState> taken;
   const auto some = [&]() -> SnapshotId {
     auto one = taken.begin();
     std::advance(one, below(static_cast<unsigned>(taken.size())));

@@ -22,7 +22,7 @@ Table streamed_table(std::string name) {
   return table;
 }
 
-struct SteppedWorld {
+struct TrimmedWorld {
   // Moves the host's clock, and lets everything that is due then happen.
   void move(Instant by) {
     clock->move(by);
@@ -47,7 +47,7 @@ struct SteppedWorld {
 }  // namespace
 
 TEST_CASE("records go by themselves when they are older than a day, in lots a minute apart", "[trimmer]") {
-  SteppedWorld stepped;
+  TrimmedWorld stepped;
   stepped.scheduler->run();  // before there is an account
   stepped.world.create(streamed_table("carts"));
   stepped.put("a");
@@ -68,7 +68,7 @@ TEST_CASE("records go by themselves when they are older than a day, in lots a mi
 
 TEST_CASE("nothing is looked at before the oldest record is old enough, nor ever without streams",
           "[trimmer]") {
-  SteppedWorld stepped;
+  TrimmedWorld stepped;
   stepped.world.create(simple_table("plain"));
   stepped.put("a", "plain");
   stepped.scheduler->run();
@@ -90,7 +90,7 @@ TEST_CASE("nothing is looked at before the oldest record is old enough, nor ever
 }
 
 TEST_CASE("records age as fast as their account's clock goes, and not by what is jumped over", "[trimmer]") {
-  SteppedWorld stepped;
+  TrimmedWorld stepped;
   Database& database = stepped.world.database();
   stepped.world.create(streamed_table("carts"));
   stepped.put("a");
@@ -111,7 +111,7 @@ TEST_CASE("records age as fast as their account's clock goes, and not by what is
 }
 
 TEST_CASE("what a restore brings back goes when it is a day old", "[trimmer]") {
-  SteppedWorld stepped;
+  TrimmedWorld stepped;
   Database& database = stepped.world.database();
   REQUIRE(database.set_clock(account, {ClockSetting::Mode::offset}, start_ms));
   stepped.world.create(streamed_table("carts"));
@@ -129,7 +129,7 @@ TEST_CASE("what a restore brings back goes when it is a day old", "[trimmer]") {
 }
 
 TEST_CASE("records go in time after a reset and after a move back", "[trimmer]") {
-  SteppedWorld stepped;
+  TrimmedWorld stepped;
   Database& database = stepped.world.database();
   const auto goes_after_a_day = [&](const char* when) {
     INFO(when);

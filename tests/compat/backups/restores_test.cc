@@ -21,7 +21,7 @@ constexpr int items = 3000;
 const json carts = {{"TableName", "carts"}};
 const json again = {{"TableName", "again"}};
 
-json create_request(const std::string& name) {
+json create_table_request(const std::string& name) {
   return {{"TableName", name},
           {"BillingMode", "PAY_PER_REQUEST"},
           {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
@@ -49,7 +49,7 @@ struct Stepped {
   }
   // Written by the emulator's own clock, so that a restart does not go back.
   void fill() {
-    emulator->ok("CreateTable", create_request("carts"));
+    emulator->ok("CreateTable", create_table_request("carts"));
     for (int i = 0; i < items; ++i) put(i);
   }
   void put(int i) {
@@ -117,7 +117,7 @@ TEST_CASE("a table whose items are still being restored is CREATING, and its bac
   CHECK(emulator.refused("DescribeContinuousBackups", again) == "Table not found: again");
   CHECK(emulator.refused("CreateBackup", {{"TableName", "again"}, {"BackupName", "one"}}) ==
         "Table not found: again");
-  CHECK(emulator.refused("CreateTable", create_request("again")) == "Table is being used: again");
+  CHECK(emulator.refused("CreateTable", create_table_request("again")) == "Table is being used: again");
   CHECK(emulator.refused("DeleteTable", again) ==
         "Attempt to change a resource which is still in use: Table is being created: again");
   CHECK(emulator.refused("RestoreTableFromBackup", {{"TargetTableName", "third"}, {"BackupArn", arn}}) ==
@@ -141,7 +141,7 @@ TEST_CASE("a table whose items are still being restored is CREATING, and its bac
 
 TEST_CASE("neither a restore's request nor a step of it brings back more items than it may", "[backups]") {
   Stepped world;
-  world.emulator->ok("CreateTable", create_request("carts"));
+  world.emulator->ok("CreateTable", create_table_request("carts"));
   constexpr int few = 95;
   for (int i = 0; i < few; ++i) world.put(i);
   world.scheduler->run();
@@ -236,7 +236,7 @@ TEST_CASE("a snapshot that cuts through a restore has it go on; a reset ends it"
   world.control("POST", "/_mayfly/reset");
   CHECK(world.emulator->run("ListTables", "{}") == R"(200 {"TableNames":[]})");
   CHECK(world.emulator->run("ListBackups", R"({"BackupType":"ALL"})") == R"(200 {"BackupSummaries":[]})");
-  world.emulator->ok("CreateTable", create_request("again"));
+  world.emulator->ok("CreateTable", create_table_request("again"));
   world.scheduler->run();
   CHECK(world.count("again") == 0);
   CHECK(world.consistency() == "");
@@ -251,7 +251,7 @@ TEST_CASE("a restore into a failing disk is done when it does not fail any more"
   options.database.write_fails = [&] { return fails; };
   options.database.make_scheduler = [&](std::size_t) { return scheduler; };
   TestEmulator emulator(std::move(options));
-  emulator.ok("CreateTable", create_request("carts"));
+  emulator.ok("CreateTable", create_table_request("carts"));
   for (int i = 0; i < items; ++i)
     emulator.ok("PutItem", {{"TableName", "carts"}, {"Item", {{"id", {{"S", std::to_string(i)}}}}}});
   const std::string arn = emulator.ok(

@@ -19,12 +19,12 @@ using compat::outbound::InvocationFailure;
 using compat::outbound::Url;
 using Keys = std::vector<std::string>;
 
-struct Place {
+struct S3Place {
   std::shared_ptr<FakeS3> s3 = std::make_shared<FakeS3>();
   S3Bucket bucket;
   BucketCalls calls{bucket};
 
-  explicit Place(const std::string& url = "http://s3.test:9000", const std::string& name = "exports")
+  explicit S3Place(const std::string& url = "http://s3.test:9000", const std::string& name = "exports")
       : bucket({*Url::parse(url), "eu-west-1", s3}, name) {}
   void answers(InvocationAnswer answer) {
     s3->instead = [answer](const auto&) { return std::optional<FakeS3::Answer>(answer); };
@@ -34,7 +34,7 @@ struct Place {
 }  // namespace
 
 TEST_CASE("an endpoint is asked in path style, with keys encoded once, and to be signed for S3") {
-  Place place("http://s3.test:9000/base/");
+  S3Place place("http://s3.test:9000/base/");
   std::vector<std::string> urls;
   place.s3->instead = [&](const FakeS3::Invocation& invocation) {
     urls.push_back(invocation.url.text);
@@ -51,7 +51,7 @@ TEST_CASE("an endpoint is asked in path style, with keys encoded once, and to be
 }
 
 TEST_CASE("what is put into an endpoint's bucket can be read, listed and looked at") {
-  Place place;
+  S3Place place;
   const auto stored = place.calls.store("2024/a b.json", "{}", 1);
   REQUIRE(stored);
   CHECK(stored->etag == "99914b932bd37a50b983c5e7c90ae93b");
@@ -69,7 +69,7 @@ TEST_CASE("what is put into an endpoint's bucket can be read, listed and looked 
 }
 
 TEST_CASE("an object is read in pieces, of one version") {
-  Place place;
+  S3Place place;
   std::string bytes;
   for (int i = 0; bytes.size() < piece_bytes_max * 2 + 7; ++i) bytes += std::to_string(i) + ",";
   place.s3->objects["a"] = bytes;
@@ -91,7 +91,7 @@ TEST_CASE("an object is read in pieces, of one version") {
 }
 
 TEST_CASE("what is longer than a part is uploaded in parts, and what fails or is dropped is taken back") {
-  Place place;
+  S3Place place;
   std::string bytes(part_bytes * 2 + 5, 'x');
   bytes[part_bytes] = 'y';
   const auto stored = place.calls.store("a", bytes, 1'000'000);
@@ -123,7 +123,7 @@ TEST_CASE("what is longer than a part is uploaded in parts, and what fails or is
 
 TEST_CASE(
     "an endpoint's errors keep their names and words, and are spelled as AWS's descriptions spell them") {
-  Place place("http://s3.test:9000", "unknown");
+  S3Place place("http://s3.test:9000", "unknown");
   const auto listing = place.calls.list("");
   REQUIRE(!listing);
   CHECK(failure_code(listing.error()) == "S3NoSuchBucket");
@@ -145,7 +145,7 @@ TEST_CASE(
 }
 
 TEST_CASE("who cannot be reached, or takes too long, is named as S3 names the like") {
-  Place place;
+  S3Place place;
   const std::vector<std::pair<InvocationFailure::Kind, std::string>> kinds = {
       {InvocationFailure::Kind::unreachable, "ServiceUnavailable"},
       {InvocationFailure::Kind::unable, "ServiceUnavailable"},
@@ -163,7 +163,7 @@ TEST_CASE("who cannot be reached, or takes too long, is named as S3 names the li
 }
 
 TEST_CASE("an answer that is none of S3's is a failure, whatever it is") {
-  Place place;
+  S3Place place;
   const auto fails = [&](InvocationAnswer answer) {
     INFO(answer.body.substr(0, 200));
     place.answers(std::move(answer));
@@ -206,7 +206,7 @@ TEST_CASE("an answer that is none of S3's is a failure, whatever it is") {
 }
 
 TEST_CASE("a key that is none never reaches an endpoint") {
-  Place place;
+  S3Place place;
   for (const std::string key : {"", "..", "../other/a", "a/../../other/a", "a/.", "\xff"}) {
     CHECK(place.calls.put(key, "x") == "InvalidArgument");
     CHECK(place.calls.get(key) == "InvalidArgument");

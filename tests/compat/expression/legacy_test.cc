@@ -11,14 +11,14 @@ using namespace compat::expression;
 
 namespace {
 
-const char* const document =
+const char* const legacy_document =
     R"({"n":{"N":"5"},"s":{"S":"hello"},"ns":{"NS":["2","4"]},"l":{"L":[{"N":"4"}]}})";
 
 // "true" or "false" of the document above; or the error.
 std::string outcome(const compat::Result<std::optional<Condition>>& condition) {
   if (!condition) return condition.error().message;
   if (!*condition) return "no condition";
-  return evaluate(**condition, item(document)) ? "true" : "false";
+  return evaluate(**condition, item(legacy_document)) ? "true" : "false";
 }
 
 std::string expected(std::string_view members) {

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr auto table = R"({"TableName":"music","BillingMode":"PAY_PER_REQUEST",
+constexpr auto music_table = R"({"TableName":"music","BillingMode":"PAY_PER_REQUEST",
     "AttributeDefinitions":[{"AttributeName":"artist","AttributeType":"S"}],
     "KeySchema":[{"AttributeName":"artist","KeyType":"HASH"}]})";
 
@@ -25,7 +25,7 @@ json statement(const std::string& text, const json& more = json::object()) {
 
 TEST_CASE("pages of a statement, followed by NextToken, hold every item once") {
   TestEmulator emulator;
-  emulator.ok("CreateTable", json::parse(table));
+  emulator.ok("CreateTable", json::parse(music_table));
   for (int i = 0; i < 5; ++i) {
     emulator.ok("ExecuteStatement", statement("INSERT INTO music VALUE {'artist':?}",
                                               {{"Parameters", {{{"S", std::to_string(i)}}}}}));
@@ -45,7 +45,7 @@ TEST_CASE("pages of a statement, followed by NextToken, hold every item once") {
 
 TEST_CASE("pages of several look-ups hold every item once, in order, whatever the limit") {
   TestEmulator emulator;
-  json with_year = json::parse(table);
+  json with_year = json::parse(music_table);
   with_year["AttributeDefinitions"].push_back({{"AttributeName", "year"}, {"AttributeType", "N"}});
   with_year["KeySchema"].push_back({{"AttributeName", "year"}, {"KeyType", "RANGE"}});
   emulator.ok("CreateTable", with_year);
@@ -97,7 +97,7 @@ TEST_CASE("pages of several look-ups hold every item once, in order, whatever th
 
 TEST_CASE("several look-ups end a page at a megabyte together") {
   TestEmulator emulator;
-  emulator.ok("CreateTable", json::parse(table));
+  emulator.ok("CreateTable", json::parse(music_table));
   for (const char* artist : {"a", "b", "c", "d"}) {
     emulator.ok("ExecuteStatement",
                 statement("INSERT INTO music VALUE {'artist':?,'text':?}",
@@ -114,7 +114,7 @@ TEST_CASE("several look-ups end a page at a megabyte together") {
 
 TEST_CASE("a NextToken is good for its statement and its parameters, with any limit") {
   TestEmulator emulator;
-  emulator.ok("CreateTable", json::parse(table));
+  emulator.ok("CreateTable", json::parse(music_table));
   emulator.ok("ExecuteStatement", statement("INSERT INTO music VALUE {'artist':'Nina','plays':1}"));
   emulator.ok("ExecuteStatement", statement("INSERT INTO music VALUE {'artist':'Miles','plays':1}"));
   const std::string select = "SELECT * FROM music WHERE plays = ?";

@@ -8,7 +8,7 @@ namespace mayfly::testing {
 
 namespace {
 
-const std::string mappings = "/2015-03-31/event-source-mappings";
+const std::string mappings_path = "/2015-03-31/event-source-mappings";
 
 std::string replace(std::string text, const std::string& from, const std::string& to) {
   for (auto at = text.find(from); at != text.npos; at = text.find(from, at + to.size()))
@@ -36,18 +36,18 @@ TEST_CASE("there are so many mappings, and room for another when one is deleted"
   const std::string second = world.map(world.create_table("orders"), "f");
   const std::string third = creation(world.create_table("users"), "f");
   CHECK(
-      world.rest("POST " + mappings, third) ==
+      world.rest("POST " + mappings_path, third) ==
       R"(429 x-amzn-ErrorType: TooManyRequestsException {"Type":"User","message":"This server has as many event source mappings as it may: 2 )"
       R"((--mappings-max)."})");
-  CHECK(world.rest("DELETE " + mappings + "/" + second).starts_with("202 "));
-  CHECK(world.rest("POST " + mappings, third).starts_with("202 "));
+  CHECK(world.rest("DELETE " + mappings_path + "/" + second).starts_with("202 "));
+  CHECK(world.rest("POST " + mappings_path, third).starts_with("202 "));
 }
 
 TEST_CASE("a mapping is created, read, changed and deleted as Lambda does") {
   TriggerWorld world;
   world.function("f");
   const std::string arn = world.create_table("carts");
-  const std::string created = world.rest("POST " + mappings, creation(arn, "f", R"(,"Enabled":false)"));
+  const std::string created = world.rest("POST " + mappings_path, creation(arn, "f", R"(,"Enabled":false)"));
   const std::string uuid = uuid_in(created);
   const auto shown = [&](const std::string& answer) {
     return replace(replace(answer, uuid, "UUID"), arn, "ARN");
@@ -65,30 +65,34 @@ TEST_CASE("a mapping is created, read, changed and deleted as Lambda does") {
            R"("EventSourceMappingArn":"arn:aws:lambda:us-east-1:000000000000:event-source-mapping:UUID"})";
   };
   CHECK(shown(created) == "202 " + configuration("Creating", "100", ""));
-  CHECK(shown(world.rest("GET " + mappings + "/" + uuid)) == "200 " + configuration("Disabled", "100", ""));
-  CHECK(shown(world.rest("GET " + mappings + "/")) ==
+  CHECK(shown(world.rest("GET " + mappings_path + "/" + uuid)) ==
+        "200 " + configuration("Disabled", "100", ""));
+  CHECK(shown(world.rest("GET " + mappings_path + "/")) ==
         R"(200 {"EventSourceMappings":[)" + configuration("Disabled", "100", "") + "]}");
 
   const std::string filter = R"("FilterCriteria":{"Filters":[{"Pattern":"{\"eventName\":[\"REMOVE\"]}"}]},)";
-  CHECK(shown(world.rest("PUT " + mappings + "/" + uuid, "{" + filter + R"("BatchSize":7})")) ==
+  CHECK(shown(world.rest("PUT " + mappings_path + "/" + uuid, "{" + filter + R"("BatchSize":7})")) ==
         "202 " + configuration("Updating", "7", filter));
-  CHECK(shown(world.rest("PUT " + mappings + "/" + uuid, R"({"FilterCriteria":{},"Enabled":true})")) ==
+  CHECK(shown(world.rest("PUT " + mappings_path + "/" + uuid, R"({"FilterCriteria":{},"Enabled":true})")) ==
         "202 " + configuration("Enabling", "7", ""));
-  CHECK(shown(world.rest("GET " + mappings + "/" + uuid)) == "200 " + configuration("Enabled", "7", ""));
+  CHECK(shown(world.rest("GET " + mappings_path + "/" + uuid)) == "200 " + configuration("Enabled", "7", ""));
 
-  CHECK(shown(world.rest("DELETE " + mappings + "/" + uuid)) == "202 " + configuration("Deleting", "7", ""));
+  CHECK(shown(world.rest("DELETE " + mappings_path + "/" + uuid)) ==
+        "202 " + configuration("Deleting", "7", ""));
   const std::string gone =
       R"(404 x-amzn-ErrorType: ResourceNotFoundException {"Type":"User","Message":"The resource you requested does not exist."})";
-  CHECK(world.rest("GET " + mappings + "/" + uuid) == gone);
-  CHECK(world.rest("PUT " + mappings + "/" + uuid, "{}") == gone);
-  CHECK(world.rest("DELETE " + mappings + "/" + uuid) == gone);
-  CHECK(world.rest("GET " + mappings) == R"(200 {"EventSourceMappings":[]})");
+  CHECK(world.rest("GET " + mappings_path + "/" + uuid) == gone);
+  CHECK(world.rest("PUT " + mappings_path + "/" + uuid, "{}") == gone);
+  CHECK(world.rest("DELETE " + mappings_path + "/" + uuid) == gone);
+  CHECK(world.rest("GET " + mappings_path) == R"(200 {"EventSourceMappings":[]})");
 }
 
 TEST_CASE("what Lambda refuses is refused, in its words") {
   TriggerWorld world;
   const std::string arn = world.create_table("carts");
-  const auto refuse = [&](const std::string& body) { return world.rest("POST " + mappings + "/", body); };
+  const auto refuse = [&](const std::string& body) {
+    return world.rest("POST " + mappings_path + "/", body);
+  };
   const std::string invalid =
       R"(400 x-amzn-ErrorType: InvalidParameterValueException {"Type":"User","message":")";
   const std::string broken =
@@ -158,7 +162,7 @@ TEST_CASE("what Lambda refuses is refused, in its words") {
       with(R"("DestinationConfig":{"OnFailure":{"Destination":"nowhere"}})") ==
       invalid +
           R"(Invalid destination. 'nowhere' is no URL that can be posted to: it does not begin with http://."})");
-  CHECK(world.rest("GET " + mappings) == R"(200 {"EventSourceMappings":[]})");
+  CHECK(world.rest("GET " + mappings_path) == R"(200 {"EventSourceMappings":[]})");
 
   const std::string uuid = world.map(arn, "f");
   CHECK(
@@ -175,7 +179,7 @@ TEST_CASE("a function may be named in every form") {
   const auto function_arn = [&](const std::string& name) {
     const std::string uuid = world.map(arn, name);
     const std::string found = world.mapping(uuid)["FunctionArn"];
-    world.rest("DELETE " + mappings + "/" + uuid);
+    world.rest("DELETE " + mappings_path + "/" + uuid);
     return found;
   };
   const std::string f = "arn:aws:lambda:us-east-1:000000000000:function:f";
@@ -190,7 +194,7 @@ TEST_CASE("a function may be named in every form") {
         "arn:aws:lambda:eu-west-1:000000000001:function:f:7");
   for (const char* name : {"a b", "arn:aws:sqs:us-east-1:000000000000:f", "f:a:b", ":"}) {
     INFO(name);
-    const std::string answer = world.rest("POST " + mappings, creation(arn, name));
+    const std::string answer = world.rest("POST " + mappings_path, creation(arn, name));
     CHECK(answer.find("' at 'functionName' failed to satisfy constraint: Member must satisfy regular "
                       "expression pattern:") != answer.npos);
   }
@@ -204,7 +208,7 @@ TEST_CASE("lists are of an account and region, filtered, and come in pages") {
     world.map(b, function);
   }
   const auto count = [&](const std::string& query) {
-    const std::string answer = world.rest("GET " + mappings + query);
+    const std::string answer = world.rest("GET " + mappings_path + query);
     INFO(answer);
     REQUIRE(answer.starts_with("200 "));
     return nlohmann::json::parse(answer.substr(4))["EventSourceMappings"].size();
@@ -214,10 +218,10 @@ TEST_CASE("lists are of an account and region, filtered, and come in pages") {
   CHECK(count("?FunctionName=arn%3Aaws%3Alambda%3Aus-east-1%3A000000000000%3Afunction%3Af") == 2);
   CHECK(count("?FunctionName=h") == 0);
   CHECK(count("?EventSourceArn=" + replace(a, ":", "%3A") + "&FunctionName=g") == 1);
-  const auto first = nlohmann::json::parse(world.rest("GET " + mappings + "?MaxItems=3").substr(4));
+  const auto first = nlohmann::json::parse(world.rest("GET " + mappings_path + "?MaxItems=3").substr(4));
   CHECK(first["EventSourceMappings"].size() == 3);
   const auto second = nlohmann::json::parse(
-      world.rest("GET " + mappings + "?MaxItems=3&Marker=" + first["NextMarker"].get<std::string>())
+      world.rest("GET " + mappings_path + "?MaxItems=3&Marker=" + first["NextMarker"].get<std::string>())
           .substr(4));
   CHECK(second["EventSourceMappings"].size() == 1);
   CHECK(!second.contains("NextMarker"));

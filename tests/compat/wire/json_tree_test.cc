@@ -10,14 +10,14 @@ namespace mayfly::testing {
 
 namespace {
 
-std::string nested(int depth) { return std::string(depth, '[') + std::string(depth, ']'); }
+std::string nested_arrays(int depth) { return std::string(depth, '[') + std::string(depth, ']'); }
 
 std::string reprinted(std::string_view text) {
   const auto tree = json::parse_tree(text, json::Decimals::as_written);
   return tree ? json::print(*tree) : "not JSON";
 }
 
-std::string rewritten(std::string_view text) {
+std::string rewritten_tree(std::string_view text) {
   const auto document = json::parse(text);
   if (document == nullptr) return "not JSON";
   std::string out;
@@ -91,8 +91,8 @@ TEST_CASE("numbers are read, or kept as they were written") {
 }
 
 TEST_CASE("a tree that is nested too deeply is refused") {
-  CHECK(json::parse_tree(nested(json::depth_max)));
-  CHECK_FALSE(json::parse_tree(nested(json::depth_max + 1)));
+  CHECK(json::parse_tree(nested_arrays(json::depth_max)));
+  CHECK_FALSE(json::parse_tree(nested_arrays(json::depth_max + 1)));
   CHECK_FALSE(json::parse_tree(std::string(1'000'000, '[')));
   std::string objects;
   for (int depth = 0; depth <= json::depth_max; ++depth) objects += "{\"a\":";
@@ -104,7 +104,7 @@ TEST_CASE("both readers take the same texts, and print them alike") {
        {"", " ", "{", "[1,]", "{\"a\":1,}", "01", "+1", "1.", "nul", "\"\\ud800\"", "\"\n\"", "1 2", "[]]",
         "/**/1", "// x\n1", "\xef\xbb\xbf{}", " {} ", "null", "\"\\u0000\""}) {
     CAPTURE(text);
-    CHECK(reprinted(text) == rewritten(text));
+    CHECK(reprinted(text) == rewritten_tree(text));
   }
   CHECK_FALSE(json::parse_tree(std::string_view("{}\0", 3)));
   CHECK_FALSE(json::parse_tree(std::string_view("{}\0x", 4)));
@@ -125,7 +125,7 @@ TEST_CASE("both readers take the same texts, and print them alike") {
     }
     if (text.find("-0") != std::string::npos) continue;  // is 0
     CAPTURE(text);
-    REQUIRE(reprinted(text) == rewritten(text));
+    REQUIRE(reprinted(text) == rewritten_tree(text));
     taken += json::parse_tree(text) ? 1 : 0;
   }
   CHECK(taken > 100);
