@@ -1,0 +1,23 @@
+# With CMAKE_UNITY_BUILD the files of a room (a folder) are compiled together, a few at a time: most of a file's time
+# goes into what it includes, and what a room's files include is much the same. So no two files of a room may have
+# private names that mean different things. The operations do by design (each has its `members`, `shape` and `run`)
+# and are compiled one by one; so is a main.cc, which not all programs with the rest of its room take.
+function(mayfly_compile_by_room target)
+  set(room_files_max 8)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE path)
+    cmake_path(GET path PARENT_PATH folder)
+    cmake_path(GET folder FILENAME room)
+    cmake_path(GET source FILENAME name)
+    if(room STREQUAL operations OR name STREQUAL main.cc)
+      continue()
+    endif()
+    math(EXPR count_${room} "0${count_${room}} + 1")
+    math(EXPR part "${count_${room}} / ${room_files_max}")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${room}_${part})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+  # What lies in an included file is not therefore in a header.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endfunction()
