@@ -1,0 +1,157 @@
+// Everything that can be read, against what the model has.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "engine/history.h"
+#include "tests/simulation/clients.h"
+#include "tests/simulation/shop.h"
+
+namespace mayfly::testing {
+
+std::vector<Json> Clients::read_all(const std::string& operation, Json body, const std::string& list) {
+  std::vector<Json> all;
+  for (;;) {
+    const Answer answer = ask(operation, body);
+    if (answer.status != 200) {
+      wrong_(operation + " " + body.dump() + " -> " + answer.text);
+      return all;
+    }
+    for (const Json& one : answer.body.at(list)) all.push_back(one);
+    if (!answer.body.contains("LastEvaluatedKey")) return all;
+    body["ExclusiveStartKey"] = answer.body["LastEvaluatedKey"];
+  }
+}
+
+void Clients::check_all() {
+  if (options_.stale_reads) {
+    overlook(0);
+    model_.may_overlook(0);
+  }
+  const Answer listed = ask("ListTables", Json::object());
+  const auto is_listed = [&](const std::string& name) {
+    const auto all = listed.body.value("TableNames", std::set<std::string>());
+    return all.contains(name);
+  };
+  // Nothing is on its way any more.
+  ModelState settled = model_.state();
+  for (const auto& [name, table] : model_.state().tables) {
+    if (table->is_creating() && !(table->may_be_removed && !is_listed(name)))
+      wrong_("what a restore brings back is not all there: " + name);
+    if (table->may_be_removed && !is_listed(name)) {
+      settled.tables.erase(name);
+    } else if (table->awaited) {
+      settled.edit(name).awaited.reset();
+    }
+  }
+  model_.became(std::move(settled));
+  std::set<std::string> names;
+  for (const auto& [name, table] : model_.state().tables) names.insert(name);
+  if (listed.body.value("TableNames", std::set<std::string>()) != names)
+    wrong_("other tables than there should be: " + listed.text);
+  for (const auto& [name, table] : model_.state().tables) {
+    check_table(name, *table);
+    if (table->streamed) check_stream(name, *table);
+  }
+  check_backups();
+}
+
+void Clients::check_table(const std::string& name, const ModelTable& table) {
+  const engine::Instant now = this->now();
+  for (const auto& [key, item] : table.items)
+    if (visible(table, key, now) == nullptr) wrong_("it is due, and was not removed: " + name + " " + key);
+  const auto compare = [&](const std::string& what, const std::vector<Json>& found,
+                           const std::multiset<std::string>& expected) {
+    if (as_set(found) != expected)
+      wrong_(name + ": " + what + " shows" + print(as_set(found)) + "\n  instead of" + print(expected));
+  };
+  compare("a Scan", read_all("Scan", {{"TableName", name}}, "Items"), shown(table, now));
+  const Answer described = ask("DescribeTable", {{"TableName", name}});
+  const auto count = described.body["Table"].value("ItemCount", std::size_t{0});
+  if (count != table.items.size())
+    wrong_(name + ": ItemCount is " + std::to_string(count) + " of " + std::to_string(table.items.size()));
+  const auto check_index = [&](const std::string& list, const std::string& index,
+                               const std::string& attribute, bool there) {
+    Json description;
+    for (const Json& one : described.body["Table"].value(list, Json::array()))
+      if (one.at("IndexName") == index) description = one;
+    if (description.is_null() == there)
+      return wrong_(name + ": the index " + index + " is not as it should be");
+    if (!there) return;
+    std::multiset<std::string> expected;
+    for (const auto& [key, item] : table.items)
+      if (item->contains(attribute)) expected.insert(item->dump());
+    compare(index, read_all("Scan", {{"TableName", name}, {"IndexName", index}}, "Items"), expected);
+    if (description.value("ItemCount", std::size_t{0}) != expected.size())
+      wrong_(name + ": ItemCount of " + index + " is " + description.dump());
+  };
+  check_index("GlobalSecondaryIndexes", "by_user", "user", table.by_user);
+  check_index("LocalSecondaryIndexes", "by_n", "n", table.by_n);
+
+  const Answer pending = control("GET", "ttl/" + name, nullptr);
+  std::size_t expiring = 0;
+  for (const auto& [key, item] : table.items)
+    if (table.expires && due_of(*item)) ++expiring;
+  if (pending.body.value("pending", std::size_t{0}) != expiring)
+    wrong_(name + ": " + pending.text + " instead of " + std::to_string(expiring) + " that expire");
+}
+
+// Every shard from its beginning: each record once, each item's in order.
+void Clients::check_stream(const std::string& name, const ModelTable& table) {
+  const Answer described = ask("DescribeTable", {{"TableName", name}});
+  const std::string arn = described.body["Table"].value("LatestStreamArn", "");
+  const Answer stream = ask("DescribeStream", {{"StreamArn", arn}});
+  if (stream.status != 200) return wrong_(name + " has no stream: " + stream.text);
+  std::map<std::string, std::vector<std::string>> found, expected;  // by key
+  std::vector<std::pair<std::string, Json>> records;                // by sequence number
+  for (const Json& shard : stream.body["StreamDescription"]["Shards"]) {
+    const Answer at =
+        ask("GetShardIterator",
+            {{"StreamArn", arn}, {"ShardId", shard.at("ShardId")}, {"ShardIteratorType", "TRIM_HORIZON"}});
+    Json iterator = at.body.value("ShardIterator", Json());
+    while (!iterator.is_null()) {
+      const Answer page = ask("GetRecords", {{"ShardIterator", iterator}});
+      if (page.status != 200) return wrong_(name + ": GetRecords -> " + page.text);
+      for (const Json& record : page.body["Records"])
+        records.emplace_back(record.at("dynamodb").at("SequenceNumber").get<std::string>(), record);
+      iterator = page.body["Records"].empty() ? Json() : page.body.value("NextShardIterator", Json());
+    }
+  }
+  std::sort(records.begin(), records.end(), [](const auto& one, const auto& other) {
+    return one.first.size() != other.first.size() ? one.first.size() < other.first.size()
+                                                  : one.first < other.first;
+  });
+  for (const auto& [sequence, record] : records) {
+    const Json& data = record.at("dynamodb");
+    found[model_key(table.sorted, data.at("Keys"))].push_back(
+        print_record(record.at("eventName").get<std::string>(), record.contains("userIdentity"),
+                     data.value("OldImage", Json()), data.value("NewImage", Json())));
+  }
+  const auto expect_as_of = [&](engine::Instant instant) {
+    expected.clear();
+    for (const ModelRecord* record : readable(table.records, instant))
+      expected[record->key].push_back(
+          print_record(record->event, record->by_service, record->old_image, record->new_image));
+    return found == expected;
+  };
+  if (expect_as_of(now())) return;
+  // Records are trimmed in lots: those of the last minute before a day ago may be there still.
+  constexpr engine::Instant lot_ms = 60'000;
+  const auto old = readable(table.records, now() - lot_ms);
+  for (const ModelRecord* record : old) {
+    if (record->at >= now() - engine::day_ms) break;
+    if (expect_as_of(record->at + engine::day_ms)) return;
+  }
+  expect_as_of(now());
+  std::string difference;
+  for (const auto& [key, list] : expected) {
+    if (found[key] == list) continue;
+    difference += "\n  " + key + " has";
+    for (const std::string& one : found[key]) difference += "\n    " + one;
+    difference += "\n   instead of";
+    for (const std::string& one : list) difference += "\n    " + one;
+  }
+  wrong_(name + ": its stream is not what happened" + difference);
+}
+
+}  // namespace mayfly::testing

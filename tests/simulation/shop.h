@@ -1,0 +1,44 @@
+// The tables that clients use, and what their items look like: keys, and attributes by which indexes find them
+// and TTL removes them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/simulation/model.h"
+
+namespace mayfly::testing {
+
+// The first two are always there, the third now and then, and the others are made of the past.
+inline constexpr std::array<std::string_view, 5> table_names = {"carts", "visits", "extra", "old-carts",
+                                                                "old-visits"};
+
+inline bool is_sorted_table(const std::string& name) { return name.ends_with("visits"); }
+
+inline Json text(const std::string& value) { return {{"S", value}}; }
+inline Json number(std::int64_t value) { return {{"N", std::to_string(value)}}; }
+
+inline Json key_of(bool sorted, const Json& item) {
+  Json key{{"id", item.at("id")}};
+  if (sorted) key["at"] = item.at("at");
+  return key;
+}
+
+inline Json by_user_index() {
+  return {{"IndexName", "by_user"},
+          {"KeySchema", {{{"AttributeName", "user"}, {"KeyType", "HASH"}}}},
+          {"Projection", {{"ProjectionType", "ALL"}}}};
+}
+
+std::multiset<std::string> as_set(const std::vector<Json>& items);
+std::string print(const std::multiset<std::string>& items);
+
+// What a table shows at that time, all of it or what has that value of an attribute.
+std::multiset<std::string> shown(const ModelTable& table, engine::Instant now,
+                                 const std::string& attribute = {}, const Json& value = {});
+
+}  // namespace mayfly::testing
