@@ -24,10 +24,7 @@ std::vector<Json> Clients::read_all(const std::string& operation, Json body, con
 }
 
 void Clients::check_all() {
-  if (options_.stale_reads) {
-    overlook(0);
-    model_.may_overlook(0);
-  }
+  if (options_.stale_reads) lag_behind({.writes = 0, .milliseconds = {}});
   const Answer listed = ask("ListTables", Json::object());
   const auto is_listed = [&](const std::string& name) {
     const auto all = listed.body.value("TableNames", std::set<std::string>());

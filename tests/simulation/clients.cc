@@ -100,7 +100,8 @@ void Clients::act() {
       {10, &Clients::put},        {8, &Clients::update},          {5, &Clients::remove},
       {3, &Clients::batch_write}, {4, &Clients::transact},        {4, &Clients::statement},
       {5, &Clients::get},         {5, &Clients::search},          {4, &Clients::change_some_table},
-      {4, &Clients::move_clock},  {2, &Clients::keep_or_restore}, {6, &Clients::use_past}};
+      {4, &Clients::move_clock},  {2, &Clients::keep_or_restore}, {6, &Clients::use_past},
+      {2, &Clients::lag_somehow}, {6, &Clients::look_again}};
   unsigned sum = 0;
   for (const Choice& choice : choices) sum += choice.weight;
   auto drawn = pick(sum);

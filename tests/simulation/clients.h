@@ -46,8 +46,8 @@ class Clients {
   void make_tables();
   // One request of the thread's client, whichever the seed chooses.
   void act();
-  // From now on reads see all, or may overlook so many commits of a table.
-  void overlook(std::uint64_t writes);
+  // From now on some reads lag behind so far; where that is no writes, none does.
+  void lag_behind(const engine::Lag& lag);
   // Requests that make tables of a backup and of an instant, of those that there are.
   void restore_some();
   // Which backups there are after a crash, of those that there may be.
@@ -87,11 +87,15 @@ class Clients {
   void transact();
   void statement();
   void get();
+  void get_of(const std::string& table);
   void search();
+  enum class Search : std::uint8_t { scan, whole_scan, by_user, by_id };
+  void search_of(const std::string& table, Search how);
+  void look_again();
   void change_some_table();
   void change_table(const std::string& table, std::uint64_t which);
   void move_clock();
-  void lag_behind();
+  void lag_somehow();
   void use_past();
   void switch_recovery();
   void keep_past(const std::string& table, bool on);

@@ -150,6 +150,7 @@ Candidates shown_then(const ModelTable& table, engine::Instant earliest, engine:
 Request& Model::begin(int thread, Request request, engine::Instant now) {
   request.begin = forgotten_ + states_.size() - 1;
   request.begin_now = now;
+  for (const LagAsked& asked : lags_) request.lags.push_back(asked.lag);
   snapshots_[thread].reset();
   return requests_[thread] = std::move(request);
 }
@@ -177,14 +178,31 @@ bool Model::ever(const Request& request, engine::Instant now,
   return false;
 }
 
+Model::LagId Model::begin_lag(const engine::Lag& lag) {
+  LagAsked& asked = lags_.emplace_back(LagAsked{++last_lag_, lag, false, {}});
+  for (const LagAsked& other : lags_)
+    if (other.answered) asked.before.push_back(other.id);
+  for (auto& [thread, request] : requests_) request.lags.push_back(lag);
+  return last_lag_;
+}
+
+void Model::lag_answered(LagId id) {
+  const auto asked =
+      std::find_if(lags_.begin(), lags_.end(), [&](const LagAsked& one) { return one.id == id; });
+  if (asked == lags_.end()) return;
+  asked->answered = true;
+  const std::vector<LagId> over = std::exchange(asked->before, {});
+  std::erase_if(
+      lags_, [&](const LagAsked& one) { return std::find(over.begin(), over.end(), one.id) != over.end(); });
+}
+
 std::size_t Model::oldest_seen(const std::string& copy) const {
   const auto seen = seen_.find(copy);
   return seen == seen_.end() ? seen_by_all_ : std::max(seen->second, seen_by_all_);
 }
 
-bool Model::ever_of_late(const Request& request, engine::Instant now, const std::string& name,
-                         const std::string& copy, std::size_t first,
-                         const std::function<bool(const ModelState&, engine::Instant)>& right) {
+std::size_t Model::oldest_by(const engine::Lag& lag, const Request& request, const std::string& name,
+                             std::size_t first) const {
   const ModelTable* const present = states_[request.begin - forgotten_].find(name);
   std::size_t oldest = request.begin;
   std::uint64_t overlooked = 0;
@@ -192,9 +210,21 @@ bool Model::ever_of_late(const Request& request, engine::Instant now, const std:
     const ModelTable* const before = states_[oldest - 1 - forgotten_].find(name);
     if (before == nullptr || before->number != present->number) break;
     const ModelTable* const after = states_[oldest - forgotten_].find(name);
-    if (before->versions.size() != after->versions.size() && ++overlooked > overlooked_max_) break;
+    if (before->versions.size() != after->versions.size()) {
+      if (lag.writes && ++overlooked > *lag.writes) break;
+      if (lag.milliseconds && after->versions.back().latest <= request.begin_now - *lag.milliseconds) break;
+    }
     --oldest;
   }
+  return oldest;
+}
+
+bool Model::ever_of_late(const Request& request, engine::Instant now, const std::string& name,
+                         const std::string& copy, std::size_t first,
+                         const std::function<bool(const ModelState&, engine::Instant)>& right) {
+  const ModelTable* const present = states_[request.begin - forgotten_].find(name);
+  std::size_t oldest = request.begin;
+  for (const engine::Lag& lag : request.lags) oldest = std::min(oldest, oldest_by(lag, request, name, first));
   for (std::size_t i = oldest; i < forgotten_ + states_.size(); ++i) {
     ModelState state = states_[i - forgotten_];
     if (i < request.begin) {  // its items, by what the table is like now
@@ -219,7 +249,7 @@ void Model::end(int thread, Ended how) {
   if (keeps_all_) return;
   std::size_t oldest = forgotten_ + states_.size() - 1;
   for (const auto& [other, request] : requests_) oldest = std::min(oldest, request.begin);
-  constexpr std::size_t kept = 50;  // of those that reads may be behind
+  constexpr std::size_t kept = 1000;  // of those that reads may be behind
   oldest = std::max(forgotten_, oldest - std::min(oldest, kept));
   states_.erase(states_.begin(), states_.begin() + static_cast<std::ptrdiff_t>(oldest - forgotten_));
   forgotten_ = oldest;
@@ -437,7 +467,7 @@ void Model::begin_life() {
   writer_.reset();
   commit_.clear();
   keeps_all_ = true;
-  overlooked_max_ = 0;
+  lags_.clear();
   seen_.clear();
   seen_by_all_ = 0;
   versions_before_.clear();

@@ -18,6 +18,7 @@
 
 #include "engine/change_feed.h"
 #include "engine/clock.h"
+#include "engine/sight.h"
 #include "engine/table.h"
 
 namespace mayfly::testing {
@@ -133,6 +134,7 @@ struct Request {
   bool differs = false;   // and is not what was there
   std::size_t begin = 0;  // the first state that it may have seen
   engine::Instant begin_now = 0;
+  std::vector<engine::Lag> lags;  // of which one was in force while it was under way
 };
 
 class Model {
@@ -149,13 +151,15 @@ class Model {
   enum class Ended : std::uint8_t { answered, in_doubt };  // the answer was a failure: perhaps it was done
   void end(int thread, Ended how);
 
-  // --- of reads that may see an older state. At most so many commits of a table are overlooked; 0: none.
-  void may_overlook(std::uint64_t writes) { overlooked_max_ = writes; }
-  [[nodiscard]] std::uint64_t overlooked_max() const { return overlooked_max_; }
+  // --- of reads that may see an older state: none, before somebody asks for a lag. From then on it may be in
+  // force, and once that is answered what was in force before is not; a lag of no writes is none.
+  using LagId = std::uint64_t;
+  LagId begin_lag(const engine::Lag& lag);
+  void lag_answered(LagId id);
   // The oldest state that a read of the copy (a table's, or an index's) may see that begins now.
   [[nodiscard]] std::size_t oldest_seen(const std::string& copy) const;
-  // As ever(), of states since `first` that are no older than may be overlooked, too. What right says so of
-  // first is what readers of the copy see from now on, or more.
+  // As ever(), of states since `first` that a lag lets it see, too. What right says so of first is what
+  // readers of the copy see from now on, or more.
   [[nodiscard]] bool ever_of_late(const Request& request, engine::Instant now, const std::string& table,
                                   const std::string& copy, std::size_t first,
                                   const std::function<bool(const ModelState&, engine::Instant)>& right);
@@ -221,6 +225,8 @@ class Model {
                               const std::function<bool(const ModelTable*)>& right) const;
   [[nodiscard]] bool follows(std::size_t state, const ModelState& found, engine::Instant now) const;
   void by_service(ModelState& state, const Told& change);
+  [[nodiscard]] std::size_t oldest_by(const engine::Lag& lag, const Request& request,
+                                      const std::string& table, std::size_t first) const;
   static bool is_awaited(ModelState& state, const Told& change);
   // What a database does not say of what was found: since when, and what it was before.
   void carry_over(const ModelState& before, ModelState& found, engine::Instant now, MayLose may_lose);
@@ -243,7 +249,14 @@ class Model {
   std::vector<Told> commit_;
   std::map<std::string, History> histories_;  // by table
   std::uint64_t last_number_ = 0;
-  std::uint64_t overlooked_max_ = 0;
+  struct LagAsked {
+    LagId id;
+    engine::Lag lag;
+    bool answered = false;
+    std::vector<LagId> before;  // that had been answered
+  };
+  std::vector<LagAsked> lags_;  // of which one is in force
+  LagId last_lag_ = 0;
   std::map<std::string, std::size_t> seen_;  // by copy: of reads that were answered
   std::size_t seen_by_all_ = 0;
   std::map<std::uint64_t, std::size_t> versions_before_;  // this life, by table's number

@@ -7,8 +7,9 @@
 
 namespace mayfly::testing {
 
-void Clients::get() {
-  const std::string table = pick_table();
+void Clients::get() { get_of(pick_table()); }
+
+void Clients::get_of(const std::string& table) {
   const Json key = pick_key(is_sorted_table(table));
   const std::string name = model_key(is_sorted_table(table), key);
   const bool consistent = !options_.stale_reads || pick(3) == 0;
@@ -31,14 +32,16 @@ void Clients::get() {
   finish();
 }
 
-// A Scan of a table, or a Query of one of its indexes: one page, of one instant.
-void Clients::search() {
-  const std::string table = pick_table();
-  const auto how = pick(3);
+void Clients::search() { search_of(pick_table(), static_cast<Search>(pick(4))); }
+
+// One page, of one instant.
+void Clients::search_of(const std::string& table, Search how) {
   Json body{{"TableName", table}};
   std::string operation = "Scan", attribute;
   Json value;
-  if (how == 1) {
+  const bool consistent = how == Search::whole_scan || how == Search::by_id;
+  if (consistent) body["ConsistentRead"] = true;
+  if (how == Search::by_user) {
     operation = "Query";
     attribute = "user";
     value = text(std::string(1, static_cast<char>('p' + pick(3))));
@@ -46,19 +49,18 @@ void Clients::search() {
     body["KeyConditionExpression"] = "#u = :u";
     body["ExpressionAttributeNames"] = {{"#u", "user"}};
     body["ExpressionAttributeValues"] = {{":u", value}};
-  } else if (how == 2) {
+  } else if (how == Search::by_id) {
     operation = "Query";
     attribute = "id";
     value = text(std::string(1, static_cast<char>('a' + pick(2))));
-    body["ConsistentRead"] = true;
     body["KeyConditionExpression"] = "id = :id";
     body["ExpressionAttributeValues"] = {{":id", value}};
   }
-  const std::string copy = how == 1 ? table + "/by_user" : table;
+  const std::string copy = how == Search::by_user ? table + "/by_user" : table;
   const std::size_t oldest = model_.oldest_seen(copy);
   const Answer answer = run({.text = operation + " " + body.dump()}, [&] { return ask(operation, body); });
   const engine::Instant end = now();
-  const std::size_t first = how == 2 ? std::max(oldest, mine().begin) : oldest;
+  const std::size_t first = consistent ? std::max(oldest, mine().begin) : oldest;
   std::multiset<std::string> found;
   if (answer.status == 200) found = as_set(answer.body.at("Items").get<std::vector<Json>>());
   const bool right =
@@ -68,24 +70,44 @@ void Clients::search() {
         if (answer.status == 200)
           return !model_table->is_creating() && shown(*model_table, at, attribute, value) == found;
         if (model_table->may_be_creating() && answer.type == "ResourceNotFoundException") return true;
-        return how == 1 &&
+        return how == Search::by_user &&
                answer.type == "ValidationException";  // no such index, or one that is being filled
       });
   if (!right && !(options_.faults && answer.status == 500)) say_wrong("no state ever showed this", answer);
   finish();
 }
 
-void Clients::overlook(std::uint64_t writes) {
-  Json rules = Json::array();
-  if (writes > 0) {
-    rules.push_back({{"fault", "stale_reads"}, {"writes", writes}, {"probability", 0.7}, {"seed", values_}});
+// Reads of one copy, one after the other: each sees what the one before it saw, or more, and all of a
+// transaction or none.
+void Clients::look_again() {
+  if (!options_.stale_reads) return;
+  const std::string table = pick_table();
+  const bool by_index = pick(3) == 0;
+  for (auto left = 2 + pick(3); left > 0; --left) {
+    if (by_index) {
+      search_of(table, Search::by_user);
+    } else if (pick(3) == 0) {
+      get_of(table);
+    } else {
+      search_of(table, pick(4) == 0 ? Search::whole_scan : Search::scan);
+    }
   }
-  // Until it is answered either of the two may be so.
-  model_.may_overlook(std::max(writes, model_.overlooked_max()));
+}
+
+void Clients::lag_behind(const engine::Lag& lag) {
+  Json rules = Json::array();
+  if (lag.writes != 0) {
+    Json rule{{"fault", "stale_reads"}, {"probability", 0.7}, {"seed", values_}};
+    if (lag.writes) rule["writes"] = *lag.writes;
+    if (lag.milliseconds) rule["milliseconds"] = *lag.milliseconds;
+    rules.push_back(std::move(rule));
+  }
   const Json body{{"rules", rules}};
+  const Model::LagId id = model_.begin_lag(lag);
   const Answer answer =
       run({.text = "PUT faults " + body.dump()}, [&] { return control("PUT", "faults", body); });
   if (answer.status == 200) {
+    model_.lag_answered(id);
     model_.all_is_seen(mine());
   } else {
     say_wrong("reads were not made to lag", answer);
@@ -93,8 +115,14 @@ void Clients::overlook(std::uint64_t writes) {
   finish();
 }
 
-void Clients::lag_behind() {
-  if (options_.stale_reads) overlook(pick(4));
+void Clients::lag_somehow() {
+  if (!options_.stale_reads) return;
+  static constexpr std::int64_t milliseconds[] = {1, 700, 5000};
+  engine::Lag lag;
+  const auto how = pick(4);
+  if (how != 0) lag.writes = pick(5);
+  if (how <= 1) lag.milliseconds = milliseconds[pick(std::size(milliseconds))];
+  lag_behind(lag);
 }
 
 }  // namespace mayfly::testing

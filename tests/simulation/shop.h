@@ -1,5 +1,5 @@
-// The tables that clients use, and what their items look like: keys, and attributes by which indexes find them
-// and TTL removes them.
+// The tables that clients use, and what their items look like: keys, and attributes by which indexes find
+// them and TTL removes them.
 #pragma once
 
 #include <array>
