@@ -22,12 +22,23 @@ Clients::Clients(Model& model, std::uint64_t seed, std::int64_t first_value, Cli
 
 engine::Instant Clients::now() const { return emulator_->database().now(scope_.account); }
 
+std::pair<engine::Scope, std::string> Clients::addressed(std::string text) const {
+  const std::string suffix = "@" + std::string(away_region);
+  engine::Scope scope = scope_;
+  for (auto at = text.find(suffix); at != std::string::npos; at = text.find(suffix, at)) {
+    text.erase(at, suffix.size());
+    scope.region = away_region;
+  }
+  return {std::move(scope), std::move(text)};
+}
+
 Clients::Answer Clients::ask(const std::string& operation, const Json& body) {
   const bool streams = operation == "DescribeStream" || operation == "GetShardIterator" ||
                        operation == "GetRecords" || operation == "ListStreams";
   const std::string target =
       std::string(streams ? compat::dynamodb_streams : compat::dynamodb) + "." + operation;
-  const compat::Answer answer = emulator_->execute(scope_, target, body.dump());
+  const auto [scope, text] = addressed(body.dump());
+  const compat::Answer answer = emulator_->execute(scope, target, text);
   Answer result{answer.status, {}, answer.body, Json::parse(answer.body, nullptr, false)};
   if (answer.status != 200) {
     result.type = result.body.value("__type", "");
@@ -37,11 +48,12 @@ Clients::Answer Clients::ask(const std::string& operation, const Json& body) {
 }
 
 Clients::Answer Clients::control(const std::string& method, const std::string& path, const Json& body) {
+  const auto [scope, named] = addressed("/_mayfly/" + path);
   const auto answer = compat::control::answer(*emulator_, {.method = method,
-                                                           .path = "/_mayfly/" + path,
+                                                           .path = named,
                                                            .query = {},
                                                            .body = body.is_null() ? "" : body.dump(),
-                                                           .scope = scope_});
+                                                           .scope = scope});
   return {static_cast<int>(answer.status), "control", answer.body, Json::parse(answer.body, nullptr, false)};
 }
 
@@ -72,7 +84,9 @@ void Clients::say_wrong(const std::string& what, const Answer& answer) {
 // --- choosing
 
 std::string Clients::pick_table() {
-  if (pick(8) != 0) return std::string(table_names[pick(2)]);
+  const std::string name(table_names[pick(2)]);
+  if (away_) return other_name(name);
+  if (pick(8) != 0) return name;
   return std::string(table_names[options_.past ? 2 + pick(3) : 2]);
 }
 
@@ -101,7 +115,8 @@ void Clients::act() {
       {3, &Clients::batch_write}, {4, &Clients::transact},        {4, &Clients::statement},
       {5, &Clients::get},         {5, &Clients::search},          {4, &Clients::change_some_table},
       {4, &Clients::move_clock},  {2, &Clients::keep_or_restore}, {6, &Clients::use_past},
-      {2, &Clients::lag_somehow}, {6, &Clients::look_again}};
+      {2, &Clients::lag_somehow}, {6, &Clients::look_again},      {4, &Clients::change_replicas}};
+  away_ = options_.replicas && pick(3) == 0;
   unsigned sum = 0;
   for (const Choice& choice : choices) sum += choice.weight;
   auto drawn = pick(sum);

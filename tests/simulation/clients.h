@@ -27,6 +27,7 @@ struct ClientOptions {
   bool past = false;          // backups, recovery, restores of tables
   engine::Instant recovery_lag_ms = 0;
   bool stale_reads = false;
+  bool replicas = false;  // in another region
 };
 
 class Clients {
@@ -54,6 +55,8 @@ class Clients {
   void look_at_backups();
   // The table's stream has a mapping to a function since it is there, so far as this client knows.
   [[nodiscard]] bool is_mapped(const std::string& table) const { return mapped_.contains(table); }
+  // From now on all that is written gets to replicas at once.
+  void open_ways();
   // Everything that can be read is what the model has.
   void check_all();
 
@@ -75,6 +78,8 @@ class Clients {
   Json new_item(bool sorted);
   [[nodiscard]] engine::Instant now() const;
 
+  // The text, without what it says of the region that its tables are in, and that region.
+  [[nodiscard]] std::pair<engine::Scope, std::string> addressed(std::string text) const;
   Answer ask(const std::string& operation, const Json& body);
   Answer control(const std::string& method, const std::string& path, const Json& body);
   // Begins the request, asks, and waits until the model knows of all that the answer can know of.
@@ -94,6 +99,11 @@ class Clients {
   void look_again();
   void change_some_table();
   void change_table(const std::string& table, std::uint64_t which);
+  void change_replicas();
+  void add_replica(const std::string& table);
+  void remove_replica(const std::string& table);
+  void change_way();
+  void settle_replicas();
   void move_clock();
   void lag_somehow();
   void use_past();
@@ -132,7 +142,8 @@ class Clients {
   const ClientOptions options_;
   const Wrong wrong_;
   std::vector<std::string>& trace_;
-  const engine::Scope scope_{"000000000000", "us-east-1"};
+  const engine::Scope scope_{"000000000000", std::string(home_region)};
+  bool away_ = false;  // where it asks now
   std::int64_t values_;
   int last_status_ = 0;
   std::vector<Kept> kept_;

@@ -35,7 +35,8 @@ bool same_recovery(const ModelTable& one, const ModelTable& other) {
 
 bool same_settings(const ModelTable& one, const ModelTable& other) {
   return same_recovery(one, other) && one.by_user == other.by_user && one.by_n == other.by_n &&
-         one.streamed == other.streamed && one.expires == other.expires && one.mode == other.mode;
+         (one.streamed == other.streamed || one.copying != other.copying) && one.replica == other.replica &&
+         one.expires == other.expires && one.mode == other.mode;
 }
 
 bool same_items(const ModelTable& one, const ModelTable& other) {
@@ -257,17 +258,33 @@ void Model::end(int thread, Ended how) {
 
 // --- what happens
 
-void Model::told(const engine::Change& change, int thread) {
-  Told told{.table = change.table->name,
+void Model::told(const engine::Change& change, int thread, const std::optional<ModelWrite>& write) {
+  Told told{.table = model_name(*change.table),
             .key = {},
             .kind = change.kind,
+            .whose = Whose::client,
             .by_service = change.cause == engine::Cause::time_to_live,
             .at = change.at,
             .old_image = json_of(change.old_item),
             .new_image = json_of(change.new_item)};
+  if (told.by_service) {
+    told.whose = Whose::service;
+  } else if (write && !write->here) {
+    told.whose = Whose::elsewhere;
+  } else if (write && write->number % 2 == 1) {
+    told.whose = Whose::met;
+  }
+  if (const ModelTable* const table = state().find(told.table);
+      table != nullptr && table->copying && change.table->copies_from.empty()) {
+    ModelState next = state();  // now it is a table like others
+    next.edit(told.table).copying = false;
+    next.edit(told.table).streamed = true;
+    became(std::move(next));
+  }
   told.key = model_key(!change.table->keys.sort().empty(),
                        told.new_image.is_null() ? told.old_image : told.new_image);
-  trace_.push_back("[" + std::to_string(thread) + "]     " + (told.by_service ? "the service: " : "") +
+  static constexpr const char* whose[] = {"", "the service: ", "from elsewhere: ", "expired elsewhere: "};
+  trace_.push_back("[" + std::to_string(thread) + "]     " + whose[static_cast<int>(told.whose)] +
                    told.table + " " + told.key + " " + told.old_image.dump() + " -> " +
                    told.new_image.dump());
   commit_.push_back(std::move(told));
@@ -359,7 +376,7 @@ bool Model::explains(const Request& request, const ItemIntent& intent, const Tol
 
 const Model::Told* Model::change_of(const ItemIntent& intent, const std::vector<Told>& commit) {
   const auto change = std::find_if(commit.begin(), commit.end(), [&](const Told& told) {
-    return !told.by_service && told.table == intent.table && told.key == intent.key;
+    return told.whose == Whose::client && told.table == intent.table && told.key == intent.key;
   });
   return change == commit.end() ? nullptr : &*change;
 }
@@ -415,7 +432,8 @@ void Model::apply(const std::vector<Told>& commit, int writer) {
     for (const std::size_t turn : turns) turned.push_back(order[turn]);
     taken.clear();
     rest = taken_in(turned, commit, taken);
-  } while (std::any_of(rest.begin(), rest.end(), [](const Told& change) { return !change.by_service; }) &&
+  } while (std::any_of(rest.begin(), rest.end(),
+                       [](const Told& change) { return change.whose == Whose::client; }) &&
            std::next_permutation(turns.begin(), turns.end()));
   for (ItemIntent* const intent : taken) {
     intent->told = true;
@@ -423,15 +441,17 @@ void Model::apply(const std::vector<Told>& commit, int writer) {
       wrong_("written to while it was being made: " + intent->table + " " + intent->key);
   }
   for (const Told& change : rest) {
-    if (change.by_service) {
+    if (change.by_service || change.whose == Whose::met) {
       by_service(next, change);
-    } else if (!is_awaited(next, change)) {
+    } else if (change.whose == Whose::client && !is_awaited(next, change)) {
       wrong_("nobody has asked for this change: " + change.table + " " + change.key + " " +
              change.old_image.dump() + " -> " + change.new_image.dump());
     }
   }
   for (const Told& change : commit) {
     if (next.find(change.table) == nullptr) return wrong_("a change of a table that is not there");
+    const auto item = change.new_image.is_null() ? nullptr : std::make_shared<const Json>(change.new_image);
+    replicate(next, change.table, change.key, change.whose, item);
     ModelTable& table = next.edit(change.table);
     const Json* const old = stored(table, change.key);
     if (copy_of(old) != change.old_image)
@@ -446,7 +466,6 @@ void Model::apply(const std::vector<Told>& commit, int writer) {
                              change.at};
     note(change.table, record);
     if (table.streamed) table.records.push_back(record);
-    const auto item = change.new_image.is_null() ? nullptr : std::make_shared<const Json>(change.new_image);
     table.versions.push_back({change.key, change.at, change.at, item});
     if (item == nullptr) {
       table.items.erase(change.key);
@@ -522,6 +541,7 @@ void Model::carry_over(const ModelState& before, ModelState& found, engine::Inst
     }
     for (const auto& [key, item] : was->items)
       if (!table.items.contains(key)) table.versions.push_back({key, after, std::max(after, now), nullptr});
+    carry_over_replica(found, name, *was);
   }
   found.backups = before.backups;
   doubtful_backups_.clear();
@@ -579,7 +599,7 @@ bool Model::follows(std::size_t state, const ModelState& found, engine::Instant 
     const ModelTable* const other = found.find(name);
     if (other == nullptr) {
       // Just made, or not yet.
-      if (table->may_be_creating()) continue;  // what it was made of is gone
+      if (table->awaited) continue;  // what it was made of is gone
       if (table->items.empty() &&
           was_near(state, name, [](const ModelTable* near) { return near == nullptr; }))
         continue;
@@ -640,8 +660,12 @@ bool Model::follows(std::size_t state, const ModelState& found, engine::Instant 
     if (intent == intents.end() || intent->told || !is_found(*intent)) return false;
     return !request.together || std::all_of(intents.begin(), intents.end(), is_found);
   };
+  const auto has_arrived = [&](const auto& difference) {
+    return is_arriving(*before.find(difference.first), difference.second,
+                       stored(*found.find(difference.first), difference.second));
+  };
   return std::all_of(differences.begin(), differences.end(), [&](const auto& difference) {
-    return is_removed_by_service(difference) || is_brought_back(difference) ||
+    return has_arrived(difference) || is_removed_by_service(difference) || is_brought_back(difference) ||
            std::any_of(in_doubt_.begin(), in_doubt_.end(),
                        [&](const Request& request) { return explains_whole(request, difference); });
   });

@@ -49,6 +49,21 @@ struct ModelRecovery {
   std::int64_t days = 35;
 };
 
+// Of a global table's item: which write it is from. The later of two has the higher number; what removes an
+// item because it expired has that of the item, plus one.
+struct ModelWrite {
+  std::uint64_t number = 0;
+  bool here = true;  // not in the other region
+};
+
+// A write on its way to a table.
+struct ModelDeparture {
+  std::string key;
+  std::shared_ptr<const Json> item;  // nullptr: it was removed
+  std::uint64_t number = 0;
+  bool copying = false;  // from when the table's items were being copied: a later one may have come with them
+};
+
 // What a restore may bring back, by key: one of these each, nullptr being none.
 using Candidates = std::map<std::string, std::vector<std::shared_ptr<const Json>>>;
 
@@ -70,10 +85,18 @@ struct ModelTable {
   // It is being made of these, or was once: those that are not there yet. Until the last one is, nobody reads
   // or writes it, and then perhaps.
   std::optional<Candidates> awaited;
+  // --- of a global table, of two regions
+  std::string replica;  // the name of the other one; empty: it is a table alone
+  // Perhaps not all of the other one's items are here yet: until they are nobody reads or writes it, and what
+  // comes is no record of its stream.
+  bool copying = false;
+  std::map<std::string, ModelWrite> writes;  // by key; none: from before there was a replica
+  std::vector<ModelDeparture> arriving;      // each item's in order, those that change nothing among them
+
   // A crash or a restore came between, and what it is made of may be gone: then it is removed.
   bool may_be_removed = false;
 
-  [[nodiscard]] bool may_be_creating() const { return awaited.has_value(); }
+  [[nodiscard]] bool may_be_creating() const { return awaited.has_value() || copying; }
   [[nodiscard]] bool is_creating() const;  // something has to come yet
 };
 
@@ -96,9 +119,16 @@ struct ModelState {
   ModelTable& edit(const std::string& table);  // a copy of its own
 };
 
+// Names of tables in a model say where they are, unless that is home: "carts", "carts@eu-west-1".
+inline constexpr std::string_view home_region = "us-east-1", away_region = "eu-west-1";
+std::string model_name(const engine::Table& table);
+std::string other_name(const std::string& name);  // of the same table in the other region
+
 // "id", or "id/at".
 std::string model_key(bool sorted, const Json& item);
 std::optional<engine::Instant> due_of(const Json& item);
+// Whether the service removes this item here; else in the other region.
+bool expires_here(const ModelTable& table, const std::string& key);
 // When the service removes an item by itself; nothing: it does not.
 std::optional<engine::Instant> fires(const ModelTable& table, const Json& item);
 std::string print_record(const std::string& event, bool by_service, const Json& old_image,
@@ -170,7 +200,10 @@ class Model {
   [[nodiscard]] bool half_told() const { return writer_.has_value(); }
 
   // --- of what happens
-  void told(const engine::Change& change, int thread);
+  // `write`: which one it is from, as storage has it, of a global table.
+  void told(const engine::Change& change, int thread, const std::optional<ModelWrite>& write);
+  // All that was on its way has arrived, says the engine: whether that is so, and both regions agree.
+  void settled();
   void reached(std::string_view place, int thread);
   // Nobody has changed which backups there are since the request began, or is about to: a snapshot has those
   // that there were when it was written, which is a little before we hear of it.
@@ -205,9 +238,13 @@ class Model {
   [[nodiscard]] const std::optional<ModelState>& snapshot_of(int thread) { return snapshots_[thread]; }
 
  private:
+  // Whose a change is: a client's, the service's, another region's that arrives here, or that of whoever met
+  // an item of another region's that has expired, before its removal arrived.
+  enum class Whose : std::uint8_t { client, service, elsewhere, met };
   struct Told {
     std::string table, key;
     engine::ChangeRecord::Kind kind;
+    Whose whose;
     bool by_service;
     engine::Instant at;
     Json old_image, new_image;
@@ -227,6 +264,13 @@ class Model {
   void by_service(ModelState& state, const Told& change);
   [[nodiscard]] std::size_t oldest_by(const engine::Lag& lag, const Request& request,
                                       const std::string& table, std::size_t first) const;
+  // --- model_replicas.cc
+  static bool wins(const ModelTable& table, const ModelDeparture& departure);
+  // Where the change of a global table's item comes from, or goes to.
+  void replicate(ModelState& state, const std::string& name, const std::string& key, Whose whose,
+                 const std::shared_ptr<const Json>& item);
+  static bool is_arriving(const ModelTable& table, const std::string& key, const Json* item);
+  void carry_over_replica(ModelState& found, const std::string& name, const ModelTable& was);
   static bool is_awaited(ModelState& state, const Told& change);
   // What a database does not say of what was found: since when, and what it was before.
   void carry_over(const ModelState& before, ModelState& found, engine::Instant now, MayLose may_lose);
@@ -257,6 +301,7 @@ class Model {
   };
   std::vector<LagAsked> lags_;  // of which one is in force
   LagId last_lag_ = 0;
+  std::uint64_t last_write_ = 0;
   std::map<std::string, std::size_t> seen_;  // by copy: of reads that were answered
   std::size_t seen_by_all_ = 0;
   std::map<std::uint64_t, std::size_t> versions_before_;  // this life, by table's number

@@ -49,6 +49,7 @@ engine::Instant instant_of(const Json& seconds) {
 
 void Clients::use_past() {
   if (!options_.past) return;
+  away_ = false;  // each region's past is its own, and this is home's
   static constexpr void (Clients::*ways[])() = {
       &Clients::switch_recovery, &Clients::take_backup,     &Clients::take_backup,
       &Clients::drop_backup,     &Clients::restore_backup,  &Clients::restore_backup,
@@ -311,6 +312,7 @@ void Clients::restore_instant() {
 
 void Clients::restore_some() {
   if (!options_.past) return;
+  away_ = false;
   for (const std::string name : {"old-carts", "old-visits"})
     if (pick(2) == 0 && model_.state().find(name) != nullptr) drop_table(name);
   restore_backup();

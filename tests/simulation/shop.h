@@ -17,7 +17,7 @@ namespace mayfly::testing {
 inline constexpr std::array<std::string_view, 5> table_names = {"carts", "visits", "extra", "old-carts",
                                                                 "old-visits"};
 
-inline bool is_sorted_table(const std::string& name) { return name.ends_with("visits"); }
+inline bool is_sorted_table(const std::string& name) { return name.find("visits") != std::string::npos; }
 
 inline Json text(const std::string& value) { return {{"S", value}}; }
 inline Json number(std::int64_t value) { return {{"N", std::to_string(value)}}; }

@@ -21,6 +21,7 @@
 #include "engine/key_space.h"
 #include "engine/parts.h"
 #include "engine/random.h"
+#include "engine/replica_log.h"
 #include "engine/verification.h"
 #include "tests/simulation/clients.h"
 #include "tests/simulation/crashing_files.h"
@@ -44,6 +45,17 @@ Json json_of(const std::optional<engine::Item>& item) {
   return Json::parse(text);
 }
 
+// Which write an item of a global table is from, or its removal; nothing: of a table alone, or from before.
+std::optional<ModelWrite> write_of(engine::Database::Parts& parts, const engine::Table& table,
+                                   std::string_view key) {
+  std::string bytes;
+  const bool found =
+      table.replicates() && parts.storage().get(engine::write_version_key(table.id, key), bytes);
+  const auto version = found ? engine::decode_version(bytes) : std::nullopt;
+  if (!version) return std::nullopt;
+  return ModelWrite{version->number, version->origin == 0 || version->origin == table.id};
+}
+
 // What is stored, whatever a reader would be shown of it.
 ModelState stored_state(engine::Database& database) {
   ModelState state;
@@ -57,12 +69,16 @@ ModelState stored_state(engine::Database& database) {
     table.streamed = description->stream.has_value();
     table.expires = description->ttl.has_value();
     if (description->recovery) table.recovery = ModelRecovery{.days = description->recovery->days};
-    table.name = description->name;
+    table.name = model_name(*description);
+    table.copying = !description->copies_from.empty();
+    if (!description->replicas.empty()) table.replica = other_name(table.name);
     table.mode = description->expiry;
     const std::string prefix = engine::item_key(live->id(), 0, {});
     engine::Storage::Iterator items(parts.storage(), prefix, engine::prefix_end(prefix));
     for (items.seek_to_first(); items.valid(); items.next()) {
       auto item = std::make_shared<const Json>(json_of(engine::decode_item(items.value())));
+      if (const auto write = write_of(parts, *description, items.key().substr(prefix.size())))
+        table.writes[model_key(table.sorted, *item)] = *write;
       table.items[model_key(table.sorted, *item)] = std::move(item);
     }
     if (table.streamed) {
@@ -83,7 +99,7 @@ ModelState stored_state(engine::Database& database) {
       }
       for (auto& [sequence, record] : records) table.records.push_back(std::move(record));
     }
-    state.tables[description->name] = std::make_shared<const ModelTable>(std::move(table));
+    state.tables[model_name(*description)] = std::make_shared<const ModelTable>(std::move(table));
   }
   return state;
 }
@@ -163,7 +179,8 @@ class Simulation {
         .faults = on_disk(),
         .past = random_() % 3 != 0,
         .recovery_lag_ms = random_() % 2 == 0 ? 0 : compat::backups::recovery_lag_ms,
-        .stale_reads = random_() % 2 == 0};
+        .stale_reads = random_() % 2 == 0,
+        .replicas = random_() % 3 == 0};
     exact_recovery_ = client_options.recovery_lag_ms == 0;
     streams_stay_ = !client_options.whole_account && !client_options.tables;
     clock_goes_on_ = !client_options.whole_account;
@@ -279,8 +296,12 @@ class Simulation {
                        {.commits = may_lose_commits_, .time = went_back});
       if (outcome_.wrong.empty()) clients_.front()->look_at_backups();
     }
-    subscription_ = database.subscribe(
-        [this](const engine::Change& change) { model_.told(change, Interleaver::self()); });
+    subscription_ = database.subscribe([this](const engine::Change& change) {
+      std::optional<ModelWrite> write;
+      engine::attempt([&] { write = write_of(emulator_->database().parts(), *change.table, change.key); },
+                      [](std::string_view) {});  // a file could not be read
+      model_.told(change, Interleaver::self(), write);
+    });
     if (life_ > 0 && outcome_.wrong.empty()) {
       check();  // what fell due meanwhile goes
     }
@@ -362,6 +383,7 @@ class Simulation {
 
   void check_now() {
     receivers_->take_all();
+    clients_.front()->open_ways();
     constexpr int rounds_max = 3000;
     bool settled = false;
     for (int round = 0; round < rounds_max && !settled; ++round) {

@@ -3,8 +3,13 @@
 //   const Outcome outcome = simulate(42, {});
 //   if (!outcome.wrong.empty()) std::cout << outcome.wrong;   // simulate(42, {}) says the same again
 //
-// Not part of it are exports, imports, bulk puts and their buckets, and global tables: tests/compat has tests
-// of each beside restores, resets and the server's end.
+// Tables may have a replica in a second region: what is written in either arrives in the other, and the later
+// write stays.
+//
+// Not part of it are exports, imports and bulk puts: their runner (compat/jobs) steps by the database's
+// scheduler as all does, but what they read and write are buckets, whose directories are the host's, beneath
+// the files that crash here; and global tables of three regions or with strong consistency. tests/compat and
+// tests/engine have tests of each beside restores, resets and the server's end.
 //
 // One thread runs at a time; the seed says which, what clients ask, when time passes. What does not follow
 // the seed: addresses in memory (nothing is ordered by them).

@@ -53,6 +53,15 @@ void Clients::change_table(const std::string& table, std::uint64_t which) {
       if (state.find(table) != nullptr) edit(state.edit(table));
     };
   };
+  // What regions share is changed in both at once.
+  const auto change_all = [&](const std::function<void(ModelTable&)>& edit) {
+    return [=](ModelState& state) {
+      if (state.find(table) == nullptr) return;
+      edit(state.edit(table));
+      if (const std::string other = state.find(table)->replica; state.find(other) != nullptr)
+        edit(state.edit(other));
+    };
+  };
   Request request;
   std::function<Answer()> asks;
   const auto call = [&](const std::string& operation, const Json& body) {
@@ -82,19 +91,19 @@ void Clients::change_table(const std::string& table, std::uint64_t which) {
       if (options_.past) drop_table(pick(2) == 0 ? "old-carts" : "old-visits");
       return;
     case 2:
-      request.change = change([](ModelTable& edited) { edited.by_user = true; });
+      request.change = change_all([](ModelTable& edited) { edited.by_user = true; });
       call("UpdateTable", {{"TableName", table},
                            {"AttributeDefinitions", attributes},
                            {"GlobalSecondaryIndexUpdates", {{{"Create", by_user_index()}}}}});
       break;
     case 3:
-      request.change = change([](ModelTable& edited) { edited.by_user = false; });
+      request.change = change_all([](ModelTable& edited) { edited.by_user = false; });
       call("UpdateTable", {{"TableName", table},
                            {"GlobalSecondaryIndexUpdates", {{{"Delete", {{"IndexName", "by_user"}}}}}}});
       break;
     case 4:
     case 5:
-      request.change = change([](ModelTable& edited) {
+      request.change = change_all([](ModelTable& edited) {
         edited.expires = true;
         edited.expiry_changed = unknown;
       });
@@ -102,7 +111,7 @@ void Clients::change_table(const std::string& table, std::uint64_t which) {
                                 {"TimeToLiveSpecification", {{"Enabled", true}, {"AttributeName", "ttl"}}}});
       break;
     case 6:
-      request.change = change([](ModelTable& edited) {
+      request.change = change_all([](ModelTable& edited) {
         edited.expires = false;
         edited.expiry_changed = unknown;
       });
@@ -111,7 +120,7 @@ void Clients::change_table(const std::string& table, std::uint64_t which) {
       break;
     case 7: {
       const bool on = pick(2) != 0;
-      request.change = change([on](ModelTable& edited) {
+      request.change = change_all([on](ModelTable& edited) {
         edited.streamed = on;
         edited.records.clear();
       });
@@ -143,7 +152,10 @@ void Clients::change_table(const std::string& table, std::uint64_t which) {
   }
   const bool changes = request.change != nullptr;
   const Answer answer = run(std::move(request), asks);
-  if (answer.status == 200) model_.happened_by(table, now());
+  if (answer.status == 200) {
+    model_.happened_by(table, now());
+    model_.happened_by(other_name(table), now());
+  }
   if (changes && answer.status == 200 && !mine().changed && answer.type != "control")
     say_wrong("acknowledged, but no table was changed", answer);
   if (changes && answer.status != 200 && mine().differs)
@@ -188,9 +200,11 @@ void Clients::make_tables() {
     finish();
     Request ttl{.text = "UpdateTimeToLive " + table};
     ttl.change = [table](ModelState& state) {
-      if (state.find(table) == nullptr) return;
-      state.edit(table).expires = true;
-      state.edit(table).expiry_changed = unknown;
+      for (const std::string& name : {table, other_name(table)}) {
+        if (state.find(name) == nullptr) continue;
+        state.edit(name).expires = true;
+        state.edit(name).expiry_changed = unknown;
+      }
     };
     static_cast<void>(run(std::move(ttl), [&] {
       return ask(
@@ -198,9 +212,11 @@ void Clients::make_tables() {
           {{"TableName", table}, {"TimeToLiveSpecification", {{"Enabled", true}, {"AttributeName", "ttl"}}}});
     }));
     model_.happened_by(table, now());
+    model_.happened_by(other_name(table), now());
     finish();
     if (options_.past && pick(2) == 0) keep_past(table, true);
     deliver(table);
+    if (options_.replicas && pick(4) != 0) add_replica(table);
   }
 }
 

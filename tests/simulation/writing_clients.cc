@@ -147,7 +147,8 @@ void Clients::batch_write() {
   Json items = Json::object();
   std::set<std::string> keys;
   for (auto left = 2 + pick(4); left > 0; --left) {
-    const std::string table(table_names[pick(2)]);
+    const std::string table =
+        away_ ? other_name(std::string(table_names[pick(2)])) : std::string(table_names[pick(2)]);
     const bool sorted = is_sorted_table(table);
     const Json item = new_item(sorted);
     const std::string key = model_key(sorted, item);
@@ -212,14 +213,16 @@ void Clients::statement() {
   const std::string id = key.at("id").at("S").get<std::string>();
   Request request;
   std::string statement;
-  ItemIntent intent{.table = "carts", .key = id, .effect = {}};
+  const std::string table = away_ ? other_name("carts") : "carts";
+  ItemIntent intent{.table = table, .key = id, .effect = {}};
   switch (pick(3)) {
     case 0:
-      statement = "INSERT INTO carts VALUE {'id':'" + id + "','v':" + std::to_string(value) + ",'user':'q'}";
-      intent = put_intent("carts", {{"id", text(id)}, {"v", number(value)}, {"user", text("q")}}, true);
+      statement = "INSERT INTO \"" + table + "\" VALUE {'id':'" + id + "','v':" + std::to_string(value) +
+                  ",'user':'q'}";
+      intent = put_intent(table, {{"id", text(id)}, {"v", number(value)}, {"user", text("q")}}, true);
       break;
     case 1:
-      statement = "UPDATE carts SET v=" + std::to_string(value) + " WHERE id='" + id + "'";
+      statement = "UPDATE \"" + table + "\" SET v=" + std::to_string(value) + " WHERE id='" + id + "'";
       intent.effect = [value](const Json* old) -> ItemIntent::Effect {
         if (old == nullptr) return {.refused = true, .item = {}};
         Json item = *old;
@@ -228,7 +231,7 @@ void Clients::statement() {
       };
       break;
     default:
-      statement = "DELETE FROM carts WHERE id='" + id + "'";
+      statement = "DELETE FROM \"" + table + "\" WHERE id='" + id + "'";
       intent.effect = [](const Json*) { return ItemIntent::Effect{}; };
   }
   request.intents.push_back(std::move(intent));

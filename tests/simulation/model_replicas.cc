@@ -1,0 +1,164 @@
+// Global tables in the model: writes that depart and arrive, of which the later one stays.
+#include <algorithm>
+#include <set>
+
+#include "tests/simulation/model.h"
+
+namespace mayfly::testing {
+namespace {
+
+bool same_item(const Json* one, const Json* other) {
+  return one == nullptr || other == nullptr ? one == other : *one == *other;
+}
+
+const Json* stored(const ModelTable& table, const std::string& key) {
+  const auto found = table.items.find(key);
+  return found == table.items.end() ? nullptr : found->second.get();
+}
+
+std::uint64_t number_of(const ModelTable& table, const std::string& key) {
+  const auto write = table.writes.find(key);
+  return write == table.writes.end() ? 0 : write->second.number;
+}
+
+std::string suffix_away() { return "@" + std::string(away_region); }
+
+}  // namespace
+
+std::string model_name(const engine::Table& table) {
+  return table.region == home_region ? table.name : table.name + "@" + table.region;
+}
+
+std::string other_name(const std::string& name) {
+  const std::string suffix = suffix_away();
+  return name.ends_with(suffix) ? name.substr(0, name.size() - suffix.size()) : name + suffix;
+}
+
+bool expires_here(const ModelTable& table, const std::string& key) {
+  const auto write = table.writes.find(key);
+  return table.replica.empty() || write == table.writes.end() || write->second.here;
+}
+
+bool Model::wins(const ModelTable& table, const ModelDeparture& departure) {
+  const bool was_never_here = !table.items.contains(departure.key) && !table.writes.contains(departure.key);
+  return was_never_here || departure.number > number_of(table, departure.key);
+}
+
+bool Model::is_arriving(const ModelTable& table, const std::string& key, const Json* item) {
+  return std::any_of(table.arriving.begin(), table.arriving.end(), [&](const ModelDeparture& departure) {
+    return departure.key == key && same_item(departure.item.get(), item) && wins(table, departure);
+  });
+}
+
+void Model::replicate(ModelState& state, const std::string& name, const std::string& key, Whose whose,
+                      const std::shared_ptr<const Json>& item) {
+  if (state.find(name)->replica.empty()) {
+    if (whose == Whose::elsewhere)
+      wrong_("a write from another region to a table alone: " + name + " " + key);
+    return;
+  }
+  ModelTable& table = state.edit(name);
+  if (whose != Whose::elsewhere) {
+    const bool expired = whose == Whose::service || whose == Whose::met;
+    const bool here = expires_here(table, key);
+    if (expired && here != (whose == Whose::service))
+      wrong_("an item that expires in another region was removed by the service, or the other way round: " +
+             name + " " + key);
+    const std::uint64_t number = expired ? number_of(table, key) | 1 : 2 * ++last_write_;
+    table.writes[key] = {number, true};
+    if ((!expired || here) && state.find(table.replica) != nullptr) {
+      ModelTable& other = state.edit(table.replica);
+      other.arriving.push_back({key, item, number, other.copying});
+    }
+    return;
+  }
+  const auto it = std::find_if(table.arriving.begin(), table.arriving.end(), [&](const ModelDeparture& each) {
+    return each.key == key && same_item(each.item.get(), item.get()) && wins(table, each);
+  });
+  if (it == table.arriving.end())
+    return wrong_("no write is on its way that would change this: " + name + " " + key);
+  // Those before it have arrived, and changed nothing; a copy may be of an item as it became later.
+  for (auto earlier = table.arriving.begin(); earlier != it; ++earlier) {
+    if (earlier->key == key && !earlier->copying && wins(table, *earlier) &&
+        !same_item(earlier->item.get(), stored(table, key)))
+      wrong_("an earlier write has not arrived: " + name + " " + key);
+  }
+  const std::uint64_t number = it->number;
+  table.arriving.erase(std::remove_if(table.arriving.begin(), it + 1,
+                                      [&](const ModelDeparture& each) { return each.key == key; }),
+                       it + 1);
+  table.writes[key] = {number, false};
+}
+
+// `found`, of what storage has, has in `writes` whose each item's last one was, and nothing on its way.
+void Model::carry_over_replica(ModelState& found, const std::string& name, const ModelTable& was) {
+  ModelTable& table = found.edit(name);
+  const std::map<std::string, ModelWrite> stored_writes = std::exchange(table.writes, was.writes);
+  table.arriving.insert(table.arriving.begin(), was.arriving.begin(), was.arriving.end());
+  if (table.replica.empty()) {
+    table.writes.clear();
+    table.arriving.clear();
+    return;
+  }
+  std::set<std::string> keys;
+  for (const auto& [key, item] : table.items) keys.insert(key);
+  for (const auto& [key, item] : was.items) keys.insert(key);
+  for (const std::string& key : keys) {
+    const Json* const item = stored(table, key);
+    if (same_item(item, stored(was, key))) continue;
+    const auto write = stored_writes.find(key);
+    Whose whose = Whose::client;
+    if (write != stored_writes.end() && !write->second.here) {
+      whose = Whose::elsewhere;
+    } else if (write != stored_writes.end() && write->second.number % 2 == 1) {
+      whose = expires_here(was, key) ? Whose::service : Whose::met;
+    }
+    // As it was before, for what wins.
+    ModelState before = found;
+    before.edit(name).items = was.items;
+    replicate(before, name, key, whose, item == nullptr ? nullptr : table.items.at(key));
+    found.edit(name).writes = before.find(name)->writes;
+    found.edit(name).arriving = before.find(name)->arriving;
+    const std::string& other = before.find(name)->replica;
+    if (before.find(other) != nullptr) found.edit(other).arriving = before.find(other)->arriving;
+  }
+}
+
+void Model::settled() {
+  ModelState next = state();
+  for (const auto& [name, ignored] : state().tables) {
+    if (ignored->replica.empty()) continue;
+    ModelTable& table = next.edit(name);
+    if (table.copying) table.streamed = true;
+    table.copying = false;
+    std::map<std::string, ModelDeparture> last;  // by key
+    for (const ModelDeparture& departure : table.arriving) last[departure.key] = departure;
+    for (const auto& [key, departure] : last) {
+      if (!wins(table, departure)) continue;
+      if (!same_item(departure.item.get(), stored(table, key)))
+        wrong_("it never arrived: " + name + " " + key + " " +
+               (departure.item == nullptr ? "null" : departure.item->dump()));
+      table.writes[key] = {departure.number, false};
+    }
+    table.arriving.clear();
+  }
+  for (const auto& [name, table] : next.tables) {
+    const ModelTable* const other = next.find(table->replica);
+    if (table->replica.empty()) continue;
+    if (other == nullptr) {
+      wrong_("its replica is not there: " + name);
+      continue;
+    }
+    // Where the service comes late, or never, another region may have met what has expired, and removed it.
+    const auto agrees = [&, &own = *table](const std::string& key, const Json& item) {
+      const auto there = other->items.find(key);
+      if (there != other->items.end()) return *there->second == item;
+      return own.mode.kind != engine::ExpiryMode::Kind::exact && due_of(item).has_value();
+    };
+    for (const auto& [key, item] : table->items)
+      if (!agrees(key, *item)) wrong_("two regions do not agree: " + name + " " + key);
+  }
+  became(std::move(next));
+}
+
+}  // namespace mayfly::testing
