@@ -58,6 +58,7 @@ void Clients::check_all() {
   for (const auto& [name, table] : model_.state().tables) {
     check_table(name, *table);
     if (table->streamed) check_stream(name, *table);
+    check_past(name, *table);
   }
   check_backups();
 }

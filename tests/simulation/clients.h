@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <random>
 #include <set>
 #include <string>
@@ -27,7 +28,8 @@ struct ClientOptions {
   bool past = false;          // backups, recovery, restores of tables
   engine::Instant recovery_lag_ms = 0;
   bool stale_reads = false;
-  bool replicas = false;  // in another region
+  bool replicas = false;                // in another region
+  std::uint64_t history_bytes_max = 0;  // so few that instants are given up; 0: none is for that
 };
 
 class Clients {
@@ -125,6 +127,7 @@ class Clients {
                      const std::function<bool(const ModelState&, engine::Instant)>& refused_for_source);
   std::vector<Json> list_backups();
   void check_backups();
+  void check_past(const std::string& name, const ModelTable& table);
 
   void judge_write(const Answer& answer);
   [[nodiscard]] Request& mine();
@@ -149,6 +152,7 @@ class Clients {
   std::vector<Kept> kept_;
   int backups_ = 0;  // that it has named
   std::set<std::string> mapped_;
+  std::map<std::uint64_t, engine::Instant> earliest_;  // that could be gone back to, by table's number
 };
 
 }  // namespace mayfly::testing

@@ -307,6 +307,7 @@ void Model::reached(std::string_view place, int thread) {
              place == "account replaced" || place == "backup kept" || place == "backup erased") {
     const auto request = requests_.find(thread);
     if (request == requests_.end() || !request->second.change || request->second.changed) return;
+    if (!request->second.changes_at.empty() && request->second.changes_at != place) return;
     request->second.changed = true;
     ModelState next = state();
     request->second.change(next);
@@ -314,6 +315,11 @@ void Model::reached(std::string_view place, int thread) {
     became(std::move(next));
     if (place == "account replaced") seen_by_all_ = forgotten_ + states_.size() - 1;
   }
+}
+
+bool Model::is_going(const std::string& table) const {
+  return std::any_of(requests_.begin(), requests_.end(),
+                     [&](const auto& request) { return request.second.removes == table; });
 }
 
 bool Model::backups_stood_still(const Request& request) const {

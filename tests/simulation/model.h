@@ -160,9 +160,11 @@ struct Request {
   std::function<void(ModelState&)> change;  // of tables, or backups
   std::shared_ptr<ModelBackup> backup;      // that it takes, of this table: as it is when it does
   std::string backup_of;
-  bool changed = false;   // it was stored,
-  bool differs = false;   // and is not what was there
-  std::size_t begin = 0;  // the first state that it may have seen
+  std::string changes_at;  // the place where that is; empty: the first of all that there are
+  std::string removes;     // the table that may be gone before we hear of it
+  bool changed = false;    // it was stored,
+  bool differs = false;    // and is not what was there
+  std::size_t begin = 0;   // the first state that it may have seen
   engine::Instant begin_now = 0;
   std::vector<engine::Lag> lags;  // of which one was in force while it was under way
 };
@@ -196,6 +198,8 @@ class Model {
   // Nobody sees any more what was before the request began.
   void all_is_seen(const Request& request) { seen_by_all_ = std::max(seen_by_all_, request.begin); }
   [[nodiscard]] Request& request(int thread) { return requests_.at(thread); }
+  // Somebody is removing the table, and may have.
+  [[nodiscard]] bool is_going(const std::string& table) const;
   // A commit has been written and was not told yet.
   [[nodiscard]] bool half_told() const { return writer_.has_value(); }
 

@@ -7,6 +7,8 @@
 #include "compat/backups/backup.h"
 #include "compat/backups/backups.h"
 #include "engine/history.h"
+#include "engine/history_trimmer.h"
+#include "engine/parts.h"
 #include "tests/simulation/clients.h"
 
 namespace mayfly::testing {
@@ -138,7 +140,8 @@ void Clients::take_backup() {
   } else {
     backup->latest = now();
     if (mine().differs && answer.status == 400) say_wrong("refused, but a backup was taken", answer);
-    if (!(options_.faults && answer.status == 500) &&
+    const bool is_full = options_.history_bytes_max != 0 && answer.type == "LimitExceededException";
+    if (!is_full && !(options_.faults && answer.status == 500) &&
         !model_.ever(mine(), now(), [&](const ModelState& state, engine::Instant) {
           return state.find(table) == nullptr || state.find(table)->may_be_creating();
         }))
@@ -278,7 +281,9 @@ void Clients::restore_instant() {
     const ModelTable* const present = state.find(source);
     const auto shown_of = [&](const ModelTable& table) {
       // The first second begins before recovery does: then that is what it brings back.
-      const bool first = table.recovery && at <= earliest_of(*table.recovery, begun + hour_ms);
+      const bool first =
+          table.recovery && (at <= earliest_of(*table.recovery, begun + hour_ms) ||
+                             options_.history_bytes_max != 0);  // what is given up ends anywhere
       return shown_then(table, at, first ? at + 999 : at);
     };
     const Candidates shown = shown_of(*before);
@@ -286,6 +291,7 @@ void Clients::restore_instant() {
   });
   const Answer answer = run(std::move(request), [&] { return ask("RestoreTableToPointInTime", body); });
   const auto is_out = [&](const ModelTable& table, engine::Instant now) {
+    if (options_.history_bytes_max != 0) return true;  // it may have been given up
     return at < earliest_of(*table.recovery, now) || at > (lag == 0 ? now : whole_second(now - lag));
   };
   if (answer.status == 200) {
@@ -294,8 +300,11 @@ void Clients::restore_instant() {
       if (table == nullptr || !table->recovery || table->is_creating()) return false;
       const engine::Instant earliest = whole_second(
           std::max(table->recovery->since_earliest, std::min(now, begun) - table->recovery->days * day_ms));
-      return earliest <= at && at <= std::max(lag == 0 ? now : whole_second(now - lag),
-                                              whole_second(std::min(table->recovery->since_latest, now)));
+      // Where all but the latest instants are given up the first second is the last one, too.
+      const engine::Instant latest_first =
+          options_.history_bytes_max != 0 ? now : std::min(table->recovery->since_latest, now);
+      return earliest <= at &&
+             at <= std::max(lag == 0 ? now : whole_second(now - lag), whole_second(latest_first));
     });
     if (!could) say_wrong("nobody can go back so far, or so little", answer);
   }
@@ -317,6 +326,28 @@ void Clients::restore_some() {
     if (pick(2) == 0 && model_.state().find(name) != nullptr) drop_table(name);
   restore_backup();
   for (int i = 0; i < 3; ++i) restore_instant();
+}
+
+// --- what is kept
+
+// Of what is kept for instants no more than may be; what was given up once does not come back.
+void Clients::check_past(const std::string& name, const ModelTable& table) {
+  const engine::History& history = emulator_->database().history();
+  const engine::History::Footprint footprint = history.footprint();
+  const std::uint64_t bound =
+      history.bytes_max() + history.bytes_max() / 8;  // weighed once it has grown so far
+  if (static_cast<std::uint64_t>(footprint.bytes) > bound &&
+      !emulator_->database().parts().history_trimmer->points_exceed_bound())
+    wrong_("old versions have " + std::to_string(footprint.bytes) + " bytes, of at most " +
+           std::to_string(history.bytes_max()));
+  const auto live = emulator_->database().find_table(scope_, name);
+  const auto restorable = live ? history.restorable(*live) : std::nullopt;
+  if (!restorable || options_.faults || options_.whole_account) return;  // nobody takes the clock back
+  engine::Instant& earliest = earliest_[table.number];
+  if (restorable->earliest < earliest)
+    wrong_(name + ": what had been given up can be gone back to, " + std::to_string(restorable->earliest) +
+           " after " + std::to_string(earliest));
+  earliest = std::max(earliest, restorable->earliest);
 }
 
 // --- which there are

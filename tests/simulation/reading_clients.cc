@@ -22,7 +22,8 @@ void Clients::get_of(const std::string& table) {
       model_.ever_of_late(mine(), end, table, table, first, [&](const ModelState& state, engine::Instant at) {
         const ModelTable* const found = state.find(table);
         if (answer.status != 200)
-          return (found == nullptr || found->may_be_creating()) && answer.type == "ResourceNotFoundException";
+          return (found == nullptr || found->may_be_creating() || model_.is_going(table)) &&
+                 answer.type == "ResourceNotFoundException";
         if (found == nullptr || found->is_creating()) return false;
         const Json* const item = visible(*found, name, at);
         return item == nullptr ? !answer.body.contains("Item")
@@ -69,7 +70,9 @@ void Clients::search_of(const std::string& table, Search how) {
         if (model_table == nullptr) return answer.type == "ResourceNotFoundException";
         if (answer.status == 200)
           return !model_table->is_creating() && shown(*model_table, at, attribute, value) == found;
-        if (model_table->may_be_creating() && answer.type == "ResourceNotFoundException") return true;
+        if ((model_table->may_be_creating() || model_.is_going(table)) &&
+            answer.type == "ResourceNotFoundException")
+          return true;
         return how == Search::by_user &&
                answer.type == "ValidationException";  // no such index, or one that is being filled
       });

@@ -20,6 +20,7 @@ void Clients::change_replicas() {
 void Clients::add_replica(const std::string& table) {
   const Json body{{"TableName", table}, {"ReplicaUpdates", {{{"Create", {{"RegionName", away_region}}}}}}};
   Request request{.text = "UpdateTable " + body.dump()};
+  request.changes_at = "tables changed together";
   request.change = [table, number = model_.next_number()](ModelState& state) {
     const std::string name = other_name(table);
     if (state.find(table) == nullptr || state.find(name) != nullptr) return;
@@ -50,6 +51,8 @@ void Clients::add_replica(const std::string& table) {
 void Clients::remove_replica(const std::string& table) {
   const Json body{{"TableName", table}, {"ReplicaUpdates", {{{"Delete", {{"RegionName", away_region}}}}}}};
   Request request{.text = "UpdateTable " + body.dump()};
+  request.changes_at = "tables changed together";
+  request.removes = other_name(table);
   request.change = [table](ModelState& state) {
     if (state.find(table) == nullptr || state.tables.erase(other_name(table)) == 0) return;
     ModelTable& own = state.edit(table);

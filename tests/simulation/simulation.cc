@@ -180,7 +180,9 @@ class Simulation {
         .past = random_() % 3 != 0,
         .recovery_lag_ms = random_() % 2 == 0 ? 0 : compat::backups::recovery_lag_ms,
         .stale_reads = random_() % 2 == 0,
-        .replicas = random_() % 3 == 0};
+        .replicas = random_() % 3 == 0,
+        .history_bytes_max = random_() % 4 == 0 ? 1000 + random_() % 4000 : 0};
+    history_bytes_max_ = client_options.history_bytes_max;
     exact_recovery_ = client_options.recovery_lag_ms == 0;
     streams_stay_ = !client_options.whole_account && !client_options.tables;
     clock_goes_on_ = !client_options.whole_account;
@@ -264,16 +266,19 @@ class Simulation {
     if (env_) env_->use(scheduler_);
     const auto url = [](const char* text) { return *compat::outbound::Url::parse(text); };
     auto opened = compat::Emulator::open(
-        {.database = {.directory = options_.directory,
-                      .fsync = syncs,
-                      .clock = clock_,
-                      .random = std::make_shared<engine::SeededRandom>(
-                          seed_of(20 + static_cast<std::uint64_t>(life_))),
-                      .stream_shards = 1 + static_cast<std::uint32_t>(random_() % 3),
-                      .backfill_at_once_max = random_() % 2 * 100,
-                      .report = [this](std::string_view text) { outcome_.trace.emplace_back(text); },
-                      .make_scheduler = [this](std::size_t) { return scheduler_; },
-                      .env = env_.get()},
+        {.database = {
+             .directory = options_.directory,
+             .fsync = syncs,
+             .clock = clock_,
+             .random =
+                 std::make_shared<engine::SeededRandom>(seed_of(20 + static_cast<std::uint64_t>(life_))),
+             .stream_shards = 1 + static_cast<std::uint32_t>(random_() % 3),
+             .backfill_at_once_max = random_() % 2 * 100,
+             .report = [this](std::string_view text) { outcome_.trace.emplace_back(text); },
+             .make_scheduler = [this](std::size_t) { return scheduler_; },
+             .env = env_.get(),
+             .history_bytes_max =
+                 history_bytes_max_ != 0 ? history_bytes_max_ : engine::DatabaseOptions().history_bytes_max},
          .exact_recovery = exact_recovery_,
          .restored_at_once_max = random_() % 2 == 0 ? 1 + random_() % 3 : 1000,
          .triggers = {.invoker = receivers_,
@@ -445,6 +450,7 @@ class Simulation {
   int life_ = 0;
   bool may_lose_commits_ = false;
   bool exact_recovery_ = false;
+  std::uint64_t history_bytes_max_ = 0;
   engine::Instant ahead_ = 0;
   bool streams_stay_ = false;   // from the first life on
   bool clock_goes_on_ = false;  // nobody takes the account back

@@ -48,7 +48,7 @@ void Clients::judge_write(const Answer& answer) {
     if ((told && request.together) || !ever([&](const ModelState& state, engine::Instant) {
           return std::any_of(request.intents.begin(), request.intents.end(), [&](const ItemIntent& intent) {
             const ModelTable* const table = state.find(intent.table);
-            return table == nullptr || table->may_be_creating();
+            return table == nullptr || table->may_be_creating() || model_.is_going(intent.table);
           });
         }))
       say_wrong("the table was there", answer);
