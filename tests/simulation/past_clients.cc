@@ -277,13 +277,13 @@ void Clients::restore_instant() {
   Request request{.text = "RestoreTableToPointInTime " + body.dump()};
   // Its first second begins before recovery did.
   const engine::Instant lag = options_.recovery_lag_ms;
+  const bool is_bounded = options_.history_bytes_max != 0;
   makes_table(request, target, before, [=](const ModelState& state) {
     const ModelTable* const present = state.find(source);
     const auto shown_of = [&](const ModelTable& table) {
       // The first second begins before recovery does: then that is what it brings back.
-      const bool first =
-          table.recovery && (at <= earliest_of(*table.recovery, begun + hour_ms) ||
-                             options_.history_bytes_max != 0);  // what is given up ends anywhere
+      const bool first = table.recovery && (at <= earliest_of(*table.recovery, begun + hour_ms) ||
+                                            is_bounded);  // what is given up ends anywhere
       return shown_then(table, at, first ? at + 999 : at);
     };
     const Candidates shown = shown_of(*before);
@@ -291,7 +291,7 @@ void Clients::restore_instant() {
   });
   const Answer answer = run(std::move(request), [&] { return ask("RestoreTableToPointInTime", body); });
   const auto is_out = [&](const ModelTable& table, engine::Instant now) {
-    if (options_.history_bytes_max != 0) return true;  // it may have been given up
+    if (is_bounded) return true;  // it may have been given up
     return at < earliest_of(*table.recovery, now) || at > (lag == 0 ? now : whole_second(now - lag));
   };
   if (answer.status == 200) {
@@ -301,8 +301,7 @@ void Clients::restore_instant() {
       const engine::Instant earliest = whole_second(
           std::max(table->recovery->since_earliest, std::min(now, begun) - table->recovery->days * day_ms));
       // Where all but the latest instants are given up the first second is the last one, too.
-      const engine::Instant latest_first =
-          options_.history_bytes_max != 0 ? now : std::min(table->recovery->since_latest, now);
+      const engine::Instant latest_first = is_bounded ? now : std::min(table->recovery->since_latest, now);
       return earliest <= at &&
              at <= std::max(lag == 0 ? now : whole_second(now - lag), whole_second(latest_first));
     });
