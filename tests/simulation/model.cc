@@ -642,7 +642,7 @@ bool Model::follows(std::size_t state, const ModelState& found, engine::Instant 
     const ModelTable& table = *before.find(difference.first);
     const Json* const item = stored(table, difference.second);
     const auto due = item == nullptr ? std::nullopt : due_of(*item);
-    return table.expires && due && *due <= now &&
+    return table.expires && due && *due <= now && expires_here(table, difference.second) &&
            stored(*found.find(difference.first), difference.second) == nullptr;
   };
   const auto explains_whole = [&](const Request& request, const auto& difference) {

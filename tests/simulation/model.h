@@ -161,7 +161,7 @@ struct Request {
   std::shared_ptr<ModelBackup> backup;      // that it takes, of this table: as it is when it does
   std::string backup_of;
   std::string changes_at;  // the place where that is; empty: the first of all that there are
-  std::string removes;     // the table that may be gone before we hear of it
+  std::string removes;     // what may be gone before we hear of it: a table, or "recovery of" one
   bool changed = false;    // it was stored,
   bool differs = false;    // and is not what was there
   std::size_t begin = 0;   // the first state that it may have seen

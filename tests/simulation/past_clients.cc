@@ -77,6 +77,7 @@ void Clients::keep_past(const std::string& table, bool on) {
   };
   const auto gives_up = std::make_shared<GivesUp>();
   Request request{.text = "UpdateContinuousBackups " + body.dump()};
+  if (!on) request.removes = "recovery of " + table;
   request.change = [=](ModelState& state) {
     if (state.find(table) == nullptr) return;
     ModelTable& edited = state.edit(table);
@@ -312,7 +313,8 @@ void Clients::restore_instant() {
     if (answer.type == "TableNotFoundException")
       return table == nullptr || table->may_be_creating() || !table->recovery || is_out(*table, now);
     if (table == nullptr) return false;
-    if (answer.type == "PointInTimeRecoveryUnavailableException") return !table->recovery;
+    if (answer.type == "PointInTimeRecoveryUnavailableException")
+      return !table->recovery || model_.is_going("recovery of " + source);
     return answer.type == "InvalidRestoreTimeException" && table->recovery && is_out(*table, now);
   });
   finish();

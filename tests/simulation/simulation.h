@@ -4,8 +4,8 @@
 //   if (!outcome.wrong.empty()) std::cout << outcome.wrong;   // simulate(42, {}) says the same again
 //
 // Tables may have a replica in a second region: what is written in either arrives in the other, and the later
-// write stays. In some stories old versions have so little room that instants are given up: those alone, what is
-// left is within its bound, and nothing comes back.
+// write stays. In some stories old versions have so little room that instants are given up: those alone, what
+// is left is within its bound, and nothing comes back.
 //
 // Not part of it are exports, imports and bulk puts: their runner (compat/jobs) steps by the database's
 // scheduler as all does, but what they read and write are buckets, whose directories are the host's, beneath
