@@ -547,7 +547,17 @@ void Model::carry_over(const ModelState& before, ModelState& found, engine::Inst
     }
     for (const auto& [key, item] : was->items)
       if (!table.items.contains(key)) table.versions.push_back({key, after, std::max(after, now), nullptr});
-    carry_over_replica(found, name, *was);
+    // Who had lost its replica has forgotten what had arrived, and now has it again.
+    const ModelTable* joined = was;
+    if (joined->replica != table.replica) {
+      const auto had_it = [&](const ModelState& state) {
+        const ModelTable* const then = state.find(name);
+        return then != nullptr && then->replica == table.replica;
+      };
+      const auto last = std::find_if(states_.rbegin(), states_.rend(), had_it);
+      if (last != states_.rend()) joined = last->find(name);
+    }
+    carry_over_replica(found, name, *joined);
   }
   found.backups = before.backups;
   doubtful_backups_.clear();
