@@ -384,8 +384,8 @@ std::shared_ptr<const Table> Catalog::settle(Update& update) {
   LiveTable& live = *update.live;
   auto description = std::make_shared<const Table>(std::move(update.table));
   live.describe(description);
+  interleave("table changed");  // before anybody else can have seen it
   settle_past(live);
-  interleave("table changed");
   if (update.ttl_erased) live.counter(expiry_entries).items = 0;
   for (const IndexId index : update.given) live.counter(index).items = live.counter(index).bytes = 0;
   if (description->expiry != update.old->expiry) {
