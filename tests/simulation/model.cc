@@ -33,8 +33,12 @@ bool same_recovery(const ModelTable& one, const ModelTable& other) {
          (!one.recovery || one.recovery->days == other.recovery->days);
 }
 
+bool is_same_table(const ModelTable& one, const ModelTable& other) {
+  return one.name == other.name && (one.id == other.id || one.id == 0 || other.id == 0);
+}
+
 bool same_settings(const ModelTable& one, const ModelTable& other) {
-  return same_recovery(one, other) && one.by_user == other.by_user && one.by_n == other.by_n &&
+  return is_same_table(one, other) && same_recovery(one, other) && one.by_user == other.by_user && one.by_n == other.by_n &&
          (one.streamed == other.streamed || one.copying != other.copying) && one.replica == other.replica &&
          one.expires == other.expires && one.mode == other.mode;
 }
@@ -311,6 +315,10 @@ void Model::reached(std::string_view place, int thread) {
     request->second.changed = true;
     ModelState next = state();
     request->second.change(next);
+    if (place != "account replaced") {  // which brings tables back that were known
+      for (const auto& [name, table] : ModelState(next).tables)
+        if (table->id == 0) next.edit(name).id = id_of_(name);
+    }
     request->second.differs = !same(next, state()) || !same_backups(next, state());
     became(std::move(next));
     if (place == "account replaced") seen_by_all_ = forgotten_ + states_.size() - 1;
@@ -499,7 +507,21 @@ void Model::begin_life() {
   for (const auto& [name, table] : state().tables) versions_before_[table->number] = table->versions.size();
 }
 
-void Model::carry_over(const ModelState& before, ModelState& found, engine::Instant now, MayLose may_lose) {
+const ModelTable* Model::as_it_was(std::size_t state, const ModelTable& found) const {
+  // Of one name there may have been several, one after the other.
+  const auto in = [&](std::size_t other) {
+    const ModelTable* const table = states_[other].find(found.name);
+    return table != nullptr && is_same_table(*table, found) ? table : nullptr;
+  };
+  for (std::size_t away = 0; away < states_.size(); ++away) {
+    if (const auto* const before = away <= state ? in(state - away) : nullptr) return before;
+    if (const auto* const after = state + away < states_.size() ? in(state + away) : nullptr) return after;
+  }
+  return nullptr;
+}
+
+void Model::carry_over(const ModelState& before, std::size_t state, ModelState& found, engine::Instant now,
+                       MayLose may_lose) {
   bool in_doubt = may_lose.commits || may_lose.time;
   ModelState made = before;  // by whom nobody knows whether it was
   for (const Request& request : in_doubt_) {
@@ -512,11 +534,9 @@ void Model::carry_over(const ModelState& before, ModelState& found, engine::Inst
   for (const auto& [name, ignored] : ModelState(found).tables) {
     ModelTable& table = found.edit(name);
     const ModelTable* was = before.find(name);
-    if (was == nullptr) {
-      for (auto state = states_.rbegin(); was == nullptr && state != states_.rend(); ++state)
-        was = state->find(name);  // it was dropped, or just made
-    }
+    if (was == nullptr || !is_same_table(*was, table)) was = as_it_was(state, table);
     if (was == nullptr) was = made.find(name);
+    if (was != nullptr && !is_same_table(*was, table)) was = nullptr;
     if (was == nullptr) {
       table.number = next_number();
       continue;
@@ -551,14 +571,15 @@ void Model::carry_over(const ModelState& before, ModelState& found, engine::Inst
     const ModelTable* joined = was;
     if (joined->replica != table.replica) {
       const auto had_it = [&](const ModelState& state) {
-        const ModelTable* const then = state.find(name);
-        return then != nullptr && then->replica == table.replica;
+        const ModelTable* const then = state.find(table.name);
+        return then != nullptr && is_same_table(*then, table) && then->replica == table.replica;
       };
       const auto last = std::find_if(states_.rbegin(), states_.rend(), had_it);
       if (last != states_.rend()) joined = last->find(name);
     }
     carry_over_replica(found, name, *joined);
   }
+  forget_arrived(found);
   found.backups = before.backups;
   doubtful_backups_.clear();
   for (const auto& [name, backup] : made.backups)
@@ -601,18 +622,30 @@ bool Model::was_near(std::size_t state, const std::string& name,
                      [&](const ModelState& near) { return right(near.find(name)); });
 }
 
-// One commit more than `before`: of requests in doubt, or of the service.
-bool Model::follows(std::size_t state, const ModelState& found, engine::Instant now) const {
-  const ModelState& before = states_[state];
+// One commit more than the state: of requests in doubt, or of the service. What is left of that but for
+// items; nothing: it is not so.
+std::optional<ModelState> Model::followed(std::size_t state, const ModelState& found,
+                                          engine::Instant now) const {
+  if (const auto changed = changed_in_doubt(state, found)) return changed;
+  return follows(state, found, now) ? std::optional(states_[state]) : std::nullopt;
+}
+
+std::optional<ModelState> Model::changed_in_doubt(std::size_t state, const ModelState& found) const {
   for (const Request& request : in_doubt_) {
     if (!request.change || request.changed) continue;
-    ModelState changed = before;
+    ModelState changed = states_[state];
     request.change(changed);
-    if (same(changed, found)) return true;
+    if (same(changed, found) && departures_follow(changed, found)) return changed;
   }
+  return std::nullopt;
+}
+
+bool Model::follows(std::size_t state, const ModelState& found, engine::Instant now) const {
+  const ModelState& before = states_[state];
   std::vector<std::pair<std::string, std::string>> differences;
   for (const auto& [name, table] : before.tables) {
     const ModelTable* const other = found.find(name);
+    if (other != nullptr && !is_same_table(*table, *other)) return false;
     if (other == nullptr) {
       // Just made, or not yet.
       if (table->awaited) continue;  // what it was made of is gone
@@ -639,6 +672,7 @@ bool Model::follows(std::size_t state, const ModelState& found, engine::Instant 
     };
     if (before.find(name) == nullptr && !was_near(state, name, is_it)) return false;  // not yet gone
   }
+  if (!departures_follow(before, found)) return false;
   const auto is_brought_back = [&](const auto& difference) {
     const ModelTable& table = *before.find(difference.first);
     const Json* const item = stored(*found.find(difference.first), difference.second);
@@ -701,6 +735,11 @@ std::string Model::differences_of(const ModelState& before, const ModelState& fo
         text += "\n    " + key + " is " + copy_of(stored(*table, key)).dump() + " instead of " + item->dump();
     for (const auto& [key, item] : table->items)
       if (stored(*was, key) == nullptr) text += "\n    " + key + " is " + item->dump() + " instead of null";
+    if (!is_same_table(*was, *table)) text += "\n    which is another table";
+    for (const auto& [whose, all] : {std::pair("stored", table->stored_arriving), {"known", was->arriving}})
+      for (const ModelDeparture& each : all)
+        text += std::string("\n    on its way, ") + whose + ": " + each.key + " " + std::to_string(each.number) +
+                " " + copy_of(each.item.get()).dump();
   }
   for (const auto& [name, table] : before.tables)
     if (found.find(name) == nullptr) text += "\n  " + name + " is gone";
@@ -719,7 +758,9 @@ bool Model::may_be_rewound() const {
 void Model::recovered(ModelState found, engine::Instant now, MayLose may_lose) {
   for (auto& [thread, request] : requests_) in_doubt_.push_back(request);
   for (std::size_t state = states_.size(); state-- > 0;) {
-    if (follows(state, found, now)) {
+    if (const auto before = followed(state, found, now)) {
+      trace_.push_back("opened again as after commit " + std::to_string(state) + " of " +
+                       std::to_string(states_.size() - 1) + differences_of(*before, found));
       // What was committed, and nobody was told.
       for (const auto& [name, table] : found.tables) {
         for (const ModelRecord& record : table->records) {
@@ -729,7 +770,7 @@ void Model::recovered(ModelState found, engine::Instant now, MayLose may_lose) {
           if (std::find(known.begin(), known.end(), printed) == known.end()) note(name, record);
         }
       }
-      carry_over(states_[state], found, now, may_lose);
+      carry_over(*before, state, found, now, may_lose);
       became(std::move(found));
       return begin_life();
     }

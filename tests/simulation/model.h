@@ -79,6 +79,7 @@ struct ModelTable {
   std::vector<ModelRecord> records;                          // of the enabled stream
 
   std::uint64_t number = 0;            // no other table has it, whatever it is called
+  engine::TableId id = 0;              // in storage; 0: not known
   std::vector<ModelVersion> versions;  // all that its items ever were, in order
   engine::Instant expiry_changed = 0;  // the latest that TTL or its mode was
   std::optional<ModelRecovery> recovery;
@@ -92,6 +93,7 @@ struct ModelTable {
   bool copying = false;
   std::map<std::string, ModelWrite> writes;  // by key; none: from before there was a replica
   std::vector<ModelDeparture> arriving;      // each item's in order, those that change nothing among them
+  std::vector<ModelDeparture> stored_arriving;  // of what was found in storage: what it says of that
 
   // A crash or a restore came between, and what it is made of may be gone: then it is removed.
   bool may_be_removed = false;
@@ -171,9 +173,10 @@ struct Request {
 
 class Model {
  public:
-  // `trace`: where each change is noted.
-  Model(std::function<void(std::string)> wrong, std::vector<std::string>& trace)
-      : wrong_(std::move(wrong)), trace_(trace) {}
+  // `trace`: where each change is noted. `id_of`: of the table that has the name now.
+  Model(std::function<void(std::string)> wrong, std::vector<std::string>& trace,
+        std::function<engine::TableId(const std::string&)> id_of)
+      : wrong_(std::move(wrong)), trace_(trace), id_of_(std::move(id_of)) {}
 
   // --- of requests. `thread`: Interleaver::self().
   Request& begin(int thread, Request request, engine::Instant now);
@@ -264,6 +267,9 @@ class Model {
                                                   engine::Instant now);
   [[nodiscard]] bool was_near(std::size_t state, const std::string& name,
                               const std::function<bool(const ModelTable*)>& right) const;
+  [[nodiscard]] std::optional<ModelState> followed(std::size_t state, const ModelState& found,
+                                                   engine::Instant now) const;
+  [[nodiscard]] std::optional<ModelState> changed_in_doubt(std::size_t state, const ModelState& found) const;
   [[nodiscard]] bool follows(std::size_t state, const ModelState& found, engine::Instant now) const;
   void by_service(ModelState& state, const Told& change);
   [[nodiscard]] std::size_t oldest_by(const engine::Lag& lag, const Request& request,
@@ -275,9 +281,17 @@ class Model {
                  const std::shared_ptr<const Json>& item);
   static bool is_arriving(const ModelTable& table, const std::string& key, const Json* item);
   void carry_over_replica(ModelState& found, const std::string& name, const ModelTable& was);
+  // What is on its way in `found` is what was in `before`, but for what has arrived, and for what one commit
+  // sends.
+  static void forget_arrived(ModelState& found);
+  static bool departures_follow(const ModelState& before, const ModelState& found);
   static bool is_awaited(ModelState& state, const Told& change);
   // What a database does not say of what was found: since when, and what it was before.
-  void carry_over(const ModelState& before, ModelState& found, engine::Instant now, MayLose may_lose);
+  // `state`: where it was found.
+  void carry_over(const ModelState& before, std::size_t state, ModelState& found, engine::Instant now,
+                  MayLose may_lose);
+  // The table as it was, or was last or first, near the state; nullptr: there never was one.
+  [[nodiscard]] const ModelTable* as_it_was(std::size_t state, const ModelTable& found) const;
   void note(const std::string& table, const ModelRecord& record);
   static std::string differences_of(const ModelState& before, const ModelState& found);
   // Whether the request wants this change of the item; nullptr: none.
@@ -287,6 +301,7 @@ class Model {
 
   std::function<void(std::string)> wrong_;
   std::vector<std::string>& trace_;
+  const std::function<engine::TableId(const std::string&)> id_of_;
   std::vector<ModelState> states_{1};
   std::size_t forgotten_ = 0;  // states before these
   std::map<int, Request> requests_;

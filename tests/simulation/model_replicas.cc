@@ -84,28 +84,32 @@ void Model::replicate(ModelState& state, const std::string& name, const std::str
       wrong_("an earlier write has not arrived: " + name + " " + key);
   }
   const std::uint64_t number = it->number;
-  table.arriving.erase(std::remove_if(table.arriving.begin(), it + 1,
-                                      [&](const ModelDeparture& each) { return each.key == key; }),
-                       it + 1);
+  // What a copy brought may be on its way all the same, and changes nothing then.
+  const auto is_over = [&](const ModelDeparture& each) {
+    return each.key == key && (!each.copying || each.number == 0);
+  };
+  table.arriving.erase(std::remove_if(table.arriving.begin(), it + 1, is_over), it + 1);
   table.writes[key] = {number, false};
 }
 
-// `found`, of what storage has, has in `writes` whose each item's last one was, and nothing on its way.
+// `found`, of what storage has, has in `writes` whose each item's last one was, and in `stored_arriving` what
+// is on its way.
 void Model::carry_over_replica(ModelState& found, const std::string& name, const ModelTable& was) {
-  ModelTable& table = found.edit(name);
-  const std::map<std::string, ModelWrite> stored_writes = std::exchange(table.writes, was.writes);
-  table.arriving.insert(table.arriving.begin(), was.arriving.begin(), was.arriving.end());
-  if (table.replica.empty()) {
-    table.writes.clear();
-    table.arriving.clear();
+  ModelTable& edited = found.edit(name);
+  const std::map<std::string, ModelWrite> stored_writes = std::exchange(edited.writes, was.writes);
+  edited.arriving.insert(edited.arriving.begin(), was.arriving.begin(), was.arriving.end());
+  if (edited.replica.empty()) {
+    edited.writes.clear();
+    edited.arriving.clear();
     return;
   }
   std::set<std::string> keys;
-  for (const auto& [key, item] : table.items) keys.insert(key);
+  for (const auto& [key, item] : edited.items) keys.insert(key);
   for (const auto& [key, item] : was.items) keys.insert(key);
   for (const std::string& key : keys) {
-    const Json* const item = stored(table, key);
-    if (same_item(item, stored(was, key))) continue;
+    const auto there = found.find(name)->items.find(key);
+    const auto item = there == found.find(name)->items.end() ? nullptr : there->second;
+    if (same_item(item.get(), stored(was, key))) continue;
     const auto write = stored_writes.find(key);
     Whose whose = Whose::client;
     if (write != stored_writes.end() && !write->second.here) {
@@ -116,12 +120,85 @@ void Model::carry_over_replica(ModelState& found, const std::string& name, const
     // As it was before, for what wins.
     ModelState before = found;
     before.edit(name).items = was.items;
-    replicate(before, name, key, whose, item == nullptr ? nullptr : table.items.at(key));
+    replicate(before, name, key, whose, item);
     found.edit(name).writes = before.find(name)->writes;
     found.edit(name).arriving = before.find(name)->arriving;
     const std::string& other = before.find(name)->replica;
     if (before.find(other) != nullptr) found.edit(other).arriving = before.find(other)->arriving;
   }
+}
+
+namespace {
+
+// Of the item, without what is copied, which storage does not name.
+std::vector<ModelDeparture> sent_to(const std::vector<ModelDeparture>& arriving, const std::string& key) {
+  std::vector<ModelDeparture> sent;
+  for (const ModelDeparture& each : arriving)
+    if (each.key == key && each.number != 0) sent.push_back(each);
+  return sent;
+}
+
+bool ends_so(const std::vector<ModelDeparture>& all, std::size_t from,
+             const std::vector<ModelDeparture>& end) {
+  return std::equal(all.begin() + static_cast<std::ptrdiff_t>(from), all.end(), end.begin(), end.end(),
+                    [](const ModelDeparture& one, const ModelDeparture& other) {
+                      return same_item(one.item.get(), other.item.get());
+                    });
+}
+
+}  // namespace
+
+void Model::forget_arrived(ModelState& found) {
+  for (const auto& [name, ignored] : ModelState(found).tables) {
+    ModelTable& table = found.edit(name);
+    std::map<std::string, std::size_t> arrived;  // by key
+    for (const ModelDeparture& each : table.arriving) {
+      const std::size_t sent = sent_to(table.arriving, each.key).size();
+      arrived[each.key] = sent - std::min(sent, sent_to(table.stored_arriving, each.key).size());
+    }
+    const std::map<std::string, std::size_t> any_arrived = arrived;
+    std::erase_if(table.arriving, [&](const ModelDeparture& each) {
+      if (each.number == 0) return any_arrived.at(each.key) > 0;  // what is copied is older than all
+      return arrived[each.key] > 0 && arrived[each.key]-- > 0;
+    });
+    table.stored_arriving.clear();
+  }
+}
+
+bool Model::departures_follow(const ModelState& before, const ModelState& found) {
+  const auto follow = [&](const ModelTable& was, const ModelTable& table, const std::string& key) {
+    std::vector<ModelDeparture> sent = sent_to(was.arriving, key);
+    std::vector<ModelDeparture> left = sent_to(table.stored_arriving, key);
+    const std::vector<ModelDeparture> all_left = left;
+    const ModelTable* const other = found.find(table.replica);
+    const ModelTable* const other_was = before.find(table.replica);
+    if (left.size() > sent.size() || !ends_so(sent, sent.size() - left.size(), left)) {
+      // One commit more.
+      if (left.empty() || other == nullptr || other_was == nullptr ||
+          same_item(stored(*other, key), stored(*other_was, key)) ||
+          !same_item(left.back().item.get(), stored(*other, key)))
+        return false;
+      left.pop_back();
+      if (left.size() > sent.size() || !ends_so(sent, sent.size() - left.size(), left)) return false;
+    }
+    // Where a copy had brought one before it arrived, storage knows that as well.
+    for (std::size_t i = 0; i < left.size() && same_item(stored(was, key), stored(table, key)); ++i)
+      if (wins(table, all_left[i]) && !wins(was, sent[sent.size() - left.size() + i])) return false;
+    sent.resize(sent.size() - left.size());  // these have arrived
+    const auto last = std::find_if(sent.rbegin(), sent.rend(),
+                                   [&](const ModelDeparture& each) { return wins(was, each); });
+    return last == sent.rend() || same_item(last->item.get(), stored(table, key));
+  };
+  return std::all_of(found.tables.begin(), found.tables.end(), [&](const auto& each) {
+    const ModelTable& table = *each.second;
+    const ModelTable* const was = before.find(each.first);
+    if (table.replica.empty() || was == nullptr || was->replica != table.replica) return true;
+    std::set<std::string> keys;
+    for (const ModelDeparture& departure : was->arriving) keys.insert(departure.key);
+    for (const ModelDeparture& departure : table.stored_arriving) keys.insert(departure.key);
+    return std::all_of(keys.begin(), keys.end(),
+                       [&](const std::string& key) { return follow(*was, table, key); });
+  });
 }
 
 void Model::settled() {

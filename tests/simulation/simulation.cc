@@ -21,6 +21,7 @@
 #include "engine/key_space.h"
 #include "engine/parts.h"
 #include "engine/random.h"
+#include "engine/readable_key.h"
 #include "engine/replica_log.h"
 #include "engine/verification.h"
 #include "tests/simulation/clients.h"
@@ -45,6 +46,15 @@ Json json_of(const std::optional<engine::Item>& item) {
   return Json::parse(text);
 }
 
+// Of the clients' tables, whose keys people can read: id="a", at=5
+std::string model_key_of(const engine::Table& table, std::string_view encoded) {
+  const std::string readable = engine::readable_key(table.keys, encoded);
+  const auto first = readable.find('"') + 1, last = readable.rfind('"'), sort = readable.find("at=");
+  std::string key = readable.substr(first, last - first);
+  if (!table.keys.sort().empty()) key += "/" + readable.substr(sort + 3);
+  return key;
+}
+
 // Which write an item of a global table is from, or its removal; nothing: of a table alone, or from before.
 std::optional<ModelWrite> write_of(engine::Database::Parts& parts, const engine::Table& table,
                                    std::string_view key) {
@@ -54,6 +64,23 @@ std::optional<ModelWrite> write_of(engine::Database::Parts& parts, const engine:
   const auto version = found ? engine::decode_version(bytes) : std::nullopt;
   if (!version) return std::nullopt;
   return ModelWrite{version->number, version->origin == 0 || version->origin == table.id};
+}
+
+// What is on its way to the table, each with the number that its write has in storage.
+std::vector<ModelDeparture> arriving_at(engine::Database::Parts& parts, const engine::Table& table) {
+  std::vector<ModelDeparture> arriving;
+  for (const engine::Replica& replica : table.replicas) {
+    const std::string prefix = engine::departures_prefix(replica.table, table.id);
+    engine::Storage::Iterator departures(parts.storage(), prefix, engine::prefix_end(prefix));
+    for (departures.seek_to_first(); departures.valid(); departures.next()) {
+      const auto departure = engine::decode_departure(departures.value());
+      std::shared_ptr<const Json> item;
+      if (!departure->item.empty())
+        item = std::make_shared<const Json>(json_of(engine::decode_item(departure->item)));
+      arriving.push_back({model_key_of(table, departure->key), std::move(item), departure->version});
+    }
+  }
+  return arriving;
 }
 
 // What is stored, whatever a reader would be shown of it.
@@ -70,6 +97,8 @@ ModelState stored_state(engine::Database& database) {
     table.expires = description->ttl.has_value();
     if (description->recovery) table.recovery = ModelRecovery{.days = description->recovery->days};
     table.name = model_name(*description);
+    table.id = live->id();
+    table.stored_arriving = arriving_at(parts, *description);
     table.copying = !description->copies_from.empty();
     if (!description->replicas.empty()) table.replica = other_name(table.name);
     table.mode = description->expiry;
@@ -169,7 +198,8 @@ class Simulation {
       : seed_(seed),
         options_(options),
         random_(seed_of(1)),
-        model_([this](const std::string& what) { wrong(what); }, outcome_.trace),
+        model_([this](const std::string& what) { wrong(what); }, outcome_.trace,
+               [this](const std::string& table) { return id_of(table); }),
         interleaver_(
             seed_of(2), switches_one_in(), [this](std::string_view place) { reached(place); },
             [this] { give_up(); }) {
@@ -258,6 +288,15 @@ class Simulation {
     if (env_ && place == "waits for jobs") env_->begin_waiting(Interleaver::self());
     if (env_ && place == "jobs done") env_->end_waiting(Interleaver::self());
     model_.reached(place, Interleaver::self());
+  }
+
+  // Who is told of a change of the catalog has it for himself, and everybody else waits.
+  [[nodiscard]] engine::TableId id_of(const std::string& table) const {
+    const engine::Interleaving::Alone alone;
+    const bool away = table.find('@') != std::string::npos;
+    const auto live = emulator_->database().find_table(
+        {std::string(account), std::string(away ? away_region : home_region)}, table.substr(0, table.find('@')));
+    return live ? live->id() : 0;
   }
 
   void open(bool syncs) {
