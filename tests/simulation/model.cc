@@ -622,6 +622,13 @@ bool Model::was_near(std::size_t state, const std::string& name,
                      [&](const ModelState& near) { return right(near.find(name)); });
 }
 
+bool Model::is_just(const ModelState& state, const ModelState& found, engine::Instant now) {
+  return same(state, found) && departures_follow(state, found) &&
+         std::all_of(found.tables.begin(), found.tables.end(), [&](const auto& each) {
+           return !each.second->streamed || records_follow(*state.find(each.first), *each.second, now);
+         });
+}
+
 // One commit more than the state: of requests in doubt, or of the service. What is left of that but for
 // items; nothing: it is not so.
 std::optional<ModelState> Model::followed(std::size_t state, const ModelState& found,
@@ -757,8 +764,13 @@ bool Model::may_be_rewound() const {
 
 void Model::recovered(ModelState found, engine::Instant now, MayLose may_lose) {
   for (auto& [thread, request] : requests_) in_doubt_.push_back(request);
-  for (std::size_t state = states_.size(); state-- > 0;) {
-    if (const auto before = followed(state, found, now)) {
+  // Rather a state as it was, if an earlier one, than a later one and something that nobody was told of.
+  const std::size_t last = states_.size() - 1;
+  std::optional<std::size_t> as_it_is;
+  for (std::size_t state = states_.size(); state-- > (may_lose.commits ? 0 : last) && !as_it_is;)
+    if (is_just(states_[state], found, now)) as_it_is = state;
+  for (std::size_t state = as_it_is.value_or(last) + 1; state-- > 0;) {
+    if (const std::optional<ModelState> before = as_it_is ? states_[state] : followed(state, found, now)) {
       trace_.push_back("opened again as after commit " + std::to_string(state) + " of " +
                        std::to_string(states_.size() - 1) + differences_of(*before, found));
       // What was committed, and nobody was told.

@@ -267,6 +267,7 @@ class Model {
                                                   engine::Instant now);
   [[nodiscard]] bool was_near(std::size_t state, const std::string& name,
                               const std::function<bool(const ModelTable*)>& right) const;
+  static bool is_just(const ModelState& state, const ModelState& found, engine::Instant now);
   [[nodiscard]] std::optional<ModelState> followed(std::size_t state, const ModelState& found,
                                                    engine::Instant now) const;
   [[nodiscard]] std::optional<ModelState> changed_in_doubt(std::size_t state, const ModelState& found) const;

@@ -66,6 +66,19 @@ std::optional<ModelWrite> write_of(engine::Database::Parts& parts, const engine:
   return ModelWrite{version->number, version->origin == 0 || version->origin == table.id};
 }
 
+// Of its items, and of those that were removed.
+std::map<std::string, ModelWrite> writes_of(engine::Database::Parts& parts, const engine::Table& table) {
+  std::map<std::string, ModelWrite> writes;
+  const std::string prefix = engine::write_version_key(table.id, {});
+  engine::Storage::Iterator versions(parts.storage(), prefix, engine::prefix_end(prefix));
+  for (versions.seek_to_first(); versions.valid(); versions.next()) {
+    const auto version = engine::decode_version(versions.value());
+    writes[model_key_of(table, versions.key().substr(prefix.size()))] = {
+        version->number, version->origin == 0 || version->origin == table.id};
+  }
+  return writes;
+}
+
 // What is on its way to the table, each with the number that its write has in storage.
 std::vector<ModelDeparture> arriving_at(engine::Database::Parts& parts, const engine::Table& table) {
   std::vector<ModelDeparture> arriving;
@@ -98,6 +111,7 @@ ModelState stored_state(engine::Database& database) {
     if (description->recovery) table.recovery = ModelRecovery{.days = description->recovery->days};
     table.name = model_name(*description);
     table.id = live->id();
+    table.writes = writes_of(parts, *description);
     table.stored_arriving = arriving_at(parts, *description);
     table.copying = !description->copies_from.empty();
     if (!description->replicas.empty()) table.replica = other_name(table.name);
@@ -106,8 +120,6 @@ ModelState stored_state(engine::Database& database) {
     engine::Storage::Iterator items(parts.storage(), prefix, engine::prefix_end(prefix));
     for (items.seek_to_first(); items.valid(); items.next()) {
       auto item = std::make_shared<const Json>(json_of(engine::decode_item(items.value())));
-      if (const auto write = write_of(parts, *description, items.key().substr(prefix.size())))
-        table.writes[model_key(table.sorted, *item)] = *write;
       table.items[model_key(table.sorted, *item)] = std::move(item);
     }
     if (table.streamed) {
