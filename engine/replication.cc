@@ -203,6 +203,7 @@ Replication::Step Replication::move(Flow& flow, Sequence upto, std::size_t items
   // Before anything is read: a restore that comes between leaves this one dropped, and nothing is written.
   const std::shared_ptr<LiveTable> to = parts.catalog.find(flow.to);
   if (!to) return {};
+  if (stale_) return {.progress = Progress::more};  // it may be a restore's, and the flow from before
   const WaySetting setting = way(flow.account->id(), flow.way);
   if (setting.paused) return {.progress = Progress::waits};
   const Instant now = flow.account->clock().now();
@@ -263,6 +264,7 @@ Replication::Step Replication::move(Flow& flow, Sequence upto, std::size_t items
 Replication::Step Replication::copy(Flow& flow, std::size_t items_max) {
   const std::shared_ptr<LiveTable> to = database_.parts().catalog.find(flow.to);
   if (!to || !copies(*to->description(), flow.from)) return {};
+  if (stale_) return {.progress = Progress::more};  // as in move()
   for (std::size_t items = 0; items < items_max; items += batch_writes_max)
     if (copy_items(flow, to, batch_writes_max)) return {.items = items + 1};
   return {.progress = Progress::more, .items = items_max};
@@ -346,6 +348,7 @@ bool Replication::forget_tombstones(TableId id) {
   Database::Parts& parts = database_.parts();
   const std::shared_ptr<LiveTable> live = parts.catalog.find(id);
   if (!live) return true;
+  if (stale_) return false;  // a restore may have brought back what is older than a tombstone
   const std::shared_ptr<const Table> table = live->description();
   const auto is_copying = [&](TableId member) {
     const std::shared_ptr<LiveTable> other = parts.catalog.find(member);

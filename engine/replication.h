@@ -79,7 +79,10 @@ class Replication {
   void wake();
   // Tables have other replicas now.
   void members_changed();
-  // The account has another state.
+  // An account has another state from now on: what is known of its tables' ways is over. Called when that is
+  // stored, and nobody has seen it yet.
+  void replacing() { stale_ = true; }
+  // The same, once all see it.
   void replaced(const Account& account);
 
   // False: the account has as many as it may.

@@ -9,12 +9,12 @@
 #include <thread>
 
 #include "engine/history.h"
-#include "engine/interleaving.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
 #include "engine/parts.h"
 #include "engine/replica_log.h"
 #include "tests/support/engine_world.h"
+#include "tests/support/global_tables.h"
 
 namespace mayfly::testing {
 
@@ -23,52 +23,6 @@ using namespace engine;
 namespace {
 
 using Tables = std::vector<std::shared_ptr<LiveTable>>;
-
-std::shared_ptr<LiveTable> in(World& world, const std::string& region, std::string_view name = "carts") {
-  return world.database().find_table({std::string(account), region}, name);
-}
-
-// Adds replicas in these regions, as UpdateTable does.
-void replicate(World& world, const std::shared_ptr<LiveTable>& table, const std::vector<std::string>& regions,
-               bool strong = false) {
-  const auto made = world.database().update_together(table, [&](std::vector<Table>& tables) {
-    for (Table& each : tables) {
-      if (!each.stream) each.stream = stream_of(StreamView::new_and_old_images);
-      each.strong = strong;
-    }
-    for (const std::string& region : regions) {
-      Table copy = tables.front();
-      copy.id = 0;
-      copy.region = region;
-      copy.strong = strong;
-      copy.stream.reset();
-      if (strong) copy.stream = stream_of(StreamView::new_and_old_images);
-      copy.latest_stream_label.reset();
-      copy.next_index_id = 1;
-      for (Index& index : copy.indexes) {
-        index.id = 0;
-        index.state = Index::State::active;
-      }
-      tables.push_back(std::move(copy));
-    }
-    return true;
-  });
-  REQUIRE(made);
-}
-
-void remove_replica(World& world, const std::string& from, const std::string& region) {
-  REQUIRE(world.database().update_together(in(world, from), [&](std::vector<Table>& tables) {
-    return std::erase_if(tables, [&](const Table& table) { return table.region == region; }) == 1;
-  }));
-}
-
-void settle(World& world) {
-  world.database().replication().settle(world.database().parts().accounts.of(account));
-}
-
-void set_way(World& world, const std::string& from, const std::string& to, WaySetting setting) {
-  REQUIRE(world.database().replication().set_way(account, {from, to}, setting));
-}
 
 std::size_t stored_keys(World& world, char kind) {
   Storage::Iterator iterator(world.database().parts().storage(), std::string(1, kind),
@@ -81,8 +35,6 @@ std::size_t stored_keys(World& world, char kind) {
 std::vector<ChangeRecord> records_of(World& world, const std::string& region) {
   return world.records(in(world, region)->description()->stream->id);
 }
-
-Item cart(std::string id, std::string value) { return {{"id", std::move(id)}, {"v", std::move(value)}}; }
 
 std::vector<Item> sorted(std::vector<Item> items) {
   std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
@@ -613,72 +565,6 @@ TEST_CASE("with strong consistency a write is everywhere at once, in one batch",
   CHECK(carts->description()->replicas.empty());
   CHECK_FALSE(carts->description()->strong);
   CHECK(world.inconsistency(carts).empty());
-}
-
-// The first bug of replicas that the simulation found: what was on its way took away what was written after
-// it.
-TEST_CASE("wherever a replica goes while its writes arrive, the last write stays", "[replication]") {
-  // Begins at the n-th place that the test's thread comes to, and goes on until it has to wait for it.
-  class Removal final : public Interleaving {
-   public:
-    Removal(World& world, int place) : world_(world), left_(place) { use(this); }
-    ~Removal() {
-      if (thread_.joinable()) thread_.join();
-      use(nullptr);
-    }
-    void reached(std::string_view) override {
-      if (std::this_thread::get_id() != first_ || --left_ != 0) return;
-      begun = true;
-      thread_ = std::thread([this] {
-        static_cast<void>(
-            world_.database().update_together(in(world_, "us-east-1"), [](std::vector<Table>& tables) {
-              return std::erase_if(tables, [](const Table& table) { return table.region == "eu-west-1"; }) ==
-                     1;
-            }));
-        stop();
-      });
-      stopped_.wait(false);
-    }
-    bool blocked() override {
-      if (std::this_thread::get_id() != first_) stop();
-      std::this_thread::yield();
-      return true;
-    }
-    bool begun = false;
-
-   private:
-    void stop() {
-      stopped_ = true;
-      stopped_.notify_all();
-    }
-
-    World& world_;
-    int left_;
-    const std::thread::id first_ = std::this_thread::get_id();
-    std::thread thread_;
-    std::atomic<bool> stopped_{false};
-  };
-  bool any_more = true;
-  int places = 0;
-  for (int place = 1; any_more; ++place) {
-    World world;
-    auto carts = world.create(simple_table("carts"));
-    replicate(world, carts, {"eu-west-1"});
-    set_way(world, "eu-west-1", "us-east-1", {.paused = true});
-    world.put(in(world, "eu-west-1"), cart("a", "first"));
-    world.put(carts, cart("a", "second"));
-    set_way(world, "eu-west-1", "us-east-1", {});
-    {
-      Removal removal(world, place);
-      settle(world);
-      any_more = removal.begun;
-    }
-    if (any_more) ++places;
-    INFO("the replica goes at place " << place);
-    CHECK(world.get(carts, {{"id", "a"}}) == cart("a", "second"));
-    CHECK(world.inconsistency(carts).empty());
-  }
-  CHECK(places > 5);
 }
 
 TEST_CASE("writers, changes of the table, restores and replication beside each other lose nothing",
