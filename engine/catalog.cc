@@ -112,6 +112,7 @@ void LiveTable::describe(std::shared_ptr<const Table> description) {
   const Lock lock(mutex_);
   description_ = std::move(description);
   expires_.store(may_expire(*description_), std::memory_order_release);
+  described_.fetch_add(1, std::memory_order_acq_rel);
 }
 
 std::shared_ptr<const Table> LiveTable::description() const {

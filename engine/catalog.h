@@ -60,6 +60,8 @@ class LiveTable {
   [[nodiscard]] Account& account() const { return account_; }
   [[nodiscard]] ExpiryStats& expiry_stats() const { return expiry_stats_; }
   [[nodiscard]] std::shared_ptr<const Table> description() const;
+  // Another number with each description: who reads items by one looks that it is the same behind it.
+  [[nodiscard]] std::uint64_t described() const { return described_.load(std::memory_order_acquire); }
   [[nodiscard]] bool dropped() const { return dropped_.load(); }
   // Whether an item of it may go by itself: it has TTL, and a mode that is not manual.
   [[nodiscard]] bool expires() const { return expires_.load(std::memory_order_acquire); }
@@ -100,6 +102,7 @@ class LiveTable {
   mutable Mutex mutex_;  // for a few instructions; the two below change while the gate is held alone
   std::shared_ptr<const Table> description_ GUARDED_BY(mutex_);
   std::atomic<bool> expires_;  // follows from the description
+  std::atomic<std::uint64_t> described_{0};
   mutable std::map<IndexId, Counter> counters_ GUARDED_BY(mutex_);
 };
 

@@ -81,7 +81,7 @@ struct Cursor::State {
   TableId table;
   IndexId index;
   bool forward;
-  Departed departed;
+  std::optional<Departed> departed;
   bool started = false;
   bool paused = false;
   StoredItem item;
@@ -93,7 +93,7 @@ struct Cursor::State {
   bool at_earlier = false;
 
   State(const Database& database, const LiveTable& live)
-      : storage(database.parts().storage()), table(live.id()), departed(database, live) {}
+      : storage(database.parts().storage()), table(live.id()) {}
 
   bool step();  // to the next entry, or the first
   void step_stored();
@@ -110,11 +110,15 @@ Cursor::Cursor(const Database& database, const LiveTable& table, KeyRange range,
   const Commit horizon = sight ? recent.horizon(table, *sight) : RecentWrites::sees_all;
   state.index = range.index;
   state.forward = range.forward;
-  if (range.index != 0) state.snapshot.emplace(state.storage);
   const std::string prefix = item_key(state.table, range.index, {});
   const std::string upper = range.upper.empty() ? prefix_end(prefix) : prefix + range.upper;
-  state.iterator.emplace(state.storage, prefix + range.lower, upper,
-                         state.snapshot ? &*state.snapshot : nullptr);
+  do {
+    state.iterator.reset();
+    state.departed.emplace(database, table);
+    if (range.index != 0) state.snapshot.emplace(state.storage);
+    state.iterator.emplace(state.storage, prefix + range.lower, upper,
+                           state.snapshot ? &*state.snapshot : nullptr);
+  } while (!state.departed->is_current());
   if (!sight || !recent.any()) return;
   interleave("cursor made");
   state.unseen = recent.unseen(table, *sight, horizon);
@@ -161,11 +165,11 @@ bool Cursor::State::step() {
 bool Cursor::State::read() {
   if (at_earlier) {
     item.assign(earlier[next_earlier].bytes);
-    return !departed.has(earlier[next_earlier].item_key, item.bytes());
+    return !departed->has(earlier[next_earlier].item_key, item.bytes());
   }
   if (index == 0) {
     item.assign(iterator->value());
-    return !departed.has(stored_position(), item.bytes());
+    return !departed->has(stored_position(), item.bytes());
   }
   item_key.clear();
   append_item_key(item_key, table, 0, iterator->value());
@@ -173,7 +177,7 @@ bool Cursor::State::read() {
   assert(found);  // an entry is written and erased with its item
   if (!found) throw StorageFault("an index entry points to no item");
   item.assign(bytes);
-  return !departed.has(iterator->value(), bytes);
+  return !departed->has(iterator->value(), bytes);
 }
 
 bool Cursor::next() {

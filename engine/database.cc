@@ -327,9 +327,14 @@ std::optional<StoredItem> Database::get(const LiveTable& table, std::string_view
   stored_key.clear();
   append_item_key(stored_key, table.id(), 0, key);
   std::string bytes;
-  if (!parts_->storage().get(stored_key, bytes)) return std::nullopt;
-  if (table.expires() && Departed(*this, table).has(key, bytes)) return std::nullopt;
-  return StoredItem(std::move(bytes));
+  bool departed = false;
+  std::uint64_t described = 0;
+  do {
+    described = table.described();
+    if (!parts_->storage().get(stored_key, bytes)) return std::nullopt;
+    departed = table.expires() && Departed(*this, table).has(key, bytes);
+  } while (table.described() != described);
+  return departed ? std::nullopt : std::optional(StoredItem(std::move(bytes)));
 }
 
 std::optional<StoredItem> Database::get(const LiveTable& table, std::string_view key,
@@ -347,15 +352,28 @@ std::optional<StoredItem> Database::get(const LiveTable& table, std::string_view
 }
 
 std::vector<std::optional<StoredItem>> Database::get_together(std::span<const ItemName> names) const {
-  const Storage::Snapshot snapshot(parts_->storage());
   std::vector<std::optional<StoredItem>> items;
   items.reserve(names.size());
-  for (const ItemName& name : names) {
-    std::string bytes;
-    const bool found = parts_->storage().get(item_key(name.table->id(), 0, name.key), bytes, &snapshot) &&
-                       !Departed(*this, *name.table).has(name.key, bytes);
-    items.push_back(found ? std::optional<StoredItem>(StoredItem(std::move(bytes))) : std::nullopt);
-  }
+  if (names.empty()) return items;
+  // All as of one state, one description of each table, and one instant.
+  const auto described = [&] {
+    std::uint64_t sum = 0;  // each of them only rises
+    for (const ItemName& name : names) sum += name.table->described();
+    return sum;
+  };
+  std::uint64_t before = 0;
+  do {
+    items.clear();
+    before = described();
+    const Storage::Snapshot snapshot(parts_->storage());
+    const Instant now = names.front().table->account().clock().now();
+    for (const ItemName& name : names) {
+      std::string bytes;
+      const bool found = parts_->storage().get(item_key(name.table->id(), 0, name.key), bytes, &snapshot) &&
+                         !Departed(*this, *name.table, now).has(name.key, bytes);
+      items.push_back(found ? std::optional<StoredItem>(StoredItem(std::move(bytes))) : std::nullopt);
+    }
+  } while (described() != before);
   if (parts_->recent_writes.any()) {
     const LiveTable* last = nullptr;
     for (const ItemName& name : names)

@@ -12,11 +12,18 @@ bool has_fired(const Table& table, std::string_view stored, Instant now) {
 }
 
 Departed::Departed(const Database& database, const LiveTable& table)
-    : live_(table), failpoints_(database.parts().failpoints) {
+    : live_(table), described_(table.described()), failpoints_(database.parts().failpoints) {
   if (!table.expires()) return;
   table_ = table.description();
   now_ = table.account().clock().now();
 }
+
+Departed::Departed(const Database& database, const LiveTable& table, Instant now)
+    : live_(table), described_(table.described()), failpoints_(database.parts().failpoints), now_(now) {
+  if (table.expires()) table_ = table.description();
+}
+
+bool Departed::is_current() const { return live_.described() == described_; }
 
 bool Departed::looks(std::string_view item_key, std::string_view stored) const {
   return has_fired(*table_, stored, now_) && !(failpoints_.any() && failpoints_.keeps(live_, item_key));

@@ -1,66 +1,14 @@
 // Replication beside changes of its tables: whatever comes at whichever place of it, the last write stays.
-#include <atomic>
 #include <catch2/catch.hpp>
-#include <functional>
-#include <thread>
-#include <utility>
+#include <vector>
 
-#include "engine/interleaving.h"
+#include "tests/support/beside.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/global_tables.h"
 
 namespace mayfly::testing {
 
 using namespace engine;
-
-namespace {
-
-// Begins at the n-th place that the test's thread comes to, in a thread of its own, and goes on until it is
-// done or has to wait for the test's.
-class Beside final : public Interleaving {
- public:
-  Beside(int place, std::function<void()> work) : left_(place), work_(std::move(work)) { use(this); }
-  ~Beside() {
-    if (thread_.joinable()) thread_.join();
-    use(nullptr);
-  }
-  void reached(std::string_view) override {
-    if (std::this_thread::get_id() != first_ || --left_ != 0) return;
-    begun = true;
-    thread_ = std::thread([this] {
-      work_();
-      stop();
-    });
-    stopped_.wait(false);
-  }
-  bool blocked() override {
-    if (std::this_thread::get_id() != first_) stop();
-    std::this_thread::yield();
-    return true;
-  }
-  bool begun = false;
-
- private:
-  void stop() {
-    stopped_ = true;
-    stopped_.notify_all();
-  }
-
-  int left_;
-  const std::function<void()> work_;
-  const std::thread::id first_ = std::this_thread::get_id();
-  std::thread thread_;
-  std::atomic<bool> stopped_{false};
-};
-
-// Calls `story` with 1, 2, ... until it says that the place was beyond the last; returns how many there were.
-int at_each_place(const std::function<bool(int place)>& story) {
-  int place = 1;
-  while (story(place)) ++place;
-  return place - 1;
-}
-
-}  // namespace
 
 // The first bug of replicas that the simulation found: what was on its way took away what was written after
 // it.
