@@ -132,7 +132,10 @@ void Committer::commit_group(std::span<StagedWrite* const> group) {
 
   if (!feed_.listened()) return;
   for (const StagedWrite* write : group)
-    if (write->source != nullptr) feed_.tell(*write->source, write->at);
+    if (write->source != nullptr) {
+      feed_.tell(*write->source, write->at);
+      interleave("write told");
+    }
   interleave("commit told");
 }
 

@@ -38,9 +38,9 @@ bool is_same_table(const ModelTable& one, const ModelTable& other) {
 }
 
 bool same_settings(const ModelTable& one, const ModelTable& other) {
-  return is_same_table(one, other) && same_recovery(one, other) && one.by_user == other.by_user && one.by_n == other.by_n &&
-         (one.streamed == other.streamed || one.copying != other.copying) && one.replica == other.replica &&
-         one.expires == other.expires && one.mode == other.mode;
+  return is_same_table(one, other) && same_recovery(one, other) && one.by_user == other.by_user &&
+         one.by_n == other.by_n && (one.streamed == other.streamed || one.copying != other.copying) &&
+         one.replica == other.replica && one.expires == other.expires && one.mode == other.mode;
 }
 
 bool same_items(const ModelTable& one, const ModelTable& other) {
@@ -94,7 +94,7 @@ std::optional<engine::Instant> fires(const ModelTable& table, const Json& item) 
   const auto due = due_of(item);
   if (!due || !table.expires) return std::nullopt;
   engine::Table described;
-  described.name = table.name;
+  described.name = table.name.substr(0, table.name.find('@'));  // by which passes are drawn, in all regions
   described.expiry = table.mode;
   const engine::Instant at = engine::fires_at(described, *due);
   return at == engine::never ? std::nullopt : std::optional(at);
@@ -175,6 +175,7 @@ std::vector<engine::Instant> Model::instants_of(const ModelState& state, const R
 bool Model::ever(const Request& request, engine::Instant now,
                  const std::function<bool(const ModelState&, engine::Instant)>& right) const {
   for (std::size_t i = request.begin - forgotten_; i < states_.size(); ++i) {
+    if (states_[i].within_batch) continue;
     const std::vector<engine::Instant> instants = instants_of(states_[i], request, now);
     if (std::any_of(instants.begin(), instants.end(),
                     [&](engine::Instant at) { return right(states_[i], at); }))
@@ -232,6 +233,7 @@ bool Model::ever_of_late(const Request& request, engine::Instant now, const std:
   for (const engine::Lag& lag : request.lags) oldest = std::min(oldest, oldest_by(lag, request, name, first));
   for (std::size_t i = oldest; i < forgotten_ + states_.size(); ++i) {
     ModelState state = states_[i - forgotten_];
+    if (state.within_batch && (!request.may_lag || request.lags.empty())) continue;
     if (i < request.begin) {  // its items, by what the table is like now
       ModelTable& table = state.edit(name);
       table.expires = present->expires;
@@ -298,9 +300,12 @@ void Model::reached(std::string_view place, int thread) {
   if (place == "commit written") {
     writer_ = thread;
     commit_.clear();
+    commit_ends_.clear();
+  } else if (place == "write told") {
+    commit_ends_.push_back(commit_.size());
   } else if (place == "commit told") {
     writer_.reset();
-    if (!commit_.empty()) apply(std::exchange(commit_, {}), thread);
+    if (!commit_.empty()) apply(std::exchange(commit_, {}), commit_ends_, thread);
   } else if (place == "snapshot taken") {
     snapshots_[thread] = state();
   } else if (place == "point taken") {
@@ -429,7 +434,7 @@ bool Model::is_awaited(ModelState& state, const Told& change) {
 }
 
 // A commit is of one request, or, where several share a write to the disk, of some.
-void Model::apply(const std::vector<Told>& commit, int writer) {
+void Model::apply(const std::vector<Told>& commit, const std::vector<std::size_t>& ends, int writer) {
   ModelState next = state();
   // Two may want the same: then it was the one that commits, unless it commits for others, too. Of these one
   // may want it with others of its changes or not at all, so each order is tried.
@@ -486,6 +491,11 @@ void Model::apply(const std::vector<Told>& commit, int writer) {
     } else {
       table.items[change.key] = item;
     }
+    const auto told = static_cast<std::size_t>(&change - commit.data()) + 1;
+    if (told == commit.size() || std::find(ends.begin(), ends.end(), told) == ends.end()) continue;
+    next.within_batch = true;
+    became(next);
+    next.within_batch = false;
   }
   became(std::move(next));
 }
@@ -614,9 +624,10 @@ bool Model::records_follow(const ModelTable& before, const ModelTable& found, en
 // the two was first is not known.
 bool Model::was_near(std::size_t state, const std::string& name,
                      const std::function<bool(const ModelTable*)>& right) const {
-  constexpr std::size_t reach = 3;
-  const std::size_t first = state < reach ? 0 : state - reach;
-  const std::size_t end = std::min(states_.size(), state + reach + 1);
+  constexpr int reach = 3;
+  std::size_t first = state, end = state + 1;
+  for (int away = 0; away < reach && first > 0; --first) away += states_[first - 1].within_batch ? 0 : 1;
+  for (int away = 0; away < reach && end < states_.size(); ++end) away += states_[end].within_batch ? 0 : 1;
   return std::any_of(states_.begin() + static_cast<std::ptrdiff_t>(first),
                      states_.begin() + static_cast<std::ptrdiff_t>(end),
                      [&](const ModelState& near) { return right(near.find(name)); });
@@ -745,8 +756,8 @@ std::string Model::differences_of(const ModelState& before, const ModelState& fo
     if (!is_same_table(*was, *table)) text += "\n    which is another table";
     for (const auto& [whose, all] : {std::pair("stored", table->stored_arriving), {"known", was->arriving}})
       for (const ModelDeparture& each : all)
-        text += std::string("\n    on its way, ") + whose + ": " + each.key + " " + std::to_string(each.number) +
-                " " + copy_of(each.item.get()).dump();
+        text += std::string("\n    on its way, ") + whose + ": " + each.key + " " +
+                std::to_string(each.number) + " " + copy_of(each.item.get()).dump();
   }
   for (const auto& [name, table] : before.tables)
     if (found.find(name) == nullptr) text += "\n  " + name + " is gone";
@@ -768,8 +779,9 @@ void Model::recovered(ModelState found, engine::Instant now, MayLose may_lose) {
   const std::size_t last = states_.size() - 1;
   std::optional<std::size_t> as_it_is;
   for (std::size_t state = states_.size(); state-- > (may_lose.commits ? 0 : last) && !as_it_is;)
-    if (is_just(states_[state], found, now)) as_it_is = state;
+    if (!states_[state].within_batch && is_just(states_[state], found, now)) as_it_is = state;
   for (std::size_t state = as_it_is.value_or(last) + 1; state-- > 0;) {
+    if (states_[state].within_batch) continue;
     if (const std::optional<ModelState> before = as_it_is ? states_[state] : followed(state, found, now)) {
       trace_.push_back("opened again as after commit " + std::to_string(state) + " of " +
                        std::to_string(states_.size() - 1) + differences_of(*before, found));

@@ -91,8 +91,8 @@ struct ModelTable {
   // Perhaps not all of the other one's items are here yet: until they are nobody reads or writes it, and what
   // comes is no record of its stream.
   bool copying = false;
-  std::map<std::string, ModelWrite> writes;  // by key; none: from before there was a replica
-  std::vector<ModelDeparture> arriving;      // each item's in order, those that change nothing among them
+  std::map<std::string, ModelWrite> writes;     // by key; none: from before there was a replica
+  std::vector<ModelDeparture> arriving;         // each item's in order, those that change nothing among them
   std::vector<ModelDeparture> stored_arriving;  // of what was found in storage: what it says of that
 
   // A crash or a restore came between, and what it is made of may be gone: then it is removed.
@@ -116,6 +116,8 @@ struct ModelBackup {
 struct ModelState {
   std::map<std::string, std::shared_ptr<const ModelTable>> tables;
   std::map<std::string, std::shared_ptr<ModelBackup>> backups;
+  // Between two writes that one batch brought to the disk: only a read that lags behind sees it.
+  bool within_batch = false;
 
   [[nodiscard]] const ModelTable* find(const std::string& table) const;
   ModelTable& edit(const std::string& table);  // a copy of its own
@@ -168,6 +170,7 @@ struct Request {
   bool differs = false;    // and is not what was there
   std::size_t begin = 0;   // the first state that it may have seen
   engine::Instant begin_now = 0;
+  bool may_lag = false;
   std::vector<engine::Lag> lags;  // of which one was in force while it was under way
 };
 
@@ -257,7 +260,8 @@ class Model {
     Json old_image, new_image;
   };
 
-  void apply(const std::vector<Told>& commit, int writer);
+  // `ends`: behind each write of the batch.
+  void apply(const std::vector<Told>& commit, const std::vector<std::size_t>& ends, int writer);
   // What of the commit these requests do not want, each asked in its turn, and in `taken` what they do want.
   std::vector<Told> taken_in(const std::vector<Request*>& order, const std::vector<Told>& commit,
                              std::vector<ItemIntent*>& taken) const;
@@ -311,6 +315,7 @@ class Model {
   std::map<int, std::optional<ModelState>> snapshots_;  // taken by the thread's request
   std::optional<int> writer_;
   std::vector<Told> commit_;
+  std::vector<std::size_t> commit_ends_;      // of its writes
   std::map<std::string, History> histories_;  // by table
   std::uint64_t last_number_ = 0;
   struct LagAsked {

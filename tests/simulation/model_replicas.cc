@@ -185,8 +185,8 @@ bool Model::departures_follow(const ModelState& before, const ModelState& found)
     for (std::size_t i = 0; i < left.size() && same_item(stored(was, key), stored(table, key)); ++i)
       if (wins(table, all_left[i]) && !wins(was, sent[sent.size() - left.size() + i])) return false;
     sent.resize(sent.size() - left.size());  // these have arrived
-    const auto last = std::find_if(sent.rbegin(), sent.rend(),
-                                   [&](const ModelDeparture& each) { return wins(was, each); });
+    const auto last =
+        std::find_if(sent.rbegin(), sent.rend(), [&](const ModelDeparture& each) { return wins(was, each); });
     return last == sent.rend() || same_item(last->item.get(), stored(table, key));
   };
   return std::all_of(found.tables.begin(), found.tables.end(), [&](const auto& each) {

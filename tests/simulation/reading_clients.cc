@@ -15,7 +15,8 @@ void Clients::get_of(const std::string& table) {
   const bool consistent = !options_.stale_reads || pick(3) == 0;
   const Json body{{"TableName", table}, {"Key", key}, {"ConsistentRead", consistent}};
   const std::size_t oldest = model_.oldest_seen(table);
-  const Answer answer = run({.text = "GetItem " + body.dump()}, [&] { return ask("GetItem", body); });
+  const Answer answer =
+      run({.text = "GetItem " + body.dump(), .may_lag = !consistent}, [&] { return ask("GetItem", body); });
   const engine::Instant end = now();
   const std::size_t first = consistent ? std::max(oldest, mine().begin) : oldest;
   const bool right =
@@ -59,7 +60,8 @@ void Clients::search_of(const std::string& table, Search how) {
   }
   const std::string copy = how == Search::by_user ? table + "/by_user" : table;
   const std::size_t oldest = model_.oldest_seen(copy);
-  const Answer answer = run({.text = operation + " " + body.dump()}, [&] { return ask(operation, body); });
+  const Answer answer = run({.text = operation + " " + body.dump(), .may_lag = !consistent},
+                            [&] { return ask(operation, body); });
   const engine::Instant end = now();
   const std::size_t first = consistent ? std::max(oldest, mine().begin) : oldest;
   std::multiset<std::string> found;

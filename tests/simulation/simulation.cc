@@ -307,7 +307,8 @@ class Simulation {
     const engine::Interleaving::Alone alone;
     const bool away = table.find('@') != std::string::npos;
     const auto live = emulator_->database().find_table(
-        {std::string(account), std::string(away ? away_region : home_region)}, table.substr(0, table.find('@')));
+        {std::string(account), std::string(away ? away_region : home_region)},
+        table.substr(0, table.find('@')));
     return live ? live->id() : 0;
   }
 
