@@ -3,18 +3,10 @@
 #include <set>
 
 #include "tests/simulation/model.h"
+#include "tests/simulation/model_items.h"
 
 namespace mayfly::testing {
 namespace {
-
-bool same_item(const Json* one, const Json* other) {
-  return one == nullptr || other == nullptr ? one == other : *one == *other;
-}
-
-const Json* stored(const ModelTable& table, const std::string& key) {
-  const auto found = table.items.find(key);
-  return found == table.items.end() ? nullptr : found->second.get();
-}
 
 std::uint64_t number_of(const ModelTable& table, const std::string& key) {
   const auto write = table.writes.find(key);
