@@ -285,6 +285,7 @@ void Model::reached(std::string_view place, int thread) {
     }
     request->second.differs = !same(next, state()) || !same_backups(next, state());
     became(std::move(next));
+    begun_[forgotten_ + states_.size() - 1] = request->second.begin;
     if (place == "account replaced") seen_by_all_ = forgotten_ + states_.size() - 1;
   }
 }

@@ -329,6 +329,8 @@ class Model {
   std::uint64_t last_write_ = 0;
   std::map<std::string, std::size_t> seen_;  // by copy: of reads that were answered
   std::size_t seen_by_all_ = 0;
+  std::map<std::size_t, std::size_t>
+      begun_;  // of the change that led to a state: the one its request began in
   std::map<std::uint64_t, std::size_t> versions_before_;  // this life, by table's number
   std::map<std::string, std::shared_ptr<ModelBackup>> doubtful_backups_;
 };

@@ -23,6 +23,7 @@ void Model::begin_life() {
   lags_.clear();
   seen_.clear();
   seen_by_all_ = 0;
+  begun_.clear();
   versions_before_.clear();
   for (const auto& [name, table] : state().tables) versions_before_[table->number] = table->versions.size();
 }
@@ -130,14 +131,19 @@ bool Model::records_follow(const ModelTable& before, const ModelTable& found, en
   });
 }
 
-// We hear of a table's change a little after it was written, and of a commit to another table, too: which of
-// the two was first is not known.
+// We hear of a table's change a while after it was written: others have committed meanwhile. And of one and a
+// commit to another table that were written at the same time either may be told first.
 bool Model::was_near(std::size_t state, const std::string& name,
                      const std::function<bool(const ModelTable*)>& right) const {
   constexpr int reach = 3;
   std::size_t first = state, end = state + 1;
   for (int away = 0; away < reach && first > 0; --first) away += states_[first - 1].within_batch ? 0 : 1;
   for (int away = 0; away < reach && end < states_.size(); ++end) away += states_[end].within_batch ? 0 : 1;
+  const auto may_be_written = [&](const auto& change) {
+    const auto& [told, begun] = change;
+    return begun <= state && state < told && right(states_[told].find(name));
+  };
+  if (std::any_of(begun_.begin(), begun_.end(), may_be_written)) return true;
   return std::any_of(states_.begin() + static_cast<std::ptrdiff_t>(first),
                      states_.begin() + static_cast<std::ptrdiff_t>(end),
                      [&](const ModelState& near) { return right(near.find(name)); });
