@@ -16,8 +16,6 @@ namespace {
 constexpr std::size_t size_bytes = sizeof(std::uint32_t);
 constexpr std::size_t varint_bytes_max = 5;  // of 32 bits
 constexpr std::size_t significand_bytes_max = 16;
-constexpr std::uint8_t true_bit = 0x10;
-constexpr std::uint8_t negative_bit = 0x80;
 
 constexpr Number::Wide power_of_ten(int power) {
   Number::Wide value = 1;

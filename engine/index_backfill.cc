@@ -15,8 +15,8 @@
 namespace mayfly::engine {
 
 namespace {
-constexpr std::size_t batch_items_max = 64;     // locked together
-constexpr std::size_t background_items = 1024;  // between two looks whether to stop
+constexpr std::size_t filled_together_max = 64;  // locked together
+constexpr std::size_t background_items = 1024;   // between two looks whether to stop
 }  // namespace
 
 bool BackfillWalk::needed(const Table& description) {
@@ -63,7 +63,7 @@ bool BackfillWalk::step(std::size_t items) {
   const std::string end = prefix_end(item_key(table_->id(), 0, {}));
   while (items > 0) {
     std::vector<std::string> keys;
-    const std::size_t wanted = std::min(items, batch_items_max);
+    const std::size_t wanted = std::min(items, filled_together_max);
     Storage::Iterator iterator(database_.parts().storage(), item_key(table_->id(), 0, next_key_), end);
     for (iterator.seek_to_first(); iterator.valid() && keys.size() < wanted; iterator.next())
       keys.emplace_back(iterator.key().substr(item_prefix_bytes));

@@ -7,9 +7,6 @@
 namespace mayfly::engine {
 namespace {
 
-constexpr std::uint8_t true_bit = 0x10;
-constexpr std::uint8_t negative_bit = 0x80;
-
 void store_u32(char* at, std::size_t value) {
   for (int i = 0; i < 4; ++i) at[i] = static_cast<char>(value >> (8 * i));
 }

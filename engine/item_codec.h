@@ -30,6 +30,8 @@
 
 namespace mayfly::engine {
 
+inline constexpr std::uint8_t true_bit = 0x10, negative_bit = 0x80;  // of tags; of a number's head
+
 void encode_item(const Item& item, std::string& out);     // appends
 Item decode_item(std::string_view stored);                // Requires: encode_item's bytes
 std::uint32_t stored_item_size(std::string_view stored);  // item_size without decoding

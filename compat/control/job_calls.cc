@@ -22,7 +22,7 @@
 namespace mayfly::compat::control {
 namespace {
 
-constexpr double timeout_seconds_default = 30, timeout_seconds_max = 600;
+constexpr double wait_seconds_default = 30, wait_seconds_max = 600;
 
 json::Tree show(const jobs::Job& job) {
   json::Tree counts = json::Tree::object();
@@ -92,10 +92,10 @@ Result<json::Tree> show_job_log(Call& call) {
 }
 
 Result<json::Tree> await_jobs(Call& call) {
-  TRY(const auto timeout, call.body.number("timeout_seconds", 0, timeout_seconds_max));
+  TRY(const auto timeout, call.body.number("timeout_seconds", 0, wait_seconds_max));
   CHECK_OK(call.body.nothing_else());
   const auto time_max =
-      std::chrono::milliseconds(std::llround(timeout.value_or(timeout_seconds_default) * 1000));
+      std::chrono::milliseconds(std::llround(timeout.value_or(wait_seconds_default) * 1000));
   const auto deadline = engine::host_time() + time_max;
   const bool settled = call.emulator.jobs().settle(call.scope.account, deadline, call.stop) &&
                        call.emulator.restores().settle(call.scope.account, deadline, call.stop);

@@ -17,7 +17,7 @@ namespace {
 using engine::AttributeValue;
 using engine::Type;
 
-struct Node {
+struct UpdateNode {
   UpdateValue value;
   std::optional<Type> type;        // of a constant
   std::string_view function_name;  // of a function
@@ -70,12 +70,12 @@ class UpdateParser : TokenReader {
   Parsed<void> delete_action();
   Parsed<AttributeValue> action_operand(std::string_view action, bool takes_numbers);
 
-  Parsed<Node> sum();
-  Parsed<Node> operand();
-  Parsed<Node> function();
-  Parsed<void> close_parentheses(Node& node);
-  void check_function(Node& node, std::vector<Node>& operands);
-  void check_operand_type(std::string_view function, const Node& node, Type wanted);
+  Parsed<UpdateNode> sum();
+  Parsed<UpdateNode> operand();
+  Parsed<UpdateNode> function();
+  Parsed<void> close_parentheses(UpdateNode& node);
+  void check_function(UpdateNode& node, std::vector<UpdateNode>& operands);
+  void check_operand_type(std::string_view function, const UpdateNode& node, Type wanted);
   void check_section(bool& seen, std::string_view name);
 
   Update update_;
@@ -120,7 +120,7 @@ Parsed<void> UpdateParser::set_action() {
   TRY(Path target, path());
   if (peek().kind != Token::Kind::comparator || peek().text != "=") return syntax_error_here();
   next();
-  TRY(Node value, sum());
+  TRY(UpdateNode value, sum());
   paths_.add(target);
   update_.sets.push_back({std::move(target), std::move(value.value)});
   return {};
@@ -161,46 +161,46 @@ Parsed<AttributeValue> UpdateParser::action_operand(std::string_view action, boo
   return *found;
 }
 
-Parsed<Node> UpdateParser::sum() {
-  Node left;
+Parsed<UpdateNode> UpdateParser::sum() {
+  UpdateNode left;
   if (accept('(')) {
     if (++depth_ > expression_depth_max) {
       if (!parentheses_match()) return Unexpected{ParseError{syntax_error(tokens_, tokens_.size() - 1)}};
       return Unexpected{ParseError{"The expression has redundant parentheses;"}};
     }
-    TRY(Node inner, sum());
+    TRY(UpdateNode inner, sum());
     CHECK_OK(close_parentheses(inner));
     if (inner.is_sum) return inner;
     left = std::move(inner);
   } else {
-    TRY(Node first, operand());
+    TRY(UpdateNode first, operand());
     left = std::move(first);
   }
   if (!peek().is('+') && !peek().is('-')) return left;
   const std::string_view sign = next().text;
   count_operator();
-  TRY(Node right, operand());
+  TRY(UpdateNode right, operand());
   check_operand_type(sign, left, Type::number);
   check_operand_type(sign, right, Type::number);
-  Node node;
+  UpdateNode node;
   node.is_sum = true;
   node.value.node = UpdateValue::Arithmetic{sign == "-", std::make_unique<UpdateValue>(std::move(left.value)),
                                             std::make_unique<UpdateValue>(std::move(right.value))};
   return node;
 }
 
-Parsed<Node> UpdateParser::operand() {
+Parsed<UpdateNode> UpdateParser::operand() {
   if (accept('(')) {
     if (++depth_ > expression_depth_max) {
       if (!parentheses_match()) return Unexpected{ParseError{syntax_error(tokens_, tokens_.size() - 1)}};
       return Unexpected{ParseError{"The expression has redundant parentheses;"}};
     }
-    TRY(Node inner, operand());
+    TRY(UpdateNode inner, operand());
     CHECK_OK(close_parentheses(inner));
     return inner;
   }
   if (at_function()) return function();
-  Node node;
+  UpdateNode node;
   if (peek().kind == Token::Kind::value) {
     const AttributeValue* found = value();
     if (found != nullptr) node.type = found->type();
@@ -213,7 +213,7 @@ Parsed<Node> UpdateParser::operand() {
   return node;
 }
 
-Parsed<void> UpdateParser::close_parentheses(Node& node) {
+Parsed<void> UpdateParser::close_parentheses(UpdateNode& node) {
   CHECK_OK(expect(')'));
   --depth_;
   if (node.parenthesized) note(redundant_parentheses_, "The expression has redundant parentheses;");
@@ -221,17 +221,17 @@ Parsed<void> UpdateParser::close_parentheses(Node& node) {
   return {};
 }
 
-Parsed<Node> UpdateParser::function() {
-  Node node;
+Parsed<UpdateNode> UpdateParser::function() {
+  UpdateNode node;
   node.function_name = next().text;
   next();  // the '('
   count_operator();
   if (++depth_ > expression_depth_max) {
     return Unexpected{ParseError{"Invalid function name; function: " + std::string(node.function_name)}};
   }
-  std::vector<Node> operands;
+  std::vector<UpdateNode> operands;
   do {
-    TRY(Node inner, operand());
+    TRY(UpdateNode inner, operand());
     operands.push_back(std::move(inner));
   } while (accept(','));
   CHECK_OK(expect(')'));
@@ -240,13 +240,13 @@ Parsed<Node> UpdateParser::function() {
   return node;
 }
 
-void UpdateParser::check_function(Node& node, std::vector<Node>& operands) {
+void UpdateParser::check_function(UpdateNode& node, std::vector<UpdateNode>& operands) {
   const std::string name(node.function_name);
   const bool list_append = name == "list_append";
   if (!list_append && name != "if_not_exists") {
     return note(unknown_function_, "Invalid function name; function: " + name);
   }
-  for (const Node& operand : operands) {
+  for (const UpdateNode& operand : operands) {
     if (operand.function_name == "list_append") {
       note(misused_function_,
            "The function is not allowed to be used this way in an expression; function: list_append");
@@ -273,7 +273,7 @@ void UpdateParser::check_function(Node& node, std::vector<Node>& operands) {
       std::move(std::get<UpdateValue::Reference>(operands[0].value.node).path), std::move(second)};
 }
 
-void UpdateParser::check_operand_type(std::string_view function, const Node& node, Type wanted) {
+void UpdateParser::check_operand_type(std::string_view function, const UpdateNode& node, Type wanted) {
   if (!node.type || node.type == wanted) return;
   note(function_operand_,
        "Incorrect operand type for operator or function; operator or function: " + std::string(function) +

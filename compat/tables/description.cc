@@ -9,6 +9,7 @@
 #include "compat/tables/throughput.h"
 #include "compat/tables/vector_indexes.h"
 #include "compat/wire/json_members.h"
+#include "engine/history.h"
 
 namespace mayfly::compat {
 namespace {
@@ -18,8 +19,6 @@ using engine::Table;
 using json::member;
 using json::seconds;
 using json::Writer;
-
-constexpr engine::Instant day_ms = 24 * 60 * 60 * 1000;
 
 std::string_view status_name(TableStatus status) {
   switch (status) {
@@ -52,7 +51,7 @@ void write_throughput(Writer& out, const Throughput& throughput, engine::Instant
   out.begin_object();
   if (throughput.last_increase != 0) seconds(out, "LastIncreaseDateTime", throughput.last_increase);
   if (throughput.last_decrease != 0) seconds(out, "LastDecreaseDateTime", throughput.last_decrease);
-  const bool today = throughput.last_decrease / day_ms == now / day_ms;  // UTC's calendar day
+  const bool today = throughput.last_decrease / engine::day_ms == now / engine::day_ms;  // UTC's calendar day
   member(out, "NumberOfDecreasesToday", today ? throughput.decreases_today : 0);
   member(out, "ReadCapacityUnits", throughput.read_units);
   member(out, "WriteCapacityUnits", throughput.write_units);

@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "compat/wire/shape.h"
+#include "engine/history.h"
 
 namespace mayfly::compat {
 namespace {
@@ -12,7 +13,6 @@ namespace {
 using json::Value;
 
 constexpr engine::Instant hour_ms = 60 * 60 * 1000;
-constexpr engine::Instant day_ms = 24 * hour_ms;
 constexpr std::int64_t free_decreases_a_day = 4;
 
 std::string for_target(std::string_view index) {
@@ -33,7 +33,7 @@ std::string spoken_time(engine::Instant instant) {
 }
 
 std::int64_t decreases_today(const Throughput& throughput, engine::Instant now) {
-  return throughput.last_decrease / day_ms == now / day_ms ? throughput.decreases_today : 0;
+  return throughput.last_decrease / engine::day_ms == now / engine::day_ms ? throughput.decreases_today : 0;
 }
 
 bool decreases(const Throughput& current, const Throughput& requested) {

@@ -17,7 +17,7 @@ namespace {
 
 using json::Value;
 using Kind = Value::Kind;
-using Type = Shape::Type;
+using ShapeType = Shape::Type;
 
 constexpr std::string_view java_package = "com.amazonaws.dynamodb.v20120810.";
 constexpr std::size_t errors_max = 10;
@@ -29,17 +29,17 @@ enum class Place { member, element, root };
 
 std::string java_type(const Shape& shape) {
   switch (shape.type) {
-    case Type::string: return "java.lang.String";
-    case Type::integer: return "java.lang.Integer";
-    case Type::long_integer: return "java.lang.Long";
-    case Type::decimal: return "java.lang.Double";
-    case Type::boolean: return "java.lang.Boolean";
-    case Type::blob: return "java.nio.ByteBuffer";
-    case Type::timestamp: return "java.util.Date";
-    case Type::list: return "java.util.List<" + java_type(*shape.element) + ">";
-    case Type::map: return "java.util.Map<java.lang.String, " + java_type(*shape.element) + ">";
-    case Type::structure:
-    case Type::attribute_value: break;
+    case ShapeType::string: return "java.lang.String";
+    case ShapeType::integer: return "java.lang.Integer";
+    case ShapeType::long_integer: return "java.lang.Long";
+    case ShapeType::decimal: return "java.lang.Double";
+    case ShapeType::boolean: return "java.lang.Boolean";
+    case ShapeType::blob: return "java.nio.ByteBuffer";
+    case ShapeType::timestamp: return "java.util.Date";
+    case ShapeType::list: return "java.util.List<" + java_type(*shape.element) + ">";
+    case ShapeType::map: return "java.util.Map<java.lang.String, " + java_type(*shape.element) + ">";
+    case ShapeType::structure:
+    case ShapeType::attribute_value: break;
   }
   return std::string(java_package) + std::string(shape.java_name);
 }
@@ -77,12 +77,12 @@ Result<void> check_not_nested(const Shape& shape, const Value& value) {
 Result<void> check_number(const Shape& shape, const Value& value, std::string_view java_name) {
   CHECK_OK(check_not_nested(shape, value));
   if (!value.is(Kind::number)) return cannot_convert(value, java_name);
-  if (shape.type == Type::decimal) return {};
+  if (shape.type == ShapeType::decimal) return {};
   if (!is_integral(value.number_text())) return {};  // its fraction is cut off
   const auto text = value.number_text();
   // A date has seconds beyond 2038.
-  const bool fits = shape.type == Type::integer ? engine::whole_number<std::int32_t>(text).has_value()
-                                                : engine::whole_number<std::int64_t>(text).has_value();
+  const bool fits = shape.type == ShapeType::integer ? engine::whole_number<std::int32_t>(text).has_value()
+                                                     : engine::whole_number<std::int64_t>(text).has_value();
   if (!fits)
     return error::serialization(std::string(text) + " cannot be converted to " + std::string(java_name));
   return {};
@@ -125,7 +125,7 @@ Result<void> check_members(std::span<const Member> members, const Value& object)
 // not know what to make of their class.
 Unexpected<Error> unexpected_scalar(const Shape& shape, Place place) {
   if (place != Place::element) return error::serialization("Unexpected field type");
-  if (shape.type == Type::list || shape.type == Type::map) {
+  if (shape.type == ShapeType::list || shape.type == ShapeType::map) {
     return error::serialization(
         "class sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl cannot be cast to class "
         "java.lang.Class (sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and java.lang.Class "
@@ -162,14 +162,14 @@ Result<void> check_structure(const Shape& shape, const Value& value, Place place
 }
 
 // {"S":"x"}: a structure whose lists and maps hold structures of its own kind.
-constexpr Shape value_text{.type = Type::string};
-constexpr Shape value_boolean{.type = Type::boolean};
-constexpr Shape value_blob{.type = Type::blob};
-constexpr Shape value_nested{.type = Type::attribute_value, .java_name = "AttributeValue"};
-constexpr Shape value_texts{.type = Type::list, .element = &value_text};
-constexpr Shape value_blobs{.type = Type::list, .element = &value_blob};
-constexpr Shape value_list{.type = Type::list, .element = &value_nested};
-constexpr Shape value_map{.type = Type::map, .element = &value_nested};
+constexpr Shape value_text{.type = ShapeType::string};
+constexpr Shape value_boolean{.type = ShapeType::boolean};
+constexpr Shape value_blob{.type = ShapeType::blob};
+constexpr Shape value_nested{.type = ShapeType::attribute_value, .java_name = "AttributeValue"};
+constexpr Shape value_texts{.type = ShapeType::list, .element = &value_text};
+constexpr Shape value_blobs{.type = ShapeType::list, .element = &value_blob};
+constexpr Shape value_list{.type = ShapeType::list, .element = &value_nested};
+constexpr Shape value_map{.type = ShapeType::map, .element = &value_nested};
 constexpr Member attribute_value_members[] = {
     {"S", &value_text},       {"N", &value_text},   {"B", &value_blob},   {"BOOL", &value_boolean},
     {"NULL", &value_boolean}, {"SS", &value_texts}, {"NS", &value_texts}, {"BS", &value_blobs},
@@ -194,26 +194,26 @@ Result<void> check_attribute_value(const Shape& shape, const Value& value, Place
 
 Result<void> check_type(const Shape& shape, const Value& value, Place place) {
   switch (shape.type) {
-    case Type::string:
+    case ShapeType::string:
       CHECK_OK(check_not_nested(shape, value));
       if (!value.is(Kind::string)) return cannot_convert(value, "String");
       return {};
-    case Type::boolean:
+    case ShapeType::boolean:
       CHECK_OK(check_not_nested(shape, value));
       if (value.is(Kind::number)) return cannot_convert(value, "Boolean");
       if (value.is(Kind::string) && !boolean_from_text(value.string())) {
         return error::serialization("Unexpected token received from parser");
       }
       return {};
-    case Type::integer: return check_number(shape, value, "Integer");
-    case Type::long_integer: return check_number(shape, value, "Long");
-    case Type::decimal: return check_number(shape, value, "Double");
-    case Type::timestamp: return check_number(shape, value, "Date");
-    case Type::blob: return check_blob(shape, value);
-    case Type::list: return check_list(shape, value, place);
-    case Type::map: return check_map(shape, value, place);
-    case Type::structure: return check_structure(shape, value, place);
-    case Type::attribute_value: break;
+    case ShapeType::integer: return check_number(shape, value, "Integer");
+    case ShapeType::long_integer: return check_number(shape, value, "Long");
+    case ShapeType::decimal: return check_number(shape, value, "Double");
+    case ShapeType::timestamp: return check_number(shape, value, "Date");
+    case ShapeType::blob: return check_blob(shape, value);
+    case ShapeType::list: return check_list(shape, value, place);
+    case ShapeType::map: return check_map(shape, value, place);
+    case ShapeType::structure: return check_structure(shape, value, place);
+    case ShapeType::attribute_value: break;
   }
   return check_attribute_value(shape, value, place);
 }
@@ -267,7 +267,7 @@ void append_java(std::string& out, const Shape& shape, const Value& value);
 // "WriteRequest(putRequest=PutRequest(item={…}))": members that are there, in the order of their declaration.
 void append_java_structure(std::string& out, const Shape& shape, const Value& value) {
   const std::span<const Member> members =
-      shape.type == Type::attribute_value ? attribute_value_members : shape.members;
+      shape.type == ShapeType::attribute_value ? attribute_value_members : shape.members;
   out += shape.java_name;
   out += '(';
   bool first = true;
@@ -304,7 +304,7 @@ void append_java(std::string& out, const Shape& shape, const Value& value) {
     }
     case Kind::object: break;
   }
-  if (shape.type != Type::map) return append_java_structure(out, shape, value);
+  if (shape.type != ShapeType::map) return append_java_structure(out, shape, value);
   out += '{';
   bool first = true;
   for (const auto& member : value.members()) {
@@ -448,17 +448,17 @@ class Constraints {
     if (value == nullptr || value->is(Kind::null))
       return report(shape, value, path, "Member must not be null");
     switch (shape.type) {
-      case Type::string: return check_string(shape, *value, path);
-      case Type::integer:
-      case Type::long_integer: return check_range(shape, *value, path);
-      case Type::list: return check_list(shape, *value, path);
-      case Type::map: return check_map(shape, *value, path);
-      case Type::structure: return check_members(shape.members, *value, path);
-      case Type::attribute_value: return check_attribute_value(*value, path);
-      case Type::decimal:
-      case Type::boolean:
-      case Type::blob:
-      case Type::timestamp: return;
+      case ShapeType::string: return check_string(shape, *value, path);
+      case ShapeType::integer:
+      case ShapeType::long_integer: return check_range(shape, *value, path);
+      case ShapeType::list: return check_list(shape, *value, path);
+      case ShapeType::map: return check_map(shape, *value, path);
+      case ShapeType::structure: return check_members(shape.members, *value, path);
+      case ShapeType::attribute_value: return check_attribute_value(*value, path);
+      case ShapeType::decimal:
+      case ShapeType::boolean:
+      case ShapeType::blob:
+      case ShapeType::timestamp: return;
     }
   }
 
@@ -543,7 +543,7 @@ class Constraints {
   }
 
   void check_elements(const Shape& shape, const Value& value, const Path& path) {
-    const bool attribute_values = shape.element->type == Type::attribute_value;
+    const bool attribute_values = shape.element->type == ShapeType::attribute_value;
     std::size_t position = 0;
     for (const Value& element : value.items()) {
       if (errors_.size() >= errors_max) return;
@@ -567,7 +567,7 @@ class Constraints {
     }
     const Shape& element = *shape.element;
     // A list's own length, where the list is a map's value, is the map's affair.
-    const bool measured = element.type == Type::list && (element.min || element.max);
+    const bool measured = element.type == ShapeType::list && (element.min || element.max);
     if (measured && std::any_of(members.begin(), members.end(), [&](const json::Member& member) {
           return !length_is_valid(element, static_cast<std::int64_t>(member.value.items().size()));
         })) {
@@ -576,7 +576,7 @@ class Constraints {
     for (const auto& member : members) {
       if (errors_.size() >= errors_max) return;
       const Path member_path{.parent = &path, .name = member.name, .element = true};
-      if (element.type == Type::attribute_value) {
+      if (element.type == ShapeType::attribute_value) {
         check_attribute_value(member.value, member_path);
       } else if (measured && !member.value.is(Kind::null)) {
         check_elements(element, member.value, member_path);

@@ -19,10 +19,11 @@ namespace {
 using nlohmann::json;
 using namespace std::chrono_literals;
 
-const json carts = {{"TableName", "carts"},
-                    {"BillingMode", "PAY_PER_REQUEST"},
-                    {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
-                    {"KeySchema", {{{"AttributeName", "id"}, {"KeyType", "HASH"}}}}};
+const json create_carts_request = {
+    {"TableName", "carts"},
+    {"BillingMode", "PAY_PER_REQUEST"},
+    {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
+    {"KeySchema", {{{"AttributeName", "id"}, {"KeyType", "HASH"}}}}};
 const json named_carts = {{"TableName", "carts"}};
 
 compat::EmulatorOptions exact_recovery() {
@@ -97,7 +98,7 @@ struct Regions : TestEmulator {
 TEST_CASE("a replica goes back to what it had at a second, and what comes of it is a table alone",
           "[replication][backups]") {
   Regions regions;
-  regions.in("us-east-1", "CreateTable", carts);
+  regions.in("us-east-1", "CreateTable", create_carts_request);
   regions.recover("us-east-1");
   regions.put("us-east-1", "1");
   regions.replica("Create", "eu-west-1");
@@ -133,7 +134,7 @@ TEST_CASE("a replica goes back to what it had at a second, and what comes of it 
 TEST_CASE("a replica's backups stay when it goes, and one that could be gone back to leaves another",
           "[replication][backups]") {
   Regions regions;
-  regions.in("us-east-1", "CreateTable", carts);
+  regions.in("us-east-1", "CreateTable", create_carts_request);
   regions.put("us-east-1", "1");
   regions.replica("Create", "eu-west-1");
   const std::string id = regions.table("eu-west-1")["TableId"];
@@ -166,7 +167,7 @@ TEST_CASE("a replica's backups stay when it goes, and one that could be gone bac
 
 TEST_CASE("replicas that go together leave a backup each", "[replication][backups]") {
   Regions regions;
-  regions.in("us-east-1", "CreateTable", carts);
+  regions.in("us-east-1", "CreateTable", create_carts_request);
   regions.in("us-east-1", "UpdateTable",
              {{"TableName", "carts"},
               {"MultiRegionConsistency", "STRONG"},
@@ -193,7 +194,7 @@ TEST_CASE(
     "a restore brings back replicas, what was on its way, and what could be gone back to; a reset nothing",
     "[replication][snapshots]") {
   Regions regions;
-  regions.in("us-east-1", "CreateTable", carts);
+  regions.in("us-east-1", "CreateTable", create_carts_request);
   regions.replica("Create", "eu-west-1");
   regions.recover("us-east-1");
   regions.recover("eu-west-1");
@@ -233,7 +234,7 @@ TEST_CASE(
 TEST_CASE("a replica's eventually consistent reads are behind what has arrived there",
           "[replication][stale_reads]") {
   Regions regions;
-  regions.in("us-east-1", "CreateTable", carts);
+  regions.in("us-east-1", "CreateTable", create_carts_request);
   regions.replica("Create", "eu-west-1");
   regions.control("PUT", "/_mayfly/faults", {{"rules", {{{"fault", "stale_reads"}, {"writes", 1}}}}});
   regions.put("us-east-1", "1");
@@ -263,7 +264,7 @@ TEST_CASE("bulk puts are of no global table, and a table gets no replica while o
                     {"OutputS3Configuration", {{"S3Bucket", "out"}, {"OutputType", {"ERROR"}}}}};
   const json create = {{"TableName", "carts"},
                        {"ReplicaUpdates", {{{"Create", {{"RegionName", "eu-west-1"}}}}}}};
-  regions.in("us-east-1", "CreateTable", carts);
+  regions.in("us-east-1", "CreateTable", create_carts_request);
   regions.in("us-east-1", "StartBulkPutItems", put);
   CHECK(regions.refused_in("us-east-1", "UpdateTable", create) ==
         "The resource which you are attempting to change is in use.");
@@ -281,7 +282,7 @@ TEST_CASE("bulk puts are of no global table, and a table gets no replica while o
   regions.in("eu-west-1", "ImportTable",
              {{"S3BucketSource", {{"S3Bucket", "in"}}},
               {"InputFormat", "DYNAMODB_JSON"},
-              {"TableCreationParameters", carts}});
+              {"TableCreationParameters", create_carts_request}});
   scheduler->run();
   CHECK_FALSE(regions.table("eu-west-1").contains("Replicas"));
   CHECK_FALSE(regions.table("us-east-1").contains("Replicas"));
@@ -301,7 +302,7 @@ TEST_CASE("of a bulk put and a new replica at once one is refused", "[replicatio
                        {"ReplicaUpdates", {{{"Create", {{"RegionName", "eu-west-1"}}}}}}};
   int puts = 0, replicas = 0;
   for (int round = 0; round < 200; ++round) {
-    regions.in("us-east-1", "CreateTable", carts);
+    regions.in("us-east-1", "CreateTable", create_carts_request);
     compat::Answer replicated;
     std::thread other([&] { replicated = regions.execute("UpdateTable", create.dump()); });
     for (int i = 0; i < round % 4; ++i) std::this_thread::yield();
@@ -327,7 +328,7 @@ TEST_CASE("of a bulk put and a new replica at once one is refused", "[replicatio
 TEST_CASE("a replica shows items as long as TTL was not on, also at instants to go back to",
           "[replication][backups]") {
   Regions regions;
-  regions.in("us-east-1", "CreateTable", carts);
+  regions.in("us-east-1", "CreateTable", create_carts_request);
   regions.replica("Create", "eu-west-1");
   for (const char* region : {"us-east-1", "eu-west-1"}) regions.recover(region);
   const auto due = std::to_string(regions.seconds() - 3600);
@@ -370,7 +371,7 @@ TEST_CASE("a replica's export has what its region had at the instant", "[replica
   options.database.make_scheduler = [&](std::size_t) { return scheduler; };
   options.buckets.directories = {{"bucket", bucket.path()}};
   Regions regions(std::move(options));
-  regions.in("us-east-1", "CreateTable", carts);
+  regions.in("us-east-1", "CreateTable", create_carts_request);
   regions.put("us-east-1", "1");
   regions.replica("Create", "eu-west-1");
   for (const char* region : {"us-east-1", "eu-west-1"}) regions.recover(region);
@@ -396,7 +397,7 @@ TEST_CASE("a replica that is disassociated keeps all it has, and is a table alon
       {"TableName", "carts"},
       {"ReplicaUpdates",
        {{{"Disassociate", {{"RegionName", "eu-west-1"}, {"DisassociationMode", "WAIT_FOR_REPLICATION"}}}}}}};
-  regions.in("us-east-1", "CreateTable", carts);
+  regions.in("us-east-1", "CreateTable", create_carts_request);
   regions.replica("Create", "eu-west-1");
   regions.replica("Create", "ap-south-1");
   regions.in(

@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 using namespace std::chrono_literals;
 
-constexpr std::string_view create_carts =
+constexpr std::string_view indexed_carts =
     R"({"TableName":"carts","BillingMode":"PAY_PER_REQUEST",
         "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"},{"AttributeName":"at","AttributeType":"N"},
           {"AttributeName":"user","AttributeType":"S"},{"AttributeName":"day","AttributeType":"S"}],
@@ -38,7 +38,7 @@ json item(int at, int n, const std::string& user = "u", const std::string& day =
 // A table with two items, and a rule.
 struct Carts : TestEmulator {
   Carts() {
-    REQUIRE(execute("CreateTable", create_carts).status == 200);
+    REQUIRE(execute("CreateTable", indexed_carts).status == 200);
     put(item(1, 1));
     put(item(2, 1, "u", "tue"));
   }
@@ -310,7 +310,7 @@ TEST_CASE("rules of stale reads show what they did, and are one account's", "[st
 TEST_CASE("another account's reads are not behind", "[stale_reads]") {
   Carts carts;
   carts.scope.account = "000000000042";
-  REQUIRE(carts.execute("CreateTable", create_carts).status == 200);
+  REQUIRE(carts.execute("CreateTable", indexed_carts).status == 200);
   carts.put(item(1, 1));
   carts.scope.account = "000000000000";
   carts.rule({{"writes", 9}});

@@ -26,18 +26,18 @@ void create_table(TestEmulator& emulator, const std::string& name) {
                               {"KeySchema", {{{"AttributeName", "id"}, {"KeyType", "HASH"}}}}});
 }
 
-json key(const std::string& id) { return {{"id", {{"S", id}}}}; }
+json key_named(const std::string& id) { return {{"id", {{"S", id}}}}; }
 
 json add(const std::string& table, const std::string& id, int amount) {
   return {{"Update",
            {{"TableName", table},
-            {"Key", key(id)},
+            {"Key", key_named(id)},
             {"UpdateExpression", "ADD held :amount"},
             {"ExpressionAttributeValues", {{":amount", {{"N", std::to_string(amount)}}}}}}}};
 }
 
 json get(const std::string& table, const std::string& id) {
-  return {{"Get", {{"TableName", table}, {"Key", key(id)}}}};
+  return {{"Get", {{"TableName", table}, {"Key", key_named(id)}}}};
 }
 
 int held(const json& response) { return std::stoi(response["Item"]["held"]["N"].get<std::string>()); }
@@ -106,10 +106,10 @@ TEST_CASE("a transaction has at most a hundred actions and four megabytes, whate
   create_table(emulator, "here");
   json puts = json::array(), deletes = json::array();
   for (int i = 0; i < 100; ++i) {
-    json item = key(std::to_string(i));
+    json item = key_named(std::to_string(i));
     item["text"] = {{"S", std::string(100'000, 'x')}};
     puts.push_back({{"Put", {{"TableName", "here"}, {"Item", item}}}});
-    deletes.push_back({{"Delete", {{"TableName", "here"}, {"Key", key(std::to_string(i))}}}});
+    deletes.push_back({{"Delete", {{"TableName", "here"}, {"Key", key_named(std::to_string(i))}}}});
   }
   CHECK(emulator.refused("TransactWriteItems", {{"TransactItems", puts}}) ==
         "Transaction payload size cannot exceed 4 MB");
@@ -122,7 +122,7 @@ TEST_CASE("a transaction has at most a hundred actions and four megabytes, whate
         "Transaction payload size cannot exceed 4 MB");
   emulator.ok("TransactWriteItems", {{"TransactItems", deletes}});  // eight megabytes go
 
-  deletes.push_back({{"Delete", {{"TableName", "here"}, {"Key", key("100")}}}});
+  deletes.push_back({{"Delete", {{"TableName", "here"}, {"Key", key_named("100")}}}});
   const std::string message = emulator.refused("TransactWriteItems", {{"TransactItems", deletes}});
   CHECK(message.find(
             "at 'transactItems' failed to satisfy constraint: Member must have length less than or equal "
@@ -147,7 +147,8 @@ TEST_CASE("in a transaction names and expressions are looked at before how deep 
   CHECK(refused("Delete", {{"Key", deep_key}}) ==
         "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond "
         "supported limit");
-  CHECK(refused("Update", {{"Key", key("a")}, {"UpdateExpression", "SET a = " + std::string(4096, 'b')}}) ==
+  CHECK(refused("Update",
+                {{"Key", key_named("a")}, {"UpdateExpression", "SET a = " + std::string(4096, 'b')}}) ==
         "Invalid UpdateExpression: Expression size has exceeded the maximum allowed size;");
 }
 

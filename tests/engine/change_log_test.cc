@@ -14,8 +14,6 @@ using namespace engine;
 
 namespace {
 
-constexpr Instant day_ms = 24 * 3600 * 1000;
-
 Table streamed(std::string name, StreamView view = StreamView::new_and_old_images) {
   Table table = simple_table(std::move(name));
   table.stream = stream_of(view);

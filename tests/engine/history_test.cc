@@ -23,8 +23,6 @@ namespace {
 
 using Items = std::map<std::string, Item>;  // by encoded key
 
-constexpr Instant minute_ms = 60'000;
-
 Items rest_of(HistoryCursor cursor) {
   Items items;
   while (cursor.next()) items[std::string(cursor.key())] = cursor.item().item();
@@ -49,15 +47,15 @@ int keys_of(World& world, char kind) {
   return count;
 }
 
-Item cart(const std::string& id, std::int64_t n) { return {{"id", id}, {"n", number(n)}}; }
+Item numbered_cart(const std::string& id, std::int64_t n) { return {{"id", id}, {"n", number(n)}}; }
 
 }  // namespace
 
 TEST_CASE("a point shows a table as it was when it was taken, whatever comes later", "[history]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
-  world.put(carts, cart("a", 1));
-  world.put(carts, cart("b", 1));
+  world.put(carts, numbered_cart("a", 1));
+  world.put(carts, numbered_cart("b", 1));
   const auto point = world.database().history().take_point(carts);
   REQUIRE(point);
   CHECK(point->items == 2);
@@ -65,10 +63,10 @@ TEST_CASE("a point shows a table as it was when it was taken, whatever comes lat
   CHECK(keys_of(world, 'O') == 0);  // nothing was copied
   const Items then = items_now(world, carts);
 
-  world.put(carts, cart("a", 2));
-  world.put(carts, cart("a", 3));
+  world.put(carts, numbered_cart("a", 2));
+  world.put(carts, numbered_cart("a", 3));
   world.remove(carts, {{"id", "b"}});
-  world.put(carts, cart("c", 1));
+  world.put(carts, numbered_cart("c", 1));
   CHECK(items_at(world, *point) == then);
   // One version of each item is enough.
   CHECK(keys_of(world, 'O') == 3);
@@ -82,7 +80,7 @@ TEST_CASE("a point shows a table as it was when it was taken, whatever comes lat
   world.database().parts().history_trimmer->trim();
   CHECK(keys_of(world, 'O') == 0);
   CHECK(world.database().history().footprint().versions == 0);
-  world.put(carts, cart("a", 4));
+  world.put(carts, numbered_cart("a", 4));
   CHECK(keys_of(world, 'O') == 0);  // nobody wants to know
 }
 
@@ -90,7 +88,7 @@ TEST_CASE("an instant shows a table as it was at its end, from the instant on si
           "[history]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
-  world.put(carts, cart("a", 0));
+  world.put(carts, numbered_cart("a", 0));
   History& history = world.database().history();
   CHECK_FALSE(history.restorable(*carts));
   CHECK(HistoryCursor(world.database(), *carts, world.now()).gone());
@@ -99,9 +97,9 @@ TEST_CASE("an instant shows a table as it was at its end, from the instant on si
   std::vector<Items> states{items_now(world, carts)};
   for (int n = 1; n < 6; ++n) {
     world.advance(world.now() + 1000);
-    world.put(carts, cart("a", 100 + n));
-    world.put(carts, cart("a", n));  // at the same instant: only its end counts
-    world.put(carts, cart("b" + std::to_string(n), n));
+    world.put(carts, numbered_cart("a", 100 + n));
+    world.put(carts, numbered_cart("a", n));  // at the same instant: only its end counts
+    world.put(carts, numbered_cart("b" + std::to_string(n), n));
     if (n > 2) world.remove(carts, {{"id", "b" + std::to_string(n - 2)}});
     states.push_back(items_now(world, carts));
   }
@@ -165,25 +163,25 @@ TEST_CASE("changes between two instants say what each item was, is, and when it 
   world.enable_ttl(carts);
   History& history = world.database().history();
   history.keep(carts, 35);
-  for (const char* id : {"same", "changed", "gone", "back"}) world.put(carts, cart(id, 0));
+  for (const char* id : {"same", "changed", "gone", "back"}) world.put(carts, numbered_cart(id, 0));
   world.put(carts, {{"id", "due"}, {"ttl", number(start_seconds + 90)}});
   const Instant from = start_ms + minute_ms;
   world.advance(from);
-  world.put(carts, cart("early", 0));
+  world.put(carts, numbered_cart("early", 0));
   world.advance(from + 1000);
-  world.put(carts, cart("changed", 1));
-  world.put(carts, cart("back", 1));
-  world.put(carts, cart("came and went", 1));
+  world.put(carts, numbered_cart("changed", 1));
+  world.put(carts, numbered_cart("back", 1));
+  world.put(carts, numbered_cart("came and went", 1));
   world.advance(from + 2000);
-  world.put(carts, cart("changed", 2));
-  world.put(carts, cart("back", 0));
+  world.put(carts, numbered_cart("changed", 2));
+  world.put(carts, numbered_cart("back", 0));
   world.remove(carts, {{"id", "gone"}});
   world.remove(carts, {{"id", "came and went"}});
-  world.put(carts, cart("new", 7));
+  world.put(carts, numbered_cart("new", 7));
   const Instant to = from + minute_ms;
   world.clock().set(to);  // nobody reaps
   world.clock().set(to + 5000);
-  world.put(carts, cart("same", 1));  // too late
+  world.put(carts, numbered_cart("same", 1));  // too late
 
   struct Change {
     std::optional<Item> old_image, new_image;
@@ -203,15 +201,15 @@ TEST_CASE("changes between two instants say what each item was, is, and when it 
     return found->second;
   };
   CHECK(changes.size() == 6);
-  CHECK(change("changed").old_image == cart("changed", 0));
-  CHECK(change("changed").new_image == cart("changed", 2));
+  CHECK(change("changed").old_image == numbered_cart("changed", 0));
+  CHECK(change("changed").new_image == numbered_cart("changed", 2));
   CHECK(change("changed").written == from + 2000);
-  CHECK(change("back").old_image == cart("back", 0));
-  CHECK(change("back").new_image == cart("back", 0));
-  CHECK(change("gone").old_image == cart("gone", 0));
+  CHECK(change("back").old_image == numbered_cart("back", 0));
+  CHECK(change("back").new_image == numbered_cart("back", 0));
+  CHECK(change("gone").old_image == numbered_cart("gone", 0));
   CHECK_FALSE(change("gone").new_image);
   CHECK_FALSE(change("new").old_image);
-  CHECK(change("new").new_image == cart("new", 7));
+  CHECK(change("new").new_image == numbered_cart("new", 7));
   CHECK_FALSE(change("came and went").old_image);
   CHECK_FALSE(change("came and went").new_image);
   CHECK(change("due").old_image);
@@ -240,9 +238,9 @@ TEST_CASE("a point outlives its table, and goes with the last that is kept of it
   const auto early = history.take_point(carts);
   REQUIRE(early);
   const Items at_early = items_now(world, carts);
-  world.put(carts, cart("0", 1));
+  world.put(carts, numbered_cart("0", 1));
   world.remove(carts, {{"id", "1"}});
-  world.put(carts, cart("later", 1));
+  world.put(carts, numbered_cart("later", 1));
   const Items at_end = items_now(world, carts);
   std::optional<Point> last;
   REQUIRE(history.drop_table(carts, &last));
@@ -253,7 +251,7 @@ TEST_CASE("a point outlives its table, and goes with the last that is kept of it
   CHECK_FALSE(world.find("carts"));
   CHECK(keys_of(world, 'X') == 0);
   const auto again = world.create(simple_table("carts"));  // of the same name, and another table
-  world.put(again, cart("0", 5));
+  world.put(again, numbered_cart("0", 5));
   CHECK(items_at(world, *early) == at_early);
   CHECK(items_at(world, *last) == at_end);
   CHECK(world.database().history().points(account).size() == 2);
@@ -284,7 +282,7 @@ TEST_CASE("a table without points takes its old versions with it", "[history]") 
   World world;
   const auto carts = world.create(simple_table("carts"));
   world.database().history().keep(carts, 35);
-  for (int n = 0; n < 5; ++n) world.put(carts, cart("a", n));
+  for (int n = 0; n < 5; ++n) world.put(carts, numbered_cart("a", n));
   CHECK(keys_of(world, 'O') == 5);
   REQUIRE(world.database().drop_table(carts));
   CHECK(keys_of(world, 'O') == 0);
@@ -302,8 +300,8 @@ TEST_CASE("what is older than the period goes, and what a point needs stays", "[
   std::optional<Point> point;
   for (int hour = 0; hour < 24 * 7; ++hour) {
     world.advance(world.now() + 3600'000);
-    world.put(carts, cart("hot", hour));
-    world.put(carts, cart("k" + std::to_string(hour % 30), hour));
+    world.put(carts, numbered_cart("hot", hour));
+    world.put(carts, numbered_cart("k" + std::to_string(hour % 30), hour));
     if (hour == 10) point = *history.take_point(carts);
     states[world.now()] = items_now(world, carts);
     trimmer.trim();
@@ -601,7 +599,7 @@ TEST_CASE("whichever write fails, neither a point nor the past is half there", "
     History& history = world.database().history();
     switch (n) {
       case 0: history.keep(carts, 35); break;
-      case 1: world.put(carts, cart("a", 2)); break;
+      case 1: world.put(carts, numbered_cart("a", 2)); break;
       case 2: static_cast<void>(history.take_point(carts)); break;
       case 3: world.remove(carts, {{"id", "a"}}); break;
       case 4: history.forget(carts); break;
@@ -625,7 +623,7 @@ TEST_CASE("whichever write fails, neither a point nor the past is half there", "
     const auto failing = std::make_shared<bool>(false);
     World world({.directory = directory.path(), .reap = false, .write_fails = [=] { return *failing; }});
     auto carts = world.create(simple_table("carts"));
-    world.put(carts, cart("a", 1));
+    world.put(carts, numbered_cart("a", 1));
     for (int n = 0; n < 12; ++n) {
       if (n == fails) {
         *failing = true;
@@ -649,7 +647,7 @@ TEST_CASE("whichever write fails, neither a point nor the past is half there", "
 TEST_CASE("two who take and drop points, write, switch and read share a table", "[history]") {
   World world({.reap = true});
   const auto carts = world.create(simple_table("carts"));
-  for (int n = 0; n < 50; ++n) world.put(carts, cart("k" + std::to_string(n), 0));
+  for (int n = 0; n < 50; ++n) world.put(carts, numbered_cart("k" + std::to_string(n), 0));
   std::atomic<bool> stop{false};
   std::atomic<int> rounds{0};
   const auto until_stopped = [&](auto work) {
@@ -667,7 +665,7 @@ TEST_CASE("two who take and drop points, write, switch and read share a table", 
         transaction.add(carts, key_of(description, {{"id", "k" + std::to_string(k)}}));
       if (!transaction.lock()) return;
       for (std::size_t slot = 0; slot < 25; ++slot)
-        transaction.put(slot, cart("k" + std::to_string(writer + 2 * static_cast<int>(slot)), n));
+        transaction.put(slot, numbered_cart("k" + std::to_string(writer + 2 * static_cast<int>(slot)), n));
       transaction.commit();
     }));
   }
@@ -712,7 +710,7 @@ TEST_CASE("a table whose point is taken while it is dropped has a whole point, o
   for (int round = 0; round < 30; ++round) {
     World world;
     const auto carts = world.create(simple_table("carts"));
-    for (int n = 0; n < 20; ++n) world.put(carts, cart(std::to_string(n), n));
+    for (int n = 0; n < 20; ++n) world.put(carts, numbered_cart(std::to_string(n), n));
     std::optional<Point> last, taken;
     std::thread dropper([&] { world.database().history().drop_table(carts, &last); });
     if (auto point = world.database().history().take_point(carts)) taken = *point;
@@ -734,7 +732,7 @@ TEST_CASE("numbers of commits go on after a restart, with records and without", 
   World world({.directory = directory.path(), .reap = false});
   auto carts = world.create(simple_table("carts"));
   world.database().history().keep(carts, 35);
-  for (int n = 0; n < 5; ++n) world.put(carts, cart("a", n));
+  for (int n = 0; n < 5; ++n) world.put(carts, numbered_cart("a", n));
   const Sequence before = world.database().published();
   CHECK(before >= 5);
   world.reopen();
@@ -742,9 +740,9 @@ TEST_CASE("numbers of commits go on after a restart, with records and without", 
   carts = world.find("carts");
   const auto point = world.database().history().take_point(carts);
   REQUIRE(point);
-  world.put(carts, cart("a", 5));
+  world.put(carts, numbered_cart("a", 5));
   CHECK(world.database().published() > before);
-  CHECK(items_at(world, *point).begin()->second == cart("a", 4));
+  CHECK(items_at(world, *point).begin()->second == numbered_cart("a", 4));
 }
 
 }  // namespace mayfly::testing

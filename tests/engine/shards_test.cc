@@ -19,7 +19,6 @@ using namespace engine;
 
 namespace {
 
-constexpr Instant day_ms = 24 * 3600 * 1000;
 constexpr std::uint64_t hash_max = ~std::uint64_t{0};
 
 Table streamed(std::string name) {

@@ -23,9 +23,6 @@ using namespace engine;
 
 namespace {
 
-constexpr Instant hour_ms = 3600'000;
-constexpr std::string_view other_account = "000000000042";
-
 std::shared_ptr<LiveTable> make_carts(World& world, std::string_view owner = account) {
   Table description = simple_table("carts");
   description.account = owner;

@@ -14,8 +14,6 @@ using namespace engine;
 
 namespace {
 
-constexpr Instant minute_ms = 60 * 1000, hour_ms = 60 * minute_ms, day_ms = 24 * hour_ms;
-
 Table streamed_table(std::string name) {
   Table table = simple_table(std::move(name));
   table.stream = stream_of(StreamView::keys_only);

@@ -16,8 +16,6 @@ using namespace engine;
 namespace {
 
 using Mode = ClockSetting::Mode;
-constexpr Instant one_hour_ms = 3600'000;
-constexpr std::string_view other_account = "000000000042";
 
 std::shared_ptr<LiveTable> carts_of(World& world, std::string_view owner) {
   Table description = simple_table("carts");
@@ -75,8 +73,7 @@ TEST_CASE("a clock that cannot be stored stays where it is, so that it does not 
         *writes_left = failing;
         bool failed = false;
         try {
-          static_cast<void>(
-              database.advance_by(account, std::chrono::milliseconds(one_hour_ms), age_streams));
+          static_cast<void>(database.advance_by(account, std::chrono::milliseconds(hour_ms), age_streams));
         } catch (const StorageFault&) {
           failed = true;
         }
@@ -96,8 +93,8 @@ TEST_CASE("each account has a clock of its own", "[time_travel][holds]") {
   auto mine = carts_of(world, account), theirs = carts_of(world, other_account);
   world.put(mine, expiring("a", 60));
   world.put(theirs, expiring("a", 60));
-  const Advanced advanced = world.database().advance(account, start_ms + 48 * one_hour_ms);
-  CHECK(advanced.now == start_ms + 48 * one_hour_ms);
+  const Advanced advanced = world.database().advance(account, start_ms + 48 * hour_ms);
+  CHECK(advanced.now == start_ms + 48 * hour_ms);
   CHECK(advanced.expired == 1);
   CHECK(advanced.tables == Deletions{{"carts", 1}});
   CHECK_FALSE(advanced.next_expiry);
@@ -149,7 +146,7 @@ TEST_CASE("setting a later time is an advance", "[time_travel]") {
   World world;
   auto carts = carts_of(world, account);
   world.put(carts, expiring("a", 60));
-  const auto advanced = world.database().set_clock(account, {Mode::frozen}, start_ms + one_hour_ms);
+  const auto advanced = world.database().set_clock(account, {Mode::frozen}, start_ms + hour_ms);
   REQUIRE(advanced);
   CHECK(advanced->expired == 1);
   CHECK(world.records(carts->description()->stream->id).back().created == start_ms + 60'001);
@@ -198,7 +195,7 @@ TEST_CASE("who reads the clock during an advance sees each instant at which some
       before = now;
     }
   });
-  world.advance(start_ms + one_hour_ms);
+  world.advance(start_ms + hour_ms);
   stop = true;
   reader.join();
   CHECK_FALSE(backwards);
@@ -215,15 +212,15 @@ TEST_CASE("after a restart frozen time stands where it stood, other time has run
   const auto set = [&](std::string_view owner, ClockSetting setting, Instant now) {
     REQUIRE(world.database().set_clock(owner, setting, now));
   };
-  set("000000000001", {Mode::frozen}, start_ms + one_hour_ms);
-  set("000000000002", {Mode::offset}, start_ms + one_hour_ms);
-  set("000000000003", {Mode::rate, 60}, start_ms + one_hour_ms);
+  set("000000000001", {Mode::frozen}, start_ms + hour_ms);
+  set("000000000002", {Mode::offset}, start_ms + hour_ms);
+  set("000000000003", {Mode::rate, 60}, start_ms + hour_ms);
   world.close();
   world.clock().set(start_ms + 1000);
   world.reopen();
-  CHECK(world.database().now("000000000001") == start_ms + one_hour_ms);
-  CHECK(world.database().now("000000000002") == start_ms + one_hour_ms + 1000);
-  CHECK(world.database().now("000000000003") == start_ms + one_hour_ms + 60'000);
+  CHECK(world.database().now("000000000001") == start_ms + hour_ms);
+  CHECK(world.database().now("000000000002") == start_ms + hour_ms + 1000);
+  CHECK(world.database().now("000000000003") == start_ms + hour_ms + 60'000);
   CHECK(world.database().now("000000000004") == start_ms + 1000);
 }
 
@@ -232,7 +229,7 @@ TEST_CASE("records do not age by what was jumped over, after a restart either", 
   World world({.directory = directory.path(), .reap = false});
   auto carts = carts_of(world, account);
   world.put(carts, expiring("a", 60));
-  world.advance(start_ms + 1000 * one_hour_ms);
+  world.advance(start_ms + 1000 * hour_ms);
   carts.reset();
   world.reopen();
   CHECK(world.database().stream_now(account) == start_ms);
@@ -281,7 +278,7 @@ TEST_CASE("advances that come at once add up", "[time_travel][holds]") {
     });
   for (std::thread& traveller : travellers) traveller.join();
   CHECK(refused == 0);
-  CHECK(world.now() == start_ms + 20 * one_hour_ms);
+  CHECK(world.now() == start_ms + 20 * hour_ms);
   CHECK(world.all(carts).empty());
 }
 
@@ -301,12 +298,12 @@ TEST_CASE("an advance ends though writers go on adding what falls due on its way
     }
   });
   while (written < 100) std::this_thread::yield();
-  const Advanced advanced = world.database().advance(account, start_ms + 48 * one_hour_ms);
-  CHECK(advanced.now == start_ms + 48 * one_hour_ms);
+  const Advanced advanced = world.database().advance(account, start_ms + 48 * hour_ms);
+  CHECK(advanced.now == start_ms + 48 * hour_ms);
   CHECK(advanced.expired < 3 * TimeTravel::stops_spare);
   stop = true;
   writer.join();
-  world.advance(start_ms + 49 * one_hour_ms);
+  world.advance(start_ms + 49 * hour_ms);
   CHECK(world.all(carts).empty());
   CHECK(world.inconsistency(carts).empty());
 }
@@ -322,12 +319,12 @@ TEST_CASE("a journey that is told to stop ends where it is, and another goes on 
   const auto subscription = world.database().subscribe([&](const Change& change) {
     if (change.kind == ChangeRecord::Kind::remove && ++removed == 10) stop.request_stop();
   });
-  const Advanced stopped = world.database().advance(account, start_ms + one_hour_ms, false, stop.get_token());
+  const Advanced stopped = world.database().advance(account, start_ms + hour_ms, false, stop.get_token());
   CHECK(stopped.now == start_ms + 69'001);
   CHECK(stopped.expired == 10);
   CHECK(stopped.next_expiry == start_ms + 70'001);
   CHECK(world.now() == start_ms + 69'001);
-  CHECK(world.advance(start_ms + one_hour_ms) == 90);
+  CHECK(world.advance(start_ms + hour_ms) == 90);
 }
 
 TEST_CASE(
@@ -341,7 +338,7 @@ TEST_CASE(
     world.put(carts, {{"id", "a"}, {"ttl", number(from / 1000 + 60)}});
     Failpoints& failpoints = world.database().failpoints();
     failpoints.arm(carts, key_of(*carts->description(), {{"id", "a"}}), {{"id", "a"}});
-    std::thread traveller([&] { world.advance(from + one_hour_ms); });
+    std::thread traveller([&] { world.advance(from + hour_ms); });
     while (failpoints.of(account).empty() || !failpoints.of(account)[0].waiting) std::this_thread::yield();
     if (drops) {
       CHECK(world.database().drop_table(carts));

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/database.h"
+#include "engine/history.h"
 #include "engine/transaction.h"
 
 namespace mayfly::testing {
@@ -21,7 +22,8 @@ using namespace engine;
 
 inline constexpr Instant start_ms = 1'714'521'600'000;  // 2024-05-01T00:00:00Z
 inline constexpr std::int64_t start_seconds = start_ms / 1000;
-inline constexpr std::string_view account = "000000000000";
+inline constexpr Instant minute_ms = 60'000, hour_ms = 60 * minute_ms;  // days are history.h's
+inline constexpr std::string_view account = "000000000000", other_account = "000000000042";
 
 AttributeValue number(std::string_view text);
 AttributeValue number(std::int64_t value);
