@@ -200,8 +200,8 @@ TEST_CASE(
   for (auto& thread : threads) thread.join();
   CHECK(unexpected == 0);
   CHECK(world.settle());
-  for (const auto& each : emulator.ok("ListExports", nlohmann::json::object())["ExportSummaries"])
-    CHECK(each["ExportStatus"] != "IN_PROGRESS");
+  const auto exports = emulator.ok("ListExports", nlohmann::json::object());
+  for (const auto& each : exports["ExportSummaries"]) CHECK(each["ExportStatus"] != "IN_PROGRESS");
 
   emulator.emulator().database().reset("000000000000");
   CHECK(emulator.ok("ListExports", nlohmann::json::object())["ExportSummaries"].empty());

@@ -14,7 +14,8 @@ using namespace compat::jobs;
 
 const Scope scope{std::string(account), "us-east-1"};
 
-// What a work does is the test's: it counts steps, and ends when it is told to.
+// What a work does is the test's: it counts steps, and ends when it is told to. It outlives its works, so it
+// is made before the world that has them.
 struct Script {
   int steps = 0, dropped = 0;
   std::function<Step(Run&)> step = [](Run&) { return Step::waits(); };
@@ -76,8 +77,8 @@ Step end_completed(Run&) { return Step::ends({Status::completed}); }
 }  // namespace
 
 TEST_CASE("a job's steps come one after the other, and what each brought about is seen", "[jobs]") {
-  JobsWorld world;
   Script script;
+  JobsWorld world;
   script.step = [&](Run& run) {
     run.progress.done += 10;
     run.progress.total = 40;
@@ -104,8 +105,8 @@ TEST_CASE("a job's steps come one after the other, and what each brought about i
 }
 
 TEST_CASE("a few jobs of an account run at once, the others wait and are in progress like them", "[jobs]") {
-  JobsWorld world;
   std::vector<Script> scripts(running_max + 2);
+  JobsWorld world;
   std::vector<std::shared_ptr<const Job>> started;
   for (Script& script : scripts) started.push_back(world.start(script));
   world.scheduler->run();
@@ -129,8 +130,8 @@ TEST_CASE("a few jobs of an account run at once, the others wait and are in prog
 }
 
 TEST_CASE("what a work waits for wakes its job", "[jobs]") {
-  JobsWorld world;
   Script script;
+  JobsWorld world;
   BucketCall<int> call;
   compat::buckets::Done<int> done;
   script.step = [&](Run& run) {
@@ -153,8 +154,8 @@ TEST_CASE("what a work waits for wakes its job", "[jobs]") {
 
 TEST_CASE("the token of a job finds it for eight hours after its end, and ids are never given twice",
           "[jobs]") {
-  JobsWorld world;
   Script script;
+  JobsWorld world;
   script.step = end_completed;
   const auto first = world.start(script, Kind::table_import, "t");
   const auto same = [&](Kind kind) {
@@ -179,8 +180,8 @@ TEST_CASE("the token of a job finds it for eight hours after its end, and ids ar
 }
 
 TEST_CASE("jobs are listed latest first, and forgotten after 90 days of the account's time", "[jobs]") {
-  JobsWorld world;
   Script script;
+  JobsWorld world;
   script.step = [](Run& run) {
     run.log.push_back("a line");
     return Step::ends({Status::completed});
@@ -207,8 +208,8 @@ TEST_CASE("jobs are listed latest first, and forgotten after 90 days of the acco
 }
 
 TEST_CASE("of too many jobs those that ended first are forgotten", "[jobs]") {
-  JobsWorld world;
   Script script;
+  JobsWorld world;
   script.step = end_completed;
   const auto first = world.start(script);
   for (std::size_t i = 1; i < remembered_max; ++i) {
@@ -222,8 +223,8 @@ TEST_CASE("of too many jobs those that ended first are forgotten", "[jobs]") {
 }
 
 TEST_CASE("a job's log has so many lines, of so many bytes", "[jobs]") {
-  JobsWorld world;
   Script script;
+  JobsWorld world;
   script.step = [](Run& run) {
     run.progress.done += 6'000;
     for (int i = 0; i < 6'000; ++i) run.log.push_back(std::string(5000, 'x'));
@@ -238,8 +239,8 @@ TEST_CASE("a job's log has so many lines, of so many bytes", "[jobs]") {
 
 TEST_CASE("a job that ran when the server ended has failed, and that is reported", "[jobs]") {
   Directory directory;
-  JobsWorld world({.directory = directory.path(), .reap = false});
   Script runs, ended, waits, waits_too;
+  JobsWorld world({.directory = directory.path(), .reap = false});
   ended.step = end_completed;
   runs.step = [](Run& run) {
     if (run.progress.done == 3) return Step::waits();
@@ -267,9 +268,9 @@ TEST_CASE("a job that ran when the server ended has failed, and that is reported
 
 TEST_CASE("a reset ends an account's jobs, a restore brings the snapshot's back, and no step follows",
           "[jobs]") {
+  Script ended, runs, later;
   JobsWorld world;
   Database& database = world.world->database();
-  Script ended, runs, later;
   ended.step = end_completed;
   runs.step = later.step = [](Run&) { return Step::goes_on(); };
   const auto first = world.start(ended);
@@ -304,8 +305,8 @@ TEST_CASE("a reset ends an account's jobs, a restore brings the snapshot's back,
 
 TEST_CASE("a job whose storage fails has failed once that can be stored, and the next one runs", "[jobs]") {
   bool fails = false;
-  JobsWorld world({.reap = false, .write_fails = [&] { return fails; }});
   std::vector<Script> scripts(running_max + 1);
+  JobsWorld world({.reap = false, .write_fails = [&] { return fails; }});
   for (Script& script : scripts) {
     script.step = [&](Run& run) {
       ++run.progress.done;
