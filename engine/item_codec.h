@@ -82,6 +82,11 @@ class StoredReader {
     return count();
   }
   void skip(Tag tag);  // the payload of what tag() returned
+  std::string_view bytes(Tag tag) {  // the same, and what was passed over
+    const char* const from = at_;
+    skip(tag);
+    return {from, static_cast<std::size_t>(at_ - from)};
+  }
   [[nodiscard]] bool at_end() const { return at_ == end_; }
 
  private:

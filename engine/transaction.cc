@@ -20,32 +20,23 @@
 namespace mayfly::engine {
 namespace {
 
-bool has_sets(const AttributeValue& value) {
-  switch (value.type()) {
-    case Type::string_set:
-    case Type::number_set:
-    case Type::binary_set: return true;
-    case Type::list: return std::any_of(value.get_if<List>()->begin(), value.get_if<List>()->end(), has_sets);
-    case Type::map:
-      return std::any_of(value.get_if<Map>()->begin(), value.get_if<Map>()->end(),
-                         [](const Attribute& attribute) { return has_sets(attribute.value); });
-    case Type::string:
-    case Type::number:
-    case Type::binary:
-    case Type::boolean:
-    case Type::null: break;
-  }
-  return false;
-}
+bool is_scalar(Type type) { return type <= Type::null; }
 
 // An item has one encoding but for sets that an earlier version stored in another order: with it an item has
-// other bytes, as many.
+// other bytes, as many. Mostly the first attribute that is another says that the items are not the same.
 bool is_same(const StoredItem& old_item, const Item& new_item, std::string_view new_bytes) {
   if (old_item.bytes() == new_bytes) return true;
   if (old_item.bytes().size() != new_bytes.size()) return false;
-  const bool any_set = std::any_of(new_item.begin(), new_item.end(),
-                                   [](const Attribute& attribute) { return has_sets(attribute.value); });
-  return any_set && old_item.item() == new_item;
+  StoredReader before(old_item.bytes()), after(new_bytes);
+  if (before.count() != after.count()) return false;
+  for (std::size_t left = new_item.size(); left > 0; --left) {
+    if (before.text() != after.text()) return false;
+    const StoredReader::Tag was = before.tag(), is = after.tag();
+    if (was.type != is.type) return false;
+    const bool differs = before.bytes(was) != after.bytes(is) || was.boolean != is.boolean;
+    if (differs && is_scalar(is.type)) return false;
+  }
+  return old_item.item() == new_item;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/container/small_vector.hpp>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -46,7 +47,18 @@ std::optional<Type> type_named(std::string_view name) {
   return std::nullopt;
 }
 
-Result<AttributeValue> read_value(const Value& value, int level, Frame frame);
+// In which order the members of a map are read. `by_name` is how they are kept, so nothing of them is moved
+// any more; but where several are wrong, it does not find the one that DynamoDB complains about: the first as
+// it was written. So what cannot be read by name is read as it was written, once, from the outermost value
+// on.
+enum class Order : std::uint8_t { by_name, as_written };
+
+struct Reading {
+  Frame frame;
+  Order order;
+};
+
+Result<AttributeValue> read_value(const Value& value, int level, Reading reading);
 
 Unexpected<Error> empty_value() {
   return error::validation(
@@ -133,32 +145,48 @@ Result<AttributeValue> read_binary_set(const Value& array, Frame frame) {
   return AttributeValue(std::move(set));
 }
 
-Result<AttributeValue> read_list(const Value& array, int level, Frame frame) {
+Result<AttributeValue> read_list(const Value& array, int level, Reading reading) {
   List list;
   list.reserve(array.items().size());
   for (const Value& element : array.items()) {
-    TRY(auto value, read_value(element, level, frame));
+    TRY(auto value, read_value(element, level, reading));
     list.push_back(std::move(value));
   }
   return AttributeValue(std::move(list));
 }
 
-Result<Map> read_map(const Value& object, int level, Frame frame) {
+using MembersInOrder = boost::container::small_vector<const json::Member*, 32>;
+
+// Of several with one name the last one comes last.
+MembersInOrder in_order(std::span<const json::Member> members, Order order) {
+  MembersInOrder sorted(members.size());
+  std::transform(members.begin(), members.end(), sorted.begin(), [](const auto& member) { return &member; });
+  const auto by_name = [](const json::Member* a, const json::Member* b) {
+    const int difference = a->name.compare(b->name);
+    return difference != 0 ? difference < 0 : a < b;
+  };
+  if (order == Order::by_name && !std::is_sorted(sorted.begin(), sorted.end(), by_name))
+    std::sort(sorted.begin(), sorted.end(), by_name);
+  return sorted;
+}
+
+Result<Map> read_map(const Value& object, int level, Reading reading) {
   std::vector<Attribute> attributes;
   attributes.reserve(object.members().size());
-  for (const json::Member& member : object.members()) {
-    TRY(auto value, read_value(member.value, level, frame));
-    attributes.push_back({std::string(member.name), std::move(value)});
+  for (const json::Member* member : in_order(object.members(), reading.order)) {
+    auto value = read_value(member->value, level, reading);
+    if (!value) return Unexpected{std::move(value).error()};
+    attributes.push_back({std::string(member->name), *std::move(value)});
   }
   return Map::from_unsorted(std::move(attributes));
 }
 
 // `level` is that of the value itself: 1 for an item's attribute.
-Result<AttributeValue> read_typed(Type type, const Value& value, int level, Frame frame) {
+Result<AttributeValue> read_typed(Type type, const Value& value, int level, Reading reading) {
   switch (type) {
     case Type::string: return AttributeValue(std::string(value.string()));
     case Type::number: {
-      TRY(auto number, read_number(value.string(), frame));
+      TRY(auto number, read_number(value.string(), reading.frame));
       return AttributeValue(number);
     }
     case Type::binary: {
@@ -173,19 +201,19 @@ Result<AttributeValue> read_typed(Type type, const Value& value, int level, Fram
             "true");
       }
       return AttributeValue(Null{});
-    case Type::string_set: return read_string_set(value, frame);
-    case Type::number_set: return read_number_set(value, frame);
-    case Type::binary_set: return read_binary_set(value, frame);
-    case Type::list: return read_list(value, level + 1, frame);
+    case Type::string_set: return read_string_set(value, reading.frame);
+    case Type::number_set: return read_number_set(value, reading.frame);
+    case Type::binary_set: return read_binary_set(value, reading.frame);
+    case Type::list: return read_list(value, level + 1, reading);
     case Type::map: {
-      TRY(auto map, read_map(value, level + 1, frame));
+      TRY(auto map, read_map(value, level + 1, reading));
       return AttributeValue(std::move(map));
     }
   }
   return empty_value();
 }
 
-Result<AttributeValue> read_value(const Value& value, int level, Frame frame) {
+Result<AttributeValue> read_value(const Value& value, int level, Reading reading) {
   if (level > nesting_max) {
     return error::validation(
         "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond "
@@ -196,14 +224,14 @@ Result<AttributeValue> read_value(const Value& value, int level, Frame frame) {
     const auto& [name, typed] = value.members().front();
     const std::optional<Type> type = type_named(name);
     if (!type || typed.is(Value::Kind::null)) return empty_value();
-    return read_typed(*type, typed, level, frame);
+    return read_typed(*type, typed, level, reading);
   }
   std::optional<AttributeValue> only;
   bool several = false;
   for (const Type type : order_of_checks) {
     const Value* typed = value.member(type_name(type));
     if (typed == nullptr) continue;
-    TRY(auto read, read_typed(type, *typed, level, frame));
+    TRY(auto read, read_typed(type, *typed, level, reading));
     several = only.has_value() || several;
     only = std::move(read);
   }
@@ -214,6 +242,14 @@ Result<AttributeValue> read_value(const Value& value, int level, Frame frame) {
   }
   if (!only) return empty_value();
   return *std::move(only);
+}
+
+// `read(Reading)`, by name or as it was written.
+template <class Read>
+auto read_by_name(Frame frame, Read&& read) {
+  auto value = read(Reading{frame, Order::by_name});
+  if (!value) value = read(Reading{frame, Order::as_written});
+  return value;
 }
 
 }  // namespace
@@ -241,11 +277,11 @@ Result<engine::Number> read_number(std::string_view text, Frame frame) {
 }
 
 Result<AttributeValue> read_attribute_value(const Value& value, Frame frame) {
-  return in_frame(frame, read_value(value, 1, frame));
+  return in_frame(frame, read_by_name(frame, [&](Reading reading) { return read_value(value, 1, reading); }));
 }
 
 Result<engine::Item> read_item(const Value& object, Frame frame) {
-  auto item = read_map(object, 1, frame);
+  auto item = read_by_name(frame, [&](Reading reading) { return read_map(object, 1, reading); });
   // A missing name is complained about before a value that lies too deep, and after all else.
   const auto members = object.members();
   const bool may_be_unnamed = item || item.error().about == Error::About::nesting;
