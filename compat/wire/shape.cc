@@ -176,13 +176,14 @@ constexpr Member attribute_value_members[] = {
     {"L", &value_list},       {"M", &value_map},
 };
 
-// Walks what is there rather than looking for all ten members: most values have one.
+// Walks what is there rather than looking for all ten members: most values have one, and most are texts.
 Result<void> check_attribute_value(const Shape& shape, const Value& value, Place place) {
   if (value.is(Kind::array))
     return error::serialization("Unrecognized collection type class " + java_type(shape));
   if (!value.is(Kind::object)) return unexpected_scalar(shape, place);
   for (const json::Member& present : value.members()) {
     if (present.value.is(Kind::null)) continue;
+    if (present.value.is(Kind::string) && (present.name == "S" || present.name == "N")) continue;
     for (const Member& member : attribute_value_members) {
       if (member.name != present.name) continue;
       CHECK_OK(check_type(*member.shape, present.value, Place::member));
@@ -530,11 +531,12 @@ class Constraints {
 
   void check_size(const Shape& shape, const Value& value, std::int64_t size, std::string_view what,
                   const Path& path) {
-    const std::string constraint = "Member must have " + std::string(what) + ' ';
-    if (shape.min && size < *shape.min)
-      report_size(shape, value, path, constraint + "greater than or equal to " + std::to_string(*shape.min));
-    if (shape.max && size > *shape.max)
-      report_size(shape, value, path, constraint + "less than or equal to " + std::to_string(*shape.max));
+    const auto refuse = [&](std::string_view bound, std::int64_t limit) {
+      report_size(shape, value, path,
+                  "Member must have " + std::string(what) + std::string(bound) + std::to_string(limit));
+    };
+    if (shape.min && size < *shape.min) refuse(" greater than or equal to ", *shape.min);
+    if (shape.max && size > *shape.max) refuse(" less than or equal to ", *shape.max);
   }
 
   void check_list(const Shape& shape, const Value& value, const Path& path) {
