@@ -1,13 +1,15 @@
 // JSON in and out, for operations and records. json.cc is the only place that includes a JSON library on the
 // request path; what people write by hand is read by json_tree.h.
 //
-// A Document owns an arena; its Values are small, immutable, and point into it. Strings are valid UTF-8.
+// A Document owns an arena; its Values are small, immutable, and point into it and into the text that it was
+// read of, which stays as long as they are looked at. Strings are valid UTF-8.
 // Null members are the same as absent ones for Value::member, as for AWS.
 //
 //   auto document = json::parse(body);            // nullptr: not JSON
 //   if (const json::Value* name = document->root().member("TableName")) use(name->string());
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -81,6 +83,8 @@ class Document {
 
 // nullptr: not JSON, invalid UTF-8, or nested deeper than depth_max.
 std::unique_ptr<Document> parse(std::string_view text);
+template <std::same_as<std::string> Temporary>
+std::unique_ptr<Document> parse(Temporary&& text) = delete;  // it would be gone before the Document
 
 // Appends JSON to a string; puts the commas. Nothing checks that begins and ends match.
 class Writer {

@@ -54,7 +54,8 @@ void fuzz_statements(std::string_view input) {
 
   std::string member = R"({"Statement":)";
   json::append_escaped(member, input);
-  if (json::parse(member + "}") == nullptr) return;  // no UTF-8
+  const std::string request = member + "}";
+  if (json::parse(request) == nullptr) return;  // no UTF-8
   if (places > 0) member += R"(,"Parameters":)" + parameters_json(places);
   FuzzedEmulator& emulator = FuzzedEmulator::get();
   emulator.begin(input);

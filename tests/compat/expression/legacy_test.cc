@@ -22,13 +22,15 @@ std::string outcome(const compat::Result<std::optional<Condition>>& condition) {
 }
 
 std::string expected(std::string_view members) {
-  const auto request = json::parse("{" + std::string(members) + "}");
+  const std::string text = "{" + std::string(members) + "}";
+  const auto request = json::parse(text);
   REQUIRE(request != nullptr);
   return outcome(read_expected(request->root(), compat::Frame::older));
 }
 
 std::string filter(std::string_view members) {
-  const auto request = json::parse("{" + std::string(members) + "}");
+  const std::string text = "{" + std::string(members) + "}";
+  const auto request = json::parse(text);
   REQUIRE(request != nullptr);
   return outcome(read_filter(request->root(), "ScanFilter", compat::Frame::older));
 }

@@ -314,7 +314,8 @@ TEST_CASE("twice the record costs twice the work, whatever the pattern asks") {
       // The leaf that is looked for is the last, if there is none before it.
       std::string record = R"({"a":[)";
       for (int i = 0; i < count; ++i) record += element + ",";
-      const auto document = mayfly::json::parse(record + R"({"b":1,"c":{"b":"x"}}]})");
+      record += R"({"b":1,"c":{"b":"x"}}]})";
+      const auto document = mayfly::json::parse(record);
       REQUIRE(document);
       FilterWork work;
       CHECK_FALSE(pattern->matches(document->root(), work));
@@ -331,7 +332,8 @@ TEST_CASE("matching ends in between when it is asked to stop") {
   REQUIRE(pattern);
   std::string record = R"({"a":[{"b":1})";
   for (int i = 0; i < 100'000; ++i) record += R"(,{"b":1})";
-  const auto document = mayfly::json::parse(record + "]}");
+  record += "]}";
+  const auto document = mayfly::json::parse(record);
   std::stop_source stop;
   stop.request_stop();
   FilterWork work(stop.get_token());
