@@ -35,14 +35,16 @@ bool is_printable(std::string_view text) {
     const std::uint64_t deleted = word ^ (ones * 0x7f);
     return ((word | ((word - ones * 0x20) & ~word) | ((deleted - ones) & ~deleted)) & highs) != 0;
   };
-  std::size_t at = 0;
-  for (; text.size() - at >= sizeof(std::uint64_t); at += sizeof(std::uint64_t)) {
+  const auto others_at = [&](std::size_t at) {
     std::uint64_t word;
     std::memcpy(&word, text.data() + at, sizeof word);
-    if (has_others(word)) return false;
-  }
-  return std::all_of(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(),
-                     [](char c) { return c >= ' ' && c <= '~'; });
+    return has_others(word);
+  };
+  if (text.size() < sizeof(std::uint64_t))
+    return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  for (std::size_t at = 0; at + sizeof(std::uint64_t) <= text.size(); at += sizeof(std::uint64_t))
+    if (others_at(at)) return false;
+  return !others_at(text.size() - sizeof(std::uint64_t));
 }
 
 // Takes a line off the text, without its end. Nothing: there is no whole one, or not with "\r\n".

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 
 namespace mayfly::http {
 
@@ -40,6 +41,27 @@ constexpr auto names_of_length = [] {
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
+// Eight bytes at a time. `name` has letters, digits and '-' alone, for which 0x20 makes letters small and
+// changes nothing else; of other bytes only control characters would become one of them, and no header's name
+// has those.
+bool is_named(std::string_view sent, std::string_view name) {
+  constexpr std::uint64_t small = 0x2020202020202020;
+  const auto differs = [&](auto word, std::size_t at) {
+    auto expected = word;
+    std::memcpy(&word, sent.data() + at, sizeof word);
+    std::memcpy(&expected, name.data() + at, sizeof word);
+    return (word | static_cast<decltype(word)>(small)) != expected;
+  };
+  if (sent.size() != name.size()) return false;
+  if (sent.size() < sizeof(std::uint64_t)) {
+    if (sent.size() < sizeof(std::uint32_t)) return equals_ignoring_case(sent, name);
+    return !differs(std::uint32_t{}, 0) && !differs(std::uint32_t{}, sent.size() - sizeof(std::uint32_t));
+  }
+  for (std::size_t at = 0; at + sizeof(std::uint64_t) <= sent.size(); at += sizeof(std::uint64_t))
+    if (differs(std::uint64_t{}, at)) return false;
+  return !differs(std::uint64_t{}, sent.size() - sizeof(std::uint64_t));
+}
+
 }  // namespace
 
 bool equals_ignoring_case(std::string_view a, std::string_view b) {
@@ -69,7 +91,7 @@ void Request::add_header(std::string_view name, std::string_view value) {
   if (name.size() >= name_bytes_max) return;
   for (std::uint32_t left = names_of_length[name.size()]; left != 0; left &= left - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(left));
-    if (!equals_ignoring_case(name, header_names[i])) continue;
+    if (!is_named(name, header_names[i])) continue;
     if (present_[i]) {
       repeated_[i] = true;
     } else {
