@@ -153,9 +153,11 @@ void Map::change(std::vector<Attribute> set, const std::vector<std::string_view>
 
 void Map::reserve(std::size_t count) { attributes_.reserve(count); }
 
-AttributeValue& Map::append(std::string name, AttributeValue value) {
+AttributeValue& Map::append(std::string_view name) {
   assert(attributes_.empty() || attributes_.back().name < name);
-  return attributes_.emplace_back(Attribute{std::move(name), std::move(value)}).value;
+  Attribute& attribute = attributes_.emplace_back();
+  attribute.name = name;
+  return attribute.value;
 }
 
 bool operator==(const Map& a, const Map& b) { return a.attributes_ == b.attributes_; }

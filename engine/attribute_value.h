@@ -77,8 +77,9 @@ class Map {
   // Requires: both are sorted by name.
   void change(std::vector<Attribute> set, const std::vector<std::string_view>& erased);
   void reserve(std::size_t count);
-  // For decoders, whose input is sorted. Requires: `name` sorts after all that are there.
-  AttributeValue& append(std::string name, AttributeValue value);
+  // For decoders, whose input is sorted: the value, to be made where it stays. Requires: `name` sorts after
+  // all that are there.
+  AttributeValue& append(std::string_view name);
 
   [[nodiscard]] std::size_t size() const;
   [[nodiscard]] bool empty() const;

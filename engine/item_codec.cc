@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "engine/appender.h"
 #include "engine/item_size.h"
 
 namespace mayfly::engine {
@@ -20,7 +21,12 @@ std::uint32_t load_u32(const char* at) {
 
 class Encoder {
  public:
-  explicit Encoder(std::string& out) : out_(out) {}
+  Encoder(std::string& out, std::size_t expected_bytes) : out_(out, expected_bytes) {}
+
+  void size(std::size_t item_bytes) {
+    store_u32(out_.room(sizeof(std::uint32_t)), item_bytes);
+    out_.written(out_.room(0) + sizeof(std::uint32_t));
+  }
 
   void map(const Map& map) {
     count(map.size());
@@ -34,13 +40,13 @@ class Encoder {
   void value(const AttributeValue& value) {
     auto tag = static_cast<std::uint8_t>(value.type());
     if (const bool* boolean = value.get_if<bool>(); boolean && *boolean) tag |= true_bit;
-    out_ += static_cast<char>(tag);
+    out_.byte(static_cast<char>(tag));
     std::visit([this](const auto& alternative) { payload(alternative); }, value.variant());
   }
 
   void payload(const std::string& text) {
     count(text.size());
-    out_ += text;
+    out_.bytes(text);
   }
   void payload(const Binary& binary) { payload(binary.bytes); }
   void payload(const bool&) {}
@@ -52,7 +58,7 @@ class Encoder {
     for (auto rest = number.significand(); rest != 0; rest >>= 8) bytes[2 + size++] = static_cast<char>(rest);
     bytes[0] = static_cast<char>(size | (number.negative() ? negative_bit : 0));
     if (size != 0) bytes[1] = static_cast<char>(number.magnitude() - Number::magnitude_min);
-    out_.append(bytes.data(), size == 0 ? 1 : 2 + size);
+    out_.bytes({bytes.data(), size == 0 ? std::size_t{1} : static_cast<std::size_t>(2 + size)});
   }
 
   template <class T>
@@ -74,77 +80,76 @@ class Encoder {
 
   template <class Body>
   void sized(Body&& body) {
-    const std::size_t start = out_.size() + sizeof(std::uint32_t);
-    out_.resize(start);
+    const std::size_t at = out_.size();
+    size(0);
     body();
-    store_u32(out_.data() + start - sizeof(std::uint32_t), out_.size() - start);
+    store_u32(out_.at(at), out_.size() - at - sizeof(std::uint32_t));
   }
 
   void count(std::size_t value) {
-    for (; value >= 0x80; value >>= 7) out_ += static_cast<char>(value | 0x80);
-    out_ += static_cast<char>(value);
+    for (; value >= 0x80; value >>= 7) out_.byte(static_cast<char>(value | 0x80));
+    out_.byte(static_cast<char>(value));
   }
 
-  std::string& out_;
+  Appender out_;
 };
 
 template <class T, class ReadOne>
-Set<T> read_set(StoredReader& in, ReadOne&& read_one) {
+void read_set(StoredReader& in, AttributeValue& out, ReadOne&& read_one) {
   std::vector<T> members;
   std::size_t count = in.open();
   members.reserve(count);
   for (; count > 0; --count) members.push_back(read_one());
-  return Set<T>::of_distinct(std::move(members));
+  out = Set<T>::of_distinct(std::move(members));
 }
 
-Map read_map(StoredReader& in, std::size_t count);
+void read_map(StoredReader& in, std::size_t count, Map& out);
 
-AttributeValue read_value(StoredReader& in, StoredReader::Tag tag) {
+// Values are made where they stay.
+void read_value(StoredReader& in, StoredReader::Tag tag, AttributeValue& out) {
+  AttributeValue::Variant& made = out.variant();
   switch (tag.type) {
-    case Type::string: return std::string(in.text());
-    case Type::number: return in.number();
-    case Type::binary: return Binary{std::string(in.text())};
-    case Type::boolean: return AttributeValue(tag.boolean);
-    case Type::null: return Null{};
-    case Type::string_set: return read_set<std::string>(in, [&] { return std::string(in.text()); });
-    case Type::number_set: return read_set<Number>(in, [&] { return in.number(); });
-    case Type::binary_set: return read_set<Binary>(in, [&] { return Binary{std::string(in.text())}; });
+    case Type::string: made.emplace<std::string>(in.text()); return;
+    case Type::number: made.emplace<Number>(in.number()); return;
+    case Type::binary: made.emplace<Binary>().bytes = in.text(); return;
+    case Type::boolean: made.emplace<bool>(tag.boolean); return;
+    case Type::null: made.emplace<Null>(); return;
+    case Type::string_set: return read_set<std::string>(in, out, [&] { return std::string(in.text()); });
+    case Type::number_set: return read_set<Number>(in, out, [&] { return in.number(); });
+    case Type::binary_set: return read_set<Binary>(in, out, [&] { return Binary{std::string(in.text())}; });
     case Type::list: {
-      List list;
+      List& list = made.emplace<List>();
       std::size_t count = in.open();
       list.reserve(count);
-      for (; count > 0; --count) list.push_back(read_value(in, in.tag()));
-      return list;
+      for (; count > 0; --count) read_value(in, in.tag(), list.emplace_back());
+      return;
     }
-    case Type::map: return read_map(in, in.open());
+    case Type::map: return read_map(in, in.open(), made.emplace<Map>());
   }
   assert(false && "no such tag");
-  return Null{};
 }
 
-Map read_map(StoredReader& in, std::size_t count) {
-  Map map;
-  map.reserve(count);
+void read_map(StoredReader& in, std::size_t count, Map& out) {
+  out.reserve(count);
   for (; count > 0; --count) {
-    const std::string_view name = in.text();
-    map.append(std::string(name), read_value(in, in.tag()));
+    AttributeValue& value = out.append(in.text());
+    read_value(in, in.tag(), value);
   }
-  return map;
 }
 
 }  // namespace
 
 void encode_item(const Item& item, std::string& out) {
-  const std::size_t start = out.size();
-  out.resize(start + sizeof(std::uint32_t));
-  store_u32(out.data() + start, item_size(item));
-  Encoder(out).map(item);
+  const std::size_t item_bytes = item_size(item);
+  Encoder encoder(out, item_bytes);
+  encoder.size(item_bytes);
+  encoder.map(item);
 }
 
 Item decode_item(std::string_view stored) {
   StoredReader in(stored);
-  const std::size_t count = in.count();
-  Item item = read_map(in, count);
+  Item item;
+  read_map(in, in.count(), item);
   assert(in.at_end());
   return item;
 }
@@ -159,7 +164,11 @@ std::optional<AttributeValue> stored_attribute(std::string_view stored, std::str
   for (std::size_t count = in.count(); count > 0; --count) {
     const std::string_view found = in.text();
     const StoredReader::Tag tag = in.tag();
-    if (found == name) return read_value(in, tag);
+    if (found == name) {
+      std::optional<AttributeValue> value(std::in_place);
+      read_value(in, tag, *value);
+      return value;
+    }
     if (found > name) return std::nullopt;
     in.skip(tag);
   }

@@ -81,13 +81,14 @@ class StoredReader {
     advance(sizeof(std::uint32_t));
     return count();
   }
-  void skip(Tag tag);  // the payload of what tag() returned
+  void skip(Tag tag);                // the payload of what tag() returned
   std::string_view bytes(Tag tag) {  // the same, and what was passed over
     const char* const from = at_;
     skip(tag);
     return {from, static_cast<std::size_t>(at_ - from)};
   }
   [[nodiscard]] bool at_end() const { return at_ == end_; }
+  [[nodiscard]] const char* end() const { return end_; }
 
  private:
   std::uint8_t next() {

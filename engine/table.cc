@@ -148,7 +148,7 @@ Item settings(const Map& map, const Map& members) {
   if (const Map* found = submap(map, "settings")) return *found;
   Item settings;
   for (const Attribute& attribute : map)
-    if (!members.find(attribute.name)) settings.append(attribute.name, attribute.value);
+    if (!members.find(attribute.name)) settings.append(attribute.name) = attribute.value;
   return settings;
 }
 

@@ -544,10 +544,9 @@ void Transaction::State::stage_expiry(const OneItem& item, const Table& table, c
   // In a global table, what expires in another region has no entry here.
   const bool was_ours = expires_here(table, item.version.origin);
   const bool is_ours = !item.arrives || expires_here(table, item.arrives->origin);
-  const std::optional<Instant> old_due =
-      item.exists && was_ours ? due_of_stored(table, item.old_item.bytes()) : std::nullopt;
-  std::optional<Instant> new_due =
-      item.write == Write::put && is_ours ? due_of(table, item.new_item) : std::nullopt;
+  std::optional<Instant> old_due, new_due;
+  if (item.exists && was_ours) old_due = due_of_stored(table, item.old_item.bytes());
+  if (item.write == Write::put && is_ours) new_due = due_of(table, item.new_item);
   if (old_due == new_due) return;
   if (old_due) erase_expiry(item, table, live, *old_due);
   if (!new_due || is_too_old(*new_due, now())) return;

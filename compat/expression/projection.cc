@@ -33,7 +33,7 @@ std::optional<AttributeValue> select_from_map(const engine::Map& map, Paths path
     const auto* name = std::get_if<std::string>(&element);
     const AttributeValue* child = name == nullptr ? nullptr : map.find(*name);
     if (child == nullptr) return;
-    if (auto part = select(*child, rest, depth + 1)) out.append(*name, *std::move(part));
+    if (auto part = select(*child, rest, depth + 1)) out.append(*name) = *std::move(part);
   });
   if (out.empty()) return std::nullopt;
   return AttributeValue(std::move(out));

@@ -141,7 +141,7 @@ Result<Page> read_items(const engine::Database& database, const PageRequest& req
 Item projected_item(const Table& table, const Index& index, const Item& item) {
   Item projected;
   for (const auto& [name, value] : item) {
-    if (engine::projects(table, index, name)) projected.append(name, value);
+    if (engine::projects(table, index, name)) projected.append(name) = value;
   }
   return projected;
 }

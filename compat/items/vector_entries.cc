@@ -225,7 +225,7 @@ bool VectorEntries::projects(std::string_view name) const {
 Item VectorEntries::projected(const Item& item) const {
   Item projected;
   for (const auto& [name, value] : item) {
-    if (projects(name)) projected.append(name, value);
+    if (projects(name)) projected.append(name) = value;
   }
   return projected;
 }

@@ -148,7 +148,7 @@ AttributeValue stored(std::int64_t value) { return Number(value); }
 AttributeValue stored(const std::string& value) { return value; }
 AttributeValue stored(const Tags& tags) {
   Map map;
-  for (const auto& [name, value] : tags) map.append(name, value);
+  for (const auto& [name, value] : tags) map.append(name) = value;
   return map;
 }
 template <class Settings>

@@ -58,7 +58,8 @@ struct Reading {
   Order order;
 };
 
-Result<AttributeValue> read_value(const Value& value, int level, Reading reading);
+// Values are made where they stay.
+Result<void> read_value(const Value& value, int level, Reading reading, AttributeValue& out);
 
 Unexpected<Error> empty_value() {
   return error::validation(
@@ -99,7 +100,7 @@ Unexpected<Error> duplicates(Type type, const Value& array, Frame frame) {
       Error::About::duplicates);
 }
 
-Result<AttributeValue> read_string_set(const Value& array, Frame frame) {
+Result<void> read_string_set(const Value& array, Frame frame, StringSet& out) {
   if (array.items().empty()) {
     return error::validation("One or more parameter values were invalid: An string set  may not be empty");
   }
@@ -109,12 +110,11 @@ Result<AttributeValue> read_string_set(const Value& array, Frame frame) {
     if (!member.is(Value::Kind::string)) return empty_value();
     members.emplace_back(member.string());
   }
-  StringSet set;
-  if (!StringSet::make(std::move(members), set)) return duplicates(Type::string_set, array, frame);
-  return AttributeValue(std::move(set));
+  if (!StringSet::make(std::move(members), out)) return duplicates(Type::string_set, array, frame);
+  return {};
 }
 
-Result<AttributeValue> read_number_set(const Value& array, Frame frame) {
+Result<void> read_number_set(const Value& array, Frame frame, NumberSet& out) {
   if (array.items().empty()) {
     return error::validation("One or more parameter values were invalid: An number set  may not be empty",
                              Error::About::number);
@@ -125,12 +125,11 @@ Result<AttributeValue> read_number_set(const Value& array, Frame frame) {
     if (!member.is(Value::Kind::string)) return empty_value();
     TRY(members.emplace_back(), read_number(member.string(), frame));
   }
-  NumberSet set;
-  if (!NumberSet::make(std::move(members), set)) return duplicates(Type::number_set, array, frame);
-  return AttributeValue(std::move(set));
+  if (!NumberSet::make(std::move(members), out)) return duplicates(Type::number_set, array, frame);
+  return {};
 }
 
-Result<AttributeValue> read_binary_set(const Value& array, Frame frame) {
+Result<void> read_binary_set(const Value& array, Frame frame, BinarySet& out) {
   if (array.items().empty()) {
     return error::validation("One or more parameter values were invalid: Binary sets should not be empty");
   }
@@ -140,19 +139,15 @@ Result<AttributeValue> read_binary_set(const Value& array, Frame frame) {
     if (!member.is(Value::Kind::string)) return empty_value();
     TRY(members.emplace_back(), read_binary(member.string()));
   }
-  BinarySet set;
-  if (!BinarySet::make(std::move(members), set)) return duplicates(Type::binary_set, array, frame);
-  return AttributeValue(std::move(set));
+  if (!BinarySet::make(std::move(members), out)) return duplicates(Type::binary_set, array, frame);
+  return {};
 }
 
-Result<AttributeValue> read_list(const Value& array, int level, Reading reading) {
-  List list;
-  list.reserve(array.items().size());
-  for (const Value& element : array.items()) {
-    TRY(auto value, read_value(element, level, reading));
-    list.push_back(std::move(value));
-  }
-  return AttributeValue(std::move(list));
+Result<void> read_list(const Value& array, int level, Reading reading, List& out) {
+  out.reserve(array.items().size());
+  for (const Value& element : array.items())
+    CHECK_OK(read_value(element, level, reading, out.emplace_back()));
+  return {};
 }
 
 using MembersInOrder = boost::container::small_vector<const json::Member*, 32>;
@@ -170,50 +165,50 @@ MembersInOrder in_order(std::span<const json::Member> members, Order order) {
   return sorted;
 }
 
-Result<Map> read_map(const Value& object, int level, Reading reading) {
+Result<void> read_map(const Value& object, int level, Reading reading, Map& out) {
   std::vector<Attribute> attributes;
   attributes.reserve(object.members().size());
   for (const json::Member* member : in_order(object.members(), reading.order)) {
-    auto value = read_value(member->value, level, reading);
-    if (!value) return Unexpected{std::move(value).error()};
-    attributes.push_back({std::string(member->name), *std::move(value)});
+    Attribute& attribute = attributes.emplace_back();
+    attribute.name = member->name;
+    CHECK_OK(read_value(member->value, level, reading, attribute.value));
   }
-  return Map::from_unsorted(std::move(attributes));
+  out = Map::from_unsorted(std::move(attributes));
+  return {};
 }
 
 // `level` is that of the value itself: 1 for an item's attribute.
-Result<AttributeValue> read_typed(Type type, const Value& value, int level, Reading reading) {
+Result<void> read_typed(Type type, const Value& value, int level, Reading reading, AttributeValue& out) {
+  AttributeValue::Variant& made = out.variant();
   switch (type) {
-    case Type::string: return AttributeValue(std::string(value.string()));
+    case Type::string: made.emplace<std::string>(value.string()); return {};
     case Type::number: {
-      TRY(auto number, read_number(value.string(), reading.frame));
-      return AttributeValue(number);
+      TRY(made.emplace<engine::Number>(), read_number(value.string(), reading.frame));
+      return {};
     }
     case Type::binary: {
-      TRY(auto binary, read_binary(value.string()));
-      return AttributeValue(std::move(binary));
+      TRY(made.emplace<Binary>(), read_binary(value.string()));
+      return {};
     }
-    case Type::boolean: return AttributeValue(boolean_of(value));
+    case Type::boolean: made.emplace<bool>(boolean_of(value)); return {};
     case Type::null:
       if (!boolean_of(value)) {
         return error::validation(
             "One or more parameter values were invalid: Null attribute value types must have the value of "
             "true");
       }
-      return AttributeValue(Null{});
-    case Type::string_set: return read_string_set(value, reading.frame);
-    case Type::number_set: return read_number_set(value, reading.frame);
-    case Type::binary_set: return read_binary_set(value, reading.frame);
-    case Type::list: return read_list(value, level + 1, reading);
-    case Type::map: {
-      TRY(auto map, read_map(value, level + 1, reading));
-      return AttributeValue(std::move(map));
-    }
+      made.emplace<Null>();
+      return {};
+    case Type::string_set: return read_string_set(value, reading.frame, made.emplace<StringSet>());
+    case Type::number_set: return read_number_set(value, reading.frame, made.emplace<NumberSet>());
+    case Type::binary_set: return read_binary_set(value, reading.frame, made.emplace<BinarySet>());
+    case Type::list: return read_list(value, level + 1, reading, made.emplace<List>());
+    case Type::map: return read_map(value, level + 1, reading, made.emplace<Map>());
   }
   return empty_value();
 }
 
-Result<AttributeValue> read_value(const Value& value, int level, Reading reading) {
+Result<void> read_value(const Value& value, int level, Reading reading, AttributeValue& out) {
   if (level > nesting_max) {
     return error::validation(
         "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond "
@@ -224,32 +219,32 @@ Result<AttributeValue> read_value(const Value& value, int level, Reading reading
     const auto& [name, typed] = value.members().front();
     const std::optional<Type> type = type_named(name);
     if (!type || typed.is(Value::Kind::null)) return empty_value();
-    return read_typed(*type, typed, level, reading);
+    return read_typed(*type, typed, level, reading, out);
   }
-  std::optional<AttributeValue> only;
-  bool several = false;
+  int types = 0;
   for (const Type type : order_of_checks) {
     const Value* typed = value.member(type_name(type));
     if (typed == nullptr) continue;
-    TRY(auto read, read_typed(type, *typed, level, reading));
-    several = only.has_value() || several;
-    only = std::move(read);
+    CHECK_OK(read_typed(type, *typed, level, reading, out));
+    ++types;
   }
-  if (several) {
+  if (types == 0) return empty_value();
+  if (types > 1) {
     return error::validation(
         "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported "
         "datatypes");
   }
-  if (!only) return empty_value();
-  return *std::move(only);
+  return {};
 }
 
-// `read(Reading)`, by name or as it was written.
-template <class Read>
-auto read_by_name(Frame frame, Read&& read) {
-  auto value = read(Reading{frame, Order::by_name});
-  if (!value) value = read(Reading{frame, Order::as_written});
-  return value;
+// `read(Reading, made)`, by name or as it was written.
+template <class Made, class Read>
+Result<Made> read_by_name(Frame frame, Read&& read) {
+  Made made;
+  auto done = read(Reading{frame, Order::by_name}, made);
+  if (!done) done = read(Reading{frame, Order::as_written}, made);
+  if (!done) return Unexpected{std::move(done).error()};
+  return made;
 }
 
 }  // namespace
@@ -277,11 +272,14 @@ Result<engine::Number> read_number(std::string_view text, Frame frame) {
 }
 
 Result<AttributeValue> read_attribute_value(const Value& value, Frame frame) {
-  return in_frame(frame, read_by_name(frame, [&](Reading reading) { return read_value(value, 1, reading); }));
+  return in_frame(frame, read_by_name<AttributeValue>(frame, [&](Reading reading, AttributeValue& made) {
+                    return read_value(value, 1, reading, made);
+                  }));
 }
 
 Result<engine::Item> read_item(const Value& object, Frame frame) {
-  auto item = read_by_name(frame, [&](Reading reading) { return read_map(object, 1, reading); });
+  auto item = read_by_name<engine::Item>(
+      frame, [&](Reading reading, engine::Item& made) { return read_map(object, 1, reading, made); });
   // A missing name is complained about before a value that lies too deep, and after all else.
   const auto members = object.members();
   const bool may_be_unnamed = item || item.error().about == Error::About::nesting;
@@ -333,7 +331,6 @@ void append_open(TextAppender& out, Type type) {
   out.written(to + opening.bytes);
 }
 
-void append_text(TextAppender& out, std::string_view text) { out.quoted(text); }
 void append_text(TextAppender& out, const std::string& text) { out.quoted(text); }
 void append_text(TextAppender& out, const Number& number) {
   out.byte('"');
@@ -406,13 +403,13 @@ void append_stored_value(TextAppender& out, StoredReader& in) {
   const StoredReader::Tag tag = in.tag();
   append_open(out, tag.type);
   switch (tag.type) {
-    case Type::string: append_text(out, in.text()); break;
+    case Type::string: out.quoted(in.text(), in.end()); break;
     case Type::number: append_text(out, in.number()); break;
     case Type::binary: append_base64_text(out, in.text()); break;
     case Type::boolean: append_boolean(out, tag.boolean); break;
     case Type::null: append_boolean(out, true); break;
     case Type::string_set:
-      append_elements(out, in.open(), '[', ']', [&](std::size_t) { append_text(out, in.text()); });
+      append_elements(out, in.open(), '[', ']', [&](std::size_t) { out.quoted(in.text(), in.end()); });
       break;
     case Type::number_set:
       append_elements(out, in.open(), '[', ']', [&](std::size_t) { append_text(out, in.number()); });
@@ -430,7 +427,7 @@ void append_stored_value(TextAppender& out, StoredReader& in) {
 
 void append_stored_map(TextAppender& out, StoredReader& in, std::size_t count) {
   append_elements(out, count, '{', '}', [&](std::size_t) {
-    append_text(out, in.text());
+    out.quoted(in.text(), in.end());
     out.byte(':');
     append_stored_value(out, in);
   });

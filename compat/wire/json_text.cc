@@ -1,8 +1,9 @@
 #include "compat/wire/json_text.h"
 
-#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -25,7 +26,6 @@ constexpr std::array<char, 256> make_escapes() {
 }
 constexpr std::array<char, 256> escapes = make_escapes();
 constexpr std::size_t escape_bytes_max = 6;
-constexpr std::size_t ahead_bytes = 256;  // that are taken with what is asked for
 
 constexpr std::uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
 
@@ -49,17 +49,36 @@ struct Four {
 #ifdef __SSE2__
 struct Sixteen {
   __m128i bytes;
-  [[nodiscard]] bool has_escapes() const {
+  [[nodiscard]] __m128i escaped() const {  // all bits of those that are
     const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
     const __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
     const __m128i backslash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
-    return _mm_movemask_epi8(_mm_or_si128(control, _mm_or_si128(quote, backslash))) != 0;
+    return _mm_or_si128(control, _mm_or_si128(quote, backslash));
+  }
+  [[nodiscard]] bool has_escapes() const { return _mm_movemask_epi8(escaped()) != 0; }
+  [[nodiscard]] bool has_escapes(std::size_t among_first) const {
+    return (static_cast<unsigned>(_mm_movemask_epi8(escaped())) & ((1u << among_first) - 1)) != 0;
+  }
+};
+struct SixtyFour {
+  Sixteen parts[4];
+  [[nodiscard]] bool has_escapes() const {
+    const __m128i first = _mm_or_si128(parts[0].escaped(), parts[1].escaped());
+    const __m128i second = _mm_or_si128(parts[2].escaped(), parts[3].escaped());
+    return _mm_movemask_epi8(_mm_or_si128(first, second)) != 0;
   }
 };
 #else
 struct Sixteen {
   Eight first, second;
   [[nodiscard]] bool has_escapes() const { return first.has_escapes() || second.has_escapes(); }
+};
+struct SixtyFour {
+  Sixteen parts[4];
+  [[nodiscard]] bool has_escapes() const {
+    return parts[0].has_escapes() || parts[1].has_escapes() || parts[2].has_escapes() ||
+           parts[3].has_escapes();
+  }
 };
 #endif
 
@@ -83,7 +102,10 @@ bool copy_ends(std::string_view text, char* to) {
 bool copy_plain_text(std::string_view text, char* to) {
   if (text.size() >= sizeof(Sixteen)) {
     const std::size_t last = text.size() - sizeof(Sixteen);
-    for (std::size_t at = 0; at < last; at += sizeof(Sixteen))
+    std::size_t at = 0;
+    for (; at + sizeof(SixtyFour) <= text.size(); at += sizeof(SixtyFour))
+      if (!copy_plain<SixtyFour>(text.data() + at, to + at)) return false;
+    for (; at < last; at += sizeof(Sixteen))
       if (!copy_plain<Sixteen>(text.data() + at, to + at)) return false;
     return copy_plain<Sixteen>(text.data() + last, to + last);
   }
@@ -110,7 +132,25 @@ char* write_escape(unsigned char byte, char* to) {
 
 }  // namespace
 
-void TextAppender::quoted(std::string_view text) {
+void TextAppender::quoted(std::string_view text, const char* end) {
+#ifdef __SSE2__
+  if (text.size() <= sizeof(Sixteen) && end - text.data() >= static_cast<std::ptrdiff_t>(sizeof(Sixteen))) {
+    Sixteen read;
+    std::memcpy(&read, text.data(), sizeof read);
+    if (!read.has_escapes(text.size())) {
+      char* to = room(sizeof read + 2);
+      *to++ = '"';
+      std::memcpy(to, &read, sizeof read);
+      to += text.size();
+      *to++ = '"';
+      return written(to);
+    }
+  }
+#endif
+  quoted_at_length(text);
+}
+
+void TextAppender::quoted_at_length(std::string_view text) {
   char* to = room(text.size() + 2);
   *to++ = '"';
   if (copy_plain_text(text, to)) {
@@ -137,16 +177,6 @@ char* TextAppender::escaped(std::string_view text, char* to) {
     to = room(escape_bytes_max + static_cast<std::size_t>(end - from));
     to = write_escape(static_cast<unsigned char>(*from++), to);
   }
-}
-
-// What is written over is zeroed first, so no more is taken than will be needed soon.
-void TextAppender::grow(std::size_t bytes) {
-  const auto used = static_cast<std::size_t>(at_ - out_.data());
-  const std::size_t wanted = used + bytes + ahead_bytes;
-  if (wanted > out_.capacity()) out_.reserve(std::max(wanted, 2 * out_.capacity()));
-  out_.resize(wanted);
-  at_ = out_.data() + used;
-  end_ = out_.data() + out_.size();
 }
 
 }  // namespace mayfly::json

@@ -134,6 +134,25 @@ TEST_CASE("an attribute without a name is complained about before one that lies 
         "The parameter cannot be converted to a numeric value: x");
 }
 
+TEST_CASE("of several wrong attributes the one that was written first is complained about") {
+  const auto message = [](const std::string& text) {
+    const auto document = json::parse(text);
+    REQUIRE(document);
+    const auto item = read_item(document->root());
+    return item ? std::string() : item.error().message;
+  };
+  const std::string number = R"({"N":"x"})", set = R"({"SS":[]})";
+  const std::string no_number = "The parameter cannot be converted to a numeric value: x";
+  const std::string empty_set = "One or more parameter values were invalid: An string set  may not be empty";
+  CHECK(message(R"({"b":)" + number + R"(,"a":)" + set + "}") == no_number);
+  CHECK(message(R"({"b":)" + set + R"(,"a":)" + number + "}") == empty_set);
+  CHECK(message(R"({"z":{"M":{"b":)" + set + R"(,"a":)" + number + R"(}},"a":{"S":"x"}})") == empty_set);
+  CHECK(message(R"({"z":{"L":[{"M":{"b":)" + number + R"(,"a":)" + set + R"(}}]},"a":)" + set + "}") ==
+        no_number);
+  // Also where the last of a name is right.
+  CHECK(message(R"({"b":)" + number + R"(,"b":{"S":"x"},"a":)" + set + "}") == no_number);
+}
+
 TEST_CASE("values nest to 32 levels, the attribute's own being the first") {
   const std::string refused =
       "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond "
@@ -180,6 +199,26 @@ TEST_CASE("an item is written from its stored bytes as from the tree") {
       R"("l":{"L":[{"L":[]},{"S":"q"},{"M":{"k":{"N":"-0.5"}}}]},"m":{"M":{}},"n":{"NULL":true},"ns":{"NS":["-2","-1"]},)"
       R"("ss":{"SS":["x","y"]},"t":{"BOOL":true},"z":{"S":"é\n"}})";
   CHECK(from_tree == "[" + once + "," + once + "]");
+}
+
+TEST_CASE("a stored text is written the same wherever in its item it stands") {
+  for (std::size_t size = 0; size < 70; ++size) {
+    for (const char* part : {"x", "\"", "\\", "\n", "\x1f", "é"}) {
+      std::string text(size, 'y');
+      text += part;
+      for (const bool last : {false, true}) {
+        engine::Item item;
+        item.set("a", engine::AttributeValue(text));
+        if (!last) item.set("b", engine::AttributeValue(std::string(20, '"')));
+        std::string stored, from_tree, from_bytes;
+        engine::encode_item(item, stored);
+        json::Writer tree_writer(from_tree), bytes_writer(from_bytes);
+        write_item_object(tree_writer, item);
+        write_stored_item(bytes_writer, std::string(stored));
+        REQUIRE(from_bytes == from_tree);
+      }
+    }
+  }
 }
 
 TEST_CASE("no JSON crashes the reader, and an item read is stored and written as it is read again") {
