@@ -202,7 +202,7 @@ TEST_CASE("an item is written from its stored bytes as from the tree") {
 }
 
 TEST_CASE("a stored text is written the same wherever in its item it stands") {
-  for (std::size_t size = 0; size < 70; ++size) {
+  for (std::size_t size = 0; size < 150; ++size) {
     for (const char* part : {"x", "\"", "\\", "\n", "\x1f", "é"}) {
       std::string text(size, 'y');
       text += part;
