@@ -232,7 +232,7 @@ TEST_CASE("a point that nobody has a document of goes when the server starts", "
 TEST_CASE("whichever write of a table's deletion fails, there is the table, or what it leaves behind",
           "[backups][holds]") {
   for (int failing = 0;; ++failing) {
-    int writes = -1;  // counted from the deletion on
+    std::atomic<int> writes = -1;  // counted from the deletion on; trimming writes on a thread of its own
     compat::EmulatorOptions options;
     options.database.write_fails = [&] { return writes >= 0 && writes++ == failing; };
     TestEmulator emulator(std::move(options));
@@ -241,7 +241,7 @@ TEST_CASE("whichever write of a table's deletion fails, there is the table, or w
     emulator.ok("PutItem", item("1"));
     writes = 0;
     const auto answer = emulator.execute("DeleteTable", R"({"TableName":"carts"})");
-    const int made = std::exchange(writes, -1);
+    const int made = writes.exchange(-1);
     CAPTURE(failing, answer.body);
     CHECK(tables_and_system_backups(emulator) == 1);
     CHECK(inconsistency(emulator.emulator().database()) == "");
