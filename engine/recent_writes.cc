@@ -99,7 +99,9 @@ void RecentWrites::note(const Change& change) {
   Log& log = entry->second;
   if (is_new) {
     log.account = table.account;
-    log.forgotten = commit - 1;
+    // Of a commit that changes several tables some are heard of before the others: reads of those may have
+    // been told that they see all of it.
+    log.forgotten = std::max(commit - 1, answered_);
   }
   if (log.latest != commit) {
     log.latest = commit;
@@ -167,7 +169,7 @@ Commit RecentWrites::horizon(const LiveTable& live, const Sight& sight) {
   const Instant now = live.account().clock().now();
   const Lock lock(mutex_);
   const auto log = logs_.find(live.id());
-  if (log == logs_.end()) return heard_;
+  if (log == logs_.end()) return answered_ = heard_;
   return move(log->second, sight.copy, lagging(log->second, *sight.lag, now));
 }
 

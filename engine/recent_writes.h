@@ -147,7 +147,8 @@ class RecentWrites {
   mutable Mutex mutex_;                                                                 // innermost
   std::map<std::string, std::vector<Reach>, std::less<>> followed_ GUARDED_BY(mutex_);  // by account
   Logs logs_ GUARDED_BY(mutex_);
-  Commit heard_ GUARDED_BY(mutex_) = 0;  // the latest
+  Commit heard_ GUARDED_BY(mutex_) = 0;     // the latest
+  Commit answered_ GUARDED_BY(mutex_) = 0;  // the latest that was a horizon of a table without a log
   std::size_t bytes_ GUARDED_BY(mutex_) = 0;
 };
 

@@ -12,6 +12,7 @@
 #include "engine/index_entries.h"
 #include "engine/key_codec.h"
 #include "engine/snapshots.h"
+#include "engine/transaction.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -405,6 +406,29 @@ TEST_CASE("a read whose writes are dropped while it is under way sees what it fo
   write(2);
   CHECK(recent.unseen(*carts, behind(2), forgotten).empty());
   CHECK(n_of(world, carts, behind(2)) == 1);
+}
+
+TEST_CASE("a read between two tables' changes of one commit sees that commit, and so does the next",
+          "[recent_writes]") {
+  World world;
+  const auto carts = world.create(simple_table("carts")), orders = world.create(simple_table("orders"));
+  follow(world, {.writes = 1, .milliseconds = {}});
+  int seen = 0;
+  const auto subscription = world.database().subscribe([&](const Change& change) {  // heard after the rule
+    if (change.table->name != "carts") return;
+    seen = static_cast<int>(world.database().recent_writes().horizon(*orders, behind(1)));
+  });
+  Transaction transaction(world.database(), Cause::user);
+  const auto cart = transaction.add(carts, key_of(*carts->description(), {{"id", "a"}}));
+  const auto order = transaction.add(orders, key_of(*orders->description(), {{"id", "a"}}));
+  REQUIRE(transaction.lock());
+  transaction.put(cart, {{"id", "a"}, {"n", number(1)}});
+  transaction.put(order, {{"id", "a"}, {"n", number(1)}});
+  transaction.commit();
+  REQUIRE(seen > 0);
+  CHECK(n_of(world, orders, behind(1)) == 1);
+  put_number(world, orders, 2);
+  CHECK(n_of(world, orders, behind(1)) == 1);
 }
 
 TEST_CASE("while others write, no reader's reads go backwards, and none sees half of a transaction",
