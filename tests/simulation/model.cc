@@ -290,6 +290,15 @@ void Model::reached(std::string_view place, int thread) {
   }
 }
 
+void Model::add_half_told(Candidates& shown, const std::string& table, engine::Instant latest) const {
+  for (const Told& change : commit_) {
+    if (change.table != table || change.at > latest) continue;
+    shown.try_emplace(change.key, 1, nullptr)
+        .first->second.push_back(change.new_image.is_null() ? nullptr
+                                                            : std::make_shared<const Json>(change.new_image));
+  }
+}
+
 bool Model::is_going(const std::string& table) const {
   return std::any_of(requests_.begin(), requests_.end(),
                      [&](const auto& request) { return request.second.removes == table; });

@@ -208,6 +208,8 @@ class Model {
   [[nodiscard]] bool is_going(const std::string& table) const;
   // A commit has been written and was not told yet.
   [[nodiscard]] bool half_told() const { return writer_.has_value(); }
+  // What that does to the table, up to the instant: others may see it already.
+  void add_half_told(Candidates& shown, const std::string& table, engine::Instant latest) const;
 
   // --- of what happens
   // `write`: which one it is from, as storage has it, of a global table.

@@ -287,8 +287,10 @@ void Clients::restore_instant() {
                                             is_bounded);  // what is given up ends anywhere
       return shown_then(table, at, first ? at + 999 : at);
     };
-    const Candidates shown = shown_of(*before);
-    return present == nullptr ? shown : joined(shown, shown_of(*present));
+    Candidates shown = shown_of(*before);
+    if (present != nullptr) shown = joined(std::move(shown), shown_of(*present));
+    model_.add_half_told(shown, source, at + 999);
+    return shown;
   });
   const Answer answer = run(std::move(request), [&] { return ask("RestoreTableToPointInTime", body); });
   const auto is_out = [&](const ModelTable& table, engine::Instant now) {
