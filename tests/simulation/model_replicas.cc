@@ -173,9 +173,15 @@ bool Model::departures_follow(const ModelState& before, const ModelState& found)
       left.pop_back();
       if (left.size() > sent.size() || !ends_so(sent, sent.size() - left.size(), left)) return false;
     }
-    // Where a copy had brought one before it arrived, storage knows that as well.
+    // Where a copy had brought one before it arrived, storage knows that as well; but of what is gone it may
+    // have forgotten when it went, where only a second deletion is on its way.
+    const auto is_second_deletion = [&](const ModelDeparture& each) {
+      return each.item == nullptr && stored(table, key) == nullptr;
+    };
     for (std::size_t i = 0; i < left.size() && same_item(stored(was, key), stored(table, key)); ++i)
-      if (wins(table, all_left[i]) && !wins(was, sent[sent.size() - left.size() + i])) return false;
+      if (wins(table, all_left[i]) && !wins(was, sent[sent.size() - left.size() + i]) &&
+          !is_second_deletion(all_left[i]))
+        return false;
     sent.resize(sent.size() - left.size());  // these have arrived
     // Before them a copy may have brought a later write of which nobody hears: a deletion. It is on its way
     // as well.
