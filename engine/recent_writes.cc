@@ -47,8 +47,10 @@ void RecentWrites::follow(const std::string& account, std::vector<Reach> reaches
 
 void RecentWrites::forget(TableId table) {
   if (!any()) return;
-  const Lock lock(mutex_);
-  if (const auto found = logs_.find(table); found != logs_.end()) erase(found);
+  feed_.between_commits([&] {
+    const Lock lock(mutex_);
+    if (const auto found = logs_.find(table); found != logs_.end()) erase(found);
+  });
 }
 
 void RecentWrites::forget(std::string_view account) {

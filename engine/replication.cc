@@ -333,6 +333,7 @@ void Replication::finish_copy(const Flow& flow, const std::shared_ptr<LiveTable>
       table.stream =
           Stream{.view = source && source->stream ? source->stream->view : StreamView::new_and_old_images};
   });
+  database_.parts().recent_writes.forget(to->id());  // who may read it sees all that was copied
 }
 
 void Replication::copy_some(const std::shared_ptr<LiveTable>& table, std::size_t items_max) {

@@ -11,6 +11,7 @@
 #include "engine/census.h"
 #include "engine/fill.h"
 #include "engine/history.h"
+#include "engine/recent_writes.h"
 
 namespace mayfly::compat::backups {
 namespace {
@@ -317,6 +318,7 @@ void Restores::finish(const Job& job) {
   database_.update_table(job.table, [](engine::Table& edited) {
     change_settings(edited, [](TableSettings& settings) { settings.restored_from.reset(); });
   });
+  database_.recent_writes().forget(job.table->id());  // who may read it sees all of it
   table_changes_.settle(job.scope, name);
 }
 

@@ -4,6 +4,7 @@
 
 #include "compat/buckets/buckets.h"
 #include "compat/tables/changes.h"
+#include "engine/recent_writes.h"
 
 namespace mayfly::compat::imports {
 
@@ -99,6 +100,8 @@ Step Import::read(jobs::Run& run) {
 
 // The table is ACTIVE before the import says that it is over.
 Step Import::end(jobs::Ending ending) {
+  if (table_ != nullptr)
+    context_.database.recent_writes().forget(table_->id());  // who may read it sees all of it
   if (std::exchange(is_held_, false)) context_.table_changes.settle(scope_, description_.name);
   return Step::ends(std::move(ending));
 }

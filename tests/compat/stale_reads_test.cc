@@ -307,6 +307,25 @@ TEST_CASE("rules of stale reads show what they did, and are one account's", "[st
   CHECK(metrics.body.find("\nmayfly_recent_write_bytes ") != std::string::npos);
 }
 
+TEST_CASE("a table that was restored, or became a replica, is seen whole by who is behind",
+          "[stale_reads][backups]") {
+  Carts carts;
+  carts.rule({{"writes", 9}});
+  const json backup =
+      carts.ok("CreateBackup", {{"TableName", "carts"}, {"BackupName", "both"}})["BackupDetails"];
+  carts.ok("RestoreTableFromBackup", {{"TargetTableName", "again"}, {"BackupArn", backup["BackupArn"]}});
+  CHECK(carts.ok("Scan", {{"TableName", "again"}})["Count"] == 2);
+
+  carts.ok("UpdateTable",
+           {{"TableName", "carts"}, {"ReplicaUpdates", {{{"Create", {{"RegionName", "eu-west-1"}}}}}}});
+  carts.emulator().database().settle_replicas(carts.scope.account);
+  carts.scope.region = "eu-west-1";
+  CHECK(carts.ok("Scan", {{"TableName", "carts"}})["Count"] == 2);
+  carts.put(item(3, 1));
+  CHECK(carts.ok("Scan", {{"TableName", "carts"}})["Count"] ==
+        2);  // it is as behind as any other from there on
+}
+
 TEST_CASE("another account's reads are not behind", "[stale_reads]") {
   Carts carts;
   carts.scope.account = "000000000042";

@@ -173,7 +173,7 @@ std::size_t Model::oldest_by(const engine::Lag& lag, const Request& request, con
   std::uint64_t overlooked = 0;
   while (present != nullptr && oldest > std::max(first, forgotten_)) {
     const ModelTable* const before = states_[oldest - 1 - forgotten_].find(name);
-    if (before == nullptr || before->number != present->number) break;
+    if (before == nullptr || before->number != present->number || before->is_creating()) break;
     const ModelTable* const after = states_[oldest - forgotten_].find(name);
     if (before->versions.size() != after->versions.size()) {
       if (lag.writes && ++overlooked > *lag.writes) break;
