@@ -245,8 +245,9 @@ struct Storage::Engine final {
   const std::function<void(std::string_view)> report;
   const std::uint64_t memory_bytes_max;
   std::atomic<bool> refuses_files{false};
-  SharedMutex writing;                // held alone by who resumes; in memory nobody does
-  std::unique_ptr<rocksdb::Env> env;  // before the database, which it outlives
+  SharedMutex writing;                         // held alone by who resumes; in memory nobody does
+  std::unique_ptr<rocksdb::Env> memory_files;  // none: they are a directory's
+  std::unique_ptr<rocksdb::Env> env;           // before the database, which it outlives
   bool memory = false;
   std::unique_ptr<rocksdb::DB> db;
   rocksdb::WriteOptions write;
@@ -444,18 +445,21 @@ Expected<std::unique_ptr<Storage>, std::string> Storage::open(StorageOptions opt
   auto engine = std::make_unique<Engine>(options);
   rocksdb::Options rocksdb_options;
   std::string path = options.directory;
+  rocksdb::Env& base = options.env != nullptr ? *options.env : *rocksdb::Env::Default();
   if (options.directory.empty()) {
     engine->memory = true;
-    engine->env.reset(rocksdb::NewMemEnv(options.env != nullptr ? options.env : rocksdb::Env::Default()));
+    engine->memory_files.reset(rocksdb::NewMemEnv(&base));
+    engine->env =
+        std::make_unique<EnvWithFiles>(base, without_options_files(engine->memory_files->GetFileSystem()));
     rocksdb_options = memory_options(engine->env.get());
     path = "/mayfly";
     engine->write.disableWAL = true;
     engine->read.verify_checksums = false;
   } else {
     rocksdb_options = disk_options();
-    rocksdb::Env& base = options.env != nullptr ? *options.env : *rocksdb::Env::Default();
     engine->env = std::make_unique<EnvWithFiles>(
-        base, private_files(base.GetFileSystem(), options.file_fails, engine->refuses_files));
+        base, without_options_files(
+                  private_files(base.GetFileSystem(), options.file_fails, engine->refuses_files)));
     rocksdb_options.env = engine->env.get();
     rocksdb_options.listeners.push_back(std::make_shared<Engine::Failures>(*engine));
     engine->write.sync = options.fsync;

@@ -122,11 +122,28 @@ class PrivateFiles final : public rocksdb::FileSystemWrapper {
   const std::atomic<bool>& refuses_;
 };
 
+class WithoutOptionsFiles final : public rocksdb::FileSystemWrapper {
+ public:
+  using FileSystemWrapper::FileSystemWrapper;
+  const char* Name() const override { return "WithoutOptionsFiles"; }
+
+  IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
+                           std::unique_ptr<rocksdb::FSWritableFile>* file, IODebugContext* context) override {
+    const auto name = std::string_view(path).substr(path.rfind('/') + 1);
+    if (name.starts_with("OPTIONS-")) return IOStatus::NotSupported("OPTIONS files are not written");
+    return target()->NewWritableFile(path, options, file, context);
+  }
+};
+
 }  // namespace
 
 std::shared_ptr<rocksdb::FileSystem> private_files(std::shared_ptr<rocksdb::FileSystem> base, Fails fails,
                                                    const std::atomic<bool>& refuses) {
   return std::make_shared<PrivateFiles>(std::move(base), std::move(fails), refuses);
+}
+
+std::shared_ptr<rocksdb::FileSystem> without_options_files(std::shared_ptr<rocksdb::FileSystem> base) {
+  return std::make_shared<WithoutOptionsFiles>(std::move(base));
 }
 
 }  // namespace mayfly::engine
