@@ -374,20 +374,7 @@ void add_time_options(CLI::App& serve, ServeOptions& options) {
       ->envname("MAYFLY_EXACT_RECOVERY");
 }
 
-}  // namespace
-
-CommandLine parse_command_line(int argc, char** argv) {
-  ServeOptions options;
-  options.server.port = 8000;
-  ControlCommand command;
-  DirectoryCommand directory_command;
-  CommandArguments arguments;
-
-  CLI::App app("Mayfly: DynamoDB for tests, whose items disappear at the instant their TTL passes.",
-               "mayfly");
-  app.set_version_flag("--version", "mayfly " MAYFLY_VERSION);
-  app.require_subcommand(1);
-
+CLI::App* add_serve_command(CLI::App& app, ServeOptions& options, bool& no_control) {
   CLI::App* serve = app.add_subcommand("serve", "Serve DynamoDB's API over HTTP until SIGTERM or SIGINT");
   serve->add_option("--host", options.server.host, "Address to listen on")
       ->envname("MAYFLY_HOST")
@@ -466,7 +453,6 @@ CommandLine parse_command_line(int argc, char** argv) {
       ->default_str("info");
 
   add_bounds_options(*serve, options);
-  bool no_control = false;
   serve
       ->add_flag("--no-control", no_control,
                  "Answer nothing under /_mayfly/ but health, change no event source mappings")
@@ -486,10 +472,32 @@ CommandLine parse_command_line(int argc, char** argv) {
       ->type_name("ORIGIN");
   add_signature_and_tls_options(*serve, options);
   add_time_options(*serve, options);
-  add_clock_commands(app, command, arguments);
-  add_ttl_commands(app, command, arguments);
-  add_world_commands(app, command, arguments);
-  add_directory_commands(app, directory_command);
+  return serve;
+}
+
+}  // namespace
+
+CommandLine parse_command_line(int argc, char** argv) {
+  ServeOptions options;
+  options.server.port = 8000;
+  ControlCommand command;
+  DirectoryCommand directory_command;
+  CommandArguments arguments;
+
+  CLI::App app("Mayfly: DynamoDB for tests, whose items disappear at the instant their TTL passes.",
+               "mayfly");
+  app.set_version_flag("--version", "mayfly " MAYFLY_VERSION);
+  app.require_subcommand(1);
+
+  bool no_control = false;
+  const CLI::App* serve = add_serve_command(app, options, no_control);
+  // A server's start waits for this: where it is asked for, the other commands are not made to be passed by.
+  if (argc < 2 || argv[1] != std::string_view("serve")) {
+    add_clock_commands(app, command, arguments);
+    add_ttl_commands(app, command, arguments);
+    add_world_commands(app, command, arguments);
+    add_directory_commands(app, directory_command);
+  }
 
   try {
     app.parse(argc, argv);
@@ -497,10 +505,10 @@ CommandLine parse_command_line(int argc, char** argv) {
     return {.exit_code = app.exit(outcome)};
   }
   options.server.access.control = !no_control;
+  if (serve->parsed()) return {.serve = std::move(options)};
   for (const char* name : {"verify", "repair"})
     if (app.got_subcommand(name)) return {.directory = std::move(directory_command)};
-  if (!serve->parsed()) return {.control = std::move(command)};
-  return {.serve = std::move(options)};
+  return {.control = std::move(command)};
 }
 
 }  // namespace mayfly::http
