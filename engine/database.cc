@@ -162,7 +162,8 @@ std::int64_t Database::reap_due() {
   Deletions deletions;
   for (Account* account : parts_->accounts.all()) {
     const Account::Turn turn = account->take_turn();
-    parts_->reaper->sweep_account(turn, account->clock().now(), deletions);
+    Reaper::Sweeps sweeps;
+    parts_->reaper->sweep_account(turn, account->clock().now(), sweeps, deletions);
   }
   return total(deletions);
 }

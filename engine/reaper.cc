@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
-#include <map>
 #include <vector>
 
 #include "engine/attempt.h"
@@ -18,6 +17,7 @@ namespace mayfly::engine {
 namespace {
 constexpr std::size_t batch_items_max = 64;   // locked together: below a millisecond
 constexpr std::size_t slice_items_max = 256;  // of one account, before the others have their turn
+constexpr std::size_t kept_sweeps_max = 16;   // each holds an iterator
 
 struct Entry {
   Instant due;
@@ -92,13 +92,29 @@ Reaper::Progress Reaper::step(Sweep& sweep, std::size_t items_max, Deletions& de
   return Progress::more;
 }
 
-void Reaper::sweep_account(const Account::Turn& turn, Instant now, Deletions& deletions,
+Reaper::Sweeps::Sweeps() = default;
+Reaper::Sweeps::~Sweeps() = default;
+
+void Reaper::sweep_account(const Account::Turn& turn, Instant now, Sweeps& sweeps, Deletions& deletions,
                            const std::stop_token& stop) {
+  TimerQueue& timers = turn.account().timers();
   while (!ends(stop)) {
-    const std::optional<TimerQueue::Look> look = turn.account().timers().look_firing(now);
-    if (!look) return;
-    std::optional<Sweep> sweep = begin(turn, *look, now, Which::fires);
-    while (sweep && step(*sweep, slice_items_max, deletions) == Progress::more && !ends(stop)) {}
+    const std::optional<TimerQueue::Timer> timer = timers.earliest();
+    if (!timer || timer->fires > now) return;
+    if (sweeps.by_table_.size() > kept_sweeps_max) sweeps.by_table_.clear();
+    std::unique_ptr<Sweep>& sweep = sweeps.by_table_[timer->table];
+    if (sweep && timers.is_whole(sweep->look)) {
+      sweep->now = now;
+    } else {
+      sweep.reset();
+      if (const auto look = timers.look(timer->table))
+        if (auto begun = begin(turn, *look, now, Which::fires))
+          sweep = std::make_unique<Sweep>(*std::move(begun));
+    }
+    Progress progress = Progress::more;
+    while (sweep && progress == Progress::more && !ends(stop))
+      progress = step(*sweep, slice_items_max, deletions);
+    if (progress == Progress::outdated) sweep.reset();
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -35,8 +36,12 @@ class Reaper {
   // Sweeps under way end soon, a backlog is left for the next start. Steps end with the scheduler.
   void stop() { stop_ = true; }
 
-  // Deletes what fires by now. Ends early if `stop` is requested, as the next one does.
-  void sweep_account(const Account::Turn& turn, Instant now, Deletions& deletions,
+  // What is read of expiry indexes, for a clock that goes from instant to instant.
+  class Sweeps;
+
+  // Deletes what fires by now, going on with what `sweeps` has from earlier instants of the same turn. Ends
+  // early if `stop` is requested, as the next one does.
+  void sweep_account(const Account::Turn& turn, Instant now, Sweeps& sweeps, Deletions& deletions,
                      const std::stop_token& stop = {});
   // Deletes what is due in the account's table, whatever its mode, and meanwhile what fires in the account's
   // others.
@@ -66,6 +71,18 @@ class Reaper {
   Database& database_;
   const std::shared_ptr<Scheduler> scheduler_;
   std::atomic<bool> stop_{false};
+};
+
+class Reaper::Sweeps {
+ public:
+  Sweeps();
+  ~Sweeps();
+  Sweeps(const Sweeps&) = delete;
+  Sweeps& operator=(const Sweeps&) = delete;
+
+ private:
+  friend Reaper;
+  std::map<TableId, std::unique_ptr<Sweep>> by_table_;
 };
 
 }  // namespace mayfly::engine

@@ -65,6 +65,7 @@ Advanced TimeTravel::go(const Account::Turn& turn, Instant to, ClockSetting arri
   {
     Arrival arrival{account, *this, going_on, from};
     TimerQueue& timers = account.timers();
+    Reaper::Sweeps sweeps;
     Failpoints& failpoints = database_.parts().failpoints;
     const auto something_waited = [&] {
       return failpoints.any() && failpoints.wait_for_release(account.id(), stop);
@@ -76,7 +77,7 @@ Advanced TimeTravel::go(const Account::Turn& turn, Instant to, ClockSetting arri
       arrival.now = instant;
       clock.hold(instant);
       do {
-        reaper_.sweep_account(turn, instant, result.tables, stop);
+        reaper_.sweep_account(turn, instant, sweeps, result.tables, stop);
       } while (something_waited());
     };
     std::int64_t stops_left = pending_entries(account) + stops_spare;

@@ -89,6 +89,12 @@ bool TimerQueue::is_current(const Look& look) const {
   return known != timers_.end() && known->second.look == look.number;
 }
 
+bool TimerQueue::is_whole(const Look& look) const {
+  const Lock lock(mutex_);
+  const auto known = timers_.find(look.timer.table);
+  return known != timers_.end() && known->second.look == look.number && !known->second.pushed;
+}
+
 void TimerQueue::settle(const Look& look, std::optional<Timer> next) {
   const Lock lock(mutex_);
   const auto known = timers_.find(look.timer.table);

@@ -70,6 +70,8 @@ class TimerQueue {
   std::optional<Look> look_firing(Instant now);
   // False: somebody has looked since, or the table was forgotten. What this look has read may be out of date.
   [[nodiscard]] bool is_current(const Look& look) const;
+  // And nothing was pushed since: what it has read of the index is all that there is.
+  [[nodiscard]] bool is_whole(const Look& look) const;
   // Sets the timer to the first entry that the look left (nothing: none), or to an earlier one that was
   // pushed since the look began. If the look is not current, nothing happens. It rings nobody: whoever looks
   // has the account's turn (account.h), and the end of that rings.

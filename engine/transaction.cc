@@ -67,7 +67,7 @@ struct Transaction::State final : ChangeSource {
     Write write = Write::none;
     Item new_item;
     std::string new_bytes;
-    Instant forget_due = 0;
+    std::optional<Instant> entry_due;   // of its expiry entry, where the reaper came by that
     std::optional<std::size_t> record;  // in `staged.records`
     std::vector<IndexEffect> effects;
     WriteVersion version;                 // of what is there, in a global table
@@ -110,6 +110,10 @@ struct Transaction::State final : ChangeSource {
   void expire_met();                                   // items that are there, before anybody sees them
   void expire_written();                               // items that were due already when they were written
   void adopt(const OneItem& item, StoredItem stored);  // of a transaction that holds the locks: to be removed
+
+  static std::optional<Instant> old_due(const OneItem& item, const Table& table) {
+    return item.entry_due ? item.entry_due : due_of_stored(table, item.old_item.bytes());
+  }
 
   void write();  // stages and commits; the locks are held, by this or by whom items were adopted from
   void stage(OneItem& item);
@@ -379,13 +383,13 @@ bool Transaction::remove_expired(Slot slot, Instant due) {
   const std::optional<Instant> due_now =
       item.exists ? due_of_stored(table(slot), item.old_item.bytes()) : std::nullopt;
   const bool here = expires_here(table(slot), item.version.origin);
+  item.entry_due = due;
   if (here && due_now == due && is_expired(due, now)) {
     item.write = State::Write::remove;
     return true;
   }
   if (here && due_now == due && due > now) return false;
   item.write = State::Write::forget_expiry;
-  item.forget_due = due;
   return false;
 }
 
@@ -463,8 +467,7 @@ void Transaction::State::write() {
     for (const OneItem& item : items)
       if (item.write == Write::remove && cause_of(item, *tables[item.table].description) == cause)
         tables[item.table].live->expiry_stats().record(
-            staged.at -
-            due_of_stored(*tables[item.table].description, item.old_item.bytes()).value_or(staged.at));
+            staged.at - old_due(item, *tables[item.table].description).value_or(staged.at));
   } else if (!timers.empty()) {
     expire_written();
   }
@@ -478,7 +481,7 @@ void Transaction::State::stage(OneItem& item) {
     case Write::none: return;
     case Write::put:
     case Write::remove: return stage_item(item, table, live);
-    case Write::forget_expiry: return erase_expiry(item, table, live, item.forget_due);
+    case Write::forget_expiry: return erase_expiry(item, table, live, *item.entry_due);
     case Write::fill_entries: return stage_missing_entries(item, table, live);
   }
 }
@@ -545,7 +548,7 @@ void Transaction::State::stage_expiry(const OneItem& item, const Table& table, c
   const bool was_ours = expires_here(table, item.version.origin);
   const bool is_ours = !item.arrives || expires_here(table, item.arrives->origin);
   std::optional<Instant> old_due, new_due;
-  if (item.exists && was_ours) old_due = due_of_stored(table, item.old_item.bytes());
+  if (item.exists && was_ours) old_due = this->old_due(item, table);
   if (item.write == Write::put && is_ours) new_due = due_of(table, item.new_item);
   if (old_due == new_due) return;
   if (old_due) erase_expiry(item, table, live, *old_due);

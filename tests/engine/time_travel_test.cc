@@ -352,6 +352,31 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("what is written on the way falls due on the way, though the index was read before",
+          "[time_travel][failpoints]") {
+  World world;
+  auto carts = carts_of(world, account);
+  for (const int seconds : {1, 4, 5}) world.put(carts, expiring(std::to_string(seconds), seconds));
+  world.put(carts, expiring("held", 2));
+  Failpoints& failpoints = world.database().failpoints();
+  const std::string key = key_of(*carts->description(), {{"id", "held"}});
+  failpoints.arm(carts, key, {{"id", "held"}});
+  std::thread traveller([&] { world.advance(start_ms + hour_ms); });
+  while (!failpoints.of(account)[0].waiting) std::this_thread::yield();
+  world.put(carts, expiring("3", 3));  // before what comes next
+  world.put(carts, expiring("4", 6));  // renewed
+  world.put(carts, expiring("held", 7));
+  failpoints.release(*carts, key);
+  traveller.join();
+  std::vector<std::string> gone;
+  for (const ChangeRecord& record : world.records(carts->description()->stream->id))
+    if (record.kind == ChangeRecord::Kind::remove)
+      gone.push_back(*record.keys.find("id")->get_if<std::string>() + "@" +
+                     std::to_string(record.created - start_ms));
+  CHECK(gone == std::vector<std::string>{"1@1001", "3@3001", "5@5001", "4@6001", "held@7001"});
+  CHECK(world.inconsistency(carts).empty());
+}
+
 TEST_CASE("milliseconds are never a next expiry, and no clock goes beyond the year 9999", "[time_travel]") {
   World world;
   auto carts = carts_of(world, account);

@@ -75,6 +75,26 @@ TEST_CASE("what is pushed while somebody looks is not put behind what that found
   CHECK(timers.of(1)->due == 700);
 }
 
+TEST_CASE("a look is whole until something is pushed, or somebody else looks", "[timer_queue]") {
+  Waker reaper;
+  TimerQueue timers(reaper);
+  timers.push({1, 100, 100});
+  const auto look = timers.look(1);
+  CHECK(timers.is_whole(*look));
+  timers.settle(*look, TimerQueue::Timer{1, 200, 200});
+  CHECK(timers.is_whole(*look));  // and so may go on
+  timers.push({1, 300, 300});
+  CHECK_FALSE(timers.is_whole(*look));
+  CHECK(timers.is_current(*look));
+
+  const auto again = timers.look(1);
+  CHECK(timers.is_whole(*again));
+  const auto other = timers.look(1);
+  CHECK_FALSE(timers.is_whole(*again));
+  timers.settle(*other, std::nullopt);
+  CHECK_FALSE(timers.is_whole(*other));  // it is forgotten
+}
+
 TEST_CASE("a look that is never settled leaves its timer", "[timer_queue]") {
   Waker reaper;
   TimerQueue timers(reaper);
