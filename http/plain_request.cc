@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "engine/whole_number.h"
 #include "http/request.h"
@@ -28,8 +31,24 @@ bool is_token(std::string_view text) {
                                       [](char c) { return is_token_byte[static_cast<unsigned char>(c)]; });
 }
 
+#ifdef __SSE2__
+bool has_unprintable(const char* sixteen_bytes) {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(sixteen_bytes));
+  const __m128i below = _mm_cmplt_epi8(bytes, _mm_set1_epi8(' '));  // as signed bytes: those from 0x80 too
+  return _mm_movemask_epi8(_mm_or_si128(below, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f)))) != 0;
+}
+#endif
+
 // Bytes from ' ' to '~' alone.
 bool is_printable(std::string_view text) {
+#ifdef __SSE2__
+  if (text.size() >= sizeof(__m128i)) {
+    const char* const last = text.data() + text.size() - sizeof(__m128i);
+    for (const char* at = text.data(); at < last; at += sizeof(__m128i))
+      if (has_unprintable(at)) return false;
+    return !has_unprintable(last);
+  }
+#endif
   constexpr std::uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
   const auto has_others = [](std::uint64_t word) {
     const std::uint64_t deleted = word ^ (ones * 0x7f);
@@ -92,16 +111,16 @@ struct Reading {
     const auto colon = line.find(':');
     if (colon == std::string_view::npos) return false;
     const std::string_view name = line.substr(0, colon), value = trim(line.substr(colon + 1));
-    if (!is_token(name) || !is_printable(value) || changes_the_reading(name, value)) return false;
+    // Of the name too: is_named takes control characters for others.
+    if (!is_printable(line) || changes_the_reading(name, value)) return false;
     if (request.keeps_all_headers) request.all_headers.push_back({std::string(name), std::string(value)});
-    constexpr std::string_view content_length = "content-length";
-    if (name.size() == content_length.size() && equals_ignoring_case(name, content_length)) {
+    if (request.add_header(name, value)) return true;
+    if (is_named(name, "content-length")) {
       if (body_bytes || value.size() > length_digits_max) return false;
       body_bytes = engine::whole_number<std::uint32_t>(value);
       return body_bytes.has_value();
     }
-    request.add_header(name, value);
-    return true;
+    return is_token(name);
   }
 
   bool all() {
@@ -114,22 +133,23 @@ struct Reading {
       if (!header(*line)) return false;
     }
     const std::size_t bytes = body_bytes.value_or(0);
-    if (bytes > rest.size() || bytes > body_bytes_max) return false;
+    if (bytes > body_bytes_max) return false;
+    if (bytes > rest.size()) request.body.reserve(std::min(bytes, reserved_body_bytes_max));
     request.body.assign(rest.substr(0, bytes));
-    rest.remove_prefix(bytes);
+    rest.remove_prefix(request.body.size());
     return true;
   }
 };
 
 }  // namespace
 
-std::size_t read_plain_request(std::string_view bytes, Request& request) {
+PlainRequest read_plain_request(std::string_view bytes, Request& request) {
   Reading reading{bytes, request};
   const bool read =
       reading.all() && bytes.size() - reading.rest.size() - request.body.size() <= header_bytes_max;
-  if (read) return bytes.size() - reading.rest.size();
+  if (read) return {bytes.size() - reading.rest.size(), reading.body_bytes.value_or(0) - request.body.size()};
   request.clear();
-  return 0;
+  return {};
 }
 
 }  // namespace mayfly::http

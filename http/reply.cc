@@ -5,6 +5,7 @@
 #include <chrono>
 #include <random>
 
+#include "engine/appender.h"
 #include "http/crc32.h"
 
 namespace mayfly::http {
@@ -30,10 +31,32 @@ std::string_view reason_of(int status) {
   }
 }
 
-void append_number(std::string& out, std::uint64_t value) {
-  std::array<char, 20> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  out.append(digits.data(), end);
+using engine::Appender;
+
+constexpr std::string_view last_chunk = "0\r\n\r\n";
+
+void append_number(Appender& out, std::uint64_t value) {
+  constexpr std::size_t digits_max = 20;
+  char* const to = out.room(digits_max);
+  out.written(std::to_chars(to, to + digits_max, value).ptr);
+}
+
+// 52 characters as DynamoDB's: base 32 (0-9, A-V), the last 26 always the same.
+void append_request_id(Appender& out) {
+  static constexpr std::string_view digits = "0123456789ABCDEFGHIJKLMNOPQRSTUV";
+  // Ids tell requests apart; nothing rests on their being hard to guess.
+  thread_local std::mt19937_64 random = [] {
+    std::random_device device;
+    return std::mt19937_64((std::uint64_t{device()} << 32) | device());
+  }();
+  constexpr int words = 2, digits_of_a_word = 13;
+  char* to = out.room(words * digits_of_a_word);
+  for (int word = 0; word < words; ++word) {
+    std::uint64_t bits = random();
+    for (int i = 0; i < digits_of_a_word; ++i, bits >>= 5) *to++ = digits[bits & 31];
+  }
+  out.written(to);
+  out.literal("VV4KQNSO5AEMVJF66Q9ASUAAJG");  // the half that is always the same
 }
 
 void append_two_digits(std::string& out, unsigned value) {
@@ -84,62 +107,48 @@ std::string http_date(engine::Instant instant) {
   return out;
 }
 
-std::string new_request_id() {
-  static constexpr std::string_view digits = "0123456789ABCDEFGHIJKLMNOPQRSTUV";
-  static constexpr std::string_view constant_half = "VV4KQNSO5AEMVJF66Q9ASUAAJG";
-  // Ids tell requests apart; nothing rests on their being hard to guess.
-  thread_local std::mt19937_64 random = [] {
-    std::random_device device;
-    return std::mt19937_64((std::uint64_t{device()} << 32) | device());
-  }();
-  std::string id;
-  id.reserve(52);
-  for (int word = 0; word < 2; ++word) {
-    std::uint64_t bits = random();
-    for (int i = 0; i < 13; ++i, bits >>= 5) id += digits[bits & 31];
-  }
-  id += constant_half;
-  return id;
-}
-
 bool body_goes_apart(const Reply& reply) { return !reply.head_only && reply.body.size() >= large_body_bytes; }
 
-void append_reply(std::string& out, const Reply& reply, bool keep_alive) {
-  out += "HTTP/1.1 ";
+void append_reply(std::string& text, const Reply& reply, bool keep_alive) {
+  constexpr std::size_t head_bytes = 320;  // about
+  const bool with_body = !reply.chunked && !reply.head_only && !body_goes_apart(reply);
+  Appender out(text, head_bytes + (with_body ? reply.body.size() : 0));
+  out.literal("HTTP/1.1 ");
   append_number(out, static_cast<unsigned>(reply.status));
-  out += ' ';
-  out += reason_of(reply.status);
-  out += "\r\nServer: Server\r\nDate: ";
-  out += date_now();
+  out.byte(' ');
+  out.bytes(reason_of(reply.status));
+  out.literal("\r\nServer: Server\r\nDate: ");
+  out.bytes(date_now());
   if (!reply.content_type.empty()) {
-    out += "\r\nContent-Type: ";
-    out += reply.content_type;
+    out.literal("\r\nContent-Type: ");
+    out.bytes(reply.content_type);
   }
   if (!reply.content_encoding.empty()) {
-    out += "\r\nContent-Encoding: ";
-    out += reply.content_encoding;
+    out.literal("\r\nContent-Encoding: ");
+    out.bytes(reply.content_encoding);
   }
   if (reply.chunked || reply.source) {
-    out += "\r\nTransfer-Encoding: chunked";
+    out.literal("\r\nTransfer-Encoding: chunked");
   } else {
-    out += "\r\nContent-Length: ";
+    out.literal("\r\nContent-Length: ");
     append_number(out, reply.body.size());
   }
-  out += keep_alive ? "\r\nConnection: keep-alive" : "\r\nConnection: close";
-  out += "\r\nx-amzn-RequestId: ";
-  out += new_request_id();
+  if (keep_alive) {
+    out.literal("\r\nConnection: keep-alive");
+  } else {
+    out.literal("\r\nConnection: close");
+  }
+  out.literal("\r\nx-amzn-RequestId: ");
+  append_request_id(out);
   if (!reply.source) {
-    out += "\r\nx-amz-crc32: ";
+    out.literal("\r\nx-amz-crc32: ");
     append_number(out, crc32(reply.body));
   }
-  out += "\r\n";
-  out += reply.extra_headers;
-  out += "\r\n";
-  if (reply.chunked) {
-    append_last_chunk(out);
-  } else if (!reply.head_only && !body_goes_apart(reply)) {
-    out += reply.body;
-  }
+  out.literal("\r\n");
+  out.bytes(reply.extra_headers);
+  out.literal("\r\n");
+  if (reply.chunked) out.bytes(last_chunk);
+  if (with_body) out.bytes(reply.body);
 }
 
 void append_chunk(std::string& out, std::string_view piece) {
@@ -151,6 +160,6 @@ void append_chunk(std::string& out, std::string_view piece) {
   out += "\r\n";
 }
 
-void append_last_chunk(std::string& out) { out += "0\r\n\r\n"; }
+void append_last_chunk(std::string& out) { out += last_chunk; }
 
 }  // namespace mayfly::http

@@ -45,14 +45,11 @@ struct Reply {
 // caller sends from where it is.
 inline constexpr std::size_t large_body_bytes = 32 * 1024;
 bool body_goes_apart(const Reply& reply);
-void append_reply(std::string& out, const Reply& reply, bool keep_alive);
+void append_reply(std::string& text, const Reply& reply, bool keep_alive);
 
 // The body of an answer that has a source.
 void append_chunk(std::string& out, std::string_view piece);
 void append_last_chunk(std::string& out);
-
-// 52 characters as DynamoDB's: base 32 (0-9, A-V), the last 26 always the same.
-std::string new_request_id();
 
 // "Tue, 19 Jul 2022 21:27:00 GMT"
 std::string http_date(engine::Instant instant);

@@ -41,9 +41,13 @@ constexpr auto names_of_length = [] {
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// Eight bytes at a time. `name` has letters, digits and '-' alone, for which 0x20 makes letters small and
-// changes nothing else; of other bytes only control characters would become one of them, and no header's name
-// has those.
+}  // namespace
+
+bool equals_ignoring_case(std::string_view a, std::string_view b) {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
+}
+
 bool is_named(std::string_view sent, std::string_view name) {
   constexpr std::uint64_t small = 0x2020202020202020;
   const auto differs = [&](auto word, std::size_t at) {
@@ -60,13 +64,6 @@ bool is_named(std::string_view sent, std::string_view name) {
   for (std::size_t at = 0; at + sizeof(std::uint64_t) <= sent.size(); at += sizeof(std::uint64_t))
     if (differs(std::uint64_t{}, at)) return false;
   return !differs(std::uint64_t{}, sent.size() - sizeof(std::uint64_t));
-}
-
-}  // namespace
-
-bool equals_ignoring_case(std::string_view a, std::string_view b) {
-  return a.size() == b.size() &&
-         std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
 std::string lower_case(std::string_view text) {
@@ -87,8 +84,8 @@ void Request::set(Header name, std::string_view value) {
   present_[index(name)] = true;
 }
 
-void Request::add_header(std::string_view name, std::string_view value) {
-  if (name.size() >= name_bytes_max) return;
+bool Request::add_header(std::string_view name, std::string_view value) {
+  if (name.size() >= name_bytes_max) return false;
   for (std::uint32_t left = names_of_length[name.size()]; left != 0; left &= left - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(left));
     if (!is_named(name, header_names[i])) continue;
@@ -97,8 +94,9 @@ void Request::add_header(std::string_view name, std::string_view value) {
     } else {
       set(static_cast<Header>(i), trim(value));
     }
-    return;
+    return true;
   }
+  return false;
 }
 
 void Request::clear() {

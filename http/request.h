@@ -18,6 +18,8 @@ namespace mayfly::http {
 
 inline constexpr std::size_t header_bytes_max = 16 * 1024;       // request line included, as DynamoDB's
 inline constexpr std::size_t body_bytes_max = 16 * 1024 * 1024;  // before and after decompression
+// A body's memory is asked for as it comes, a part ahead: Content-Length alone costs the server nothing.
+inline constexpr std::size_t reserved_body_bytes_max = 1024 * 1024;
 
 // A body that needed more than this gives its memory back when it is answered: 10,000 connections keep 160
 // MB.
@@ -56,8 +58,8 @@ struct Request {
   [[nodiscard]] bool has(Header name) const { return present_[index(name)]; }
   [[nodiscard]] bool repeated(Header name) const { return repeated_[index(name)]; }
   void set(Header name, std::string_view value);
-  // Keeps the header if it is one of ours; any case.
-  void add_header(std::string_view name, std::string_view value);
+  // Keeps the header if it is one of ours, in any case. Returns whether it is.
+  bool add_header(std::string_view name, std::string_view value);
   void clear();
   void release_body();  // its memory, if that is more than a connection keeps
 
@@ -71,6 +73,10 @@ struct Request {
 };
 
 bool equals_ignoring_case(std::string_view a, std::string_view b);
+// The same, eight bytes at a time. Requires: `sent` has no control characters, and `name` small letters,
+// digits and '-' alone. Setting 0x20 makes those of capitals, changes nothing of theirs, and makes one of
+// them of control characters alone.
+bool is_named(std::string_view sent, std::string_view name);
 std::string lower_case(std::string_view text);
 std::string_view trim(std::string_view text);  // spaces and tabs off both ends
 

@@ -29,11 +29,18 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
   // seen a last chunk's "0\r\n" it asserts that more than one byte came since. No body that comes in chunks
   // ends in fewer bytes than the last chunk has, so waiting for that many never waits for ever.
   std::size_t parse(const boost::asio::const_buffer& bytes, boost::beast::error_code& failure) {
+    const std::string_view text(static_cast<const char*>(bytes.data()), bytes.size());
     if (!std::exchange(begun_, true)) {
-      const std::size_t taken =
-          read_plain_request({static_cast<const char*>(bytes.data()), bytes.size()}, request_);
-      plain_ = taken > 0;
-      if (plain_) return taken;
+      const PlainRequest plain = read_plain_request(text, request_);
+      plain_ = plain.taken > 0;
+      body_left_ = plain.body_left;
+      if (plain_) return plain.taken;
+    }
+    if (plain_) {
+      const std::string_view piece = text.substr(0, body_left_);
+      request_.body.append(piece);
+      body_left_ -= piece.size();
+      return piece.size();
     }
     constexpr std::string_view last_chunk = "0\r\n\r\n";
     if (is_header_done() && chunked() && bytes.size() < last_chunk.size()) {
@@ -43,7 +50,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
     return put(bytes, failure);
   }
 
-  [[nodiscard]] bool is_done() const { return plain_ || Beast::is_done(); }
+  [[nodiscard]] bool is_done() const { return plain_ ? body_left_ == 0 : Beast::is_done(); }
   [[nodiscard]] bool is_header_done() const { return plain_ || Beast::is_header_done(); }
   [[nodiscard]] bool keep_alive() const { return plain_ || Beast::keep_alive(); }
 
@@ -52,9 +59,6 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
   using Beast::put;
   using Error = boost::beast::error_code;
   using Text = boost::beast::string_view;
-  // A body's memory is asked for as it comes, a part ahead: Content-Length alone costs the server nothing.
-  static constexpr std::uint64_t reserved_bytes_max = 1024 * 1024;
-
   void on_request_impl(boost::beast::http::verb, Text method, Text target, int version,
                        Error& failure) override {
     request_.is_http_1_0 = version == 10;
@@ -78,7 +82,9 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
   }
   void on_header_impl(Error&) override { in_body_ = true; }
   void on_body_init_impl(const boost::optional<std::uint64_t>& length, Error&) override {
-    if (length) request_.body.reserve(static_cast<std::size_t>(std::min(*length, reserved_bytes_max)));
+    if (length)
+      request_.body.reserve(
+          static_cast<std::size_t>(std::min<std::uint64_t>(*length, reserved_body_bytes_max)));
   }
   std::size_t on_body_impl(Text piece, Error&) override {
     request_.body.append(piece.data(), piece.size());
@@ -111,6 +117,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
 
   Request& request_;
   std::size_t header_bytes_ = 0;
+  std::size_t body_left_ = 0;  // of a plain request
   bool begun_ = false, plain_ = false;
   bool in_body_ = false, framed_ = false;
 };

@@ -220,6 +220,43 @@ TEST_CASE("a body in chunks may come in any two or three pieces, an empty one to
   }
 }
 
+TEST_CASE("a body may come in any two or three pieces, the first with its head or not") {
+  Running running;
+  const std::string body = "{ \"Limit\": 5 }";
+  const std::string request = operation_request("ListTables", body);
+  const std::size_t head = request.size() - body.size();
+  for (std::size_t first = head - 1; first <= request.size(); ++first) {
+    for (std::size_t second = first; second <= request.size(); ++second) {
+      INFO(first - head << " " << second - head);
+      HttpClient client(running.port());
+      // What follows comes with the last piece.
+      const std::string both = request + http_request("GET", "/");
+      const std::size_t ends[] = {first, second, both.size()};
+      std::size_t at = 0;
+      for (const std::size_t end : ends) {
+        client.send(std::string_view(both).substr(at, end - at));
+        at = end;
+        CHECK(running.ask(http_request("GET", "/")).status == 200);  // what came has been parsed
+      }
+      CHECK(client.receive().body == list_tables_answer);
+      CHECK(client.receive().body.starts_with("healthy"));
+    }
+  }
+}
+
+// Of two names that differ in 0x20 alone one may be a control character's.
+TEST_CASE("control characters in a header's name are no header's name") {
+  Running running;
+  const auto answered = [&](const std::string& name) {
+    HttpClient client(running.port());
+    client.send("GET / HTTP/1.1\r\nHost: localhost\r\n" + name + ": DynamoDB_20120810.ListTables\r\n\r\n");
+    return client.receive().status;
+  };
+  CHECK(answered("X-Amz-Target") == 200);
+  for (const char* name : {"X\rAmz-Target", "X-Amz\rTarget", "x-amz\x0dtarget", "Content\rLength"})
+    CHECK(answered(name) == 400);
+}
+
 TEST_CASE("a request may come byte by byte, and its end with the end of the connection") {
   Running running;
   HttpClient client(running.port());
