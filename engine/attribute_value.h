@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -181,5 +182,6 @@ std::partial_ordering compare_scalars(const AttributeValue& a, const AttributeVa
 
 // "S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M".
 std::string_view type_name(Type type);
+std::optional<Type> type_named(std::string_view name);
 
 }  // namespace mayfly::engine

@@ -180,9 +180,12 @@ Number StoredReader::number() {
   if (head == 0) return {};
   const int magnitude = next() + Number::magnitude_min;
   const int size = head & ~negative_bit;
-  Number::Wide significand = 0;
-  for (int i = 0; i < size; ++i) significand |= static_cast<Number::Wide>(next()) << (8 * i);
-  return Number::from_magnitude((head & negative_bit) != 0, significand, magnitude);
+  const auto read = [&](auto significand) {
+    for (int i = 0; i < size; ++i) significand |= static_cast<decltype(significand)>(next()) << (8 * i);
+    return Number::from_magnitude((head & negative_bit) != 0, significand, magnitude);
+  };
+  constexpr int narrow_bytes = sizeof(std::uint64_t);
+  return size <= narrow_bytes ? read(std::uint64_t{}) : read(Number::Wide{});
 }
 
 void StoredReader::skip(Tag tag) {

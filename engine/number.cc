@@ -223,14 +223,16 @@ char* Number::write(char* to) const {
     *to++ = '0';
     return to;
   }
-  char digits[digits_max];
-  const int count = write_digits(digits);
   const auto zeros = [&](int number) { to = std::fill_n(to, number, '0'); };
   if (negative_) *to++ = '-';
   if (exponent_ >= 0) {
-    to = std::copy_n(digits, count, to);
-    zeros(exponent_);
-  } else if (count + exponent_ > 0) {
+    to += write_digits(to);
+    if (exponent_ > 0) zeros(exponent_);
+    return to;
+  }
+  char digits[digits_max];
+  const int count = write_digits(digits);
+  if (count + exponent_ > 0) {
     to = std::copy_n(digits, count + exponent_, to);
     *to++ = '.';
     to = std::copy_n(digits + count + exponent_, -exponent_, to);

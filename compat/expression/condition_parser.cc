@@ -354,11 +354,8 @@ void ConditionParser::check_function(Node& node, std::vector<Node>& operands) {
     check_attribute_type(operands[1]);
     const AttributeValue* value = operands[1].value();
     const std::string* wanted = value == nullptr ? nullptr : value->get_if<std::string>();
-    Type type = Type::string;
-    for (int i = 0; wanted != nullptr && i <= static_cast<int>(Type::map); ++i) {
-      if (engine::type_name(static_cast<Type>(i)) == *wanted) type = static_cast<Type>(i);
-    }
-    make(AttributeType{std::move(operands[0].operand), type});
+    const auto type = wanted != nullptr ? engine::type_named(*wanted) : std::nullopt;
+    make(AttributeType{std::move(operands[0].operand), type.value_or(Type::string)});
   } else if (name == "begins_with") {
     for (const Node& operand : operands) {
       if (operand.type && operand.type != Type::string && operand.type != Type::binary) {
@@ -378,9 +375,7 @@ void ConditionParser::check_attribute_type(const Node& type) {
                              known ? engine::type_name(*type.type) : "{NS,SS,L,BS,N,M,B,BOOL,NULL,S}");
   }
   const std::string& name = *type.value()->get_if<std::string>();
-  for (int i = 0; i <= static_cast<int>(Type::map); ++i) {
-    if (engine::type_name(static_cast<Type>(i)) == name) return;
-  }
+  if (engine::type_named(name)) return;
   note(operand_type_,
        "Invalid attribute type name found; type: " + name + ", valid types: {B,NULL,SS,BOOL,L,BS,N,NS,S,M}");
 }

@@ -1,8 +1,8 @@
 #include "compat/items/keys.h"
 
 #include <algorithm>
+#include <boost/container/static_vector.hpp>
 #include <cassert>
-#include <vector>
 
 #include "compat/items/vector_entries.h"
 #include "engine/key_codec.h"
@@ -82,8 +82,10 @@ Result<void> check_index_key_attribute(const Item& item, const engine::Index& in
   return check_key_size(*value, partition);
 }
 
-std::vector<const AttributeValue*> values_of(std::span<const KeyAttribute> attributes, const Item& item) {
-  std::vector<const AttributeValue*> values;
+using KeyValues = boost::container::static_vector<const AttributeValue*, engine::key_attributes_max>;
+
+KeyValues values_of(std::span<const KeyAttribute> attributes, const Item& item) {
+  KeyValues values;
   for (const auto& attribute : attributes) {
     values.push_back(item.find(attribute.name));
     assert(values.back() != nullptr);
@@ -152,7 +154,9 @@ Result<std::string> request_key(const Table& table, const Item& key) {
 }
 
 std::string encode_key(const Table& table, const Item& item) {
+  constexpr std::size_t usual_bytes_max = 64;
   std::string key;
+  key.reserve(usual_bytes_max);
   engine::append_key(key, values_of(table.keys.partition(), item), values_of(table.keys.sort(), item));
   return key;
 }

@@ -49,13 +49,6 @@ Comparator mirrored(Comparator comparator) {
   return comparator;
 }
 
-std::optional<Type> type_named(std::string_view name) {
-  for (int i = 0; i <= static_cast<int>(Type::map); ++i) {
-    if (engine::type_name(static_cast<Type>(i)) == name) return static_cast<Type>(i);
-  }
-  return std::nullopt;
-}
-
 const AttributeValue* constant(const UpdateValue& value) {
   const auto* node = std::get_if<UpdateValue::Constant>(&value.node);
   return node == nullptr ? nullptr : &node->value;
@@ -223,7 +216,7 @@ Result<Condition> ExpressionReader::attribute_type(const Node& node) {
   TRY(const AttributeValue wanted, value(node.children[1]));
   const auto* name = wanted.get_if<std::string>();
   if (name == nullptr) return wrong_operand("attribute_type", wanted);
-  const auto type = type_named(*name);
+  const auto type = engine::type_named(*name);
   if (!type) {
     return error::validation("Invalid attribute type name found; type: " + *name +
                              ", valid types: {N,BS,L,B,NULL,M,S,SS,NS,BOOL}");

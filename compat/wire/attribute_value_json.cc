@@ -11,6 +11,7 @@
 #include "compat/wire/base64.h"
 #include "compat/wire/json_text.h"
 #include "compat/wire/shape.h"
+#include "engine/byte_order.h"
 #include "engine/item_codec.h"
 
 namespace mayfly::compat {
@@ -31,6 +32,7 @@ using engine::StoredReader;
 using engine::StringSet;
 using engine::Type;
 using engine::type_name;
+using engine::type_named;
 using json::Value;
 
 // --- Reading ----------------------------------------------------------------------------------------------
@@ -39,13 +41,6 @@ using json::Value;
 constexpr std::array<Type, 10> order_of_checks = {
     Type::string,     Type::number,     Type::binary,     Type::boolean, Type::null,
     Type::binary_set, Type::number_set, Type::string_set, Type::list,    Type::map};
-
-std::optional<Type> type_named(std::string_view name) {
-  for (const Type type : order_of_checks) {
-    if (type_name(type) == name) return type;
-  }
-  return std::nullopt;
-}
 
 // In which order the members of a map are read. `by_name` is how they are kept, so nothing of them is moved
 // any more; but where several are wrong, it does not find the one that DynamoDB complains about: the first as
@@ -150,15 +145,29 @@ Result<void> read_list(const Value& array, int level, Reading reading, List& out
   return {};
 }
 
-using MembersInOrder = boost::container::small_vector<const json::Member*, 32>;
+// A member, and the first bytes of its name as a number, which nearly always says where it belongs.
+struct OrderedMember {
+  std::uint64_t first_bytes = 0;
+  const json::Member* member = nullptr;
+};
+using MembersInOrder = boost::container::small_vector<OrderedMember, 32>;
+
+std::uint64_t first_bytes(std::string_view name) {
+  char bytes[sizeof(std::uint64_t)] = {};
+  std::copy_n(name.data(), std::min(name.size(), sizeof bytes), bytes);
+  return engine::read_big_endian<std::uint64_t>({bytes, sizeof bytes});
+}
 
 // Of several with one name the last one comes last.
 MembersInOrder in_order(std::span<const json::Member> members, Order order) {
   MembersInOrder sorted(members.size());
-  std::transform(members.begin(), members.end(), sorted.begin(), [](const auto& member) { return &member; });
-  const auto by_name = [](const json::Member* a, const json::Member* b) {
-    const int difference = a->name.compare(b->name);
-    return difference != 0 ? difference < 0 : a < b;
+  std::transform(members.begin(), members.end(), sorted.begin(), [](const auto& member) {
+    return OrderedMember{first_bytes(member.name), &member};
+  });
+  const auto by_name = [](const OrderedMember& a, const OrderedMember& b) {
+    if (a.first_bytes != b.first_bytes) return a.first_bytes < b.first_bytes;
+    const int difference = a.member->name.compare(b.member->name);
+    return difference != 0 ? difference < 0 : a.member < b.member;
   };
   if (order == Order::by_name && !std::is_sorted(sorted.begin(), sorted.end(), by_name))
     std::sort(sorted.begin(), sorted.end(), by_name);
@@ -168,10 +177,11 @@ MembersInOrder in_order(std::span<const json::Member> members, Order order) {
 Result<void> read_map(const Value& object, int level, Reading reading, Map& out) {
   std::vector<Attribute> attributes;
   attributes.reserve(object.members().size());
-  for (const json::Member* member : in_order(object.members(), reading.order)) {
+  for (const OrderedMember& ordered : in_order(object.members(), reading.order)) {
+    const json::Member& member = *ordered.member;
     Attribute& attribute = attributes.emplace_back();
-    attribute.name = member->name;
-    CHECK_OK(read_value(member->value, level, reading, attribute.value));
+    attribute.name = member.name;
+    CHECK_OK(read_value(member.value, level, reading, attribute.value));
   }
   out = Map::from_unsorted(std::move(attributes));
   return {};

@@ -9,6 +9,7 @@
 
 #include "compat/wire/base64.h"
 #include "compat/wire/java_string.h"
+#include "engine/attribute_value.h"
 #include "engine/hex.h"
 #include "engine/whole_number.h"
 
@@ -171,6 +172,7 @@ constexpr Shape value_blobs{.type = ShapeType::list, .element = &value_blob};
 constexpr Shape value_list{.type = ShapeType::list, .element = &value_nested};
 constexpr Shape value_map{.type = ShapeType::map, .element = &value_nested};
 constexpr Member attribute_value_members[] = {
+    // by engine::Type
     {"S", &value_text},       {"N", &value_text},   {"B", &value_blob},   {"BOOL", &value_boolean},
     {"NULL", &value_boolean}, {"SS", &value_texts}, {"NS", &value_texts}, {"BS", &value_blobs},
     {"L", &value_list},       {"M", &value_map},
@@ -184,10 +186,9 @@ Result<void> check_attribute_value(const Shape& shape, const Value& value, Place
   for (const json::Member& present : value.members()) {
     if (present.value.is(Kind::null)) continue;
     if (present.value.is(Kind::string) && (present.name == "S" || present.name == "N")) continue;
-    for (const Member& member : attribute_value_members) {
-      if (member.name != present.name) continue;
+    if (const auto type = engine::type_named(present.name)) {
+      const Member& member = attribute_value_members[static_cast<std::size_t>(*type)];
       CHECK_OK(check_type(*member.shape, present.value, Place::member));
-      break;
     }
   }
   return {};
