@@ -1,77 +1,77 @@
 #include "bench/server_process.h"
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
+#include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <fcntl.h>
-#include <fstream>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench/load.h"
-
 namespace mayfly::bench {
 namespace {
 
-constexpr std::chrono::seconds start_max{20};
+constexpr std::chrono::seconds end_max{10};
 
-// Free now; taken by somebody else before our server asks for it only by great ill luck.
-std::uint16_t free_port() {
-  boost::asio::io_context io;
-  const boost::asio::ip::tcp::acceptor acceptor(io, {boost::asio::ip::make_address("127.0.0.1"), 0});
-  return acceptor.local_endpoint().port();
+void move_to_cpu(int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<std::size_t>(cpu), &set);
+  if (::sched_setaffinity(0, sizeof set, &set) != 0)
+    std::fprintf(stderr, "cannot run on processor %d alone\n", cpu);
 }
 
+// In a process group of its own, with nothing to read or to print to.
 pid_t spawn(std::vector<std::string>& command) {
   std::vector<char*> arguments;
   for (auto& argument : command) arguments.push_back(argument.data());
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  for (int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    posix_spawn_file_actions_addopen(&actions, file, "/dev/null", O_RDWR, 0);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   pid_t pid = -1;
-  const int error = posix_spawn(&pid, arguments[0], &actions, nullptr, arguments.data(), environ);
+  const int error = ::posix_spawnp(&pid, arguments[0], &actions, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) {
-    std::fprintf(stderr, "could not start %s\n", arguments[0]);
-    std::exit(1);
+  return error == 0 ? pid : -1;
+}
+
+void end(pid_t pid) {
+  ::kill(-pid, SIGTERM);
+  const auto begin = std::chrono::steady_clock::now();
+  while (::waitpid(pid, nullptr, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() - begin > end_max) ::kill(-pid, SIGKILL);
+    ::usleep(1000);
   }
-  return pid;
 }
 
 }  // namespace
 
-ServerProcess::ServerProcess(std::vector<std::string> command) : port_(free_port()) {
-  for (auto& argument : command) {
-    if (argument == port_here) argument = std::to_string(port_);
-  }
+std::optional<std::chrono::duration<double, std::milli>> time_to_first_answer(
+    std::vector<std::string> command, std::uint16_t port, const Request& request, int server_cpu, int own_cpu,
+    std::chrono::seconds start_max) {
+  move_to_cpu(server_cpu);  // what is spawned stays there
   const auto begin = std::chrono::steady_clock::now();
-  pid_ = spawn(command);
-  while (!answers(port_)) {
+  const pid_t pid = spawn(command);
+  move_to_cpu(own_cpu);
+  if (pid == -1) return std::nullopt;
+  while (!answers_rightly(port, request)) {
+    const bool ended = ::waitpid(pid, nullptr, WNOHANG) == pid;
+    if (ended) return std::nullopt;
     if (std::chrono::steady_clock::now() - begin > start_max) {
-      std::fprintf(stderr, "%s does not answer\n", command[0].c_str());
-      ::kill(pid_, SIGKILL);
-      std::exit(1);
+      end(pid);
+      return std::nullopt;
     }
-    ::usleep(100);  // leaves the processor to the server
+    ::usleep(100);
   }
-  start_ms_ = std::chrono::steady_clock::now() - begin;
-}
-
-ServerProcess::~ServerProcess() {
-  ::kill(pid_, SIGTERM);
-  ::waitpid(pid_, nullptr, 0);
-}
-
-double ServerProcess::memory_mb() const {
-  std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmRSS:")) return std::atof(line.c_str() + 6) / 1024;
-  }
-  return 0;
+  const auto first_answer = std::chrono::steady_clock::now();
+  end(pid);
+  return first_answer - begin;
 }
 
 }  // namespace mayfly::bench

@@ -1,38 +1,21 @@
-// A server as a process of its own, on a free port of 127.0.0.1; ended with the object.
-//
-//   ServerProcess server({"build/release/mayfly", "serve", "--port", std::string(ServerProcess::port_here)});
-//   generate_load(server.port(), …);
+// A server as a process of its own, of which is measured how long it takes from exec to its first answer.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <string_view>
-#include <sys/types.h>
 #include <vector>
+
+#include "bench/load.h"
 
 namespace mayfly::bench {
 
-class ServerProcess {
- public:
-  static constexpr std::string_view port_here = "PORT";  // in the command: replaced by the port
-
-  // Returns when the first request was answered.
-  explicit ServerProcess(std::vector<std::string> command);
-  ~ServerProcess();
-  ServerProcess(const ServerProcess&) = delete;
-  ServerProcess& operator=(const ServerProcess&) = delete;
-
-  [[nodiscard]] std::uint16_t port() const { return port_; }
-  // From exec to the first answer.
-  [[nodiscard]] std::chrono::duration<double, std::milli> start_ms() const { return start_ms_; }
-  // Resident memory now.
-  [[nodiscard]] double memory_mb() const;
-
- private:
-  std::uint16_t port_;
-  pid_t pid_;
-  std::chrono::duration<double, std::milli> start_ms_{};
-};
+// Starts `command` with the processor `server_cpu`, sends `request` to `port` from `own_cpu` until it is
+// answered rightly, and ends the server and what it started. Nothing if it is not answered within
+// `start_max`, or the server ends before. Requires: the caller has one thread.
+std::optional<std::chrono::duration<double, std::milli>> time_to_first_answer(
+    std::vector<std::string> command, std::uint16_t port, const Request& request, int server_cpu, int own_cpu,
+    std::chrono::seconds start_max);
 
 }  // namespace mayfly::bench
