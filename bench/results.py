@@ -1,0 +1,256 @@
+"""Of what a run kept: plots, and the tables of bench/README.md between its markers.
+
+    write(kept, place, readme)      place/plots/*.svg, and place/README.md with the tables of this run
+
+Tables are Markdown. A figure that is not there is said in words: why a server was refused or skipped.
+"""
+
+BEGIN, END = "<!-- results -->", "<!-- /results -->"
+PROGRAM_TITLES = {
+    "in_process": "In process, beside RocksDB alone",
+    "ttl": "TTL",
+    "snapshots": "Snapshots",
+    "history": "Points in time",
+    "streams": "A stream of a million items",
+}
+
+
+def figure(value, digits=3):
+    """1234.5 as 1,234 or 1,235; 12.345 as 12.3: so many digits as say something."""
+    if value is None:
+        return ""
+    if abs(value) >= 10 ** (digits - 1):
+        return f"{value:,.0f}"
+    return f"{value:.{digits}g}"
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "|".join(["---"] + ["---:"] * (len(head) - 1)) + "|"]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+class Notes:
+    """Sentences that do not fit into a cell, each told once below its table."""
+
+    def __init__(self):
+        self.known = []
+
+    def cell(self, text):
+        text = " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+        if text not in self.known:
+            self.known.append(text)
+        return f"{text.split(':')[0].split(',')[0][:9]} [{self.known.index(text) + 1}]"
+
+    def text(self):
+        return "\n".join(f"{number}. {text}" for number, text in enumerate(self.known, 1))
+
+
+def servers_of(rows):
+    return list(dict.fromkeys(row["server"] for row in rows))
+
+
+def about(part):
+    machine = part["machine"]
+    lines = [
+        f"Commit {part['commit']}, {part['date']}; {machine['processors']}, {machine['memory']}, {machine['system']}, "
+        f"Linux {machine['kernel']}, {machine['compiler']}; load average at the beginning {part['load_average']:.1f}."
+    ]
+    if "versions" in part:
+        lines.append(", ".join(f"{name} {version}" for name, version in part["versions"].items()) + ".")
+        lines += [f"{name}: {why}." for name, why in part["skipped"].items()]
+    return "\n".join(lines)
+
+
+def requests_tables(part):
+    rows = part["rows"]
+    servers = servers_of(rows)
+    by_place = {(row["path"], row["connections"], row["server"]): row for row in rows}
+    paths = list(dict.fromkeys(row["path"] for row in rows))
+    notes = Notes()
+    texts = []
+
+    def cell(row, name):
+        if row is None:
+            return ""
+        if "refused" in row:
+            return notes.cell(row["refused"])
+        if name == "requests_per_second":
+            return f"{figure(row[name])} ± {row['spread'] * 50:.0f} %"
+        return figure(row[name])
+
+    for connections in sorted({row["connections"] for row in rows}):
+        for name, title in (
+            ("requests_per_second", "requests a second, median of the turns ± half of what lies between most and least"),
+            ("cpu_us", "the server's CPU a request, µs"),
+            ("p50_us", "latency, p50, µs"),
+            ("p99_us", "latency, p99, µs"),
+        ):
+            of_paths = [[path, *(cell(by_place.get((path, connections, server)), name) for server in servers)]
+                        for path in paths]  # fmt: skip
+            plural = "connection" if connections == 1 else "connections"
+            texts.append(f"{connections} {plural}: {title}\n\n{table(['', *servers], of_paths)}")
+    return "\n\n".join([*texts, notes.text()])
+
+
+def start_table(part):
+    notes = Notes()
+    rows = []
+    for row in part["rows"]:
+        name = f"{row['server']}, {'on disk' if row['on_disk'] else 'in memory'}"
+        if "refused" in row:
+            rows.append([name, notes.cell(row["refused"]), "", ""])
+        else:
+            rows.append([name, *(figure(row["ms"][kind]) for kind in ("median", "least", "most"))])
+    return table(["exec to the first answered ListTables, ms", "median", "least", "most"], rows) + "\n\n" + notes.text()
+
+
+def memory_table(part):
+    notes = Notes()
+    steps = sorted({step for row in part["rows"] for step in row if step.isdigit()}, key=int)
+    head = ["MB, resident · private"]
+    head += ["idle" if step == "0" else f"{int(step):,} items of 200 B" for step in steps]
+    rows = []
+    for row in part["rows"]:
+        cells = [
+            f"{figure(row[step]['resident'])} · {figure(row[step]['private'])}" if step in row
+            else notes.cell(row["refused"]) if "refused" in row else ""
+            for step in steps
+        ]  # fmt: skip
+        rows.append([row["server"], *cells])
+    return table(head, rows) + "\n\n" + notes.text()
+
+
+def suite_table(part):
+    notes = Notes()
+    rows = []
+    for row in part["rows"]:
+        way = "in turn" if row["at_a_time"] == 1 else f"{row['at_a_time']} at a time"
+        name = f"{row['server']}, {way}"
+        if "refused" in row:
+            rows.append([name, notes.cell(row["refused"]), "", "", ""])
+        else:
+            seconds = [figure(row["seconds"][kind]) for kind in ("median", "least", "most")]
+            rows.append([name, *seconds, figure(row["cpu_seconds"]["median"])])
+    head = [f"a suite of {part['tests']} tests, s", "median", "least", "most", "the server's CPU"]
+    return table(head, rows) + "\n\n" + notes.text()
+
+
+def expiry_table(part):
+    notes = Notes()
+    rows = []
+    for row in part["rows"]:
+        if "lag_ms" in row:
+            lags = [figure(row["lag_ms"][kind]) for kind in ("p50", "p99", "most")]
+            rows.append([row["server"], f"{row['removed']} of {row['items']}", *lags])
+        else:
+            rows.append([row["server"], notes.cell(row["refused"]), "", "", ""])
+    return table(["due to visible by GetRecords, ms", "deleted", "p50", "p99", "most"], rows) + "\n\n" + notes.text()
+
+
+PARTS = {
+    "requests": ("Requests", requests_tables),
+    "start": ("Cold start", start_table),
+    "memory": ("Memory", memory_table),
+    "suite": ("A suite of tests", suite_table),
+    "expiry": ("Expiry", expiry_table),
+}
+
+
+def section(name, part):
+    if name in PARTS:
+        title, make = PARTS[name]
+        text = make(part)
+    else:
+        title = PROGRAM_TITLES[name]
+        text = f"```\n{part['text']}\n```" if "text" in part else part["refused"]
+    return f"## {title}\n\n{about(part)}\n\n{text}".strip()
+
+
+def tables(kept, plots=()):
+    """All that stands between README.md's markers."""
+    pictures = [f"![{title}](plots/{file})" for file, title in plots]
+    sections = [section(name, kept["parts"][name]) for name in (*PARTS, *PROGRAM_TITLES) if name in kept["parts"]]
+    return "\n\n".join([*pictures, *sections])
+
+
+def between_markers(text, middle):
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"{BEGIN} and {END} do not stand in it")
+    return f"{before}{begin}\n{middle}\n{end}{after}"
+
+
+def bars(axes, labels, groups, title, unit):
+    """`groups`: of a server, a figure or None for each label."""
+    height = 0.8 / max(len(groups), 1)
+    for number, (server, values) in enumerate(groups.items()):
+        places = [place + number * height for place, value in enumerate(values) if value]
+        axes.barh(places, [value for value in values if value], height, label=server)
+    axes.set_yticks([place + 0.4 - height / 2 for place in range(len(labels))], labels)
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_xlabel(unit)
+    axes.set_title(title)
+    axes.grid(axis="x", alpha=0.3)
+    axes.legend(fontsize="small")
+
+
+def plots(kept, place):
+    """Writes them; returns the file and title of each."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "mayfly"  # the same figures are the same file
+    from matplotlib import pyplot
+
+    place.mkdir(parents=True, exist_ok=True)
+    made = []
+
+    def draw(file, title, unit, labels, groups):
+        tall = 1.5 + 0.14 * len(labels) * (len(groups) + 1)
+        shape, axes = pyplot.subplots(figsize=(9, tall), layout="constrained")
+        bars(axes, labels, groups, title, unit)
+        shape.savefig(place / file, metadata={"Date": None})
+        pyplot.close(shape)
+        made.append((file, title))
+
+    parts = kept["parts"]
+    if "requests" in parts:
+        rows = parts["requests"]["rows"]
+        labels = list(dict.fromkeys(row["path"] for row in rows))
+        for connections in sorted({row["connections"] for row in rows}):
+            for name, what, unit in (
+                ("requests_per_second", "requests a second", "requests/s, more is better"),
+                ("cpu_us", "CPU a request", "the server's µs, less is better"),
+            ):
+                found = {(row["server"], row["path"]): row.get(name) for row in rows if row["connections"] == connections}
+                groups = {server: [found.get((server, label)) for label in labels] for server in servers_of(rows)}
+                title = f"{what[0].upper()}{what[1:]}, {connections} connection{'s' if connections > 1 else ''}"
+                draw(f"{name}_{connections}.svg", title, unit, labels, groups)
+    if "start" in parts:
+        rows = parts["start"]["rows"]
+        labels = ["in memory", "on disk"]
+        found = {(row["server"], row["on_disk"]): row.get("ms", {}).get("median") for row in rows}
+        groups = {server: [found.get((server, on_disk)) for on_disk in (False, True)] for server in servers_of(rows)}
+        draw("start.svg", "Cold start", "ms from exec to the first answer, less is better", labels, groups)
+    if "memory" in parts:
+        rows = parts["memory"]["rows"]
+        steps = sorted({step for row in rows for step in row if step.isdigit()}, key=int)
+        labels = ["idle" if step == "0" else f"{int(step):,} items" for step in steps]
+        groups = {row["server"]: [row.get(step, {}).get("resident") for step in steps] for row in rows}
+        draw("memory.svg", "Memory", "MB resident, less is better", labels, groups)
+    if "suite" in parts:
+        rows = parts["suite"]["rows"]
+        ways = sorted({row["at_a_time"] for row in rows})
+        labels = ["in turn" if way == 1 else f"{way} at a time" for way in ways]
+        found = {(row["server"], row["at_a_time"]): row.get("seconds", {}).get("median") for row in rows}
+        groups = {server: [found.get((server, way)) for way in ways] for server in servers_of(rows)}
+        draw("suite.svg", "A suite of 50 tests", "seconds, less is better", labels, groups)
+    return made
+
+
+def write(kept, place, readme):
+    made = plots(kept, place / "plots")
+    text = between_markers(readme.read_text(), tables(kept, made))
+    (place / "README.md").write_text(text)
