@@ -1,9 +1,11 @@
 // What bench/run.py has done in C++: sending load, timing a start, and the ceiling of both. Prints a line of
 // JSON.
 //
-//   bench_generator load PORT CONNECTIONS MILLISECONDS REQUESTS FIRST     FIRST: which request of the file
-//   comes first bench_generator start PORT SERVER_CPU OWN_CPU SECONDS_MAX REQUESTS COMMAND... bench_generator
-//   fixed-answer PORT FILE                                serves the file until it is ended
+//   bench_generator load PORT CONNECTIONS MILLISECONDS REQUESTS FIRST
+//   bench_generator start PORT SERVER_CPU OWN_CPU SECONDS_MAX REQUESTS COMMAND...
+//   bench_generator fixed-answer PORT FILE
+//
+// FIRST is which request of the file comes first; `fixed-answer` serves a file until it is ended.
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 #include <cstdio>

@@ -53,7 +53,7 @@ class Bench:
     def generate(self, *words):
         """Runs the generator and returns its line."""
         command = ("taskset", "-c", str(OWN_CPU), str(self.generator), *map(str, words))
-        ended = subprocess.run(command, capture_output=True, check=True)
+        ended = subprocess.run(command, capture_output=True, check=True, cwd=self.directory.name)
         return json.loads(ended.stdout.decode(errors="replace"))
 
 
@@ -237,8 +237,9 @@ def start(bench):
                 file = bench.path("start.requests")
                 file.write_bytes(bench_requests.request(port, "ListTables", {}, checks))
                 variables = [f"{name}={value}" for name, value in server.environment(port).items()]
+                with_variables = ["env", *variables] if variables else []
                 ms = bench.generate(
-                    *("start", port, SERVER_CPU, OWN_CPU, server.start_seconds_max, file, "env"), *variables, *command
+                    *("start", port, SERVER_CPU, OWN_CPU, server.start_seconds_max, file), *with_variables, *command
                 )["ms"]
                 if ms is not None:
                     found.setdefault(server.name, []).append(ms)

@@ -12,6 +12,7 @@ import pathlib
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 
 import bench_requests
@@ -44,18 +45,20 @@ def tree(pid):
 
 
 class Process:
-    def __init__(self, server, cpu, directory=None, log=None):
+    def __init__(self, server, cpu, directory=None):
         self.server = server
         self.port = free_port()
         command = server.command(self.port, directory)
         if command is None:
             raise NotStarted("refused: keeps nothing in a directory")
-        output = open(log, "a") if log else subprocess.DEVNULL
+        # Some leave files where they run.
+        self.place = tempfile.TemporaryDirectory(prefix="mayfly-bench-peer-")
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=self.place.name,
             env={**os.environ, **server.environment(self.port)},
             start_new_session=True,
             preexec_fn=lambda: os.sched_setaffinity(0, {cpu}),
@@ -66,6 +69,7 @@ class Process:
         deadline = time.monotonic() + self.server.start_seconds_max
         while True:
             if self.process.poll() is not None:
+                self.stop()
                 raise NotStarted(f"ended with status {self.process.returncode} before it answered")
             with contextlib.suppress(OSError, http.client.HTTPException, Refused):
                 self.call("ListTables", {})
@@ -88,7 +92,8 @@ class Process:
                 os.killpg(self.process.pid, way)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(END_SECONDS_MAX)
-                return
+                break
+        self.place.cleanup()
 
     def call(self, operation, body, service="dynamodb", account="test"):
         """The answer as JSON; Refused if its status is not 200."""

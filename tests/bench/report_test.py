@@ -1,0 +1,103 @@
+"""What script/bench makes of its figures: tables, between README.md's markers."""
+
+import json
+import pathlib
+import sys
+import unittest
+
+BENCH = pathlib.Path(__file__).resolve().parents[2] / "bench"
+sys.path.insert(0, str(BENCH))
+
+import bench_requests  # noqa: E402
+import measures  # noqa: E402
+import peers  # noqa: E402
+import results  # noqa: E402
+
+ABOUT = {
+    "commit": "0123456789",
+    "date": "2026-11-01 12:00 UTC",
+    "machine": {
+        "processors": "2 x Processor",
+        "memory": "8 GiB",
+        "system": "Debian",
+        "kernel": "6.1",
+        "compiler": "GCC",
+    },
+    "load_average": 0.25,
+    "versions": {"Mayfly": "1", "dynoxide": "3"},
+    "skipped": {"moto": "skipped, there is no python3 here"},
+}
+
+
+def turn(rate):
+    return {"requests_per_second": rate, "p50_us": 10, "p99_us": 20, "cpu_us": 7.25, "wrong": 0}
+
+
+class Report(unittest.TestCase):
+    maxDiff = None
+
+    def test_a_table_has_the_middle_of_the_turns_and_how_far_they_lie_apart(self):
+        row = {"path": "GetItem", "item": "1 KB", "connections": 16, "server": "Mayfly"}
+        row |= measures.summary([turn(90_000), turn(110_000), turn(100_000)])
+        text = results.requests_tables({**ABOUT, "rows": [row]})
+        self.assertTrue(
+            text.startswith(
+                "16 connections: requests a second, median of the turns ± half of what lies between most and least\n\n"
+                "|  | Mayfly |\n|---|---:|\n| GetItem | 100,000 ± 10 % |\n\n"
+                "16 connections: the server's CPU a request, µs\n\n"
+                "|  | Mayfly |\n|---|---:|\n| GetItem | 7.25 |\n\n"
+            ),
+            text,
+        )
+
+    def test_what_a_server_refuses_is_said_below_the_table_once(self):
+        same = {"refused": "refused: status 500: <no>"}
+        rows = [{"server": server, "on_disk": False, **same} for server in ("moto", "ministack")]
+        self.assertEqual(
+            results.start_table({"rows": rows}),
+            "| exec to the first answered ListTables, ms | median | least | most |\n|---|---:|---:|---:|\n"
+            "| moto, in memory | refused [1] |  |  |\n| ministack, in memory | refused [1] |  |  |\n\n"
+            "1. refused: status 500: &lt;no>",
+        )
+
+    def test_a_section_names_commit_machine_versions_and_what_was_skipped(self):
+        rows = [{"server": "Mayfly", "0": {"resident": 4.25, "private": 0.5}, "10000": {"resident": 1234.5, "private": 12}}]
+        self.assertEqual(
+            results.section("memory", {**ABOUT, "rows": rows}),
+            "## Memory\n\n"
+            "Commit 0123456789, 2026-11-01 12:00 UTC; 2 x Processor, 8 GiB, Debian, Linux 6.1, GCC; load average at the "
+            "beginning 0.2.\nMayfly 1, dynoxide 3.\nmoto: skipped, there is no python3 here.\n\n"
+            "| MB, resident · private | idle | 10,000 items of 200 B |\n|---|---:|---:|\n"
+            "| Mayfly | 4.25 · 0.5 | 1,234 · 12 |",
+        )
+
+    def test_only_what_stands_between_the_markers_is_written_anew(self):
+        text = "before\n<!-- results -->\nold\n<!-- /results -->\nafter\n"
+        self.assertEqual(
+            results.between_markers(text, "new"), "before\n<!-- results -->\nnew\n<!-- /results -->\nafter\n"
+        )
+        with self.assertRaises(ValueError):
+            results.between_markers("before\nafter\n", "new")
+
+    def test_the_readme_says_what_the_results_say(self):
+        file = BENCH / "results.json"
+        kept = json.loads(file.read_text()) if file.exists() else {"parts": {}}
+        plots = [(path.name, "") for path in sorted((BENCH / "plots").glob("*.svg"))]
+        readme = (BENCH / "README.md").read_text()
+        self.assertIn(results.tables(kept), readme)
+        for name, _ in plots:
+            self.assertIn(f"(plots/{name})", readme)
+
+    def test_every_peer_has_a_pinned_version(self):
+        self.assertEqual(set(peers.PINS), set(peers.KNOWN))
+        for pin in peers.PINS.values():
+            self.assertRegex(pin["version"], r"^\d+(\.\d+)+$")
+
+    def test_each_answer_is_held_against_something(self):
+        for name, path in bench_requests.PATHS.items():
+            for body, checks in path.requests:
+                self.assertTrue(checks, f"{name}: {json.dumps(body)[:100]}")
+
+
+if __name__ == "__main__":
+    unittest.main()
