@@ -12,7 +12,10 @@
 #include <thread>
 #include <vector>
 
-namespace mayfly::bench {
+namespace mayfly::testing {
+
+using namespace bench;
+
 namespace {
 
 namespace asio = boost::asio;
@@ -90,4 +93,4 @@ TEST_CASE("load counts right answers, however they are sent, and wrong ones apar
   CHECK(load.first_wrong == R"(the answer is not {}: {"wrong":true})");
 }
 
-}  // namespace mayfly::bench
+}  // namespace mayfly::testing
