@@ -257,7 +257,8 @@ struct Catalog::Making {
 struct Catalog::Update {
   LiveTable* live;
   std::shared_ptr<const Table> old;
-  Table table;
+  Table table;  // what it becomes, until it is described
+  std::shared_ptr<const Table> description = nullptr;
   std::unique_ptr<Erasing> erasing = nullptr;
   std::vector<IndexId> given = {};
   bool ttl_erased = false;
@@ -381,11 +382,19 @@ void Catalog::stage_leaving(const Table& old, Table& table, Batch& batch) const 
   table.ttl->number = table.next_ttl_number++;
 }
 
-std::shared_ptr<const Table> Catalog::settle(Update& update) {
+// All are described before anything else is done, so that readers do not find one table changed and its replica not.
+void Catalog::settle(std::vector<Update>& updates) {
+  for (Update& update : updates) {
+    update.description = std::make_shared<const Table>(std::move(update.table));
+    update.live->describe(update.description);
+  }
+  if (!updates.empty()) interleave("table changed");  // before anybody else can have seen it
+  for (Update& update : updates) settle_described(update);
+}
+
+void Catalog::settle_described(Update& update) {
   LiveTable& live = *update.live;
-  auto description = std::make_shared<const Table>(std::move(update.table));
-  live.describe(description);
-  interleave("table changed");  // before anybody else can have seen it
+  const std::shared_ptr<const Table>& description = update.description;
   settle_past(live);
   if (update.ttl_erased) live.counter(expiry_entries).items = 0;
   for (const IndexId index : update.given) live.counter(index).items = live.counter(index).bytes = 0;
@@ -398,7 +407,6 @@ std::shared_ptr<const Table> Catalog::settle(Update& update) {
   const Lock lock(mutex_);
   if (update.closed) streams_.put(*update.closed);
   if (description->stream) streams_.put(*description->stream);
-  return description;
 }
 
 std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::function<void(Table&)>& change) {
@@ -409,12 +417,14 @@ std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::functio
   change(table);
   NextIds next{next_table_, next_stream_};
   Batch batch;
-  Update update = stage_update(live, std::move(table), batch, next);
+  std::vector<Update> updates;
+  updates.push_back(stage_update(live, std::move(table), batch, next));
   if (next.stream != next_stream_) put_next_ids(batch, next.table, next.stream);
   if (live.kept_) images_.stage(batch, live.account().image_keeper());
   storage_.write(batch);
   next_stream_ = next.stream;
-  return settle(update);
+  settle(updates);
+  return updates.front().description;
 }
 
 Table Catalog::edited(const LiveTable& live) const {
@@ -602,7 +612,7 @@ Expected<Catalog::Together, Catalog::Refusal> Catalog::change_held(
     settle(drop);
     if (drop.last) together.points.push_back(*std::move(drop.last));
   }
-  for (Update& update : updates) settle(update);
+  settle(updates);
   for (Making& making : makings) {
     together.tables.push_back(settle(making));
     together.before.push_back(nullptr);

@@ -231,7 +231,8 @@ class Catalog {
   Making stage_making(Table table, Batch& batch, NextIds& next);
   std::shared_ptr<LiveTable> settle(Making& making);
   Update stage_update(LiveTable& live, Table table, Batch& batch, NextIds& next);
-  std::shared_ptr<const Table> settle(Update& update);
+  void settle(std::vector<Update>& updates);
+  void settle_described(Update& update);
   void stage_leaving(const Table& old, Table& table, Batch& batch) const;
   [[nodiscard]] Table edited(const LiveTable& live) const;  // a copy, to be edited
   Drop stage_drop(LiveTable& live, Batch& batch, Leaving leaving, PointId staged);
