@@ -104,10 +104,13 @@ rocksdb::BlockBasedTableOptions table_options() {
   return table;
 }
 
+// In memory: written to before it becomes a file.
+constexpr std::uint64_t buffer_bytes = 32 << 20;
+
 rocksdb::Options memory_options(rocksdb::Env* env) {
   rocksdb::Options options = common_options();
   options.env = env;
-  options.write_buffer_size = 32 << 20;
+  options.write_buffer_size = buffer_bytes;
   options.avoid_flush_during_shutdown = true;  // all of it goes away anyhow
   rocksdb::BlockBasedTableOptions table = table_options();
   table.block_cache = rocksdb::NewLRUCache(8 << 20, /*num_shard_bits=*/0);
@@ -146,7 +149,8 @@ constexpr std::chrono::milliseconds resume_pause{1000};
 constexpr std::int64_t report_pause_ms = 1000;
 
 // Memory is given back when as much as this was erased, and a quarter of all that is held, so that it costs
-// little beside what was erased; and in a quiet moment: while fewer than so many writes come in such a time.
+// little beside what was erased, or when a buffer has become a file; and in a quiet moment: while fewer than so many
+// writes come in such a time.
 constexpr std::uint64_t erased_bytes_min = 8 << 20;
 constexpr std::chrono::milliseconds quiet_time{200};
 constexpr std::uint64_t quiet_writes_max = 20;
@@ -262,7 +266,9 @@ struct Storage::Engine final {
   Mutex mutex;
   std::string failure GUARDED_BY(mutex);  // while `failing`
   std::int64_t reported_ms GUARDED_BY(mutex) = 0;
-  std::uint64_t writes_before = 0;  // the upkeep's
+  // The upkeep's: when it last looked, and when it last gave something back.
+  std::uint64_t writes_before = 0;
+  std::uint64_t written_before = 0;
 
   // Mends and gives back what writers must not wait for.
   class Upkeep final : public Task {
@@ -345,6 +351,7 @@ std::optional<std::chrono::milliseconds> Storage::Engine::keep_up() {
 void Storage::Engine::note_written(std::uint64_t bytes) {
   const std::uint64_t before = written_bytes.fetch_add(bytes, std::memory_order_relaxed);
   if (before / written_bytes_between_looks != (before + bytes) / written_bytes_between_looks) look_for_room();
+  if (before / buffer_bytes != (before + bytes) / buffer_bytes) scheduler->wake(upkeep);
 }
 
 void Storage::Engine::look_for_room() {
@@ -371,16 +378,22 @@ std::uint64_t Storage::Engine::bytes_in(std::string_view begin, std::string_view
 }
 
 std::optional<std::chrono::milliseconds> Storage::Engine::give_back() {
+  if (!memory) return std::nullopt;
   const std::uint64_t erased = erased_bytes;
-  if (!memory || erased < std::max(erased_bytes_min, full ? 0 : footprint_bytes() / 4)) return std::nullopt;
+  const std::uint64_t written = written_bytes;
+  const bool compacts = erased >= std::max(erased_bytes_min, full ? 0 : footprint_bytes() / 4);
+  if (!compacts && written / buffer_bytes == written_before / buffer_bytes) return std::nullopt;
   const std::uint64_t writes_now = writes;
   if (writes_now - std::exchange(writes_before, writes_now) > quiet_writes_max) return quiet_time;
-  rocksdb::CompactRangeOptions options;
-  options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
-  options.exclusive_manual_compaction = false;
-  erased_bytes -= erased;
-  const WaitingForJobs waiting;
-  (void)db->CompactRange(options, nullptr, nullptr);
+  written_before = written;
+  if (compacts) {
+    rocksdb::CompactRangeOptions options;
+    options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
+    options.exclusive_manual_compaction = false;
+    erased_bytes -= erased;
+    const WaitingForJobs waiting;
+    (void)db->CompactRange(options, nullptr, nullptr);
+  }
 #if defined(__GLIBC__)
   ::malloc_trim(0);
 #endif
