@@ -1,5 +1,6 @@
 // Mayfly in process, by mayfly.h: JSON in, JSON out, no sockets; beside RocksDB alone with the same bytes.
 #include <algorithm>
+#include <atomic>
 #include <benchmark/benchmark.h>
 #include <chrono>
 #include <map>
@@ -40,6 +41,10 @@ std::string item(int number, const std::string& rest = {}) {
 
 std::string put_request(int number, const std::string& rest = {}) {
   return R"({"TableName":"bench","Item":)" + item(number, rest) + "}";
+}
+
+std::string get_request(int number) {
+  return R"({"TableName":"bench","Key":{"p":{"S":"partition"},"s":{"S":")" + sort_key(number) + R"("}}})";
 }
 
 std::string execute(Emulator& emulator, std::string_view operation, std::string_view body) {
@@ -98,10 +103,7 @@ void run_requests(benchmark::State& state, Emulator& emulator, std::string_view 
 void get_item(benchmark::State& state) {
   Emulator emulator;
   fill(emulator);
-  run_requests(state, emulator, "GetItem", requests([](int number) {
-                 return R"({"TableName":"bench","Key":{"p":{"S":"partition"},"s":{"S":")" + sort_key(number) +
-                        R"("}}})";
-               }));
+  run_requests(state, emulator, "GetItem", requests(get_request));
 }
 
 void get_item_ceiling(benchmark::State& state) {
@@ -248,6 +250,56 @@ class Collector : public benchmark::BenchmarkReporter {
   std::map<std::string, double> figures_us_;
 };
 
+// Requests a second of so many threads on one emulator, each with keys of its own.
+double requests_a_second(Emulator& emulator, std::string_view operation,
+                         const std::vector<std::vector<std::string>>& bodies_by_thread) {
+  std::atomic<bool> ends{false};
+  std::atomic<std::uint64_t> done{0};
+  std::vector<std::thread> threads;
+  const auto begin = std::chrono::steady_clock::now();
+  for (const auto& bodies : bodies_by_thread) {
+    threads.emplace_back([&] {
+      std::uint64_t count = 0;
+      for (; !ends.load(std::memory_order_relaxed); ++count) {
+        if (emulator.execute(operation, bodies[count % bodies.size()]).status != 200) std::exit(1);
+      }
+      done += count;
+    });
+  }
+  std::this_thread::sleep_for(milliseconds(500));
+  ends = true;
+  for (std::thread& thread : threads) thread.join();
+  return static_cast<double>(done) /
+         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// One thread and two take turns, so that a busy machine is one for both.
+void report_threads() {
+  constexpr int turns = 5;
+  Emulator emulator;
+  fill(emulator);
+  const auto bodies = [](bool put, int thread) {
+    std::vector<std::string> all;
+    for (int i = 0; i < 1000; ++i) {
+      const int number = (spread(static_cast<std::size_t>(i)) & ~1) + thread;
+      all.push_back(put ? put_request(number) : get_request(number));
+    }
+    return all;
+  };
+  Report report("two threads in process, each with keys of its own; ceiling: twice what one does",
+                "requests/s");
+  for (const bool put : {false, true}) {
+    double one = 0, two = 0;
+    for (int turn = 0; turn < turns; ++turn) {
+      const std::string_view operation = put ? "PutItem" : "GetItem";
+      one = std::max(one, requests_a_second(emulator, operation, {bodies(put, 0)}));
+      two = std::max(two, requests_a_second(emulator, operation, {bodies(put, 0), bodies(put, 1)}));
+    }
+    report.row(put ? "PutItem of 1 KB, replacing" : "GetItem of 1 KB", two, 2 * one);
+  }
+  report.print();
+}
+
 // From the instant an item is due to a GetRecords that shows its REMOVE, on the host's clock.
 void report_lag() {
   using std::chrono::system_clock;
@@ -333,6 +385,7 @@ int main(int argc, char** argv) {
     times.row(name, collector.us(name), collector.us(name + " ceiling"), true);
   }
   times.print();
+  report_threads();
   Report expiries("expiry by a jump of the clock", "items/s");
   expiries.row("20,000 items of 1 KB, TTL, stream, index", 1e6 / collector.us("expiry"),
                1e6 / collector.us("expiry ceiling"));

@@ -6,6 +6,7 @@ machine disturbs all; each figure keeps its turns.
 
 import concurrent.futures
 import contextlib
+import dataclasses
 import json
 import pathlib
 import statistics
@@ -143,7 +144,7 @@ def start_all(bench, stack, on_disk):
             directory = bench.path(f"{uuid.uuid4()}") if on_disk else None
             if directory:
                 directory.mkdir()
-            process = stack.enter_context(Process(server, SERVER_CPU, directory))
+            process = stack.enter_context(Process(server, {SERVER_CPU}, directory))
             load_tables(process, ("plain",) if on_disk else [name for name in TABLES if name != "on disk"])
             processes[server.name] = process
         except DOES_NOT_APPLY as error:
@@ -178,7 +179,7 @@ def requests_of_path(bench, name, path, processes, refused):
             answer = processes["Mayfly"].call(path.operation, body)
             bench.body_file.write_text(json.dumps(answer, separators=(",", ":")))
             server = bench.servers[FIXED_ANSWER]
-            taking_part[FIXED_ANSWER] = stack.enter_context(Process(server, SERVER_CPU))
+            taking_part[FIXED_ANSWER] = stack.enter_context(Process(server, {SERVER_CPU}))
         files = {}
         for server, process in taking_part.items():
             files[server] = bench.path(f"{server}.requests")
@@ -212,6 +213,35 @@ def requests_of_path(bench, name, path, processes, refused):
                     continue
                 rows.append(row)
         return rows
+
+
+# --- more than one thread
+
+
+def threads(bench):
+    """What a request takes of Mayfly's CPU where two threads serve connections, on any processor, and where one does."""
+    rows = []
+    with contextlib.ExitStack() as stack:
+        processes = {}
+        for count in (1, 2):
+            server = dataclasses.replace(
+                bench.servers["Mayfly"],
+                command=lambda port, directory, count=count: [
+                    *bench.servers["Mayfly"].command(port, directory), "--threads", str(count)],
+            )  # fmt: skip
+            processes[count] = stack.enter_context(Process(server, {SERVER_CPU, OWN_CPU}))
+            load_tables(processes[count], ["plain"])
+        for name in ("GetItem of 1 KB", "PutItem of 1 KB"):
+            turns = {count: [] for count in processes}
+            file = bench.path("threads.requests")
+            for number in range(2 if bench.quick else 9):
+                for count, process in processes.items():
+                    bench.progress(f"{name}, {count} threads, turn {number + 1}")
+                    bench_requests.write_requests(file, process.port, PATHS[name], checked=True)
+                    turn, _ = one_turn(bench, process, PATHS[name], file, connections=16, first=0)
+                    turns[count].append(turn["cpu_us"])
+            rows += [{"path": name, "threads": count, "cpu_us": spread(turns[count])} for count in processes]
+    return {"rows": rows}
 
 
 # --- start and memory
@@ -260,7 +290,7 @@ def memory(bench):
         row = {"server": server.name}
         rows.append(row)
         try:
-            with Process(server, SERVER_CPU) as process:
+            with Process(server, {SERVER_CPU}) as process:
                 time.sleep(1)
                 row["0"] = process.memory_mb()
                 if server.name == FIXED_ANSWER:
@@ -319,7 +349,7 @@ def suite(bench):
         processes, refused = {}, {}
         for server in bench.of_tables():
             try:
-                processes[server.name] = stack.enter_context(Process(server, SERVER_CPU))
+                processes[server.name] = stack.enter_context(Process(server, {SERVER_CPU}))
             except NotStarted as error:
                 refused[server.name] = refusal(error)
         for at_a_time in (1, 4):
@@ -360,7 +390,7 @@ def expiry(bench):
         row = {"server": server.name, "items": count}
         rows.append(row)
         try:
-            with Process(server, SERVER_CPU) as process:
+            with Process(server, {SERVER_CPU}) as process:
                 for operation, body in TABLES["indexed"]:
                     process.call(operation, body)
                     wait_until_active(process, "indexed")
@@ -412,4 +442,4 @@ def expiry_of(process, count):
     }
 
 
-PARTS = {"requests": requests, "start": start, "memory": memory, "suite": suite, "expiry": expiry}
+PARTS = {"requests": requests, "threads": threads, "start": start, "memory": memory, "suite": suite, "expiry": expiry}

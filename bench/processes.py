@@ -1,6 +1,6 @@
-"""A server that is measured: a process on one processor, what it takes of it, and what it holds.
+"""A server that is measured: a process on processors of its own, what it takes of them, and what it holds.
 
-    with Process(server, cpu=0) as process:
+    with Process(server, {0}) as process:
         process.call("ListTables", {})
 """
 
@@ -45,7 +45,7 @@ def tree(pid):
 
 
 class Process:
-    def __init__(self, server, cpu, directory=None):
+    def __init__(self, server, cpus, directory=None):
         self.server = server
         self.port = free_port()
         command = server.command(self.port, directory)
@@ -61,7 +61,7 @@ class Process:
             cwd=self.place.name,
             env={**os.environ, **server.environment(self.port)},
             start_new_session=True,
-            preexec_fn=lambda: os.sched_setaffinity(0, {cpu}),
+            preexec_fn=lambda: os.sched_setaffinity(0, cpus),
         )
         self.wait_for_answer()
 

@@ -92,6 +92,15 @@ def requests_tables(part):
     return "\n\n".join([*texts, notes.text()])
 
 
+def threads_table(part):
+    rows = []
+    for row in part["rows"]:
+        plural = "thread serves" if row["threads"] == 1 else "threads serve"
+        name = f"{row['path']}, {row['threads']} {plural} connections"
+        rows.append([name, *(figure(row["cpu_us"][kind]) for kind in ("median", "least", "most"))])
+    return table(["Mayfly's CPU a request, µs", "median", "least", "most"], rows)
+
+
 def start_table(part):
     notes = Notes()
     rows = []
@@ -149,6 +158,7 @@ def expiry_table(part):
 
 PARTS = {
     "requests": ("Requests", requests_tables),
+    "threads": ("More than one thread", threads_table),
     "start": ("Cold start", start_table),
     "memory": ("Memory", memory_table),
     "suite": ("A suite of tests", suite_table),
