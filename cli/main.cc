@@ -1,4 +1,4 @@
-// The executable: builds everything, says where it listens, waits for SIGTERM or SIGINT.
+// The executable: builds everything, says where it listens, waits for its end.
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -13,6 +13,7 @@
 #include <string>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/types.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -68,6 +69,19 @@ void give_back_code_of_the_start() {
   (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
+constexpr timespec parent_pause{.tv_sec = 0, .tv_nsec = 200'000'000};
+
+// Until SIGTERM or SIGINT, or until `parent` (0: nobody) is our parent no more; returns which, for the log.
+// Asked for again and again: the kernel's own signal comes when the parent's thread ends that started us.
+const char* wait_for_the_end(const sigset_t& end_signals, pid_t parent) {
+  for (;;) {
+    const int signal_number = sigtimedwait(&end_signals, nullptr, parent != 0 ? &parent_pause : nullptr);
+    if (signal_number == SIGTERM) return "SIGTERM";
+    if (signal_number == SIGINT) return "SIGINT";
+    if (parent != 0 && getppid() != parent) return "the process that started this one has ended";
+  }
+}
+
 // Whole or not at all: who waits for the file must not read half a number. Returns what went wrong.
 std::string write_port_file(const std::string& path, std::uint16_t port) {
   const std::string temporary = path + "." + std::to_string(getpid()) + ".tmp";
@@ -104,6 +118,7 @@ class EndsInTime {
 };
 
 int serve(const ServeOptions& options) {
+  const pid_t parent = options.exit_with_parent ? getppid() : 0;  // now: it may end at any time
   const sigset_t end_signals = block_end_signals();
   signal(SIGPIPE, SIG_IGN);
   raise_file_limit();
@@ -174,10 +189,9 @@ int serve(const ServeOptions& options) {
                                    (options.data_directory.empty() ? "memory" : options.data_directory));
 
   give_back_code_of_the_start();
-  int signal_number = 0;
-  sigwait(&end_signals, &signal_number);
+  const std::string why = wait_for_the_end(end_signals, parent);
   const EndsInTime ends_in_time(std::chrono::seconds(options.shutdown_seconds_max));
-  log::write(log::Level::info, signal_number == SIGTERM ? "SIGTERM: ending" : "SIGINT: ending");
+  log::write(log::Level::info, why + ": ending");
   server->reset();
   emulator->reset();
   return 0;

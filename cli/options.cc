@@ -385,6 +385,10 @@ CLI::App* add_serve_command(CLI::App& app, ServeOptions& options, bool& no_contr
   serve->add_option("--port-file", options.port_file, "File to write the port to, once requests are answered")
       ->envname("MAYFLY_PORT_FILE")
       ->type_name("FILE");
+  serve
+      ->add_flag("--exit-with-parent", options.exit_with_parent,
+                 "End when the process that started this one has ended, however that was")
+      ->envname("MAYFLY_EXIT_WITH_PARENT");
   serve->add_option("--data", options.data_directory, "Directory to keep everything in; without it, memory")
       ->envname("MAYFLY_DATA")
       ->type_name("DIR");

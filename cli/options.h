@@ -30,6 +30,7 @@ struct ServeOptions {
   bool exact_recovery = false;
   std::int64_t shutdown_seconds_max = 10;
   std::string port_file;       // empty: none
+  bool exit_with_parent = false;
   std::string data_directory;  // empty: in memory
   bool fsync = false;
   std::string region;

@@ -1,6 +1,7 @@
 // The executable from outside: its options, its first line, its port file, its end.
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
@@ -21,10 +22,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A run of mayfly; ended and waited for at the latest when the object goes.
+// A run of mayfly, or of another program; ended and waited for at the latest when the object goes.
 class Process {
  public:
-  explicit Process(std::vector<std::string> arguments, std::vector<std::string> environment = {}) {
+  explicit Process(std::vector<std::string> arguments, std::vector<std::string> environment = {},
+                   const char* program = MAYFLY_EXECUTABLE) {
     for (const char* name : {"ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"})
       if (const char* value = std::getenv(name)) environment.push_back(std::string(name) + "=" + value);
     int out[2], err[2];
@@ -34,14 +36,14 @@ class Process {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, err[1], STDERR_FILENO);
-    arguments.insert(arguments.begin(), MAYFLY_EXECUTABLE);
+    arguments.insert(arguments.begin(), program);
     const auto pointers = [](std::vector<std::string>& strings) {
       std::vector<char*> result;
       for (auto& string : strings) result.push_back(string.data());
       result.push_back(nullptr);
       return result;
     };
-    REQUIRE(::posix_spawn(&pid_, MAYFLY_EXECUTABLE, &actions, nullptr, pointers(arguments).data(),
+    REQUIRE(::posix_spawn(&pid_, program, &actions, nullptr, pointers(arguments).data(),
                           pointers(environment).data()) == 0);
     posix_spawn_file_actions_destroy(&actions);
     ::close(out[1]);
@@ -125,6 +127,25 @@ TEST_CASE("SIGTERM and SIGINT end the server cleanly, open connections or not") 
     CHECK(mayfly.end(signal_number) == 0);
     CHECK(client.closed_by_server());
   }
+}
+
+TEST_CASE("with --exit-with-parent a server does not outlive who started it, however that ended") {
+  const std::string script = "\"" MAYFLY_EXECUTABLE "\" serve --port 0 $0 & wait";
+  Process shell({"-c", script, "--exit-with-parent"}, {}, "/bin/sh");
+  CHECK(health(shell.port()) == 200);
+  CHECK(shell.end(SIGKILL) == -SIGKILL);
+  const std::string said = shell.errors();  // all of it: when the server has ended, too
+  CHECK(said.find("the process that started this one has ended: ending\n") != std::string::npos);
+}
+
+TEST_CASE("without --exit-with-parent a server goes on when who started it has ended") {
+  const std::string script = "\"" MAYFLY_EXECUTABLE "\" serve --port 0 2>/dev/null & echo $! >&2; wait";
+  Process shell({"-c", script}, {}, "/bin/sh");
+  const std::uint16_t port = shell.port();
+  CHECK(shell.end(SIGKILL) == -SIGKILL);
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  CHECK(health(port) == 200);
+  ::kill(std::stoi(shell.errors()), SIGTERM);
 }
 
 TEST_CASE("requests are answered when the first line is out, and the port file is whole") {

@@ -73,6 +73,7 @@ const std::vector<Row> rows = {
     {"--host", "::1", [](const ServeOptions& o) { return o.server.host == "::1"; }},
     {"--port", "1234", [](const ServeOptions& o) { return o.server.port == 1234; }, "70000"},
     {"--port-file", "/x", [](const ServeOptions& o) { return o.port_file == "/x"; }},
+    {"--exit-with-parent", "", [](const ServeOptions& o) { return o.exit_with_parent; }},
     {"--data", "/x", [](const ServeOptions& o) { return o.data_directory == "/x"; }},
     {"--fsync", "", [](const ServeOptions& o) { return o.fsync; }},
     {"--region", "eu-west-1", [](const ServeOptions& o) { return o.region == "eu-west-1"; }},
