@@ -382,7 +382,8 @@ void Catalog::stage_leaving(const Table& old, Table& table, Batch& batch) const 
   table.ttl->number = table.next_ttl_number++;
 }
 
-// All are described before anything else is done, so that readers do not find one table changed and its replica not.
+// All are described before anything else is done, so that readers do not find one table changed and its
+// replica not.
 void Catalog::settle(std::vector<Update>& updates) {
   for (Update& update : updates) {
     update.description = std::make_shared<const Table>(std::move(update.table));

@@ -149,8 +149,8 @@ constexpr std::chrono::milliseconds resume_pause{1000};
 constexpr std::int64_t report_pause_ms = 1000;
 
 // Memory is given back when as much as this was erased, and a quarter of all that is held, so that it costs
-// little beside what was erased, or when a buffer has become a file; and in a quiet moment: while fewer than so many
-// writes come in such a time.
+// little beside what was erased, or when a buffer has become a file; and in a quiet moment: while fewer than
+// so many writes come in such a time.
 constexpr std::uint64_t erased_bytes_min = 8 << 20;
 constexpr std::chrono::milliseconds quiet_time{200};
 constexpr std::uint64_t quiet_writes_max = 20;
