@@ -14,48 +14,69 @@ struct Route {
   std::string_view method;
   std::string_view path;  // {…} stands for one segment
   Handle handle;
+  std::string_view about;
 };
 
+Result<json::Tree> show_calls(Call& call);
+
 constexpr Route routes[] = {
-    {"GET", "/_mayfly/health", &show_health},
-    {"GET", "/_mayfly/metrics", &show_metrics},
-    {"POST", "/_mayfly/await", &await_change},
-    {"GET", "/_mayfly/events", &follow_events},
-    {"GET", "/_mayfly/clock", &show_clock},
-    {"PUT", "/_mayfly/clock", &set_clock},
-    {"POST", "/_mayfly/clock/advance", &advance_clock},
-    {"GET", "/_mayfly/ttl", &show_all_ttl},
-    {"GET", "/_mayfly/ttl/{table}", &show_ttl},
-    {"PUT", "/_mayfly/ttl/{table}", &set_ttl_mode},
-    {"POST", "/_mayfly/ttl/{table}/sweep", &sweep_table},
-    {"GET", "/_mayfly/ttl/{table}/upcoming", &show_upcoming},
-    {"POST", "/_mayfly/ttl/{table}/explain", &explain_item},
-    {"GET", "/_mayfly/snapshots", &list_snapshots},
-    {"POST", "/_mayfly/snapshots", &take_snapshot},
-    {"POST", "/_mayfly/snapshots/{id}/restore", &restore_snapshot},
-    {"DELETE", "/_mayfly/snapshots/{id}", &delete_snapshot},
-    {"POST", "/_mayfly/reset", &reset_account},
-    {"GET", "/_mayfly/failpoints", &show_failpoints},
-    {"PUT", "/_mayfly/failpoints", &arm_failpoint},
-    {"DELETE", "/_mayfly/failpoints", &release_failpoints},
-    {"GET", "/_mayfly/streams/{table}/shards", &show_shards},
-    {"POST", "/_mayfly/streams/{table}/split", &split_shards},
-    {"POST", "/_mayfly/streams/{table}/roll", &roll_shards},
-    {"GET", "/_mayfly/jobs", &list_jobs},
-    {"GET", "/_mayfly/jobs/{id}", &show_job},
-    {"GET", "/_mayfly/jobs/{id}/log", &show_job_log},
-    {"POST", "/_mayfly/jobs/await", &await_jobs},
-    {"GET", "/_mayfly/replication", &show_replication},
-    {"PUT", "/_mayfly/replication", &set_replication},
-    {"DELETE", "/_mayfly/replication", &reset_replication},
-    {"POST", "/_mayfly/replication/settle", &settle_replication},
-    {"GET", "/_mayfly/functions", &show_functions},
-    {"PUT", "/_mayfly/functions/{name}", &put_function},
-    {"DELETE", "/_mayfly/functions/{name}", &remove_function},
-    {"GET", "/_mayfly/faults", &show_faults},
-    {"PUT", "/_mayfly/faults", &put_faults},
-    {"DELETE", "/_mayfly/faults", &clear_faults},
+    {"GET", "/_mayfly/", &show_calls, "what there is under /_mayfly/"},
+    {"GET", "/_mayfly/health", &show_health, "whether the server is well, and its version"},
+    {"GET", "/_mayfly/metrics", &show_metrics, "counts and times, as Prometheus reads them"},
+    {"POST", "/_mayfly/await", &await_change, "wait for a change of an item"},
+    {"GET", "/_mayfly/events", &follow_events, "changes as they commit, as server-sent events"},
+    {"GET", "/_mayfly/clock", &show_clock, "the account's clock"},
+    {"PUT", "/_mayfly/clock", &set_clock, "freeze it, set it, let it run"},
+    {"POST", "/_mayfly/clock/advance", &advance_clock,
+     "move it forward; what falls due on the way is deleted"},
+    {"GET", "/_mayfly/ttl", &show_all_ttl, "what will expire, of all tables"},
+    {"GET", "/_mayfly/ttl/{table}", &show_ttl, "what will expire, of one"},
+    {"PUT", "/_mayfly/ttl/{table}", &set_ttl_mode, "when what is due is deleted"},
+    {"POST", "/_mayfly/ttl/{table}/sweep", &sweep_table, "delete what is due now"},
+    {"GET", "/_mayfly/ttl/{table}/upcoming", &show_upcoming, "what expires next"},
+    {"POST", "/_mayfly/ttl/{table}/explain", &explain_item, "why an item is still there, or is not"},
+    {"GET", "/_mayfly/snapshots", &list_snapshots, "those that are kept"},
+    {"POST", "/_mayfly/snapshots", &take_snapshot, "keep the account as it is"},
+    {"POST", "/_mayfly/snapshots/{id}/restore", &restore_snapshot, "make the account what it was"},
+    {"DELETE", "/_mayfly/snapshots/{id}", &delete_snapshot, "forget one"},
+    {"POST", "/_mayfly/reset", &reset_account, "empty the account"},
+    {"GET", "/_mayfly/failpoints", &show_failpoints, "those that are armed, and who waits there"},
+    {"PUT", "/_mayfly/failpoints", &arm_failpoint,
+     "stop an item's expiry between its instant and its deletion"},
+    {"DELETE", "/_mayfly/failpoints", &release_failpoints, "let it go on"},
+    {"GET", "/_mayfly/streams/{table}/shards", &show_shards, "a stream's shards"},
+    {"POST", "/_mayfly/streams/{table}/split", &split_shards, "close shards; two go on with half of each"},
+    {"POST", "/_mayfly/streams/{table}/roll", &roll_shards, "close shards; one goes on with each"},
+    {"GET", "/_mayfly/jobs", &list_jobs, "exports, imports and bulk puts"},
+    {"GET", "/_mayfly/jobs/{id}", &show_job, "one of them"},
+    {"GET", "/_mayfly/jobs/{id}/log", &show_job_log, "what was wrong with what it read"},
+    {"POST", "/_mayfly/jobs/await", &await_jobs, "wait until all are over"},
+    {"GET", "/_mayfly/replication", &show_replication,
+     "how writes get from region to region, and what is on its way"},
+    {"PUT", "/_mayfly/replication", &set_replication, "slow a way down, stop it or open it"},
+    {"DELETE", "/_mayfly/replication", &reset_replication, "open every way"},
+    {"POST", "/_mayfly/replication/settle", &settle_replication, "wait for what may arrive by now"},
+    {"GET", "/_mayfly/functions", &show_functions, "the account's functions"},
+    {"PUT", "/_mayfly/functions/{name}", &put_function, "say where one is"},
+    {"DELETE", "/_mayfly/functions/{name}", &remove_function, "forget one"},
+    {"GET", "/_mayfly/faults", &show_faults, "the rules by which operations fail, and how often each struck"},
+    {"PUT", "/_mayfly/faults", &put_faults, "have these rules and no others"},
+    {"DELETE", "/_mayfly/faults", &clear_faults, "have none"},
 };
+
+// A member each: "GET /_mayfly/clock": "the account's clock".
+Result<json::Tree> show_calls(Call& call) {
+  CHECK_OK(call.body.nothing_else());
+  json::Tree calls = json::Tree::object();
+  for (const Route& route : routes)
+    json::add_member(calls, std::string(route.method) + " " + std::string(route.path),
+                     std::string(route.about));
+  return json::Tree{{"name", "Mayfly"},
+                    {"version", MAYFLY_VERSION},
+                    {"account", call.scope.account},
+                    {"region", call.scope.region},
+                    {"calls", std::move(calls)}};
+}
 
 // Takes what stands before the next '/' away, and that.
 std::string_view take_segment(std::string_view& path) {
@@ -84,7 +105,7 @@ bool matches(std::string_view pattern, std::string_view path, std::vector<std::s
 Answer run(Emulator& emulator, const Request& request, const Route& route,
            std::vector<std::string> parameters) {
   Answer answer;
-  if (route.handle != &show_health) {
+  if (route.handle != &show_health && route.handle != &show_calls) {
     const auto admitted = emulator.accounts().admit(request.scope.account);
     if (!admitted) return refusal(admitted.error());
   }

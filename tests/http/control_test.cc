@@ -75,6 +75,26 @@ TEST_CASE("jobs are listed, and waited for") {
   CHECK(running.ask(http_request("GET", "/_mayfly/jobs/" + id + "/log")).body == R"({"lines":[]})");
 }
 
+TEST_CASE("the control API says what calls it has") {
+  Running running;
+  const HttpAnswer answer = running.ask(http_request("GET", "/_mayfly/"));
+  CHECK(answer.status == 200);
+  const Json index = Json::parse(answer.body);
+  CHECK(index["name"] == "Mayfly");
+  CHECK(index["version"] == MAYFLY_VERSION);
+  CHECK(index["account"] == "000000000000");
+  CHECK(index["calls"]["GET /_mayfly/clock"] == "the account's clock");
+  for (const auto& [call, about] : index["calls"].items()) {
+    const std::string method = call.substr(0, call.find(' ')), path = call.substr(call.find(' ') + 1);
+    INFO(call);
+    if (path == "/_mayfly/events") continue;  // which goes on for ever
+    const HttpAnswer other = running.ask(http_request("PATCH", path, json_body, "{}"));
+    CHECK(other.status == 405);
+    CHECK(other.headers.at("allow").find(method) != std::string::npos);
+    CHECK(!about.get<std::string>().empty());
+  }
+}
+
 TEST_CASE("what is no call of the control API gets 404, and another method 405 with those that there are") {
   Running running;
   const HttpAnswer missing = running.ask(http_request("GET", "/_mayfly/nothing"));
