@@ -149,19 +149,32 @@ int show_jobs(const ControlCommand& command) {
   }
 }
 
+int follow_changes(const ControlCommand& command) {
+  if (!command.table.empty()) {
+    ControlCommand look = command;
+    look.path = "/_mayfly/ttl/" + command.table;
+    if (const auto found = ask(look); !found)
+      std::fprintf(stderr, "mayfly: %s Its changes are shown when there is one.\n", found.error().c_str());
+  }
+  const bool colour = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+  Tail tail(colour ? coloured : plain);
+  const auto answer = ask(command, [&](std::string_view piece) { return tail.take(piece); });
+  return answer ? 0 : fail(answer.error());
+}
+
 }  // namespace
 
 int run_command(const ControlCommand& command) {
-  if (command.jobs) return show_jobs(command);
-  const bool colour = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
-  Tail tail(colour ? coloured : plain);
-  Take take;
-  if (command.tail) take = [&](std::string_view piece) { return tail.take(piece); };
-  const auto answer = ask(command, take);
+  using Shows = ControlCommand::Shows;
+  if (command.shows == Shows::jobs) return show_jobs(command);
+  if (command.shows == Shows::changes) return follow_changes(command);
+  const auto answer = ask(command);
   if (!answer) return fail(answer.error());
-  if (command.tail) return 0;
   const auto tree = json::parse_tree(answer->body, json::Decimals::as_written);
-  const std::string text = tree ? json::print_indented(*tree) + '\n' : answer->body;  // metrics are no JSON
+  const auto id = tree && command.shows == Shows::id ? json::string_member(*tree, "id") : std::nullopt;
+  const std::string text = id     ? std::string(*id) + '\n'
+                           : tree ? json::print_indented(*tree) + '\n'
+                                  : answer->body;  // metrics are no JSON
   std::fputs(text.c_str(), stdout);
   return 0;
 }
@@ -190,17 +203,6 @@ std::optional<std::string> seconds_of(const std::string& duration) {
   }
   char text[32];
   return std::string(text, std::to_chars(text, text + sizeof text, total).ptr);
-}
-
-std::string json_object(const std::vector<std::pair<std::string, std::string>>& members) {
-  Tree object = Tree::object();
-  for (const auto& [name, value] : members) {
-    if (value.empty()) continue;
-    const bool stands = value[0] == '{' || value[0] == '[' || value == "true" ||
-                        value.find_first_not_of("0123456789.") == std::string::npos;
-    json::add_member(object, name, stands ? json::raw(value) : Tree(value));
-  }
-  return json::print(object);
 }
 
 }  // namespace mayfly::http

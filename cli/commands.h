@@ -2,9 +2,9 @@
 // '{"id":{"S":"1"}}'`.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace mayfly::http {
 
@@ -14,9 +14,11 @@ struct ControlCommand {
   std::string ca_file;          // whose certificates https:// may show; empty: the system's
   std::string account, region;  // empty: the server's defaults
   std::string method, path;
-  std::string body;    // JSON, or nothing
-  bool tail = false;   // follow /_mayfly/events and print what happens
-  bool jobs = false;   // print the answer as jobs_view.h does
+  std::string body;  // JSON, or nothing
+  // Of the answer: all of it, an id alone, changes as they come (of `table`, if that is not empty), jobs as
+  // jobs_view.h has them.
+  enum class Shows : std::uint8_t { answer, id, changes, jobs } shows = Shows::answer;
+  std::string table;
   bool watch = false;  // of jobs: again and again, until all are over
 };
 
@@ -26,9 +28,5 @@ int run_command(const ControlCommand& command);
 
 // "90" and "90s", "15m", "48h", "2d", "1h30m" in seconds, as JSON has numbers. Nothing: it is no duration.
 std::optional<std::string> seconds_of(const std::string& duration);
-
-// {"name":"value",…} of strings; a value that begins with '{' or '[', is a number or true stands as it is.
-// Empty ones are left out.
-std::string json_object(const std::vector<std::pair<std::string, std::string>>& members);
 
 }  // namespace mayfly::http

@@ -1,163 +1,24 @@
 #include "cli/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <functional>
 #include <map>
+#include <numeric>
+#include <string_view>
+#include <utility>
 
+#include "cli/control_options.h"
+#include "cli/fail.h"
+#include "cli/help_files.h"
 #include "compat/control/call.h"
 #include "engine/shards.h"
 
 namespace mayfly::http {
 
 namespace {
-
-// What the arguments of a command mean as a call: called when they are all read.
-using Meaning = std::function<void(ControlCommand& command)>;
-
-CLI::App* add_command(CLI::App& parent, ControlCommand& command, const std::string& name,
-                      const std::string& help, Meaning meaning) {
-  CLI::App* added = parent.add_subcommand(name, help);
-  added->add_option("--url", command.url, "The server")->envname("MAYFLY_URL")->capture_default_str();
-  added
-      ->add_option("--ca-file", command.ca_file,
-                   "Whose certificates an https:// server may show; without it, the system's issuers'")
-      ->envname("MAYFLY_CA_FILE")
-      ->type_name("FILE");
-  added->add_option("--account", command.account, "Account of twelve digits")->envname("MAYFLY_ACCOUNT");
-  added->add_option("--region", command.region, "Region")->envname("MAYFLY_REGION");
-  added->callback([&command, meaning = std::move(meaning)] { meaning(command); });
-  return added;
-}
-
-Meaning call(std::string method, std::string path) {
-  return [method = std::move(method), path = std::move(path)](ControlCommand& command) {
-    command.method = method;
-    command.path = path;
-  };
-}
-
-// "48h" -> {"seconds":172800}, a time or "next-expiry" -> {"to":…}.
-std::string advance_body(const std::string& how_far, bool age_streams) {
-  const auto seconds = seconds_of(how_far);
-  return json_object(
-      {{seconds ? "seconds" : "to", seconds.value_or(how_far)}, {"age_streams", age_streams ? "true" : ""}});
-}
-
-struct CommandArguments {
-  std::string time, table, mode, key, id, seed, limit, event, by, rate;
-  std::vector<std::string> delay;
-  bool age_streams = false;
-};
-
-void add_clock_commands(CLI::App& app, ControlCommand& command, CommandArguments& given) {
-  CLI::App* clock =
-      app.add_subcommand("clock", "The account's time on a running server")->require_subcommand(1);
-  add_command(*clock, command, "show", "Its mode and its now", call("GET", "/_mayfly/clock"));
-  const auto put = [&given](std::string mode) {
-    return [&given, mode = std::move(mode)](ControlCommand& filled) {
-      filled.method = "PUT";
-      filled.path = "/_mayfly/clock";
-      filled.body = json_object({{"mode", mode}, {"now", given.time}, {"rate", given.rate}});
-    };
-  };
-  add_command(*clock, command, "freeze", "Let it stand still, now or at a time", put("frozen"))
-      ->add_option("time", given.time, "2031-01-01T00:00:00Z");
-  add_command(*clock, command, "set", "Move it to a time", put(""))
-      ->add_option("time", given.time, "2031-01-01T00:00:00Z")
-      ->required();
-  add_command(*clock, command, "real", "The host's time", put("real"));
-  add_command(*clock, command, "rate", "Let it run so many times as fast", put("rate"))
-      ->add_option("rate", given.rate, "60: an hour a minute")
-      ->required();
-  CLI::App* advance =
-      add_command(*clock, command, "advance", "Move it forward; what falls due on the way is deleted",
-                  [&given](ControlCommand& filled) {
-                    filled.method = "POST";
-                    filled.path = "/_mayfly/clock/advance";
-                    filled.body = advance_body(given.time, given.age_streams);
-                  });
-  advance->add_option("by", given.time, "90s, 15m, 48h, 2d; or a time; or next-expiry")->required();
-  advance->add_flag("--age-streams", given.age_streams, "Stream records and iterators age by the jump");
-}
-
-void add_ttl_commands(CLI::App& app, ControlCommand& command, CommandArguments& given) {
-  CLI::App* ttl = app.add_subcommand("ttl", "What expires when, on a running server")->require_subcommand(1);
-  const auto of_table = [&given](std::string method, std::string what) {
-    return [&given, method = std::move(method), what = std::move(what)](ControlCommand& filled) {
-      filled.method = method;
-      filled.path = "/_mayfly/ttl" + (given.table.empty() ? "" : "/" + given.table) + what;
-      if (!given.limit.empty()) filled.path += "?limit=" + given.limit;
-      if (what == "/explain") filled.body = json_object({{"key", given.key}});
-    };
-  };
-  add_command(*ttl, command, "show", "Modes, counts, lags and windows", of_table("GET", ""))
-      ->add_option("table", given.table, "Only of this table");
-  CLI::App* set =
-      add_command(*ttl, command, "set", "When what is due is deleted", [&given](ControlCommand& filled) {
-        filled.method = "PUT";
-        filled.path = "/_mayfly/ttl/" + given.table;
-        filled.body = json_object(
-            {{"mode", given.mode},
-             {"delay_seconds", given.delay.empty() ? "" : "[" + given.delay[0] + "," + given.delay[1] + "]"},
-             {"seed", given.seed}});
-      });
-  set->add_option("table", given.table, "Table")->required();
-  set->add_option("mode", given.mode, "exact, aws or manual")->required();
-  set->add_option("--delay", given.delay, "Of aws: least and most seconds after due")->expected(2);
-  set->add_option("--seed", given.seed, "Of aws: what the delays are drawn from");
-  add_command(*ttl, command, "sweep", "Delete what is due, whatever the mode", of_table("POST", "/sweep"))
-      ->add_option("table", given.table, "Table")
-      ->required();
-  CLI::App* upcoming =
-      add_command(*ttl, command, "upcoming", "What expires next", of_table("GET", "/upcoming"));
-  upcoming->add_option("table", given.table, "Table")->required();
-  upcoming->add_option("--limit", given.limit, "Items at most");
-  CLI::App* explain =
-      add_command(*ttl, command, "explain", "Why an item is still there", of_table("POST", "/explain"));
-  explain->add_option("table", given.table, "Table")->required();
-  explain->add_option("key", given.key, R"({"id":{"S":"1"}})")->required();
-}
-
-void add_world_commands(CLI::App& app, ControlCommand& command, CommandArguments& given) {
-  CLI::App* snapshot =
-      app.add_subcommand("snapshot", "All of an account, kept and restored")->require_subcommand(1);
-  add_command(*snapshot, command, "take", "Keep the account as it is; prints an id",
-              call("POST", "/_mayfly/snapshots"));
-  const auto of_id = [&given](std::string method, std::string what) {
-    return [&given, method = std::move(method), what = std::move(what)](ControlCommand& filled) {
-      filled.method = method;
-      filled.path = "/_mayfly/snapshots/" + given.id + what;
-    };
-  };
-  add_command(*snapshot, command, "restore", "Make the account what it was", of_id("POST", "/restore"))
-      ->add_option("id", given.id, "As take printed it")
-      ->required();
-  add_command(*snapshot, command, "delete", "Forget a snapshot", of_id("DELETE", ""))
-      ->add_option("id", given.id, "As take printed it")
-      ->required();
-  add_command(app, command, "reset", "Empty the account: tables, streams, snapshots, faults, clock",
-              call("POST", "/_mayfly/reset"));
-  CLI::App* jobs = add_command(app, command, "jobs", "Exports, imports and bulk puts, and how far they are",
-                               [](ControlCommand& filled) {
-                                 filled.method = "GET";
-                                 filled.path = "/_mayfly/jobs";
-                                 filled.jobs = true;
-                               });
-  jobs->add_flag("--watch", command.watch, "Until all of them are over");
-  CLI::App* tail =
-      add_command(app, command, "tail", "Print changes as they commit", [&given](ControlCommand& filled) {
-        filled.method = "GET";
-        filled.path = "/_mayfly/events?";
-        if (!given.table.empty()) filled.path += "table=" + given.table + "&";
-        if (!given.event.empty()) filled.path += "event=" + given.event + "&";
-        if (!given.by.empty()) filled.path += "by=" + given.by;
-        filled.tail = true;
-      });
-  tail->add_option("table", given.table, "Only of this table");
-  tail->add_option("--event", given.event, "Only INSERT, MODIFY or REMOVE");
-  tail->add_option("--by", given.by, "Only by the user, or by the service (expired items)");
-}
 
 void add_directory_commands(CLI::App& app, DirectoryCommand& command) {
   const auto add = [&](const std::string& name, const std::string& help, DirectoryCommand::What what) {
@@ -479,6 +340,49 @@ CLI::App* add_serve_command(CLI::App& app, ServeOptions& options, bool& no_contr
   return serve;
 }
 
+constexpr int usage_error = 2;
+
+// How many letters must be added, left out or changed to make one word of the other.
+std::size_t distance(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < to.size(); ++j) {
+      const std::size_t changed = diagonal + (from[i] == to[j] ? 0 : 1);
+      diagonal = std::exchange(row[j + 1], std::min({changed, row[j] + 1, row[j + 1] + 1}));
+    }
+  }
+  return row.back();
+}
+
+// The first word that is no command, as a sentence; empty: there is none.
+std::string unknown_command(const CLI::App& app, int argc, char** argv) {
+  const CLI::App* at = &app;
+  std::string path = "mayfly";
+  for (int i = 1; i < argc && argv[i][0] != '-' && at->get_require_subcommand_min() > 0; ++i) {
+    const std::string word = argv[i];
+    const auto commands = at->get_subcommands([](const CLI::App*) { return true; });
+    const auto found = std::find_if(commands.begin(), commands.end(),
+                                    [&](const CLI::App* command) { return command->get_name() == word; });
+    if (found != commands.end()) {
+      at = *found;
+      path += " " + word;
+      continue;
+    }
+    std::string names;
+    for (const CLI::App* command : commands) names += (names.empty() ? "" : ", ") + command->get_name();
+    const auto nearest =
+        std::min_element(commands.begin(), commands.end(), [&](const CLI::App* one, const CLI::App* other) {
+          return distance(word, one->get_name()) < distance(word, other->get_name());
+        });
+    const bool is_near = distance(word, (*nearest)->get_name()) <= 2;
+    return "there is no '" + path + " " + word + "'" +
+           (is_near ? "; did you mean '" + path + " " + (*nearest)->get_name() + "'?" : ", but: " + names);
+  }
+  return {};
+}
+
 }  // namespace
 
 CommandLine parse_command_line(int argc, char** argv) {
@@ -486,7 +390,7 @@ CommandLine parse_command_line(int argc, char** argv) {
   options.server.port = 8000;
   ControlCommand command;
   DirectoryCommand directory_command;
-  CommandArguments arguments;
+  std::string shell;
 
   CLI::App app("Mayfly: DynamoDB for tests, whose items disappear at the instant their TTL passes.",
                "mayfly");
@@ -497,19 +401,31 @@ CommandLine parse_command_line(int argc, char** argv) {
   const CLI::App* serve = add_serve_command(app, options, no_control);
   // A server's start waits for this: where it is asked for, the other commands are not made to be passed by.
   if (argc < 2 || argv[1] != std::string_view("serve")) {
-    add_clock_commands(app, command, arguments);
-    add_ttl_commands(app, command, arguments);
-    add_world_commands(app, command, arguments);
+    add_control_commands(app, command);
     add_directory_commands(app, directory_command);
+    app.add_subcommand("completion",
+                       "Print what completes commands and options: source <(mayfly completion bash)")
+        ->add_option("shell", shell, "bash, zsh or fish")
+        ->required()
+        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+    app.add_subcommand("manual", "Print the manual page, for man -l");
   }
 
+  if (const std::string wrong = unknown_command(app, argc, argv); !wrong.empty()) {
+    fail(wrong);
+    return {.exit_code = usage_error};
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& outcome) {
-    return {.exit_code = app.exit(outcome)};
+    return {.exit_code = app.exit(outcome) == 0 ? 0 : usage_error};
   }
   options.server.access.control = !no_control;
   if (serve->parsed()) return {.serve = std::move(options)};
+  if (app.got_subcommand("completion") || app.got_subcommand("manual")) {
+    std::fputs((shell.empty() ? manual_page(app) : completion(app, shell)).c_str(), stdout);
+    return {};
+  }
   for (const char* name : {"verify", "repair"})
     if (app.got_subcommand(name)) return {.directory = std::move(directory_command)};
   return {.control = std::move(command)};

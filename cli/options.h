@@ -29,7 +29,7 @@ struct ServeOptions {
   std::uint64_t history_bytes_max = engine::DatabaseOptions().history_bytes_max;
   bool exact_recovery = false;
   std::int64_t shutdown_seconds_max = 10;
-  std::string port_file;       // empty: none
+  std::string port_file;  // empty: none
   bool exit_with_parent = false;
   std::string data_directory;  // empty: in memory
   bool fsync = false;

@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <signal.h>
 #include <spawn.h>
 #include <string>
@@ -240,15 +242,27 @@ TEST_CASE("every option can be given in the environment") {
 
 TEST_CASE("options that mean nothing are refused") {
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{},
-                                                    {"sing"},
+                                                    {"clock"},
                                                     {"serve", "--port", "70000"},
                                                     {"serve", "--port", "x"},
                                                     {"serve", "--threads", "0"},
                                                     {"serve", "--log-level", "loud"},
                                                     {"serve", "--nonsense"}}) {
     Process mayfly(arguments);
-    CHECK(mayfly.wait() > 0);
+    CHECK(mayfly.wait() == 2);
     CHECK(!mayfly.errors().empty());
+  }
+}
+
+TEST_CASE("a word that is no command is named, with what was meant") {
+  for (const auto& [arguments, sentence] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"clok", "show"}, "there is no 'mayfly clok'; did you mean 'mayfly clock'?"},
+           {{"clock", "advnce", "1h"},
+            "there is no 'mayfly clock advnce'; did you mean 'mayfly clock advance'?"},
+           {{"faults", "xyzzy"}, "there is no 'mayfly faults xyzzy', but: show, set, clear"}}) {
+    Process mayfly(arguments);
+    CHECK(mayfly.wait() == 2);
+    CHECK(mayfly.errors() == "mayfly: " + sentence + "\n");
   }
 }
 
@@ -295,6 +309,12 @@ std::string printed(std::vector<std::string> arguments) {
   return text;
 }
 
+std::string answered(std::uint16_t port, const std::string& path) {
+  HttpClient client(port);
+  client.send(http_request("GET", path));
+  return client.receive().body;
+}
+
 void execute(std::uint16_t port, std::string_view operation, std::string_view body) {
   HttpClient client(port);
   client.send(operation_request(operation, body));
@@ -314,11 +334,8 @@ TEST_CASE("commands ask a running server, and say its refusals") {
         "null\n}\n");
   CHECK(printed({"clock", "show", "--url", url}).find("2031-01-01T00:00:00Z") != std::string::npos);
   for (const auto& [arguments, sentence] : std::vector<std::pair<std::vector<std::string>, std::string>>{
-           {{"clock", "advance", "soon"},
-            R"(mayfly: to must be a time such as "2026-11-20T00:00:00Z", or "next-expiry".)"},
            {{"ttl", "explain", "carts", R"({"id":{"S":"1"}})"},
             "mayfly: There is no table carts in us-east-1 of account 000000000000."},
-           {{"ttl", "explain", "carts", "{"}, "mayfly: The body must be a JSON object."},
            {{"snapshot", "restore", "7"}, "mayfly: Account 000000000000 has no snapshot 7."}}) {
     std::vector<std::string> all = arguments;
     all.insert(all.end(), {"--url", url});
@@ -330,6 +347,146 @@ TEST_CASE("commands ask a running server, and say its refusals") {
   Process alone({"clock", "show"}, {"MAYFLY_URL=" + url});
   CHECK(alone.wait() == 1);
   CHECK(alone.errors() == "mayfly: cannot connect to " + url.substr(7) + ": Connection refused\n");
+}
+
+TEST_CASE("arguments that mean nothing are refused before anybody is asked") {
+  const std::string ways =
+      "90s, 15m, 48h, 2d; or a time such as 2031-01-01T00:00:00Z; or next-expiry\n"
+      "Run with --help for more information.\n";
+  for (const auto& [arguments, sentence] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"clock", "advance", "soon"}, "by: 'soon' is no way forward: " + ways},
+           {{"clock", "advance", "-1h"}, "by: a clock goes forward, so not by -1h, but by " + ways},
+           {{"ttl", "explain", "carts", "{"},
+            "key: '{' is no JSON, such as '{\"id\":{\"S\":\"1\"}}'\nRun with --help for more "
+            "information.\n"}}) {
+    Process command(arguments);
+    CHECK(command.wait() == 2);
+    CHECK(command.errors() == sentence);
+  }
+}
+
+TEST_CASE("every call of the control API is a command") {
+  Process server({"serve", "--port", "0", "--clock", "frozen", "--now", "2031-01-01T00:00:00Z"});
+  const std::uint16_t port = server.port();
+  execute(port, "CreateTable",
+          R"({"TableName":"carts","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
+          R"("StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"},)"
+          R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"})");
+  execute(port, "UpdateTimeToLive",
+          R"({"TableName":"carts","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
+  execute(port, "ImportTable",
+          R"({"S3BucketSource":{"S3Bucket":"nobodys"},"InputFormat":"CSV","TableCreationParameters":{)"
+          R"("TableName":"ghost","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
+          R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"}})");
+  const auto ask = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--url", url_of(port)});
+    return printed(std::move(arguments));
+  };
+  CHECK(ask({"jobs", "await"}).find("\"settled\": true") != std::string::npos);
+  const auto job = nlohmann::json::parse(answered(port, "/_mayfly/jobs"))["jobs"][0];
+  const std::string id = job["id"], key = R"({"id":{"S":"1"}})";
+  CHECK(ask({"snapshot", "take"}) == "1\n");
+
+  // Of each call, a command and what it prints in part.
+  struct Row {
+    std::string call;
+    std::vector<std::string> command;
+    std::string printed;
+  };
+  const std::vector<Row> rows = {
+      {"GET /_mayfly/", {"calls"}, "\"GET /_mayfly/clock\": \"the account's clock\""},
+      {"GET /_mayfly/health", {"health"}, "\"status\": \"ok\""},
+      {"GET /_mayfly/metrics", {"metrics"}, "mayfly_accounts"},
+      {"GET /_mayfly/clock", {"clock", "show"}, "\"frozen\""},
+      {"PUT /_mayfly/clock", {"clock", "set", "2031-01-01T01:00:00Z"}, "2031-01-01T01:00:00Z"},
+      {"POST /_mayfly/clock/advance", {"clock", "advance", "1h", "--settle"}, "\"settled\": true"},
+      {"GET /_mayfly/ttl", {"ttl", "show"}, "\"carts\""},
+      {"GET /_mayfly/ttl/{table}", {"ttl", "show", "carts"}, "\"ENABLED\""},
+      {"PUT /_mayfly/ttl/{table}",
+       {"ttl", "set", "carts", "aws", "--delay", "60", "90", "--seed", "7"},
+       "\"aws\""},
+      {"POST /_mayfly/ttl/{table}/sweep", {"ttl", "sweep", "carts"}, "\"expired\": 0"},
+      {"GET /_mayfly/ttl/{table}/upcoming", {"ttl", "upcoming", "carts", "--limit", "3"}, "\"items\": []"},
+      {"POST /_mayfly/ttl/{table}/explain", {"ttl", "explain", "carts", key}, "\"no_item\""},
+      {"GET /_mayfly/snapshots", {"snapshot", "list"}, "\"id\": \"1\""},
+      {"POST /_mayfly/snapshots", {"snapshot", "take"}, "2\n"},
+      {"POST /_mayfly/snapshots/{id}/restore", {"snapshot", "restore", "1"}, "\"now\""},
+      {"DELETE /_mayfly/snapshots/{id}", {"snapshot", "delete", "1"}, "{}"},
+      {"GET /_mayfly/streams/{table}/shards", {"stream", "shards", "carts"}, "\"open\": true"},
+      {"POST /_mayfly/streams/{table}/split", {"stream", "split", "carts"}, "\"open\": false"},
+      {"POST /_mayfly/streams/{table}/roll", {"stream", "roll", "carts"}, "\"parent\""},
+      {"GET /_mayfly/jobs", {"jobs"}, "S3NoSuchBucket"},
+      {"GET /_mayfly/jobs/{id}", {"jobs", "show", id}, "\"FAILED\""},
+      {"GET /_mayfly/jobs/{id}/log", {"jobs", "log", id}, "\"lines\": []"},
+      {"POST /_mayfly/jobs/await", {"jobs", "await", "--timeout", "1s"}, "\"settled\": true"},
+      {"GET /_mayfly/replication", {"replication", "show"}, "\"ways\": []"},
+      {"PUT /_mayfly/replication",
+       {"replication", "set", "--from", "us-east-1", "--to", "eu-west-1", "--lag-ms", "500", "--pause"},
+       "\"paused\": true"},
+      {"POST /_mayfly/replication/settle", {"replication", "settle"}, "{"},
+      {"DELETE /_mayfly/replication", {"replication", "reset"}, "{"},
+      {"PUT /_mayfly/functions/{name}",
+       {"function", "put", "reminder", "http://127.0.0.1:9000/", "--timeout", "3s"},
+       "\"timeout_seconds\": 3"},
+      {"GET /_mayfly/functions", {"function", "list"}, "\"reminder\""},
+      {"DELETE /_mayfly/functions/{name}", {"function", "remove", "reminder"}, "{}"},
+      {"PUT /_mayfly/faults",
+       {"faults", "set", "throttle", "--operation", "PutItem", "--count", "2", "--rule",
+        R"({"fault":"latency","milliseconds":1,"probability":0.1,"seed":7})"},
+       "\"probability\": 0.1"},
+      {"GET /_mayfly/faults", {"faults", "show"}, "\"count\": 2"},
+      {"DELETE /_mayfly/faults", {"faults", "clear"}, "{"},
+      {"PUT /_mayfly/failpoints", {"failpoint", "arm", "carts", key}, "{"},
+      {"GET /_mayfly/failpoints", {"failpoint", "list"}, "\"armed\""},
+      {"DELETE /_mayfly/failpoints", {"failpoint", "release", "carts", key}, "{"},
+      {"POST /_mayfly/reset", {"reset"}, "\"now\""},
+  };
+  std::set<std::string> calls, tried = {"GET /_mayfly/events", "POST /_mayfly/await"};  // which wait: below
+  const nlohmann::json index = nlohmann::json::parse(answered(port, "/_mayfly/"));
+  for (const auto& [call, about] : index["calls"].items()) calls.insert(call);
+  for (const Row& row : rows) {
+    tried.insert(row.call);
+    CHECK_THAT(ask(row.command), Catch::Contains(row.printed));
+  }
+  CHECK(tried == calls);
+  CHECK(server.end(SIGTERM) == 0);
+}
+
+TEST_CASE("await prints the record of a change, and says when none comes") {
+  Process server({"serve", "--port", "0", "--clock", "frozen", "--now", "2031-01-01T00:00:00Z"});
+  const std::uint16_t port = server.port();
+  execute(port, "CreateTable",
+          R"({"TableName":"carts","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
+          R"("StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"},)"
+          R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"})");
+  execute(port, "PutItem", R"({"TableName":"carts","Item":{"id":{"S":"1"}}})");
+  const std::vector<std::string> arguments = {"await",  "carts", R"({"id":{"S":"1"}})", "--event",
+                                              "INSERT", "--url", url_of(port)};
+  std::vector<std::string> since = arguments, brief = arguments;
+  since.insert(since.end(), {"--since", "2031-01-01T00:00:00Z"});
+  CHECK_THAT(printed(since), Catch::Contains("\"eventName\": \"INSERT\""));
+  brief.insert(brief.end(), {"--timeout", "0.01s"});
+  Process none(brief);
+  CHECK(none.wait() == 1);
+  CHECK_THAT(none.errors(), Catch::StartsWith("mayfly: "));
+  CHECK(server.end(SIGTERM) == 0);
+}
+
+TEST_CASE("completions and the manual page are made of the options there are") {
+  for (const char* shell : {"bash", "zsh", "fish"})
+    CHECK_THAT(printed({"completion", shell}), Catch::Contains("exit-with-parent"));
+  Process bash(
+      {"-c", "source <(" MAYFLY_EXECUTABLE " completion bash); COMP_WORDS=(mayfly clock adv); COMP_CWORD=2; "
+             "_mayfly; echo ${COMPREPLY[@]}; COMP_WORDS=(mayfly clock advance --se); COMP_CWORD=3; _mayfly; "
+             "echo ${COMPREPLY[@]}"},
+      {}, "/bin/bash");
+  CHECK(bash.line() == "advance");
+  CHECK(bash.line() == "--settle");
+  CHECK(bash.wait() == 0);
+  const std::string page = printed({"manual"});
+  CHECK_THAT(page, Catch::StartsWith(".TH MAYFLY 1"));
+  CHECK_THAT(page, Catch::Contains(".SS mayfly clock advance by\n"));
+  CHECK_THAT(page, Catch::Contains("MAYFLY_EXIT_WITH_PARENT"));
 }
 
 TEST_CASE("jobs are shown with a bar, until they are over if that is asked for") {
