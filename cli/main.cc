@@ -137,6 +137,7 @@ int serve(const ServeOptions& options) {
   emulator_options.ttl_cooldown = std::chrono::seconds(options.ttl_cooldown_seconds);
   emulator_options.database.stream_shards = options.stream_shards;
   emulator_options.region = options.region;
+  emulator_options.shared_regions = options.shared_regions;
   emulator_options.table_delay = std::chrono::milliseconds(options.table_delay_ms);
   emulator_options.collection_bytes_max = options.collection_bytes_max;
   emulator_options.limits = options.limits;

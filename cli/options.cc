@@ -260,6 +260,11 @@ CLI::App* add_serve_command(CLI::App& app, ServeOptions& options, bool& no_contr
   serve->add_option("--region", options.region, "Region of requests that name none")
       ->envname("MAYFLY_REGION")
       ->capture_default_str();
+  serve
+      ->add_flag("--shared-regions", options.shared_regions,
+                 "Have one set of tables for all regions, as DynamoDB Local's -sharedDb: all requests are "
+                 "about --region")
+      ->envname("MAYFLY_SHARED_REGIONS");
   serve->add_option("--threads", options.server.threads, "Threads that serve connections")
       ->envname("MAYFLY_THREADS")
       ->check(CLI::Range(1u, 256u))

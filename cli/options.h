@@ -34,6 +34,7 @@ struct ServeOptions {
   std::string data_directory;  // empty: in memory
   bool fsync = false;
   std::string region;
+  bool shared_regions = false;
   std::int64_t table_delay_ms = 0;
   engine::ClockDefaults clocks;
   engine::ExpiryMode expiry;

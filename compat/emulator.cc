@@ -43,6 +43,7 @@ Emulator::Emulator(std::unique_ptr<engine::Database> database, EmulatorOptions o
       collection_bytes_max_(options.collection_bytes_max),
       limits_(options.limits),
       region_(std::move(options.region)),
+      shared_regions_(options.shared_regions),
       buckets_(std::move(buckets)),
       kinesis_(std::make_unique<kinesis::Destinations>(*database_, std::move(options.kinesis))),
       jobs_(std::make_unique<jobs::Jobs>(*database_, options.database.report)),

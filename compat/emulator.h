@@ -36,6 +36,7 @@ class Triggers;
 struct EmulatorOptions {
   engine::DatabaseOptions database;
   std::string region = "us-east-1";  // of requests that name none
+  bool shared_regions = false;       // all requests are about that region, whichever they name
   // How long tables stay CREATING, UPDATING and DELETING, in real time. None: they settle at once.
   std::chrono::milliseconds table_delay{0};
   // How long UpdateTimeToLive refuses to change a table again, by its account's clock. AWS: half an hour.
@@ -75,6 +76,11 @@ class Emulator {
   [[nodiscard]] triggers::Triggers& triggers() { return *triggers_; }
   [[nodiscard]] const buckets::Buckets& buckets() const { return *buckets_; }
   [[nodiscard]] const std::string& region() const { return region_; }
+  // What a request is about that names `asked`. Who asks in the name of a request goes by it.
+  [[nodiscard]] engine::Scope scope_of(engine::Scope asked) const {
+    if (shared_regions_) asked.region = region_;
+    return asked;
+  }
   [[nodiscard]] Faults& faults() { return faults_; }
   [[nodiscard]] const Faults& faults() const { return faults_; }
   [[nodiscard]] const Metrics& metrics() const { return metrics_; }
@@ -96,6 +102,7 @@ class Emulator {
   const Limits limits_;
   KnownAccounts accounts_{limits_.accounts_max};
   std::string region_;
+  bool shared_regions_;
   Faults faults_{database_->recent_writes()};
   Metrics metrics_{all_operations().size()};
   ServerMetrics server_metrics_;

@@ -50,7 +50,7 @@ Reply admin(Request& request, compat::Emulator& emulator, bool enabled, const st
                                          .path = request.path(),
                                          .query = request.query(),
                                          .body = request.body,
-                                         .scope = scope,
+                                         .scope = emulator.scope_of(std::move(scope)),
                                          .stop = stop});
   std::unique_ptr<compat::control::EventSource> events = std::move(answer.events);
   Reply reply = reply_of(std::move(answer));

@@ -22,7 +22,7 @@ compat::triggers::RestAnswer answer(const Request& request, compat::Emulator& em
   auto scope = authenticate(request, emulator.region(), rules);
   if (!scope) return refuse(scope.error());
   return compat::triggers::answer_rest(emulator.triggers(),
-                                       {.scope = *scope,
+                                       {.scope = emulator.scope_of(*scope),
                                         .method = request.method,
                                         .path = request.path(),
                                         .query = request.query(),

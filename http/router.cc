@@ -107,7 +107,8 @@ compat::Answer operate(const Request& request, const compat::Result<engine::Scop
   };
   if (compat::find_operation(target) == nullptr) return refuse(compat::error::unknown_operation().error);
   if (!scope) return refuse(scope.error());
-  return emulator.execute(*scope, target, request.body, request.header(Header::host), stop);
+  return emulator.execute(emulator.scope_of(*scope), target, request.body, request.header(Header::host),
+                          stop);
 }
 
 Reply post(Request& request, compat::Emulator& emulator, const AccessRules& access,

@@ -77,6 +77,7 @@ const std::vector<Row> rows = {
     {"--data", "/x", [](const ServeOptions& o) { return o.data_directory == "/x"; }},
     {"--fsync", "", [](const ServeOptions& o) { return o.fsync; }},
     {"--region", "eu-west-1", [](const ServeOptions& o) { return o.region == "eu-west-1"; }},
+    {"--shared-regions", "", [](const ServeOptions& o) { return o.shared_regions; }},
     {"--threads", "3", [](const ServeOptions& o) { return o.server.threads == 3; }, "0"},
     {"--table-delay-ms", "7", [](const ServeOptions& o) { return o.table_delay_ms == 7; }, "-1"},
     {"--collection-bytes-max", "7", [](const ServeOptions& o) { return o.collection_bytes_max == 7; }, "x"},

@@ -220,6 +220,33 @@ TEST_CASE("a body in chunks may come in any two or three pieces, an empty one to
   }
 }
 
+TEST_CASE("with shared regions all requests see one set of tables, whichever region they are signed for") {
+  const auto list_from = [](Running& running, const std::string& region) {
+    return running
+        .ask(http_request("POST", "/",
+                          {{"Content-Type", "application/x-amz-json-1.0"},
+                           {"X-Amz-Target", "DynamoDB_20120810.ListTables"},
+                           {"X-Amz-Date", "20310101T000000Z"},
+                           {"Authorization", "AWS4-HMAC-SHA256 Credential=test/20310101/" + region +
+                                                 "/dynamodb/aws4_request, SignedHeaders=host, Signature=0"}},
+                          "{}"))
+        .body;
+  };
+  const auto shown_in = [](Running& running, const std::string& region) {
+    return running.ask(http_request("GET", "/_mayfly/ttl/carts", {{"X-Mayfly-Region", region}})).status;
+  };
+  for (const bool shared : {false, true}) {
+    compat::EmulatorOptions options;
+    options.shared_regions = shared;
+    Running running({}, std::move(options));
+    running.create_table("carts", false);
+    CHECK(list_from(running, "us-east-1") == R"({"TableNames":["carts"]})");
+    CHECK(list_from(running, "localhost") ==
+          (shared ? R"({"TableNames":["carts"]})" : R"({"TableNames":[]})"));
+    CHECK(shown_in(running, "eu-west-1") == (shared ? 200 : 404));
+  }
+}
+
 TEST_CASE("a body may come in any two or three pieces, the first with its head or not") {
   Running running;
   const std::string body = "{ \"Limit\": 5 }";
