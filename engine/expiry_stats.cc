@@ -25,13 +25,34 @@ const Ends& ends() {
 
 Instant ExpiryStats::bucket_end_ms(std::size_t bucket) { return ends()[bucket]; }
 
-void ExpiryStats::record(Instant lag_ms) {
+void ExpiryStats::record(std::string_view key, const Deletion& deletion) {
+  const Instant lag_ms = deletion.born_due ? 0 : deletion.at - deletion.due;
   const auto bucket = std::lower_bound(ends().begin(), ends().end() - 1, lag_ms) - ends().begin();
   buckets_[static_cast<std::size_t>(bucket)].fetch_add(1, std::memory_order_relaxed);
   deleted_.fetch_add(1, std::memory_order_relaxed);
+  if (deletion.born_due) born_due_.fetch_add(1, std::memory_order_relaxed);
   lag_ms_total_.fetch_add(lag_ms, std::memory_order_relaxed);
   Instant max = lag_ms_max_.load(std::memory_order_relaxed);
   while (max < lag_ms && !lag_ms_max_.compare_exchange_weak(max, lag_ms)) {}
+
+  const Lock lock(mutex_);
+  if (remembered_.size() < remembered_max) {
+    remembered_.push_back({std::string(key), deletion});
+    return;
+  }
+  Remembered& oldest = remembered_[next_];
+  oldest.key.assign(key);
+  oldest.deletion = deletion;
+  next_ = (next_ + 1) % remembered_max;
+}
+
+std::optional<ExpiryStats::Deletion> ExpiryStats::last_of(std::string_view key) const {
+  const Lock lock(mutex_);
+  for (std::size_t i = remembered_.size(); i > 0; --i) {
+    const Remembered& one = remembered_[(next_ + i - 1) % remembered_.size()];
+    if (one.key == key) return one.deletion;
+  }
+  return std::nullopt;
 }
 
 Instant ExpiryStats::lag_ms_at(double share) const {

@@ -1,6 +1,8 @@
-// What became of a table's due items since it was opened: how many were deleted, and how late.
+// What became of a table's due items since it was opened: how many were deleted, and how late; and of the
+// last of them, which they were.
 //
-// Lateness is a histogram whose buckets grow by a quarter, so that a quantile is right within that.
+// Lateness is a histogram whose buckets grow by a quarter, so that a quantile is right within that. An item
+// that was written when its TTL had passed already is not late.
 //
 // Thread-safe.
 #pragma once
@@ -8,18 +10,31 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "engine/clock.h"
+#include "engine/mutex.h"
 
 namespace mayfly::engine {
 
 class ExpiryStats {
  public:
   static constexpr std::size_t bucket_count = 128;
+  static constexpr std::size_t remembered_max = 1000;
 
-  void record(Instant lag_ms);
+  struct Deletion {
+    Instant due, at;
+    bool born_due;  // it was due when it was written
+  };
+  void record(std::string_view key, const Deletion& deletion);
 
+  // The last of this key, if not too many others have come since.
+  [[nodiscard]] std::optional<Deletion> last_of(std::string_view key) const;
   [[nodiscard]] std::int64_t deleted() const { return deleted_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::int64_t born_due() const { return born_due_.load(std::memory_order_relaxed); }
   [[nodiscard]] Instant lag_ms_max() const { return lag_ms_max_.load(std::memory_order_relaxed); }
   [[nodiscard]] Instant lag_ms_total() const { return lag_ms_total_.load(std::memory_order_relaxed); }
   // The lag that this share of deletions did not exceed, rounded up to its bucket's end; 0: none yet.
@@ -33,8 +48,16 @@ class ExpiryStats {
 
  private:
   std::array<std::atomic<std::int64_t>, bucket_count> buckets_{};
-  std::atomic<std::int64_t> deleted_{0};
+  std::atomic<std::int64_t> deleted_{0}, born_due_{0};
   std::atomic<Instant> lag_ms_max_{0}, lag_ms_total_{0};
+
+  struct Remembered {
+    std::string key;
+    Deletion deletion;
+  };
+  mutable Mutex mutex_;
+  std::vector<Remembered> remembered_ GUARDED_BY(mutex_);  // when it is full, the oldest is written over
+  std::size_t next_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace mayfly::engine

@@ -77,7 +77,8 @@ struct Transaction::State final : ChangeSource {
 
   Database::Parts& parts;
   const Cause cause;
-  bool expires = true;  // what has fired, before it is seen
+  bool expires = true;           // what has fired, before it is seen
+  bool removes_written = false;  // what the transaction before it wrote, which was due already
   std::vector<OneTable> tables;
   std::vector<OneItem> items;
   std::size_t gates_held = 0;  // of the first so many tables
@@ -313,6 +314,7 @@ void Transaction::State::expire_met() {
 
 void Transaction::State::expire_written() {
   State expiry(parts, Cause::time_to_live);
+  expiry.removes_written = true;
   for (const OneItem& item : items)
     if (item.write == Write::put && has_departed(item, item.new_bytes))
       expiry.adopt(item, StoredItem(item.new_bytes));
@@ -467,7 +469,9 @@ void Transaction::State::write() {
     for (const OneItem& item : items)
       if (item.write == Write::remove && cause_of(item, *tables[item.table].description) == cause)
         tables[item.table].live->expiry_stats().record(
-            staged.at - old_due(item, *tables[item.table].description).value_or(staged.at));
+            item.key, {.due = old_due(item, *tables[item.table].description).value_or(staged.at),
+                       .at = staged.at,
+                       .born_due = removes_written});
   } else if (!timers.empty()) {
     expire_written();
   }

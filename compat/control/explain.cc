@@ -72,15 +72,43 @@ Explanation explain_number(const engine::Table& table, const engine::Item& item,
   return {"due", *due, text + ", which has passed; the item is about to be deleted."};
 }
 
+// "49h", "1m 30s": the largest two units.
+std::string span(engine::Instant ms) {
+  const std::pair<std::int64_t, const char*> units[] = {
+      {86'400'000, "d"}, {3'600'000, "h"}, {60'000, "m"}, {1000, "s"}, {1, "ms"}};
+  std::string text;
+  int shown = 0;
+  for (const auto& [size, name] : units) {
+    if (ms < size || shown == 2) continue;
+    text += (shown++ > 0 ? " " : "") + std::to_string(ms / size) + name;
+    ms %= size;
+  }
+  return shown > 0 ? text : "0s";
+}
+
+// Of an item that is not there.
+Explanation explain_absence(const std::string& attribute,
+                            const std::optional<engine::ExpiryStats::Deletion>& last) {
+  if (!last)
+    return {"no_item", std::nullopt, "There is no item with this key: it never was, or is deleted already."};
+  const std::string due = engine::iso8601(last->due), at = engine::iso8601(last->at);
+  if (!last->born_due)
+    return {"expired", last->due,
+            "The item was due at " + due + " by its " + attribute + ", and deleted at " + at + "."};
+  return {"born_expired", last->due,
+          "The item was written at " + at + " with a " + attribute + " that had passed by " +
+              span(last->at - last->due) +
+              ", and so was gone at once. Does its writer go by another clock than the account?"};
+}
+
 Explanation explain(const engine::Table& table, const std::optional<engine::StoredItem>& stored,
-                    engine::Instant now) {
+                    const std::optional<engine::ExpiryStats::Deletion>& last, engine::Instant now) {
   if (!table.ttl) {
     return {"ttl_disabled", std::nullopt,
             "Time to live is not enabled on the table: UpdateTimeToLive names the attribute."};
   }
   const std::string& attribute = table.ttl->attribute;
-  if (!stored)
-    return {"no_item", std::nullopt, "There is no item with this key: it never was, or is deleted already."};
+  if (!stored) return explain_absence(attribute, last);
   const engine::AttributeValue* value = stored->item().find(attribute);
   if (value == nullptr) {
     return {"no_attribute", std::nullopt,
@@ -104,7 +132,8 @@ Result<json::Tree> explain_item(Call& call) {
   const auto description = table->description();
   TRY(const std::string item_key, call.item_key(*description));
   const Explanation explanation =
-      explain(*description, call.database().get(*table, item_key), call.database().now(call.scope.account));
+      explain(*description, call.database().get(*table, item_key), table->expiry_stats().last_of(item_key),
+              call.database().now(call.scope.account));
   return json::Tree{{"expires_at", time_or_null(explanation.expires_at)},
                     {"reason", explanation.reason},
                     {"message", explanation.message}};

@@ -239,6 +239,8 @@ Result<json::Tree> show_metrics(Call& call) {
        [&](const auto&) { return totals[at++].due; });
   each("TimeToLiveDeletedItemCount", "counter", "Items that expired, since the server started.",
        [](const auto& table) { return table.expiry_stats().deleted(); });
+  each("mayfly_expiry_born_total", "counter", "Of them those that were due already when they were written.",
+       [](const auto& table) { return table.expiry_stats().born_due(); });
   write_lags(text, tables);
   write_on_the_way(text, database);
   text.about("mayfly_storage_faults_total", "counter", "How often storage has failed.");

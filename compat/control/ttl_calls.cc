@@ -56,6 +56,7 @@ json::Tree show_table(engine::Database& database, const engine::LiveTable& live)
   shown["due"] = totals.due;
   shown["next_due"] = time_or_null(totals.next_due);
   shown["expired"] = live.expiry_stats().deleted();
+  shown["born_expired"] = live.expiry_stats().born_due();
   shown["lag_ms"] = show_lag(live.expiry_stats());
   json::Tree& windows = shown["windows"] = json::Tree::array();
   for (const engine::ExpiryWindow& window : engine::expiry_windows(database, live, windows_max))

@@ -37,11 +37,11 @@ TEST_CASE("TTL shows what is pending and due, and the windows that hold it") {
   server.put("carts", "d");
   CHECK(server.ok("GET", "/_mayfly/ttl") == Json::parse(R"({"tables":{
     "carts":{"status":"ENABLED","attribute":"ttl","mode":"exact","pending":3,"due":0,
-      "next_due":"2031-01-01T00:00:30.001Z","expired":0,"lag_ms":{"p50":0,"p99":0,"max":0},
+      "next_due":"2031-01-01T00:00:30.001Z","expired":0,"born_expired":0,"lag_ms":{"p50":0,"p99":0,"max":0},
       "windows":[{"window":"2031-01-01T00:00:00.000Z_2031-01-01T00:01:00.000Z","count":2},
                  {"window":"2031-01-01T01:00:00.000Z_2031-01-01T01:01:00.000Z","count":1}]},
     "plain":{"status":"DISABLED","mode":"exact","pending":0,"due":0,"next_due":null,"expired":0,
-      "lag_ms":{"p50":0,"p99":0,"max":0},"windows":[]}}})"));
+      "born_expired":0,"lag_ms":{"p50":0,"p99":0,"max":0},"windows":[]}}})"));
   server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":60})");
   const Json carts = server.ok("GET", "/_mayfly/ttl/carts");
   CHECK(carts["pending"] == 1);
@@ -51,6 +51,28 @@ TEST_CASE("TTL shows what is pending and due, and the windows that hold it") {
       server.ok("GET", "/_mayfly/ttl/carts/upcoming?limit=1") ==
       Json::parse(
           R"({"items":[{"key":{"id":{"S":"c"}},"due":"2031-01-01T01:00:00.001Z","expires_at":"2031-01-01T01:00:00.001Z"}]})"));
+}
+
+TEST_CASE("of what has expired it is known when, and of what was written too late that it was") {
+  NewYear server;
+  const auto explain = [&](const std::string& id) {
+    return server.ok("POST", "/_mayfly/ttl/carts/explain", R"({"key":{"id":{"S":")" + id + R"("}}})");
+  };
+  server.put("carts", "a", ttl(new_year_2031 + 30));
+  server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":172800})");
+  CHECK(explain("a") == Json::parse(R"({"expires_at":"2031-01-01T00:00:30.001Z","reason":"expired","message":
+    "The item was due at 2031-01-01T00:00:30.001Z by its ttl, and deleted at 2031-01-01T00:00:30.001Z."})"));
+  server.put("carts", "b", ttl(new_year_2031 + 3600));  // by a clock that was not advanced
+  CHECK(explain("b") ==
+        Json::parse(R"({"expires_at":"2031-01-01T01:00:00.001Z","reason":"born_expired","message":
+    "The item was written at 2031-01-03T00:00:00.000Z with a ttl that had passed by 1d 22h, and so was gone at once. Does its writer go by another clock than the account?"})"));
+  CHECK(explain("c")["reason"] == "no_item");
+  const Json carts = server.ok("GET", "/_mayfly/ttl/carts");
+  CHECK(carts["expired"] == 2);
+  CHECK(carts["born_expired"] == 1);
+  CHECK(carts["lag_ms"]["max"] == 0);
+  server.put("carts", "b", ttl(new_year_2031 + 400'000));
+  CHECK(explain("b")["reason"] == "not_due");
 }
 
 TEST_CASE("in the mode manual what is due goes when a sweep says so") {
