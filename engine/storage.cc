@@ -104,13 +104,10 @@ rocksdb::BlockBasedTableOptions table_options() {
   return table;
 }
 
-// In memory: written to before it becomes a file.
-constexpr std::uint64_t buffer_bytes = 32 << 20;
-
 rocksdb::Options memory_options(rocksdb::Env* env) {
   rocksdb::Options options = common_options();
   options.env = env;
-  options.write_buffer_size = buffer_bytes;
+  options.write_buffer_size = 32 << 20;
   options.avoid_flush_during_shutdown = true;  // all of it goes away anyhow
   rocksdb::BlockBasedTableOptions table = table_options();
   table.block_cache = rocksdb::NewLRUCache(8 << 20, /*num_shard_bits=*/0);
@@ -208,6 +205,22 @@ struct Storage::Engine final {
     Engine& engine_;
   };
 
+  // A buffer's memory is free when it has become a file, and what files were made with when they are made.
+  class Jobs final : public rocksdb::EventListener {
+   public:
+    explicit Jobs(Engine& engine) : engine_(engine) {}
+    void OnFlushCompleted(rocksdb::DB*, const rocksdb::FlushJobInfo&) override { note_end(); }
+    void OnCompactionCompleted(rocksdb::DB*, const rocksdb::CompactionJobInfo&) override { note_end(); }
+
+   private:
+    void note_end() {
+      const Interleaving::Alone alone;
+      engine_.job_ended = true;
+      engine_.scheduler->wake(engine_.upkeep);
+    }
+    Engine& engine_;
+  };
+
   explicit Engine(const StorageOptions& options)
       : report(options.report),
         memory_bytes_max(options.memory_bytes_max != 0 || !options.directory.empty()
@@ -266,9 +279,10 @@ struct Storage::Engine final {
   Mutex mutex;
   std::string failure GUARDED_BY(mutex);  // while `failing`
   std::int64_t reported_ms GUARDED_BY(mutex) = 0;
-  // The upkeep's: when it last looked, and when it last gave something back.
+  std::atomic<bool> job_ended{false};  // in memory
+  // The upkeep's.
   std::uint64_t writes_before = 0;
-  std::uint64_t written_before = 0;
+  bool trims = false;  // in the next quiet moment
 
   // Mends and gives back what writers must not wait for.
   class Upkeep final : public Task {
@@ -351,7 +365,6 @@ std::optional<std::chrono::milliseconds> Storage::Engine::keep_up() {
 void Storage::Engine::note_written(std::uint64_t bytes) {
   const std::uint64_t before = written_bytes.fetch_add(bytes, std::memory_order_relaxed);
   if (before / written_bytes_between_looks != (before + bytes) / written_bytes_between_looks) look_for_room();
-  if (before / buffer_bytes != (before + bytes) / buffer_bytes) scheduler->wake(upkeep);
 }
 
 void Storage::Engine::look_for_room() {
@@ -379,13 +392,16 @@ std::uint64_t Storage::Engine::bytes_in(std::string_view begin, std::string_view
 
 std::optional<std::chrono::milliseconds> Storage::Engine::give_back() {
   if (!memory) return std::nullopt;
+  if (job_ended.exchange(false)) {
+    trims = true;  // when it has let go of what it had, which it does after it was told
+    return quiet_time;
+  }
   const std::uint64_t erased = erased_bytes;
-  const std::uint64_t written = written_bytes;
   const bool compacts = erased >= std::max(erased_bytes_min, full ? 0 : footprint_bytes() / 4);
-  if (!compacts && written / buffer_bytes == written_before / buffer_bytes) return std::nullopt;
+  if (!compacts && !trims) return std::nullopt;
   const std::uint64_t writes_now = writes;
   if (writes_now - std::exchange(writes_before, writes_now) > quiet_writes_max) return quiet_time;
-  written_before = written;
+  trims = false;
   if (compacts) {
     rocksdb::CompactRangeOptions options;
     options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
@@ -465,6 +481,7 @@ Expected<std::unique_ptr<Storage>, std::string> Storage::open(StorageOptions opt
     engine->env =
         std::make_unique<EnvWithFiles>(base, without_options_files(engine->memory_files->GetFileSystem()));
     rocksdb_options = memory_options(engine->env.get());
+    rocksdb_options.listeners.push_back(std::make_shared<Engine::Jobs>(*engine));
     path = "/mayfly";
     engine->write.disableWAL = true;
     engine->read.verify_checksums = false;
