@@ -2,6 +2,7 @@
 
 #include <array>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/stream.hpp>
@@ -12,9 +13,10 @@
 #include <boost/beast/http/string_body.hpp>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
-#include <optional>
 #include <utility>
+#include <vector>
 
+#include "http/name_lookup.h"
 #include "http/tls.h"
 
 namespace mayfly::http {
@@ -27,10 +29,10 @@ using asio::ip::tcp;
 using compat::outbound::Url;
 using ErrorCode = boost::system::error_code;
 
-std::optional<tcp::endpoint> endpoint_of(const Url& url) {
-  ErrorCode failure;
-  const auto address = asio::ip::make_address(url.host == "localhost" ? "127.0.0.1" : url.host, failure);
-  return failure ? std::nullopt : std::optional(tcp::endpoint(address, url.port));
+std::vector<tcp::endpoint> endpoints_of(const Url& url) {
+  std::vector<tcp::endpoint> endpoints;
+  for (const auto& address : look_up(url.host)) endpoints.emplace_back(address, url.port);
+  return endpoints;
 }
 
 }  // namespace
@@ -80,12 +82,12 @@ Expected<ClientAnswer, std::string> exchange(Stream& stream, const Url& server, 
 Expected<ClientAnswer, std::string> fetch(const Url& server, const ClientRequest& request,
                                           const std::function<bool(std::string_view)>& piece,
                                           const std::string& ca_file) {
-  const auto endpoint = endpoint_of(server);
-  if (!endpoint) return Unexpected{"host '" + server.host + "' is neither an IP address nor localhost"};
+  const std::vector<tcp::endpoint> endpoints = endpoints_of(server);
+  if (endpoints.empty()) return Unexpected{"host '" + server.host + "' cannot be found"};
   asio::io_context io{1};
   tcp::socket socket(io);
   ErrorCode failure;
-  socket.connect(*endpoint, failure);
+  asio::connect(socket, endpoints, failure);
   if (failure) return Unexpected{"cannot connect to " + server.authority + ": " + failure.message()};
   if (!server.tls) return exchange(socket, server, request, piece);
 

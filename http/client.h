@@ -34,10 +34,10 @@ struct ClientAnswer {
 std::string request_head(const compat::outbound::Url& server, const ClientRequest& request,
                          std::size_t body_bytes);
 
-// Waits as long as it takes. Hosts are addresses or localhost: names are not looked up. For https:// the
-// server must show a certificate for its host, of an issuer in `ca_file`, or, if that is empty, of one the
-// system trusts. `piece`: is told the body of a 200 as it comes, and what it was told is not in the answer;
-// false ends the connection.
+// Waits as long as it takes; of a host's addresses the first that answers is taken. For https:// the server
+// must show a certificate for its host, of an issuer in `ca_file`, or, if that is empty, of one the system
+// trusts. `piece`: is told the body of a 200 as it comes, and what it was told is not in the answer; false
+// ends the connection.
 Expected<ClientAnswer, std::string> fetch(const compat::outbound::Url& server, const ClientRequest& request,
                                           const std::function<bool(std::string_view)>& piece = {},
                                           const std::string& ca_file = {});

@@ -42,6 +42,7 @@ included_in "Asio and Beast stay in the connection's files" 'boost/(asio|beast)'
         'http/(session|server|request_parser|client|invoker|name_lookup|tls)[.](h|cc)' engine compat http cli embed include
 included_in "OpenSSL is included where bytes are hashed and where TLS is spoken" 'openssl/' \
         '(http/(sha256|tls|client)|compat/wire/md5)[.]cc' engine compat http cli embed include
+included_in "c-ares is included by http/name_lookup.cc alone" 'ares[.]h' 'http/name_lookup[.]cc' engine compat http cli embed include
 included_in "Expat is included by compat/buckets/s3_xml.cc alone" 'expat[.]h' 'compat/buckets/s3_xml[.]cc' engine compat http cli embed include
 included_in "zlib and Zstandard are included where bytes are compressed" '(zlib|zstd)[.]h' \
         '(http/compression|compat/data_files/compression)[.]cc' engine compat http cli embed include

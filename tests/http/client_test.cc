@@ -100,8 +100,7 @@ TEST_CASE("who cannot be reached is named") {
     return http::fetch(*Url::parse(url), {.method = "GET", .path = "/"}).error();
   };
   CHECK(sentence("http://127.0.0.1:1") == "cannot connect to 127.0.0.1:1: Connection refused");
-  CHECK(sentence("http://mayfly.example:8000") ==
-        "host 'mayfly.example' is neither an IP address nor localhost");
+  CHECK(sentence("http://mayfly..example:8000") == "host 'mayfly..example' cannot be found");
 }
 
 }  // namespace mayfly::testing

@@ -3,7 +3,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "http/name_lookup.h"
 #include "tests/support/one_answer.h"
 
 namespace mayfly::testing {
@@ -132,12 +131,6 @@ TEST_CASE("an answer that is too long, or cut off, is none") {
   CHECK(invoker.post(invocation(long_one.url(), ""), {}).error().kind == InvocationFailure::Kind::no_answer);
   OneAnswer cut_off("HTTP/1.1 206 Partial Content\r\nContent-Length: 10\r\n\r\n12345");
   CHECK(invoker.post(invocation(cut_off.url(), ""), {}).error().kind == InvocationFailure::Kind::no_answer);
-}
-
-TEST_CASE("localhost and addresses are found without asking anybody") {
-  CHECK(look_up("127.0.0.1").size() == 1);
-  CHECK(look_up("::1").size() == 1);
-  CHECK(look_up("localhost").size() == 2);
 }
 
 }  // namespace mayfly::testing
