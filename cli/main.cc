@@ -179,7 +179,7 @@ int serve(const ServeOptions& options) {
   auto server = Server::start(**emulator, std::move(settings));
   if (!server) return fail(server.error());
 
-  std::printf("mayfly listening on %s\n", (*server)->url().c_str());
+  std::printf("%smayfly listening on %s\n", options.banner.c_str(), (*server)->url().c_str());
   std::fflush(stdout);
   if (!options.port_file.empty()) {
     if (const std::string problem = write_port_file(options.port_file, (*server)->port()); !problem.empty()) {
@@ -188,6 +188,8 @@ int serve(const ServeOptions& options) {
   }
   log::write(log::Level::info, "mayfly " MAYFLY_VERSION " keeps everything in " +
                                    (options.data_directory.empty() ? "memory" : options.data_directory));
+
+  for (const std::string& note : options.notes) log::write(log::Level::info, note);
 
   give_back_code_of_the_start();
   const std::string why = wait_for_the_end(end_signals, parent);

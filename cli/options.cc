@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cli/control_options.h"
+#include "cli/dynamodb_local.h"
 #include "cli/fail.h"
 #include "cli/help_files.h"
 #include "compat/control/call.h"
@@ -390,7 +391,31 @@ std::string unknown_command(const CLI::App& app, int argc, char** argv) {
 
 }  // namespace
 
+namespace {
+
+CommandLine parse_as_dynamodb_local(const DynamoDbLocal& local, char* program) {
+  if (!local.problem.empty()) {
+    fail(local.problem);
+    return {.exit_code = usage_error};
+  }
+  std::vector<std::string> words = local.serve;
+  std::vector<char*> pointers = {program};
+  for (std::string& word : words) pointers.push_back(word.data());
+  CommandLine parsed = parse_command_line(static_cast<int>(pointers.size()), pointers.data());
+  if (parsed.serve) {
+    parsed.serve->banner = local.banner;
+    parsed.serve->notes = local.notes;
+    parsed.serve->server.access.root_refuses = true;
+  }
+  return parsed;
+}
+
+}  // namespace
+
 CommandLine parse_command_line(int argc, char** argv) {
+  if (const auto local = read_dynamodb_local(argv[0], {argv + 1, argv + argc})) {
+    return parse_as_dynamodb_local(*local, argv[0]);
+  }
   ServeOptions options;
   options.server.port = 8000;
   ControlCommand command;

@@ -1,6 +1,6 @@
 // The command line: `mayfly serve --port 8000`, each option also as MAYFLY_… in the environment; the commands
-// that ask a running server: `mayfly clock advance 48h`; and those for a data directory: `mayfly verify
-// --data DIR`.
+// that ask a running server: `mayfly clock advance 48h`; those for a data directory: `mayfly verify --data
+// DIR`; and DynamoDB Local's, as dynamodb_local.h reads them.
 #pragma once
 
 #include <cstdint>
@@ -50,6 +50,8 @@ struct ServeOptions {
   bool require_signature = false;
   std::string keys_file;  // empty: the environment's key
   log::Level log_level = log::Level::info;
+  std::string banner;              // printed before all else
+  std::vector<std::string> notes;  // logged at the start
 };
 
 struct CommandLine {

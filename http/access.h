@@ -35,6 +35,7 @@ struct AccessRules {
   std::vector<std::string> hosts;  // names, besides those that cannot be rebound, that Host may have
   std::vector<std::string> origins;  // whose pages may ask: "http://localhost:3000"; "*": all
   bool tls = false;                  // pages of our own are https://
+  bool root_refuses = false;  // GET / is answered with 400, as DynamoDB Local does: its users wait for that
   std::shared_ptr<const Keys> keys;  // who may sign; nothing: no signature is checked (sigv4.h)
 };
 // What is wrong with them, a sentence for people; empty: nothing.

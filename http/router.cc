@@ -33,9 +33,29 @@ Reply not_found() {
   return reply;
 }
 
-Reply healthy(const compat::Emulator& emulator) {
+// GET /: what DynamoDB's endpoints say to whoever asks; what DynamoDB Local says, if we stand in for it; and
+// to a person, whose browser is the one who says whose page asks, where they are.
+Reply root(const Request& request, const compat::Emulator& emulator, const AccessRules& access) {
   Reply reply;
-  reply.body = "healthy: dynamodb." + emulator.region() + ".amazonaws.com ";
+  if (access.root_refuses) {
+    reply.status = 400;
+    reply.content_type = "application/x-amz-json-1.0";
+    reply.body =
+        R"({"__type":"com.amazonaws.dynamodb.v20120810#MissingAuthenticationToken","message":"Request must )"
+        R"(contain either a valid (registered) AWS access key ID or X.509 certificate."})";
+  } else if (request.has(Header::sec_fetch_site)) {
+    reply.content_type = "text/html; charset=utf-8";
+    reply.extra_headers =
+        "Content-Security-Policy: default-src 'none'\r\nX-Content-Type-Options: nosniff\r\n";
+    reply.body =
+        "<!doctype html><html lang=\"en\"><title>Mayfly</title><h1>Mayfly " MAYFLY_VERSION
+        "</h1><p>DynamoDB for tests. This is the address that an AWS SDK is given as its endpoint.</p>"
+        "<ul><li><a href=\"/_mayfly/\">/_mayfly/</a>: the calls that move time, wait, restore</li>"
+        "<li><a href=\"/_mayfly/health\">/_mayfly/health</a></li>"
+        "<li><a href=\"/_mayfly/metrics\">/_mayfly/metrics</a></li></ul></html>\n";
+  } else {
+    reply.body = "healthy: dynamodb." + emulator.region() + ".amazonaws.com ";
+  }
   return reply;
 }
 
@@ -170,7 +190,7 @@ Reply route_by_path(Request& request, compat::Emulator& emulator, const AccessRu
   }
   if (path != "/") return not_found();
   if (request.method == "POST") return post(request, emulator, access, stop);
-  if (request.method == "GET" || request.method == "HEAD") return healthy(emulator);
+  if (request.method == "GET" || request.method == "HEAD") return root(request, emulator, access);
   return not_found();
 }
 

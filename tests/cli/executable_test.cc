@@ -150,6 +150,30 @@ TEST_CASE("without --exit-with-parent a server goes on when who started it has e
   ::kill(std::stoi(shell.errors()), SIGTERM);
 }
 
+TEST_CASE("DynamoDB Local's arguments start a server that those find ready who waited for DynamoDB Local") {
+  TemporaryDirectory directory;
+  Process mayfly({"-jar", "DynamoDBLocal.jar", "-port", "0", "-dbPath", directory.path.string()});
+  CHECK(mayfly.line() == "Initializing DynamoDB Local with the following configuration:");
+  while (!mayfly.line().empty()) {}
+  const std::uint16_t port = mayfly.port();
+  HttpClient client(port);
+  client.send(http_request("GET", "/"));
+  const HttpAnswer answer = client.receive();
+  CHECK(answer.status == 400);
+  CHECK(answer.body ==
+        R"({"__type":"com.amazonaws.dynamodb.v20120810#MissingAuthenticationToken","message":"Request must )"
+        R"(contain either a valid (registered) AWS access key ID or X.509 certificate."})");
+  CHECK(mayfly.end(SIGTERM) == 0);
+  CHECK(fs::exists(directory.path / "mayfly"));
+  CHECK(mayfly.errors().find("info Unlike DynamoDB Local without -sharedDb") != std::string::npos);
+}
+
+TEST_CASE("DynamoDB Local's arguments that mean nothing end with 2 and a sentence") {
+  Process mayfly({"-jar", "DynamoDBLocal.jar", "-inMemory", "-dbPath", "."});
+  CHECK(mayfly.wait() == 2);
+  CHECK(mayfly.errors() == "mayfly: DynamoDB Local takes -dbPath or -inMemory, not both\n");
+}
+
 TEST_CASE("requests are answered when the first line is out, and the port file is whole") {
   TemporaryDirectory directory;
   const fs::path file = directory.path / "port";

@@ -96,6 +96,15 @@ TEST_CASE("GET / says healthy and the region, as DynamoDB does") {
   CHECK(answer.headers.at("x-amz-crc32") == "3128867991");
 }
 
+TEST_CASE("GET / tells a person's browser where it is, and runs nothing there") {
+  Running running;
+  const HttpAnswer answer = running.ask(http_request("GET", "/", {{"Sec-Fetch-Site", "none"}}));
+  CHECK(answer.status == 200);
+  CHECK(answer.headers.at("content-type") == "text/html; charset=utf-8");
+  CHECK(answer.headers.at("content-security-policy") == "default-src 'none'");
+  CHECK(answer.body.find("<a href=\"/_mayfly/\">") != std::string::npos);
+}
+
 TEST_CASE("HEAD / has GET's headers and no body, and the connection goes on") {
   Running running;
   HttpClient client(running.port());
