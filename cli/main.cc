@@ -20,6 +20,8 @@
 #include "cli/deadline.h"
 #include "cli/fail.h"
 #include "cli/options.h"
+#include "cli/schemas/create.h"
+#include "cli/schemas/files.h"
 #include "compat/emulator.h"
 #include "http/invoker.h"
 #include "http/keys.h"
@@ -117,6 +119,24 @@ class EndsInTime {
   std::optional<Deadline> deadline_;
 };
 
+// The tables of --schema, in everybody's account.
+Expected<void, std::string> create_tables(compat::Emulator& emulator, const ServeOptions& options) {
+  schemas::SchemaContext context{.region = options.region};
+  for (const std::string& text : options.schema_parameters) {
+    const auto equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos)
+      return Unexpected{"--schema-parameter is NAME=VALUE, not " + text};
+    context.parameters[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  for (const std::string& path : options.schemas) {
+    TRY(const auto read, schemas::read_schema_files(path, context));
+    CHECK_OK(schemas::create_tables(emulator, read, context, [](const std::string& sentence) {
+      log::write(log::Level::info, sentence);
+    }));
+  }
+  return {};
+}
+
 int serve(const ServeOptions& options) {
   const pid_t parent = options.exit_with_parent ? getppid() : 0;  // now: it may end at any time
   const sigset_t end_signals = block_end_signals();
@@ -172,6 +192,7 @@ int serve(const ServeOptions& options) {
   }
   auto emulator = compat::Emulator::open(std::move(emulator_options));
   if (!emulator) return fail(emulator.error());
+  if (const auto created = create_tables(**emulator, options); !created) return fail(created.error());
   ServerSettings settings = options.server;
   auto keys = Keys::required(options.require_signature, options.keys_file);
   if (!keys) return fail(keys.error());

@@ -313,6 +313,20 @@ CLI::App* add_serve_command(CLI::App& app, ServeOptions& options, bool& no_contr
                    "Where buckets of all other names are; requests are signed with the environment's key")
       ->envname("MAYFLY_S3_ENDPOINT")
       ->type_name("URL");
+  serve
+      ->add_option("--schema", options.schemas,
+                   "Tables to create at the start: a CloudFormation template, `terraform show -json`, what "
+                   "describe-table prints, or a directory of such files; may be repeated")
+      ->envname("MAYFLY_SCHEMA")
+      ->delimiter(',')
+      ->type_name("FILE|DIR");
+  serve
+      ->add_option(
+          "--schema-parameter", options.schema_parameters,
+          "A parameter of templates that has no Default, or another value than that; may be repeated")
+      ->envname("MAYFLY_SCHEMA_PARAMETER")
+      ->delimiter(',')
+      ->type_name("NAME=VALUE");
   const std::map<std::string, log::Level> levels = {{"debug", log::Level::debug},
                                                     {"info", log::Level::info},
                                                     {"warning", log::Level::warning},
@@ -393,13 +407,14 @@ std::string unknown_command(const CLI::App& app, int argc, char** argv) {
 
 namespace {
 
-CommandLine parse_as_dynamodb_local(const DynamoDbLocal& local, char* program) {
+CommandLine parse_as_dynamodb_local(const DynamoDbLocal& local) {
   if (!local.problem.empty()) {
     fail(local.problem);
     return {.exit_code = usage_error};
   }
   std::vector<std::string> words = local.serve;
-  std::vector<char*> pointers = {program};
+  words.insert(words.begin(), "mayfly");  // not java, whose arguments would be read so once more
+  std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   CommandLine parsed = parse_command_line(static_cast<int>(pointers.size()), pointers.data());
   if (parsed.serve) {
@@ -414,7 +429,7 @@ CommandLine parse_as_dynamodb_local(const DynamoDbLocal& local, char* program) {
 
 CommandLine parse_command_line(int argc, char** argv) {
   if (const auto local = read_dynamodb_local(argv[0], {argv + 1, argv + argc})) {
-    return parse_as_dynamodb_local(*local, argv[0]);
+    return parse_as_dynamodb_local(*local);
   }
   ServeOptions options;
   options.server.port = 8000;

@@ -42,11 +42,13 @@ struct ServeOptions {
   std::int64_t ttl_cooldown_seconds = 0;
   std::optional<std::size_t> collection_bytes_max;
   std::uint32_t stream_shards = 1;
-  std::vector<std::string> functions;  // NAME=URL
-  std::string kinesis_endpoint;        // empty: none
-  std::vector<std::string> buckets;    // NAME=DIR
-  std::string s3_endpoint;             // empty: none
-  std::string destination_directory;   // empty: no file destinations
+  std::vector<std::string> functions;          // NAME=URL
+  std::string kinesis_endpoint;                // empty: none
+  std::vector<std::string> buckets;            // NAME=DIR
+  std::string s3_endpoint;                     // empty: none
+  std::string destination_directory;           // empty: no file destinations
+  std::vector<std::string> schemas;            // files and directories
+  std::vector<std::string> schema_parameters;  // NAME=VALUE
   bool require_signature = false;
   std::string keys_file;  // empty: the environment's key
   log::Level log_level = log::Level::info;

@@ -1,7 +1,7 @@
 # With CMAKE_UNITY_BUILD the files of a room (a folder) are compiled together, a few at a time: most of a file's time
 # goes into what it includes, and what a room's files include is much the same. So no two files of a room may have
-# private names that mean different things. The operations do by design (each has its `members`, `shape` and `run`)
-# and are compiled one by one; so is a main.cc, which not all programs with the rest of its room take.
+# private names that mean different things. The operations do by design (each has its `members`, `shape` and `run`),
+# and so do readers of schemas: they are compiled one by one; so is a main.cc, which not all programs with the rest of its room take.
 function(mayfly_compile_by_room target)
   set(together_max 8)  # on average
   get_target_property(sources ${target} SOURCES)
@@ -12,7 +12,7 @@ function(mayfly_compile_by_room target)
   foreach(source IN LISTS sources)
     mayfly_room(${source} room)
     cmake_path(GET source FILENAME name)
-    if(room STREQUAL operations OR name STREQUAL main.cc)
+    if(room STREQUAL operations OR room STREQUAL schemas OR name STREQUAL main.cc)
       continue()
     endif()
     # By its name: another file beside it does not change who else is compiled with it.

@@ -36,7 +36,7 @@ included_in "RocksDB is included by engine/storage.cc and storage_files.cc alone
         'engine/storage(_files)?[.]cc' engine compat http cli embed include
 included_in "Boost.JSON is included by compat/wire/json.cc alone" 'boost/json' 'compat/wire/json[.]cc' engine compat http cli embed include
 included_in "nlohmann's JSON is for what people read and write: control calls, kept settings, commands" 'nlohmann/' \
-        '(compat/wire/json_tree[.](h|cc)|compat/control/[a-z_]+[.]cc|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/triggers/(functions|event_source_mapping|rest)[.]cc|cli/(commands|control_options|jobs_view)[.]cc|embed/mayfly[.]cc)' \
+        '(compat/wire/json_tree[.](h|cc)|compat/control/[a-z_]+[.]cc|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/triggers/(functions|event_source_mapping|rest)[.]cc|cli/(commands|control_options|jobs_view)[.]cc|cli/schemas/[a-z]+[.](h|cc)|embed/mayfly[.]cc)' \
         engine compat http cli embed include
 included_in "Asio and Beast stay in the connection's files" 'boost/(asio|beast)' \
         'http/(session|server|request_parser|client|invoker|name_lookup|tls)[.](h|cc)' engine compat http cli embed include
@@ -48,6 +48,7 @@ included_in "zlib and Zstandard are included where bytes are compressed" '(zlib|
         '(http/compression|compat/data_files/compression)[.]cc' engine compat http cli embed include
 included_in "libdeflate is included by http/crc32.cc alone" 'libdeflate[.]h' 'http/crc32[.]cc' engine compat http cli embed include
 included_in "CLI11 is included by the command line's options alone" 'CLI/' 'cli/(options|control_options|help_files)[.]cc' engine compat http cli embed include
+included_in "yaml-cpp is included by cli/schemas/yaml.cc alone" 'yaml-cpp/' 'cli/schemas/yaml[.]cc' engine compat http cli embed include
 included_in "mayfly.h includes the standard library alone" '[^>]*[/.]' "$nowhere" include
 
 # Which rooms of compat each of them may use, beside itself; operations and control may use all.

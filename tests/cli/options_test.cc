@@ -94,6 +94,14 @@ const std::vector<Row> rows = {
        return o.buckets == std::vector<std::string>{"a=/x", "b=/y"};
      }},
     {"--s3-endpoint", "http://x/", [](const ServeOptions& o) { return o.s3_endpoint == "http://x/"; }},
+    {"--schema", "a.yaml,b",
+     [](const ServeOptions& o) {
+       return o.schemas == std::vector<std::string>{"a.yaml", "b"};
+     }},
+    {"--schema-parameter", "A=1,B=2",
+     [](const ServeOptions& o) {
+       return o.schema_parameters == std::vector<std::string>{"A=1", "B=2"};
+     }},
     {"--log-level", "error", [](const ServeOptions& o) { return o.log_level == http::log::Level::error; },
      "loud"},
     {"--connections-max", "7", [](const ServeOptions& o) { return o.server.connections_max == 7; }, "0"},
@@ -203,6 +211,22 @@ TEST_CASE("what may be repeated is a list either way") {
     const auto row = std::find_if(rows.begin(), rows.end(),
                                   [&, &option = option](const Row& one) { return one.option == option; });
     CHECK(row->set(*parsed.serve));
+  }
+}
+
+TEST_CASE("DynamoDB Local's arguments are options of serve, whatever the program is called") {
+  for (const char* program : {"mayfly", "/usr/bin/java"}) {
+    std::vector<std::string> words = {program,     "-Xmx1g", "-jar", "DynamoDBLocal.jar",
+                                      "-sharedDb", "-port",  "1234"};
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    const auto parsed = http::parse_command_line(static_cast<int>(pointers.size()), pointers.data());
+    REQUIRE(parsed.serve);
+    CHECK(parsed.serve->server.port == 1234);
+    CHECK(parsed.serve->shared_regions);
+    CHECK(parsed.serve->data_directory == "./mayfly");
+    CHECK(parsed.serve->server.access.root_refuses);
+    CHECK(parsed.serve->notes.back() == "Ignored: -Xmx1g");
   }
 }
 

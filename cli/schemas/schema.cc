@@ -1,0 +1,55 @@
+#include "cli/schemas/schema.h"
+
+#include <charconv>
+#include <cstdint>
+#include <utility>
+
+namespace mayfly::schemas {
+
+using json::Tree;
+
+Tree members_of(const Tree& from, std::initializer_list<const char*> names) {
+  Tree result = Tree::object();
+  for (const char* name : names) {
+    if (const Tree* found = json::member(from, name)) result[name] = *found;
+  }
+  return result;
+}
+
+Tree with_numbers(Tree value) {
+  if (value.is_string()) {
+    const auto& text = value.get_ref<const std::string&>();
+    std::int64_t number = 0;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (failure == std::errc{} && end == text.data() + text.size()) return number;
+  }
+  if (value.is_structured()) {
+    for (auto& element : value) element = with_numbers(std::move(element));
+  }
+  return value;
+}
+
+bool is_true(const Tree* value) {
+  if (value == nullptr) return false;
+  return value->is_boolean() ? value->get<bool>() : *value == "true";
+}
+
+SchemaRequest time_to_live(const std::string& table, const std::string& attribute) {
+  return {
+      "UpdateTimeToLive",
+      {{"TableName", table}, {"TimeToLiveSpecification", {{"Enabled", true}, {"AttributeName", attribute}}}}};
+}
+
+SchemaRequest recovery(const std::string& table, const Tree* days) {
+  Tree specification = {{"PointInTimeRecoveryEnabled", true}};
+  if (days != nullptr) specification["RecoveryPeriodInDays"] = with_numbers(*days);
+  return {"UpdateContinuousBackups",
+          {{"TableName", table}, {"PointInTimeRecoverySpecification", std::move(specification)}}};
+}
+
+SchemaRequest replica(const std::string& table, const std::string& region) {
+  Tree create = {{"Create", {{"RegionName", region}}}};
+  return {"UpdateTable", {{"TableName", table}, {"ReplicaUpdates", Tree::array({std::move(create)})}}};
+}
+
+}  // namespace mayfly::schemas

@@ -1,0 +1,20 @@
+// The tables (aws_dynamodb_table) of a Terraform plan or state, as `terraform show -json` prints them;
+// OpenTofu's are the same. https://developer.hashicorp.com/terraform/internals/json-format
+// https://registry.terraform.io/providers/hashicorp/aws/latest/docs/resources/dynamodb_table
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/schemas/schema.h"
+#include "engine/expected.h"
+
+namespace mayfly::schemas {
+
+bool is_terraform(const json::Tree& tree);
+
+// Those of all modules. `file` is for sentences.
+Expected<std::vector<TableSchema>, std::string> read_terraform(const json::Tree& tree,
+                                                               const std::string& file);
+
+}  // namespace mayfly::schemas

@@ -1,0 +1,89 @@
+"""`serve --schema`: tables that are there when the first request is answered."""
+
+import json
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from mayfly_server import MayflyServer, binary
+
+TEMPLATE = """
+Parameters:
+  Stage: {Type: String}
+Resources:
+  Carts:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      TableName: !Sub "${Stage}-carts"
+      BillingMode: PAY_PER_REQUEST
+      AttributeDefinitions: [{AttributeName: id, AttributeType: S}]
+      KeySchema: [{AttributeName: id, KeyType: HASH}]
+      TimeToLiveSpecification: {AttributeName: ttl, Enabled: true}
+      PointInTimeRecoverySpecification: {PointInTimeRecoveryEnabled: true}
+"""
+
+
+class Schemas(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = pathlib.Path(directory.name)
+        self.template = self.write("template.yaml", TEMPLATE)
+
+    def write(self, name, text):
+        path = self.directory / name
+        path.write_text(text)
+        return str(path)
+
+    def serve_template(self, *arguments):
+        return MayflyServer("--schema", self.template, "--schema-parameter", "Stage=dev", *arguments)
+
+    def test_a_templates_tables_are_there_from_the_start(self):
+        server = self.serve_template()
+        self.addCleanup(server.stop)
+        dynamodb = server.client("dynamodb")
+        self.assertEqual(dynamodb.list_tables()["TableNames"], ["dev-carts"])
+        expiry = dynamodb.describe_time_to_live(TableName="dev-carts")["TimeToLiveDescription"]
+        self.assertEqual(expiry, {"TimeToLiveStatus": "ENABLED", "AttributeName": "ttl"})
+        backups = dynamodb.describe_continuous_backups(TableName="dev-carts")["ContinuousBackupsDescription"]
+        self.assertEqual(backups["PointInTimeRecoveryDescription"]["PointInTimeRecoveryStatus"], "ENABLED")
+
+    def test_what_describe_table_prints_makes_the_same_table_again(self):
+        server = self.serve_template()
+        described = server.client("dynamodb").describe_table(TableName="dev-carts")["Table"]
+        server.stop()
+        again = MayflyServer("--schema", self.write("table.json", json.dumps({"Table": described}, default=str)))
+        self.addCleanup(again.stop)
+        table = again.client("dynamodb").describe_table(TableName="dev-carts")["Table"]
+        for member in ("KeySchema", "AttributeDefinitions", "TableStatus"):
+            self.assertEqual(table[member], described[member])
+        self.assertEqual(table["BillingModeSummary"]["BillingMode"], "PAY_PER_REQUEST")
+
+    def test_a_table_that_a_directory_keeps_stays_as_it_is(self):
+        data = str(self.directory / "data")
+        server = self.serve_template("--data", data)
+        server.client("dynamodb").put_item(TableName="dev-carts", Item={"id": {"S": "1"}})
+        server.stop()
+        again = self.serve_template("--data", data)
+        self.addCleanup(again.stop)
+        self.assertEqual(again.client("dynamodb").scan(TableName="dev-carts")["Count"], 1)
+
+    def test_tables_that_take_their_time_are_waited_for(self):
+        server = self.serve_template("--table-delay-ms", "30")
+        self.addCleanup(server.stop)
+        table = server.client("dynamodb").describe_table(TableName="dev-carts")["Table"]
+        self.assertEqual(table["TableStatus"], "ACTIVE")
+
+    def test_a_table_that_cannot_be_made_ends_the_start_with_awss_message(self):
+        keys = '[{"AttributeName":"id","KeyType":"HASH"}]'
+        bad = self.write("bad.json", f'{{"TableName":"table","KeySchema":{keys}}}')
+        ended = subprocess.run(
+            [binary(), "serve", "--port", "0", "--schema", bad], capture_output=True, text=True, timeout=60
+        )
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn(f"mayfly: {bad}: table: CreateTable: ValidationException: ", ended.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
