@@ -19,6 +19,7 @@
 
 #include "cli/deadline.h"
 #include "cli/fail.h"
+#include "cli/notices.h"
 #include "cli/options.h"
 #include "cli/schemas/create.h"
 #include "cli/schemas/files.h"
@@ -151,6 +152,11 @@ int serve(const ServeOptions& options) {
   emulator_options.database.report = [](std::string_view sentence) {
     log::write(log::Level::error, sentence);
   };
+  if (log::enabled(log::Level::info)) {
+    emulator_options.database.notice = [notices = std::make_shared<Notices>()](std::string_view sentence) {
+      notices->take(sentence);
+    };
+  }
   emulator_options.database.account_clocks = options.clocks;
   emulator_options.database.expiry = options.expiry;
   emulator_options.database.expiry_window_ms = options.ttl_window_seconds * 1000;

@@ -60,6 +60,15 @@ Emulator::~Emulator() = default;
 
 namespace {
 
+// "a fault struck PutItem of account 000000000000: ThrottlingException"
+std::string sentence_of(const Fault& fault, const Operation& operation, const engine::Scope& scope) {
+  std::string what;
+  if (fault.delay.count() > 0) what += std::to_string(fault.delay.count()) + " ms later";
+  if (fault.unprocessed > 0) what += std::string(what.empty() ? "" : ", ") + "items left unprocessed";
+  if (fault.error) what += (what.empty() ? "" : ", ") + std::string(error_name(fault.error->kind));
+  return "a fault struck " + std::string(operation.name) + " of account " + scope.account + ": " + what;
+}
+
 // Sleeps, unless told that nobody waits any more.
 void sleep(std::chrono::milliseconds time, const std::stop_token& stop) {
   engine::Mutex mutex;
@@ -100,6 +109,7 @@ Answer Emulator::execute(const engine::Scope& scope, const Operation& operation,
   if (faults_.any()) {
     const Fault fault = faults_.judge(scope, operation, body);
     if (fault.delay.count() > 0) sleep(fault.delay, stop);
+    if (database_->watched() && fault.struck()) database_->notice(sentence_of(fault, operation, scope));
     if (fault.error) return error_answer(*fault.error);
     context.unprocessed = fault.unprocessed;
     context.lag = [&](std::string_view table) { return faults_.lag(scope, operation, table); };

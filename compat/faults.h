@@ -62,6 +62,7 @@ struct Fault {
   std::chrono::milliseconds delay{0};
   std::optional<Error> error;
   std::size_t unprocessed = 0;  // items of the batch's end
+  [[nodiscard]] bool struck() const { return delay.count() > 0 || error || unprocessed > 0; }
 };
 
 class Faults {

@@ -112,6 +112,12 @@ Database::~Database() {
   parts_->scheduler->end();  // its tasks use all the rest
 }
 
+bool Database::watched() const { return static_cast<bool>(parts_->options.notice); }
+
+void Database::notice(std::string_view sentence) const {
+  if (watched()) parts_->options.notice(sentence);
+}
+
 // --- time
 
 Instant Database::now(std::string_view account) const { return parts_->accounts.of(account).clock().now(); }

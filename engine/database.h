@@ -43,7 +43,9 @@ struct DatabaseOptions {
   bool reap = true;                 // false: nothing expires unless a clock is moved, or one asks for it
   std::size_t backfill_at_once_max = 10'000;     // items that update_table fills in before it returns
   std::function<void(std::string_view)> report;  // told of storage that fails, and of its end: storage.h
-  std::function<bool()> write_fails;             // for tests: storage.h
+  // Told of what somebody who watches would like to know: what has expired, in sums. By any thread.
+  std::function<void(std::string_view)> notice;
+  std::function<bool()> write_fails;                     // for tests: storage.h
   MakeScheduler make_scheduler = make_thread_scheduler;  // of what runs by itself
   rocksdb::Env* env = nullptr;                           // files and memory; nullptr: the host's
   std::uint64_t memory_bytes_max = 0;                    // storage.h
@@ -202,6 +204,10 @@ class Database {
   [[nodiscard]] Documents& documents() const;
   // What tables were: history.h.
   [[nodiscard]] History& history() const;
+
+  // Whether anybody is told by `notice` (DatabaseOptions::notice).
+  [[nodiscard]] bool watched() const;
+  void notice(std::string_view sentence) const;
 
   struct Parts;  // parts.h: storage and the rest, for engine's own files
   Parts& parts() const { return *parts_; }

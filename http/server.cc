@@ -6,6 +6,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <optional>
 #include <sys/socket.h>
 #include <system_error>
 #include <thread>
@@ -15,9 +16,10 @@
 
 #include "compat/dispatch.h"
 #include "compat/emulator.h"
-#include "compat/wire/percent_encoding.h"
 #include "engine/attempt.h"
+#include "engine/stopwatch.h"
 #include "http/access.h"
+#include "http/answer_log.h"
 #include "http/log.h"
 #include "http/router.h"
 #include "http/session.h"
@@ -232,29 +234,19 @@ class EmulatorService final : public Service {
     auto admitted = http::admit(request, access_, known_host);
     if (admitted) return *admitted;
     Reply reply = refused(request, admitted.error());
-    log_answer(request, reply);
+    log::answer(request, reply);
     return Unexpected{std::move(reply)};
   }
   Reply answer(const Admitted& admitted, const std::stop_token& stop) override {
+    std::optional<engine::Stopwatch> stopwatch;
+    if (log::enabled(log::Level::debug)) stopwatch.emplace();
     Reply reply = answer_or_500(admitted, stop);
-    log_answer(admitted.request(), reply);
+    log::control(admitted.request(), reply);
+    if (stopwatch) log::answer(admitted.request(), reply, stopwatch->elapsed());
     return reply;
   }
 
  private:
-  // A presigned query is as good as a key for a while.
-  static std::string shown_target(const Request& request) {
-    const bool is_signed = compat::decode_query(request.query()).find("X-Amz-") != std::string::npos;
-    return is_signed ? std::string(request.path()) + "?..." : request.target;
-  }
-  static void log_answer(const Request& request, const Reply& reply) {
-    if (log::enabled(log::Level::debug)) {
-      log::write(log::Level::debug, request.method + " " + shown_target(request) + " " +
-                                        std::string(request.header(Header::x_amz_target)) + " -> " +
-                                        std::to_string(reply.status) + ", " +
-                                        std::to_string(reply.body.size()) + " bytes");
-    }
-  }
   // What compat attempts has its 500 already; here are bodies that are unpacked and packed, and replies.
   Reply answer_or_500(const Admitted& admitted, const std::stop_token& stop) {
     const auto fail = [](std::string_view why) {

@@ -212,8 +212,16 @@ std::string Poller::last_result() const {
 }
 
 void Poller::set_last_result(std::string result) {
-  const engine::Lock lock(mutex_);
-  last_result_ = std::move(result);
+  const auto is_problem = [](std::string_view text) { return text.starts_with("PROBLEM: "); };
+  std::string notice;
+  {
+    const engine::Lock lock(mutex_);
+    if (result != last_result_ && (is_problem(result) || (is_problem(last_result_) && result == "OK"))) {
+      notice = "the mapping of " + stream_.table_name + " to " + mapping_->function.name + ": " + result;
+    }
+    last_result_ = std::move(result);
+  }
+  if (!notice.empty()) surroundings_.database.notice(notice);
 }
 
 void Poller::wake() {

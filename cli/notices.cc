@@ -1,0 +1,26 @@
+#include "cli/notices.h"
+
+#include <string>
+
+#include "http/log.h"
+
+namespace mayfly::http {
+
+void Notices::take(std::string_view sentence) {
+  const engine::Lock lock(mutex_);
+  if (second_.elapsed() >= std::chrono::seconds(1)) {
+    second_ = engine::Stopwatch();
+    lines_ = 0;
+  }
+  if (lines_ == lines_a_second_max) {
+    ++left_out_;
+    return;
+  }
+  ++lines_;
+  log::write(log::Level::info,
+             std::string(sentence) +
+                 (left_out_ == 0 ? "" : " (" + std::to_string(left_out_) + " lines before were left out)"));
+  left_out_ = 0;
+}
+
+}  // namespace mayfly::http
