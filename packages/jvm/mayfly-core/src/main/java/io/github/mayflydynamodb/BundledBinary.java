@@ -1,0 +1,154 @@
+package io.github.mayflydynamodb;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The program of the jar mayfly-binary-…, unpacked once into the user's cache:
+ *
+ * <pre>{@code
+ * ${XDG_CACHE_HOME:-~/.cache}/mayfly/<SHA-256>/mayfly      or below the temporary directory
+ * }</pre>
+ *
+ * The directory is the user's own with mode 0700. The file is moved there whole, and its checksum is compared each time,
+ * so that one that was cut short or changed is replaced.
+ */
+final class BundledBinary {
+  private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions.fromString("rwx------");
+
+  private final ClassLoader classes;
+  private final Map<String, String> environment;
+  private final String platform;
+
+  BundledBinary(ClassLoader classes, Map<String, String> environment, String platform) {
+    this.classes = classes;
+    this.environment = environment;
+    this.platform = platform;
+  }
+
+  /** Empty: there is none on the class path for this platform. */
+  Optional<Path> extract() {
+    String resource = "io/github/mayflydynamodb/binary/" + platform + "/mayfly";
+    try (InputStream checksum = classes.getResourceAsStream(resource + ".sha256")) {
+      if (checksum == null) {
+        return Optional.empty();
+      }
+      String sha256 = new String(checksum.readAllBytes(), StandardCharsets.US_ASCII).substring(0, 64);
+      return Optional.of(unpacked(resource, sha256));
+    } catch (IOException failed) {
+      throw new MayflyException(
+          "mayfly could not be unpacked from its jar (" + failed
+              + "): make ~/.cache or the temporary directory writable, or name an unpacked one in MAYFLY_BINARY.",
+          failed);
+    }
+  }
+
+  private Path unpacked(String resource, String sha256) throws IOException {
+    IOException first = null;
+    for (Path cache : new Path[] {userCache(), temporary()}) {
+      if (!cache.isAbsolute()) {
+        continue; // A user without a home.
+      }
+      try {
+        Path directory = ownDirectory(cache.resolve(sha256));
+        Path program = directory.resolve("mayfly");
+        if (!Files.isRegularFile(program, LinkOption.NOFOLLOW_LINKS) || !checksum(program).equals(sha256)) {
+          unpack(resource, sha256, program);
+        }
+        return program;
+      } catch (IOException unusable) {
+        first = first == null ? unusable : first;
+      }
+    }
+    throw first;
+  }
+
+  private Path userCache() {
+    String xdg = environment.get("XDG_CACHE_HOME");
+    Path cache = xdg == null || xdg.isBlank() ? Path.of(System.getProperty("user.home"), ".cache") : Path.of(xdg);
+    return cache.resolve("mayfly");
+  }
+
+  private static Path temporary() {
+    return Path.of(System.getProperty("java.io.tmpdir"), "mayfly-" + System.getProperty("user.name"));
+  }
+
+  /** Creates it and its parent, or checks that nobody else could have put something there. */
+  private static Path ownDirectory(Path directory) throws IOException {
+    Files.createDirectories(directory.getParent().getParent());
+    for (Path each : new Path[] {directory.getParent(), directory}) {
+      try {
+        Files.createDirectory(each, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
+      } catch (FileAlreadyExistsException there) {
+        PosixFileAttributes found =
+            Files.readAttributes(each, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+        if (!found.isDirectory() || !found.owner().equals(self(each.getParent()))) {
+          throw new IOException(each + " is not a directory of this user's");
+        }
+        if (!OWNER_ONLY.containsAll(found.permissions())) {
+          Files.setPosixFilePermissions(each, OWNER_ONLY);
+        }
+      }
+    }
+    return directory;
+  }
+
+  /** Whoever owns what this process creates. */
+  private static Object self(Path writable) throws IOException {
+    Path probe = Files.createTempFile(writable, ".mayfly", "");
+    try {
+      return Files.getOwner(probe);
+    } finally {
+      Files.delete(probe);
+    }
+  }
+
+  private void unpack(String resource, String sha256, Path program) throws IOException {
+    Path part = Files.createTempFile(program.getParent(), "mayfly", ".part");
+    try {
+      try (InputStream in = classes.getResourceAsStream(resource)) {
+        if (in == null) {
+          throw new IOException("the jar lacks " + resource);
+        }
+        Files.copy(in, part, StandardCopyOption.REPLACE_EXISTING);
+      }
+      String found = checksum(part);
+      if (!found.equals(sha256)) {
+        throw new IOException("its SHA-256 is " + found + " and should be " + sha256);
+      }
+      Files.setPosixFilePermissions(part, OWNER_ONLY);
+      Files.move(part, program, StandardCopyOption.ATOMIC_MOVE);
+    } finally {
+      Files.deleteIfExists(part);
+    }
+  }
+
+  static String checksum(Path file) throws IOException {
+    try (InputStream in = Files.newInputStream(file)) {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      byte[] buffer = new byte[1 << 16];
+      for (int read; (read = in.read(buffer)) > 0; ) {
+        digest.update(buffer, 0, read);
+      }
+      return HexFormat.of().formatHex(digest.digest());
+    } catch (NoSuchAlgorithmException everyJvmHasIt) {
+      throw new UncheckedIOException(new IOException(everyJvmHasIt));
+    }
+  }
+}
