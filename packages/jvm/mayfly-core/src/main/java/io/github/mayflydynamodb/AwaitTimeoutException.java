@@ -7,11 +7,18 @@ import java.util.stream.Collectors;
 public class AwaitTimeoutException extends ControlException {
   private static final long serialVersionUID = 1;
 
+  private final String sentence;
   private final transient List<Change> changes;
 
-  AwaitTimeoutException(String type, String message, int httpStatus, List<Change> changes) {
-    super(type, message + listed(changes), httpStatus);
+  AwaitTimeoutException(String type, String sentence, int httpStatus, List<Change> changes) {
+    super(type, sentence + listed(changes), httpStatus);
+    this.sentence = sentence;
     this.changes = List.copyOf(changes);
+  }
+
+  /** The same with another sentence behind the first. */
+  AwaitTimeoutException and(String more) {
+    return new AwaitTimeoutException(type(), sentence + " " + more, httpStatus(), changes);
   }
 
   /** Other changes of the item, the oldest first, at most 100. */

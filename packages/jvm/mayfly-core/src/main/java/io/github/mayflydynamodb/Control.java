@@ -2,11 +2,13 @@ package io.github.mayflydynamodb;
 
 import java.io.IOException;
 import java.net.URI;
+import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 
@@ -62,6 +64,11 @@ record Control(URI url, String account, String region) {
       Thread.currentThread().interrupt();
       throw new MayflyException("interrupted while mayfly was asked for " + method + " " + path, interrupted);
     }
+  }
+
+  /** A name as a part of a path. */
+  static String segment(String name) {
+    return URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20");
   }
 
   private static ControlException refusal(HttpResponse<String> answer, Map<String, Object> members) {

@@ -1,7 +1,5 @@
 package io.github.mayflydynamodb;
 
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -13,7 +11,7 @@ public final class Ttl {
 
   Ttl(Control control, String table) {
     this.control = control;
-    this.path = "/ttl/" + URLEncoder.encode(table, StandardCharsets.UTF_8);
+    this.path = "/ttl/" + Control.segment(table);
   }
 
   public TtlStatus status() {

@@ -129,11 +129,7 @@ public final class World implements AutoCloseable {
     try {
       return awaitOnce(table, key, wanted.fromNow());
     } catch (AwaitTimeoutException late) {
-      throw new AwaitTimeoutException(
-          late.type(),
-          late.getMessage() + " The table " + table + " has no stream, so only what came after the call counts.",
-          late.httpStatus(),
-          late.changes());
+      throw late.and("The table " + table + " has no stream, so only what came after the call counts.");
     }
   }
 
@@ -186,7 +182,7 @@ public final class World implements AutoCloseable {
 
   /** Registers a function that event source mappings and Invoke can call: {@code url} takes a POST with the event. */
   public synchronized void function(String name, URI url) {
-    control.call("PUT", "/functions/" + name, Map.of("url", url.toString()));
+    control.call("PUT", "/functions/" + Control.segment(name), Map.of("url", url.toString()));
     registered.add(name);
   }
 
@@ -209,7 +205,7 @@ public final class World implements AutoCloseable {
   }
 
   public synchronized void removeFunction(String name) {
-    control.call("DELETE", "/functions/" + name, null);
+    control.call("DELETE", "/functions/" + Control.segment(name), null);
     registered.remove(name);
     LocalFunction function = functions.remove(name);
     if (function != null) {

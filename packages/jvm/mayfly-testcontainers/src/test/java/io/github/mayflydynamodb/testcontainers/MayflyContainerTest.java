@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.mayflydynamodb.Server;
+import io.github.mayflydynamodb.World;
 import java.net.URI;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -70,6 +71,15 @@ class MayflyContainerTest {
     try (MayflyContainer container =
         new MayflyContainer(DockerImageName.parse("team/mayfly:1").asCompatibleSubstituteFor("mayfly"))) {
       assertTrue(container.getDockerImageName().endsWith("team/mayfly:1"));
+    }
+  }
+
+  /** The README's example: compiled, but not run, for it wants an engine. */
+  static void readme() {
+    try (MayflyContainer container = new MayflyContainer()) {
+      container.start();
+      World world = container.server().world();
+      Carts.createTable(world.dynamoDb());
     }
   }
 
