@@ -26,12 +26,16 @@ final class Binary {
     return bundled
         .extract()
         .or(() -> onPath(environment.getOrDefault("PATH", "")))
-        .orElseThrow(
-            () ->
-                new MayflyException(
-                    "there is no mayfly for this machine: add io.github.mayfly-dynamodb:mayfly-binary-"
-                        + Platform.current()
-                        + " to the test class path, or name the program in MAYFLY_BINARY, or put mayfly on PATH."));
+        .orElseThrow(() -> none(bundled.platform()));
+  }
+
+  private static MayflyException none(String platform) {
+    return new MayflyException(
+        Platform.WITH_JAR.contains(platform)
+            ? "there is no mayfly: add io.github.mayfly-dynamodb:mayfly-binary-" + platform
+                + " to the test class path, or name the program in MAYFLY_BINARY, or put mayfly on PATH."
+            : "there is no mayfly, and no jar has one for " + platform
+                + ": build it and name it in MAYFLY_BINARY, or name a server that runs elsewhere in MAYFLY_URL.");
   }
 
   private static Path existing(Path program, String by) {

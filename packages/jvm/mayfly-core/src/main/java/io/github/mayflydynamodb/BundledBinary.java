@@ -42,6 +42,10 @@ final class BundledBinary {
     this.platform = platform;
   }
 
+  String platform() {
+    return platform;
+  }
+
   /** Empty: there is none on the class path for this platform. */
   Optional<Path> extract() {
     String resource = "io/github/mayflydynamodb/binary/" + platform + "/mayfly";

@@ -6,9 +6,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 
 /** The kind of machine: {@code linux-x86_64}. */
 final class Platform {
+  /** Those that a jar mayfly-binary-… is made for. */
+  static final Set<String> WITH_JAR = Set.of("linux-x86_64", "linux-aarch64");
+
   private static final int ELF_HEADER_BYTES = 20;
 
   private Platform() {}

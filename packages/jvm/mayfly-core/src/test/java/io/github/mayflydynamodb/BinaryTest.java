@@ -27,7 +27,7 @@ class BinaryTest {
   void programs() throws IOException {
     named = program("named", "named");
     onPath = program("bin/mayfly", "on PATH");
-    none = new BundledBinary(loader(directory.resolve("nothing")), Map.of(), Platform.current());
+    none = new BundledBinary(loader(directory.resolve("nothing")), Map.of(), "linux-x86_64");
   }
 
   @Test
@@ -68,10 +68,18 @@ class BinaryTest {
   @Test
   void without_any_the_sentence_says_how_to_get_one() {
     assertEquals(
-        "there is no mayfly for this machine: add io.github.mayfly-dynamodb:mayfly-binary-"
-            + Platform.current()
-            + " to the test class path, or name the program in MAYFLY_BINARY, or put mayfly on PATH.",
+        "there is no mayfly: add io.github.mayfly-dynamodb:mayfly-binary-linux-x86_64 to the test class path,"
+            + " or name the program in MAYFLY_BINARY, or put mayfly on PATH.",
         refused(() -> Binary.find(null, Map.of("PATH", "/nowhere"), none)));
+  }
+
+  @Test
+  void on_a_machine_that_no_jar_is_made_for_the_sentence_says_what_else_there_is() throws IOException {
+    var elsewhere = new BundledBinary(loader(directory.resolve("nothing")), Map.of(), "macos-aarch64");
+    assertEquals(
+        "there is no mayfly, and no jar has one for macos-aarch64: build it and name it in MAYFLY_BINARY,"
+            + " or name a server that runs elsewhere in MAYFLY_URL.",
+        refused(() -> Binary.find(null, Map.of(), elsewhere)));
   }
 
   @Test
