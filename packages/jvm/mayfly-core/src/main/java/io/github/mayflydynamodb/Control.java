@@ -47,22 +47,46 @@ record Control(URI url, String account, String region) {
 
   /** The answer, whatever its status. */
   HttpResponse<String> send(String method, String path, String body, Duration timeout) {
-    HttpRequest request =
-        HttpRequest.newBuilder(URI.create(url + "/_mayfly" + path))
+    return send(
+        request(method, "/_mayfly" + path, body)
             .timeout(timeout)
-            .header("Content-Type", "application/json")
             .header("X-Mayfly-Account", account)
             .header("X-Mayfly-Region", region)
-            .method(method, body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body))
-            .build();
+            .build());
+  }
+
+  /**
+   * A call of Lambda's API, {@code /2015-03-31/…}. The server reads the account from the signature and does not check
+   * it, so that none need be computed.
+   */
+  HttpResponse<String> lambda(String method, String path, Map<String, ?> body) {
+    return send(
+        request(method, "/2015-03-31" + path, Json.print(body))
+            .timeout(TIMEOUT)
+            .header("X-Amz-Date", "20260101T000000Z")
+            .header(
+                "Authorization",
+                "AWS4-HMAC-SHA256 Credential=" + account + "/20260101/" + region
+                    + "/lambda/aws4_request, SignedHeaders=host, Signature=0")
+            .build());
+  }
+
+  private HttpRequest.Builder request(String method, String path, String body) {
+    return HttpRequest.newBuilder(URI.create(url + path))
+        .header("Content-Type", "application/json")
+        .method(method, body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
+  }
+
+  private HttpResponse<String> send(HttpRequest request) {
+    String what = request.method() + " " + request.uri().getPath();
     try {
       return HTTP.send(request, BodyHandlers.ofString());
     } catch (IOException failed) {
       String why = failed.getMessage() == null ? failed.getClass().getSimpleName() : failed.getMessage();
-      throw new MayflyException("mayfly at " + url + " does not answer " + method + " " + path + ": " + why, failed);
+      throw new MayflyException("mayfly at " + url + " does not answer " + what + ": " + why, failed);
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
-      throw new MayflyException("interrupted while mayfly was asked for " + method + " " + path, interrupted);
+      throw new MayflyException("interrupted while mayfly was asked for " + what, interrupted);
     }
   }
 
@@ -71,8 +95,10 @@ record Control(URI url, String account, String region) {
     return URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20");
   }
 
-  private static ControlException refusal(HttpResponse<String> answer, Map<String, Object> members) {
-    String name = String.valueOf(members.getOrDefault("__type", "Unknown"));
+  static ControlException refusal(HttpResponse<String> answer, Map<String, Object> members) {
+    String name =
+        String.valueOf(
+            members.getOrDefault("__type", answer.headers().firstValue("x-amzn-ErrorType").orElse("Unknown")));
     String type = name.substring(name.indexOf('#') + 1);
     String message = String.valueOf(members.getOrDefault("message", members.getOrDefault("Message", answer.body())));
     if (answer.statusCode() == 408 && members.get("records") != null) {

@@ -1,6 +1,7 @@
 package io.github.mayflydynamodb;
 
 import java.net.URI;
+import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -211,6 +212,33 @@ public final class World implements AutoCloseable {
     if (function != null) {
       function.close();
     }
+  }
+
+  /**
+   * Lets a table's stream trigger a function, from the stream's beginning on: an event source mapping of Lambda's.
+   *
+   * @param function a name, which may be registered later
+   * @param settings more members of CreateEventSourceMapping: {@code Map.of("BatchSize", 1)}
+   * @return the mapping's UUID
+   */
+  public String trigger(String table, String function, Map<String, ?> settings) {
+    Map<String, Object> shards = control.call("GET", "/streams/" + Control.segment(table) + "/shards", null);
+    Map<String, Object> body = new LinkedHashMap<>();
+    body.put("StartingPosition", "TRIM_HORIZON");
+    body.putAll(settings);
+    body.put("EventSourceArn", shards.get("stream"));
+    body.put("FunctionName", function);
+    HttpResponse<String> answer = control.lambda("POST", "/event-source-mappings/", body);
+    Map<String, Object> members = Json.parseObject(answer.body());
+    if (answer.statusCode() >= 300) {
+      throw Control.refusal(answer, members);
+    }
+    return (String) members.get("UUID");
+  }
+
+  /** The same with Lambda's defaults. */
+  public String trigger(String table, String function) {
+    return trigger(table, function, Map.of());
   }
 
   /**

@@ -4,15 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import software.amazon.awssdk.core.SdkBytes;
-import software.amazon.awssdk.services.lambda.LambdaClient;
-import software.amazon.awssdk.services.lambda.model.EventSourcePosition;
 
 class FunctionTest extends Fixture {
   @Test
@@ -25,15 +23,7 @@ class FunctionTest extends Fixture {
           Json.objects(event.get("Records")).forEach(record -> events.add(record.get("eventName").toString()));
           return null;
         });
-    String stream = world.dynamoDbStreams().listStreams().streams().get(0).streamArn();
-    try (LambdaClient functions = world.configure(LambdaClient.builder()).build()) {
-      functions.createEventSourceMapping(
-          mapping ->
-              mapping
-                  .eventSourceArn(stream)
-                  .functionName("reminder")
-                  .startingPosition(EventSourcePosition.TRIM_HORIZON));
-    }
+    world.trigger("carts", "reminder");
     putCart("1", START.plusSeconds(60));
     assertTrue(clock.advance(Duration.ofHours(1), Travel.SETTLE).settled());
     assertEquals(List.of("INSERT", "REMOVE"), events);
@@ -47,16 +37,27 @@ class FunctionTest extends Fixture {
         event -> {
           throw new IllegalStateException("no");
         });
-    try (LambdaClient functions = world.configure(LambdaClient.builder()).build()) {
-      var answer =
-          functions.invoke(call -> call.functionName("twice").payload(SdkBytes.fromUtf8String("{\"number\":21}")));
-      assertEquals("{\"is\":42}", answer.payload().asUtf8String());
-      var failed = functions.invoke(call -> call.functionName("fails").payload(SdkBytes.fromUtf8String("{}")));
-      assertEquals("Unhandled", failed.functionError());
-      assertEquals(
-          Map.of("errorType", "java.lang.IllegalStateException", "errorMessage", "no"),
-          Json.parseObject(failed.payload().asUtf8String()));
-    }
+    assertEquals("{\"is\":42}", invoke("twice", Map.of("number", 21)).body());
+    HttpResponse<String> failed = invoke("fails", Map.of());
+    assertEquals("Unhandled", failed.headers().firstValue("X-Amz-Function-Error").orElseThrow());
+    assertEquals(
+        Map.of("errorType", "java.lang.IllegalStateException", "errorMessage", "no"),
+        Json.parseObject(failed.body()));
+  }
+
+  private HttpResponse<String> invoke(String function, Map<String, ?> event) {
+    return new Control(world.url(), world.account(), world.region())
+        .lambda("POST", "/functions/" + function + "/invocations", event);
+  }
+
+  @Test
+  void a_mapping_takes_Lambdas_settings_and_is_refused_in_its_words() {
+    createCarts();
+    assertTrue(world.trigger("carts", "reminder", Map.of("BatchSize", 1)).matches("[0-9a-f-]{36}"));
+    ControlException refused =
+        assertThrows(ControlException.class, () -> world.trigger("carts", "reminder", Map.of("BatchSize", 0)));
+    assertEquals("ValidationException", refused.type());
+    assertTrue(refused.getMessage().contains("Value '0' at 'batchSize'"), refused.getMessage());
   }
 
   @Test

@@ -87,7 +87,7 @@ class ServerTest {
     await(() -> !ProcessHandle.of(server.pid().getAsLong()).map(ProcessHandle::isAlive).orElse(false));
     MayflyException missed = assertThrows(MayflyException.class, world::snapshot);
     assertTrue(
-        missed.getMessage().startsWith("mayfly at " + server.url() + " does not answer POST /snapshots: "),
+        missed.getMessage().startsWith("mayfly at " + server.url() + " does not answer POST /_mayfly/snapshots: "),
         missed.getMessage());
     world.close();
     server.close();

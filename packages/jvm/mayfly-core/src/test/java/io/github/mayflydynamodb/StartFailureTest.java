@@ -137,7 +137,7 @@ class StartFailureTest {
     }
     String sentence = refused(ServerOptions.defaults().url(URI.create("http://127.0.0.1:" + free)));
     assertTrue(
-        sentence.startsWith("mayfly at http://127.0.0.1:" + free + " does not answer GET /health: "), sentence);
+        sentence.startsWith("mayfly at http://127.0.0.1:" + free + " does not answer GET /_mayfly/health: "), sentence);
     assertTrue(
         sentence.endsWith(". Start one there, or leave out MAYFLY_URL to have one started."), sentence);
   }

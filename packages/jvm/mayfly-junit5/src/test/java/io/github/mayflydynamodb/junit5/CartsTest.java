@@ -19,7 +19,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
-import software.amazon.awssdk.services.lambda.LambdaClient;
 
 /** The README's examples. */
 @MayflyTest
@@ -73,11 +72,7 @@ class CartsTest {
   void a_function_gets_what_expires(World world, Clock clock) {
     List<Object> events = new CopyOnWriteArrayList<>();
     world.function("reminder", event -> events.add(event.get("Records")));
-    try (LambdaClient lambda = world.configure(LambdaClient.builder()).build()) {
-      String stream = world.dynamoDbStreams().listStreams().streams().get(0).streamArn();
-      lambda.createEventSourceMapping(
-          mapping -> mapping.eventSourceArn(stream).functionName("reminder").startingPosition("TRIM_HORIZON"));
-    }
+    world.trigger("carts", "reminder"); // an event source mapping
     new Carts(world.dynamoDb(), clock).put("1");
     clock.advance(Duration.ofHours(49), Travel.SETTLE);
     assertEquals(2, events.size()); // the INSERT, and the REMOVE
