@@ -14,9 +14,8 @@ import software.amazon.awssdk.utils.AttributeMap;
  * connection pool and no threads. Which, is what is on the class path, as the SDK itself chooses.
  */
 final class HttpClients implements AutoCloseable {
-  /** Tests in parallel share it. */
-  private static final AttributeMap SETTINGS =
-      AttributeMap.builder().put(SdkHttpConfigurationOption.MAX_CONNECTIONS, 1_000).build();
+  /** Tests in parallel share a client. */
+  private static final int CONNECTIONS_MAX = 1_000;
 
   private SdkHttpClient sync;
   private SdkAsyncHttpClient async;
@@ -27,7 +26,7 @@ final class HttpClients implements AutoCloseable {
           first(SdkHttpService.class)
               .orElseThrow(() -> none("apache-client or url-connection-client"))
               .createHttpClientBuilder()
-              .buildWithDefaults(SETTINGS);
+              .buildWithDefaults(settings());
     }
     return sync;
   }
@@ -38,9 +37,13 @@ final class HttpClients implements AutoCloseable {
           first(SdkAsyncHttpService.class)
               .orElseThrow(() -> none("netty-nio-client"))
               .createAsyncHttpClientFactory()
-              .buildWithDefaults(SETTINGS);
+              .buildWithDefaults(settings());
     }
     return async;
+  }
+
+  private static AttributeMap settings() {
+    return AttributeMap.builder().put(SdkHttpConfigurationOption.MAX_CONNECTIONS, CONNECTIONS_MAX).build();
   }
 
   private static <S> Optional<S> first(Class<S> service) {

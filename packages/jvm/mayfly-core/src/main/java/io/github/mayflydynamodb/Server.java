@@ -1,7 +1,6 @@
 package io.github.mayflydynamodb;
 
 import java.net.URI;
-import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -91,7 +90,7 @@ public final class Server implements AutoCloseable {
   }
 
   private String askVersion(Duration timeout) {
-    HttpResponse<String> health;
+    Http.Answer health;
     try {
       health = new Control(url, "000000000000", REGION).send("GET", "/health", null, timeout);
     } catch (MayflyException silent) {
@@ -103,7 +102,7 @@ public final class Server implements AutoCloseable {
     Object answered = Json.parseObject(health.body()).get("version");
     if (answered == null) {
       throw new MayflyException("what answers at " + url + " is no mayfly: /_mayfly/health has status "
-          + health.statusCode() + " and no version. Correct MAYFLY_URL.");
+          + health.status() + " and no version. Correct MAYFLY_URL.");
     }
     Version.check(answered.toString(), "at " + url);
     return answered.toString();

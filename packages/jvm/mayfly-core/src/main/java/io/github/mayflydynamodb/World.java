@@ -1,7 +1,6 @@
 package io.github.mayflydynamodb;
 
 import java.net.URI;
-import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -228,12 +227,7 @@ public final class World implements AutoCloseable {
     body.putAll(settings);
     body.put("EventSourceArn", shards.get("stream"));
     body.put("FunctionName", function);
-    HttpResponse<String> answer = control.lambda("POST", "/event-source-mappings/", body);
-    Map<String, Object> members = Json.parseObject(answer.body());
-    if (answer.statusCode() >= 300) {
-      throw Control.refusal(answer, members);
-    }
-    return (String) members.get("UUID");
+    return (String) Control.members(control.lambda("POST", "/event-source-mappings/", body)).get("UUID");
   }
 
   /** The same with Lambda's defaults. */

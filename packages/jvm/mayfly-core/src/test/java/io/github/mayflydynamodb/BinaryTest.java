@@ -99,7 +99,7 @@ class BinaryTest {
   }
 
   @Test
-  void an_unpacked_one_that_was_changed_is_replaced() throws IOException {
+  void an_unpacked_one_of_another_length_is_replaced() throws IOException {
     BundledBinary bundled = bundled("bundled", BundledBinary.checksum(program("bundled", "bundled")));
     Path program = bundled.extract().orElseThrow();
     Files.writeString(program, "another");
@@ -150,7 +150,8 @@ class BinaryTest {
     Path resource = directory.resolve("jar/io/github/mayflydynamodb/binary/linux-x86_64/mayfly");
     Files.createDirectories(resource.getParent());
     Files.writeString(resource, text);
-    Files.writeString(Path.of(resource + ".sha256"), sha256 + "\n");
+    Files.writeString(
+        Path.of(resource + ".properties"), "sha256=" + sha256 + "\nbytes=" + Files.size(resource) + "\n");
     return new BundledBinary(
         loader(directory.resolve("jar")),
         Map.of("XDG_CACHE_HOME", directory.resolve("cache").toString()),
