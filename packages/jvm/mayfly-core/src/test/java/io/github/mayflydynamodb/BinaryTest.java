@@ -102,7 +102,7 @@ class BinaryTest {
   void an_unpacked_one_of_another_length_is_replaced() throws IOException {
     BundledBinary bundled = bundled("bundled", BundledBinary.checksum(program("bundled", "bundled")));
     Path program = bundled.extract().orElseThrow();
-    Files.writeString(program, "another");
+    Files.writeString(program, "cut");
     assertEquals("bundled", Files.readString(bundled.extract().orElseThrow()));
   }
 
