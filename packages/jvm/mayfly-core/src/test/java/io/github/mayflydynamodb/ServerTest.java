@@ -12,7 +12,6 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
@@ -53,10 +52,10 @@ class ServerTest {
   void its_log_can_be_read_from_a_mark_on() {
     try (Server server = Server.start(OPTIONS.arguments("--log-level", "debug"));
         World world = server.world()) {
-      await(() -> server.log().contains("GET /_mayfly/health"));
+      Await.until(() -> server.log().contains("GET /_mayfly/health"));
       long mark = server.logMark();
       world.clock().freeze(Fixture.START);
-      await(() -> server.logSince(mark).contains("PUT /_mayfly/clock"));
+      Await.until(() -> server.logSince(mark).contains("PUT /_mayfly/clock"));
       assertFalse(server.logSince(mark).contains("GET /_mayfly/health"));
       assertTrue(server.log().contains("GET /_mayfly/health"), server.log());
     }
@@ -84,7 +83,7 @@ class ServerTest {
     Server server = Server.start(OPTIONS);
     World world = server.world();
     ProcessHandle.of(server.pid().getAsLong()).orElseThrow().destroyForcibly();
-    await(() -> !ProcessHandle.of(server.pid().getAsLong()).map(ProcessHandle::isAlive).orElse(false));
+    Await.until(() -> !ProcessHandle.of(server.pid().getAsLong()).map(ProcessHandle::isAlive).orElse(false));
     MayflyException missed = assertThrows(MayflyException.class, world::snapshot);
     assertTrue(
         missed.getMessage().startsWith("mayfly at " + server.url() + " does not answer POST /_mayfly/snapshots: "),
@@ -112,7 +111,7 @@ class ServerTest {
       jvm.destroyForcibly(); // SIGKILL
     }
     assertTrue(jvm.waitFor(10, TimeUnit.SECONDS));
-    await(() -> !answers(url));
+    Await.until(() -> !answers(url));
   }
 
   /** Starts a server, says where, and waits to be killed. */
@@ -131,14 +130,6 @@ class ServerTest {
       return false;
     } catch (java.io.IOException failed) {
       throw new AssertionError(failed);
-    }
-  }
-
-  private static void await(java.util.function.BooleanSupplier condition) {
-    Instant deadline = Instant.now().plusSeconds(10);
-    while (!condition.getAsBoolean()) {
-      assertTrue(Instant.now().isBefore(deadline), "still not after 10 s");
-      java.util.concurrent.locks.LockSupport.parkNanos(1_000_000);
     }
   }
 }
