@@ -24,7 +24,7 @@ final class HttpClients implements AutoCloseable {
     if (sync == null) {
       sync =
           first(SdkHttpService.class)
-              .orElseThrow(() -> none("apache-client or url-connection-client"))
+              .orElseThrow(() -> none("apache5-client or url-connection-client"))
               .createHttpClientBuilder()
               .buildWithDefaults(settings());
     }
