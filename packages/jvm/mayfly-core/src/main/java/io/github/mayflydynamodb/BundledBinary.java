@@ -1,0 +1,151 @@
+package io.github.mayflydynamodb;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.Set;
+
+/**
+ * The program of the jar mayfly-binary-…, unpacked once into the user's cache:
+ *
+ * <pre>{@code
+ * ${XDG_CACHE_HOME:-~/.cache}/mayfly/<SHA-256>/mayfly      or below the temporary directory
+ * }</pre>
+ *
+ * The directory is the user's own with mode 0700. The file's checksum is compared before it is moved there, whole; of one
+ * that is there already the length is enough. Rejected: the checksum each time, 0.3 s of a young JVM for 21 MB.
+ */
+final class BundledBinary {
+  private static final Path SELF = Path.of("/proc/self"); // The kernel's word on who this is: a jar is for Linux.
+  private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions.fromString("rwx------");
+
+  private final ClassLoader classes;
+  private final Map<String, String> environment;
+  private final String platform;
+
+  BundledBinary(ClassLoader classes, Map<String, String> environment, String platform) {
+    this.classes = classes;
+    this.environment = environment;
+    this.platform = platform;
+  }
+
+  String platform() {
+    return platform;
+  }
+
+  /** Empty: there is none on the class path for this platform. */
+  Optional<Path> extract() {
+    String resource = "io/github/mayflydynamodb/binary/" + platform + "/mayfly";
+    try (InputStream facts = classes.getResourceAsStream(resource + ".properties")) {
+      if (facts == null) {
+        return Optional.empty();
+      }
+      Properties properties = new Properties();
+      properties.load(facts);
+      return Optional.of(
+          unpacked(resource, properties.getProperty("sha256"), Long.parseLong(properties.getProperty("bytes"))));
+    } catch (IOException failed) {
+      throw new MayflyException(
+          "mayfly could not be unpacked from its jar (" + failed
+              + "): make ~/.cache or the temporary directory writable, or name an unpacked one in MAYFLY_BINARY.",
+          failed);
+    }
+  }
+
+  private Path unpacked(String resource, String sha256, long bytes) throws IOException {
+    IOException first = null;
+    for (Path cache : new Path[] {userCache(), temporary()}) {
+      if (!cache.isAbsolute()) {
+        continue; // A user without a home.
+      }
+      try {
+        Path directory = ownDirectory(cache.resolve(sha256));
+        Path program = directory.resolve("mayfly");
+        if (!Files.isRegularFile(program, LinkOption.NOFOLLOW_LINKS) || Files.size(program) != bytes) {
+          unpack(resource, sha256, program);
+        }
+        return program;
+      } catch (IOException unusable) {
+        first = first == null ? unusable : first;
+      }
+    }
+    throw first;
+  }
+
+  private Path userCache() {
+    String xdg = environment.get("XDG_CACHE_HOME");
+    Path cache = xdg == null || xdg.isBlank() ? Path.of(System.getProperty("user.home"), ".cache") : Path.of(xdg);
+    return cache.resolve("mayfly");
+  }
+
+  private static Path temporary() {
+    return Path.of(System.getProperty("java.io.tmpdir"), "mayfly-" + System.getProperty("user.name"));
+  }
+
+  /** Creates it and its parent, or checks that nobody else could have put something there. */
+  private static Path ownDirectory(Path directory) throws IOException {
+    Files.createDirectories(directory.getParent().getParent());
+    for (Path each : new Path[] {directory.getParent(), directory}) {
+      try {
+        Files.createDirectory(each, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
+      } catch (FileAlreadyExistsException there) {
+        PosixFileAttributes found =
+            Files.readAttributes(each, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+        if (!found.isDirectory() || !found.owner().equals(Files.getOwner(SELF))) {
+          throw new IOException(each + " is not a directory of this user's");
+        }
+        if (!OWNER_ONLY.containsAll(found.permissions())) {
+          Files.setPosixFilePermissions(each, OWNER_ONLY);
+        }
+      }
+    }
+    return directory;
+  }
+
+  private void unpack(String resource, String sha256, Path program) throws IOException {
+    Path part = Files.createTempFile(program.getParent(), "mayfly", ".part");
+    try {
+      try (InputStream in = classes.getResourceAsStream(resource)) {
+        if (in == null) {
+          throw new IOException("the jar lacks " + resource);
+        }
+        Files.copy(in, part, StandardCopyOption.REPLACE_EXISTING);
+      }
+      String found = checksum(part);
+      if (!found.equals(sha256)) {
+        throw new IOException("its SHA-256 is " + found + " and should be " + sha256);
+      }
+      Files.setPosixFilePermissions(part, OWNER_ONLY);
+      Files.move(part, program, StandardCopyOption.ATOMIC_MOVE);
+    } finally {
+      Files.deleteIfExists(part);
+    }
+  }
+
+  static String checksum(Path file) throws IOException {
+    try (InputStream in = Files.newInputStream(file)) {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      byte[] buffer = new byte[1 << 16];
+      for (int read; (read = in.read(buffer)) > 0; ) {
+        digest.update(buffer, 0, read);
+      }
+      return HexFormat.of().formatHex(digest.digest());
+    } catch (NoSuchAlgorithmException everyJvmHasIt) {
+      throw new UncheckedIOException(new IOException(everyJvmHasIt));
+    }
+  }
+}

@@ -1,0 +1,121 @@
+package io.github.mayflydynamodb;
+
+import com.google.gson.stream.JsonReader;
+import com.google.gson.stream.JsonWriter;
+import com.google.gson.stream.MalformedJsonException;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.StringReader;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * JSON as Java's own values: Map, List, String, Long or Double, Boolean, null. Of Gson only reader and writer are used:
+ * its mapping to classes takes a young JVM 50 ms to set up.
+ */
+final class Json {
+  private Json() {}
+
+  /** Of anything but those values, and other Numbers and Iterables, the text. */
+  static String print(Object value) {
+    StringWriter text = new StringWriter();
+    try (JsonWriter out = new JsonWriter(text)) {
+      write(out, value);
+    } catch (IOException impossible) {
+      throw new UncheckedIOException(impossible);
+    }
+    return text.toString();
+  }
+
+  private static void write(JsonWriter out, Object value) throws IOException {
+    if (value instanceof Map<?, ?> map) {
+      out.beginObject();
+      for (Map.Entry<?, ?> member : map.entrySet()) {
+        out.name(String.valueOf(member.getKey()));
+        write(out, member.getValue());
+      }
+      out.endObject();
+    } else if (value instanceof Iterable<?> list) {
+      out.beginArray();
+      for (Object element : list) {
+        write(out, element);
+      }
+      out.endArray();
+    } else if (value instanceof Number number) {
+      out.value(number);
+    } else if (value instanceof Boolean bool) {
+      out.value(bool);
+    } else {
+      out.value(value == null ? null : value.toString());
+    }
+  }
+
+  /** Empty if the text is no JSON object. */
+  static Map<String, Object> parseObject(String text) {
+    try (JsonReader in = new JsonReader(new StringReader(text))) {
+      return read(in) instanceof Map<?, ?> map ? object(map) : Map.of();
+    } catch (MalformedJsonException | EOFException notJson) {
+      return Map.of();
+    } catch (IOException impossible) {
+      throw new UncheckedIOException(impossible);
+    }
+  }
+
+  private static Object read(JsonReader in) throws IOException {
+    return switch (in.peek()) {
+      case BEGIN_OBJECT -> {
+        Map<String, Object> object = new LinkedHashMap<>();
+        in.beginObject();
+        while (in.hasNext()) {
+          object.put(in.nextName(), read(in));
+        }
+        in.endObject();
+        yield object;
+      }
+      case BEGIN_ARRAY -> {
+        List<Object> list = new ArrayList<>();
+        in.beginArray();
+        while (in.hasNext()) {
+          list.add(read(in));
+        }
+        in.endArray();
+        yield list;
+      }
+      case NUMBER -> number(in.nextString());
+      case BOOLEAN -> in.nextBoolean();
+      case NULL -> {
+        in.nextNull();
+        yield null;
+      }
+      default -> in.nextString();
+    };
+  }
+
+  private static Number number(String text) {
+    try {
+      return Long.valueOf(text);
+    } catch (NumberFormatException fraction) {
+      return Double.valueOf(text);
+    }
+  }
+
+  /** Requires: the value was read by this class; null is an empty object. */
+  @SuppressWarnings("unchecked")
+  static Map<String, Object> object(Object value) {
+    return value == null ? Map.of() : (Map<String, Object>) value;
+  }
+
+  /** Requires: the value was read by this class and is a list of objects; null is an empty list. */
+  @SuppressWarnings("unchecked")
+  static List<Map<String, Object>> objects(Object value) {
+    return value == null ? List.of() : (List<Map<String, Object>>) value;
+  }
+
+  static long integer(Object value) {
+    return ((Number) value).longValue();
+  }
+}

@@ -1,0 +1,176 @@
+package io.github.mayflydynamodb;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** A {@code mayfly serve} that this JVM has started, and that ends with it. */
+final class ServerProcess {
+  private static final Pattern FIRST_LINE = Pattern.compile("mayfly listening on (http\\S+)");
+  private static final String[][] DEFAULTS = {
+    {"--port", "0"}, {"--exit-with-parent"}, {"--accounts-max", "1000000"}
+  };
+  private static final Duration END_TIMEOUT = Duration.ofSeconds(5);
+  private static final int LAUNCHES_MAX = 50;
+
+  private final Path binary;
+  private final Process process;
+  private final ServerLog log = new ServerLog();
+  private final Thread logReader;
+  private final URI url;
+
+  /** Returns when requests are answered, which is when the first line is out. */
+  ServerProcess(Path binary, List<String> arguments, Duration timeout) {
+    this.binary = binary;
+    process = launch(command(binary, arguments));
+    logReader = log.follow(process.getErrorStream());
+    CompletableFuture<Optional<String>> firstLine = new CompletableFuture<>();
+    Daemon.start("mayfly output", () -> readOutput(firstLine));
+    try {
+      String line = firstLine.get(timeout.toNanos(), TimeUnit.NANOSECONDS).orElseThrow(this::died);
+      Matcher matcher = FIRST_LINE.matcher(line);
+      if (!matcher.matches()) {
+        throw new MayflyException(
+            binary + " is no mayfly: its first line is \"" + line + "\". Name the right program in MAYFLY_BINARY.");
+      }
+      url = URI.create(matcher.group(1));
+    } catch (MayflyException failed) {
+      end();
+      throw failed;
+    } catch (TimeoutException late) {
+      end();
+      throw new MayflyException(
+          "mayfly was not ready within " + spoken(timeout) + " (startTimeout), and was ended." + withLog());
+    } catch (InterruptedException interrupted) {
+      end();
+      Thread.currentThread().interrupt();
+      throw new MayflyException("interrupted while mayfly started", interrupted);
+    } catch (ExecutionException failed) {
+      end();
+      throw new MayflyException("mayfly's output could not be read", failed);
+    }
+  }
+
+  URI url() {
+    return url;
+  }
+
+  ServerLog log() {
+    return log;
+  }
+
+  long pid() {
+    return process.pid();
+  }
+
+  boolean isAlive() {
+    return process.isAlive();
+  }
+
+  /** SIGTERM, and SIGKILL after five seconds. */
+  void end() {
+    process.destroy();
+    boolean interrupted = false;
+    try {
+      if (!process.waitFor(END_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
+        process.destroyForcibly();
+      }
+    } catch (InterruptedException stopped) {
+      process.destroyForcibly();
+      interrupted = true;
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** "mayfly has ended with exit status 1", and its log. */
+  MayflyException died() {
+    awaitLastWords();
+    if (process.isAlive()) {
+      return new MayflyException("mayfly has closed its output, and was ended." + withLog());
+    }
+    String sentence = "mayfly has ended with exit status " + process.exitValue() + ".";
+    Optional<String> built = Platform.of(binary);
+    if (built.isPresent() && !built.get().equals(Platform.current())) {
+      sentence =
+          binary + " is for " + built.get() + ", and this machine is " + Platform.current()
+              + ": get the one for this machine, and name it in MAYFLY_BINARY.";
+    }
+    return new MayflyException(sentence + withLog());
+  }
+
+  private void awaitLastWords() {
+    try {
+      process.waitFor(END_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+      logReader.join(END_TIMEOUT.toMillis());
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private String withLog() {
+    String text = log.since(0);
+    return text.isEmpty() ? " It wrote no log." : " Its log:\n" + text;
+  }
+
+  private void readOutput(CompletableFuture<Optional<String>> firstLine) {
+    try (BufferedReader reader =
+        new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
+      String line = reader.readLine();
+      firstLine.complete(Optional.ofNullable(line));
+      while (line != null) {
+        line = reader.readLine();
+      }
+    } catch (IOException ended) {
+      firstLine.complete(Optional.empty());
+    }
+  }
+
+  private static List<String> command(Path binary, List<String> arguments) {
+    List<String> command = new ArrayList<>(List.of(binary.toString(), "serve"));
+    for (String[] option : DEFAULTS) {
+      boolean given = arguments.stream().anyMatch(one -> one.equals(option[0]) || one.startsWith(option[0] + "="));
+      if (!given) {
+        command.addAll(List.of(option));
+      }
+    }
+    command.addAll(arguments);
+    return command;
+  }
+
+  private static Process launch(List<String> command) {
+    for (int tries = 1; ; ++tries) {
+      try {
+        return new ProcessBuilder(command).start();
+      } catch (IOException failed) {
+        // ETXTBSY: a process that another thread is just starting has the freshly unpacked file open for a moment.
+        if (String.valueOf(failed.getMessage()).contains("error=26,") && tries < LAUNCHES_MAX) {
+          Thread.onSpinWait();
+          continue;
+        }
+        throw new MayflyException(
+            command.get(0) + " could not be started (" + failed.getMessage()
+                + "): if its file system is mounted noexec, name a copy elsewhere in MAYFLY_BINARY.",
+            failed);
+      }
+    }
+  }
+
+  private static String spoken(Duration duration) {
+    return Times.seconds(duration).toPlainString() + " s";
+  }
+}

@@ -1,0 +1,29 @@
+package io.github.mayflydynamodb;
+
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Optional;
+
+/** Instants and durations as the control API has them: it counts in milliseconds. */
+final class Times {
+  private Times() {}
+
+  /** Parts of a millisecond are dropped. */
+  static String print(Instant instant) {
+    return instant.truncatedTo(ChronoUnit.MILLIS).toString();
+  }
+
+  static Instant parse(Object text) {
+    return Instant.parse((String) text);
+  }
+
+  static Optional<Instant> parseIfAny(Object text) {
+    return Optional.ofNullable(text).map(Times::parse);
+  }
+
+  static BigDecimal seconds(Duration duration) {
+    return BigDecimal.valueOf(duration.toMillis(), 3).stripTrailingZeros();
+  }
+}

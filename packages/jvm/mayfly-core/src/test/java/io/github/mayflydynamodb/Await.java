@@ -1,0 +1,20 @@
+package io.github.mayflydynamodb;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Instant;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/** Looks each millisecond, at most ten seconds long. */
+final class Await {
+  private Await() {}
+
+  static void until(BooleanSupplier condition) {
+    Instant deadline = Instant.now().plusSeconds(10);
+    while (!condition.getAsBoolean()) {
+      assertTrue(Instant.now().isBefore(deadline), "still not after 10 s");
+      LockSupport.parkNanos(1_000_000);
+    }
+  }
+}

@@ -1,0 +1,110 @@
+package io.github.mayflydynamodb;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
+
+class AwaitTest extends Fixture {
+  private static final Map<String, String> KEY = Map.of("id", "1");
+
+  @Test
+  void what_an_advance_has_deleted_is_found_after_it() {
+    createCarts();
+    putCart("1", START.plusSeconds(3600));
+    clock.advance(Duration.ofHours(2));
+
+    Change change = world.await("carts", KEY, Wanted.remove().byService());
+    assertEquals(Change.Event.REMOVE, change.event());
+    assertTrue(change.byService());
+    assertEquals(Map.of("id", AttributeValue.fromS("1")), change.keys());
+    assertEquals(AttributeValue.fromN(Long.toString(START.getEpochSecond() + 3600)), change.oldImage().get("ttl"));
+    assertEquals(Map.of(), change.newImage());
+    assertEquals(START.plusSeconds(3600), change.at());
+    assertEquals("aws:dynamodb", change.json().get("eventSource"));
+  }
+
+  @Test
+  void a_change_that_comes_later_is_waited_for() {
+    createCarts();
+    var waiting = CompletableFuture.supplyAsync(() -> world.await("carts", KEY, Wanted.insert().byUser()));
+    putCart("1", START.plusSeconds(3600));
+    Change change = waiting.join();
+    assertEquals(Change.Event.INSERT, change.event());
+    assertFalse(change.byService());
+    assertEquals("INSERT by user {\"id\":{\"S\":\"1\"}}", change.toString());
+  }
+
+  @Test
+  void changes_before_a_time_or_before_the_call_can_be_left_out() {
+    createCarts();
+    putCart("1", START.plusSeconds(3600));
+    clock.advance(Duration.ofMinutes(1));
+    putCart("1", START.plusSeconds(7200));
+    assertEquals(
+        Change.Event.MODIFY, world.await("carts", KEY, Wanted.change().since(START.plusSeconds(60))).event());
+    assertThrows(
+        AwaitTimeoutException.class,
+        () -> world.await("carts", KEY, Wanted.change().fromNow().within(Duration.ofMillis(1))));
+  }
+
+  @Test
+  void when_time_is_up_the_error_tells_what_did_happen() {
+    createCarts();
+    putCart("1", START.plusSeconds(3600));
+    AwaitTimeoutException late =
+        assertThrows(
+            AwaitTimeoutException.class,
+            () -> world.await("carts", KEY, Wanted.remove().within(Duration.ofMillis(1))));
+    assertEquals(
+        "Only other changes happened to the item in 0.001 seconds.\n  INSERT by user {\"id\":{\"S\":\"1\"}}",
+        late.getMessage());
+    assertEquals(408, late.httpStatus());
+    assertEquals(
+        List.of(Change.Event.INSERT), late.changes().stream().map(Change::event).toList());
+  }
+
+  @Test
+  void a_table_without_a_stream_tells_only_what_comes_after_the_call() {
+    clock.freeze(START);
+    createCarts(false);
+    putCart("1", START.plusSeconds(3600));
+    AwaitTimeoutException late =
+        assertThrows(
+            AwaitTimeoutException.class,
+            () -> world.await("carts", KEY, Wanted.insert().within(Duration.ofMillis(1))));
+    assertEquals(
+        "Nothing happened to the item in 0.001 seconds."
+            + " The table carts has no stream, so only what came after the call counts.",
+        late.getMessage());
+    ControlException refused =
+        assertThrows(ControlException.class, () -> world.await("carts", KEY, Wanted.insert().since(START)));
+    assertEquals("since needs a stream, and the table carts has none enabled.", refused.getMessage());
+  }
+
+  @Test
+  void every_type_of_DynamoDB_is_read_as_the_SDKs() {
+    createCarts();
+    Map<String, AttributeValue> item =
+        Map.of(
+            "id", AttributeValue.fromS("1"),
+            "n", AttributeValue.fromN("1.5"),
+            "b", AttributeValue.fromB(software.amazon.awssdk.core.SdkBytes.fromByteArray(new byte[] {1})),
+            "ns", AttributeValue.fromNs(List.of("1")),
+            "ss", AttributeValue.fromSs(List.of("a")),
+            "bs", AttributeValue.fromBs(List.of(software.amazon.awssdk.core.SdkBytes.fromByteArray(new byte[] {2}))),
+            "bool", AttributeValue.fromBool(true),
+            "null", AttributeValue.fromNul(true),
+            "l", AttributeValue.fromL(List.of(AttributeValue.fromS("x"), AttributeValue.fromN("1"))),
+            "m", AttributeValue.fromM(Map.of("k", AttributeValue.fromS("v"))));
+    world.dynamoDb().putItem(put -> put.tableName("carts").item(item));
+    assertEquals(item, world.await("carts", KEY).newImage());
+  }
+}

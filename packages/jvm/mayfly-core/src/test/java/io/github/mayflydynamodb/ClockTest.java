@@ -1,0 +1,131 @@
+package io.github.mayflydynamodb;
+
+import static io.github.mayflydynamodb.Travel.AGE_STREAMS;
+import static io.github.mayflydynamodb.Travel.SETTLE;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneId;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class ClockTest extends Fixture {
+  @Test
+  void a_frozen_clock_stands_where_it_was_told() {
+    clock.freeze(START);
+    assertEquals(START, clock.instant());
+    assertEquals(START, clock.now());
+    assertEquals(START.toEpochMilli(), clock.millis());
+  }
+
+  @Test
+  void a_clock_that_is_frozen_without_an_instant_stands_still() {
+    Instant now = clock.freeze().now();
+    assertEquals(now, clock.instant());
+    assertEquals(now, clock.instant());
+  }
+
+  @Test
+  void it_is_a_clock_for_the_program_in_any_zone() {
+    clock.freeze(START);
+    java.time.Clock given = clock.withZone(ZoneId.of("America/New_York"));
+    assertEquals(LocalDate.of(2030, 12, 31), LocalDate.now(given));
+    assertEquals(LocalDate.of(2031, 1, 1), LocalDate.now((java.time.Clock) clock));
+    assertEquals(clock, clock.withZone(clock.getZone()));
+  }
+
+  @Test
+  void an_advance_lets_expire_what_is_due_on_the_way_and_counts_it_by_table() {
+    createCarts();
+    putCart("1", START.plusSeconds(3600));
+    putCart("2", START.plusSeconds(7200));
+    putCart("3", START.plusSeconds(10 * 3600));
+
+    Advanced advanced = clock.advance(Duration.ofHours(3));
+    assertEquals(START.plusSeconds(3 * 3600), advanced.now());
+    assertEquals(2, advanced.expired());
+    assertEquals(Map.of("carts", 2L), advanced.tables());
+    assertEquals(Optional.of(START.plusSeconds(10 * 3600).plusMillis(1)), advanced.nextExpiry());
+    assertFalse(hasCart("1"));
+    assertTrue(hasCart("3"));
+  }
+
+  @Test
+  void an_advance_goes_to_an_instant_or_to_the_next_expiry() {
+    createCarts();
+    putCart("1", START.plusSeconds(3600));
+    assertEquals(0, clock.advanceTo(START.plusSeconds(3600)).expired());
+    Advanced advanced = clock.advanceToNextExpiry();
+    assertEquals(START.plusSeconds(3600).plusMillis(1), advanced.now());
+    assertEquals(1, advanced.expired());
+    assertEquals(Optional.empty(), advanced.nextExpiry());
+  }
+
+  @Test
+  void an_advance_settles_what_the_streams_hold_and_ages_them() {
+    createCarts();
+    putCart("1", START.plusSeconds(20 * 3600));
+    Advanced advanced = clock.advance(Duration.ofHours(25), SETTLE, AGE_STREAMS);
+    assertTrue(advanced.settled());
+    assertEquals(0, advanced.unfinished().size());
+    // The INSERT is older than a day by now, and trimmed.
+    assertEquals(
+        Change.Event.REMOVE, world.await("carts", Map.of("id", "1"), Wanted.change().within(Duration.ZERO)).event());
+  }
+
+  @Test
+  void milliseconds_count() {
+    clock.freeze(START);
+    assertEquals(START.plusMillis(1), clock.advance(Duration.ofMillis(1)).now());
+    assertEquals(START.plusMillis(1501), clock.advance(Duration.ofMillis(1500)).now());
+  }
+
+  @Test
+  void a_clock_that_is_set_runs_on_from_there() {
+    assertEquals(START, clock.set(START).now().truncatedTo(java.time.temporal.ChronoUnit.SECONDS));
+    assertFalse(clock.instant().isBefore(START));
+  }
+
+  @Test
+  void a_clock_at_a_rate_runs_faster_and_one_that_runs_real_is_the_hosts() {
+    Instant before = clock.rate(1_000_000).now();
+    // A millisecond of the host's is a quarter of an hour.
+    Await.until(() -> Duration.between(before, clock.instant()).toMinutes() >= 15);
+    world.reset();
+    clock.runReal();
+    assertTrue(Duration.between(clock.instant(), Instant.now()).abs().compareTo(Duration.ofSeconds(30)) < 0);
+  }
+
+  @Test
+  void time_does_not_go_back_while_there_are_tables() {
+    createCarts();
+    ControlException refused = assertThrows(ControlException.class, () -> clock.advanceTo(START.minusSeconds(1)));
+    assertEquals("Conflict", refused.type());
+    assertEquals(409, refused.httpStatus());
+    assertTrue(refused.getMessage().startsWith("Time moves forward while the account has tables"), refused.getMessage());
+  }
+
+  @Test
+  void a_negative_advance_is_refused_in_a_sentence() {
+    IllegalArgumentException refused =
+        assertThrows(IllegalArgumentException.class, () -> clock.advance(Duration.ofHours(-1)));
+    assertEquals(
+        "time is advanced by 0 or more, not by PT-1H; a reset or a restore goes back.", refused.getMessage());
+  }
+
+  @Test
+  void clocks_of_two_worlds_are_apart() {
+    clock.freeze(START);
+    try (World other = SERVER.world()) {
+      other.clock().freeze(START.plusSeconds(5));
+      clock.advance(Duration.ofDays(1));
+      assertEquals(START.plusSeconds(5), other.clock().instant());
+    }
+  }
+}

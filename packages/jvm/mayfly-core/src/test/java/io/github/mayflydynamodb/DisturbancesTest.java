@@ -1,0 +1,101 @@
+package io.github.mayflydynamodb;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
+import software.amazon.awssdk.services.dynamodb.model.DynamoDbException;
+import software.amazon.awssdk.services.dynamodb.model.ProvisionedThroughputExceededException;
+
+@DisplayName("Faults and failpoints")
+class DisturbancesTest extends Fixture {
+  @Test
+  void a_fault_strikes_as_often_as_it_says_and_is_counted() {
+    createCarts();
+    world.faults(Fault.throttle().operation("PutItem").table("carts").count(1));
+    try (DynamoDbClient once = withoutRetries()) {
+      assertThrows(
+          ProvisionedThroughputExceededException.class,
+          () -> once.putItem(put -> put.tableName("carts").item(Map.of("id", string("1")))));
+      once.putItem(put -> put.tableName("carts").item(Map.of("id", string("1"))));
+    }
+    Map<String, Object> rule = world.faults().get(0);
+    assertEquals(1L, rule.get("struck"));
+    world.clearFaults();
+    assertEquals(List.of(), world.faults());
+  }
+
+  @Test
+  void the_SDK_tries_again_after_a_fault_as_it_does_on_AWS() {
+    createCarts();
+    world.faults(Fault.internalServerError().count(1));
+    putCart("1", START.plusSeconds(60));
+    assertTrue(hasCart("1"));
+  }
+
+  @Test
+  void every_kind_of_fault_is_one_that_the_server_knows() {
+    createCarts();
+    world.faults(
+        Fault.throttle("RequestLimitExceeded").probability(0, 1),
+        Fault.latency(Duration.ofMillis(1)),
+        Fault.unprocessed(),
+        Fault.unprocessed(1),
+        Fault.transactionConflict(),
+        Fault.staleReads(2),
+        Fault.staleReads(Duration.ofSeconds(1)),
+        Fault.replicatedWriteConflict());
+    assertEquals(8, world.faults().size());
+    try (DynamoDbClient once = withoutRetries()) {
+      DynamoDbException failed =
+          assertThrows(
+              DynamoDbException.class,
+              () -> once.putItem(put -> put.tableName("carts").item(Map.of("id", string("1")))));
+      assertEquals("TransactionConflictException", failed.awsErrorDetails().errorCode());
+    }
+  }
+
+  @Test
+  void a_failpoint_stops_an_expiry_so_that_a_test_can_renew_the_item() {
+    createCarts();
+    putCart("1", START.plusSeconds(60));
+    try (Failpoint point = world.failpoint("carts", Map.of("id", "1"))) {
+      assertFalse(point.isWaiting());
+      var advance = CompletableFuture.supplyAsync(() -> clock.advance(Duration.ofHours(1)));
+      point.awaitWaiting(Duration.ofSeconds(10));
+      putCart("1", START.plusSeconds(24 * 3600));
+      point.release();
+      assertEquals(0, advance.join().expired());
+    }
+    assertTrue(hasCart("1"));
+  }
+
+  @Test
+  void a_failpoint_that_nothing_comes_to_says_so() {
+    createCarts();
+    try (Failpoint point = world.failpoint("carts", Map.of("id", "1"))) {
+      MayflyException late = assertThrows(MayflyException.class, () -> point.awaitWaiting(Duration.ZERO));
+      assertTrue(late.getMessage().endsWith("advance the clock past its TTL in another thread."), late.getMessage());
+      world.releaseFailpoints();
+    }
+  }
+
+  private DynamoDbClient withoutRetries() {
+    return world
+        .configure(DynamoDbClient.builder())
+        .overrideConfiguration(override -> override.retryStrategy(retry -> retry.maxAttempts(1)))
+        .build();
+  }
+
+  private static software.amazon.awssdk.services.dynamodb.model.AttributeValue string(String text) {
+    return software.amazon.awssdk.services.dynamodb.model.AttributeValue.fromS(text);
+  }
+}

@@ -1,0 +1,135 @@
+package io.github.mayflydynamodb;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.time.Duration;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class ServerTest {
+  private static final ServerOptions OPTIONS = ServerOptions.defaults().binary(Fixture.BINARY);
+
+  @Test
+  void a_server_starts_on_a_free_port_and_ends_when_it_is_closed() {
+    Server server = Server.start(OPTIONS);
+    assertEquals("http", server.url().getScheme());
+    assertEquals(System.getProperty("mayfly.test.version"), server.version());
+    ProcessHandle process = ProcessHandle.of(server.pid().getAsLong()).orElseThrow();
+    assertTrue(process.isAlive());
+    server.close();
+    assertFalse(process.isAlive());
+  }
+
+  @Test
+  void the_version_of_the_package_is_the_one_it_was_built_with() {
+    assertEquals(System.getProperty("mayfly.test.version"), Server.packageVersion());
+  }
+
+  @Test
+  void further_arguments_reach_the_server() {
+    try (Server server = Server.start(OPTIONS.arguments("--clock", "frozen", "--accounts-max", "1"));
+        World world = server.world()) {
+      assertEquals("frozen", world.control("GET", "/clock", null).get("mode"));
+      try (World second = server.world()) {
+        ControlException refused = assertThrows(ControlException.class, second::snapshot);
+        assertTrue(refused.getMessage().endsWith("(--accounts-max)."), refused.getMessage());
+      }
+    }
+  }
+
+  @Test
+  void its_log_can_be_read_from_a_mark_on() {
+    try (Server server = Server.start(OPTIONS.arguments("--log-level", "debug"));
+        World world = server.world()) {
+      Await.until(() -> server.log().contains("GET /_mayfly/health"));
+      long mark = server.logMark();
+      world.clock().freeze(Fixture.START);
+      Await.until(() -> server.logSince(mark).contains("PUT /_mayfly/clock"));
+      assertFalse(server.logSince(mark).contains("GET /_mayfly/health"));
+      assertTrue(server.log().contains("GET /_mayfly/health"), server.log());
+    }
+  }
+
+  @Test
+  void a_server_that_runs_already_is_used_and_left_running() {
+    try (Server running = Server.start(OPTIONS)) {
+      Map<String, String> environment = Map.of("MAYFLY_URL", running.url() + "/", "MAYFLY_BINARY", "/nowhere");
+      Server named = Server.start(ServerOptions.defaults(), environment);
+      assertEquals(running.url(), named.url());
+      assertEquals(OptionalLong.empty(), named.pid());
+      assertEquals("", named.log());
+      named.close();
+      Server option = Server.start(ServerOptions.defaults().url(running.url()), Map.of());
+      try (World world = option.world()) {
+        assertEquals("real", world.control("GET", "/clock", null).get("mode"));
+      }
+      option.close();
+    }
+  }
+
+  @Test
+  void a_server_that_is_killed_is_missed_in_a_sentence_and_closing_its_world_is_no_error() {
+    Server server = Server.start(OPTIONS);
+    World world = server.world();
+    ProcessHandle.of(server.pid().getAsLong()).orElseThrow().destroyForcibly();
+    Await.until(() -> !ProcessHandle.of(server.pid().getAsLong()).map(ProcessHandle::isAlive).orElse(false));
+    MayflyException missed = assertThrows(MayflyException.class, world::snapshot);
+    assertTrue(
+        missed.getMessage().startsWith("mayfly at " + server.url() + " does not answer POST /_mayfly/snapshots: "),
+        missed.getMessage());
+    world.close();
+    server.close();
+  }
+
+  @Test
+  void no_server_outlives_a_JVM_that_was_killed() throws Exception {
+    Process jvm =
+        new ProcessBuilder(
+                ProcessHandle.current().info().command().orElseThrow(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                Victim.class.getName(),
+                Fixture.BINARY.toString())
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start();
+    URI url;
+    try (var out = new BufferedReader(new InputStreamReader(jvm.getInputStream()))) {
+      url = URI.create(out.readLine());
+      assertTrue(answers(url));
+    } finally {
+      jvm.destroyForcibly(); // SIGKILL
+    }
+    assertTrue(jvm.waitFor(10, TimeUnit.SECONDS));
+    Await.until(() -> !answers(url));
+  }
+
+  /** Starts a server, says where, and waits to be killed. */
+  static final class Victim {
+    public static void main(String[] arguments) throws InterruptedException {
+      Server server = Server.start(ServerOptions.defaults().binary(java.nio.file.Path.of(arguments[0])));
+      System.out.println(server.url());
+      Thread.sleep(Duration.ofMinutes(5).toMillis());
+    }
+  }
+
+  private static boolean answers(URI url) {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), url.getPort())) {
+      return socket.isConnected();
+    } catch (ConnectException refused) {
+      return false;
+    } catch (java.io.IOException failed) {
+      throw new AssertionError(failed);
+    }
+  }
+}

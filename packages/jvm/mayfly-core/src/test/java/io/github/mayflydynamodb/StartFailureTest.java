@@ -1,0 +1,182 @@
+package io.github.mayflydynamodb;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+@DisplayName("A start that fails says in a sentence why")
+class StartFailureTest {
+  @TempDir Path directory;
+
+  @Test
+  void a_server_that_ends_at_once_has_its_exit_status_and_its_log_in_the_error() throws IOException {
+    Path program = script("echo one >&2; echo two >&2; exit 3");
+    assertEquals(
+        "mayfly has ended with exit status 3. Its log:\none\ntwo\n",
+        refused(ServerOptions.defaults().binary(program)));
+    assertEquals(
+        "mayfly has ended with exit status 4. It wrote no log.",
+        refused(ServerOptions.defaults().binary(script("exit 4"))));
+  }
+
+  @Test
+  void a_port_that_is_taken_is_named_by_the_server_itself() throws IOException {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      String port = Integer.toString(taken.getLocalPort());
+      String sentence = refused(ServerOptions.defaults().binary(Fixture.BINARY).arguments("--port", port));
+      assertTrue(sentence.startsWith("mayfly has ended with exit status 1. Its log:\n"), sentence);
+      assertTrue(sentence.contains(port), sentence);
+    }
+  }
+
+  @Test
+  void an_option_that_the_server_does_not_have_is_named() {
+    String sentence = refused(ServerOptions.defaults().binary(Fixture.BINARY).arguments("--no-such"));
+    assertTrue(sentence.startsWith("mayfly has ended with exit status "), sentence);
+    assertTrue(sentence.contains("--no-such"), sentence);
+  }
+
+  @Test
+  void a_server_that_is_not_ready_in_time_is_ended_and_its_log_shown() throws IOException {
+    Path program = script("echo \"I take my time\" >&2; echo $$ > " + directory + "/pid; exec sleep 60");
+    String sentence = refused(ServerOptions.defaults().binary(program).startTimeout(Duration.ofMillis(500)));
+    assertEquals(
+        "mayfly was not ready within 0.5 s (startTimeout), and was ended. Its log:\nI take my time\n", sentence);
+    long pid = Long.parseLong(Files.readString(directory.resolve("pid")).strip());
+    assertTrue(ProcessHandle.of(pid).map(process -> !process.isAlive()).orElse(true));
+  }
+
+  @Test
+  void a_program_that_is_no_mayfly_is_told_by_its_first_line() throws IOException {
+    Path program = script("echo hello");
+    assertEquals(
+        program + " is no mayfly: its first line is \"hello\". Name the right program in MAYFLY_BINARY.",
+        refused(ServerOptions.defaults().binary(program)));
+  }
+
+  @Test
+  void a_binary_of_another_kind_of_machine_is_told_so() throws IOException {
+    String here = Platform.current();
+    String other = here.equals("linux-aarch64") ? "linux-x86_64" : "linux-aarch64";
+    byte[] elf = new byte[64];
+    System.arraycopy(new byte[] {0x7f, 'E', 'L', 'F', 2, 1, 1}, 0, elf, 0, 7);
+    elf[18] = (byte) (other.equals("linux-aarch64") ? 183 : 62);
+    Path program = program(elf);
+    String sentence = refused(ServerOptions.defaults().binary(program));
+    String expected =
+        program + " is for " + other + ", and this machine is " + here
+            + ": get the one for this machine, and name it in MAYFLY_BINARY.";
+    assertTrue(sentence.startsWith(expected), sentence);
+  }
+
+  @Test
+  void a_server_of_another_minor_version_is_refused_with_both_versions() throws IOException {
+    HttpServer other = answering("{\"status\":\"ok\",\"version\":\"99.7.1\"}");
+    try {
+      URI url = URI.create("http://127.0.0.1:" + other.getAddress().getPort());
+      assertEquals(
+          "mayfly at " + url + " is version 99.7.1, and this package is version " + Server.packageVersion()
+              + ": use both of the same major and minor version.",
+          refused(ServerOptions.defaults().url(url)));
+    } finally {
+      other.stop(0);
+    }
+  }
+
+  @Test
+  void a_server_of_another_patch_is_as_good() throws IOException {
+    String[] parts = Server.packageVersion().split("\\.");
+    HttpServer other = answering("{\"status\":\"ok\",\"version\":\"" + parts[0] + "." + parts[1] + ".999\"}");
+    try {
+      Server server =
+          Server.start(
+              ServerOptions.defaults().url(URI.create("http://127.0.0.1:" + other.getAddress().getPort())),
+              Map.of());
+      assertEquals(parts[0] + "." + parts[1] + ".999", server.version());
+      server.close();
+    } finally {
+      other.stop(0);
+    }
+  }
+
+  @Test
+  void what_answers_but_is_no_mayfly_is_told_so() throws IOException {
+    HttpServer other = answering("<html>");
+    try {
+      URI url = URI.create("http://127.0.0.1:" + other.getAddress().getPort());
+      assertEquals(
+          "what answers at " + url
+              + " is no mayfly: /_mayfly/health has status 200 and no version. Correct MAYFLY_URL.",
+          refused(ServerOptions.defaults().url(url)));
+    } finally {
+      other.stop(0);
+    }
+  }
+
+  @Test
+  void a_url_where_nobody_answers_is_told_so() throws IOException {
+    int free;
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      free = socket.getLocalPort();
+    }
+    String sentence = refused(ServerOptions.defaults().url(URI.create("http://127.0.0.1:" + free)));
+    assertTrue(
+        sentence.startsWith("mayfly at http://127.0.0.1:" + free + " does not answer GET /_mayfly/health: "), sentence);
+    assertTrue(
+        sentence.endsWith(". Start one there, or leave out MAYFLY_URL to have one started."), sentence);
+  }
+
+  @Test
+  void a_url_that_is_none_is_told_so() {
+    MayflyException refused =
+        assertThrows(
+            MayflyException.class,
+            () -> Server.start(ServerOptions.defaults(), Map.of("MAYFLY_URL", "localhost:8000")));
+    assertEquals("MAYFLY_URL is such as http://127.0.0.1:8000, not \"localhost:8000\".", refused.getMessage());
+  }
+
+  private Path script(String text) throws IOException {
+    return program(("#!/bin/sh\n" + text + "\n").getBytes(StandardCharsets.UTF_8));
+  }
+
+  private Path program(byte[] bytes) throws IOException {
+    Path program = Files.createTempFile(directory, "program", "");
+    Files.write(program, bytes);
+    Files.setPosixFilePermissions(program, PosixFilePermissions.fromString("rwx------"));
+    return program;
+  }
+
+  private static HttpServer answering(String body) throws IOException {
+    HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    server.createContext(
+        "/",
+        exchange -> {
+          byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+          exchange.sendResponseHeaders(200, bytes.length);
+          exchange.getResponseBody().write(bytes);
+          exchange.close();
+        });
+    server.start();
+    return server;
+  }
+
+  private static String refused(ServerOptions options) {
+    return assertThrows(MayflyException.class, () -> Server.start(options, Map.of())).getMessage();
+  }
+}

@@ -1,0 +1,112 @@
+package io.github.mayflydynamodb;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.github.mayflydynamodb.Explanation.Reason;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
+
+class TtlTest extends Fixture {
+  @Test
+  void the_status_counts_what_is_pending_and_what_has_expired() {
+    createCarts();
+    putCart("1", START.plusSeconds(60));
+    putCart("2", START.plusSeconds(3600));
+    putCart("late", START.minusSeconds(60));
+    clock.advance(Duration.ofMinutes(2));
+    assertEquals(
+        new TtlStatus(
+            true, Optional.of("ttl"), "exact", 1, 0, Optional.of(START.plusSeconds(3600).plusMillis(1)), 2, 1),
+        world.ttl("carts").status());
+  }
+
+  @Test
+  void in_the_mode_manual_a_sweep_deletes() {
+    createCarts();
+    Ttl ttl = world.ttl("carts");
+    assertEquals("manual", ttl.manual().mode());
+    putCart("1", START.plusSeconds(60));
+    clock.advance(Duration.ofHours(1));
+    assertTrue(hasCart("1"));
+    assertEquals(Reason.DUE, ttl.explain(Map.of("id", "1")).reason());
+    assertEquals(1, ttl.sweep());
+    assertFalse(hasCart("1"));
+    assertEquals("exact", ttl.exact().mode());
+  }
+
+  @Test
+  void in_the_mode_aws_deletion_is_late() {
+    createCarts();
+    assertEquals("aws", world.ttl("carts").aws().mode());
+    world.ttl("carts").aws(Duration.ofMinutes(10), Duration.ofMinutes(20), 7);
+    putCart("1", START.plusSeconds(60));
+    clock.advance(Duration.ofMinutes(10));
+    assertEquals(Reason.DELAYED, world.explain("carts", Map.of("id", "1")).reason());
+    clock.advance(Duration.ofMinutes(12));
+    assertFalse(hasCart("1"));
+  }
+
+  @Test
+  void what_goes_next_is_listed_the_soonest_first() {
+    createCarts();
+    putCart("2", START.plusSeconds(120));
+    putCart("1", START.plusSeconds(60));
+    Upcoming next = world.ttl("carts").upcoming(1).get(0);
+    assertEquals(Map.of("id", AttributeValue.fromS("1")), next.key());
+    assertEquals(START.plusSeconds(60).plusMillis(1), next.due());
+    assertEquals(Optional.of(next.due()), next.expiresAt());
+    assertEquals(2, world.ttl("carts").upcoming(10).size());
+  }
+
+  @Test
+  void an_item_that_stays_or_has_gone_is_explained() {
+    createCarts();
+    putCart("1", START.plusSeconds(60));
+    Explanation waits = world.explain("carts", Map.of("id", "1"));
+    assertEquals(Reason.NOT_DUE, waits.reason());
+    assertEquals(Optional.of(START.plusSeconds(60).plusMillis(1)), waits.expiresAt());
+    clock.advance(Duration.ofMinutes(2));
+    assertEquals(Reason.EXPIRED, world.explain("carts", Map.of("id", "1")).reason());
+    putCart("1", START);
+    Explanation born = world.explain("carts", Map.of("id", "1"));
+    assertEquals(Reason.BORN_EXPIRED, born.reason());
+    assertTrue(born.message().contains("another clock"), born.message());
+    assertEquals(Reason.NO_ITEM, world.explain("carts", Map.of("id", "?")).reason());
+  }
+
+  @Test
+  void every_reason_of_the_server_has_its_name_here() {
+    createCarts();
+    Map<String, AttributeValue> wrong =
+        Map.of(
+            "milliseconds", AttributeValue.fromN(Long.toString(START.toEpochMilli())),
+            "not_a_number", AttributeValue.fromS("tomorrow"),
+            "too_old", AttributeValue.fromN("1"));
+    wrong.forEach(
+        (reason, ttl) -> {
+          world
+              .dynamoDb()
+              .putItem(
+                  put -> put.tableName("carts").item(Map.of("id", AttributeValue.fromS(reason), "ttl", ttl)));
+          assertEquals(reason.toUpperCase(), world.explain("carts", Map.of("id", reason)).reason().name());
+        });
+    world.dynamoDb().putItem(put -> put.tableName("carts").item(Map.of("id", AttributeValue.fromS("none"))));
+    assertEquals(Reason.NO_ATTRIBUTE, world.explain("carts", Map.of("id", "none")).reason());
+    world.reset();
+    world
+        .dynamoDb()
+        .createTable(
+            table ->
+                table
+                    .tableName("plain")
+                    .billingMode("PAY_PER_REQUEST")
+                    .attributeDefinitions(id -> id.attributeName("id").attributeType("S"))
+                    .keySchema(id -> id.attributeName("id").keyType("HASH")));
+    assertEquals(Reason.TTL_DISABLED, world.explain("plain", Map.of("id", "1")).reason());
+  }
+}

@@ -1,0 +1,35 @@
+package io.github.mayflydynamodb.junit5;
+
+import io.github.mayflydynamodb.MayflyException;
+import io.github.mayflydynamodb.Server;
+import io.github.mayflydynamodb.ServerOptions;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/** A server in the root store: JUnit closes it after the last test. One that did not start is not tried again. */
+@SuppressWarnings("deprecation") // JUnit before 5.13 closes nothing else.
+final class KeptServer implements ExtensionContext.Store.CloseableResource, AutoCloseable {
+  private Server server;
+  private MayflyException failure;
+
+  KeptServer(ServerOptions options) {
+    try {
+      server = Server.start(options);
+    } catch (MayflyException failed) {
+      failure = failed;
+    }
+  }
+
+  Server server() {
+    if (failure != null) {
+      throw new MayflyException(failure.getMessage(), failure);
+    }
+    return server;
+  }
+
+  @Override
+  public void close() {
+    if (server != null) {
+      server.close();
+    }
+  }
+}

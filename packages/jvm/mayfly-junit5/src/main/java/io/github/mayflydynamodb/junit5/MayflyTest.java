@@ -1,0 +1,30 @@
+package io.github.mayflydynamodb.junit5;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Inherited;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * Gives tests their world as parameters; {@link MayflyExtension} says which there are.
+ *
+ * <pre>{@code
+ * @MayflyTest
+ * class CartsTest {
+ *   @Test
+ *   void a_cart_is_gone_after_an_hour(DynamoDbClient dynamoDb, Clock clock) { … }
+ * }
+ * }</pre>
+ */
+@Target({ElementType.TYPE, ElementType.METHOD, ElementType.ANNOTATION_TYPE})
+@Retention(RetentionPolicy.RUNTIME)
+@Documented
+@Inherited
+@ExtendWith(MayflyExtension.class)
+public @interface MayflyTest {
+  /** Whether each test has a world of its own, or those of a class share one. */
+  WorldPer world() default WorldPer.TEST;
+}

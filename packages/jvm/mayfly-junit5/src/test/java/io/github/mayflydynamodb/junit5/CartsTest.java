@@ -1,0 +1,88 @@
+package io.github.mayflydynamodb.junit5;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.github.mayflydynamodb.Clock;
+import io.github.mayflydynamodb.Fault;
+import io.github.mayflydynamodb.Server;
+import io.github.mayflydynamodb.Snapshot;
+import io.github.mayflydynamodb.Travel;
+import io.github.mayflydynamodb.Wanted;
+import io.github.mayflydynamodb.World;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
+
+/** The README's examples. */
+@MayflyTest
+class CartsTest {
+  @BeforeEach
+  void create_carts(DynamoDbClient dynamoDb) {
+    Carts.createTable(dynamoDb);
+  }
+
+  @Test
+  void a_cart_is_gone_after_two_days(DynamoDbClient dynamoDb, Clock clock) {
+    Carts carts = new Carts(dynamoDb, clock); // a java.time.Clock, too
+    carts.put("1");
+    clock.advance(Duration.ofHours(49));
+    assertFalse(carts.has("1"));
+  }
+
+  @Test
+  void its_removal_can_be_awaited(World world, Clock clock) {
+    clock.freeze(Instant.parse("2031-01-01T00:00:00Z"));
+    new Carts(world.dynamoDb(), clock).put("1");
+    assertEquals(Map.of("carts", 1L), clock.advance(Duration.ofHours(49)).tables());
+    var change = world.await("carts", Map.of("id", "1"), Wanted.remove().byService());
+    assertEquals("1", change.oldImage().get("id").s());
+  }
+
+  @Test
+  void why_an_item_stays_is_explained(World world, Clock clock) {
+    new Carts(world.dynamoDb(), clock).put("1");
+    assertTrue(world.explain("carts", Map.of("id", "1")).message().contains("will be deleted at"));
+  }
+
+  @Test
+  void a_snapshot_brings_all_back(World world, Clock clock) {
+    Carts carts = new Carts(world.dynamoDb(), clock);
+    carts.put("1");
+    Snapshot snapshot = world.snapshot();
+    clock.advanceToNextExpiry();
+    snapshot.restore();
+    assertTrue(carts.has("1"));
+  }
+
+  @Test
+  void operations_fail_when_told(World world, Clock clock) {
+    world.faults(Fault.throttle().operation("PutItem").count(2));
+    new Carts(world.dynamoDb(), clock).put("1"); // the SDK tries again
+    assertEquals(2L, world.faults().get(0).get("struck"));
+  }
+
+  @Test
+  void a_function_gets_what_expires(World world, Clock clock) {
+    List<Object> events = new CopyOnWriteArrayList<>();
+    world.function("reminder", event -> events.add(event.get("Records")));
+    world.trigger("carts", "reminder"); // an event source mapping
+    new Carts(world.dynamoDb(), clock).put("1");
+    clock.advance(Duration.ofHours(49), Travel.SETTLE);
+    assertEquals(2, events.size()); // the INSERT, and the REMOVE
+  }
+
+  @Test
+  void without_the_extension_a_server_is_started_and_closed() {
+    try (Server server = Server.start();
+        World world = server.world()) {
+      Carts.createTable(world.dynamoDb());
+    }
+  }
+}

@@ -1,0 +1,53 @@
+package io.github.mayflydynamodb.junit5;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+
+import io.github.mayflydynamodb.World;
+import java.util.List;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
+
+@MayflyTest(world = WorldPer.CLASS)
+class WorldPerClassTest {
+  private static World ofAll;
+
+  private final World constructed;
+
+  WorldPerClassTest(World world) {
+    constructed = world;
+  }
+
+  @BeforeAll
+  static void create_carts(World world) {
+    ofAll = world;
+    Carts.createTable(world.dynamoDb());
+  }
+
+  @Test
+  void tests_see_what_was_made_before_all(DynamoDbClient dynamoDb) {
+    assertEquals(List.of("carts"), dynamoDb.listTables().tableNames());
+  }
+
+  @Test
+  void the_constructor_gets_the_same_world(World world) {
+    assertSame(ofAll, world);
+    assertSame(ofAll, constructed);
+  }
+
+  @Nested
+  class Nested_classes {
+    @Test
+    void share_it(World world) {
+      assertSame(ofAll, world);
+    }
+  }
+
+  @Test
+  @MayflyTest
+  void a_test_that_wants_its_own_world_has_one(World world) {
+    assertEquals(List.of(), world.dynamoDb().listTables().tableNames());
+  }
+}

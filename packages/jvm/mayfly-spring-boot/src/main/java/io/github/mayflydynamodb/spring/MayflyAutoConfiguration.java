@@ -1,0 +1,92 @@
+package io.github.mayflydynamodb.spring;
+
+import io.github.mayflydynamodb.Clock;
+import io.github.mayflydynamodb.EnhancedClients;
+import io.github.mayflydynamodb.Server;
+import io.github.mayflydynamodb.World;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.core.env.Environment;
+import software.amazon.awssdk.enhanced.dynamodb.DynamoDbEnhancedClient;
+import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
+import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
+import software.amazon.awssdk.services.dynamodb.streams.DynamoDbStreamsClient;
+
+/**
+ * Gives each application context a {@link World}, its clients, and its clock as the {@link java.time.Clock} bean. The
+ * server is that of a {@link MayflyConnectionDetails}, that of {@code mayfly.url} or {@code MAYFLY_URL}, or one that is
+ * started for all contexts of the JVM.
+ */
+@AutoConfiguration
+@ConditionalOnProperty(prefix = "mayfly", name = "enabled", matchIfMissing = true)
+@EnableConfigurationProperties(MayflyProperties.class)
+public class MayflyAutoConfiguration {
+
+  @Bean
+  static ReplaceOwnBeans mayflyReplacesOwnBeans(Environment environment) {
+    return new ReplaceOwnBeans(environment.getProperty("mayfly.replace", Boolean.class, true));
+  }
+
+  @Bean
+  BeginsAgain mayflyBeginsAgain(MayflyProperties properties, World world) {
+    return new BeginsAgain(world, properties.restore());
+  }
+
+  @Bean(destroyMethod = "") // It is closed with the JVM.
+  @ConditionalOnMissingBean
+  Server mayflyServer(MayflyProperties properties, ObjectProvider<MayflyConnectionDetails> details) {
+    MayflyConnectionDetails running = details.getIfAvailable();
+    return SharedServers.get(
+        running == null ? properties.serverOptions() : properties.serverOptions().url(running.url()));
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  World mayflyWorld(Server server) {
+    return server.world();
+  }
+
+  @Bean
+  @ConditionalOnMissingBean(java.time.Clock.class)
+  Clock mayflyClock(World world) {
+    return world.clock();
+  }
+
+  // The world closes its clients.
+
+  @Bean(destroyMethod = "")
+  @ConditionalOnMissingBean
+  DynamoDbClient mayflyDynamoDbClient(World world) {
+    return world.dynamoDb();
+  }
+
+  @Bean(destroyMethod = "")
+  @ConditionalOnMissingBean
+  @Lazy // It needs a client of its own on the class path.
+  DynamoDbAsyncClient mayflyDynamoDbAsyncClient(World world) {
+    return world.dynamoDbAsync();
+  }
+
+  @Bean(destroyMethod = "")
+  @ConditionalOnMissingBean
+  DynamoDbStreamsClient mayflyDynamoDbStreamsClient(World world) {
+    return world.dynamoDbStreams();
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass(DynamoDbEnhancedClient.class)
+  static class Enhanced {
+    @Bean
+    @ConditionalOnMissingBean
+    DynamoDbEnhancedClient mayflyDynamoDbEnhancedClient(World world) {
+      return EnhancedClients.of(world);
+    }
+  }
+}

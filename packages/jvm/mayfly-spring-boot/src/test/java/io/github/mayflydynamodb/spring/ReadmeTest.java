@@ -1,0 +1,55 @@
+package io.github.mayflydynamodb.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/** Each example of the README stands in a test, word for word; this is in the last module, which sees all of them. */
+class ReadmeTest {
+  private static final Path ROOT = Path.of("..");
+
+  @Test
+  void every_example_in_Java_is_part_of_a_test() throws IOException {
+    List<String> examples = blocks("java");
+    assertThat(examples).hasSizeGreaterThan(8);
+    List<String> tests = tests();
+    assertThat(examples).allSatisfy(example -> assertThat(tests).anyMatch(test -> test.contains(example)));
+  }
+
+  @Test
+  void the_coordinates_are_those_of_a_module() throws IOException {
+    String install = String.join("", blocks("xml"));
+    assertThat(install).contains("<groupId>io.github.mayfly-dynamodb</groupId>");
+    assertThat(install).contains("<artifactId>mayfly-junit5</artifactId>");
+    assertThat(ROOT.resolve("mayfly-junit5/pom.xml")).content().contains("<artifactId>mayfly-junit5</artifactId>");
+  }
+
+  private static List<String> blocks(String language) throws IOException {
+    return Pattern.compile("^```" + language + "\n(.*?)^```$", Pattern.MULTILINE | Pattern.DOTALL)
+        .matcher(Files.readString(ROOT.resolve("README.md")))
+        .results()
+        .map((MatchResult match) -> match.group(1))
+        .toList();
+  }
+
+  private static List<String> tests() throws IOException {
+    try (var files = Files.walk(ROOT)) {
+      return files.filter(file -> file.toString().endsWith("Test.java")).map(ReadmeTest::read).toList();
+    }
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+}
