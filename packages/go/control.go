@@ -20,15 +20,9 @@ func (world *World) Control(ctx context.Context, method, path string, body, answ
 	if err != nil {
 		return err
 	}
-	status, text, err := world.server.exchange(request)
-	if err != nil {
+	text, err := world.server.exchange(request)
+	if err != nil || answer == nil {
 		return err
-	}
-	if status >= 300 {
-		return refusal(status, text)
-	}
-	if answer == nil {
-		return nil
 	}
 	if err := json.Unmarshal(text, answer); err != nil {
 		return fmt.Errorf("mayfly: %s %s: the answer cannot be read: %w", method, path, err)
@@ -59,18 +53,21 @@ func encoded(body any) ([]byte, error) {
 	return json.Marshal(body)
 }
 
-// exchange returns the status and the whole answer.
-func (server *Server) exchange(request *http.Request) (int, []byte, error) {
+// exchange returns the answer, if it is none of a refusal.
+func (server *Server) exchange(request *http.Request) ([]byte, error) {
 	answer, err := server.http.Do(request)
 	if err != nil {
-		return 0, nil, server.whyNot(err)
+		return nil, server.whyNot(err)
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
 	if err != nil {
-		return 0, nil, server.whyNot(err)
+		return nil, server.whyNot(err)
 	}
-	return answer.StatusCode, text, nil
+	if answer.StatusCode >= 300 {
+		return nil, refusal(answer, text)
+	}
+	return text, nil
 }
 
 // A connection breaks a moment before its process is known to have ended.
@@ -89,26 +86,15 @@ func (server *Server) whyNot(err error) error {
 	}
 }
 
-func refusal(status int, text []byte) *Error {
-	var said struct {
-		Type         string `json:"__type"`
-		Message      string `json:"message"`
-		LambdaType   string `json:"Type"`
-		UpperMessage string `json:"Message"`
-	}
+// DynamoDB and the control API say the type in the body, Lambda in a header.
+func refusal(answer *http.Response, text []byte) *Error {
+	said := struct {
+		Type    string `json:"__type"`
+		Message string
+	}{answer.Header.Get("X-Amzn-ErrorType"), ""}
 	if json.Unmarshal(text, &said) != nil {
-		return &Error{Message: strings.TrimSpace(string(text)), Status: status, Body: text}
+		said.Message = strings.TrimSpace(string(text))
 	}
-	kind := said.Type
-	if kind == "" {
-		kind = said.LambdaType
-	}
-	if hash := strings.LastIndexByte(kind, '#'); hash >= 0 {
-		kind = kind[hash+1:]
-	}
-	message := said.Message
-	if message == "" {
-		message = said.UpperMessage
-	}
-	return &Error{Type: kind, Message: message, Status: status, Body: text}
+	kind := said.Type[strings.LastIndexByte(said.Type, '#')+1:]
+	return &Error{Type: kind, Message: said.Message, Status: answer.StatusCode, Body: text}
 }

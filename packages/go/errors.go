@@ -1,6 +1,8 @@
 package mayfly
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -43,6 +45,9 @@ func (e *StartError) Error() string {
 	if e.After > 0 {
 		return fmt.Sprintf("mayfly: the server does not answer after %v: see its log, or allow more by "+
 			"Options.StartTimeout%s", e.After, indented(e.Log))
+	}
+	if errors.Is(e.Err, context.Canceled) {
+		return fmt.Sprintf("mayfly: the start of %s was given up (%v)", e.Binary, e.Err)
 	}
 	return fmt.Sprintf("mayfly: the server %s ended before it answered (%v): its log says why%s", e.Binary, e.Err,
 		indented(e.Log))

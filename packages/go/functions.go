@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -114,7 +115,7 @@ func (local *localFunctions) close() {
 // ServeHTTP answers as Lambda's runtime does: the result, or an error with its type and message.
 func (local *localFunctions) ServeHTTP(out http.ResponseWriter, request *http.Request) {
 	local.mutex.Lock()
-	function := local.functions[request.URL.Path[1:]]
+	function := local.functions[strings.TrimPrefix(request.URL.Path, "/")]
 	local.mutex.Unlock()
 	if function == nil {
 		http.NotFound(out, request)

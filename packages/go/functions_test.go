@@ -95,7 +95,8 @@ func TestATriggerOfATableThatIsMissingSaysSo(t *testing.T) {
 	}
 	_, err := world.World.Trigger(ctx, "carts", "reminder", map[string]any{"BatchSize": 0})
 	var refused *mayfly.Error
-	if !errors.As(err, &refused) || refused.Status != 400 || refused.Type == "" || refused.Message == "" {
+	if !errors.As(err, &refused) || refused.Status != 400 ||
+		refused.Type != "ValidationException" || refused.Message == "" {
 		t.Errorf("a mapping that cannot be answers %#v", err)
 	}
 }

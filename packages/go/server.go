@@ -95,6 +95,12 @@ func (server *Server) launch(ctx context.Context, program binary, options Option
 	if err == nil {
 		return nil
 	}
+	var stranger strangerError
+	if errors.As(err, &stranger) {
+		_ = command.Process.Kill()
+		<-server.ended
+		return &BinaryError{Path: program.path, NamedBy: program.namedBy, Err: err}
+	}
 	select {
 	case <-server.ended:
 		return &StartError{Binary: program.path, Err: server.exit(), Log: server.log.last()}
@@ -109,12 +115,19 @@ func (server *Server) launch(ctx context.Context, program binary, options Option
 	return failure
 }
 
+// A program's first line that is none of Mayfly's.
+type strangerError string
+
+func (line strangerError) Error() string {
+	return fmt.Sprintf("its first line is %q: is it Mayfly?", string(line))
+}
+
 // The server says on its first line where it listens, and answers from then on.
 func (server *Server) awaitReady(ctx context.Context, announced <-chan string) error {
 	select {
 	case line := <-announced:
 		if !strings.HasPrefix(line, listeningPrefix) {
-			return fmt.Errorf("its first line is %q: is it Mayfly?", line)
+			return strangerError(line)
 		}
 		server.url = strings.TrimSpace(strings.TrimPrefix(line, listeningPrefix))
 	case <-server.ended:

@@ -156,8 +156,8 @@ func TestAServerThatDoesNotAnswerInTimeIsEndedAndItsLogShown(t *testing.T) {
 	pidFile := filepath.Join(t.TempDir(), "pid")
 	binary := script(t, "echo thinking >&2; echo $$ >"+pidFile+"; exec sleep 600\n")
 	begun := time.Now()
-	_, err := Start(context.Background(), Options{Binary: binary, StartTimeout: 300 * time.Millisecond})
-	says(t, err, "mayfly: the server does not answer after 300ms: see its log, or allow more by Options.StartTimeout\n"+
+	_, err := Start(context.Background(), Options{Binary: binary, StartTimeout: 500 * time.Millisecond})
+	says(t, err, "mayfly: the server does not answer after 500ms: see its log, or allow more by Options.StartTimeout\n"+
 		"    thinking")
 	var late *StartError
 	if !errors.As(err, &late) || !errors.Is(err, context.DeadlineExceeded) || late.Log != "thinking" {
@@ -295,7 +295,7 @@ func TestAContextThatIsOverEndsTheStart(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err := Start(ctx, Options{Binary: script(t, "exec sleep 600\n")})
-	if !errors.Is(err, context.Canceled) {
+	if !errors.Is(err, context.Canceled) || !strings.HasSuffix(err.Error(), " was given up (context canceled)") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -6,6 +6,8 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
+use hyper::Response;
 use serde_json::Value;
 
 use crate::Record;
@@ -108,18 +110,17 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    pub(crate) fn read(status: u16, text: &[u8]) -> Refusal {
+    // DynamoDB and the control API say the kind in the body, Lambda in a header.
+    pub(crate) fn read(answer: Response<Bytes>) -> Refusal {
+        let text = answer.body();
         let body: Value = serde_json::from_slice(text).unwrap_or_default();
-        let member = |names: [&str; 2]| {
-            names.iter().find_map(|name| body.get(name)?.as_str()).unwrap_or_default().to_owned()
-        };
-        let kind = member(["__type", "Type"]);
+        let member = |name: &str| body.get(name).and_then(Value::as_str);
+        let header = || answer.headers().get("x-amzn-errortype")?.to_str().ok();
+        let kind = member("__type").or_else(header).unwrap_or_default();
         let kind = kind.rsplit('#').next().unwrap_or_default().to_owned();
-        let mut message = member(["message", "Message"]);
-        if body.is_null() {
-            message = String::from_utf8_lossy(text).trim().to_owned();
-        }
-        Refusal { kind, message, status, body }
+        let message = member("message").or_else(|| member("Message")).map(str::to_owned);
+        let message = message.unwrap_or_else(|| String::from_utf8_lossy(text).trim().to_owned());
+        Refusal { kind, message, status: answer.status().as_u16(), body }
     }
 }
 

@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
-use hyper::Request;
 use hyper::client::conn::http1;
+use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
 pub(crate) type Failure = Box<dyn StdError + Send + Sync>;
 
-// `url` is http://host:port. Answers the status and the whole body.
-pub(crate) async fn exchange(url: &str, request: Request<Full<Bytes>>) -> Result<(u16, Bytes), Failure> {
+// `url` is http://host:port. The answer is whole.
+pub(crate) async fn exchange(url: &str, request: Request<Full<Bytes>>) -> Result<Response<Bytes>, Failure> {
     let uri: hyper::Uri = url.parse()?;
     if uri.scheme_str() != Some("http") {
         return Err(format!("{url} is no address such as http://127.0.0.1:8000").into());
@@ -31,7 +31,7 @@ pub(crate) async fn exchange(url: &str, request: Request<Full<Bytes>>) -> Result
     parts.headers.insert("host", authority.as_str().parse()?);
     let answer = async {
         let (head, body) = sender.send_request(Request::from_parts(parts, body)).await?.into_parts();
-        Ok::<_, Failure>((head.status.as_u16(), body.collect().await?.to_bytes()))
+        Ok::<_, Failure>(Response::from_parts(head, body.collect().await?.to_bytes()))
     };
     tokio::select! {
         answer = answer => answer,

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper::Request;
+use hyper::{Request, Response};
 use serde::Deserialize;
 
 use crate::binary::Binary;
@@ -142,7 +142,11 @@ impl Drop for Server {
 }
 
 impl Shared {
-    pub async fn exchange(&self, call: &str, request: Request<Full<Bytes>>) -> Result<(u16, Bytes), Error> {
+    pub async fn exchange(
+        &self,
+        call: &str,
+        request: Request<Full<Bytes>>,
+    ) -> Result<Response<Bytes>, Error> {
         match exchange(&self.url, request).await {
             Ok(answer) => Ok(answer),
             Err(failure) => Err(self.why_not(call, failure).await),
@@ -168,8 +172,9 @@ async fn health(url: &str) -> Result<String, Failure> {
         version: String,
     }
     let request = Request::get("/_mayfly/health").body(Full::default())?;
-    let (status, body) = exchange(url, request).await?;
-    let health: Health = serde_json::from_slice(&body)
+    let answer = exchange(url, request).await?;
+    let status = answer.status().as_u16();
+    let health: Health = serde_json::from_slice(answer.body())
         .map_err(|_| format!("what answers there with the status {status} is no Mayfly"))?;
     if status != 200 {
         return Err(format!("it says that its {}", health.status).into());

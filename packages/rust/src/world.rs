@@ -175,8 +175,11 @@ impl Account {
     }
 
     pub async fn answered(&self, call: &str, request: Request<Full<Bytes>>) -> Result<Bytes, Error> {
-        let (status, text) = self.server.exchange(call, request).await?;
-        if status >= 300 { Err(Error::Refused(Refusal::read(status, &text))) } else { Ok(text) }
+        let answer = self.server.exchange(call, request).await?;
+        if answer.status().is_success() {
+            return Ok(answer.into_body());
+        }
+        Err(Error::Refused(Refusal::read(answer)))
     }
 
     pub fn request(
