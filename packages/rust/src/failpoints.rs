@@ -77,7 +77,10 @@ impl Failpoint {
             Some(point) => Ok(point.state == "waiting"),
             None => Err(Error::Refused(Refusal {
                 kind: "ResourceNotFoundException".into(),
-                message: format!("the failpoint of {} is released", self.body["table"]),
+                message: format!(
+                    "the failpoint of {} is released",
+                    self.body["table"].as_str().unwrap_or_default()
+                ),
                 status: 404,
                 body: Value::Null,
             })),

@@ -59,13 +59,16 @@ impl World {
     /// is dropped. A server on another machine, or in a container, cannot reach it: see [`World::function_at`].
     pub async fn function<E, F, Fut, R, X>(&self, name: &str, function: F) -> Result<(), Error>
     where
-        E: DeserializeOwned,
+        E: DeserializeOwned + Send + 'static,
         F: Fn(E) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<R, X>> + Send,
-        R: Serialize,
-        X: Display,
+        Fut: Future<Output = Result<R, X>> + Send + 'static,
+        R: Serialize + Send + 'static,
+        X: Display + Send + 'static,
     {
-        let not_served = |failure| Error::Call { call: format!("serve {name}"), source: Arc::new(failure) };
+        let not_served = |failure: std::io::Error| Error::Call {
+            call: format!("serve {name}"),
+            source: Arc::new(failure),
+        };
         let listener = TcpListener::bind("127.0.0.1:0").await.map_err(not_served)?;
         let address = listener.local_addr().map_err(not_served)?;
         let serving = tokio::spawn(serve(listener, Arc::new(function)));
@@ -105,11 +108,11 @@ fn path(name: &str) -> String {
 
 async fn serve<E, F, Fut, R, X>(listener: TcpListener, function: Arc<F>)
 where
-    E: DeserializeOwned,
+    E: DeserializeOwned + Send + 'static,
     F: Fn(E) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Result<R, X>> + Send,
-    R: Serialize,
-    X: Display,
+    Fut: Future<Output = Result<R, X>> + Send + 'static,
+    R: Serialize + Send + 'static,
+    X: Display + Send + 'static,
 {
     let mut connections = JoinSet::new(); // aborted with this task
     while let Ok((stream, _)) = listener.accept().await {

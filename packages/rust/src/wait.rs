@@ -153,9 +153,8 @@ impl<'de> Deserialize<'de> for Record {
             user_identity: Option<Value>, // is there if the service did it
             dynamodb: Images,
         }
-        #[derive(Deserialize)]
+        #[derive(Default, Deserialize)]
         #[serde(rename_all = "PascalCase", default)]
-        #[derive(Default)]
         struct Images {
             keys: Item,
             new_image: Item,

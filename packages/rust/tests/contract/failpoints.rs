@@ -28,6 +28,6 @@ async fn a_failpoint_waits_until_it_is_reached_or_released() -> Outcome {
     assert!(reached.is_err(), "nothing has reached it");
     world.release_all().await?;
     let Err(Error::Refused(refusal)) = point.reached().await else { panic!("it is reached") };
-    assert_eq!(refusal.message, r#"the failpoint of "carts" is released"#);
+    assert_eq!(refusal.message, "the failpoint of carts is released");
     Ok(())
 }
