@@ -25,8 +25,8 @@ func TestARefusalHasATypeAMessageAndAStatus(t *testing.T) {
 	if !errors.As(err, &refused) {
 		t.Fatalf("the error is %v", err)
 	}
-	equal(t, refused.Status, 400)
-	equal(t, refused.Type, "ResourceNotFoundException")
+	equal(t, refused.Status, 404)
+	equal(t, refused.Type, "NotFound")
 	if !strings.Contains(err.Error(), refused.Message) || refused.Message == "" {
 		t.Errorf("the error is %v", err)
 	}

@@ -93,7 +93,7 @@ func TestAFailedTestShowsWhatTheServerLoggedSinceItBegan(t *testing.T) {
 		world.Explain("cards", map[string]any{"id": "1"})
 		t.Error("a table that is not there is explained")
 	})
-	if !strings.Contains(sentence, "ResourceNotFoundException") {
+	if !strings.HasPrefix(sentence, "mayfly: There is no table cards in us-east-1 of account ") {
 		t.Errorf("the test fails with %s", sentence)
 	}
 	if len(r.log) != 1 || !strings.HasPrefix(r.log[0], "mayfly logged, of all worlds (this one is ") {

@@ -69,7 +69,7 @@ pub enum Error {
         place: String,
     },
     /// The control API refused a call.
-    Refused(Refusal),
+    Refused(Box<Refusal>),
     /// What was waited for did not happen in time.
     WaitTimedOut {
         /// The table.
@@ -77,7 +77,7 @@ pub enum Error {
         /// What did happen to the item meanwhile, oldest first; at most 100.
         happened: Vec<Record>,
         /// The server's answer.
-        refusal: Refusal,
+        refusal: Box<Refusal>,
     },
     /// The server has ended while it was needed.
     Ended {
@@ -99,7 +99,7 @@ pub enum Error {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Refusal {
-    /// `ValidationException`, `ResourceNotFoundException`, `Conflict`, `TimedOut`, …
+    /// `ValidationException`, `NotFound`, `Conflict`, `TimedOut`, …
     pub kind: String,
     /// A sentence.
     pub message: String,

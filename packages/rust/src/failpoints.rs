@@ -47,7 +47,7 @@ impl World {
 
 impl Failpoint {
     /// Waits until the item's expiry has come to the point. Without an advance that brings it there, that is for ever; one
-    /// that is released is refused with `ResourceNotFoundException`.
+    /// that is released is refused with `NotFound`.
     pub async fn reached(&self) -> Result<(), Error> {
         while !self.is_waiting().await? {
             tokio::time::sleep(PAUSE).await;
@@ -75,15 +75,15 @@ impl Failpoint {
         };
         match points.failpoints.iter().find(|point| is_it(point)) {
             Some(point) => Ok(point.state == "waiting"),
-            None => Err(Error::Refused(Refusal {
-                kind: "ResourceNotFoundException".into(),
+            None => Err(Error::Refused(Box::new(Refusal {
+                kind: "NotFound".into(),
                 message: format!(
                     "the failpoint of {} is released",
                     self.body["table"].as_str().unwrap_or_default()
                 ),
                 status: 404,
                 body: Value::Null,
-            })),
+            }))),
         }
     }
 

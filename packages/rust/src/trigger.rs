@@ -50,7 +50,7 @@ impl Trigger {
         let described = self.post("dynamodb", "/", target, &json!({"TableName": self.table})).await?;
         let stream = described["Table"]["LatestStreamArn"].as_str();
         stream.map(str::to_owned).ok_or_else(|| {
-            Error::Refused(Refusal {
+            Error::Refused(Box::new(Refusal {
                 kind: "ValidationException".into(),
                 message: format!(
                     "The table {} has no stream: create it with a StreamSpecification.",
@@ -58,7 +58,7 @@ impl Trigger {
                 ),
                 status: 400,
                 body: Value::Null,
-            })
+            }))
         })
     }
 

@@ -179,7 +179,7 @@ impl Account {
         if answer.status().is_success() {
             return Ok(answer.into_body());
         }
-        Err(Error::Refused(Refusal::read(answer)))
+        Err(Error::Refused(Box::new(Refusal::read(answer))))
     }
 
     pub fn request(

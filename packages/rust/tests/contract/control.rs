@@ -22,7 +22,7 @@ async fn a_refusal_has_a_kind_a_message_and_a_status() -> Outcome {
     let world = carts().await?;
     let error = world.control("PUT", "/ttl/cards", json!({"mode": "exact"})).await.unwrap_err();
     let Error::Refused(refusal) = &error else { panic!("{error}") };
-    assert_eq!((refusal.kind.as_str(), refusal.status), ("ResourceNotFoundException", 400));
+    assert_eq!((refusal.kind.as_str(), refusal.status), ("NotFound", 404));
     assert!(!refusal.message.is_empty() && error.to_string().contains(&refusal.message), "{error}");
 
     let error = world.control("PUT", "/clock", json!({"mood": "frozen"})).await.unwrap_err();

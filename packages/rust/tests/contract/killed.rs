@@ -32,7 +32,8 @@ fn program(ends: bool) -> Result<(Child, String), crate::Failure> {
     let mut command = Command::new(std::env::current_exe()?);
     command
         .args(["--ignored", "--exact", "killed::a_program_with_a_server", "--nocapture"])
-        .stdout(Stdio::piped());
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
     if ends {
         command.env("MAYFLY_TEST_ENDS", "1");
     }
