@@ -16,11 +16,12 @@ import (
 	"time"
 )
 
-// A program that is none of ours.
-func script(t *testing.T, lines string) string {
+// A program that is none of ours. (One that a test wrote could be busy: a process that another test starts has the file
+// open for a moment.)
+func program(t *testing.T, name string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "mayfly")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+lines), 0o755); err != nil {
+	path, err := filepath.Abs(filepath.Join("testdata", name))
+	if err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -117,8 +118,7 @@ func TestWithoutANamedBinaryTheOneOnPATHIsTaken(t *testing.T) {
 
 func TestABinaryThatIsNamedAndMissingIsAnErrorThatNamesItAndNoneOnPATHIsTaken(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "mayfly")
-	directory := filepath.Dir(script(t, "exit 0\n"))
-	t.Setenv("PATH", directory)
+	t.Setenv("PATH", filepath.Dir(os.Getenv("MAYFLY_BINARY")))
 	platform := runtime.GOOS + "/" + runtime.GOARCH
 	rest := " names " + missing + ", which cannot be started on " + platform +
 		" (no such file or directory): name another, or none to take the mayfly on PATH"
@@ -135,28 +135,23 @@ func TestABinaryThatIsNamedAndMissingIsAnErrorThatNamesItAndNoneOnPATHIsTaken(t 
 
 func TestABinaryOfAnotherPlatformIsAnErrorThatSaysSo(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "mayfly")
-	if err := os.WriteFile(path, []byte("\x7fELF of another machine"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	path := program(t, "other_platform")
 	platform := runtime.GOOS + "/" + runtime.GOARCH
 	_, err := Start(context.Background(), Options{Binary: path})
 	says(t, err, "mayfly: Options.Binary names "+path+", which cannot be started on "+platform+
 		" (exec format error): name another, or none to take the mayfly on PATH")
-	if err := os.Chmod(path, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	_, err = Start(context.Background(), Options{Binary: path})
-	says(t, err, "mayfly: Options.Binary names "+path+", which cannot be started on "+platform+
+	notes := program(t, "../go.mod")
+	_, err = Start(context.Background(), Options{Binary: notes})
+	says(t, err, "mayfly: Options.Binary names "+notes+", which cannot be started on "+platform+
 		" (not a file that may be run): name another, or none to take the mayfly on PATH")
 }
 
 func TestAServerThatDoesNotAnswerInTimeIsEndedAndItsLogShown(t *testing.T) {
 	t.Parallel()
 	pidFile := filepath.Join(t.TempDir(), "pid")
-	binary := script(t, "echo thinking >&2; echo $$ >"+pidFile+"; exec sleep 600\n")
 	begun := time.Now()
-	_, err := Start(context.Background(), Options{Binary: binary, StartTimeout: 500 * time.Millisecond})
+	_, err := Start(context.Background(), Options{Binary: program(t, "thinks"), Args: []string{pidFile},
+		StartTimeout: 500 * time.Millisecond})
 	says(t, err, "mayfly: the server does not answer after 500ms: see its log, or allow more by Options.StartTimeout\n"+
 		"    thinking")
 	var late *StartError
@@ -177,7 +172,7 @@ func TestAServerThatDoesNotAnswerInTimeIsEndedAndItsLogShown(t *testing.T) {
 
 func TestAServerThatEndsBeforeItAnswersIsAnErrorWithItsStatusAndLog(t *testing.T) {
 	t.Parallel()
-	binary := script(t, "echo no table can be laid >&2; exit 3\n")
+	binary := program(t, "ends")
 	_, err := Start(context.Background(), Options{Binary: binary})
 	says(t, err, "mayfly: the server "+binary+" ended before it answered (exit status 3): its log says why\n"+
 		"    no table can be laid")
@@ -294,7 +289,7 @@ func TestAContextThatIsOverEndsTheStart(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := Start(ctx, Options{Binary: script(t, "exec sleep 600\n")})
+	_, err := Start(ctx, Options{Binary: program(t, "greets")})
 	if !errors.Is(err, context.Canceled) || !strings.HasSuffix(err.Error(), " was given up (context canceled)") {
 		t.Errorf("the error is %v", err)
 	}
@@ -302,8 +297,8 @@ func TestAContextThatIsOverEndsTheStart(t *testing.T) {
 
 func TestAServerThatSaysSomethingElseFirstIsNoMayfly(t *testing.T) {
 	t.Parallel()
-	_, err := Start(context.Background(), Options{Binary: script(t, "echo hello; exec sleep 600\n")})
-	if err == nil || !strings.Contains(err.Error(), `its first line is "hello": is it Mayfly?`) {
-		t.Errorf("the error is %v", err)
-	}
+	path := program(t, "greets")
+	_, err := Start(context.Background(), Options{Binary: path})
+	says(t, err, "mayfly: Options.Binary names "+path+", which cannot be started on "+runtime.GOOS+"/"+runtime.GOARCH+
+		` (its first line is "hello": is it Mayfly?): name another, or none to take the mayfly on PATH`)
 }

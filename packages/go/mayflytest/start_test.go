@@ -96,7 +96,7 @@ func TestAFailedTestShowsWhatTheServerLoggedSinceItBegan(t *testing.T) {
 	if !strings.HasPrefix(sentence, "mayfly: There is no table cards in us-east-1 of account ") {
 		t.Errorf("the test fails with %s", sentence)
 	}
-	if len(r.log) != 1 || !strings.HasPrefix(r.log[0], "mayfly logged, of all worlds (this one is ") {
+	if len(r.log) != 1 || !strings.HasPrefix(r.log[0], "mayfly logged, of all worlds (this one was ") {
 		t.Errorf("its log is %q", r.log)
 	}
 	good := &recorder{}

@@ -20,16 +20,21 @@ type World struct {
 // A World ends with its test, not with t.Context, which is over before the test's own clean-up runs.
 var ctx = context.Background()
 
+// What the server wrote is on its way for a moment.
+const logLag = 50 * time.Millisecond
+
 func newWorld(t testing.TB, server *mayfly.Server) *World {
 	world := &World{World: server.World(), t: t}
 	world.Clock = Clock{t, world.World.Clock}
 	t.Cleanup(func() {
-		if t.Failed() {
-			if log := world.Log(); log != "" {
-				t.Logf("mayfly logged, of all worlds (this one is %s):\n%s", world.Account(), log)
-			}
-		}
 		world.Close()
+		if !t.Failed() {
+			return
+		}
+		time.Sleep(logLag)
+		if log := world.Log(); log != "" {
+			t.Logf("mayfly logged, of all worlds (this one was %s):\n%s", world.Account(), log)
+		}
 	})
 	return world
 }

@@ -1,9 +1,7 @@
 use std::fs;
 use std::net::TcpListener;
-use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use mayfly::{Error, Options, Server};
@@ -11,32 +9,14 @@ use serde_json::Value;
 
 use crate::{Outcome, killed};
 
-/// A file that is gone with this.
-struct File(PathBuf);
-
-impl File {
-    fn new(content: &[u8]) -> File {
-        static MADE: AtomicU32 = AtomicU32::new(0);
-        let number = MADE.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("mayfly-rust-{}-{number}", std::process::id()));
-        fs::write(&path, content).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        File(path)
-    }
-
-    fn script(lines: &str) -> File {
-        File::new(format!("#!/bin/sh\n{lines}\n").as_bytes())
-    }
-
-    fn options(&self) -> Options {
-        Options { binary: Some(self.0.clone()), ..Default::default() }
-    }
+/// A program that is none of ours. (One that a test wrote could be busy: a process that another test starts has the file
+/// open for a moment.)
+fn program(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name)
 }
 
-impl Drop for File {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
+fn of(binary: &Path) -> Options {
+    Options { binary: Some(binary.into()), ..Default::default() }
 }
 
 async fn failure(options: Options) -> Error {
@@ -75,9 +55,9 @@ async fn more_arguments_are_the_servers_and_go_before_the_crates_own() -> Outcom
 
 #[tokio::test]
 async fn a_binary_of_another_platform_is_an_error_that_says_so() {
-    let file = File::new(b"\x7fELF of another machine");
-    let error = failure(file.options()).await;
-    let (path, os, arch) = (file.0.display(), std::env::consts::OS, std::env::consts::ARCH);
+    let path = program("other_platform");
+    let error = failure(of(&path)).await;
+    let (path, os, arch) = (path.display(), std::env::consts::OS, std::env::consts::ARCH);
     assert_eq!(
         error.to_string(),
         format!(
@@ -100,30 +80,34 @@ async fn a_binary_that_is_named_and_missing_is_an_error_that_names_it() {
 
 #[tokio::test]
 async fn a_server_that_does_not_answer_in_time_is_ended_and_its_log_shown() -> Outcome {
-    let pid_file = File::new(b"");
-    let script =
-        File::script(&format!("echo thinking >&2; echo $$ >{}; exec sleep 600", pid_file.0.display()));
+    let pid_file = std::env::temp_dir().join(format!("mayfly-thinks-{}", std::process::id()));
     let begun = Instant::now();
-    let error = failure(Options { start_timeout: Duration::from_millis(300), ..script.options() }).await;
+    let options = Options {
+        args: vec![pid_file.clone().into()],
+        start_timeout: Duration::from_millis(500),
+        ..of(&program("thinks"))
+    };
+    let error = failure(options).await;
     assert_eq!(
         error.to_string(),
-        "the server does not answer after 300ms: see its log, or allow more by Options::start_timeout\n    thinking"
+        "the server does not answer after 500ms: see its log, or allow more by Options::start_timeout\n    thinking"
     );
     assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
-    let pid = fs::read_to_string(&pid_file.0)?;
+    let pid = fs::read_to_string(&pid_file)?;
+    fs::remove_file(&pid_file)?;
     assert!(!Command::new("kill").args(["-0", pid.trim()]).output()?.status.success(), "it still runs");
     Ok(())
 }
 
 #[tokio::test]
 async fn a_server_that_ends_before_it_answers_is_an_error_with_its_status_and_log() {
-    let script = File::script("echo no table can be laid >&2; exit 3");
-    let error = failure(script.options()).await;
+    let path = program("ends");
+    let error = failure(of(&path)).await;
     assert_eq!(
         error.to_string(),
         format!(
             "the server {} ended before it answered (exit status: 3): its log says why\n    no table can be laid",
-            script.0.display()
+            path.display()
         )
     );
     assert!(matches!(error, Error::StartEnded { status: Some(status), .. } if status.code() == Some(3)));
@@ -181,9 +165,9 @@ async fn an_address_where_no_mayfly_answers_is_an_error_that_names_it() -> Outco
 
 #[tokio::test]
 async fn a_program_that_says_something_else_first_is_no_mayfly() {
-    let script = File::script("echo hello; exec sleep 600");
-    let error = failure(script.options()).await;
-    let path = script.0.display();
+    let path = program("greets");
+    let error = failure(of(&path)).await;
+    let path = path.display();
     assert_eq!(
         error.to_string(),
         format!(r#"the first line of {path} is "hello": is it Mayfly? MAYFLY_BINARY names it"#)
@@ -203,7 +187,9 @@ async fn all_tests_share_a_server() -> Outcome {
 #[ignore = "it fails, for the next test to look at"]
 async fn a_test_that_fails() -> Outcome {
     let world = mayfly::world().await?;
-    world.explain("cards", ("id", "1")).await?;
+    let explained = world.explain("cards", ("id", "1")).await;
+    world.clock.now().await?; // by now the server has logged that
+    explained?;
     Ok(())
 }
 
