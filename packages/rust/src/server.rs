@@ -205,4 +205,14 @@ mod tests {
         let error = Server::start_for(Options::default(), "99.7.1").await.err().unwrap();
         assert!(matches!(error, Error::Version { .. }), "{error}");
     }
+
+    #[tokio::test]
+    async fn a_call_to_a_server_that_has_died_says_so() {
+        let server = Server::start().await.unwrap();
+        let world = server.world();
+        server.shared.process.as_ref().unwrap().kill();
+        let error = world.clock.now().await.unwrap_err();
+        assert!(matches!(error, Error::Ended { .. }), "{error}");
+        assert!(error.to_string().starts_with("the server has ended (signal: 9 (SIGKILL))"), "{error}");
+    }
 }

@@ -28,7 +28,7 @@ async fn a_program_with_a_server() -> Outcome {
     Ok(())
 }
 
-fn program(ends: bool) -> Result<(Child, String), crate::Failure> {
+fn program(ends: bool, running: Option<&str>) -> Result<(Child, String), crate::Failure> {
     let mut command = Command::new(std::env::current_exe()?);
     command
         .args(["--ignored", "--exact", "killed::a_program_with_a_server", "--nocapture"])
@@ -36,6 +36,9 @@ fn program(ends: bool) -> Result<(Child, String), crate::Failure> {
         .stderr(Stdio::null());
     if ends {
         command.env("MAYFLY_TEST_ENDS", "1");
+    }
+    if let Some(url) = running {
+        command.env("MAYFLY_URL", url).env("MAYFLY_BINARY", "/nowhere/mayfly");
     }
     let mut program = command.spawn()?;
     let lines = BufReader::new(program.stdout.take().unwrap()).lines().map_while(Result::ok);
@@ -45,7 +48,7 @@ fn program(ends: bool) -> Result<(Child, String), crate::Failure> {
 
 #[test]
 fn a_server_ends_when_the_test_process_is_killed() -> Outcome {
-    let (mut program, url) = program(false)?;
+    let (mut program, url) = program(false, None)?;
     assert!(serves(&url));
     program.kill()?;
     program.wait()?;
@@ -55,8 +58,18 @@ fn a_server_ends_when_the_test_process_is_killed() -> Outcome {
 
 #[test]
 fn a_server_ends_when_its_process_ends_without_dropping_it() -> Outcome {
-    let (mut program, url) = program(true)?;
+    let (mut program, url) = program(true, None)?;
     program.wait()?;
     ends_soon(&url);
+    Ok(())
+}
+
+#[tokio::test]
+async fn tests_use_the_server_that_mayfly_url_names_and_leave_it() -> Outcome {
+    let server = mayfly::Server::start().await?;
+    let (mut program, url) = program(true, Some(server.url()))?;
+    program.wait()?;
+    assert_eq!(url, server.url());
+    assert!(serves(&url));
     Ok(())
 }
