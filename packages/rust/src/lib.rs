@@ -40,7 +40,9 @@ pub use version::VERSION;
 pub use wait::{By, Event, Record, WaitFor};
 pub use world::World;
 
-// What the README's Cargo.toml has, and the examples use.
+// What stands in the signatures.
+#[doc(no_inline)]
+pub use serde_json;
 #[doc(no_inline)]
 #[cfg(feature = "aws-sdk")]
 pub use {aws_sdk_dynamodb, aws_sdk_dynamodbstreams};

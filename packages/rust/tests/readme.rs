@@ -104,7 +104,7 @@ mod function {
 mod travel {
     use super::shop;
 
-    use mayfly::{Fault, FaultKind, Key};
+    use mayfly::{Fault, FaultKind, Key, serde_json::Value};
     use shop::Carts;
     use std::error::Error;
     use std::time::{Duration, UNIX_EPOCH};
@@ -137,7 +137,7 @@ mod travel {
         point.release().await?;
         advance.await??;
 
-        world.control("GET", "/jobs", serde_json::Value::Null).await?; // and any other call of the control API
+        world.control("GET", "/jobs", Value::Null).await?; // and any other call of the control API
         Ok(())
     }
 }
