@@ -131,7 +131,7 @@ mod travel {
 
         let point = world.failpoint("carts", key).await?; // stops the expiry, so that a test can write in between
         let clock = world.clock.clone();
-        let advance = tokio::spawn(clock.advance(Duration::from_secs(72 * 3600)).into_future());
+        let advance = tokio::spawn(async move { clock.advance(Duration::from_secs(72 * 3600)).await });
         point.reached().await?;
         carts.put("1", world.clock.now().await?).await?;
         point.release().await?;
