@@ -1,0 +1,66 @@
+package mayfly
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+)
+
+// A program to start, and what names it: "Options.Binary", "MAYFLY_BINARY" or, if it was found, nothing.
+type binary struct{ path, namedBy string }
+
+// findBinary returns the program to start. One that is named and is not there is an error: nothing else is taken.
+func findBinary(named string) (binary, error) {
+	if named != "" {
+		return namedBinary(named, "Options.Binary")
+	}
+	if named = os.Getenv("MAYFLY_BINARY"); named != "" {
+		return namedBinary(named, "MAYFLY_BINARY")
+	}
+	name := "mayfly"
+	if runtime.GOOS == "windows" {
+		name = "mayfly.exe"
+	}
+	if program, err := os.Executable(); err == nil {
+		if beside := filepath.Join(filepath.Dir(program), name); isProgram(beside) == nil {
+			return binary{path: beside}, nil
+		}
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return binary{}, &BinaryError{Err: err}
+	}
+	path, err = filepath.Abs(path)
+	return binary{path: path}, err
+}
+
+func namedBinary(path, namedBy string) (binary, error) {
+	whole, err := filepath.Abs(path)
+	if err == nil {
+		err = isProgram(whole)
+	}
+	if err != nil {
+		return binary{}, &BinaryError{Path: whole, NamedBy: namedBy, Err: err}
+	}
+	return binary{whole, namedBy}, nil
+}
+
+var errNoProgram = errors.New("not a file that may be run")
+
+func isProgram(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		var pathError *fs.PathError
+		if errors.As(err, &pathError) {
+			return pathError.Err
+		}
+		return err
+	}
+	if !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode().Perm()&0o111 == 0 {
+		return errNoProgram
+	}
+	return nil
+}

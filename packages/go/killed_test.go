@@ -1,0 +1,90 @@
+package mayfly_test
+
+import (
+	"bufio"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mayfly-dynamodb/mayfly-go"
+	"github.com/mayfly-dynamodb/mayfly-go/mayflytest"
+)
+
+const childVariable = "MAYFLY_TEST_CHILD"
+
+// The test binary is its own child: with the variable it starts a server, says where, and is killed or ends.
+func TestMain(m *testing.M) {
+	switch os.Getenv(childVariable) {
+	case "waits":
+		startAndTell()
+		select {}
+	case "ends":
+		startAndTell()
+		os.Exit(0)
+	case "":
+		mayflytest.Main(m)
+	}
+	os.Exit(1)
+}
+
+func startAndTell() {
+	server, err := mayfly.Start(ctx, mayfly.Options{})
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Println(server.URL())
+}
+
+func child(t *testing.T, what string) (process *exec.Cmd, url string) {
+	t.Helper()
+	process = exec.Command(os.Args[0])
+	process.Env = append(os.Environ(), childVariable+"="+what)
+	out, err := process.StdoutPipe()
+	noError(t, err)
+	noError(t, process.Start())
+	url, err = bufio.NewReader(out).ReadString('\n')
+	noError(t, err)
+	url = strings.TrimSpace(url)
+	if !strings.HasPrefix(url, "http://") {
+		t.Fatal(url)
+	}
+	return process, url
+}
+
+func serves(url string) bool {
+	answer, err := http.Get(url + "/_mayfly/health")
+	if err == nil {
+		answer.Body.Close()
+	}
+	return err == nil
+}
+
+func endsSoon(t *testing.T, url string) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); serves(url); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the server at %s outlives its process by ten seconds", url)
+		}
+	}
+}
+
+func TestAServerEndsWhenTheTestProcessIsKilled(t *testing.T) {
+	t.Parallel()
+	process, url := child(t, "waits")
+	equal(t, serves(url), true)
+	noError(t, process.Process.Kill())
+	_ = process.Wait()
+	endsSoon(t, url)
+}
+
+func TestAServerEndsWhenItsProcessEndsWithoutClosingIt(t *testing.T) {
+	t.Parallel()
+	process, url := child(t, "ends")
+	noError(t, process.Wait())
+	endsSoon(t, url)
+}

@@ -1,0 +1,247 @@
+package mayfly
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Server is a Mayfly that answers: one that Start started, or one that ran already.
+type Server struct {
+	url     string
+	version string
+	region  string
+	http    *http.Client
+	log     serverLog
+
+	command *exec.Cmd     // nil: it was not started here
+	ended   chan struct{} // closed when the process has ended
+	endErr  error         // how; to be read when `ended` is closed
+	closing sync.Once
+	closed  error
+}
+
+const (
+	listeningPrefix = "mayfly listening on "
+	healthPause     = time.Millisecond
+	endWait         = 5 * time.Second
+)
+
+// Start starts a server, or finds the one that Options.URL or MAYFLY_URL names, and returns when it answers. The
+// server ends with Close, and at the latest with this process, however that ends.
+//
+// Errors are *BinaryError, *StartError, *URLError or *VersionError; each says in a sentence what to do.
+func Start(ctx context.Context, options Options) (*Server, error) {
+	return start(ctx, options, Version)
+}
+
+func start(ctx context.Context, options Options, version string) (*Server, error) {
+	options = options.withDefaults()
+	server := &Server{url: options.URL, region: options.Region, http: newHTTPClient(), ended: make(chan struct{})}
+	limited, cancel := context.WithTimeout(ctx, options.StartTimeout)
+	defer cancel()
+	where := options.URL
+	if where != "" {
+		if err := server.readHealth(limited); err != nil {
+			return nil, &URLError{URL: where, Err: err}
+		}
+	} else {
+		binary, err := findBinary(options.Binary)
+		if err != nil {
+			return nil, err
+		}
+		if err := server.launch(limited, binary, options); err != nil {
+			return nil, err
+		}
+		where = binary.path
+	}
+	if err := checkVersion(version, server.version, where); err != nil {
+		return nil, errors.Join(err, server.Close())
+	}
+	return server, nil
+}
+
+// No proxy stands between a test and its server, and tests in parallel keep their connections.
+func newHTTPClient() *http.Client {
+	return &http.Client{Transport: &http.Transport{MaxIdleConns: 0, MaxIdleConnsPerHost: 256}}
+}
+
+// launch returns when the server answers, or has ended.
+func (server *Server) launch(ctx context.Context, program binary, options Options) error {
+	announced := &firstLine{line: make(chan string, 1)}
+	command := exec.Command(program.path, options.arguments()...)
+	// Pipes of this process's own: `go test` waits for everybody who has its output open.
+	command.Stdout, command.Stderr = announced, &server.log
+	command.WaitDelay = time.Second
+	if err := command.Start(); err != nil {
+		return &BinaryError{Path: program.path, NamedBy: program.namedBy, Err: innermost(err)}
+	}
+	server.command = command
+	go func() {
+		server.endErr = command.Wait()
+		close(server.ended)
+	}()
+
+	err := server.awaitReady(ctx, announced.line)
+	if err == nil {
+		return nil
+	}
+	var stranger strangerError
+	if errors.As(err, &stranger) {
+		_ = command.Process.Kill()
+		<-server.ended
+		return &BinaryError{Path: program.path, NamedBy: program.namedBy, Err: err}
+	}
+	select {
+	case <-server.ended:
+		return &StartError{Binary: program.path, Err: server.exit(), Log: server.log.last()}
+	default:
+	}
+	_ = command.Process.Kill()
+	<-server.ended
+	failure := &StartError{Binary: program.path, Err: err, Log: server.log.last()}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		failure.After = options.StartTimeout
+	}
+	return failure
+}
+
+// A program's first line that is none of Mayfly's.
+type strangerError string
+
+func (line strangerError) Error() string {
+	return fmt.Sprintf("its first line is %q: is it Mayfly?", string(line))
+}
+
+// The server says on its first line where it listens, and answers from then on.
+func (server *Server) awaitReady(ctx context.Context, announced <-chan string) error {
+	select {
+	case line := <-announced:
+		if !strings.HasPrefix(line, listeningPrefix) {
+			return strangerError(line)
+		}
+		server.url = strings.TrimSpace(strings.TrimPrefix(line, listeningPrefix))
+	case <-server.ended:
+		return server.exit()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	for {
+		err := server.readHealth(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-time.After(healthPause):
+		case <-server.ended:
+			return server.exit()
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		}
+	}
+}
+
+func (server *Server) readHealth(ctx context.Context) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.url+"/_mayfly/health", nil)
+	if err != nil {
+		return err
+	}
+	answer, err := server.http.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	var health struct{ Status, Version string }
+	body, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
+	if err != nil {
+		return err
+	}
+	if json.Unmarshal(body, &health) != nil || health.Version == "" {
+		return fmt.Errorf("what answers there with the status %d is no Mayfly", answer.StatusCode)
+	}
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("it says that its %s", health.Status)
+	}
+	server.version = health.Version
+	return nil
+}
+
+// How the process ended, also if that was well: nobody asked it to.
+func (server *Server) exit() error {
+	if server.endErr != nil {
+		return server.endErr
+	}
+	return errors.New("exit status 0")
+}
+
+// Without what os/exec says of the path, which the sentence names anyway.
+func innermost(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+}
+
+// URL is where it answers: http://127.0.0.1:41234, without a slash at the end.
+func (server *Server) URL() string { return server.url }
+
+// Version is the server's own.
+func (server *Server) Version() string { return server.version }
+
+// Log returns the last thousand lines that the server has logged; empty if it was not started here.
+func (server *Server) Log() string { return server.log.since(0) }
+
+// Close ends the server if Start started it: asks it to, and kills it if that takes more than five seconds, which is
+// an error. A second call returns what the first did.
+func (server *Server) Close() error {
+	server.closing.Do(func() {
+		server.http.CloseIdleConnections()
+		if server.command == nil {
+			return
+		}
+		if server.command.Process.Signal(syscall.SIGTERM) != nil { // it has ended, or there are no signals
+			_ = server.command.Process.Kill()
+		}
+		select {
+		case <-server.ended:
+		case <-time.After(endWait):
+			_ = server.command.Process.Kill()
+			<-server.ended
+			server.closed = fmt.Errorf("mayfly: the server did not end within %v and was killed%s", endWait,
+				indented(server.log.last()))
+		}
+	})
+	return server.closed
+}
+
+// firstLine is an io.Writer that tells the first line, and forgets the rest.
+type firstLine struct {
+	line  chan string // holds one
+	begun []byte
+	told  bool
+}
+
+func (first *firstLine) Write(piece []byte) (int, error) {
+	if first.told {
+		return len(piece), nil
+	}
+	first.begun = append(first.begun, piece...)
+	if end := bytes.IndexByte(first.begun, '\n'); end >= 0 {
+		first.line <- string(first.begun[:end])
+		first.told = true
+		first.begun = nil
+	}
+	return len(piece), nil
+}

@@ -1,0 +1,304 @@
+package mayfly
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A program that is none of ours. (One that a test wrote could be busy: a process that another test starts has the file
+// open for a moment.)
+func program(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Starts a server that ends with the test at the latest.
+func started(t *testing.T, options Options) *Server {
+	t.Helper()
+	server, err := Start(context.Background(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	return server
+}
+
+func serves(server *Server) bool { return server.readHealth(context.Background()) == nil }
+
+func says(t *testing.T, err error, sentence string) {
+	t.Helper()
+	if err == nil || err.Error() != sentence {
+		t.Errorf("the error is\n%v\nand not\n%s", err, sentence)
+	}
+}
+
+func TestAServerAnswersOnceItIsStartedAndEndsWithClose(t *testing.T) {
+	t.Parallel()
+	server := started(t, Options{})
+	if !serves(server) || !strings.HasPrefix(server.URL(), "http://127.0.0.1:") || server.Version() == "" {
+		t.Errorf("there is %s at %s", server.Version(), server.URL())
+	}
+	for range 2 {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if serves(server) {
+		t.Error("it goes on after Close")
+	}
+	if server.endErr != nil {
+		t.Errorf("it ended with %v", server.endErr)
+	}
+	if !strings.Contains(server.Log(), "ending") {
+		t.Errorf("its log is %q", server.Log())
+	}
+}
+
+func TestMoreArgumentsAreTheServersAndGoBeforeThePackagesOwn(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := fmt.Sprint(listener.Addr().(*net.TCPAddr).Port)
+	_ = listener.Close()
+	server := started(t, Options{Args: []string{"--port=" + port, "--clock", "frozen", "--accounts-max", "7"}})
+	if server.URL() != "http://127.0.0.1:"+port {
+		t.Errorf("it answers at %s", server.URL())
+	}
+	before, err := server.World().Clock.Now(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var clock struct{ Mode string }
+	if err := server.World().Control(context.Background(), "GET", "/clock", nil, &clock); err != nil || clock.Mode != "frozen" {
+		t.Errorf("the clock is %s at %v: %v", clock.Mode, before, err)
+	}
+}
+
+func TestWithoutAnyBinaryOneSentenceSaysHowToGetOne(t *testing.T) {
+	t.Setenv("MAYFLY_BINARY", "")
+	t.Setenv("PATH", t.TempDir())
+	_, err := Start(context.Background(), Options{})
+	says(t, err, "mayfly: there is no mayfly to start: put the program of your platform's archive on PATH, or name it by "+
+		"MAYFLY_BINARY, or name a server that runs by MAYFLY_URL")
+	var none *BinaryError
+	if !errors.As(err, &none) || none.Path != "" || !errors.Is(err, exec.ErrNotFound) {
+		t.Errorf("the error is %#v", err)
+	}
+}
+
+func TestWithoutANamedBinaryTheOneOnPATHIsTaken(t *testing.T) {
+	directory := t.TempDir()
+	if err := os.Symlink(os.Getenv("MAYFLY_BINARY"), filepath.Join(directory, "mayfly")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("MAYFLY_BINARY", "")
+	t.Setenv("PATH", directory)
+	server := started(t, Options{})
+	if server.command.Path != filepath.Join(directory, "mayfly") {
+		t.Errorf("it started %s", server.command.Path)
+	}
+}
+
+func TestABinaryThatIsNamedAndMissingIsAnErrorThatNamesItAndNoneOnPATHIsTaken(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "mayfly")
+	t.Setenv("PATH", filepath.Dir(os.Getenv("MAYFLY_BINARY")))
+	platform := runtime.GOOS + "/" + runtime.GOARCH
+	rest := " names " + missing + ", which cannot be started on " + platform +
+		" (no such file or directory): name another, or none to take the mayfly on PATH"
+
+	_, err := Start(context.Background(), Options{Binary: missing})
+	says(t, err, "mayfly: Options.Binary"+rest)
+	if !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the error is %#v", err)
+	}
+	t.Setenv("MAYFLY_BINARY", missing)
+	_, err = Start(context.Background(), Options{})
+	says(t, err, "mayfly: MAYFLY_BINARY"+rest)
+}
+
+func TestABinaryOfAnotherPlatformIsAnErrorThatSaysSo(t *testing.T) {
+	t.Parallel()
+	path := program(t, "other_platform")
+	platform := runtime.GOOS + "/" + runtime.GOARCH
+	_, err := Start(context.Background(), Options{Binary: path})
+	says(t, err, "mayfly: Options.Binary names "+path+", which cannot be started on "+platform+
+		" (exec format error): name another, or none to take the mayfly on PATH")
+	notes := program(t, "../go.mod")
+	_, err = Start(context.Background(), Options{Binary: notes})
+	says(t, err, "mayfly: Options.Binary names "+notes+", which cannot be started on "+platform+
+		" (not a file that may be run): name another, or none to take the mayfly on PATH")
+}
+
+func TestAServerThatDoesNotAnswerInTimeIsEndedAndItsLogShown(t *testing.T) {
+	t.Parallel()
+	pidFile := filepath.Join(t.TempDir(), "pid")
+	begun := time.Now()
+	_, err := Start(context.Background(), Options{Binary: program(t, "thinks"), Args: []string{pidFile},
+		StartTimeout: 500 * time.Millisecond})
+	says(t, err, "mayfly: the server does not answer after 500ms: see its log, or allow more by Options.StartTimeout\n"+
+		"    thinking")
+	var late *StartError
+	if !errors.As(err, &late) || !errors.Is(err, context.DeadlineExceeded) || late.Log != "thinking" {
+		t.Errorf("the error is %#v", err)
+	}
+	if time.Since(begun) > 8*time.Second {
+		t.Errorf("it took %v", time.Since(begun))
+	}
+	pid, err := os.ReadFile(pidFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if exec.Command("kill", "-0", strings.TrimSpace(string(pid))).Run() == nil {
+		t.Error("it still runs")
+	}
+}
+
+func TestAServerThatEndsBeforeItAnswersIsAnErrorWithItsStatusAndLog(t *testing.T) {
+	t.Parallel()
+	binary := program(t, "ends")
+	_, err := Start(context.Background(), Options{Binary: binary})
+	says(t, err, "mayfly: the server "+binary+" ended before it answered (exit status 3): its log says why\n"+
+		"    no table can be laid")
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 3 {
+		t.Errorf("the error is %#v", err)
+	}
+}
+
+func TestAPortThatIsTakenIsAnErrorThatNamesIt(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	port := fmt.Sprint(listener.Addr().(*net.TCPAddr).Port)
+	_, err = Start(context.Background(), Options{Args: []string{"--port", port}})
+	var failure *StartError
+	if !errors.As(err, &failure) || !strings.Contains(failure.Log, port) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestAServerOfAnotherReleaseIsRefusedWithBothVersionsAndEnded(t *testing.T) {
+	t.Parallel()
+	server := started(t, Options{})
+	_, err := start(context.Background(), Options{URL: server.URL()}, "99.7.1")
+	says(t, err, "mayfly: this package is 99.7.1, but the server "+server.URL()+" is "+server.Version()+
+		": take a server of 99.7.x (MAYFLY_BINARY, MAYFLY_URL), or the package of "+server.Version())
+	var mismatch *VersionError
+	if !errors.As(err, &mismatch) || mismatch.Package != "99.7.1" || mismatch.Server != server.Version() {
+		t.Errorf("the error is %#v", err)
+	}
+	if !serves(server) {
+		t.Error("a server that was there before is ended")
+	}
+	if _, err := start(context.Background(), Options{}, "99.7.1"); !errors.As(err, &mismatch) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestTheReleaseIsTheMajorAndTheMinorNumber(t *testing.T) {
+	t.Parallel()
+	for _, pair := range [][2]string{{"0.1.0", "0.1.9"}, {"1.2.3", "1.2.0"}, {"0.0.0", "7.0.0"}} {
+		if err := checkVersion(pair[0], pair[1], ""); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, pair := range [][2]string{{"0.1.0", "0.2.0"}, {"1.2.3", "1.3.3"}, {"1.2.3", "2.2.3"}, {"0.1.0", "0.10.0"}} {
+		if checkVersion(pair[0], pair[1], "") == nil {
+			t.Errorf("%s takes a server of %s", pair[0], pair[1])
+		}
+	}
+}
+
+func TestAServerOfMAYFLY_URLIsUsedAndNotEnded(t *testing.T) {
+	server := started(t, Options{})
+	t.Setenv("MAYFLY_URL", server.URL()+"/")
+	t.Setenv("MAYFLY_BINARY", "/nowhere/mayfly")
+	used := started(t, Options{})
+	if used.URL() != server.URL() || used.command != nil {
+		t.Errorf("it uses %s", used.URL())
+	}
+	if _, err := used.World().Clock.Freeze(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if err := used.Close(); err != nil {
+		t.Error(err)
+	}
+	if !serves(server) {
+		t.Error("it is ended")
+	}
+}
+
+func TestAnAddressWhereNoMayflyAnswersIsAnErrorThatNamesIt(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := "http://" + listener.Addr().String()
+	_ = listener.Close()
+	_, err = Start(context.Background(), Options{URL: url})
+	var unanswered *URLError
+	if !errors.As(err, &unanswered) || !strings.HasPrefix(err.Error(), "mayfly: no Mayfly answers at "+url+
+		", which MAYFLY_URL or Options.URL names (") {
+		t.Errorf("the error is %v", err)
+	}
+
+	other := httptest.NewServer(http.NotFoundHandler())
+	defer other.Close()
+	_, err = Start(context.Background(), Options{URL: other.URL})
+	says(t, err, "mayfly: no Mayfly answers at "+other.URL+", which MAYFLY_URL or Options.URL names (what answers there "+
+		"with the status 404 is no Mayfly): start it there, or name none to have one started")
+}
+
+func TestACallToAServerThatHasDiedSaysSo(t *testing.T) {
+	t.Parallel()
+	server := started(t, Options{})
+	world := server.World()
+	if err := server.command.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := world.Clock.Now(context.Background())
+	var ended *EndedError
+	if !errors.As(err, &ended) || ended.How != "signal: killed" ||
+		!strings.HasPrefix(err.Error(), "mayfly: the server has ended (signal: killed), so ") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestAContextThatIsOverEndsTheStart(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := Start(ctx, Options{Binary: program(t, "greets")})
+	if !errors.Is(err, context.Canceled) || !strings.HasSuffix(err.Error(), " was given up (context canceled)") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestAServerThatSaysSomethingElseFirstIsNoMayfly(t *testing.T) {
+	t.Parallel()
+	path := program(t, "greets")
+	_, err := Start(context.Background(), Options{Binary: path})
+	says(t, err, "mayfly: Options.Binary names "+path+", which cannot be started on "+runtime.GOOS+"/"+runtime.GOARCH+
+		` (its first line is "hello": is it Mayfly?): name another, or none to take the mayfly on PATH`)
+}

@@ -1,0 +1,109 @@
+package mayfly
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Event is what happened to an item.
+type Event string
+
+// By is who did it.
+type By string
+
+const (
+	Insert Event = "INSERT"
+	Modify Event = "MODIFY"
+	Remove Event = "REMOVE"
+
+	ByUser    By = "user"
+	ByService By = "service" // TTL
+)
+
+// Wait narrows down what WaitFor waits for; the zero value takes any change.
+type Wait struct {
+	Event   Event
+	By      By
+	Since   time.Time     // also what the table's stream has from then on; zero: changes from the call on
+	Timeout time.Duration // of real time, at most ten minutes; 0: five seconds
+}
+
+// WaitFor returns when the item changes as told, so that no test sleeps: the change's record. The key is
+// map[string]any{"id": "1"}, a struct, or attribute values. When time is up: a *WaitError with what did happen.
+func (world *World) WaitFor(ctx context.Context, table string, key any, wait Wait) (Record, error) {
+	item, err := keyOf(key)
+	if err != nil {
+		return Record{}, err
+	}
+	body := map[string]any{"table": table, "key": item}
+	if wait.Event != "" {
+		body["event"] = wait.Event
+	}
+	if wait.By != "" {
+		body["by"] = wait.By
+	}
+	if !wait.Since.IsZero() {
+		body["since"] = instant(wait.Since)
+	}
+	if wait.Timeout != 0 {
+		body["timeout_seconds"] = wait.Timeout.Seconds()
+	}
+	var answer struct{ Record Record }
+	err = world.Control(ctx, "POST", "/await", body, &answer)
+	var refused *Error
+	if errors.As(err, &refused) && refused.Status == http.StatusRequestTimeout {
+		var happened struct{ Records []Record }
+		_ = json.Unmarshal(refused.Body, &happened)
+		err = &WaitError{Table: table, Happened: happened.Records, Err: refused}
+	}
+	return answer.Record, err
+}
+
+// Record is one of a stream. Keys and images are there as far as the stream has them.
+type Record struct {
+	EventID        string
+	Event          Event
+	By             By
+	Keys           Item
+	NewImage       Item
+	OldImage       Item
+	SequenceNumber string
+	Raw            json.RawMessage // all of it, as functions get it
+}
+
+// UnmarshalJSON reads a record as functions and WaitFor get it.
+func (record *Record) UnmarshalJSON(text []byte) error {
+	var wire struct {
+		EventID   string `json:"eventID"`
+		EventName Event  `json:"eventName"`
+		DynamoDB  struct {
+			Keys, NewImage, OldImage Item
+			SequenceNumber           string
+		} `json:"dynamodb"`
+		UserIdentity *struct{} `json:"userIdentity"` // is there if the service did it
+	}
+	if err := json.Unmarshal(text, &wire); err != nil {
+		return err
+	}
+	*record = Record{EventID: wire.EventID, Event: wire.EventName, By: ByUser, Keys: wire.DynamoDB.Keys,
+		NewImage: wire.DynamoDB.NewImage, OldImage: wire.DynamoDB.OldImage,
+		SequenceNumber: wire.DynamoDB.SequenceNumber, Raw: append(json.RawMessage(nil), text...)}
+	if wire.UserIdentity != nil {
+		record.By = ByService
+	}
+	return nil
+}
+
+// MarshalJSON writes the record as it was read.
+func (record Record) MarshalJSON() ([]byte, error) {
+	if record.Raw == nil {
+		return []byte("null"), nil
+	}
+	return record.Raw, nil
+}
+
+func (record Record) String() string { return fmt.Sprintf("%s by %s", record.Event, record.By) }

@@ -1,0 +1,120 @@
+use std::env;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::Error;
+
+// A program to start, and what names it; nothing: it was found.
+#[derive(Debug)]
+pub(crate) struct Binary {
+    pub path: PathBuf,
+    pub named_by: Option<&'static str>,
+}
+
+impl Binary {
+    // One that is named and is not there is an error: nothing else is taken.
+    pub fn find(named: Option<&Path>) -> Result<Binary, Error> {
+        Binary::find_in(named, env::var_os("MAYFLY_BINARY").map(PathBuf::from), env::var_os("PATH"))
+    }
+
+    fn find_in(
+        named: Option<&Path>,
+        variable: Option<PathBuf>,
+        path: Option<std::ffi::OsString>,
+    ) -> Result<Binary, Error> {
+        if let Some(path) = named {
+            return Binary::named(path, "Options::binary");
+        }
+        if let Some(path) = variable.filter(|path| !path.as_os_str().is_empty()) {
+            return Binary::named(&path, "MAYFLY_BINARY");
+        }
+        let name = if cfg!(windows) { "mayfly.exe" } else { "mayfly" };
+        let beside = env::current_exe().ok().and_then(|program| program.parent().map(|it| it.join(name)));
+        let on_path = path.as_deref().map(env::split_paths).into_iter().flatten().map(|it| it.join(name));
+        beside
+            .into_iter()
+            .chain(on_path)
+            .find(|path| path.is_absolute() && check(path).is_ok())
+            .map(|path| Binary { path, named_by: None })
+            .ok_or(Error::NoBinary)
+    }
+
+    fn named(path: &Path, named_by: &'static str) -> Result<Binary, Error> {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let binary = Binary { path, named_by: Some(named_by) };
+        check(&binary.path).map_err(|error| binary.unusable(error))?;
+        Ok(binary)
+    }
+
+    pub fn unusable(&self, source: io::Error) -> Error {
+        Error::Binary { path: self.path.clone(), named_by: self.named_by, source: Arc::new(source) }
+    }
+}
+
+fn check(path: &Path) -> io::Result<()> {
+    let file = std::fs::metadata(path)?;
+    #[cfg(unix)]
+    let runs = std::os::unix::fs::PermissionsExt::mode(&file.permissions()) & 0o111 != 0;
+    #[cfg(not(unix))]
+    let runs = true;
+    if file.is_file() && runs { Ok(()) } else { Err(io::Error::other("not a file that may be run")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Binary;
+    use std::path::Path;
+
+    fn platform() -> String {
+        format!("{}/{}", std::env::consts::OS, std::env::consts::ARCH)
+    }
+
+    #[test]
+    fn without_any_binary_one_sentence_says_how_to_get_one() {
+        let error = Binary::find_in(None, None, Some("/nowhere:/elsewhere".into())).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "there is no mayfly to start: put the program of your platform's archive on PATH, or name it by \
+             MAYFLY_BINARY, or name a server that runs by MAYFLY_URL"
+        );
+    }
+
+    #[test]
+    fn without_a_named_binary_the_one_on_path_is_taken() {
+        let real = std::env::var_os("MAYFLY_BINARY").expect("MAYFLY_BINARY");
+        let directory = std::env::temp_dir().join(format!("mayfly-path-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        std::os::unix::fs::symlink(real, directory.join("mayfly")).unwrap();
+        let found = Binary::find_in(None, Some("".into()), Some(directory.clone().into_os_string()));
+        std::fs::remove_dir_all(&directory).unwrap();
+        assert_eq!(found.unwrap().path, directory.join("mayfly"));
+    }
+
+    #[test]
+    fn a_binary_that_is_named_and_missing_is_an_error_that_names_it_and_none_on_path_is_taken() {
+        let rest = format!(
+            " names /nowhere/mayfly, which cannot be started on {} (No such file or directory (os error 2)): name \
+             another, or none to take the mayfly on PATH",
+            platform()
+        );
+        let path = std::env::var_os("PATH");
+        let error = Binary::find_in(Some(Path::new("/nowhere/mayfly")), None, path.clone()).unwrap_err();
+        assert_eq!(error.to_string(), format!("Options::binary{rest}"));
+        let error = Binary::find_in(None, Some("/nowhere/mayfly".into()), path).unwrap_err();
+        assert_eq!(error.to_string(), format!("MAYFLY_BINARY{rest}"));
+    }
+
+    #[test]
+    fn a_file_that_may_not_be_run_is_no_program() {
+        let error = Binary::find_in(Some(Path::new("/etc/passwd")), None, None).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "Options::binary names /etc/passwd, which cannot be started on {} (not a file that may be run): name \
+                 another, or none to take the mayfly on PATH",
+                platform()
+            )
+        );
+    }
+}

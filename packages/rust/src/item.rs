@@ -1,0 +1,76 @@
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// The key of an item: `("id", "1")` where it is one string, [`Key::default`] and its methods else, DynamoDB's JSON, or a map
+/// of AWS's attribute values.
+///
+/// ```
+/// use mayfly::Key;
+/// use serde_json::json;
+///
+/// let key = Key::default().s("artist", "Nina").n("year", 1965);
+/// assert_eq!(key, Key::from(json!({"artist": {"S": "Nina"}, "year": {"N": "1965"}})));
+/// assert_eq!(Key::from(("id", "1")), Key::default().s("id", "1"));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Key(pub(crate) Value);
+
+impl Default for Key {
+    fn default() -> Self {
+        Key(json!({}))
+    }
+}
+
+impl Key {
+    /// With an attribute that is a string.
+    pub fn s(mut self, name: &str, value: impl Into<String>) -> Key {
+        self.0[name] = json!({"S": value.into()});
+        self
+    }
+
+    /// With an attribute that is a number.
+    pub fn n(mut self, name: &str, value: impl ToString) -> Key {
+        self.0[name] = json!({"N": value.to_string()});
+        self
+    }
+}
+
+impl From<(&str, &str)> for Key {
+    fn from((name, value): (&str, &str)) -> Key {
+        Key::default().s(name, value)
+    }
+}
+
+/// DynamoDB's JSON, `{"id": {"S": "1"}}`. What is no key of the table, the server refuses.
+impl From<Value> for Key {
+    fn from(value: Value) -> Key {
+        Key(if value.is_object() { value } else { json!({}) })
+    }
+}
+
+/// An item, or a part of one, as a stream's record has it.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(transparent)]
+pub struct Item(pub(crate) Map<String, Value>);
+
+impl Item {
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The attribute, if it is a string.
+    pub fn s(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.get("S")?.as_str()
+    }
+
+    /// The attribute, if it is a number; as text, since it may have 38 digits.
+    pub fn n(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.get("N")?.as_str()
+    }
+
+    /// DynamoDB's JSON: `{"id": {"S": "1"}}`.
+    pub fn json(&self) -> &Map<String, Value> {
+        &self.0
+    }
+}

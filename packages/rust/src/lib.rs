@@ -1,0 +1,48 @@
+#![doc = include_str!("../README.md")]
+#![warn(missing_docs)]
+
+mod binary;
+mod clock;
+mod error;
+mod failpoints;
+mod faults;
+mod functions;
+mod http;
+mod instant;
+mod item;
+mod log;
+mod options;
+mod process;
+#[cfg(feature = "aws-sdk")]
+mod sdk;
+mod server;
+mod shared;
+mod snapshots;
+mod trigger;
+mod ttl;
+mod version;
+mod wait;
+mod world;
+
+pub use clock::{Advance, Advanced, Clock, Unfinished};
+pub use error::{Error, Refusal};
+pub use failpoints::Failpoint;
+pub use faults::{Fault, FaultCount, FaultKind};
+pub use functions::{RegisteredFunction, StreamEvent};
+pub use item::{Item, Key};
+pub use options::Options;
+pub use server::Server;
+pub use shared::{server, world};
+pub use snapshots::Snapshot;
+pub use trigger::Trigger;
+pub use ttl::{Explanation, Ttl, TtlMode, TtlStatus, Upcoming};
+pub use version::VERSION;
+pub use wait::{By, Event, Record, WaitFor};
+pub use world::World;
+
+// What stands in the signatures.
+#[doc(no_inline)]
+pub use serde_json;
+#[doc(no_inline)]
+#[cfg(feature = "aws-sdk")]
+pub use {aws_sdk_dynamodb, aws_sdk_dynamodbstreams};

@@ -1,0 +1,112 @@
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+
+use crate::binary::Binary;
+use crate::log::Log;
+use crate::{Error, Options};
+
+const END_WAIT: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(1);
+const LOG_WAIT: Duration = Duration::from_millis(200);
+
+// A server's process. It belongs to no runtime of tokio's, because tests share it that have a runtime each. Dropped, it
+// ends.
+pub(crate) struct Process {
+    child: Mutex<Child>,
+    log_reader: JoinHandle<()>,
+}
+
+impl Process {
+    // The first line that it says comes by the receiver; nothing, if it ends before.
+    pub fn start(
+        binary: &Binary,
+        options: &Options,
+        log: &Arc<Log>,
+    ) -> Result<(Process, oneshot::Receiver<String>), Error> {
+        let mut child = Command::new(&binary.path)
+            .args(options.arguments())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| binary.unusable(error))?;
+        let (stdout, stderr) = (child.stdout.take().expect("a pipe"), child.stderr.take().expect("a pipe"));
+        let (tell, told) = oneshot::channel();
+        thread::spawn(move || {
+            let mut lines = BufReader::new(stdout).lines().map_while(Result::ok);
+            if let Some(first) = lines.next() {
+                let _ = tell.send(first);
+            }
+            lines.for_each(drop);
+        });
+        let log = log.clone();
+        let log_reader = thread::spawn(move || log.read(stderr));
+        Ok((Process { child: Mutex::new(child), log_reader }, told))
+    }
+
+    // How it ended; nothing: it goes on.
+    pub fn status(&self) -> Option<ExitStatus> {
+        self.child().try_wait().ok().flatten()
+    }
+
+    // Of a process that is about to end: how it did, and its log is whole. Nothing: it goes on.
+    pub async fn ended_within(&self, longest: Duration) -> Option<ExitStatus> {
+        let until = Instant::now() + longest;
+        while self.status().is_none() && Instant::now() < until {
+            tokio::time::sleep(PAUSE).await;
+        }
+        let status = self.status()?;
+        let until = Instant::now() + LOG_WAIT;
+        while !self.log_reader.is_finished() && Instant::now() < until {
+            tokio::time::sleep(PAUSE).await;
+        }
+        Some(status)
+    }
+
+    pub fn kill(&self) {
+        let mut child = self.child();
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+
+    // Asks it to end, and kills it if that takes more than five seconds.
+    pub fn end(&self) {
+        self.ask_to_end();
+        let until = Instant::now() + END_WAIT;
+        while self.status().is_none() {
+            if Instant::now() > until {
+                return self.kill();
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+
+    fn ask_to_end(&self) {
+        let mut child = self.child();
+        if !matches!(child.try_wait(), Ok(None)) {
+            return; // its number may be another's by now
+        }
+        #[cfg(unix)]
+        // SAFETY: kill() takes two numbers. The process is a child that nobody has waited for.
+        unsafe {
+            libc::kill(child.id() as libc::pid_t, libc::SIGTERM);
+        }
+        #[cfg(not(unix))]
+        let _ = child.kill();
+    }
+
+    fn child(&self) -> MutexGuard<'_, Child> {
+        self.child.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

@@ -1,0 +1,218 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::{Request, Response};
+use serde::Deserialize;
+
+use crate::binary::Binary;
+use crate::http::{Failure, exchange};
+use crate::log::Log;
+use crate::process::Process;
+use crate::version::{self, VERSION};
+use crate::{Error, Options, World};
+
+const LISTENING: &str = "mayfly listening on ";
+const HEALTH_PAUSE: Duration = Duration::from_millis(1);
+const END_NOTICED: Duration = Duration::from_millis(200);
+const END_AFTER_SILENCE: Duration = Duration::from_secs(1);
+
+/// A Mayfly that answers: one that was started, which ends when this is dropped, or one that ran already.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), mayfly::Error> {
+/// let server = mayfly::Server::start().await?;
+/// let world = server.world();
+/// world.clock.freeze().await?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A server that was started ends with this process at the latest, however that ends: it looks for its parent process
+/// five times a second. It is of no runtime's, so tests that have a runtime each may share it: see [`world()`](crate::world()).
+pub struct Server {
+    pub(crate) shared: Arc<Shared>,
+}
+
+// What worlds need of their server. They may outlive the `Server`; its process does not.
+pub(crate) struct Shared {
+    pub url: String,
+    pub region: String,
+    pub version: String,
+    pub log: Arc<Log>,
+    pub process: Option<Process>, // none: it was not started here
+}
+
+impl Server {
+    /// Starts a server, or finds the one that `MAYFLY_URL` names, and returns when it answers.
+    pub async fn start() -> Result<Server, Error> {
+        Server::start_with(Options::default()).await
+    }
+
+    /// [`Server::start`] in another way.
+    pub async fn start_with(options: Options) -> Result<Server, Error> {
+        Server::start_for(options, VERSION).await
+    }
+
+    async fn start_for(options: Options, version: &str) -> Result<Server, Error> {
+        let (server, place) = match options.running_server() {
+            Some(url) => (Server::find(&url, &options).await?, url),
+            None => {
+                let binary = Binary::find(options.binary.as_deref())?;
+                (Server::launch(&binary, &options).await?, binary.path.display().to_string())
+            }
+        };
+        version::check(version, &server.shared.version, &place)?;
+        Ok(server)
+    }
+
+    async fn find(url: &str, options: &Options) -> Result<Server, Error> {
+        let health = tokio::time::timeout(options.start_timeout, health(url))
+            .await
+            .unwrap_or_else(|_| Err(format!("it says nothing for {:?}", options.start_timeout).into()));
+        let version = health.map_err(|why| Error::NoMayfly { url: url.into(), why: why.to_string() })?;
+        let log = Arc::default();
+        let shared = Shared { url: url.into(), region: options.region.clone(), version, log, process: None };
+        Ok(Server { shared: Arc::new(shared) })
+    }
+
+    async fn launch(binary: &Binary, options: &Options) -> Result<Server, Error> {
+        let log = Arc::new(Log::default());
+        let (process, first_line) = Process::start(binary, options, &log)?;
+        let ready = async {
+            let Ok(line) = first_line.await else {
+                let status = process.ended_within(END_AFTER_SILENCE).await;
+                return Err(Error::StartEnded { path: binary.path.clone(), status, log: log.last() });
+            };
+            let Some(url) = line.strip_prefix(LISTENING) else {
+                return Err(Error::Stranger { path: binary.path.clone(), said: line });
+            };
+            loop {
+                if let Ok(version) = health(url).await {
+                    return Ok((url.to_owned(), version));
+                }
+                if let Some(status) = process.ended_within(Duration::ZERO).await {
+                    let (path, status) = (binary.path.clone(), Some(status));
+                    return Err(Error::StartEnded { path, status, log: log.last() });
+                }
+                tokio::time::sleep(HEALTH_PAUSE).await;
+            }
+        };
+        let outcome = tokio::time::timeout(options.start_timeout, ready).await;
+        let outcome = outcome
+            .unwrap_or_else(|_| Err(Error::StartTimedOut { after: options.start_timeout, log: log.last() }));
+        if outcome.is_err() {
+            process.kill(); // it may not listen to a signal, either
+        }
+        let (url, version) = outcome?;
+        let process = Some(process);
+        Ok(Server { shared: Arc::new(Shared { url, region: options.region.clone(), version, log, process }) })
+    }
+
+    /// A new account, with tables, streams and a clock of its own. Nothing is asked of the server.
+    pub fn world(&self) -> World {
+        World::new(self.shared.clone(), false)
+    }
+
+    /// Where it answers: `http://127.0.0.1:41234`, without a slash at the end.
+    pub fn url(&self) -> &str {
+        &self.shared.url
+    }
+
+    /// The server's own version.
+    pub fn version(&self) -> &str {
+        &self.shared.version
+    }
+
+    /// The last thousand lines that it has logged; empty if it was not started here.
+    pub fn log(&self) -> String {
+        self.shared.log.since(0)
+    }
+}
+
+impl Drop for Server {
+    /// Asks the server to end if it was started here, and kills it if that takes more than five seconds.
+    fn drop(&mut self) {
+        if let Some(process) = &self.shared.process {
+            process.end();
+        }
+    }
+}
+
+impl Shared {
+    pub async fn exchange(
+        &self,
+        call: &str,
+        request: Request<Full<Bytes>>,
+    ) -> Result<Response<Bytes>, Error> {
+        match exchange(&self.url, request).await {
+            Ok(answer) => Ok(answer),
+            Err(failure) => Err(self.why_not(call, failure).await),
+        }
+    }
+
+    // A connection breaks a moment before its process is known to have ended.
+    async fn why_not(&self, call: &str, failure: Failure) -> Error {
+        if let Some(process) = &self.process
+            && let Some(status) = process.ended_within(END_NOTICED).await
+        {
+            return Error::Ended { status, log: self.log.last() };
+        }
+        Error::Call { call: call.into(), source: failure.into() }
+    }
+}
+
+// Answers the version.
+async fn health(url: &str) -> Result<String, Failure> {
+    #[derive(Deserialize)]
+    struct Health {
+        status: String,
+        version: String,
+    }
+    let request = Request::get("/_mayfly/health").body(Full::default())?;
+    let answer = exchange(url, request).await?;
+    let status = answer.status().as_u16();
+    let health: Health = serde_json::from_slice(answer.body())
+        .map_err(|_| format!("what answers there with the status {status} is no Mayfly"))?;
+    if status != 200 {
+        return Err(format!("it says that its {}", health.status).into());
+    }
+    Ok(health.version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Server;
+    use crate::{Error, Options};
+
+    #[tokio::test]
+    async fn a_server_of_another_release_is_refused_with_both_versions() {
+        let server = Server::start().await.unwrap();
+        let options = Options { url: Some(server.url().into()), ..Default::default() };
+        let error = Server::start_for(options, "99.7.1").await.err().unwrap();
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "this package is 99.7.1, but the server {} is {}: take a server of 99.7.x (MAYFLY_BINARY, MAYFLY_URL), \
+                 or the package of {}",
+                server.url(),
+                server.version(),
+                server.version()
+            )
+        );
+        let error = Server::start_for(Options::default(), "99.7.1").await.err().unwrap();
+        assert!(matches!(error, Error::Version { .. }), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_call_to_a_server_that_has_died_says_so() {
+        let server = Server::start().await.unwrap();
+        let world = server.world();
+        server.shared.process.as_ref().unwrap().kill();
+        let error = world.clock.now().await.unwrap_err();
+        assert!(matches!(error, Error::Ended { .. }), "{error}");
+        assert!(error.to_string().starts_with("the server has ended (signal: 9 (SIGKILL))"), "{error}");
+    }
+}

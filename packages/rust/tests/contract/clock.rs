@@ -1,0 +1,102 @@
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use mayfly::Error;
+
+use crate::{HOUR, MILLISECOND, Outcome, carts, create_carts, has_cart, new_2031, put_cart};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn apart(one: SystemTime, other: SystemTime) -> Duration {
+    one.duration_since(other).unwrap_or_else(|error| error.duration())
+}
+
+#[tokio::test]
+async fn a_frozen_clock_stands_still_until_it_is_moved() -> Outcome {
+    let world = mayfly::world().await?;
+    let began = world.clock.freeze().await?;
+    assert!(apart(began, SystemTime::now()) < MINUTE, "a world's clock begins with the host's time");
+    assert_eq!(world.clock.now().await?, began);
+    world.clock.advance(90 * MINUTE).await?;
+    assert_eq!(world.clock.now().await?, began + 90 * MINUTE);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_clock_can_begin_in_another_year_and_not_go_back_once_there_are_tables() -> Outcome {
+    let world = mayfly::world().await?;
+    let leap_day = UNIX_EPOCH + Duration::from_millis(1_582_934_400_005);
+    world.clock.freeze_at(leap_day).await?;
+    assert_eq!(world.clock.now().await?, leap_day);
+    create_carts(&world.dynamodb()).await?;
+    world.clock.set(new_2031()).await?;
+    assert_eq!(world.clock.now().await?, new_2031());
+
+    let Err(Error::Refused(refusal)) = world.clock.set(new_2031() - Duration::from_secs(1)).await else {
+        panic!("it goes back");
+    };
+    assert_eq!((refusal.kind.as_str(), refusal.status), ("Conflict", 409));
+    assert_eq!(
+        refusal.message,
+        "Time moves forward while the account has tables: 2030-12-31T23:59:59Z is before 2031-01-01T00:00:00Z. A reset \
+         or a snapshot's restore can go back."
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_clock_runs_as_fast_as_it_is_told_and_is_real_again() -> Outcome {
+    let world = mayfly::world().await?;
+    let began = world.clock.freeze().await?;
+    world.clock.rate(1_000_000.0).await?;
+    let until = SystemTime::now() + Duration::from_secs(20);
+    while world.clock.now().await? < began + HOUR {
+        assert!(SystemTime::now() < until, "an hour has not gone by in twenty seconds");
+    }
+    world.clock.real().await?;
+    assert!(apart(world.clock.now().await?, SystemTime::now()) < MINUTE);
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_advance_tells_what_expired_by_table() -> Outcome {
+    let world = carts().await?;
+    for (id, hours) in [("1", 1), ("2", 2), ("3", 72)] {
+        put_cart(&world, id, new_2031() + hours * HOUR).await?;
+    }
+    let advanced = world.clock.advance(48 * HOUR).await?;
+    assert_eq!(advanced.expired, 2);
+    assert_eq!(advanced.tables, BTreeMap::from([("carts".to_owned(), 2)]));
+    assert_eq!(advanced.next_expiry, Some(new_2031() + 72 * HOUR + MILLISECOND));
+    assert!(!has_cart(&world, "2").await? && has_cart(&world, "3").await?);
+
+    let advanced = world.clock.advance_to_next_expiry().await?;
+    assert_eq!((advanced.expired, advanced.next_expiry), (1, None));
+    assert_eq!(advanced.now, new_2031() + 72 * HOUR + MILLISECOND);
+    let stayed = world.clock.advance_to_next_expiry().await?;
+    assert_eq!(stayed.message.as_deref(), Some("Nothing is going to expire: the clock stays where it is."));
+    assert_eq!(world.clock.advance_to(new_2031() + 100 * HOUR).await?.now, new_2031() + 100 * HOUR);
+    Ok(())
+}
+
+#[tokio::test]
+async fn each_test_moves_a_clock_of_its_own() -> Outcome {
+    let (one, other) = (mayfly::world().await?, mayfly::world().await?);
+    let began = other.clock.freeze().await?;
+    one.clock.freeze().await?;
+    one.clock.advance(1000 * HOUR).await?;
+    assert_eq!(other.clock.now().await?, began);
+    Ok(())
+}
+
+#[tokio::test]
+async fn stream_records_age_by_a_jump_only_when_told() -> Outcome {
+    let world = carts().await?;
+    put_cart(&world, "1", new_2031() + 1000 * HOUR).await?;
+    let record = || world.wait_for("carts", ("id", "1")).since(new_2031()).timeout(MILLISECOND);
+    world.clock.advance(25 * HOUR).await?;
+    record().await?;
+    world.clock.advance(25 * HOUR).age_streams().await?;
+    assert!(matches!(record().await, Err(Error::WaitTimedOut { .. })), "a record of 25 hours is still there");
+    Ok(())
+}

@@ -1,0 +1,33 @@
+use std::time::Duration;
+
+use mayfly::Error;
+
+use crate::{HOUR, Outcome, carts, has_cart, new_2031, put_cart};
+
+#[tokio::test]
+async fn an_item_that_is_renewed_while_its_expiry_is_stopped_stays() -> Outcome {
+    let world = carts().await?;
+    put_cart(&world, "1", new_2031() + HOUR).await?;
+    let point = world.failpoint("carts", ("id", "1")).await?;
+    let clock = world.clock.clone();
+    let advance = tokio::spawn(async move { clock.advance(2 * HOUR).await });
+    point.reached().await?;
+    put_cart(&world, "1", new_2031() + 5 * HOUR).await?;
+    point.release().await?;
+    advance.await??;
+    assert!(has_cart(&world, "1").await?);
+    assert_eq!(world.clock.now().await?, new_2031() + 2 * HOUR);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_failpoint_waits_until_it_is_reached_or_released() -> Outcome {
+    let world = carts().await?;
+    let point = world.failpoint("carts", ("id", "1")).await?;
+    let reached = tokio::time::timeout(Duration::from_millis(10), point.reached()).await;
+    assert!(reached.is_err(), "nothing has reached it");
+    world.release_all().await?;
+    let Err(Error::Refused(refusal)) = point.reached().await else { panic!("it is reached") };
+    assert_eq!(refusal.message, "the failpoint of carts is released");
+    Ok(())
+}

@@ -1,0 +1,94 @@
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use mayfly::{By, Error, Event, StreamEvent};
+use serde_json::{Value, json};
+
+use crate::{HOUR, MILLISECOND, Outcome, carts, new_2031, put_cart};
+
+#[tokio::test]
+async fn a_function_of_the_test_gets_what_expired() -> Outcome {
+    let world = carts().await?;
+    let reminded = Arc::new(Mutex::new(Vec::new()));
+    let into = reminded.clone();
+    world
+        .function("reminder", move |event: StreamEvent| {
+            let into = into.clone();
+            async move {
+                into.lock().unwrap().extend(event.records);
+                Ok::<_, String>(())
+            }
+        })
+        .await?;
+    let expired = r#"{"userIdentity":{"type":["Service"],"principalId":["dynamodb.amazonaws.com"]}}"#;
+    let filters = json!({"Filters": [{"Pattern": expired}]});
+    world.trigger("carts", "reminder").with("FilterCriteria", filters).await?;
+    put_cart(&world, "1", new_2031() + HOUR).await?;
+
+    let advanced = world.clock.advance(2 * HOUR).settle().await?;
+    assert!(advanced.settled, "{:?}", advanced.unfinished);
+    let reminded = reminded.lock().unwrap();
+    assert_eq!(reminded.len(), 1);
+    assert_eq!((reminded[0].event, reminded[0].by), (Event::Remove, By::Service));
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_error_of_a_function_is_tried_again_and_then_given_up() -> Outcome {
+    let world = carts().await?;
+    let calls = Arc::new(Mutex::new(0));
+    let count = calls.clone();
+    world
+        .function("reminder", move |_: Value| {
+            *count.lock().unwrap() += 1;
+            async { Err::<(), _>("no stamps") }
+        })
+        .await?;
+    world.trigger("carts", "reminder").with("MaximumRetryAttempts", 2).await?;
+    put_cart(&world, "1", new_2031() + HOUR).await?;
+    let advanced = world.clock.advance(Duration::ZERO).settle_within(Duration::from_secs(20)).await?;
+    assert!(advanced.settled, "{:?}", advanced.unfinished);
+    assert_eq!(*calls.lock().unwrap(), 3);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_mapping_whose_function_nobody_registered_is_unfinished() -> Outcome {
+    let world = carts().await?;
+    let uuid = world.trigger("carts", "nobody").await?;
+    put_cart(&world, "1", new_2031() + HOUR).await?;
+    let advanced = world.clock.advance(Duration::ZERO).settle_within(MILLISECOND).await?;
+    assert!(!advanced.settled);
+    assert_eq!(advanced.unfinished.len(), 1);
+    assert_eq!(advanced.unfinished[0].uuid, uuid);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_function_elsewhere_is_registered_by_its_address() -> Outcome {
+    let world = carts().await?;
+    let url = "http://127.0.0.1:9000/2015-03-31/functions/function/invocations";
+    world.function_at("reminder", url, Duration::from_secs(3)).await?;
+    let functions = world.functions().await?;
+    assert_eq!(functions.len(), 1);
+    assert_eq!((functions[0].name.as_str(), functions[0].url.as_str()), ("reminder", url));
+    assert_eq!(functions[0].timeout_seconds, 3.0);
+    world.remove_function("reminder").await?;
+    assert!(world.functions().await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_trigger_that_cannot_be_says_why() -> Outcome {
+    let world = carts().await?;
+    let Err(Error::Refused(missing)) = world.trigger("cards", "reminder").await else {
+        panic!("there are no cards")
+    };
+    assert_eq!((missing.kind.as_str(), missing.status), ("ResourceNotFoundException", 400));
+    let Err(Error::Refused(refusal)) = world.trigger("carts", "reminder").with("BatchSize", 0).await else {
+        panic!("batches of nothing");
+    };
+    assert_eq!((refusal.kind.as_str(), refusal.status), ("ValidationException", 400));
+    assert!(!refusal.message.is_empty(), "{refusal:?}");
+    Ok(())
+}

@@ -1,0 +1,75 @@
+use std::io::{BufRead, BufReader};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::Outcome;
+
+/// Whether somebody listens there.
+pub fn serves(url: &str) -> bool {
+    TcpStream::connect(url.trim_start_matches("http://")).is_ok()
+}
+
+fn ends_soon(url: &str) {
+    let until = Instant::now() + Duration::from_secs(10);
+    while serves(url) {
+        assert!(Instant::now() < until, "the server at {url} outlives its process by ten seconds");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[tokio::test]
+#[ignore = "a program that the next tests start"]
+async fn a_program_with_a_server() -> Outcome {
+    println!("{}", mayfly::server().await?.url());
+    if std::env::var_os("MAYFLY_TEST_ENDS").is_none() {
+        std::future::pending::<()>().await;
+    }
+    Ok(())
+}
+
+fn program(ends: bool, running: Option<&str>) -> Result<(Child, String), crate::Failure> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command
+        .args(["--ignored", "--exact", "killed::a_program_with_a_server", "--nocapture"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    if ends {
+        command.env("MAYFLY_TEST_ENDS", "1");
+    }
+    if let Some(url) = running {
+        command.env("MAYFLY_URL", url).env("MAYFLY_BINARY", "/nowhere/mayfly");
+    }
+    let mut program = command.spawn()?;
+    let lines = BufReader::new(program.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let url = lines.into_iter().find_map(|line| line.find("http://").map(|at| line[at..].to_owned()));
+    Ok((program, url.ok_or("it says no address")?))
+}
+
+#[test]
+fn a_server_ends_when_the_test_process_is_killed() -> Outcome {
+    let (mut program, url) = program(false, None)?;
+    assert!(serves(&url));
+    program.kill()?;
+    program.wait()?;
+    ends_soon(&url);
+    Ok(())
+}
+
+#[test]
+fn a_server_ends_when_its_process_ends_without_dropping_it() -> Outcome {
+    let (mut program, url) = program(true, None)?;
+    program.wait()?;
+    ends_soon(&url);
+    Ok(())
+}
+
+#[tokio::test]
+async fn tests_use_the_server_that_mayfly_url_names_and_leave_it() -> Outcome {
+    let server = mayfly::Server::start().await?;
+    let (mut program, url) = program(true, Some(server.url()))?;
+    program.wait()?;
+    assert_eq!(url, server.url());
+    assert!(serves(&url));
+    Ok(())
+}

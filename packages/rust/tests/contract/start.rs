@@ -1,0 +1,222 @@
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use mayfly::{Error, Options, Server};
+use serde_json::Value;
+
+use crate::{Outcome, killed};
+
+/// A program that is none of ours. (One that a test wrote could be busy: a process that another test starts has the file
+/// open for a moment.)
+fn program(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name)
+}
+
+fn of(binary: &Path) -> Options {
+    Options { binary: Some(binary.into()), ..Default::default() }
+}
+
+async fn failure(options: Options) -> Error {
+    Server::start_with(options).await.err().expect("it cannot start")
+}
+
+#[tokio::test]
+async fn a_server_answers_once_it_is_started_and_ends_when_it_is_dropped() -> Outcome {
+    let server = Server::start().await?;
+    let url = server.url().to_owned();
+    assert!(url.starts_with("http://127.0.0.1:") && !server.version().is_empty());
+    server.world().clock.freeze().await?;
+    let world = server.world();
+    drop(server);
+    assert!(!killed::serves(&url));
+    let error = world.clock.now().await.unwrap_err();
+    assert!(matches!(error, Error::Ended { status, .. } if status.success()), "{error}");
+    assert!(error.to_string().starts_with("the server has ended (exit status: 0)"), "{error}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn more_arguments_are_the_servers_and_go_before_the_crates_own() -> Outcome {
+    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+    let args =
+        [format!("--port={port}"), "--clock".into(), "frozen".into(), "--accounts-max".into(), "7".into()];
+    let options =
+        Options { args: args.map(Into::into).into(), region: "eu-west-1".into(), ..Default::default() };
+    let server = Server::start_with(options).await?;
+    assert_eq!(server.url(), format!("http://127.0.0.1:{port}"));
+    let world = server.world();
+    assert_eq!(world.control("GET", "/clock", Value::Null).await?["mode"], "frozen");
+    assert_eq!(world.control("GET", "/", Value::Null).await?["region"], "eu-west-1");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_binary_of_another_platform_is_an_error_that_says_so() {
+    let path = program("other_platform");
+    let error = failure(of(&path)).await;
+    let (path, os, arch) = (path.display(), std::env::consts::OS, std::env::consts::ARCH);
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "Options::binary names {path}, which cannot be started on {os}/{arch} (Exec format error (os error 8)): \
+             name another, or none to take the mayfly on PATH"
+        )
+    );
+}
+
+#[tokio::test]
+async fn a_binary_that_is_named_and_missing_is_an_error_that_names_it() {
+    let options = Options { binary: Some("/nowhere/mayfly".into()), ..Default::default() };
+    let error = failure(options).await;
+    assert!(matches!(&error, Error::Binary { path, .. } if path == "/nowhere/mayfly"), "{error}");
+    assert!(
+        error.to_string().starts_with("Options::binary names /nowhere/mayfly, which cannot be started"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_answer_in_time_is_ended_and_its_log_shown() -> Outcome {
+    let pid_file = std::env::temp_dir().join(format!("mayfly-thinks-{}", std::process::id()));
+    let begun = Instant::now();
+    let options = Options {
+        args: vec![pid_file.clone().into()],
+        start_timeout: Duration::from_millis(500),
+        ..of(&program("thinks"))
+    };
+    let error = failure(options).await;
+    assert_eq!(
+        error.to_string(),
+        "the server does not answer after 500ms: see its log, or allow more by Options::start_timeout\n    thinking"
+    );
+    assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
+    let pid = fs::read_to_string(&pid_file)?;
+    fs::remove_file(&pid_file)?;
+    assert!(!Command::new("kill").args(["-0", pid.trim()]).output()?.status.success(), "it still runs");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_server_that_ends_before_it_answers_is_an_error_with_its_status_and_log() {
+    let path = program("ends");
+    let error = failure(of(&path)).await;
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "the server {} ended before it answered (exit status: 3): its log says why\n    no table can be laid",
+            path.display()
+        )
+    );
+    assert!(matches!(error, Error::StartEnded { status: Some(status), .. } if status.code() == Some(3)));
+}
+
+#[tokio::test]
+async fn a_port_that_is_taken_is_an_error_that_names_it() -> Outcome {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let port = listener.local_addr()?.port().to_string();
+    let error =
+        failure(Options { args: vec!["--port".into(), port.clone().into()], ..Default::default() }).await;
+    assert!(matches!(&error, Error::StartEnded { log, .. } if log.contains(&port)), "{error}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_server_that_runs_already_is_used_and_not_ended() -> Outcome {
+    let server = Server::start().await?;
+    let options = Options { url: Some(format!("{}/", server.url())), ..Default::default() };
+    let used = Server::start_with(options).await?;
+    assert_eq!(used.url(), server.url());
+    used.world().clock.freeze().await?;
+    drop(used);
+    assert!(killed::serves(server.url()));
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_address_where_no_mayfly_answers_is_an_error_that_names_it() -> Outcome {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let url = format!("http://{}", listener.local_addr()?);
+    let named = |url: &str| Options {
+        url: Some(url.into()),
+        start_timeout: Duration::from_millis(200),
+        ..Default::default()
+    };
+    let silent = failure(named(&url)).await;
+    assert_eq!(
+        silent.to_string(),
+        format!(
+            "no Mayfly answers at {url}, which MAYFLY_URL or Options::url names (it says nothing for 200ms): start it \
+             there, or name none to have one started"
+        )
+    );
+    drop(listener);
+    let refused = failure(named(&url)).await;
+    assert!(refused.to_string().contains("Connection refused"), "{refused}");
+    let foreign = failure(named("ftp://127.0.0.1/")).await;
+    assert!(
+        foreign.to_string().contains("ftp://127.0.0.1 is no address such as http://127.0.0.1:8000"),
+        "{foreign}"
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_program_that_says_something_else_first_is_no_mayfly() {
+    let path = program("greets");
+    let error = failure(of(&path)).await;
+    let path = path.display();
+    assert_eq!(
+        error.to_string(),
+        format!(r#"the first line of {path} is "hello": is it Mayfly? MAYFLY_BINARY names it"#)
+    );
+}
+
+#[tokio::test]
+async fn all_tests_share_a_server() -> Outcome {
+    let (one, other) = (mayfly::world().await?, mayfly::world().await?);
+    assert_eq!(one.url(), other.url());
+    assert_eq!(one.url(), mayfly::server().await?.url());
+    assert_ne!(one.account(), other.account());
+    Ok(())
+}
+
+#[tokio::test]
+#[ignore = "it fails, for the next test to look at"]
+async fn a_test_that_fails() -> Outcome {
+    let world = mayfly::world().await?;
+    let explained = world.explain("cards", ("id", "1")).await;
+    world.clock.now().await?; // by now the server has logged that
+    explained?;
+    Ok(())
+}
+
+#[test]
+fn a_failed_test_shows_what_the_server_logged_since_it_began() -> Outcome {
+    let failed = Command::new(std::env::current_exe()?)
+        .args(["--ignored", "--exact", "start::a_test_that_fails"])
+        .env("MAYFLY_LOG_LEVEL", "debug")
+        .output()?;
+    let output = String::from_utf8(failed.stdout)?;
+    assert!(!failed.status.success(), "{output}");
+    assert!(output.contains("Error: There is no table cards in us-east-1 of account "), "{output}");
+    assert!(output.contains("mayfly logged, of all worlds (this one was "), "{output}");
+    Ok(())
+}
+
+#[test]
+fn a_server_that_cannot_be_started_fails_a_test_by_the_sentence() -> Outcome {
+    let failed = Command::new(std::env::current_exe()?)
+        .args(["--ignored", "--exact", "start::a_test_that_fails"])
+        .env("MAYFLY_BINARY", "/nowhere/mayfly")
+        .output()?;
+    let output = String::from_utf8(failed.stdout)?;
+    assert!(!failed.status.success(), "{output}");
+    assert!(
+        output.contains("Error: MAYFLY_BINARY names /nowhere/mayfly, which cannot be started on "),
+        "{output}"
+    );
+    Ok(())
+}

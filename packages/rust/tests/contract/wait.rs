@@ -1,0 +1,51 @@
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use mayfly::{By, Error, Event};
+
+use crate::{HOUR, MILLISECOND, Outcome, carts, new_2031, put_cart, seconds};
+
+#[tokio::test]
+async fn wait_for_answers_the_record_of_an_item_that_expired() -> Outcome {
+    let world = carts().await?;
+    put_cart(&world, "1", new_2031() + HOUR).await?;
+    world.clock.advance(2 * HOUR).await?;
+    let key = HashMap::from([("id".to_owned(), AttributeValue::S("1".into()))]);
+    let record =
+        world.wait_for("carts", key.clone()).event(Event::Remove).by(By::Service).since(new_2031()).await?;
+    assert_eq!((record.event, record.by), (Event::Remove, By::Service));
+    assert_eq!(record.keys.attributes(), key);
+    assert_eq!(record.old_image.n("ttl"), Some(seconds(new_2031() + HOUR).to_string().as_str()));
+    assert!(record.new_image.is_empty());
+    assert_eq!(record.raw["userIdentity"]["PrincipalId"], "dynamodb.amazonaws.com");
+    Ok(())
+}
+
+#[tokio::test]
+async fn wait_for_answers_when_somebody_else_changes_the_item() -> Outcome {
+    let world = carts().await?;
+    let waiting = tokio::spawn(world.wait_for("carts", ("id", "1")).by(By::User).into_future());
+    // Until one comes after the call's begin; the same item again is no change.
+    for number in (1..).take_while(|_| !waiting.is_finished()) {
+        put_cart(&world, "1", new_2031() + number * HOUR).await?;
+    }
+    waiting.await??;
+    Ok(())
+}
+
+#[tokio::test]
+async fn when_time_is_up_the_error_says_what_did_happen() -> Outcome {
+    let world = carts().await?;
+    put_cart(&world, "1", new_2031() + HOUR).await?;
+    let wait =
+        world.wait_for("carts", ("id", "1")).event(Event::Remove).since(new_2031()).timeout(MILLISECOND);
+    let error = wait.await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "carts: Only other changes happened to the item in 0.001 seconds. What happened: INSERT by user."
+    );
+    let Error::WaitTimedOut { happened, refusal, .. } = error else { panic!("{error}") };
+    assert_eq!(happened[0].event, Event::Insert);
+    assert_eq!((refusal.kind.as_str(), refusal.status), ("TimedOut", 408));
+    Ok(())
+}

@@ -1,0 +1,124 @@
+use std::process::Command;
+
+use aws_sdk_dynamodbstreams::types::{OperationType, ShardIteratorType};
+use mayfly::{By, Event, Server};
+
+use crate::{HOUR, Outcome, carts, create_carts, new_2031, put_cart, tables};
+
+#[tokio::test]
+async fn each_world_is_an_account_of_twelve_digits_that_sees_its_own_tables_alone() -> Outcome {
+    let (one, other) = (carts().await?, mayfly::world().await?);
+    for world in [&one, &other] {
+        let account = world.account();
+        assert!(account.len() == 12 && account.bytes().all(|it| it.is_ascii_digit()), "{account}");
+        assert!(!account.starts_with('0'), "{account}");
+    }
+    assert_eq!(tables(&one).await?, ["carts"]);
+    assert!(tables(&other).await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_client_of_streams_reads_what_the_client_of_dynamodb_wrote() -> Outcome {
+    let world = carts().await?;
+    put_cart(&world, "1", new_2031() + HOUR).await?;
+    let client = world.streams();
+    let streams = client.list_streams().table_name("carts").send().await?.streams.unwrap();
+    let stream = streams[0].stream_arn.clone().unwrap();
+    let described = client.describe_stream().stream_arn(&stream).send().await?.stream_description.unwrap();
+    let iterator = client
+        .get_shard_iterator()
+        .stream_arn(&stream)
+        .set_shard_id(described.shards()[0].shard_id.clone())
+        .shard_iterator_type(ShardIteratorType::TrimHorizon)
+        .send()
+        .await?;
+    let read = client.get_records().set_shard_iterator(iterator.shard_iterator).send().await?;
+    assert_eq!(read.records().len(), 1);
+    assert_eq!(read.records()[0].event_name, Some(OperationType::Insert));
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_region_is_us_east_1_and_the_account_the_worlds() -> Outcome {
+    let world = carts().await?;
+    let described = world.dynamodb().describe_table().table_name("carts").send().await?.table.unwrap();
+    let arn = format!("arn:aws:dynamodb:us-east-1:{}:table/carts", world.account());
+    assert_eq!(described.table_arn, Some(arn));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_further_client_is_made_of_the_worlds_configuration() -> Outcome {
+    let world = carts().await?;
+    let client = aws_sdk_dynamodb::Client::new(world.sdk_config());
+    assert_eq!(client.list_tables().send().await?.table_names(), ["carts"]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_child_process_is_in_the_world_by_its_environment() -> Outcome {
+    let world = carts().await?;
+    let program = std::env::var_os("MAYFLY_BINARY").expect("MAYFLY_BINARY");
+    let shown =
+        Command::new(program).args(["clock", "show"]).env_clear().envs(world.environment()).output()?;
+    let shown = String::from_utf8(shown.stdout)?;
+    assert!(shown.contains("2031-01-01T00:00:00Z"), "{shown}");
+
+    let (url, account) = (world.url(), world.account());
+    let wanted = [
+        ("AWS_ENDPOINT_URL_DYNAMODB", url),
+        ("AWS_ENDPOINT_URL_DYNAMODB_STREAMS", url),
+        ("AWS_ACCESS_KEY_ID", account),
+        ("AWS_SECRET_ACCESS_KEY", "any"),
+        ("AWS_REGION", "us-east-1"),
+        ("AWS_DEFAULT_REGION", "us-east-1"),
+        ("MAYFLY_URL", url),
+        ("MAYFLY_ACCOUNT", account),
+    ];
+    assert_eq!(world.environment(), wanted.map(|(name, value)| (name, value.to_owned())));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_world_that_is_dropped_leaves_nothing() -> Outcome {
+    let server = Server::start().await?;
+    let world = server.world();
+    create_carts(&world.dynamodb()).await?;
+    world.function_at("reminder", "http://127.0.0.1:9/", HOUR / 3600).await?;
+    let (client, clock) = (world.dynamodb(), world.clock.clone());
+    clock.freeze_at(new_2031()).await?;
+    let probe = server.world(); // asks about the account of the other
+    let account = world.account().to_owned();
+    drop(world);
+    assert!(client.list_tables().send().await?.table_names().is_empty());
+    assert_ne!(clock.now().await?, new_2031());
+    let program = std::env::var_os("MAYFLY_BINARY").expect("MAYFLY_BINARY");
+    let mut list = Command::new(program);
+    list.args(["function", "list"]).envs(probe.environment()).env("MAYFLY_ACCOUNT", account);
+    let listed = String::from_utf8(list.output()?.stdout)?;
+    assert!(listed.contains(r#""functions""#) && !listed.contains("reminder"), "{listed}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_world_is_used_by_many_tasks_at_once() -> Outcome {
+    let world = std::sync::Arc::new(carts().await?);
+    let puts: Vec<_> = (0..20)
+        .map(|number| {
+            let world = world.clone();
+            tokio::spawn(async move {
+                put_cart(&world, &number.to_string(), new_2031() + HOUR)
+                    .await
+                    .map_err(|error| error.to_string())
+            })
+        })
+        .collect();
+    for put in puts {
+        put.await??;
+    }
+    assert_eq!(world.ttl("carts").status().await?.pending, 20);
+    let record = world.wait_for("carts", ("id", "7")).since(new_2031()).await?;
+    assert_eq!((record.event, record.by), (Event::Insert, By::User));
+    Ok(())
+}
