@@ -207,7 +207,9 @@ int serve(const ServeOptions& options) {
   if (!server) return fail(server.error());
 
   std::printf("%smayfly listening on %s\n", options.banner.c_str(), (*server)->url().c_str());
-  std::fflush(stdout);
+  // Who started us may have ended before we could ask who it is; then nobody holds the pipe that it reads.
+  if (std::fflush(stdout) != 0 && options.exit_with_parent)
+    return fail("who started this one does not read where it listens: ending");
   if (!options.port_file.empty()) {
     if (const std::string problem = write_port_file(options.port_file, (*server)->port()); !problem.empty()) {
       return fail(problem);

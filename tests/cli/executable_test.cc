@@ -140,6 +140,14 @@ TEST_CASE("with --exit-with-parent a server does not outlive who started it, how
   CHECK(said.find("the process that started this one has ended: ending\n") != std::string::npos);
 }
 
+TEST_CASE("with --exit-with-parent a server ends whose parent had gone before it could ask who that is") {
+  const std::string script = "\"" MAYFLY_EXECUTABLE "\" serve --port 0 --exit-with-parent >&-; echo $?";
+  Process shell({"-c", script}, {}, "/bin/sh");
+  CHECK(shell.line() == "1");
+  CHECK(shell.wait() == 0);
+  CHECK(shell.errors() == "mayfly: who started this one does not read where it listens: ending\n");
+}
+
 TEST_CASE("without --exit-with-parent a server goes on when who started it has ended") {
   const std::string script = "\"" MAYFLY_EXECUTABLE "\" serve --port 0 2>/dev/null & echo $! >&2; wait";
   Process shell({"-c", script}, {}, "/bin/sh");
