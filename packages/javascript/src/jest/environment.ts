@@ -70,9 +70,9 @@ async function closeAll(closers: (() => Promise<void>)[]): Promise<void> {
 
 // Jest brings jest-environment-node; a package manager that keeps packages apart shows it to Jest alone.
 function nodeEnvironment(): EnvironmentClass {
-  const paths = [join(__dirname, "index.js"), join(process.cwd(), "package.json"), require.main?.filename];
+  const paths = [require.main?.filename, join(process.cwd(), "package.json"), __filename];
   for (const path of paths) {
-    for (const way of [[], ["jest"], ["jest-cli"], ["jest", "@jest/core", "jest-config"], ["jest-config"]]) {
+    for (const way of [[], ["@jest/core", "jest-config"], ["jest", "@jest/core", "jest-config"]]) {
       try {
         let from = createRequire(path!);
         for (const step of way) from = createRequire(from.resolve(`${step}/package.json`));
