@@ -36,6 +36,12 @@ export class ServerLog {
   }
 }
 
+/** What to print when a test has failed; nothing if the server said nothing. */
+export function logOfTest(log: ServerLog | undefined, since: number): string | undefined {
+  const lines = log?.tail(40, since);
+  return lines ? `Mayfly's log:\n${lines}` : undefined;
+}
+
 /** For the end of a message: the log's lines under a heading, or that it is empty. */
 export function withLog(log: string): string {
   return log === "" ? " Its log is empty." : ` Its log:\n${log.replace(/^/gm, "  ")}`;

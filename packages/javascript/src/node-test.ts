@@ -3,6 +3,7 @@
 import { after, type TestContext } from "node:test";
 
 import type { Follower } from "./follow";
+import { logOfTest } from "./log";
 import { Server, type ServerOptions } from "./server";
 import type { World, WorldOptions } from "./world";
 
@@ -33,7 +34,8 @@ export async function openWorld(t: TestContext, options: NodeTestWorldOptions = 
   const world = await server.world({ ...rest, ...(following ? { follow: following } : {}) });
   t.after(async () => {
     await world.close();
-    if ((t as { error?: unknown }).error && server.log) t.diagnostic(`Mayfly's log:\n${server.log.tail(40, since)}`);
+    const log = (t as { error?: unknown }).error ? logOfTest(server.log, since) : undefined;
+    if (log) t.diagnostic(log);
   });
   return world;
 }

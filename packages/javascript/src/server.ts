@@ -186,7 +186,7 @@ function urlOf(child: ChildProcess, binary: string, log: ServerLog, options: Ser
 }
 
 function endedEarly(binary: string, code: number | null, signal: string | null, log: string): ServerError {
-  const taken = /cannot listen on (\S+): .*(already in use)/i.exec(log);
+  const taken = /cannot listen on (\S+): .*(port is taken|in use)/i.exec(log);
   if (taken) {
     return new ServerError(
       "port-taken",

@@ -11,7 +11,7 @@ import { Clock } from "./clock";
 import { Control } from "./control";
 import type { StreamRecord } from "./errors";
 import { followerOf, type Follow, type Follower } from "./follow";
-import { LocalFunctions, registerFunction, type Handler, type LocalFunction } from "./functions";
+import { LocalFunctions, registerFunction, type Handler, type LocalFunction, type StreamEvent } from "./functions";
 import type { Connections } from "./http";
 import { keyJson, type Key } from "./keys";
 import { createTable, type TableOptions } from "./tables";
@@ -238,7 +238,11 @@ export class World {
    * Makes a function of this process, or what answers at a URL, one of the world's Lambda functions, for event source
    * mappings and Invoke. `consume(table)` of a local function makes a mapping.
    */
-  async function<Event = any>(name: string, handler: Handler<Event>, options?: FunctionOptions): Promise<LocalFunction<Event>>;
+  async function<Event = StreamEvent>(
+    name: string,
+    handler: Handler<Event>,
+    options?: FunctionOptions,
+  ): Promise<LocalFunction<Event>>;
   async function(name: string, url: string, options?: FunctionOptions): Promise<void>;
   async function(name: string, handler: Handler<any> | string, options: FunctionOptions = {}) {
     this.#functionNames.add(name);

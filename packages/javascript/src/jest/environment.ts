@@ -5,7 +5,7 @@ import { setDefaultResultOrder } from "node:dns";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-import { ServerLog } from "../log";
+import { logOfTest, ServerLog } from "../log";
 import { logVariable, scopeKey, type Scope } from "./shared";
 
 /** What this asks of a test environment, as jest-environment-node and -jsdom are. */
@@ -56,9 +56,8 @@ export function withMayfly(Base: EnvironmentClass): EnvironmentClass {
         const closers = this.#ofTest ?? [];
         this.#ofTest = undefined;
         await closeAll(closers);
-        if (event.test.errors.length > 0 && this.#log) {
-          this.#console.error(`Mayfly's log:\n${this.#log.tail(40, this.#logged)}`);
-        }
+        const log = event.test.errors.length > 0 ? logOfTest(this.#log, this.#logged) : undefined;
+        if (log) this.#console.error(log);
       }
     }
   };

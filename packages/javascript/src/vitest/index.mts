@@ -4,6 +4,7 @@ import { inject, test as base, vi } from "vitest";
 
 import type { Clock } from "../clock.js";
 import type { Follower } from "../follow.js";
+import { logOfTest } from "../log.js";
 import { Server } from "../server.js";
 import type { World, WorldOptions } from "../world.js";
 import type {} from "./setup.mjs";
@@ -53,7 +54,8 @@ export const test = base.extend<MayflyFixtures>({
     const { log } = await runServer();
     const since = log?.end ?? 0;
     onTestFailed(() => {
-      if (log) console.error(`Mayfly's log:\n${log.tail(40, since)}`);
+      const lines = logOfTest(log, since);
+      if (lines) console.error(lines);
     });
     const world = await openWorld(worldOptions);
     try {
