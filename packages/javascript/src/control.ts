@@ -36,8 +36,9 @@ export class Control {
     try {
       answer = await this.connections.ask({ method, path, headers, body, timeoutMs });
     } catch (problem) {
-      const { origin } = this.connections.url;
-      throw new MayflyError("Unreachable", `${method} ${path} of ${origin}: ${(problem as Error).message}`, 0);
+      const { url, whyNot } = this.connections;
+      const sentence = `${method} ${path} had no answer from ${url.origin}: ${(problem as Error).message}.`;
+      throw new MayflyError("Unreachable", sentence + (await whyNot()), 0);
     }
     if (answer.status < 300) return answer.body;
     const { __type = "", message, Message, records } = answer.body ?? {};

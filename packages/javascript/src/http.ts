@@ -20,10 +20,13 @@ export interface Asked {
 /** Connections to one server, kept open between requests; idle ones keep no process alive. */
 export class Connections {
   readonly url: URL;
+  readonly whyNot: () => Promise<string>;
   readonly #agent: http.Agent;
 
-  constructor(url: string) {
+  /** `whyNot`: what is to be said of a server that did not answer, " The server has ended …", or "". */
+  constructor(url: string, whyNot: () => Promise<string> = async () => "") {
     this.url = new URL(url);
+    this.whyNot = whyNot;
     this.#agent =
       this.url.protocol === "https:" ? new https.Agent({ keepAlive: true }) : new http.Agent({ keepAlive: true });
   }

@@ -30,6 +30,7 @@ export interface ServerOptions {
 
 const startTimeoutMsDefault = 10_000;
 const endTimeoutMs = 5_000;
+const exitNoticeMs = 200; // what the kernel may take to tell of a server's end
 // Taken now: a test may have put fake ones in their place when it starts a server.
 const { setTimeout, clearTimeout } = globalThis;
 
@@ -40,12 +41,13 @@ interface Started {
 
 // What this process has started and not ended. --exit-with-parent ends them when it is killed; this, when it exits.
 const running = new Set<Started>();
-process.on("exit", () => {
+
+function endRunning(): void {
   for (const { child, directory } of running) {
     child.kill("SIGTERM");
     rmSync(directory, { recursive: true, force: true });
   }
-});
+}
 
 export class Server {
   /** `http://127.0.0.1:PORT`, without a slash at its end. */
@@ -107,10 +109,11 @@ export class Server {
     });
     closeSync(logDescriptor);
     const started = { child, directory };
+    if (running.size === 0) process.on("exit", endRunning);
     running.add(started);
     try {
       const url = await urlOf(child, binary, log, options);
-      const connections = new Connections(url);
+      const connections = new Connections(url, () => howItIs(started, log));
       const version = await versionOf(connections, options.startTimeoutMs ?? startTimeoutMsDefault).catch((problem) => {
         connections.close();
         throw new ServerError("timed-out", `${url} does not say how it is: ${problem.message}.${withLog(log.tail())}`);
@@ -204,7 +207,8 @@ async function versionOf(connections: Connections, timeoutMs: number): Promise<s
   throw new Error("what answers there is no Mayfly");
 }
 
-async function end({ child, directory }: Started): Promise<void> {
+async function end(started: Started): Promise<void> {
+  const { child, directory } = started;
   if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
     child.ref();
     const ended = new Promise((resolve) => child.once("exit", resolve));
@@ -213,6 +217,20 @@ async function end({ child, directory }: Started): Promise<void> {
     await ended;
     clearTimeout(timer);
   }
-  for (const started of running) if (started.child === child) running.delete(started);
   rmSync(directory, { recursive: true, force: true });
+  running.delete(started);
+  if (running.size === 0) process.off("exit", endRunning);
+}
+
+// For the error of a request that found no server: whether it has ended, and its last lines.
+async function howItIs({ child }: Started, log: ServerLog): Promise<string> {
+  if (child.exitCode === null && child.signalCode === null) {
+    await Promise.race([
+      new Promise((resolve) => child.once("exit", resolve)),
+      new Promise((resolve) => setTimeout(resolve, exitNoticeMs)),
+    ]);
+  }
+  const { exitCode, signalCode } = child;
+  if (exitCode === null && signalCode === null) return "";
+  return ` The server has ended ${signalCode ? `by ${signalCode}` : `with status ${exitCode}`}.${withLog(log.tail())}`;
 }

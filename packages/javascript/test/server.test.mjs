@@ -139,6 +139,19 @@ test("a URL where nobody answers is named", async () => {
   );
 });
 
+test("a server that dies is told of by the next call, with its log", async () => {
+  const server = await Server.start();
+  const world = await server.world();
+  process.kill(server.pid, "SIGKILL");
+  await assert.rejects(world.clock.now(), (error) => {
+    assert.equal(error.type, "Unreachable");
+    assert.match(error.message, /^GET \/_mayfly\/clock had no answer from http:\/\/127\.0\.0\.1:\d+: .*\. The server has ended by SIGKILL\. Its log:\n/);
+    return true;
+  });
+  await world.close();
+  await server.close();
+});
+
 // A process that starts a server, says its pid, and goes on as `then` says.
 function starter(t, then) {
   const script = `

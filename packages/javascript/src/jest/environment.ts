@@ -37,8 +37,10 @@ export function withMayfly(Base: EnvironmentClass): EnvironmentClass {
       await super.setup();
       // Node 18 tries ::1 first, and only that, for the `http://localhost:8000` of tests.
       setDefaultResultOrder("ipv4first");
-      const scope: Scope = { atEnd: (close) => void (this.#ofTest ?? this.#ofFile).push(close) };
-      this.global[scopeKey] = scope;
+      this.global[scopeKey] = {
+        atEnd: (close) => void (this.#ofTest ?? this.#ofFile).push(close),
+        atFileEnd: (close) => void this.#ofFile.push(close),
+      } satisfies Scope;
     }
 
     override async teardown(): Promise<void> {

@@ -27,7 +27,13 @@ export function runServer(): Promise<Server> {
   if (!process.env[urlVariable]) {
     throw new Error('There is no server: set preset: "mayfly-dynamodb" in the Jest configuration.');
   }
-  return (attached ??= Server.start({ url: process.env[urlVariable], logFile: process.env[logVariable] }));
+  return (attached ??= attach());
+}
+
+async function attach(): Promise<Server> {
+  const server = await Server.start({ url: process.env[urlVariable], logFile: process.env[logVariable] });
+  scope().atFileEnd(() => server.close());
+  return server;
 }
 
 /**
@@ -38,16 +44,21 @@ export async function openWorld(options: JestWorldOptions = {}): Promise<World> 
   const { follow, ...rest } = options;
   const following = follow === true ? fakeDate : follow || undefined;
   const world = await (await runServer()).world({ ...rest, ...(following ? { follow: following } : {}) });
-  const scope: Scope | undefined = (globalThis as any)[scopeKey];
-  if (scope) scope.atEnd(() => world.close());
-  else ofFile.push(world);
+  scope().atEnd(() => world.close());
   return world;
 }
 
-// In another test environment than the preset's nobody says when a test has ended.
-const ofFile: World[] = [];
-if (!(globalThis as any)[scopeKey] && typeof afterAll === "function") {
-  afterAll(async () => void (await Promise.all(ofFile.map((world) => world.close()))));
+// The environment's; in another than the preset's nobody says when a test has ended, and all waits for the file's end.
+const scope = (): Scope => (globalThis as any)[scopeKey] ?? ofFile;
+const closers: (() => Promise<void>)[] = [];
+const ofFile: Scope = {
+  atEnd: (close) => void closers.unshift(close),
+  atFileEnd: (close) => void closers.unshift(close),
+};
+if (scope() === ofFile && typeof afterAll === "function") {
+  afterAll(async () => {
+    for (const close of closers.splice(0)) await close();
+  });
 }
 
 // Date alone: the SDK's timers go on.

@@ -10,4 +10,6 @@ export const scopeKey = "__mayfly_scope__";
 export interface Scope {
   /** Calls it when the test that runs now has ended; outside of one, when the file has. */
   atEnd(close: () => Promise<void>): void;
+  /** Calls it when the file has ended. */
+  atFileEnd(close: () => Promise<void>): void;
 }
