@@ -23,8 +23,10 @@ export class Control {
 
   /** A request of AWS's, whose account is that of the key it names; signatures are not checked. */
   async aws(service: "dynamodb" | "lambda", method: string, path: string, target: string, body: unknown): Promise<any> {
-    const scope = `${this.account}/20200101/${this.region}/${service}/aws4_request`;
+    const date = new Date().toISOString().replace(/[-:]|\.\d+/g, "");
+    const scope = `${this.account}/${date.slice(0, 8)}/${this.region}/${service}/aws4_request`;
     const headers = {
+      "X-Amz-Date": date,
       Authorization: `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host, Signature=0`,
       ...(target === "" ? {} : { "Content-Type": "application/x-amz-json-1.0", "X-Amz-Target": target }),
     };

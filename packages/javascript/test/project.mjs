@@ -1,7 +1,7 @@
 // Small projects of a user's, in directories of their own below the one where the packages are installed.
 
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 export const root = resolve(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "..");
@@ -40,7 +40,7 @@ export async function run(directory, command, args, environment = {}) {
 /** This process's environment, without what its own test runner put there. */
 export function userEnvironment() {
   const { NODE_TEST_CONTEXT, NODE_OPTIONS, FORCE_COLOR, MAYFLY_URL, MAYFLY_BINARY, ...rest } = process.env;
-  return { ...rest, NO_COLOR: "1" };
+  return { ...rest, NO_COLOR: "1", NODE_NO_WARNINGS: "1" };
 }
 
 export const node = (directory, args, environment) => run(directory, process.execPath, args, environment);
@@ -48,11 +48,10 @@ export const vitest = (directory, ...args) =>
   node(directory, [join(root, "node_modules/vitest/vitest.mjs"), "run", ...args]);
 export const jest = (directory, ...args) => node(directory, [join(root, "node_modules/jest/bin/jest.js"), ...args]);
 
-/** Whether a process is there. */
+/** Whether a process is there; one that has ended, and whose parent has not asked how, is not. */
 export function isRunning(pid) {
   try {
-    process.kill(pid, 0);
-    return true;
+    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
   } catch {
     return false;
   }

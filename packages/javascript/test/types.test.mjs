@@ -58,11 +58,11 @@ test("Vitest's fixtures and what is provided are typed", async (t) => {
   const { status, output } = await compile(t, {
     "a.mts": `
       import { inject } from "vitest";
-      import { test } from "mayfly-dynamodb/vitest";
+      import { testWith } from "mayfly-dynamodb/vitest";
       import { globalSetup } from "mayfly-dynamodb/vitest/setup";
       export default globalSetup({ args: ["--clock", "frozen"] });
       const url: string = inject("mayfly").url;
-      const later = test.extend({ worldOptions: { follow: true } });
+      const later = testWith({ follow: true });
       later("typed", async ({ world, clock, documents }) => {
         const account: string = world.account + url;
         const year: number = (await clock.now()).getUTCFullYear();

@@ -12,7 +12,7 @@ export default defineConfig({ test: { globalSetup: ["mayfly-dynamodb/vitest/setu
 const head = `
 import { describe, expect, inject } from "vitest";
 import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
-import { openWorld, runServer, test } from "mayfly-dynamodb/vitest";
+import { openWorld, runServer, test, testWith } from "mayfly-dynamodb/vitest";
 `;
 // Fails where two files share anything: each makes the same table and counts what is in it.
 const sharesNothing = `${head}
@@ -49,7 +49,7 @@ test("follow moves Date with the world's clock, and gives it back", async (t) =>
     project(t, {
       "vitest.config.mjs": config(),
       "a.test.mjs": `${head}
-        const later = test.extend({ worldOptions: { frozen: "2031-01-01T00:00:00Z", follow: true } });
+        const later = testWith({ frozen: "2031-01-01T00:00:00Z", follow: true });
         later("an hour later", async ({ world, clock }) => {
           expect(new Date().toISOString()).toBe("2031-01-01T00:00:00.000Z");
           await world.createTable("carts", { key: "id", ttl: "ttl" });

@@ -1,7 +1,6 @@
 // A world: tables, streams and a clock that nobody else has.
 
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
@@ -277,30 +276,41 @@ test("the environment brings a client that code makes for itself into the world"
 test("the user's AWS configuration is not read", async (t) => {
   const directory = project(t, {
     "list.mjs": `
-      import { ListTablesCommand } from "@aws-sdk/client-dynamodb";
-      import { ListStreamsCommand } from "@aws-sdk/client-dynamodb-streams";
-      import { Server } from "mayfly-dynamodb";
+      import fs from "node:fs/promises";
+      import { syncBuiltinESMExports } from "node:module";
+      const { readFile } = fs;
+      const read = [];
+      fs.readFile = (path, ...rest) => {
+        if (!String(path).startsWith("file:")) read.push(String(path)); // modules are
+        return readFile(path, ...rest);
+      };
+      syncBuiltinESMExports();
+
+      const { DynamoDBClient, ListTablesCommand } = await import("@aws-sdk/client-dynamodb");
+      const { ListStreamsCommand } = await import("@aws-sdk/client-dynamodb-streams");
+      const { Server } = await import("mayfly-dynamodb");
       const server = await Server.start();
       const world = await server.world();
-      const { TableNames } = await world.dynamodb.send(new ListTablesCommand({}));
-      const { Streams } = await world.streams.send(new ListStreamsCommand({}));
-      console.log(TableNames.length, Streams.length);
+      await world.dynamodb.send(new ListTablesCommand({}));
+      await world.streams.send(new ListStreamsCommand({}));
+      console.log("of the world's clients", read);
+      // What it takes to be seen.
+      await new DynamoDBClient({ endpoint: server.url }).send(new ListTablesCommand({})).catch(() => {});
+      console.log("of another", read.some((path) => path.endsWith("config")));
       await server.close();
     `,
+    config: "[default]\nregion = eu-west-1\n",
+    credentials: "[default]\naws_access_key_id = theirs\naws_secret_access_key = secret\n",
   });
-  // Who reads it fails: it is a directory.
-  mkdirSync(join(directory, "config"));
-  writeFileSync(join(directory, "credentials"), "[default]\naws_access_key_id = theirs\n");
   const { output } = await node(directory, ["list.mjs"], {
     AWS_CONFIG_FILE: join(directory, "config"),
     AWS_SHARED_CREDENTIALS_FILE: join(directory, "credentials"),
-    AWS_PROFILE: "not-there",
     AWS_REGION: "eu-west-1",
     AWS_ENDPOINT_URL: "http://127.0.0.1:1",
     AWS_USE_FIPS_ENDPOINT: "true",
     AWS_MAX_ATTEMPTS: "many",
   });
-  assert.equal(output, "0 0\n");
+  assert.equal(output, "of the world's clients []\nof another true\n");
 });
 
 test("the streams' client is made ready, too", async (t) => {

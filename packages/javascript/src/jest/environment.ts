@@ -11,6 +11,7 @@ import { logVariable, scopeKey, type Scope } from "./shared";
 /** What this asks of a test environment, as jest-environment-node and -jsdom are. */
 interface Environment {
   global: any;
+  fakeTimersModern: { useRealTimers(): void } | null;
   setup(): Promise<void>;
   teardown(): Promise<void>;
   handleTestEvent?(event: any, state: any): Promise<void> | void;
@@ -40,6 +41,7 @@ export function withMayfly(Base: EnvironmentClass): EnvironmentClass {
       this.global[scopeKey] = {
         atEnd: (close) => void (this.#ofTest ?? this.#ofFile).push(close),
         atFileEnd: (close) => void this.#ofFile.push(close),
+        useRealTimers: () => this.fakeTimersModern?.useRealTimers(),
       } satisfies Scope;
     }
 

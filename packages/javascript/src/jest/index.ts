@@ -54,6 +54,7 @@ const closers: (() => Promise<void>)[] = [];
 const ofFile: Scope = {
   atEnd: (close) => void closers.unshift(close),
   atFileEnd: (close) => void closers.unshift(close),
+  useRealTimers: () => jest.useRealTimers(),
 };
 if (scope() === ofFile && typeof afterAll === "function") {
   afterAll(async () => {
@@ -87,7 +88,7 @@ const fakeDate: Follower = {
     faked = true;
   },
   stop() {
-    if (faked) jest.useRealTimers();
+    if (faked) scope().useRealTimers();
     faked = false;
   },
 };

@@ -1,12 +1,15 @@
 // Jest's globalSetup: one server for the run, and the tables of a jest-dynamodb-config.js, if there is one.
 
 import type { CreateTableCommandInput } from "@aws-sdk/client-dynamodb";
+import { setTimeout as pause } from "node:timers/promises";
 
 import { clientConfig, sdk } from "../clients";
 import { Server } from "../server";
 import { readConfig, serverOptions, type JestDynamodbConfig } from "./config";
 import { logVariable, urlVariable } from "./shared";
 import { keep } from "./run";
+
+const pauseMs = 10;
 
 /** Jest calls it before the first test file. */
 export default async function globalSetup(globalConfig: { rootDir: string }): Promise<void> {
@@ -25,7 +28,7 @@ export default async function globalSetup(globalConfig: { rootDir: string }): Pr
 
 // For everybody who signs with no account's number, as tests that came from DynamoDB Local do.
 async function createTables(server: Server, { tables, clientConfig: given = {} }: JestDynamodbConfig): Promise<void> {
-  const { CreateTableCommand, DeleteTableCommand, DynamoDBClient } = sdk();
+  const { CreateTableCommand, DeleteTableCommand, DescribeTableCommand, DynamoDBClient } = sdk();
   const client = new DynamoDBClient({
     ...clientConfig(server.url, "fakeMyKeyId", "local-env"),
     ...given,
@@ -36,7 +39,11 @@ async function createTables(server: Server, { tables, clientConfig: given = {} }
     if (server.pid === undefined) {
       await client.send(new DeleteTableCommand({ TableName: table.TableName })).catch(() => undefined);
     }
-    await client.send(new CreateTableCommand(table));
+    const { TableDescription } = await client.send(new CreateTableCommand(table));
+    // With -delayTransientStatuses they are CREATING for a while.
+    for (let now = TableDescription; now?.TableStatus === "CREATING"; await pause(pauseMs)) {
+      now = (await client.send(new DescribeTableCommand({ TableName: table.TableName }))).Table;
+    }
   };
   try {
     await Promise.all(tables.map(create));

@@ -12,4 +12,6 @@ export interface Scope {
   atEnd(close: () => Promise<void>): void;
   /** Calls it when the file has ended. */
   atFileEnd(close: () => Promise<void>): void;
+  /** Gives the real Date back; between tests the sandbox's `jest` may not be asked. */
+  useRealTimers(): void;
 }

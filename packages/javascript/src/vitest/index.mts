@@ -15,8 +15,6 @@ export interface VitestWorldOptions extends Omit<WorldOptions, "follow"> {
 }
 
 export interface MayflyFixtures {
-  /** How the test's world begins: `test.extend({ worldOptions: { follow: true } })`. */
-  worldOptions: VitestWorldOptions;
   /** A world for the test, closed when that has ended; if it failed, the server's log is printed. */
   world: World;
   /** The world's clock. */
@@ -47,27 +45,31 @@ export async function openWorld(options: VitestWorldOptions = {}): Promise<World
   return (await runServer()).world({ ...rest, ...(following ? { follow: following } : {}) });
 }
 
+/** Vitest's test, whose context has a world that begins so: `const test = testWith({ follow: true })`. */
+export function testWith(options: VitestWorldOptions) {
+  return base.extend<MayflyFixtures>({
+    world: async ({ onTestFailed }, use) => {
+      const { log } = await runServer();
+      const since = log?.end ?? 0;
+      onTestFailed(() => {
+        const lines = logOfTest(log, since);
+        if (lines) console.error(lines);
+      });
+      const world = await openWorld(options);
+      try {
+        await use(world);
+      } finally {
+        await world.close();
+      }
+    },
+    clock: ({ world }, use) => use(world.clock),
+    documents: ({ world }, use) => use(world.documents),
+    dynamodb: ({ world }, use) => use(world.dynamodb),
+  });
+}
+
 /** Vitest's test, whose context has a world. */
-export const test = base.extend<MayflyFixtures>({
-  worldOptions: {},
-  world: async ({ worldOptions, onTestFailed }, use) => {
-    const { log } = await runServer();
-    const since = log?.end ?? 0;
-    onTestFailed(() => {
-      const lines = logOfTest(log, since);
-      if (lines) console.error(lines);
-    });
-    const world = await openWorld(worldOptions);
-    try {
-      await use(world);
-    } finally {
-      await world.close();
-    }
-  },
-  clock: ({ world }, use) => use(world.clock),
-  documents: ({ world }, use) => use(world.documents),
-  dynamodb: ({ world }, use) => use(world.dynamodb),
-});
+export const test = testWith({});
 
 /** The same by its other name. */
 export const it = test;
