@@ -5,6 +5,9 @@ import { test } from "node:test";
 
 import { gone, node, project } from "./project.mjs";
 
+// Node 18 can mock no Date, and tells no test's hooks how it ended.
+const old = Number(process.versions.node.split(".")[0]) < 20;
+
 const head = `
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -48,6 +51,7 @@ test("follow moves Date with the world's clock, and gives it back", async (t) =>
     `,
   });
   const { status, output } = await node(directory, ["--test", "--test-reporter=tap"]);
+  if (old) return assert.match(output, /follow: true needs Node 20\.11 or later, which can mock Date; this is v18/);
   assert.equal(status, 0, output);
   assert.match(output, /# pass 2\n/);
 });
@@ -64,7 +68,7 @@ test("a test that fails shows the server's log", async (t) => {
   });
   const { status, output } = await node(directory, ["--test", "--test-reporter=tap"]);
   assert.equal(status, 1);
-  assert.match(output, /Mayfly's log:[^]*CreateTable/);
+  assert.equal(/Mayfly's log:[^]*CreateTable/.test(output), !old, output);
 });
 
 test("require has it, too", async (t) => {
