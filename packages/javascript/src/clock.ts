@@ -43,6 +43,7 @@ export interface AdvanceOptions {
 export class Clock {
   readonly #control: Control;
   readonly #follower: Follower | undefined;
+  #at: Date | undefined; // where the follower is
 
   /** @internal Worlds make their clocks. */
   constructor(control: Control, follower?: Follower) {
@@ -100,21 +101,41 @@ export class Clock {
     const settling = options.settle
       ? { settle: "triggers", ...(options.settleSeconds === undefined ? {} : { settle_seconds: options.settleSeconds }) }
       : {};
-    if (!this.#follower || !options.settle) {
-      return this.#moved(await this.#control.call("POST", "/clock/advance", { ...way, ...ageing, ...settling }));
+    const body = { ...way, ...ageing, ...settling };
+    const before = this.#at;
+    // The program's Date goes first: functions are called with what expires while the advance is under way.
+    this.#tell(await this.#target(by));
+    try {
+      return this.#moved(await this.#control.call("POST", "/clock/advance", body));
+    } catch (problem) {
+      this.#tell(before);
+      throw problem;
     }
-    // In two steps, so that functions of this process see the program's Date where the world's clock is.
-    const moved = this.#moved(await this.#control.call("POST", "/clock/advance", { ...way, ...ageing }));
-    const rest = advancedOf(await this.#control.call("POST", "/clock/advance", { seconds: 0, ...settling }));
-    return { ...moved, nextExpiry: rest.nextExpiry, settled: rest.settled, unfinished: rest.unfinished };
   }
 
   /** @internal After a restore or a reset: the program's Date is where the clock is. */
   async catchUp(): Promise<void> {
     if (!this.#follower) return;
     const { mode, now } = await this.state();
-    if (mode === "frozen") this.#follower.move(now);
+    if (mode === "frozen") this.#tell(now);
     else await this.freeze();
+  }
+
+  // Where an advance will come to, for who follows; nothing if that is nowhere, or no time.
+  async #target(by: Duration | Instant): Promise<Date | undefined> {
+    if (!this.#follower || !this.#at) return undefined;
+    if (by === "next-expiry") {
+      const { next_expiry } = await this.#control.call("POST", "/clock/advance", { seconds: 0 });
+      return dateOrNull(next_expiry) ?? undefined;
+    }
+    if (isInstant(by)) return new Date(instantJson(by));
+    return new Date(this.#at.getTime() + Math.round(durationSeconds(by) * 1000));
+  }
+
+  #tell(now: Date | undefined): void {
+    if (!this.#follower || !now || Number.isNaN(now.getTime()) || now.getTime() === this.#at?.getTime()) return;
+    this.#at = now;
+    this.#follower.move(now);
   }
 
   async #put(setting: object): Promise<Advanced> {
@@ -123,7 +144,7 @@ export class Clock {
 
   #moved(answer: any): Advanced {
     const advanced = advancedOf(answer);
-    this.#follower?.move(advanced.now);
+    this.#tell(advanced.now);
     return advanced;
   }
 

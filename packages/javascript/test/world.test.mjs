@@ -251,6 +251,8 @@ test("follow is told where the clock is, after each move", async (t) => {
   await world.clock.advance("1h");
   await snapshot.restore();
   assert.deepEqual(told, ["2031-01-01T00:00:00.000Z", "2031-01-01T01:00:00.000Z", "2031-01-01T00:00:00.000Z"]);
+  await assert.rejects(world.clock.advance("2030-01-01T00:00:00Z"), { status: 409 });
+  assert.deepEqual(told.slice(3), ["2030-01-01T00:00:00.000Z", "2031-01-01T00:00:00.000Z"], "there, and back");
   await assert.rejects(world.clock.rate(60), /^TypeError: clock\.rate\(\) is not for a world with follow/);
 });
 
@@ -260,8 +262,11 @@ test("follow is told before functions are called with what expired", async (t) =
   const consumer = await world.function("consumer", () => now.toISOString());
   await consumer.consume("carts");
   await put(world, { id: "1", ttl: startSeconds + hour });
+  await put(world, { id: "2", ttl: startSeconds + 9 * hour });
   await world.clock.advance("2h", { settle: true });
   assert.equal(consumer.invocations.at(-1).result, "2031-01-01T02:00:00.000Z");
+  await world.clock.advance("next-expiry", { settle: true });
+  assert.equal(consumer.invocations.at(-1).result, "2031-01-01T09:00:00.001Z");
 });
 
 test("the environment brings a client that code makes for itself into the world", async (t) => {
