@@ -1,0 +1,106 @@
+// Finds the program: named by the caller, by MAYFLY_BINARY, in the platform's package, or on PATH.
+//
+// What is named and not there is an error; it does not fall on to the next place.
+
+import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
+import { delimiter, dirname, join, resolve } from "node:path";
+
+import { ServerError } from "./errors";
+
+const howToGetIt =
+  "Install the package of your platform (@mayfly-dynamodb/linux-x64 or @mayfly-dynamodb/linux-arm64), " +
+  "or set MAYFLY_BINARY to a mayfly that you have built.";
+
+/** The path of the program. Throws a ServerError that says what to do if there is none. */
+export function findBinary(named?: string, environment: NodeJS.ProcessEnv = process.env): string {
+  if (named) return usable(named, "the option binary");
+  if (environment.MAYFLY_BINARY) return usable(environment.MAYFLY_BINARY, "MAYFLY_BINARY");
+  const found = bundledBinary() ?? binaryOnPath(environment.PATH ?? "");
+  if (found) {
+    checkPlatform(found);
+    return found;
+  }
+  throw new ServerError(
+    "no-binary",
+    `There is no mayfly for ${process.platform} on ${process.arch} here: no package @mayfly-dynamodb/` +
+      `${process.platform}-${process.arch} is installed, and no mayfly is on PATH. ${howToGetIt}`,
+  );
+}
+
+function usable(path: string, whence: string): string {
+  const missing = (what: string) => new ServerError("binary-missing", `${whence} names ${path}, ${what}`);
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) throw missing("and there is no such file.");
+  if (!isExecutable(path)) throw missing(`which may not be executed: chmod +x ${path}`);
+  checkPlatform(path);
+  return resolve(path);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function bundledBinary(): string | undefined {
+  const name = `@mayfly-dynamodb/${process.platform}-${process.arch}/package.json`;
+  let description: string;
+  try {
+    description = require.resolve(name);
+  } catch {
+    return undefined;
+  }
+  const binary = join(dirname(description), "bin", "mayfly");
+  return statSync(binary, { throwIfNoEntry: false })?.isFile() ? binary : undefined;
+}
+
+function binaryOnPath(path: string): string | undefined {
+  return path
+    .split(delimiter)
+    .filter((directory) => directory !== "")
+    .map((directory) => resolve(directory, "mayfly"))
+    .find(
+      (file) => statSync(file, { throwIfNoEntry: false })?.isFile() && isExecutable(file) && !isOurScript(file),
+    );
+}
+
+// npm's scripts put node_modules/.bin on PATH, where `mayfly` is this package's own script, which looks for the
+// binary here: it would find itself. Elsewhere than with npm it is a shell script that names ours.
+function isOurScript(file: string): boolean {
+  const start = head(file, 4096);
+  return start.subarray(0, 2).toString() === "#!" && start.includes("mayfly-dynamodb");
+}
+
+function head(file: string, bytes: number): Buffer {
+  const buffer = Buffer.alloc(bytes);
+  const descriptor = openSync(file, "r");
+  try {
+    return buffer.subarray(0, readSync(descriptor, buffer, 0, bytes, 0));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+// ELF's header: 0x7f "ELF", and at 18 the machine. Asked here, as the kernel's refusal would lead to a shell that
+// tries to read the program.
+const machines: Record<number, string> = { 0x3e: "x64", 0xb7: "arm64", 0x28: "arm", 0x03: "ia32", 0xf3: "riscv64" };
+
+function checkPlatform(path: string): void {
+  const start = head(path, 20);
+  if (start.subarray(0, 2).toString() === "#!") return;
+  const isElf = start.length === 20 && start.readUInt32BE(0) === 0x7f454c46;
+  const platform = isElf ? "linux" : isMachO(start) ? "darwin" : "an unknown platform";
+  const machine = isElf ? (machines[start.readUInt16LE(18)] ?? "another machine") : process.arch;
+  if (platform === process.platform && machine === process.arch) return;
+  throw new ServerError(
+    "wrong-platform",
+    `${path} is no program for ${process.platform} on ${process.arch}, but for ${platform}` +
+      `${isElf ? ` on ${machine}` : ""}. ${howToGetIt}`,
+  );
+}
+
+function isMachO(start: Buffer): boolean {
+  return start.length >= 4 && [0xcffaedfe, 0xcafebabe].includes(start.readUInt32BE(0));
+}

@@ -1,0 +1,125 @@
+// Functions of this process as a world's Lambda functions: node:http serves them on the loopback, and event source
+// mappings call them with what a table's stream has.
+
+import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import type { Control } from "./control";
+import type { StreamRecord } from "./errors";
+
+/** What a mapping calls a function with. */
+export interface StreamEvent {
+  Records: (StreamRecord & { eventSourceARN: string })[];
+  [more: string]: unknown;
+}
+
+/** A function as Lambda's: what it returns is the answer, what it throws fails the invocation. */
+export type Handler<Event = StreamEvent> = (event: Event, context: { functionName: string }) => unknown;
+
+/** One call of a function: the event, and what it returned or threw. */
+export interface Invocation<Event = StreamEvent> {
+  event: Event;
+  result?: unknown;
+  error?: unknown;
+}
+
+/** Parameters of CreateEventSourceMapping: BatchSize, FilterCriteria, MaximumRetryAttempts, … */
+export type MappingOptions = Record<string, unknown>;
+
+/** A function that a world knows by its name. */
+export interface LocalFunction<Event = StreamEvent> {
+  readonly name: string;
+  /** Where it is served. */
+  readonly url: string;
+  /** Its calls that are over, in the order in which they ended. */
+  readonly invocations: Invocation<Event>[];
+  /**
+   * Has it called with the changes of a table, from the stream's beginning on: CreateEventSourceMapping. The table
+   * needs a stream. Answers with the mapping.
+   */
+  consume(table: string, options?: MappingOptions): Promise<{ UUID: string; [more: string]: unknown }>;
+}
+
+/** Serves a world's local functions; one HTTP server, from the first function on. */
+export class LocalFunctions {
+  readonly #control: Control;
+  readonly #handlers = new Map<string, { handler: Handler<any>; invocations: Invocation<any>[] }>();
+  #server: Promise<{ server: HttpServer; origin: string }> | undefined;
+
+  constructor(control: Control) {
+    this.#control = control;
+  }
+
+  async add<Event>(name: string, handler: Handler<Event>, timeoutSeconds?: number): Promise<LocalFunction<Event>> {
+    const invocations: Invocation<Event>[] = [];
+    const { origin } = await (this.#server ??= this.#serve());
+    this.#handlers.set(name, { handler, invocations });
+    const url = `${origin}/${encodeURIComponent(name)}`;
+    await registerFunction(this.#control, name, url, timeoutSeconds);
+    const control = this.#control;
+    return { name, url, invocations, consume: (table, options = {}) => createMapping(control, name, table, options) };
+  }
+
+  async close(): Promise<void> {
+    if (!this.#server) return;
+    const { server } = await this.#server;
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeAllConnections();
+    await closed;
+  }
+
+  async #serve() {
+    const server = createServer((request, response) => void this.#answer(request, response));
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(0, "127.0.0.1", resolve);
+    });
+    server.unref();
+    return { server, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const name = decodeURIComponent((request.url ?? "/").slice(1));
+    const known = this.#handlers.get(name);
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part);
+    if (!known) return send(response, 404, { errorMessage: `there is no function ${name}` });
+    const event = JSON.parse(Buffer.concat(parts).toString("utf8") || "null");
+    try {
+      const result = await known.handler(event, { functionName: name });
+      known.invocations.push({ event, result });
+      send(response, 200, result ?? null);
+    } catch (error) {
+      known.invocations.push({ event, error });
+      const { name: errorType = "Error", message = String(error) } = (error ?? {}) as Error;
+      send(response, 200, { errorType, errorMessage: message }, { "X-Amz-Function-Error": "Unhandled" });
+    }
+  }
+}
+
+function send(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
+  const text = JSON.stringify(body);
+  response.writeHead(status, { "Content-Type": "application/json", ...headers });
+  response.end(text);
+}
+
+export async function registerFunction(control: Control, name: string, url: string, timeoutSeconds?: number) {
+  await control.call("PUT", `/functions/${encodeURIComponent(name)}`, {
+    url,
+    ...(timeoutSeconds === undefined ? {} : { timeout_seconds: timeoutSeconds }),
+  });
+}
+
+async function createMapping(control: Control, name: string, table: string, options: MappingOptions) {
+  const target = "DynamoDB_20120810.DescribeTable";
+  const { Table } = await control.aws("dynamodb", "POST", "/", target, { TableName: table });
+  if (!Table.LatestStreamArn) {
+    throw new TypeError(`${table} has no stream to consume: create it with a StreamSpecification.`);
+  }
+  return control.aws("lambda", "POST", "/2015-03-31/event-source-mappings/", "", {
+    EventSourceArn: Table.LatestStreamArn,
+    FunctionName: name,
+    StartingPosition: "TRIM_HORIZON",
+    ...options,
+  });
+}

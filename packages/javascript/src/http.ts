@@ -1,0 +1,90 @@
+// One request to a server, as JSON: node:http, as fetch gives up on answers that take minutes, as an await's may.
+
+import * as http from "node:http";
+import * as https from "node:https";
+
+export interface Answer {
+  status: number;
+  body: any;
+}
+
+export interface Asked {
+  method: string;
+  path: string;
+  headers?: Record<string, string>;
+  body?: unknown;
+  /** How long the answer may take; without it, as long as it takes. */
+  timeoutMs?: number;
+}
+
+/** Connections to one server, kept open between requests; idle ones keep no process alive. */
+export class Connections {
+  readonly url: URL;
+  readonly whyNot: () => Promise<string>;
+  readonly #agent: http.Agent;
+
+  /** `whyNot`: what is to be said of a server that did not answer, " The server has ended …", or "". */
+  constructor(url: string, whyNot: () => Promise<string> = async () => "") {
+    this.url = new URL(url);
+    this.whyNot = whyNot;
+    this.#agent =
+      this.url.protocol === "https:" ? new https.Agent({ keepAlive: true }) : new http.Agent({ keepAlive: true });
+  }
+
+  async ask(asked: Asked): Promise<Answer> {
+    try {
+      return await this.#once(asked);
+    } catch (problem) {
+      // The server closed a connection that stood idle just as we took it.
+      if ((problem as { reusedSocket?: boolean }).reusedSocket) return this.#once(asked);
+      throw problem;
+    }
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  #once({ method, path, headers, body, timeoutMs }: Asked): Promise<Answer> {
+    const payload = body === undefined ? undefined : JSON.stringify(body);
+    const lib = this.url.protocol === "https:" ? https : http;
+    return new Promise((resolve, reject) => {
+      const request = lib.request(
+        new URL(path, this.url),
+        {
+          method,
+          agent: this.#agent,
+          headers: {
+            ...(method === "GET" ? {} : { "Content-Type": "application/json" }),
+            ...(payload === undefined ? {} : { "Content-Length": Buffer.byteLength(payload) }),
+            ...headers,
+          },
+        },
+        (response) => {
+          const parts: Buffer[] = [];
+          response.on("data", (part: Buffer) => parts.push(part));
+          response.on("error", reject);
+          response.on("end", () => resolve({ status: response.statusCode ?? 0, body: parse(Buffer.concat(parts)) }));
+        },
+      );
+      if (timeoutMs !== undefined) {
+        request.setTimeout(timeoutMs, () => request.destroy(new Error(`no answer in ${timeoutMs} ms`)));
+      }
+      request.on("error", (problem: NodeJS.ErrnoException) => {
+        const reusedSocket = request.reusedSocket && (problem.code === "ECONNRESET" || problem.code === "EPIPE");
+        reject(Object.assign(problem, { reusedSocket }));
+      });
+      request.end(payload);
+    });
+  }
+}
+
+function parse(bytes: Buffer): unknown {
+  const text = bytes.toString("utf8");
+  if (text === "") return {};
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text; // metrics, which are for Prometheus
+  }
+}

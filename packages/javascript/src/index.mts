@@ -1,0 +1,2 @@
+// For `import`: the same classes that `require` gets.
+export * from "./index.js";

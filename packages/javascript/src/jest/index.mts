@@ -1,0 +1,2 @@
+// For `import`: the same functions that `require` gets.
+export * from "./index.js";

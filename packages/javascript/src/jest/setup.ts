@@ -1,0 +1,53 @@
+// Jest's globalSetup: one server for the run, and the tables of a jest-dynamodb-config.js, if there is one.
+
+import type { CreateTableCommandInput } from "@aws-sdk/client-dynamodb";
+import { setTimeout as pause } from "node:timers/promises";
+
+import { clientConfig, sdk } from "../clients";
+import { Server } from "../server";
+import { readConfig, serverOptions, type JestDynamodbConfig } from "./config";
+import { logVariable, urlVariable } from "./shared";
+import { keep } from "./run";
+
+const pauseMs = 10;
+
+/** Jest calls it before the first test file. */
+export default async function globalSetup(globalConfig: { rootDir: string }): Promise<void> {
+  const config = await readConfig(globalConfig.rootDir);
+  const { server: options, ignored } = config ? serverOptions(config) : { server: {}, ignored: [] };
+  const given = process.env[urlVariable];
+  if (ignored.length > 0 && !given) {
+    process.stderr.write(`mayfly: these of jest-dynamodb-config.js do nothing here: ${ignored.join(", ")}\n`);
+  }
+  const server = await Server.start(options);
+  keep(server, given);
+  process.env[urlVariable] = server.url;
+  if (server.log) process.env[logVariable] = server.log.path;
+  if (config) await createTables(server, config);
+}
+
+// For everybody who signs with no account's number, as tests that came from DynamoDB Local do.
+async function createTables(server: Server, { tables, clientConfig: given = {} }: JestDynamodbConfig): Promise<void> {
+  const { CreateTableCommand, DeleteTableCommand, DescribeTableCommand, DynamoDBClient } = sdk();
+  const client = new DynamoDBClient({
+    ...clientConfig(server.url, "fakeMyKeyId", "local-env"),
+    ...given,
+    endpoint: server.url,
+  });
+  const create = async (table: CreateTableCommandInput) => {
+    // A server that ran already may have it from a run before.
+    if (server.pid === undefined) {
+      await client.send(new DeleteTableCommand({ TableName: table.TableName })).catch(() => undefined);
+    }
+    const { TableDescription } = await client.send(new CreateTableCommand(table));
+    // With -delayTransientStatuses they are CREATING for a while.
+    for (let now = TableDescription; now?.TableStatus === "CREATING"; await pause(pauseMs)) {
+      now = (await client.send(new DescribeTableCommand({ TableName: table.TableName }))).Table;
+    }
+  };
+  try {
+    await Promise.all(tables.map(create));
+  } finally {
+    client.destroy();
+  }
+}

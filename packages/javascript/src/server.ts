@@ -1,0 +1,236 @@
+// A server for tests: a process of this one's, on a free port of the loopback, or one that runs already.
+
+import { spawn, type ChildProcess } from "node:child_process";
+import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs";
+import type { Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { findBinary } from "./binary";
+import { ServerError } from "./errors";
+import { Connections } from "./http";
+import { ServerLog, withLog } from "./log";
+import { checkVersion } from "./version";
+import { World, type WorldOptions } from "./world";
+
+export interface ServerOptions {
+  /** Use the server that answers there, and start none. Without it: MAYFLY_URL, if that is set. */
+  url?: string;
+  /** The program. Without it: MAYFLY_BINARY, the platform's package, `mayfly` on PATH. */
+  binary?: string;
+  /** Further arguments of `mayfly serve`: `["--table-delay-ms", "50"]`. */
+  args?: string[];
+  /** The port; 0, the default, takes a free one. */
+  port?: number;
+  /** How long the start may take, in milliseconds: 10,000. */
+  startTimeoutMs?: number;
+  /** With `url`: the file of the server's log, if it is known. */
+  logFile?: string;
+}
+
+const startTimeoutMsDefault = 10_000;
+const endTimeoutMs = 5_000;
+const exitNoticeMs = 200; // what the kernel may take to tell of a server's end
+// Taken now: a test may have put fake ones in their place when it starts a server.
+const { setTimeout, clearTimeout } = globalThis;
+
+interface Started {
+  child: ChildProcess;
+  directory: string;
+}
+
+// What this process has started and not ended. --exit-with-parent ends them when it is killed; this, when it exits.
+const running = new Set<Started>();
+
+function endRunning(): void {
+  for (const { child, directory } of running) {
+    child.kill("SIGTERM");
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+export class Server {
+  /** `http://127.0.0.1:PORT`, without a slash at its end. */
+  readonly url: string;
+  /** The server's version. */
+  readonly version: string;
+  /** Its log, if it is known where that is. */
+  readonly log: ServerLog | undefined;
+  /** Its process, if it is one of this process's. */
+  readonly pid: number | undefined;
+  readonly #connections: Connections;
+  readonly #started: Started | undefined;
+
+  private constructor(url: string, version: string, connections: Connections, log?: ServerLog, started?: Started) {
+    this.url = url;
+    this.version = version;
+    this.log = log;
+    this.pid = started?.child.pid;
+    this.#connections = connections;
+    this.#started = started;
+  }
+
+  /**
+   * Starts a server, or attaches to the one that `url` or MAYFLY_URL names. When it returns, requests are answered.
+   * Throws a ServerError whose message says what to do.
+   */
+  static async start(options: ServerOptions = {}): Promise<Server> {
+    const url = options.url ?? process.env.MAYFLY_URL;
+    return url ? Server.#attach(url, options) : Server.#launch(options);
+  }
+
+  static async #attach(text: string, options: ServerOptions): Promise<Server> {
+    const url = text.replace(/\/+$/, "");
+    const connections = new Connections(url);
+    try {
+      const version = await versionOf(connections, options.startTimeoutMs ?? startTimeoutMsDefault);
+      checkVersion(version, `The server at ${url}`);
+      return new Server(url, version, connections, options.logFile ? new ServerLog(options.logFile) : undefined);
+    } catch (problem) {
+      connections.close();
+      if (problem instanceof ServerError) throw problem;
+      throw new ServerError(
+        "unreachable",
+        `No Mayfly answers at ${url} (${(problem as Error).message}): start one there, or unset MAYFLY_URL, and ` +
+          "one is started for you.",
+      );
+    }
+  }
+
+  static async #launch(options: ServerOptions): Promise<Server> {
+    const binary = findBinary(options.binary);
+    const directory = mkdtempSync(join(tmpdir(), "mayfly-"));
+    const log = new ServerLog(join(directory, "server.log"));
+    const logDescriptor = openSync(log.path, "a");
+    // A session of its own: Ctrl-C is for the test runner, which ends the server when its tests have ended.
+    const child = spawn(binary, serveArguments(options), {
+      stdio: ["ignore", "pipe", logDescriptor],
+      detached: true,
+    });
+    closeSync(logDescriptor);
+    const started = { child, directory };
+    if (running.size === 0) process.on("exit", endRunning);
+    running.add(started);
+    try {
+      const url = await urlOf(child, binary, log, options);
+      const connections = new Connections(url, () => howItIs(started, log));
+      const version = await versionOf(connections, options.startTimeoutMs ?? startTimeoutMsDefault).catch((problem) => {
+        connections.close();
+        throw new ServerError("timed-out", `${url} does not say how it is: ${problem.message}.${withLog(log.tail())}`);
+      });
+      checkVersion(version, binary);
+      // Nothing that it may still say keeps this process waiting.
+      child.unref();
+      const stdout = child.stdout as Socket;
+      stdout.resume();
+      stdout.unref();
+      return new Server(url, version, connections, log, started);
+    } catch (problem) {
+      await end(started);
+      throw problem;
+    }
+  }
+
+  /** A world of its own: an account that nobody else has, with its tables, streams and clock. */
+  async world(options: WorldOptions = {}): Promise<World> {
+    return World.open(this.url, this.#connections, options);
+  }
+
+  /** Ends the server, if it was started here: SIGTERM, and SIGKILL after five seconds. */
+  async close(): Promise<void> {
+    this.#connections.close();
+    if (this.#started) await end(this.#started);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+function serveArguments(options: ServerOptions): string[] {
+  const given = options.args ?? [];
+  const unlessGiven = (name: string, ...value: string[]) =>
+    given.some((each) => each === name || each.startsWith(`${name}=`)) ? [] : [name, ...value];
+  return [
+    "serve",
+    ...unlessGiven("--port", String(options.port ?? 0)),
+    ...unlessGiven("--exit-with-parent"),
+    ...unlessGiven("--accounts-max", "1000000"),
+    ...given,
+  ];
+}
+
+// The first line on its stdout says where it listens.
+function urlOf(child: ChildProcess, binary: string, log: ServerLog, options: ServerOptions): Promise<string> {
+  const timeoutMs = options.startTimeoutMs ?? startTimeoutMsDefault;
+  return new Promise((resolve, reject) => {
+    const fail = (problem: ServerError) => {
+      clearTimeout(timer);
+      reject(problem);
+    };
+    const timer = setTimeout(
+      () =>
+        fail(new ServerError("timed-out", `${binary} has not said in ${timeoutMs} ms where it listens.${withLog(log.tail())}`)),
+      timeoutMs,
+    );
+    let line = "";
+    child.stdout!.on("data", (part: Buffer) => {
+      line += part.toString();
+      const url = /(https?:\/\/\S+)\n/.exec(line)?.[1];
+      if (!url) return;
+      clearTimeout(timer);
+      child.stdout!.removeAllListeners("data");
+      resolve(url);
+    });
+    child.on("error", (problem) => fail(new ServerError("ended", `${binary} cannot be run: ${problem.message}.`)));
+    // By then its stdout has been read, and its log is whole.
+    child.on("close", (code, signal) => fail(endedEarly(binary, code, signal, log.tail())));
+  });
+}
+
+function endedEarly(binary: string, code: number | null, signal: string | null, log: string): ServerError {
+  const taken = /cannot listen on (\S+): .*(port is taken|in use)/i.exec(log);
+  if (taken) {
+    return new ServerError(
+      "port-taken",
+      `${taken[1]} is taken: end what listens there, or choose another port (0 takes a free one).${withLog(log)}`,
+    );
+  }
+  const how = signal ? `by ${signal}` : `with status ${code}`;
+  return new ServerError("ended", `${binary} ended ${how} before it answered.${withLog(log)}`);
+}
+
+// As health says it.
+async function versionOf(connections: Connections, timeoutMs: number): Promise<string> {
+  const { body } = await connections.ask({ method: "GET", path: "/_mayfly/health", timeoutMs });
+  if (typeof body?.version === "string") return body.version;
+  throw new Error("what answers there is no Mayfly");
+}
+
+async function end(started: Started): Promise<void> {
+  const { child, directory } = started;
+  if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
+    child.ref();
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGTERM");
+    const timer = setTimeout(() => child.kill("SIGKILL"), endTimeoutMs);
+    await ended;
+    clearTimeout(timer);
+  }
+  rmSync(directory, { recursive: true, force: true });
+  running.delete(started);
+  if (running.size === 0) process.off("exit", endRunning);
+}
+
+// For the error of a request that found no server: whether it has ended, and its last lines.
+async function howItIs({ child }: Started, log: ServerLog): Promise<string> {
+  if (child.exitCode === null && child.signalCode === null) {
+    await Promise.race([
+      new Promise((resolve) => child.once("exit", resolve)),
+      new Promise((resolve) => setTimeout(resolve, exitNoticeMs)),
+    ]);
+  }
+  const { exitCode, signalCode } = child;
+  if (exitCode === null && signalCode === null) return "";
+  return ` The server has ended ${signalCode ? `by ${signalCode}` : `with status ${exitCode}`}.${withLog(log.tail())}`;
+}

@@ -1,0 +1,255 @@
+// mayfly-dynamodb/jest and its preset, in projects that the real Jest runs: 30, and 29.
+
+import assert from "node:assert/strict";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { jest, node, project, root } from "./project.mjs";
+
+const config = 'module.exports = { preset: "mayfly-dynamodb" };';
+const head = `
+const { PutCommand, ScanCommand } = require("@aws-sdk/lib-dynamodb");
+const { openWorld, runServer } = require("mayfly-dynamodb/jest");
+`;
+const sharesNothing = `${head}
+test.each([1, 2, 3])("alone %i", async () => {
+  const world = await openWorld();
+  await world.createTable("carts", { key: "id" });
+  await world.documents.send(new PutCommand({ TableName: "carts", Item: { id: world.account } }));
+  const { Items } = await world.documents.send(new ScanCommand({ TableName: "carts" }));
+  expect(Items).toEqual([{ id: world.account }]);
+});
+test("the run's server", async () => {
+  console.log("url=" + (await runServer()).url + "=");
+});
+`;
+
+for (const workers of [1, 2]) {
+  test(`with ${workers} workers tests share one server and nothing else`, async (t) => {
+    const directory = project(t, { "jest.config.js": config, "a.test.js": sharesNothing, "b.test.js": sharesNothing });
+    const { status, output } = await jest(directory, workers === 1 ? "--runInBand" : "--maxWorkers=2");
+    assert.equal(status, 0, output);
+    assert.match(output, /Tests: +8 passed/);
+    const urls = [...output.matchAll(/url=(\S+)=/g)].map(([, url]) => url);
+    assert.equal(urls.length, 2);
+    assert.equal(urls[0], urls[1]);
+    await assert.rejects(fetch(urls[0]), "the server ended with the run");
+    assert.doesNotMatch(output, /did not exit|open handle|teardown/i);
+  });
+}
+
+test("Jest 29 takes it, too", async (t) => {
+  const directory = project(t, { "jest.config.js": config, "a.test.js": sharesNothing }, join(root, "jest-29"));
+  const { status, output } = await node(directory, [join(root, "jest-29/node_modules/jest/bin/jest.js")]);
+  assert.equal(status, 0, output);
+  assert.match(output, /Tests: +4 passed/);
+});
+
+test("a test's world ends with the test, a file's with the file", async (t) => {
+  const { status, output } = await jest(
+    project(t, {
+      "jest.config.js": config,
+      "a.test.js": `${head}
+        let ofFile, ofTest;
+        const tables = async (world) => Object.keys((await world.control("GET", "/ttl")).tables);
+        beforeAll(async () => {
+          ofFile = await openWorld();
+          await ofFile.createTable("carts", { key: "id" });
+        });
+        test("opens one", async () => {
+          ofTest = await openWorld();
+          await ofTest.createTable("carts", { key: "id" });
+        });
+        test("and it is gone", async () => {
+          expect(await tables(ofTest)).toEqual([]);
+          expect(await tables(ofFile)).toEqual(["carts"]);
+        });
+      `,
+    }),
+  );
+  assert.equal(status, 0, output);
+  assert.match(output, /Tests: +2 passed/);
+});
+
+test("follow moves Date with the world's clock, and gives it back", async (t) => {
+  const { status, output } = await jest(
+    project(t, {
+      "jest.config.js": config,
+      "a.test.js": `${head}
+        test("an hour later", async () => {
+          const world = await openWorld({ frozen: "2031-01-01T00:00:00Z", follow: true });
+          expect(new Date().toISOString()).toBe("2031-01-01T00:00:00.000Z");
+          const snapshot = await world.snapshot();
+          await world.clock.advance("1h");
+          expect(new Date().toISOString()).toBe("2031-01-01T01:00:00.000Z");
+          await snapshot.restore();
+          expect(new Date().toISOString()).toBe("2031-01-01T00:00:00.000Z");
+        });
+        test("today again", () => expect(new Date().getUTCFullYear()).not.toBe(2031));
+      `,
+    }),
+  );
+  assert.equal(status, 0, output);
+  assert.match(output, /Tests: +2 passed/);
+});
+
+test("a test that fails shows the server's log; one that passes does not", async (t) => {
+  const { status, output } = await node(
+    project(t, {
+      "jest.config.js": config,
+      "a.test.js": `${head}
+        test("passes", async () => { await openWorld(); });
+        test("fails", async () => {
+          const world = await openWorld();
+          await world.createTable("carts", { key: "id" });
+          expect(1).toBe(2);
+        });
+      `,
+    }),
+    [join(root, "node_modules/jest/bin/jest.js")],
+    { MAYFLY_LOG_LEVEL: "debug" },
+  );
+  assert.equal(status, 1);
+  assert.match(output, /Mayfly's log:[^]*CreateTable/);
+  assert.equal(output.match(/Mayfly's log:/g).length, 1, output);
+});
+
+test("without the preset a sentence says to set it", async (t) => {
+  const { status, output } = await jest(
+    project(t, { "jest.config.js": "module.exports = {};", "a.test.js": `${head} test("a", () => openWorld());` }),
+  );
+  assert.equal(status, 1);
+  assert.match(output, /There is no server: set preset: "mayfly-dynamodb" in the Jest configuration\./);
+});
+
+test("withMayfly adds worlds to another environment", async (t) => {
+  const { status, output } = await jest(
+    project(t, {
+      "jest.config.js": `module.exports = { preset: "mayfly-dynamodb", testEnvironment: "./environment.js" };`,
+      "environment.js": `
+        const { withMayfly } = require("mayfly-dynamodb/jest/environment");
+        const { TestEnvironment } = require("jest-environment-node");
+        module.exports = withMayfly(class extends TestEnvironment {
+          async setup() { await super.setup(); this.global.mine = 1; }
+        });
+      `,
+      "a.test.js": `${head} test("a world", async () => { await openWorld(); expect(mine).toBe(1); });`,
+    }),
+  );
+  assert.equal(status, 0, output);
+});
+
+// --- for those who come from @shelf/jest-dynamodb
+
+const port = await freePort();
+const tables = `[{
+  TableName: "files",
+  KeySchema: [{ AttributeName: "id", KeyType: "HASH" }],
+  AttributeDefinitions: [{ AttributeName: "id", AttributeType: "S" }],
+  ProvisionedThroughput: { ReadCapacityUnits: 1, WriteCapacityUnits: 1 },
+}]`;
+const theirTest = `
+const { DynamoDB } = require("@aws-sdk/client-dynamodb");
+const { DynamoDBDocument } = require("@aws-sdk/lib-dynamodb");
+
+const isTest = process.env.JEST_WORKER_ID;
+const ddb = DynamoDBDocument.from(new DynamoDB({
+  ...(isTest && {
+    endpoint: "http://localhost:${port}",
+    tls: false,
+    region: "local-env",
+    credentials: { accessKeyId: "fakeMyKeyId", secretAccessKey: "fakeSecretAccessKey" },
+  }),
+}), { marshallOptions: { convertEmptyValues: true } });
+
+it("should insert item into table", async () => {
+  await ddb.put({ TableName: "files", Item: { id: "1", hello: "world" } });
+  const { Item } = await ddb.get({ TableName: "files", Key: { id: "1" } });
+  expect(Item).toEqual({ id: "1", hello: "world" });
+});
+`;
+
+async function freePort() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((listening) => server.once("listening", listening));
+  const { port } = server.address();
+  await new Promise((closed) => server.close(closed));
+  return port;
+}
+
+const theirConfigs = {
+  "an object": { "jest-dynamodb-config.js": `module.exports = { tables: ${tables}, port: ${port} };` },
+  "a function": { "jest-dynamodb-config.js": `module.exports = () => ({ tables: ${tables}, port: ${port} });` },
+  "an async function": {
+    "jest-dynamodb-config.js": `module.exports = async () => ({ tables: ${tables}, port: ${port} });`,
+  },
+  "an ES module": {
+    "package.json": '{"type": "module"}',
+    "jest.config.js": 'export default { preset: "mayfly-dynamodb" };',
+    "jest-dynamodb-config.js": `export default { tables: ${tables}, port: ${port} };`,
+    "a.test.js": undefined,
+    "a.test.cjs": theirTest,
+  },
+  "one with everything": {
+    "jest-dynamodb-config.js": `module.exports = {
+      tables: ${tables}, port: ${port}, hostname: "localhost",
+      options: ["-sharedDb", "-inMemory", "-delayTransientStatuses", "-dbPath", "./db"],
+      clientConfig: { credentials: { accessKeyId: "fakeMyKeyId", secretAccessKey: "x" }, region: "eu-west-1" },
+      installerConfig: { installPath: "./dynamodb", downloadUrl: "https://example.com/dynamodb.tar.gz" },
+    };`,
+  },
+};
+for (const [what, files] of Object.entries(theirConfigs)) {
+  test(`a jest-dynamodb-config.js that is ${what} is taken as it is`, async (t) => {
+    const all = { "jest.config.js": config, "a.test.js": theirTest, ...files };
+    const there = Object.fromEntries(Object.entries(all).filter(([, text]) => text !== undefined));
+    const { status, output } = await jest(project(t, there));
+    assert.equal(status, 0, output);
+    assert.match(output, /Tests: +1 passed/);
+    const told = /^mayfly: these of jest-dynamodb-config\.js do nothing here: installerConfig, -dbPath \.\/db$/m;
+    assert.equal(told.test(output), what === "one with everything", output);
+  });
+}
+
+test("JEST_DYNAMODB_CONFIG names the file elsewhere, and one that is not there is named", async (t) => {
+  const directory = project(t, {
+    "jest.config.js": config,
+    "elsewhere/dynamodb.js": `module.exports = { tables: ${tables}, port: ${port} };`,
+    "a.test.js": theirTest,
+  });
+  const bin = join(root, "node_modules/jest/bin/jest.js");
+  const there = await node(directory, [bin], { JEST_DYNAMODB_CONFIG: "elsewhere/dynamodb.js" });
+  assert.equal(there.status, 0, there.output);
+  const absent = await node(directory, [bin], { JEST_DYNAMODB_CONFIG: "nowhere.js" });
+  assert.equal(absent.status, 1);
+  assert.match(absent.output, /JEST_DYNAMODB_CONFIG names nowhere\.js, and there is no such file\./);
+});
+
+test("its port, if it is taken, is named", async (t) => {
+  const other = createServer().listen(0, "127.0.0.1");
+  await new Promise((listening) => other.once("listening", listening));
+  t.after(() => other.close());
+  const taken = other.address().port;
+  const { status, output } = await jest(
+    project(t, {
+      "jest.config.js": config,
+      "jest-dynamodb-config.js": `module.exports = { tables: [], port: ${taken} };`,
+      "a.test.js": theirTest,
+    }),
+  );
+  assert.equal(status, 1);
+  assert.match(output, new RegExp(`127\\.0\\.0\\.1:${taken} is taken: end what listens there`));
+});
+
+test("a hostname beyond the loopback, and a file without tables, are told", async (t) => {
+  for (const [exported, message] of [
+    ["{ tables: [], hostname: 'dynamodb' }", /hostname is dynamodb, and a server is started on the loopback alone/],
+    ["{ table: [] }", /jest-dynamodb-config\.js must export an object with tables, or a function that returns one\./],
+  ]) {
+    const files = { "jest.config.js": config, "jest-dynamodb-config.js": `module.exports = ${exported};` };
+    const { status, output } = await jest(project(t, { ...files, "a.test.js": theirTest }));
+    assert.equal(status, 1);
+    assert.match(output, message);
+  }
+});

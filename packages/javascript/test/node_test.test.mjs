@@ -1,0 +1,87 @@
+// mayfly-dynamodb/node-test, in test files that node:test runs.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { gone, node, project } from "./project.mjs";
+
+// Node 18 can mock no Date, and tells no test's hooks how it ended.
+const old = Number(process.versions.node.split(".")[0]) < 20;
+
+const head = `
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { fileServer, openWorld } from "mayfly-dynamodb/node-test";
+`;
+
+test("each test has a world, and the file a server that ends with it", async (t) => {
+  const directory = project(t, {
+    "a.test.mjs": `${head}
+      const accounts = new Set();
+      for (const n of [1, 2, 3]) {
+        test("the same table for each, " + n, async (t) => {
+          const world = await openWorld(t);
+          accounts.add(world.account);
+          await world.createTable("carts", { key: "id" });
+        });
+      }
+      test("three worlds", async () => {
+        assert.equal(accounts.size, 3);
+        console.log("pid=" + (await fileServer()).pid);
+      });
+    `,
+  });
+  const { status, output } = await node(directory, ["--test", "--test-reporter=tap"]);
+  assert.equal(status, 0, output);
+  assert.match(output, /# pass 4\n/);
+  await gone(Number(/pid=(\d+)/.exec(output)[1]));
+});
+
+test("follow moves Date with the world's clock, and gives it back", async (t) => {
+  const directory = project(t, {
+    "a.test.mjs": `${head}
+      test("an hour later", async (t) => {
+        const world = await openWorld(t, { frozen: "2031-01-01T00:00:00Z", follow: true });
+        assert.equal(new Date().toISOString(), "2031-01-01T00:00:00.000Z");
+        const snapshot = await world.snapshot();
+        await world.clock.advance("1h");
+        assert.equal(new Date().toISOString(), "2031-01-01T01:00:00.000Z");
+        await snapshot.restore();
+        assert.equal(new Date().toISOString(), "2031-01-01T00:00:00.000Z");
+      });
+      test("today again", () => assert.notEqual(new Date().getUTCFullYear(), 2031));
+    `,
+  });
+  const { status, output } = await node(directory, ["--test", "--test-reporter=tap"]);
+  if (old) return assert.match(output, /follow: true needs Node 20\.11 or later, which can mock Date; this is v18/);
+  assert.equal(status, 0, output);
+  assert.match(output, /# pass 2\n/);
+});
+
+test("a test that fails shows the server's log", async (t) => {
+  const directory = project(t, {
+    "a.test.mjs": `${head}
+      test("fails", async (t) => {
+        const world = await openWorld(t, { server: { args: ["--log-level", "debug"] } });
+        await world.createTable("carts", { key: "id" });
+        assert.fail("as it should");
+      });
+    `,
+  });
+  const { status, output } = await node(directory, ["--test", "--test-reporter=tap"]);
+  assert.equal(status, 1);
+  assert.equal(/Mayfly's log:[^]*CreateTable/.test(output), !old, output);
+});
+
+test("require has it, too", async (t) => {
+  const directory = project(t, {
+    "a.test.cjs": `
+      const { test } = require("node:test");
+      const { openWorld } = require("mayfly-dynamodb/node-test");
+      test("a world", async (t) => { await openWorld(t); });
+    `,
+  });
+  const { status, output } = await node(directory, ["--test", "--test-reporter=tap"]);
+  assert.equal(status, 0, output);
+});

@@ -1,0 +1,187 @@
+// A server's start, its end, and what is said where it cannot be had.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { createServer } from "node:net";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { test } from "node:test";
+
+import { Server, ServerError } from "mayfly-dynamodb";
+
+import { gone, isRunning, project, userEnvironment, version } from "./project.mjs";
+
+async function refusal(options) {
+  try {
+    const server = await Server.start(options);
+    await server.close();
+  } catch (error) {
+    assert.ok(error instanceof ServerError, error.stack);
+    return error;
+  }
+  assert.fail("a server was had");
+}
+
+test("it answers when start() returns, and is gone when close() does", async () => {
+  const server = await Server.start();
+  assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+$/);
+  assert.equal(server.version, version);
+  const health = await (await fetch(`${server.url}/_mayfly/health`)).json();
+  assert.equal(health.status, "ok");
+  const { pid, log } = server;
+  assert.ok(isRunning(pid));
+  assert.match(log.tail(), /mayfly/);
+  await server.close();
+  assert.ok(!isRunning(pid));
+  assert.ok(!existsSync(dirname(log.path)));
+});
+
+test("two servers share nothing", async () => {
+  const [one, other] = await Promise.all([Server.start(), Server.start()]);
+  assert.notEqual(one.url, other.url);
+  await Promise.all([one.close(), other.close()]);
+});
+
+test("further arguments are the program's, and replace those that it has anyway", async () => {
+  const server = await Server.start({ args: ["--clock", "frozen", "--now", "2031-01-01T00:00:00Z", "--accounts-max=3"] });
+  const world = await server.world();
+  assert.equal((await world.clock.now()).toISOString(), "2031-01-01T00:00:00.000Z");
+  await server.close();
+});
+
+test("a port that is taken is named", async (t) => {
+  const other = createServer().listen(0, "127.0.0.1");
+  t.after(() => other.close());
+  await new Promise((listening) => other.once("listening", listening));
+  const { port } = other.address();
+  const error = await refusal({ port });
+  assert.equal(error.problem, "port-taken");
+  assert.match(
+    error.message,
+    new RegExp(`^127\\.0\\.0\\.1:${port} is taken: end what listens there, or choose another port \\(0 takes a free one\\)`),
+  );
+});
+
+test("a program that ends before it answers is told with its status and log", async (t) => {
+  const directory = project(t, { mayfly: "#!/bin/sh\necho 'the moon is in the way' >&2\nexit 3\n" });
+  const error = await refusal({ binary: join(directory, "mayfly") });
+  assert.equal(error.problem, "ended");
+  assert.match(error.message, /mayfly ended with status 3 before it answered\. Its log:\n {2}the moon is in the way$/);
+});
+
+test("a program that does not know an option is told with what it says", async () => {
+  const error = await refusal({ args: ["--no-such-option"] });
+  assert.equal(error.problem, "ended");
+  assert.match(error.message, /--no-such-option/);
+});
+
+test("a start that takes too long is given up, and the process ended", async (t) => {
+  const directory = project(t, { mayfly: "#!/bin/sh\necho \"$$ waits\" >&2\nexec sleep 60\n" });
+  const error = await refusal({ binary: join(directory, "mayfly"), startTimeoutMs: 300 });
+  assert.equal(error.problem, "timed-out");
+  const [, pid] = /mayfly has not said in 300 ms where it listens\. Its log:\n {2}(\d+) waits$/.exec(error.message);
+  await gone(Number(pid));
+});
+
+const pretender = (answer) => `#!/usr/bin/env node
+const server = require("node:http").createServer((request, response) => { ${answer} });
+server.listen(0, "127.0.0.1", () => console.log("mayfly listening on http://127.0.0.1:" + server.address().port));
+`;
+
+test("a program that listens and does not answer is given up", async (t) => {
+  const directory = project(t, { mayfly: pretender("") });
+  const error = await refusal({ binary: join(directory, "mayfly"), startTimeoutMs: 1000 });
+  assert.equal(error.problem, "timed-out");
+  assert.match(error.message, /^http:\/\/127\.0\.0\.1:\d+ does not say how it is: no answer in 1000 ms\./);
+});
+
+test("a server of another version is refused, with both versions and what to do", async (t) => {
+  const directory = project(t, { mayfly: pretender(`response.end('{"status":"ok","version":"9.7.1"}')`) });
+  const error = await refusal({ binary: join(directory, "mayfly") });
+  assert.equal(error.problem, "version-mismatch");
+  const line = version.split(".").slice(0, 2).join(".");
+  assert.ok(
+    error.message.includes(
+      `mayfly is Mayfly 9.7.1, and this is mayfly-dynamodb ${version}, which goes with ${line}: install ` +
+        `mayfly-dynamodb@9.7, or use a server ${line}`,
+    ),
+    error.message,
+  );
+});
+
+test("with a URL that server is used, and goes on when the attached one is closed", async (t) => {
+  const server = await Server.start();
+  t.after(() => server.close());
+  const attached = await Server.start({ url: `${server.url}/` });
+  assert.equal(attached.url, server.url);
+  assert.equal(attached.pid, undefined);
+  await attached.close();
+  assert.ok(isRunning(server.pid));
+});
+
+test("MAYFLY_URL is such a URL", async (t) => {
+  const server = await Server.start();
+  t.after(() => server.close());
+  process.env.MAYFLY_URL = server.url;
+  t.after(() => delete process.env.MAYFLY_URL);
+  const attached = await Server.start();
+  assert.equal(attached.url, server.url);
+  assert.equal(attached.pid, undefined);
+});
+
+test("a URL where nobody answers is named", async () => {
+  const error = await refusal({ url: "http://127.0.0.1:1" });
+  assert.equal(error.problem, "unreachable");
+  assert.match(
+    error.message,
+    /^No Mayfly answers at http:\/\/127\.0\.0\.1:1 \(.*ECONNREFUSED.*\): start one there, or unset MAYFLY_URL/,
+  );
+});
+
+test("a server that dies is told of by the next call, with its log", async () => {
+  const server = await Server.start();
+  const world = await server.world();
+  process.kill(server.pid, "SIGKILL");
+  await assert.rejects(world.clock.now(), (error) => {
+    assert.equal(error.type, "Unreachable");
+    assert.match(error.message, /^GET \/_mayfly\/clock had no answer from http:\/\/127\.0\.0\.1:\d+: .*\. The server has ended by SIGKILL\. Its log:\n/);
+    return true;
+  });
+  await world.close();
+  await server.close();
+});
+
+// A process that starts a server, says its pid, and goes on as `then` says.
+function starter(t, then) {
+  const script = `
+    const { Server } = require("mayfly-dynamodb");
+    Server.start().then((server) => { console.log(server.pid); ${then} });
+  `;
+  const directory = project(t, { "start.cjs": script });
+  const child = spawn(process.execPath, ["start.cjs"], {
+    cwd: directory,
+    env: userEnvironment(),
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const pid = new Promise((said) => createInterface(child.stdout).once("line", (line) => said(Number(line))));
+  return { child, pid };
+}
+
+test("SIGKILL of the process leaves no server behind", async (t) => {
+  const { child, pid } = starter(t, "setInterval(() => {}, 1000);");
+  const server = await pid;
+  assert.ok(isRunning(server));
+  child.kill("SIGKILL");
+  await gone(server);
+});
+
+test("neither does a process that ends without closing it", async (t) => {
+  for (const then of ["process.exit(3);", "throw new Error('as tests do');", ""]) {
+    const { child, pid } = starter(t, then);
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    const server = await pid;
+    await ended;
+    await gone(server);
+  }
+});

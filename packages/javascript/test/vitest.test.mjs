@@ -1,0 +1,133 @@
+// mayfly-dynamodb/vitest, in projects that the real Vitest runs.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { project, vitest } from "./project.mjs";
+
+const config = (more = "") => `
+import { defineConfig } from "vitest/config";
+export default defineConfig({ test: { globalSetup: ["mayfly-dynamodb/vitest/setup"], ${more} } });
+`;
+const head = `
+import { describe, expect, inject } from "vitest";
+import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { openWorld, runServer, test, testWith } from "mayfly-dynamodb/vitest";
+`;
+// Fails where two files share anything: each makes the same table and counts what is in it.
+const sharesNothing = `${head}
+for (const n of [1, 2, 3]) {
+  test.concurrent("alone " + n, async ({ world, documents, expect }) => {
+    await world.createTable("carts", { key: "id" });
+    await documents.send(new PutCommand({ TableName: "carts", Item: { id: world.account } }));
+    const { Items } = await documents.send(new (await import("@aws-sdk/lib-dynamodb")).ScanCommand({ TableName: "carts" }));
+    expect(Items).toEqual([{ id: world.account }]);
+  });
+}
+test("the run's server is not this process's", async () => {
+  expect((await runServer()).pid).toBeUndefined();
+  console.log("url=" + inject("mayfly").url + "=");
+});
+`;
+
+for (const pool of ["threads", "forks", "vmThreads"]) {
+  test(`in the pool ${pool} tests share one server and nothing else`, async (t) => {
+    const files = { "vitest.config.mjs": config(`pool: "${pool}", maxWorkers: 2, minWorkers: 2`) };
+    for (const name of ["a", "b"]) files[`${name}.test.mjs`] = sharesNothing;
+    const { status, output } = await vitest(project(t, files));
+    assert.equal(status, 0, output);
+    assert.match(output, /Tests +8 passed/);
+    const urls = [...output.matchAll(/url=(\S+)=/g)].map(([, url]) => url);
+    assert.equal(urls.length, 2);
+    assert.equal(urls[0], urls[1]);
+    await assert.rejects(fetch(urls[0]), "the server ended with the run");
+  });
+}
+
+test("follow moves Date with the world's clock, and gives it back", async (t) => {
+  const { status, output } = await vitest(
+    project(t, {
+      "vitest.config.mjs": config(),
+      "a.test.mjs": `${head}
+        const later = testWith({ frozen: "2031-01-01T00:00:00Z", follow: true });
+        later("an hour later", async ({ world, clock }) => {
+          expect(new Date().toISOString()).toBe("2031-01-01T00:00:00.000Z");
+          await world.createTable("carts", { key: "id", ttl: "ttl" });
+          const snapshot = await world.snapshot();
+          await clock.advance("1h");
+          expect(new Date().toISOString()).toBe("2031-01-01T01:00:00.000Z");
+          await snapshot.restore();
+          expect(new Date().toISOString()).toBe("2031-01-01T00:00:00.000Z");
+          const ttl = Math.floor(Date.now() / 1000) + 60;
+          await world.documents.send(new PutCommand({ TableName: "carts", Item: { id: "1", ttl } }));
+          expect((await clock.advance("2m")).expired).toBe(1);
+        });
+        test("today again", () => expect(new Date().getUTCFullYear()).not.toBe(2031));
+      `,
+    }),
+  );
+  assert.equal(status, 0, output);
+  assert.match(output, /Tests +2 passed/);
+});
+
+test("a test that fails shows the server's log; one that passes does not", async (t) => {
+  const setup = `
+    import { globalSetup } from "mayfly-dynamodb/vitest/setup";
+    export default globalSetup({ args: ["--log-level", "debug"] });
+  `;
+  const { status, output } = await vitest(
+    project(t, {
+      "vitest.config.mjs": config().replace("mayfly-dynamodb/vitest/setup", "./setup.mjs"),
+      "setup.mjs": setup,
+      "a.test.mjs": `${head}
+        test("passes", async ({ world }) => { await world.createTable("fine", { key: "id" }); });
+        test("fails", async ({ world }) => {
+          await world.createTable("carts", { key: "id" });
+          expect(1).toBe(2);
+        });
+      `,
+    }),
+  );
+  assert.equal(status, 1);
+  assert.match(output, /Mayfly's log:[^]*CreateTable/);
+  assert.equal(output.match(/Mayfly's log:/g).length, 1);
+});
+
+test("without the globalSetup a sentence says to add it", async (t) => {
+  const { status, output } = await vitest(
+    project(t, { "a.test.mjs": `${head} test("a world", async ({ world }) => { expect(world).toBeDefined(); });` }),
+  );
+  assert.equal(status, 1);
+  assert.match(output, /There is no server: add globalSetup: \["mayfly-dynamodb\/vitest\/setup"\] to `test` of the Vitest/);
+});
+
+test("a world of beforeAll is opened by hand", async (t) => {
+  const { status, output } = await vitest(
+    project(t, {
+      "vitest.config.mjs": config(),
+      "a.test.mjs": `${head}
+        import { afterAll, beforeAll } from "vitest";
+        let world;
+        beforeAll(async () => { world = await openWorld({ frozen: true }); });
+        afterAll(() => world.close());
+        test("is there", async () => { expect((await world.clock.state()).mode).toBe("frozen"); });
+      `,
+    }),
+  );
+  assert.equal(status, 0, output);
+});
+
+test("a server that cannot be started ends the run with the sentence", async (t) => {
+  const { status, output } = await vitest(
+    project(t, {
+      "vitest.config.mjs": config().replace("mayfly-dynamodb/vitest/setup", "./setup.mjs"),
+      "setup.mjs": `
+        import { globalSetup } from "mayfly-dynamodb/vitest/setup";
+        export default globalSetup({ binary: "/not/there" });
+      `,
+      "a.test.mjs": `${head} test("a world", async ({ world }) => { expect(world).toBeDefined(); });`,
+    }),
+  );
+  assert.equal(status, 1);
+  assert.match(output, /the option binary names \/not\/there, and there is no such file\./);
+});
