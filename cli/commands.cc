@@ -10,6 +10,7 @@
 #include "cli/fail.h"
 #include "cli/jobs_view.h"
 #include "compat/wire/json_tree.h"
+#include "compat/wire/percent_encoding.h"
 #include "engine/clock.h"
 #include "http/client.h"
 #include "http/keys.h"
@@ -152,7 +153,8 @@ int show_jobs(const ControlCommand& command) {
 int follow_changes(const ControlCommand& command) {
   if (!command.table.empty()) {
     ControlCommand look = command;
-    look.path = "/_mayfly/ttl/" + command.table;
+    look.path = "/_mayfly/ttl/";
+    compat::append_encoded(look.path, command.table, "");
     if (const auto found = ask(look); !found)
       std::fprintf(stderr, "mayfly: %s Its changes are shown when there is one.\n", found.error().c_str());
   }

@@ -1,0 +1,54 @@
+"""README.md's examples, in order, on one fresh server."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from mayfly_server import MayflyServer, binary
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def blocks(document, language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", (ROOT / document).read_text(), re.MULTILINE | re.DOTALL)
+
+
+class Readme(unittest.TestCase):
+    def test_the_first_example_is_the_python_packages_own_which_tests_it(self):
+        self.assertEqual(blocks("README.md", "python")[0], blocks("packages/python/README.md", "python")[0])
+
+    def test_the_examples_can_be_pasted_in_order(self):
+        server = MayflyServer()
+        self.addCleanup(server.stop)
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        os.symlink(os.path.abspath(binary()), f"{directory.name}/mayfly")
+        environment = {
+            **os.environ,
+            "PATH": f"{directory.name}:{os.environ['PATH']}",
+            "MAYFLY_URL": server.url,
+            "AWS_PAGER": "",
+            "HOME": directory.name,
+        }
+
+        def run(*command):
+            done = subprocess.run(command, env=environment, cwd=directory.name, capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), command[-1])
+            return done.stdout
+
+        here = lambda block: block.replace("http://127.0.0.1:8000", server.url)
+        exports, commands = (here(block) for block in blocks("README.md", "sh"))
+        _, program = (here(block) for block in blocks("README.md", "python"))
+        run(sys.executable, "-c", program)
+        said = run("bash", "-ec", exports + commands)
+        # The scan after three days, and the one after the time came back.
+        self.assertEqual(re.findall(r'"Count": (\d)', said), ["0", "1"])
+        self.assertIn('"reason": "not_due"', said)
+
+
+if __name__ == "__main__":
+    unittest.main()
