@@ -11,7 +11,17 @@ from ._record import Record
 
 
 class MayflyError(Exception):
-    """The base of all errors of this package."""
+    """The base of all errors of this package. They can be pickled: pytest-xdist's processes hand them over."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_again, (type(self), self.args, self.__dict__.copy()))
+
+
+def _again(kind: type[MayflyError], arguments: tuple[Any, ...], members: dict[str, Any]) -> MayflyError:
+    error = kind.__new__(kind)
+    error.args = arguments
+    error.__dict__.update(members)
+    return error
 
 
 class BinaryError(MayflyError):
@@ -86,9 +96,6 @@ class ControlError(MayflyError):
         self.type, self.message, self.status, self.body = type, message, status, body
         super().__init__(f"{message} ({type}, HTTP status {status})")
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (ControlError, (self.type, self.message, self.status, self.body))
-
     @staticmethod
     def of(status: int, text: bytes) -> ControlError:
         try:
@@ -108,9 +115,6 @@ class WaitError(MayflyError, TimeoutError):
         self.message, self.records = message, list(records)
         happened = ", ".join(map(str, records))
         super().__init__(f"{message} What happened: {happened}." if happened else message)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (WaitError, (self.message, self.records))
 
 
 class FollowError(MayflyError):
