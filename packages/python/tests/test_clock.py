@@ -4,6 +4,7 @@ import datetime
 from datetime import timedelta, timezone
 
 import pytest
+
 from mayfly import ControlError
 from mayfly._instant import instant_of, instant_text
 
@@ -16,7 +17,9 @@ def test_it_begins_with_the_hosts_time(mayfly):
     assert abs(reading.now - datetime.datetime.now(timezone.utc)) < timedelta(seconds=5)
 
 
-@pytest.mark.parametrize("at", [Y2031, "2031-01-01T00:00:00Z", Y2031.timestamp(), Y2031.astimezone(timezone(timedelta(hours=5)))])
+@pytest.mark.parametrize(
+    "at", [Y2031, "2031-01-01T00:00:00Z", Y2031.timestamp(), Y2031.astimezone(timezone(timedelta(hours=5)))]
+)
 def test_it_stands_still_at_the_time_that_it_is_given(mayfly, at):
     assert mayfly.clock.freeze(at) == Y2031
     assert mayfly.clock.now() == mayfly.clock.now() == Y2031

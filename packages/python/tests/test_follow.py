@@ -8,6 +8,7 @@ import time
 from datetime import timedelta, timezone
 
 import pytest
+
 from mayfly import FollowError, _follow
 
 Y2031 = datetime.datetime(2031, 1, 1, tzinfo=timezone.utc)

@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import pytest
 from boto3.dynamodb.types import Binary, TypeDeserializer, TypeSerializer
+
 from mayfly._items import from_dynamodb, to_dynamodb
 
 VALUES = ["text", 7, Decimal("1.5"), True, None, ["a", {"b": 1}], {"c": [1, None]}, {"a"}, {1, 2}]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import is_gone_within, is_there
+
 from mayfly import EndedError, Server, UnansweredError, _version
 
 

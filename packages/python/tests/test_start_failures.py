@@ -12,6 +12,7 @@ import sys
 import threading
 
 import pytest
+
 from mayfly import (
     BinaryError,
     ControlError,

@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import pytest
 from conftest import ENVIRONMENT_THAT_MISLEADS
+
 from mayfly import ControlError, Fault, MayflyError, Server, WaitError, World
 
 

@@ -82,9 +82,7 @@ class Clock:
         span = clock.span_of(by, days, hours, minutes, seconds)
         return self._moved(clock.advance_by(span, settle, age_streams), follow)
 
-    def advance_to(
-        self, to: Instant, *, settle: Settle = False, age_streams: bool = False, follow: bool = False
-    ) -> Advanced:
+    def advance_to(self, to: Instant, *, settle: Settle = False, age_streams: bool = False, follow: bool = False) -> Advanced:
         """`advance` to a time; a Conflict if it has passed."""
         return self._moved(clock.advance_to(to, settle, age_streams), follow)
 
