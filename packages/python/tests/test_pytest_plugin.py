@@ -199,6 +199,41 @@ def test_the_programs_clock_follows_if_the_configuration_says_so(pytester):
     run(pytester).assert_outcomes(passed=2)
 
 
+def test_nothing_is_left_open_that_python_would_warn_of(pytester):
+    pytester.makepyfile(
+        """
+        import asyncio, gc, threading
+        from mayfly.aio import AsyncWorld
+
+        def test_one(mayfly):
+            mayfly.create_table("carts")
+            mayfly.resource.Table("carts").put_item(Item={"id": "1"})
+            assert mayfly.streams.list_streams()["Streams"]
+            mayfly.function("one", lambda event: None)
+            mayfly.trigger("carts", "one")
+            mayfly.clock.advance(1, settle=True)
+            thread = threading.Thread(target=mayfly.clock.now)
+            thread.start()
+            thread.join()
+
+        def test_two(mayfly):
+            async def steps():
+                async with AsyncWorld.of(mayfly) as world:
+                    await world.create_table("carts")
+                    await (await world.dynamodb()).list_tables()
+
+            asyncio.run(steps())
+            gc.collect()
+
+        def test_three():
+            gc.collect()
+        """
+    )
+    result = run(pytester, "-W", "error::ResourceWarning", "-W", "error::pytest.PytestUnraisableExceptionWarning")
+    result.assert_outcomes(passed=3)
+    assert "ResourceWarning" not in result.stdout.str() + result.stderr.str()
+
+
 def test_the_help_says_what_there_is(pytester):
     output = run(pytester, "--help").stdout.str()
     for word in ("--mayfly-url=URL", "--mayfly-binary=FILE", "mayfly_args (args)", "mayfly_follow_clock (bool)"):

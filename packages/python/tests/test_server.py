@@ -146,7 +146,7 @@ def test_a_server_elsewhere_that_died_is_named_by_its_address():
 
 def test_a_connection_that_the_server_closed_meanwhile_is_opened_anew(mayfly):
     mayfly.clock.freeze()
-    mayfly.server._connections._kept().sock.shutdown(2)
+    mayfly.server._connections._idle[-1].sock.shutdown(2)
     assert mayfly.clock.read().mode == "frozen"
 
 

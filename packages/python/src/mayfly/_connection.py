@@ -1,4 +1,4 @@
-"""HTTP to a server: a connection of its own for each thread, kept open. No proxy stands between a test and its server."""
+"""HTTP to a server, by connections that are kept. No proxy stands between a test and its server."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from collections.abc import Mapping
 from typing import Optional
 from urllib.parse import urlsplit
 
-#: What a call may take, beyond what it says itself that it waits for: an advance may delete a million items.
+#: What a call may take: an advance may delete a million items, and an await may take ten minutes.
 CALL_SECONDS_MAX = 700.0
+
+# How a kept connection shows that the server had closed it, or is gone: the request has not been looked at.
+_CLOSED_MEANWHILE = (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError)
 
 
 class Connections:
-    """May be used by all threads, and in processes that are forked."""
+    """May be used by all threads, and in processes that are forked. There are as many as threads have asked at once."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -23,7 +26,9 @@ class Connections:
         self._secure = parts.scheme == "https"
         self._host, self._port = parts.hostname, parts.port
         self._prefix = parts.path.rstrip("/")
-        self._of_thread = threading.local()
+        self._lock = threading.Lock()
+        self._idle: list[http.client.HTTPConnection] = []
+        self._process = os.getpid()
 
     def exchange(
         self,
@@ -34,33 +39,27 @@ class Connections:
         timeout_seconds: float = CALL_SECONDS_MAX,
     ) -> tuple[int, bytes]:
         """The status and the whole answer. Raises OSError or http.client.HTTPException if there is none."""
-        kept = self._kept()
+        kept = self._take()
         if kept is not None:
             try:
                 return self._ask(kept, method, path, body, headers, timeout_seconds)
-            except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):
-                self.close()  # it was closed while nobody used it: the request has not been looked at
-        connection = self._open(timeout_seconds)
-        try:
-            answer = self._ask(connection, method, path, body, headers, timeout_seconds)
-        except BaseException:
-            connection.close()
-            raise
-        self._of_thread.connection, self._of_thread.process = connection, os.getpid()
-        return answer
+            except _CLOSED_MEANWHILE:
+                pass
+        return self._ask(self._open(timeout_seconds), method, path, body, headers, timeout_seconds)
 
     def close(self) -> None:
-        """Of this thread."""
-        connection = self._kept()
-        if connection is not None:
-            self._of_thread.connection = None
+        """Those that nobody uses."""
+        while True:
+            connection = self._take()
+            if connection is None:
+                return
             connection.close()
 
-    def _kept(self) -> Optional[http.client.HTTPConnection]:
-        if getattr(self._of_thread, "process", None) != os.getpid():
-            return None  # a forked process must not speak on its parent's
-        connection: Optional[http.client.HTTPConnection] = self._of_thread.connection
-        return connection
+    def _take(self) -> Optional[http.client.HTTPConnection]:
+        if self._process != os.getpid():  # a forked process must not speak on its parent's
+            self._lock, self._idle, self._process = threading.Lock(), [], os.getpid()
+        with self._lock:
+            return self._idle.pop() if self._idle else None
 
     def _open(self, timeout_seconds: float) -> http.client.HTTPConnection:
         kind = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
@@ -75,15 +74,15 @@ class Connections:
         headers: Mapping[str, str],
         timeout_seconds: float,
     ) -> tuple[int, bytes]:
-        if connection.sock is not None:
-            connection.sock.settimeout(timeout_seconds)
         try:
+            if connection.sock is not None:
+                connection.sock.settimeout(timeout_seconds)
             connection.request(method, self._prefix + path, body, dict(headers))
             answer = connection.getresponse()
-            return answer.status, answer.read()
-        except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):
-            raise
-        except BaseException:  # a time-out, Ctrl-C: what the connection says next would be the answer to this
-            self.close()
+            status, text = answer.status, answer.read()
+        except BaseException:  # also a time-out, or Ctrl-C: what it says next would be the answer to this
             connection.close()
             raise
+        with self._lock:
+            self._idle.append(connection)
+        return status, text

@@ -53,6 +53,7 @@ class Server:
     ) -> None:
         self.region = region
         self._process: Optional[ServerProcess] = None
+        self._connections: Optional[Connections] = None
         self._end = weakref.finalize(self, _nothing)
         if url is None and binary is None:
             url = os.environ.get("MAYFLY_URL")
@@ -63,7 +64,7 @@ class Server:
             self._end = weakref.finalize(self, self._process.end)
             self._url, where = self._process.url, self._process.binary.path
         try:
-            self._connections, self._version = self._connect(start_timeout)
+            self._version = self._connect(start_timeout)
             check_version(package_version(), self._version, where)
         except BaseException:
             self.close()
@@ -105,6 +106,8 @@ class Server:
 
     def close(self) -> None:
         """Ends it, if it was started here: asks it to, and kills it if that takes more than five seconds."""
+        if self._connections is not None:
+            self._connections.close()
         self._end()
 
     def __enter__(self) -> Server:
@@ -122,6 +125,7 @@ class Server:
         self, method: str, path: str, body: Optional[bytes] = None, headers: Optional[Mapping[str, str]] = None
     ) -> tuple[int, bytes]:
         """The status and the answer of any HTTP request. Raises EndedError or UnansweredError if there is none."""
+        assert self._connections is not None
         try:
             return self._connections.exchange(method, path, body, headers or {})
         except (OSError, http.client.HTTPException) as error:
@@ -135,12 +139,12 @@ class Server:
                 return EndedError(how, self._process.last_log())
         return UnansweredError(f"{self._url} has not answered ({error}): does the server run?")
 
-    def _connect(self, timeout_seconds: float) -> tuple[Connections, str]:
-        """A server listens before it says so: one question is enough."""
+    def _connect(self, timeout_seconds: float) -> str:
+        """The server's version. It listens before it says so: one question is enough."""
         try:
-            connections = Connections(self._url)
-            status, text = connections.exchange("GET", "/_mayfly/health", None, {}, timeout_seconds)
-            return connections, _version_of(status, text)
+            self._connections = Connections(self._url)
+            status, text = self._connections.exchange("GET", "/_mayfly/health", None, {}, timeout_seconds)
+            return _version_of(status, text)
         except (OSError, ValueError, http.client.HTTPException) as error:
             reason = str(error) or type(error).__name__
             if self._process is None:
