@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Optional
+from urllib.parse import quote
+
+from .._instant import Duration, optional_instant, seconds_of
+from .._items import Item, from_dynamodb, to_dynamodb
+from ._call import Call, control, nothing
+
+
+@dataclass(frozen=True)
+class TtlStatus:
+    """What there is to say of a table's time to live."""
+
+    status: str  #: ENABLED or DISABLED
+    attribute: Optional[str]  #: None: disabled
+    mode: str  #: exact, aws or manual
+    pending: int  #: items that will expire
+    due: int  #: those of them whose time has come
+    next_due: Optional[datetime.datetime]  #: None: none
+    expired: int  #: deleted since the server started
+    born_expired: int  #: those of them that were due when they were written
+    raw: dict[str, Any]  #: all that the server says: lag_ms, windows, …
+
+
+@dataclass(frozen=True)
+class Upcoming:
+    """An item that will expire."""
+
+    key: Item
+    due: Optional[datetime.datetime]
+    expires_at: Optional[datetime.datetime]  #: None: at the next sweep
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why an item is still there, or is not. `reason`: due, not_due, delayed, expired, born_expired, no_item, no_attribute,
+    not_a_number, milliseconds, too_old, ttl_disabled; `message` is a sentence."""
+
+    reason: str
+    message: str
+    expires_at: Optional[datetime.datetime]  #: None: never, or at the next sweep
+
+
+def status(table: str) -> Call[TtlStatus]:
+    return control("GET", _path(table), None, _status)
+
+
+def mode(table: str, body: Mapping[str, Any]) -> Call[None]:
+    return control("PUT", _path(table), body, nothing)
+
+
+def late(table: str, least: Duration, most: Duration, seed: int) -> Call[None]:
+    delay = [int(seconds_of(least)), int(seconds_of(most))]
+    return mode(table, {"mode": "aws", "delay_seconds": delay, "seed": seed})
+
+
+def sweep(table: str) -> Call[int]:
+    return control("POST", _path(table, "/sweep"), {}, lambda answer: int(answer["expired"]))
+
+
+def upcoming(table: str, limit: int) -> Call[list[Upcoming]]:
+    return control("GET", _path(table, f"/upcoming?limit={int(limit)}"), None, _upcoming)
+
+
+def explain(table: str, key: Mapping[str, Any]) -> Call[Explanation]:
+    return control("POST", _path(table, "/explain"), {"key": to_dynamodb(key)}, _explanation)
+
+
+def _path(table: str, rest: str = "") -> str:
+    return f"/ttl/{quote(table, safe='')}{rest}"
+
+
+def _status(answer: Any) -> TtlStatus:
+    return TtlStatus(
+        status=answer["status"],
+        attribute=answer.get("attribute"),
+        mode=answer["mode"],
+        pending=answer["pending"],
+        due=answer["due"],
+        next_due=optional_instant(answer.get("next_due")),
+        expired=answer["expired"],
+        born_expired=answer["born_expired"],
+        raw=answer,
+    )
+
+
+def _upcoming(answer: Any) -> list[Upcoming]:
+    return [
+        Upcoming(from_dynamodb(item["key"]), optional_instant(item.get("due")), optional_instant(item.get("expires_at")))
+        for item in answer["items"]
+    ]
+
+
+def _explanation(answer: Any) -> Explanation:
+    return Explanation(answer["reason"], answer["message"], optional_instant(answer["expires_at"]))

@@ -1,0 +1,88 @@
+"""HTTP to a server, by connections that are kept. No proxy stands between a test and its server."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import threading
+from collections.abc import Mapping
+from typing import Optional
+from urllib.parse import urlsplit
+
+#: What a call may take: an advance may delete a million items, and an await may take ten minutes.
+CALL_SECONDS_MAX = 700.0
+
+# How a kept connection shows that the server had closed it, or is gone: the request has not been looked at.
+_CLOSED_MEANWHILE = (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError)
+
+
+class Connections:
+    """May be used by all threads, and in processes that are forked. There are as many as threads have asked at once."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise OSError("it is no address such as http://127.0.0.1:8000")
+        self._secure = parts.scheme == "https"
+        self._host, self._port = parts.hostname, parts.port
+        self._prefix = parts.path.rstrip("/")
+        self._lock = threading.Lock()
+        self._idle: list[http.client.HTTPConnection] = []
+        self._process = os.getpid()
+
+    def exchange(
+        self,
+        method: str,
+        path: str,
+        body: Optional[bytes],
+        headers: Mapping[str, str],
+        timeout_seconds: float = CALL_SECONDS_MAX,
+    ) -> tuple[int, bytes]:
+        """The status and the whole answer. Raises OSError or http.client.HTTPException if there is none."""
+        kept = self._take()
+        if kept is not None:
+            try:
+                return self._ask(kept, method, path, body, headers, timeout_seconds)
+            except _CLOSED_MEANWHILE:
+                pass
+        return self._ask(self._open(timeout_seconds), method, path, body, headers, timeout_seconds)
+
+    def close(self) -> None:
+        """Those that nobody uses."""
+        while True:
+            connection = self._take()
+            if connection is None:
+                return
+            connection.close()
+
+    def _take(self) -> Optional[http.client.HTTPConnection]:
+        if self._process != os.getpid():  # a forked process must not speak on its parent's
+            self._lock, self._idle, self._process = threading.Lock(), [], os.getpid()
+        with self._lock:
+            return self._idle.pop() if self._idle else None
+
+    def _open(self, timeout_seconds: float) -> http.client.HTTPConnection:
+        kind = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
+        return kind(self._host, self._port, timeout=timeout_seconds)
+
+    def _ask(
+        self,
+        connection: http.client.HTTPConnection,
+        method: str,
+        path: str,
+        body: Optional[bytes],
+        headers: Mapping[str, str],
+        timeout_seconds: float,
+    ) -> tuple[int, bytes]:
+        try:
+            if connection.sock is not None:
+                connection.sock.settimeout(timeout_seconds)
+            connection.request(method, self._prefix + path, body, dict(headers))
+            answer = connection.getresponse()
+            status, text = answer.status, answer.read()
+        except BaseException:  # also a time-out, or Ctrl-C: what it says next would be the answer to this
+            connection.close()
+            raise
+        with self._lock:
+            self._idle.append(connection)
+        return status, text

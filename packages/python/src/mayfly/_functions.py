@@ -1,0 +1,114 @@
+"""Functions of this process, as event source mappings and Lambda's Invoke call them: over HTTP, on the loopback interface."""
+
+from __future__ import annotations
+
+import http.server
+import inspect
+import json
+import threading
+import uuid
+from dataclasses import dataclass, field
+from typing import Any, Callable, Optional
+from urllib.parse import quote, unquote
+
+#: Lambda's handlers, (event, context), or a function of the event alone. What it returns is encoded as JSON; what it
+#: raises fails the invocation.
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class LambdaContext:
+    """As much of Lambda's context as there is to tell here."""
+
+    function_name: str
+    aws_request_id: str = field(default_factory=lambda: str(uuid.uuid4()))
+
+
+class LocalFunctions:
+    """Serves nothing before the first `serve`, and nothing after `close`."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._functions: dict[str, Function] = {}
+        self._server: Optional[http.server.ThreadingHTTPServer] = None
+
+    def serve(self, name: str, function: Function) -> str:
+        """The function's URL."""
+        with self._lock:
+            self._functions[name] = function
+            if self._server is None:
+                self._server = _listen(self._functions)
+            return f"http://127.0.0.1:{self._server.server_address[1]}/{quote(name, safe='')}"
+
+    def close(self) -> None:
+        with self._lock:
+            self._functions.clear()
+            if self._server is not None:
+                self._server.shutdown()
+                self._server.server_close()
+                self._server = None
+
+
+def takes_context(function: Function) -> bool:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    needed = [each for each in parameters if each.kind in positional and each.default is inspect.Parameter.empty]
+    return len(needed) >= 2 or any(each.kind is inspect.Parameter.VAR_POSITIONAL for each in parameters)
+
+
+class _Http(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False  # a function that hangs keeps no test from ending
+
+
+def _listen(functions: dict[str, Function]) -> http.server.ThreadingHTTPServer:
+    class Answer(_Answer):
+        pass
+
+    Answer.functions = functions
+    server = _Http(("127.0.0.1", 0), Answer)
+    # A short poll: `shutdown` waits for it.
+    threading.Thread(target=server.serve_forever, args=(0.005,), name="mayfly functions", daemon=True).start()
+    return server
+
+
+class _Answer(http.server.BaseHTTPRequestHandler):
+    """Answers as Lambda's runtime does: with the result, or with an error's type and message."""
+
+    protocol_version = "HTTP/1.1"
+    functions: dict[str, Function]
+
+    def do_POST(self) -> None:
+        payload = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        name = unquote(self.path[1:])
+        function = self.functions.get(name)
+        if function is None:
+            self._send(404, {"errorType": "NotFound", "errorMessage": f"there is no function {name}"}, True)
+            return
+        try:
+            event = json.loads(payload) if payload else None
+            result = function(event, LambdaContext(name)) if takes_context(function) else function(event)
+            text = json.dumps(result)
+        except Exception as error:
+            self._send(200, {"errorType": type(error).__name__, "errorMessage": str(error)}, True)
+        else:
+            self._send_text(200, text, False)
+
+    def _send(self, status: int, body: Any, failed: bool) -> None:
+        self._send_text(status, json.dumps(body), failed)
+
+    def _send_text(self, status: int, text: str, failed: bool) -> None:
+        content = text.encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        if failed:
+            self.send_header("X-Amz-Function-Error", "Unhandled")
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *values: Any) -> None:
+        pass

@@ -1,0 +1,36 @@
+"""Times as the control API has them, "2031-01-01T00:00:00.001Z", and as Python has them: aware datetimes in UTC."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Optional, Union
+
+#: What a time can be given as: an aware datetime, epoch seconds, or text as the control API takes it.
+Instant = Union[datetime.datetime, int, float, str]
+#: A span of time: a timedelta, or seconds.
+Duration = Union[datetime.timedelta, int, float]
+
+
+def instant_text(at: Instant) -> str:
+    if isinstance(at, str):
+        return at
+    if isinstance(at, (int, float)):
+        at = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc) + datetime.timedelta(seconds=at)
+    if at.tzinfo is None:
+        raise ValueError(f"{at!r} has no time zone, so it is no instant: add tzinfo=timezone.utc")
+    # Not isoformat() of the UTC time alone: the server's clocks tick in milliseconds, and "Z" is how it writes UTC.
+    return at.astimezone(datetime.timezone.utc).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+
+
+def instant_of(text: str) -> datetime.datetime:
+    whole, _, fraction = text.rstrip("Z").partition(".")
+    # Python 3.9 and 3.10 read no "Z", and fractions of three or six digits alone.
+    return datetime.datetime.fromisoformat(f"{whole}.{fraction or '0':0<6.6}+00:00").astimezone(datetime.timezone.utc)
+
+
+def optional_instant(text: Optional[str]) -> Optional[datetime.datetime]:
+    return None if text is None else instant_of(text)
+
+
+def seconds_of(span: Duration) -> float:
+    return span.total_seconds() if isinstance(span, datetime.timedelta) else span

@@ -1,0 +1,145 @@
+"""A `mayfly serve` that was started here: its address, its log, its end.
+
+It is started with --exit-with-parent, so it ends with this process, however that ends.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Sequence
+from typing import IO, Optional
+
+from ._binary import Binary
+from ._log import ServerLog
+from .errors import BinaryError, StartError
+
+LISTENING = "mayfly listening on "
+END_SECONDS_MAX = 5.0
+
+
+class ServerProcess:
+    """Returns when the server says where it listens (`url`), which is when it answers."""
+
+    def __init__(self, binary: Binary, arguments: Sequence[str], timeout_seconds: float) -> None:
+        self.binary = binary
+        self.log = ServerLog()
+        self.url = ""
+        self._owner = os.getpid()
+        self._announced = threading.Event()  # a first line is there, or will never be
+        self._first_line = ""
+        try:
+            self._child = subprocess.Popen(
+                [binary.path, *_command(arguments)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                encoding="utf-8",
+                errors="replace",
+                start_new_session=True,  # Ctrl-C is for the tests, which then end the server themselves
+            )
+        except OSError as error:
+            raise BinaryError(binary.path, binary.named_by, error.strerror or str(error)) from error
+        assert self._child.stdout is not None
+        assert self._child.stderr is not None
+        self._readers = [
+            threading.Thread(target=self._read_output, args=(self._child.stdout,), name="mayfly output", daemon=True),
+            threading.Thread(target=self._read_log, args=(self._child.stderr,), name="mayfly log", daemon=True),
+        ]
+        for reader in self._readers:
+            reader.start()
+        try:
+            self._await_url(timeout_seconds)
+        except BaseException:
+            self.end()
+            raise
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
+    def ended(self, wait_seconds: float = 0) -> Optional[str]:
+        """How it ended, "exit status 1" or "killed by SIGKILL"; None if it is there."""
+        try:
+            status = self._child.wait(wait_seconds) if wait_seconds else self._child.poll()
+        except subprocess.TimeoutExpired:
+            return None
+        return None if status is None else _how(status)
+
+    def last_log(self) -> str:
+        """Of a process that has ended: all that it had to say is read before."""
+        if self._child.poll() is not None:
+            self._readers[1].join(1)
+        return self.log.last()
+
+    def end(self) -> None:
+        """Asks it to end, and kills it if that takes more than five seconds. A second call, or one in a process that was
+        forked from this one, does nothing."""
+        if os.getpid() != self._owner:
+            return
+        if self._child.poll() is None:
+            self._child.terminate()
+            try:
+                self._child.wait(END_SECONDS_MAX)
+            except subprocess.TimeoutExpired:
+                self._child.kill()
+                self._child.wait()
+        for reader in self._readers:
+            reader.join(1)
+
+    def _await_url(self, timeout_seconds: float) -> None:
+        # Not a deadline by time.monotonic(): a test may have frozen that.
+        if not self._announced.wait(timeout_seconds):
+            self._child.kill()
+            self._child.wait()
+            raise StartError(
+                f"the server {self.binary.path} does not answer after {timeout_seconds:g} s: see its log, or allow more by "
+                "start_timeout",
+                self.last_log(),
+            )
+        if self._first_line.startswith(LISTENING):
+            self.url = self._first_line[len(LISTENING) :].strip()
+            return
+        how = self.ended(wait_seconds=1)
+        if how is not None:
+            raise StartError(
+                f"the server {self.binary.path} ended before it answered ({how}): its log says why",
+                self.last_log(),
+                self._child.returncode,
+            )
+        raise StartError(
+            f"{self.binary.path} says {self._first_line!r} where a server says on what it listens: is it mayfly?",
+            self.last_log(),
+        )
+
+    def _read_output(self, output: IO[str]) -> None:
+        with output:
+            self._first_line = output.readline().rstrip("\n")
+            self._announced.set()
+            for _ in output:  # nothing else is of interest, but nobody shall wait for us to read it
+                pass
+
+    def _read_log(self, output: IO[str]) -> None:
+        with output:
+            for line in output:
+                self.log.add(line.rstrip("\n"))
+
+
+def _command(arguments: Sequence[str]) -> list[str]:
+    """An option may be given only once, so those that the caller gives are left out."""
+    command = ["serve", "--exit-with-parent"]
+    for option, value in (("--port", "0"), ("--accounts-max", "1000000")):
+        if not any(argument == option or argument.startswith(option + "=") for argument in arguments):
+            command += [option, value]
+    return command + list(arguments)
+
+
+def _how(status: int) -> str:
+    if status >= 0:
+        return f"exit status {status}"
+    try:
+        return f"killed by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"killed by the signal {-status}"

@@ -1,0 +1,42 @@
+"""One record of a stream, as functions and `wait_for` get it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from ._items import Item, from_dynamodb
+
+
+@dataclass(frozen=True)
+class Record:
+    """Keys and images are plain values, {"id": "1"}; an image that the stream does not have is None."""
+
+    event: str  #: INSERT, MODIFY or REMOVE
+    by: str  #: "user", or "service": TTL
+    keys: Item
+    new_image: Optional[Item]
+    old_image: Optional[Item]
+    sequence_number: str
+    raw: dict[str, Any]  #: all of it, DynamoDB's JSON
+
+    @staticmethod
+    def of(raw: dict[str, Any]) -> Record:
+        """Of a record as a Lambda function's event, DynamoDB Streams' GetRecords over HTTP, or `wait_for` has it."""
+        change = raw["dynamodb"]
+        return Record(
+            event=raw["eventName"],
+            by="service" if raw.get("userIdentity") else "user",
+            keys=from_dynamodb(change.get("Keys", {})),
+            new_image=_image(change.get("NewImage")),
+            old_image=_image(change.get("OldImage")),
+            sequence_number=change.get("SequenceNumber", ""),
+            raw=raw,
+        )
+
+    def __str__(self) -> str:
+        return f"{self.event} by {self.by}"
+
+
+def _image(raw: Optional[dict[str, Any]]) -> Optional[Item]:
+    return None if raw is None else from_dynamodb(raw)

@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._world import World
+
+
+class Snapshot:
+    """All of a world as it was: tables, items, indexes, pending expiries, streams and clock. It copies nothing."""
+
+    def __init__(self, world: World, id: str) -> None:
+        self._world, self.id = world, id
+
+    def restore(self) -> None:
+        """Makes the world what it was, as often as wanted."""
+        self._world.restore(self)
+
+    def delete(self) -> None:
+        self._world.delete_snapshot(self)
+
+    def __repr__(self) -> str:
+        return f"<mayfly.Snapshot {self.id} of {self._world.account}>"

@@ -1,0 +1,44 @@
+"""One HTTP exchange by asyncio's streams. A connection for each: on the loopback interface that costs a tenth of a
+millisecond, and who cancels a call leaves nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import io
+from collections.abc import Mapping
+from typing import Optional
+from urllib.parse import urlsplit
+
+
+async def exchange(url: str, method: str, path: str, body: Optional[bytes], headers: Mapping[str, str]) -> tuple[int, bytes]:
+    """The status and the whole answer. Raises OSError or http.client.HTTPException if there is none."""
+    parts = urlsplit(url)
+    secure = parts.scheme == "https"
+    port = parts.port or (443 if secure else 80)
+    reader, writer = await asyncio.open_connection(parts.hostname, port, ssl=secure or None)
+    try:
+        lines = [f"{method} {parts.path.rstrip('/')}{path} HTTP/1.1", f"Host: {parts.netloc}", "Connection: close"]
+        lines += [f"{name}: {value}" for name, value in headers.items()]
+        lines.append(f"Content-Length: {len(body or b'')}")
+        writer.write("\r\n".join([*lines, "", ""]).encode("ascii") + (body or b""))
+        await writer.drain()
+        return _read(await reader.read(), method)
+    finally:
+        writer.close()
+
+
+class _Received:
+    """As much of a socket as http.client reads from."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    def makefile(self, mode: str) -> io.BytesIO:
+        return io.BytesIO(self._content)
+
+
+def _read(content: bytes, method: str) -> tuple[int, bytes]:
+    answer = http.client.HTTPResponse(_Received(content), method=method)  # type: ignore[arg-type]
+    answer.begin()
+    return answer.status, answer.read()

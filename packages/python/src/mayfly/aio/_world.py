@@ -1,0 +1,290 @@
+"""mayfly.World, awaited."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+from collections.abc import Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Optional, TypeVar, Union
+
+from .._account import environment_of, new_account
+from .._calls import Call, failpoints, faults, functions, generic, snapshots, tables, waiting
+from .._calls.faults import Fault, FaultCount
+from .._calls.functions import RegisteredFunction
+from .._calls.tables import KeyAttribute
+from .._calls.ttl import Explanation
+from .._failpoint import POLL_SECONDS
+from .._functions import Function, LambdaContext, LocalFunctions, takes_context
+from .._instant import Duration, Instant
+from .._record import Record
+from .._world import World
+from ..errors import ControlError, MayflyError, WaitError
+from . import _clients
+from ._clock import AsyncClock
+from ._ttl import AsyncTtl
+
+if TYPE_CHECKING:
+    from types_aiobotocore_dynamodb import DynamoDBClient
+    from types_aiobotocore_dynamodbstreams import DynamoDBStreamsClient
+
+    from ._server import AsyncServer
+
+T = TypeVar("T")
+
+
+class AsyncWorld:
+    """An account of its own; what each method does is said at mayfly.World. It belongs to one event loop."""
+
+    def __init__(self, server: AsyncServer, account: Optional[str] = None) -> None:
+        self._server = server
+        self._account = new_account() if account is None else account
+        self._born_at = server.server.log_position()
+        self._clock = AsyncClock(self)
+        self._local = LocalFunctions()
+        self._functions_registered = False
+        self._clients: dict[str, Any] = {}
+        self._resets = account is None
+
+    @classmethod
+    def of(cls, world: World) -> AsyncWorld:
+        """The same world, for asyncio: its clients, clock and waiting. Closing this leaves the world as it is."""
+        from ._server import AsyncServer
+
+        return cls(AsyncServer.of(world.server), world.account)
+
+    # --- what it is
+
+    @property
+    def server(self) -> AsyncServer:
+        return self._server
+
+    @property
+    def url(self) -> str:
+        return self._server.url
+
+    @property
+    def account(self) -> str:
+        return self._account
+
+    @property
+    def region(self) -> str:
+        return self._server.region
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return environment_of(self.url, self.account, self.region)
+
+    @property
+    def clock(self) -> AsyncClock:
+        return self._clock
+
+    def log(self) -> str:
+        return self._server.log(self._born_at)
+
+    # --- AWS's SDK
+
+    async def dynamodb(self) -> DynamoDBClient:
+        """aiobotocore's client for DynamoDB: the same one each time, closed with the world."""
+        return await self._once("dynamodb")
+
+    async def streams(self) -> DynamoDBStreamsClient:
+        """aiobotocore's client for DynamoDB Streams."""
+        return await self._once("dynamodbstreams")
+
+    async def client(self, service: str, **options: Any) -> Any:
+        """A further client, of "lambda" say, open, and yours to leave: `await client.close()`. The options are those of
+        create_client."""
+        return await _clients.client(service, self.url, self.account, self.region, **options)
+
+    async def _once(self, service: str) -> Any:
+        made = self._clients.get(service)
+        if made is None:
+            made = await self.client(service)
+            kept = self._clients.setdefault(service, made)
+            if kept is not made:  # another task was first
+                await made.close()
+            made = kept
+        return made
+
+    # --- tables
+
+    async def create_table(
+        self,
+        table: str,
+        *,
+        key: KeyAttribute = "id",
+        sort: Optional[KeyAttribute] = None,
+        ttl: Optional[str] = None,
+        stream: bool = True,
+    ) -> None:
+        await self.run(tables.create(table, key, sort, stream))
+        if ttl is not None:
+            await self.run(tables.enable_ttl(table, ttl))
+
+    def ttl(self, table: str) -> AsyncTtl:
+        return AsyncTtl(self, table)
+
+    async def explain(self, table: str, key: Mapping[str, Any]) -> Explanation:
+        return await self.ttl(table).explain(key)
+
+    async def wait_for(
+        self,
+        table: str,
+        key: Mapping[str, Any],
+        event: Optional[str] = None,
+        *,
+        by: Optional[str] = None,
+        since: Optional[Instant] = None,
+        timeout: Duration = 5,
+    ) -> Record:
+        return await self.run(waiting.wait_for(table, key, event, by, since, timeout))
+
+    # --- snapshots
+
+    async def snapshot(self) -> AsyncSnapshot:
+        return AsyncSnapshot(self, await self.run(snapshots.take()))
+
+    async def restore(self, snapshot: Union[AsyncSnapshot, str]) -> None:
+        await self.run(snapshots.restore(_id(snapshot)))
+        await self._clock.moved()
+
+    async def delete_snapshot(self, snapshot: Union[AsyncSnapshot, str]) -> None:
+        await self.run(snapshots.delete(_id(snapshot)))
+
+    async def snapshots(self) -> list[AsyncSnapshot]:
+        return [AsyncSnapshot(self, id) for id in await self.run(snapshots.kept())]
+
+    async def reset(self) -> None:
+        await self.run(snapshots.reset())
+        await self._clock.moved()
+
+    # --- what goes wrong
+
+    async def faults(self, *rules: Fault) -> None:
+        await self.run(faults.put(rules))
+
+    async def clear_faults(self) -> None:
+        await self.run(faults.clear())
+
+    async def fault_counts(self) -> list[FaultCount]:
+        return await self.run(faults.counts())
+
+    async def failpoint(self, table: str, key: Mapping[str, Any]) -> AsyncFailpoint:
+        await self.run(failpoints.arm(table, key))
+        return AsyncFailpoint(self, table, key)
+
+    async def release_failpoints(self) -> None:
+        await self.run(failpoints.release_all())
+
+    # --- functions
+
+    async def function(self, name: str, function: Union[Function, str], *, timeout: Optional[Duration] = None) -> None:
+        """Of this process: a coroutine function runs in the event loop of this call, another one in a thread of its own."""
+        if not isinstance(function, str) and inspect.iscoroutinefunction(function):
+            function = _in_loop(function, asyncio.get_running_loop())
+        url = function if isinstance(function, str) else self._local.serve(name, function)
+        self._functions_registered = True
+        await self.run(functions.put(name, url, timeout))
+
+    async def remove_function(self, name: str) -> None:
+        await self.run(functions.delete(name))
+
+    async def functions(self) -> list[RegisteredFunction]:
+        return await self.run(functions.registered())
+
+    async def trigger(self, table: str, function: str, **settings: Any) -> str:
+        stream = await self.run(functions.stream_of(table))
+        return await self.run(functions.create_mapping(stream, function, settings))
+
+    # --- all else
+
+    async def control(self, method: str, path: str, body: Optional[Mapping[str, Any]] = None) -> Any:
+        return await self.run(generic(method, path, body))
+
+    async def run(self, call: Call[T]) -> T:
+        status, text = await self._server.exchange(
+            call.method, call.path, call.sent_body(), call.headers(self.account, self.region)
+        )
+        return call.result(status, text)
+
+    async def close(self) -> None:
+        self._clock.unfollow()
+        with contextlib.suppress(MayflyError):
+            if self._resets:
+                await self.run(snapshots.reset())
+            if self._functions_registered:
+                for function in await self.functions():
+                    await self.remove_function(function.name)
+        await asyncio.to_thread(self._local.close)
+        for client in self._clients.values():
+            await client.close()
+        self._clients.clear()
+
+    async def __aenter__(self) -> AsyncWorld:
+        return self
+
+    async def __aexit__(
+        self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        await self.close()
+
+    def __repr__(self) -> str:
+        return f"<mayfly.aio.AsyncWorld {self.account} at {self.url}>"
+
+
+class AsyncSnapshot:
+    """mayfly.Snapshot, awaited."""
+
+    def __init__(self, world: AsyncWorld, id: str) -> None:
+        self._world, self.id = world, id
+
+    async def restore(self) -> None:
+        await self._world.restore(self)
+
+    async def delete(self) -> None:
+        await self._world.delete_snapshot(self)
+
+
+class AsyncFailpoint:
+    """mayfly.Failpoint, awaited: `async with await world.failpoint(…) as point`. The advance is another task's."""
+
+    def __init__(self, world: AsyncWorld, table: str, key: Mapping[str, Any]) -> None:
+        self._world, self._table, self._key = world, table, dict(key)
+
+    async def wait_reached(self, timeout: float = 5.0) -> None:
+        for _ in range(max(1, int(timeout / POLL_SECONDS))):
+            if await self._world.run(failpoints.is_reached(self._table, self._key, self._world.region)):
+                return
+            await asyncio.sleep(POLL_SECONDS)
+        raise WaitError(f"Nothing has reached the failpoint at {self._key} of {self._table} within {timeout:g} s.")
+
+    async def release(self) -> None:
+        await self._world.run(failpoints.release(self._table, self._key))
+
+    async def __aenter__(self) -> AsyncFailpoint:
+        return self
+
+    async def __aexit__(
+        self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        try:
+            await self.release()
+        except ControlError as refused:
+            if refused.status != 404:
+                raise
+
+
+def _in_loop(function: Function, loop: asyncio.AbstractEventLoop) -> Function:
+    """A function for the thread that serves it, which waits for the loop."""
+
+    def call(event: Any, context: LambdaContext) -> Any:
+        coroutine = function(event, context) if takes_context(function) else function(event)
+        return asyncio.run_coroutine_threadsafe(coroutine, loop).result()
+
+    return call
+
+
+def _id(snapshot: Union[AsyncSnapshot, str]) -> str:
+    return snapshot if isinstance(snapshot, str) else snapshot.id

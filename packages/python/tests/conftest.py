@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Callable
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+ENVIRONMENT_THAT_MISLEADS = {
+    "AWS_PROFILE": "there-is-none",
+    "AWS_ENDPOINT_URL": "http://127.0.0.1:1",
+    "AWS_ACCESS_KEY_ID": "000000000001",
+    "AWS_REGION": "mars-north-1",
+    "AWS_DEFAULT_REGION": "mars-north-1",
+    "HTTP_PROXY": "http://127.0.0.1:1",
+    "http_proxy": "http://127.0.0.1:1",
+}
+
+
+@pytest.fixture(autouse=True)
+def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What whoever runs these tests has set is no part of them."""
+    for name in ("MAYFLY_URL", "MAYFLY_BINARY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Callable[[str], Path]:
+    """Makes a program of Python's text, to be started in mayfly's place."""
+
+    def make(text: str) -> Path:
+        path = tmp_path / "not-mayfly"
+        path.write_text(f"#!{sys.executable}\n{text}")
+        path.chmod(0o755)
+        return path
+
+    return make
+
+
+def is_there(pid: int) -> bool:
+    """A process that runs, not one that has ended and nobody has asked about."""
+    try:
+        os.kill(pid, 0)
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+
+
+def is_gone_within(pid: int, seconds: float) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if not is_there(pid):
+            return True
+        time.sleep(0.005)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, 9)  # it is ours, and nobody else will end it
+    return False

@@ -1,0 +1,240 @@
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+from conftest import is_gone_within, is_there
+
+USES = "def test_one(mayfly): mayfly.clock.freeze()"
+
+
+def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    return pytester.runpytest_subprocess("-p", "no:cacheprovider", *arguments, timeout=60)
+
+
+def test_each_test_has_a_world_of_its_own_and_the_run_shares_a_server(pytester):
+    pytester.makepyfile(
+        """
+        seen = []
+
+        def check(mayfly, mayfly_session, mayfly_server):
+            seen.append((mayfly.account, mayfly_session.account, mayfly_server.pid))
+            mayfly.create_table("carts")
+
+        def test_one(mayfly, mayfly_session, mayfly_server):
+            check(mayfly, mayfly_session, mayfly_server)
+            mayfly_session.create_table("shared")
+
+        def test_two(mayfly, mayfly_session, mayfly_server):
+            check(mayfly, mayfly_session, mayfly_server)
+            assert mayfly_session.dynamodb.list_tables()["TableNames"] == ["shared"]
+
+        def test_three():
+            (mine, shared, pid), (mine2, shared2, pid2) = seen
+            assert mine != mine2 and shared == shared2 and pid == pid2 and shared not in (mine, mine2)
+        """
+    )
+    run(pytester).assert_outcomes(passed=3)
+
+
+def test_a_run_that_uses_no_fixture_starts_no_server_and_loads_no_sdk(pytester):
+    pytester.makepyfile(
+        """
+        import sys, threading
+
+        def test_one():
+            assert "boto3" not in sys.modules
+            assert not [thread for thread in threading.enumerate() if thread.name.startswith("mayfly")]
+        """
+    )
+    run(pytester).assert_outcomes(passed=1)
+
+
+def test_the_server_ends_with_the_run(pytester):
+    pytester.makepyfile("def test_one(mayfly_server): open('pid', 'w').write(str(mayfly_server.pid))")
+    run(pytester).assert_outcomes(passed=1)
+    assert not is_there(int((pytester.path / "pid").read_text()))
+
+
+def test_the_server_ends_with_a_run_that_is_killed(pytester):
+    pytester.makepyfile("def test_one(mayfly_server): print('pid', mayfly_server.pid, flush=True); input()")
+    command = [sys.executable, "-m", "pytest", "-s", "-q", "-p", "no:cacheprovider"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=pytester.path) as child:
+        for line in child.stdout:
+            if line.startswith("pid "):
+                break
+        pid = int(line.split()[1])
+        assert is_there(pid)
+        child.kill()
+    assert is_gone_within(pid, 2)
+
+
+def test_four_processes_of_xdist_have_a_server_each(pytester):
+    pytester.makepyfile(
+        """
+        import pathlib, pytest
+
+        @pytest.mark.parametrize("n", range(20))
+        def test_one(mayfly, n):
+            mayfly.clock.freeze(f"{2031 + n}-01-01T00:00:00Z")
+            mayfly.create_table("carts", ttl="ttl")
+            mayfly.resource.Table("carts").put_item(Item={"id": "1", "ttl": mayfly.clock.epoch_seconds(60)})
+            assert mayfly.clock.advance(minutes=2).expired == 1
+            assert mayfly.clock.now().year == 2031 + n
+            pathlib.Path(f"pid-{mayfly.server.pid}").touch()
+        """
+    )
+    run(pytester, "-n", "4").assert_outcomes(passed=20)
+    pids = [int(path.name[4:]) for path in pytester.path.glob("pid-*")]
+    assert 2 <= len(pids) <= 4
+    assert not [pid for pid in pids if is_there(pid)]
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n", "2")])
+def test_a_failed_test_shows_what_the_server_logged_meanwhile(pytester, arguments):
+    pytester.makepyfile(
+        """
+        def expire(mayfly, hours):
+            mayfly.clock.freeze("2031-01-01T00:00:00Z")
+            mayfly.create_table("carts", ttl="ttl")
+            mayfly.clock.advance(hours=hours)
+
+        def test_one(mayfly):
+            expire(mayfly, 1)
+
+        def test_two(mayfly):
+            expire(mayfly, 2)
+            assert False
+
+        def test_three():
+            assert False
+        """
+    )
+    pytester.makeini("[pytest]\nmayfly_args = --log-level debug")
+    result = run(pytester, *arguments)
+    result.assert_outcomes(passed=1, failed=2)
+    output = result.stdout.str()
+    assert len(re.findall("-+ Mayfly's log -+", output)) == 1
+    (log,) = re.findall("-+ Mayfly's log -+\n(.*?)\n(?:_|=|-)", output, re.DOTALL)
+    assert "CreateTable" in log
+
+
+def test_a_server_that_died_is_named_in_the_report(pytester):
+    pytester.makepyfile(
+        """
+        import os
+
+        def test_one(mayfly):
+            os.kill(mayfly.server.pid, 9)
+            mayfly.clock.now()
+        """
+    )
+    result = run(pytester)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["*EndedError: the server has ended (killed by SIGKILL)*", "the server has ended (killed by SIGKILL)"]
+    )
+
+
+def test_a_server_that_does_not_start_is_one_sentence_for_each_test(pytester):
+    pytester.makepyfile(USES + "\ndef test_two(mayfly): pass")
+    result = run(pytester, "--mayfly-binary", "/nowhere/mayfly")
+    result.assert_outcomes(errors=2)
+    assert result.stdout.str().count("\nmayfly: binary names /nowhere/mayfly, which cannot be started on ") == 2
+    assert "Traceback" not in result.stdout.str()
+
+
+@pytest.mark.parametrize("how", ["option", "environment", "configuration"])
+def test_a_server_that_runs_is_used(pytester, monkeypatch, mayfly_server, how):
+    pytester.makepyfile(f"def test_one(mayfly): assert (mayfly.url, mayfly.server.pid) == ({mayfly_server.url!r}, None)")
+    if how == "configuration":
+        pytester.makeini(f"[pytest]\nmayfly_url = {mayfly_server.url}")
+    if how == "environment":
+        monkeypatch.setenv("MAYFLY_URL", mayfly_server.url)
+        pytester.makeini("[pytest]\nmayfly_url = http://127.0.0.1:1")
+    run(pytester, *(["--mayfly-url", mayfly_server.url] if how == "option" else [])).assert_outcomes(passed=1)
+    assert mayfly_server.ended is None
+
+
+def test_a_binary_on_the_command_line_goes_before_any_other_name(pytester, monkeypatch):
+    from mayfly._binary import find_binary
+
+    binary = find_binary().path
+    pytester.makepyfile("def test_one(mayfly): assert mayfly.server.pid")
+    pytester.makeini("[pytest]\nmayfly_url = http://127.0.0.1:1\nmayfly_binary = /nowhere")
+    run(pytester, "--mayfly-binary", binary).assert_outcomes(passed=1)
+    monkeypatch.setenv("MAYFLY_URL", "http://127.0.0.1:1")
+    run(pytester, "--mayfly-binary", binary).assert_outcomes(passed=1)
+    monkeypatch.delenv("MAYFLY_URL")
+    monkeypatch.setenv("MAYFLY_BINARY", binary)
+    run(pytester).assert_outcomes(passed=1)
+
+
+def test_the_configuration_names_a_binary_and_arguments(pytester):
+    from mayfly._binary import find_binary
+
+    pytester.makepyfile("def test_one(mayfly): assert mayfly.clock.now().year == 2031")
+    pytester.makeini(
+        f"[pytest]\nmayfly_binary = {find_binary().path}\nmayfly_args = --clock frozen --now 2031-01-01T00:00:00Z"
+    )
+    run(pytester).assert_outcomes(passed=1)
+
+
+def test_the_programs_clock_follows_if_the_configuration_says_so(pytester):
+    pytester.makepyfile(
+        """
+        import time
+
+        def test_one(mayfly):
+            mayfly.clock.freeze("2031-01-01T00:00:00Z")
+            assert time.time() == 1924992000
+
+        def test_two():
+            assert time.time() < 1924992000
+        """
+    )
+    pytester.makeini("[pytest]\nmayfly_follow_clock = true")
+    run(pytester).assert_outcomes(passed=2)
+
+
+def test_nothing_is_left_open_that_python_would_warn_of(pytester):
+    pytester.makepyfile(
+        """
+        import asyncio, gc, threading
+        from mayfly.aio import AsyncWorld
+
+        def test_one(mayfly):
+            mayfly.create_table("carts")
+            mayfly.resource.Table("carts").put_item(Item={"id": "1"})
+            assert mayfly.streams.list_streams()["Streams"]
+            mayfly.function("one", lambda event: None)
+            mayfly.trigger("carts", "one")
+            mayfly.clock.advance(1, settle=True)
+            thread = threading.Thread(target=mayfly.clock.now)
+            thread.start()
+            thread.join()
+
+        def test_two(mayfly):
+            async def steps():
+                async with AsyncWorld.of(mayfly) as world:
+                    await world.create_table("carts")
+                    await (await world.dynamodb()).list_tables()
+
+            asyncio.run(steps())
+            gc.collect()
+
+        def test_three():
+            gc.collect()
+        """
+    )
+    result = run(pytester, "-W", "error::ResourceWarning", "-W", "error::pytest.PytestUnraisableExceptionWarning")
+    result.assert_outcomes(passed=3)
+    assert "ResourceWarning" not in result.stdout.str() + result.stderr.str()
+
+
+def test_the_help_says_what_there_is(pytester):
+    output = run(pytester, "--help").stdout.str()
+    for word in ("--mayfly-url=URL", "--mayfly-binary=FILE", "mayfly_args (args)", "mayfly_follow_clock (bool)"):
+        assert word in output

@@ -1,0 +1,51 @@
+"""Every example of the README is run: tests by pytest, programs by themselves, configuration as pytest reads it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+README = (Path(__file__).parent.parent / "README.md").read_text()
+EXAMPLES = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+TESTS = [text for language, text in EXAMPLES if language == "python" and "\ndef test_" in "\n" + text]
+PROGRAMS = [text for language, text in EXAMPLES if language == "python" and text not in TESTS]
+
+
+def test_there_are_examples_of_each_kind():
+    assert (len(TESTS), len(PROGRAMS)) == (5, 2)
+    assert {language for language, _ in EXAMPLES} == {"python", "sh", "ini"}
+
+
+def test_the_first_example_needs_three_lines_of_set_up_at_most():
+    assert "import" not in TESTS[0]
+
+
+def test_tests_pass(pytester):
+    pytester.makepyfile(**{f"test_example_{number}": text for number, text in enumerate(TESTS)})
+    pytester.runpytest_subprocess("-p", "no:cacheprovider", timeout=60).assert_outcomes(passed=len(TESTS))
+
+
+def test_the_configuration_is_known(pytester):
+    (configuration,) = [text for language, text in EXAMPLES if language == "ini"]
+    (pytester.path / "pytest.ini").write_text(configuration)
+    pytester.makepyfile("def test_one(mayfly): assert mayfly.clock._following")
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "--strict-config", timeout=60)
+    result.assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(("program", "output"), list(zip(PROGRAMS, ["2031-01-01 01:00:00+00:00\n", "REMOVE by service\n"])))
+def test_programs_print_what_they_should(program, output):
+    done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, check=True, timeout=60)
+    assert done.stdout == output
+
+
+def test_every_error_is_named():
+    from mayfly import errors
+
+    for name, kind in vars(errors).items():
+        if isinstance(kind, type) and issubclass(kind, errors.MayflyError) and name not in ("UnansweredError", "FollowError"):
+            assert f"`{name}" in README

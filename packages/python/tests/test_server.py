@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import sysconfig
+import threading
+from pathlib import Path
+
+import pytest
+from conftest import is_gone_within, is_there
+
+from mayfly import EndedError, Server, UnansweredError, _version
+
+
+def test_a_server_answers_and_ends_with_its_with():
+    with Server() as server:
+        assert server.url.startswith("http://127.0.0.1:")
+        assert server.version.count(".") == 2
+        assert server.ended is None
+        pid = server.pid
+    assert not is_there(pid)
+    assert server.ended == "exit status 0"
+
+
+def test_a_second_close_does_nothing():
+    server = Server()
+    server.close()
+    server.close()
+    assert server.ended == "exit status 0"
+
+
+def test_a_server_that_is_forgotten_is_ended():
+    server = Server()
+    pid = server.pid
+    del server
+    assert is_gone_within(pid, 5)
+
+
+def test_the_programs_arguments_are_passed_on():
+    with Server(args=["--clock", "frozen", "--now", "2031-01-01T00:00:00Z"]) as server, server.world() as world:
+        assert world.clock.now().year == 2031
+
+
+def test_an_option_that_the_package_gives_can_be_given_otherwise(mayfly_server):
+    with Server(args=["--port=0", "--accounts-max", "1"]) as server, server.world() as world:
+        world.clock.freeze()
+
+
+def test_a_server_that_runs_is_used_and_not_ended(mayfly_server):
+    with Server(url=mayfly_server.url + "/") as other, other.world() as world:
+        assert (other.url, other.pid, other.log()) == (mayfly_server.url, None, "")
+        world.clock.freeze()
+    assert mayfly_server.ended is None
+
+
+def test_mayfly_url_names_a_server_that_runs(mayfly_server, monkeypatch):
+    monkeypatch.setenv("MAYFLY_URL", mayfly_server.url)
+    with Server() as server:
+        assert server.pid is None
+    with Server(mayfly_binary()) as server:  # named by the caller
+        assert server.pid is not None
+
+
+def mayfly_binary() -> Path:
+    from mayfly._binary import find_binary
+
+    return Path(find_binary().path)
+
+
+def test_mayfly_binary_names_the_program(tmp_path, monkeypatch):
+    link = tmp_path / "elsewhere"
+    link.symlink_to(mayfly_binary())
+    monkeypatch.setenv("MAYFLY_BINARY", str(link))
+    assert mayfly_binary() == link
+    with Server() as server:
+        assert server.pid is not None
+
+
+def test_a_program_on_path_is_found_but_not_this_packages_own_script(tmp_path, monkeypatch):
+    from mayfly import _binary
+
+    real = mayfly_binary()
+    monkeypatch.setattr(_binary, "BUNDLED", tmp_path / "none")
+    (tmp_path / "mayfly").symlink_to(real)
+    monkeypatch.setenv("PATH", f"{sysconfig.get_path('scripts')}:{tmp_path}")
+    assert _binary.find_binary().path == str(tmp_path / "mayfly")
+
+
+def test_a_server_ends_with_a_process_that_closes_nothing():
+    program = "from mayfly import Server; server = Server(); print(server.pid, flush=True)"
+    done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, check=True, timeout=30)
+    assert is_gone_within(int(done.stdout), 2)
+
+
+def test_a_server_ends_with_a_process_that_is_killed():
+    program = "from mayfly import Server; server = Server(); print(server.pid, flush=True); input()"
+    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        pid = int(child.stdout.readline())
+        assert is_there(pid)
+        child.kill()
+    assert is_gone_within(pid, 2)
+
+
+def test_a_forked_process_asks_by_a_connection_of_its_own_and_ends_nothing(mayfly_server):
+    with mayfly_server.world() as world:
+        now = world.clock.freeze()
+        pid = os.fork()
+        if pid == 0:
+            right = world.clock.now() == now
+            mayfly_server.close()
+            os._exit(0 if right else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+        assert world.clock.now() == now
+
+
+def test_threads_ask_at_once(mayfly):
+    now = mayfly.clock.freeze()
+    seen = []
+    threads = [threading.Thread(target=lambda: seen.append(mayfly.clock.now())) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == [now] * 20
+
+
+def test_a_server_that_died_is_named_with_its_log():
+    with Server() as server, server.world() as world:
+        world.clock.freeze()
+        os.kill(server.pid, signal.SIGKILL)
+        with pytest.raises(EndedError) as ended:
+            world.clock.now()
+    assert str(ended.value).startswith("the server has ended (killed by SIGKILL): its log may say why\n    ")
+    assert "keeps everything in memory" in ended.value.log
+
+
+def test_a_server_elsewhere_that_died_is_named_by_its_address():
+    with Server() as server, Server(url=server.url) as other, other.world() as world:
+        world.clock.freeze()
+        server.close()
+        with pytest.raises(UnansweredError, match=f"^{server.url} has not answered .*: does the server run\\?$"):
+            world.clock.now()
+
+
+def test_a_connection_that_the_server_closed_meanwhile_is_opened_anew(mayfly):
+    mayfly.clock.freeze()
+    mayfly.server._connections._idle[-1].sock.shutdown(2)
+    assert mayfly.clock.read().mode == "frozen"
+
+
+def test_versions_of_one_release_fit():
+    _version.check_version("0.3.1", "0.3.7", "x")
+    _version.check_version(_version.UNRELEASED, "0.3.7", "x")
+
+
+@pytest.mark.parametrize("start", [["mayfly"], [sys.executable, "-m", "mayfly"]])
+def test_the_command_is_the_program_itself(start, mayfly_server):
+    if start == ["mayfly"]:
+        start = [os.path.join(sysconfig.get_path("scripts"), "mayfly")]
+    version = subprocess.run([*start, "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert version == f"mayfly {mayfly_server.version}\n"
+    assert subprocess.run([*start, "serve", "--nonsense"], stderr=subprocess.DEVNULL).returncode == 2

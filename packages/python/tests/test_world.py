@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from decimal import Decimal
+
+import pytest
+from conftest import ENVIRONMENT_THAT_MISLEADS
+
+from mayfly import ControlError, Fault, MayflyError, Server, WaitError, World
+
+
+@pytest.fixture
+def carts(mayfly):
+    """A table of a world whose clock stands still."""
+    mayfly.clock.freeze("2031-01-01T00:00:00Z")
+    mayfly.create_table("carts", key="id", ttl="ttl")
+    return mayfly.resource.Table("carts")
+
+
+def test_an_account_is_twelve_digits_and_begins_with_none(mayfly_server):
+    accounts = [mayfly_server.world().account for _ in range(200)]
+    assert len(set(accounts)) == 200
+    assert all(len(account) == 12 and account.isdigit() and account[0] != "0" for account in accounts)
+
+
+def test_worlds_see_nothing_of_each_other(mayfly_server):
+    with mayfly_server.world() as one, mayfly_server.world() as other:
+        one.clock.freeze("2031-01-01T00:00:00Z")
+        one.create_table("carts")
+        assert one.dynamodb.list_tables()["TableNames"] == ["carts"]
+        assert other.dynamodb.list_tables()["TableNames"] == []
+        assert other.clock.read().mode == "real"
+
+
+def test_a_world_that_is_closed_leaves_nothing(mayfly_server):
+    with mayfly_server.world() as world:
+        world.create_table("carts")
+        world.function("one", "http://127.0.0.1:1/")
+        account = world.account
+    with World(mayfly_server, account) as again:
+        assert again.dynamodb.list_tables()["TableNames"] == []
+        assert again.functions() == []
+
+
+def test_clients_read_nothing_of_the_users_configuration(mayfly_server, monkeypatch, tmp_path):
+    for name, value in ENVIRONMENT_THAT_MISLEADS.items():
+        monkeypatch.setenv(name, value)
+    (tmp_path / "config").write_text("[default]\nregion = mars-north-1\n[broken")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    with mayfly_server.world() as world:
+        for client in (world.dynamodb, world.streams, world.resource.meta.client, world.client("lambda")):
+            assert client.meta.region_name == "us-east-1"
+            assert client.meta.endpoint_url == world.url
+        world.create_table("carts")
+        assert world.dynamodb.list_tables()["TableNames"] == ["carts"]
+        assert len(world.streams.list_streams(TableName="carts")["Streams"]) == 1
+
+
+def test_clients_are_made_once(mayfly):
+    assert mayfly.dynamodb is mayfly.dynamodb
+    assert mayfly.resource is mayfly.resource
+
+
+def test_a_client_takes_a_configuration_of_the_callers(mayfly):
+    from botocore.config import Config
+
+    client = mayfly.client("dynamodb", config=Config(retries={"total_max_attempts": 1}))
+    mayfly.faults(Fault("internal_server_error"))
+    with pytest.raises(client.exceptions.InternalServerError):
+        client.list_tables()
+    assert mayfly.fault_counts()[0].struck == 1
+
+
+def test_a_child_process_is_in_the_world(mayfly):
+    mayfly.create_table("carts")
+    program = "import boto3, os; print(boto3.client('dynamodb').list_tables()['TableNames'], os.environ['MAYFLY_ACCOUNT'])"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, **mayfly.environment},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"['carts'] {mayfly.account}\n"
+
+
+def test_a_table_is_as_it_is_asked_for(mayfly):
+    mayfly.create_table("measures", key="place", sort=("at", "N"), stream=False)
+    table = mayfly.dynamodb.describe_table(TableName="measures")["Table"]
+    assert [key["AttributeName"] for key in table["KeySchema"]] == ["place", "at"]
+    assert {"AttributeName": "at", "AttributeType": "N"} in table["AttributeDefinitions"]
+    assert "LatestStreamArn" not in table
+
+
+def test_a_change_is_waited_for(mayfly, carts):
+    began = mayfly.clock.now()
+    carts.put_item(Item={"id": "1", "n": 7, "ttl": mayfly.clock.epoch_seconds(60)})
+    inserted = mayfly.wait_for("carts", {"id": "1"}, since=began)
+    assert (inserted.event, inserted.by, inserted.old_image) == ("INSERT", "user", None)
+    assert inserted.new_image["n"] == Decimal(7)
+    mayfly.clock.advance(minutes=2)
+    removed = mayfly.wait_for("carts", {"id": {"S": "1"}}, "REMOVE", by="service", since=began)
+    assert removed.keys == {"id": "1"}
+    assert removed.raw["userIdentity"]["PrincipalId" if "PrincipalId" in removed.raw["userIdentity"] else "principalId"] == (
+        "dynamodb.amazonaws.com"
+    )
+    assert int(removed.sequence_number) > int(inserted.sequence_number)
+
+
+def test_what_does_not_happen_in_time_is_an_error_with_what_did(mayfly, carts):
+    began = mayfly.clock.now()
+    carts.put_item(Item={"id": "1"})
+    with pytest.raises(WaitError) as error:
+        mayfly.wait_for("carts", {"id": "1"}, "REMOVE", since=began, timeout=0.05)
+    assert [record.event for record in error.value.records] == ["INSERT"]
+    assert str(error.value).endswith(" What happened: INSERT by user.")
+    assert isinstance(error.value, TimeoutError)
+
+
+def test_a_refusal_has_its_type_message_and_status(mayfly):
+    with pytest.raises(ControlError) as error:
+        mayfly.wait_for("none", {"id": "1"})
+    assert (error.value.type, error.value.status) == ("NotFound", 404)
+    message = f"There is no table none in us-east-1 of account {mayfly.account}."
+    assert error.value.message == message
+    assert str(error.value) == f"{message} (NotFound, HTTP status 404)"
+
+
+def test_a_snapshot_brings_back_items_and_clock(mayfly, carts):
+    carts.put_item(Item={"id": "1", "ttl": mayfly.clock.epoch_seconds(60)})
+    snapshot = mayfly.snapshot()
+    for _ in range(2):
+        assert mayfly.clock.advance(hours=1).expired == 1
+        snapshot.restore()
+        assert carts.get_item(Key={"id": "1"})["Item"]
+        assert mayfly.clock.now().hour == 0
+    assert [each.id for each in mayfly.snapshots()] == [snapshot.id]
+    snapshot.delete()
+    assert mayfly.snapshots() == []
+    with pytest.raises(ControlError):
+        mayfly.restore(snapshot.id)
+
+
+def test_a_reset_leaves_nothing(mayfly, carts):
+    mayfly.reset()
+    assert mayfly.dynamodb.list_tables()["TableNames"] == []
+    assert mayfly.clock.read().mode == "real"
+
+
+def test_faults_strike_as_told_and_are_counted(mayfly, carts):
+    mayfly.faults(Fault("throttle", operation="PutItem", table="carts", count=2))
+    carts.put_item(Item={"id": "1"})  # the SDK tries again
+    (counted,) = mayfly.fault_counts()
+    assert (counted.rule.fault, counted.rule.count, counted.struck) == ("throttle", 2, 2)
+    mayfly.clear_faults()
+    assert mayfly.fault_counts() == []
+
+
+def test_ttl_is_late_as_on_aws_or_when_told(mayfly, carts):
+    ttl = mayfly.ttl("carts")
+    due = mayfly.clock.epoch_seconds(60)
+    ttl.aws(600, 1680, seed=3)
+    carts.put_item(Item={"id": "1", "ttl": due})
+    assert mayfly.clock.advance(minutes=5).expired == 0
+    assert mayfly.explain("carts", {"id": "1"}).reason == "delayed"
+    assert mayfly.clock.advance(minutes=30).expired == 1
+
+    ttl.manual()
+    carts.put_item(Item={"id": "2", "ttl": due})
+    assert (ttl.status().mode, ttl.status().due) == ("manual", 1)
+    (upcoming,) = ttl.upcoming()
+    assert (upcoming.key, upcoming.expires_at) == ({"id": "2"}, None)
+    assert ttl.sweep() == 1
+
+    ttl.exact()
+    carts.put_item(Item={"id": "3", "ttl": due})
+    assert ttl.explain({"id": "3"}).reason == "born_expired"
+
+
+def test_an_item_that_is_renewed_at_a_failpoint_stays(mayfly, carts):
+    from concurrent.futures import ThreadPoolExecutor
+
+    carts.put_item(Item={"id": "1", "ttl": mayfly.clock.epoch_seconds(60)})
+    with ThreadPoolExecutor() as threads, mayfly.failpoint("carts", {"id": "1"}) as point:
+        with pytest.raises(WaitError, match=r"^Nothing has reached the failpoint at {'id': '1'} of carts within 0.01 s.$"):
+            point.wait_reached(0.01)
+        advanced = threads.submit(mayfly.clock.advance, minutes=2)
+        point.wait_reached()
+        carts.put_item(Item={"id": "1", "ttl": mayfly.clock.epoch_seconds(3600)})
+        mayfly.release_failpoints()
+        assert advanced.result(30).expired == 0
+        with pytest.raises(MayflyError, match="it was released, or the table is gone"):
+            point.wait_reached()
+    assert carts.get_item(Key={"id": "1"})["Item"]
+
+
+def test_any_other_call_can_be_made(mayfly, carts):
+    assert mayfly.control("GET", "/jobs") == mayfly.control("GET", "jobs") == {"jobs": []}
+    shards = mayfly.control("POST", "/streams/carts/split", {})["shards"]
+    assert len(shards) == 3
+
+
+def test_a_world_of_another_process_is_met_by_its_account(mayfly):
+    mayfly.create_table("carts")
+    with Server(url=mayfly.url) as server:
+        assert World(server, mayfly.account).dynamodb.list_tables()["TableNames"] == ["carts"]
+
+
+def test_the_log_begins_with_the_world(mayfly_server):
+    with mayfly_server.world() as world:
+        assert "keeps everything in memory" not in world.log()
+        world.clock.freeze("2031-01-01T00:00:00Z")
+        world.create_table("carts", ttl="ttl")
+        world.clock.advance(hours=1)
+    assert "keeps everything in memory" in mayfly_server.log()
+
+
+def test_a_world_says_what_it_is(mayfly):
+    assert repr(mayfly) == f"<mayfly.World {mayfly.account} at {mayfly.url}>"
+    assert json.dumps(mayfly.environment)
