@@ -162,3 +162,23 @@ def test_the_command_is_the_program_itself(start, mayfly_server):
     version = subprocess.run([*start, "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout
     assert version == f"mayfly {mayfly_server.version}\n"
     assert subprocess.run([*start, "serve", "--nonsense"], stderr=subprocess.DEVNULL).returncode == 2
+
+
+def test_a_server_that_is_closed_has_left_nothing_open():
+    program = """
+import gc, threading
+from mayfly import Server
+
+def use():
+    with Server() as server, server.world() as world:
+        threads = [threading.Thread(target=world.clock.now) for _ in range(5)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+use()
+gc.collect()
+"""
+    done = subprocess.run([sys.executable, "-W", "always", "-c", program], stderr=subprocess.PIPE, text=True, check=True)
+    assert done.stderr == ""

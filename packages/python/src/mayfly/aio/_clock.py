@@ -15,8 +15,8 @@ T = TypeVar("T")
 
 
 class AsyncClock:
-    """mayfly.Clock, awaited. Beware of follow with asyncio: freezegun stops the event loop's clock, too; time-machine does
-    not."""
+    """mayfly.Clock, awaited. Beware of follow with asyncio: freezegun, and time-machine before its version 3, move the event
+    loop's own clock, too, so that its time-outs strike, or sleeps never end."""
 
     def __init__(self, world: AsyncWorld) -> None:
         self._world = world

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
+import time
 from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Optional, TypeVar, Union
@@ -257,7 +258,7 @@ class AsyncFailpoint:
         for _ in range(max(1, int(timeout / POLL_SECONDS))):
             if await self._world.run(failpoints.is_reached(self._table, self._key, self._world.region)):
                 return
-            await asyncio.sleep(POLL_SECONDS)
+            await asyncio.to_thread(time.sleep, POLL_SECONDS)  # the event loop's clock may stand still, see AsyncClock
         raise WaitError(f"Nothing has reached the failpoint at {self._key} of {self._table} within {timeout:g} s.")
 
     async def release(self) -> None:
