@@ -136,8 +136,8 @@ def summary(turns):
 
 
 def start_all(bench, stack, on_disk):
-    """The servers, loaded with the tables, and those that refused, with why."""
-    processes, refused = {}, {}
+    """The servers, loaded with the tables; those that refused, with why; and, by table, those that lack that one, with why."""
+    processes, refused, lacking = {}, {}, {name: {} for name in TABLES}
     for server in bench.of_tables():
         bench.progress(f"loading {server.name}")
         try:
@@ -145,11 +145,15 @@ def start_all(bench, stack, on_disk):
             if directory:
                 directory.mkdir()
             process = stack.enter_context(Process(server, {SERVER_CPU}, directory))
-            load_tables(process, ("plain",) if on_disk else [name for name in TABLES if name != "on disk"])
+            for name in ("plain",) if on_disk else [name for name in TABLES if name != "on disk"]:
+                try:
+                    load_tables(process, (name,))
+                except Refused as error:  # TTL, say, which dynalite does not have
+                    lacking[name][server.name] = refusal(error)
             processes[server.name] = process
         except DOES_NOT_APPLY as error:
             refused[server.name] = refusal(error)
-    return processes, refused
+    return processes, refused, lacking
 
 
 def refusal(error):
@@ -163,10 +167,10 @@ def requests(bench):
     paths = [(name, path) for name, path in PATHS.items() if not bench.quick or path.item == "1 KB"]
     for on_disk in (False, True):
         with contextlib.ExitStack() as stack:
-            processes, refused = start_all(bench, stack, on_disk)
+            processes, refused, lacking = start_all(bench, stack, on_disk)
             for name, path in paths:
                 if path.on_disk == on_disk:
-                    rows += requests_of_path(bench, name, path, processes, dict(refused))
+                    rows += requests_of_path(bench, name, path, processes, refused | lacking[path.table])
     return {"rows": rows}
 
 
