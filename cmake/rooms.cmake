@@ -28,6 +28,21 @@ function(mayfly_compile_by_room target)
                          $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage;--param=large-unit-insns=24000>)
 endfunction()
 
+# What most files of a target include, read and compiled once: by GCC, where rooms are compiled together. Elsewhere
+# each file is compiled alone, and shows that it includes what it needs.
+function(mayfly_precompile target)
+  get_target_property(by_room ${target} UNITY_BUILD)
+  if(by_room AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    if(ARGV1 STREQUAL REUSE_FROM)
+      target_precompile_headers(${target} ${ARGN})
+    else()
+      set(headers ${ARGN})
+      list(TRANSFORM headers REPLACE "^([a-z].*)" "${PROJECT_SOURCE_DIR}/\\1")
+      target_precompile_headers(${target} PRIVATE ${headers})
+    endif()
+  endif()
+endfunction()
+
 function(mayfly_room source out)
   cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE path)
   cmake_path(GET path PARENT_PATH folder)

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# script/server: what its arguments alone show to be wrong is said before anything is installed or built. `PROGRAM` as
+# the first argument is the server, whose help must be the one that the script reads.
+set -euo pipefail
+program=$1
+root=$(cd "$(dirname "$0")/.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+fails() { printf 'server_script_test: %s\n' "$*" >&2; failures=$((failures + 1)); }
+
+# A tree whose build takes no time, and says that it was asked for.
+mkdir -p "$work"/{cli,script,build/release}
+cp "$root/script/server" "$work/script/"
+cp "$root/cli/serve_help.txt" "$work/cli/"
+for name in bootstrap build; do
+  printf '#!/bin/sh\necho %s >>"%s/asked"\n' "$name" "$work" >"$work/script/$name"
+done
+printf '#!/bin/sh\necho "becomes $*"\n' >"$work/build/release/mayfly"
+chmod +x "$work"/script/* "$work/build/release/mayfly"
+
+# answers STATUS TEXT ARGUMENT...
+answers() {
+  local status=$1 text=$2 answer result=0
+  shift 2
+  rm -f "$work/asked"
+  answer=$("$work/script/server" "$@" 2>&1) || result=$?
+  [ "$result" = "$status" ] || fails "script/server $*: ended with $result, not $status"
+  [ "$answer" = "$text" ] || fails "script/server $*: said '$answer', not '$text'"
+}
+refuses() {
+  local text="script/server: $1; script/server --help says what there is"
+  shift
+  answers 2 "$text" "$@"
+  [ ! -e "$work/asked" ] || fails "script/server $*: was not refused before the build"
+}
+serves() {
+  answers 0 "becomes serve${*:+ $*}" "$@"
+  [ "$(cat "$work/asked" 2>/dev/null)" = $'bootstrap\nbuild' ] || fails "script/server $*: did not build"
+}
+
+[ "$("$program" serve --help)" = "$(cat "$root/cli/serve_help.txt")" ] ||
+  fails "cli/serve_help.txt is not what mayfly serve --help prints; \`build/release/mayfly serve --help >cli/serve_help.txt\` makes it so"
+answers 0 "$(cat "$root/cli/serve_help.txt")" --help
+[ ! -e "$work/asked" ] || fails "script/server --help built something"
+
+refuses "there is no option --nonsense" --nonsense
+refuses "there is no 'word'" word
+refuses "there is no '-p'" -p 8000
+refuses "--port must be a number, not 'x'" --port x
+refuses "--threads must be from 1 to 256, not 0" --threads=0
+refuses "--threads must be from 1 to 256, not 257" --port 0 --threads 257
+refuses "--request-bytes-max must be from 33554432 to 1099511627776, not 1" --request-bytes-max 1
+refuses "--data needs a value" --data
+refuses "--data needs a value" --data --fsync
+
+serves
+serves --port 0 --clock frozen --fsync
+serves --schema one.yaml two.yaml --ttl-mode aws --ttl-delay-seconds 600 1680
+serves --function=reminder=http://127.0.0.1:9000/ --log-level debug
+
+[ "$failures" = 0 ]
