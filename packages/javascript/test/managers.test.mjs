@@ -1,0 +1,82 @@
+// pnpm and Yarn: a user's project whose packages they install, as README says, from the tarballs.
+
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { node, project, root, version } from "./project.mjs";
+
+const tarballs = process.env.MAYFLY_TEST_TARBALLS;
+const tarball = (name) => `file:${join(tarballs, `${name}-${version}.tgz`)}`;
+const platform = `linux-${process.arch}`;
+const here = { [`@mayfly-dynamodb/${platform}`]: tarball(`mayfly-dynamodb-${platform}`) };
+
+// Yarn looks for all platforms' packages. Where those of the other platform have not been built, this one's does.
+const other = `linux-${process.arch === "x64" ? "arm64" : "x64"}`;
+const built = existsSync(join(tarballs, `mayfly-dynamodb-${other}-${version}.tgz`));
+const both = { ...here, [`@mayfly-dynamodb/${other}`]: tarball(`mayfly-dynamodb-${built ? other : platform}`) };
+
+const described = (more) =>
+  JSON.stringify({
+    private: true,
+    scripts: { test: "node --test cart.test.mjs" },
+    devDependencies: {
+      "mayfly-dynamodb": tarball("mayfly-dynamodb"),
+      "@aws-sdk/client-dynamodb": "^3.900.0",
+      "@aws-sdk/lib-dynamodb": "^3.900.0",
+    },
+    ...more,
+  });
+
+const cart = `
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { findBinary } from "mayfly-dynamodb";
+import { openWorld } from "mayfly-dynamodb/node-test";
+
+test("a cart is gone after two days", async (t) => {
+  console.log("binary: " + findBinary());
+  const world = await openWorld(t);
+  await world.createTable("carts", { key: "id", ttl: "ttl" });
+  const ttl = await world.clock.epochSeconds("24h");
+  await world.documents.send(new PutCommand({ TableName: "carts", Item: { id: "1", ttl } }));
+
+  assert.equal((await world.clock.advance("48h")).expired, 1);
+});
+`;
+
+// Outside of the directory where npm has installed everything, in which Node would find it.
+const parent = join(root, "..", "mayfly-managers");
+
+const yarn4 = (settings) => ({
+  program: "@yarnpkg/cli-dist/bin/yarn.js",
+  files: { "package.json": described({ resolutions: both }), ".yarnrc.yml": settings, "yarn.lock": "" },
+});
+const managers = {
+  pnpm: {
+    program: "pnpm/bin/pnpm.cjs",
+    files: { "package.json": described({ pnpm: { overrides: here } }) },
+  },
+  "Yarn 1": {
+    program: "yarn/bin/yarn.js",
+    files: { "package.json": described({ resolutions: both }) },
+  },
+  "Yarn 4 with node_modules": yarn4("nodeLinker: node-modules\n"),
+  // What imports ES modules says so to Plug'n'Play.
+  "Yarn 4 with Plug'n'Play": yarn4("nodeLinker: pnp\npnpEnableEsmLoader: true\n"),
+};
+
+for (const [name, { program, files }] of Object.entries(managers)) {
+  test(`with ${name} the program is found, and a project's test is green`, { timeout: 300_000 }, async (t) => {
+    const directory = project(t, { ...files, "cart.test.mjs": cart }, parent);
+    const manager = join(root, "managers/node_modules", program);
+    const quiet = { YARN_ENABLE_TELEMETRY: "0", YARN_ENABLE_IMMUTABLE_INSTALLS: "false", CI: "" };
+    const installed = await node(directory, [manager, "install"], quiet);
+    assert.equal(installed.status, 0, installed.output);
+    const tested = await node(directory, [manager, "run", "test"], quiet);
+    assert.equal(tested.status, 0, tested.output);
+    assert.match(tested.output, new RegExp(`binary: ${directory.split("/projects/")[0]}.*/bin/mayfly`));
+  });
+}
