@@ -148,8 +148,10 @@ int sweep(Session& session, const sigset_t& signals) {
   };
   while (code == 0 && !all_over())
     if (ended_by(signals, end_poll)) session.ending.end();
+  bool stayed = false;  // something that was due, in one pass
   for (const auto& process : processes) {
     process->join();
+    if (code != 0) continue;
     const Tally::Counts counts = process->tally().counts();
     session.journal.write(Journal::Level::info, "ended",
                           {{"table", process->table()},
@@ -157,9 +159,9 @@ int sweep(Session& session, const sigset_t& signals) {
                            {"rearmed", counts.of(Outcome::rearmed)},
                            {"lost", counts.of(Outcome::lost)},
                            {"released", counts.of(Outcome::released)}});
-    if (!process->went_well()) code = 1;
+    stayed = stayed || !process->went_well();
   }
-  return code;
+  return stayed ? 1 : code;
 }
 
 // The first window that is not done in all shards; of those that nobody has swept, where a sweeper begins.
