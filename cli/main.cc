@@ -235,6 +235,7 @@ int serve(const ServeOptions& options) {
 int main(int argc, char** argv) {
   const auto command_line = mayfly::http::parse_command_line(argc, argv);
   if (command_line.serve) return mayfly::http::serve(*command_line.serve);
+  if (command_line.sweep) return mayfly::sweep::run_sweep(*command_line.sweep);
   if (command_line.directory) return mayfly::http::run_directory_command(*command_line.directory);
   return command_line.control ? mayfly::http::run_command(*command_line.control) : command_line.exit_code;
 }

@@ -14,6 +14,7 @@
 #include "cli/dynamodb_local.h"
 #include "cli/fail.h"
 #include "cli/help_files.h"
+#include "cli/sweep_options.h"
 #include "compat/control/call.h"
 #include "engine/shards.h"
 
@@ -435,6 +436,7 @@ CommandLine parse_command_line(int argc, char** argv) {
   options.server.port = 8000;
   ControlCommand command;
   DirectoryCommand directory_command;
+  sweep::SweepCommand sweep_command;
   std::string shell;
 
   CLI::App app("Mayfly: DynamoDB for tests, whose items disappear at the instant their TTL passes.",
@@ -448,6 +450,7 @@ CommandLine parse_command_line(int argc, char** argv) {
   if (argc < 2 || argv[1] != std::string_view("serve")) {
     add_control_commands(app, command);
     add_directory_commands(app, directory_command);
+    add_sweep_commands(app, sweep_command);
     app.add_subcommand("completion",
                        "Print what completes commands and options: source <(mayfly completion bash)")
         ->add_option("shell", shell, "bash, zsh or fish")
@@ -473,6 +476,7 @@ CommandLine parse_command_line(int argc, char** argv) {
   }
   for (const char* name : {"verify", "repair"})
     if (app.got_subcommand(name)) return {.directory = std::move(directory_command)};
+  if (app.got_subcommand("sweep")) return {.sweep = std::move(sweep_command)};
   return {.control = std::move(command)};
 }
 

@@ -8,15 +8,21 @@
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/error.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
+#include <optional>
+#include <sys/socket.h>
 #include <utility>
 #include <vector>
 
+#include "engine/clock.h"
+#include "engine/mutex.h"
 #include "http/name_lookup.h"
+#include "http/request.h"
 #include "http/tls.h"
 
 namespace mayfly::http {
@@ -29,40 +35,139 @@ using asio::ip::tcp;
 using compat::outbound::Url;
 using ErrorCode = boost::system::error_code;
 
+using Piece = std::function<bool(std::string_view)>;
+using Kind = ExchangeFailure::Kind;
+
 std::vector<tcp::endpoint> endpoints_of(const Url& url) {
   std::vector<tcp::endpoint> endpoints;
   for (const auto& address : look_up(url.host)) endpoints.emplace_back(address, url.port);
   return endpoints;
 }
 
-}  // namespace
+// Bytes to a server and back, by TLS or without, until a deadline if there is one. Each operation waits for
+// its end; what is under way when time is up ends with the connection.
+class Stream {
+ public:
+  Stream(const Url& server, std::shared_ptr<TlsContext> tls) : server_(server), context_(std::move(tls)) {}
 
-std::string request_head(const Url& server, const ClientRequest& request, std::size_t body_bytes) {
-  std::string head = request.method + " " + request.path + " HTTP/1.1\r\nHost: " + server.authority +
-                     "\r\nUser-Agent: mayfly/" MAYFLY_VERSION "\r\nAccept: */*\r\nConnection: close\r\n";
-  if (!request.content_type.empty()) head += "Content-Type: " + request.content_type + "\r\n";
-  head += "Content-Length: " + std::to_string(body_bytes) + "\r\n";
-  for (const auto& [name, value] : request.headers) head += name + ": " + value + "\r\n";
-  return head + "\r\n";
+  void set_deadline(std::optional<engine::RealTime> deadline) { deadline_ = deadline; }
+  // Requires: it was not opened before.
+  Expected<void, ExchangeFailure> open();
+  [[nodiscard]] bool opened() const { return opened_; }
+  // Nothing has come since the last answer, not even the end of the connection.
+  [[nodiscard]] bool is_quiet() {
+    char byte = 0;
+    return ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0;
+  }
+
+  void write(const std::array<asio::const_buffer, 2>& buffers, ErrorCode& failure) {
+    failure = wait_for([&](auto done) {
+      const auto written = [done](ErrorCode outcome, std::size_t) { done(outcome); };
+      tls_ ? asio::async_write(*tls_, buffers, written) : asio::async_write(socket_, buffers, written);
+    });
+  }
+  // As Beast's parsers read.
+  template <class Buffers>
+  std::size_t read_some(const Buffers& buffers, ErrorCode& failure) {
+    std::size_t count = 0;
+    failure = wait_for([&](auto done) {
+      const auto read = [&count, done](ErrorCode outcome, std::size_t bytes) {
+        count = bytes;
+        done(outcome);
+      };
+      tls_ ? tls_->async_read_some(buffers, read) : socket_.async_read_some(buffers, read);
+    });
+    return count;
+  }
+  template <class Buffers>
+  std::size_t read_some(const Buffers& buffers) {
+    ErrorCode ignored;
+    return read_some(buffers, ignored);
+  }
+
+ private:
+  template <class Start>
+  ErrorCode wait_for(Start start) {
+    std::optional<ErrorCode> outcome;
+    start([&outcome](ErrorCode failure) { outcome = failure; });
+    io_.restart();
+    if (!deadline_) {
+      io_.run();
+    } else {
+      io_.run_for(*deadline_ - engine::host_time());
+      if (!outcome) {
+        ErrorCode ignored;
+        socket_.close(ignored);
+        io_.restart();
+        io_.run();
+        outcome = asio::error::timed_out;
+      }
+    }
+    return *outcome;
+  }
+
+  const Url& server_;
+  const std::shared_ptr<TlsContext> context_;  // nothing: no TLS
+  std::optional<engine::RealTime> deadline_;
+  asio::io_context io_{1};
+  tcp::socket socket_{io_};
+  std::optional<asio::ssl::stream<tcp::socket&>> tls_;
+  bool opened_ = false;
+};
+
+Expected<void, ExchangeFailure> Stream::open() {
+  const auto fail = [](Kind kind, std::string sentence) {
+    return Unexpected{ExchangeFailure{kind, std::move(sentence)}};
+  };
+  const std::vector<tcp::endpoint> endpoints = endpoints_of(server_);
+  if (endpoints.empty()) return fail(Kind::unreachable, "host '" + server_.host + "' cannot be found");
+  ErrorCode failure = wait_for([&](auto done) {
+    asio::async_connect(socket_, endpoints,
+                        [done](ErrorCode outcome, const tcp::endpoint&) { done(outcome); });
+  });
+  if (failure == asio::error::timed_out)
+    return fail(Kind::timed_out, server_.authority + " did not answer in time");
+  if (failure)
+    return fail(Kind::unreachable, "cannot connect to " + server_.authority + ": " + failure.message());
+  socket_.set_option(tcp::no_delay(true), failure);
+  opened_ = true;
+  if (!context_) return {};
+
+  tls_.emplace(socket_, *context_);
+  // The certificate must be the host's; of names the server is told, too, which one it is asked by.
+  X509_VERIFY_PARAM* const expected = SSL_get0_param(tls_->native_handle());
+  if (X509_VERIFY_PARAM_set1_ip_asc(expected, server_.host.c_str()) != 1) {
+    X509_VERIFY_PARAM_set1_host(expected, server_.host.data(), server_.host.size());
+    SSL_set_tlsext_host_name(tls_->native_handle(), server_.host.c_str());
+  }
+  failure = wait_for([&](auto done) {
+    tls_->async_handshake(asio::ssl::stream_base::client, [done](ErrorCode outcome) { done(outcome); });
+  });
+  if (failure == asio::error::timed_out)
+    return fail(Kind::timed_out, server_.authority + " did not answer in time");
+  if (!failure) return {};
+  const long verified = SSL_get_verify_result(tls_->native_handle());
+  return fail(Kind::unreachable,
+              "cannot speak TLS with " + server_.authority + ": " +
+                  (verified == X509_V_OK ? failure.message() : X509_verify_cert_error_string(verified)));
 }
 
-namespace {
+struct Exchanged {
+  ClientAnswer answer;
+  bool stays_open = false;
+};
 
 // One request and its answer, on a stream that is open.
-template <class Stream>
-Expected<ClientAnswer, std::string> exchange(Stream& stream, const Url& server, const ClientRequest& request,
-                                             const std::function<bool(std::string_view)>& piece) {
-  const Unexpected cut_short{server.authority + " ended the connection before its answer was whole"};
+Expected<Exchanged, ExchangeFailure> exchange(Stream& stream, const Url& server, const ClientRequest& request,
+                                              const Piece& piece, boost::optional<std::uint64_t> bytes_max) {
   const std::string head = request_head(server, request, request.body.size());
-  const std::array<asio::const_buffer, 2> buffers = {asio::buffer(head), asio::buffer(request.body)};
   ErrorCode failure;
-  asio::write(stream, buffers, failure);
-  if (failure) return cut_short;
+  stream.write({asio::buffer(head), asio::buffer(request.body)}, failure);
 
   beast::flat_buffer buffer;
   beast::http::response_parser<beast::http::string_body> parser;
-  parser.body_limit(boost::none);  // a stream of events has no end
-  beast::http::read_header(stream, buffer, parser, failure);
+  parser.body_limit(bytes_max);
+  if (!failure) beast::http::read_header(stream, buffer, parser, failure);
   while (!failure) {
     std::string& body = parser.get().body();
     if (piece && parser.get().result_int() == 200 && !body.empty()) {
@@ -72,40 +177,102 @@ Expected<ClientAnswer, std::string> exchange(Stream& stream, const Url& server, 
     if (parser.is_done()) break;
     beast::http::read_some(stream, buffer, parser, failure);
   }
-  if (failure) return cut_short;
+  if (failure == asio::error::timed_out)
+    return Unexpected{ExchangeFailure{Kind::timed_out, server.authority + " did not answer in time"}};
+  if (failure)
+    return Unexpected{ExchangeFailure{
+        Kind::cut_short, server.authority + " ended the connection before its answer was whole"}};
+  Exchanged exchanged;
+  exchanged.stays_open = parser.is_done() && parser.keep_alive() && buffer.size() == 0;
   auto answer = parser.release();
-  return ClientAnswer{.status = static_cast<int>(answer.result_int()), .body = std::move(answer.body())};
+  exchanged.answer.status = static_cast<int>(answer.result_int());
+  for (const auto& field : answer)
+    exchanged.answer.headers.emplace_back(std::string(field.name_string()), std::string(field.value()));
+  exchanged.answer.body = std::move(answer.body());
+  return exchanged;
 }
 
 }  // namespace
 
-Expected<ClientAnswer, std::string> fetch(const Url& server, const ClientRequest& request,
-                                          const std::function<bool(std::string_view)>& piece,
-                                          const std::string& ca_file) {
-  const std::vector<tcp::endpoint> endpoints = endpoints_of(server);
-  if (endpoints.empty()) return Unexpected{"host '" + server.host + "' cannot be found"};
-  asio::io_context io{1};
-  tcp::socket socket(io);
-  ErrorCode failure;
-  asio::connect(socket, endpoints, failure);
-  if (failure) return Unexpected{"cannot connect to " + server.authority + ": " + failure.message()};
-  if (!server.tls) return exchange(socket, server, request, piece);
+std::string_view ClientAnswer::header(std::string_view name) const {
+  for (const auto& [sent, value] : headers)
+    if (equals_ignoring_case(sent, name)) return value;
+  return {};
+}
 
-  TRY(const auto tls, tls_of_client(ca_file));
-  asio::ssl::stream<tcp::socket> stream(std::move(socket), *tls);
-  // The certificate must be the host's; of names the server is told, too, which one it is asked by.
-  X509_VERIFY_PARAM* const expected = SSL_get0_param(stream.native_handle());
-  if (X509_VERIFY_PARAM_set1_ip_asc(expected, server.host.c_str()) != 1) {
-    X509_VERIFY_PARAM_set1_host(expected, server.host.data(), server.host.size());
-    SSL_set_tlsext_host_name(stream.native_handle(), server.host.c_str());
+std::string request_head(const Url& server, const ClientRequest& request, std::size_t body_bytes) {
+  std::string head = request.method + " " + request.path + " HTTP/1.1\r\nHost: " + server.authority +
+                     "\r\nUser-Agent: mayfly/" MAYFLY_VERSION "\r\nAccept: */*\r\n";
+  if (!request.keeps_connection) head += "Connection: close\r\n";
+  if (!request.content_type.empty()) head += "Content-Type: " + request.content_type + "\r\n";
+  head += "Content-Length: " + std::to_string(body_bytes) + "\r\n";
+  for (const auto& [name, value] : request.headers) head += name + ": " + value + "\r\n";
+  return head + "\r\n";
+}
+
+Expected<ClientAnswer, std::string> fetch(const Url& server, const ClientRequest& request, const Piece& piece,
+                                          const std::string& ca_file) {
+  std::shared_ptr<TlsContext> tls;
+  if (server.tls) {
+    TRY(tls, tls_of_client(ca_file));
   }
-  stream.handshake(asio::ssl::stream_base::client, failure);
-  if (failure) {
-    const long verified = SSL_get_verify_result(stream.native_handle());
-    return Unexpected{"cannot speak TLS with " + server.authority + ": " +
-                      (verified == X509_V_OK ? failure.message() : X509_verify_cert_error_string(verified))};
+  Stream stream(server, std::move(tls));
+  if (auto opened = stream.open(); !opened) return Unexpected{std::move(opened.error().sentence)};
+  auto exchanged = exchange(stream, server, request, piece, boost::none);  // a stream of events has no end
+  if (!exchanged) return Unexpected{std::move(exchanged.error().sentence)};
+  return std::move(exchanged->answer);
+}
+
+struct Connections::State {
+  const Url server;
+  const std::string ca_file;
+  engine::Mutex mutex{};
+  std::shared_ptr<TlsContext> tls GUARDED_BY(mutex);  // read once: the system's issuers are many
+  std::vector<std::unique_ptr<Stream>> idle GUARDED_BY(mutex);
+
+  Expected<std::shared_ptr<TlsContext>, std::string> context() {
+    const engine::Lock lock(mutex);
+    if (server.tls && !tls) {
+      TRY(tls, tls_of_client(ca_file));
+    }
+    return tls;
   }
-  return exchange(stream, server, request, piece);
+  std::unique_ptr<Stream> take() {
+    const engine::Lock lock(mutex);
+    while (!idle.empty()) {
+      auto stream = std::move(idle.back());
+      idle.pop_back();
+      if (stream->is_quiet()) return stream;
+    }
+    return nullptr;
+  }
+  void give_back(std::unique_ptr<Stream> stream) {
+    const engine::Lock lock(mutex);
+    if (idle.size() < idle_max) idle.push_back(std::move(stream));
+  }
+};
+
+Connections::Connections(Url server, std::string ca_file)
+    : state_(new State{.server = std::move(server), .ca_file = std::move(ca_file)}) {}
+
+Connections::~Connections() = default;
+
+const Url& Connections::server() const { return state_->server; }
+
+Expected<ClientAnswer, ExchangeFailure> Connections::ask(const ClientRequest& request,
+                                                         std::chrono::milliseconds time_max) {
+  const auto deadline = engine::host_time() + time_max;
+  std::unique_ptr<Stream> stream = state_->take();
+  if (!stream) {
+    auto tls = state_->context();
+    if (!tls) return Unexpected{ExchangeFailure{Kind::unusable, std::move(tls.error())}};
+    stream = std::make_unique<Stream>(state_->server, *std::move(tls));
+  }
+  stream->set_deadline(deadline);
+  if (!stream->opened()) CHECK_OK(stream->open());
+  TRY(auto exchanged, exchange(*stream, state_->server, request, {}, answer_bytes_max));
+  if (exchanged.stays_open && request.keeps_connection) state_->give_back(std::move(stream));
+  return std::move(exchanged.answer);
 }
 
 }  // namespace mayfly::http

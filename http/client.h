@@ -1,12 +1,20 @@
-// HTTP from the asking side: how a request's head is written, and one whole exchange, which waits for its
-// answer. (invoker.h makes many at once, of the same heads and with the same parser.)
+// HTTP from the asking side: how a request's head is written, one whole exchange, which waits for its answer,
+// and connections that are kept from one exchange to the next. (invoker.h makes many at once, of the same
+// heads and with the same parser.)
 //
 //   auto answer = fetch(*Url::parse("http://127.0.0.1:8000"), {.method = "GET", .path = "/_mayfly/clock"});
 //   if (!answer) fail(answer.error());  // "cannot connect to 127.0.0.1:8000: Connection refused"
+//
+//   Connections connections(*Url::parse("https://dynamodb.eu-west-1.amazonaws.com",
+//   Schemes::http_and_https)); auto answer = connections.ask(request, 10s);  // from any thread, each on a
+//   connection of its own
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,14 +31,19 @@ struct ClientRequest {
   std::string content_type;  // empty: says none
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
+  bool keeps_connection = false;  // else the server is told to close it
 };
 
 struct ClientAnswer {
   int status = 0;
   std::string body;
+  std::vector<std::pair<std::string, std::string>> headers{};  // as they were sent
+
+  // The first header of that name, in whatever case; empty: there is none.
+  [[nodiscard]] std::string_view header(std::string_view name) const;
 };
 
-// All that stands before the body; the connection is for this request alone. `request.body` is not looked at.
+// All that stands before the body. `request.body` is not looked at.
 std::string request_head(const compat::outbound::Url& server, const ClientRequest& request,
                          std::size_t body_bytes);
 
@@ -41,5 +54,37 @@ std::string request_head(const compat::outbound::Url& server, const ClientReques
 Expected<ClientAnswer, std::string> fetch(const compat::outbound::Url& server, const ClientRequest& request,
                                           const std::function<bool(std::string_view)>& piece = {},
                                           const std::string& ca_file = {});
+
+struct ExchangeFailure {
+  // `unusable`: it could not be asked at all, by our own settings.
+  enum class Kind : std::uint8_t { unreachable, timed_out, cut_short, unusable };
+  Kind kind;
+  std::string sentence;  // for people, as fetch() says it
+};
+
+// Connections to one server. Each is one thread's as long as an exchange takes, and then the next one's that
+// asks; who finds none open, or one that the server has closed meanwhile, opens another.
+//
+// Thread-safe.
+class Connections {
+ public:
+  static constexpr std::size_t idle_max = 64;  // how many are kept while nobody needs them
+  static constexpr std::size_t answer_bytes_max = 64 * 1024 * 1024;
+
+  // `ca_file`: as fetch() takes it.
+  explicit Connections(compat::outbound::Url server, std::string ca_file = {});
+  ~Connections();
+  Connections(const Connections&) = delete;
+  Connections& operator=(const Connections&) = delete;
+
+  // `time_max`: for all of it, from the name's look-up to the answer's last byte.
+  Expected<ClientAnswer, ExchangeFailure> ask(const ClientRequest& request,
+                                              std::chrono::milliseconds time_max);
+  [[nodiscard]] const compat::outbound::Url& server() const;
+
+ private:
+  struct State;
+  const std::unique_ptr<State> state_;
+};
 
 }  // namespace mayfly::http

@@ -2,6 +2,7 @@
 #include "http/client.h"
 
 #include <catch2/catch.hpp>
+#include <chrono>
 
 #include "tests/support/one_answer.h"
 
@@ -93,6 +94,29 @@ TEST_CASE("a body of success is told in pieces as it comes, until nobody wants m
   CHECK(told(server, http::fetch(*Url::parse(server.url()), {.method = "GET", .path = "/"}, take)) ==
         "500 no");
   CHECK(pieces.empty());
+}
+
+TEST_CASE("a connection is kept for the next request, but one that the server has closed is not used again") {
+  using Kind = http::ExchangeFailure::Kind;
+  OneAnswer server("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  http::Connections connections(*Url::parse(server.url()));
+  const ClientRequest request{.method = "GET", .path = "/", .keeps_connection = true};
+  CHECK(connections.ask(request, std::chrono::seconds(10))->body == "ok");
+  CHECK(server.take_request().find("Connection:") == std::string::npos);
+  const auto again = connections.ask(request, std::chrono::seconds(10));
+  REQUIRE_FALSE(again);
+  CHECK(again.error().kind == Kind::unreachable);
+}
+
+TEST_CASE("an exchange that takes longer than it may is given up") {
+  using Kind = http::ExchangeFailure::Kind;
+  for (const char* bytes : {"", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab"}) {
+    const OneAnswer server(bytes);
+    http::Connections connections(*Url::parse(server.url()));
+    const auto answer = connections.ask({.method = "GET", .path = "/"}, std::chrono::milliseconds(50));
+    REQUIRE_FALSE(answer);
+    CHECK(answer.error().kind == (*bytes == '\0' ? Kind::timed_out : Kind::cut_short));
+  }
 }
 
 TEST_CASE("who cannot be reached is named") {

@@ -1,0 +1,188 @@
+#include "cli/aws/client.h"
+
+#include <cstdlib>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "compat/outbound/url.h"
+#include "engine/whole_number.h"
+#include "http/client.h"
+#include "http/crc32.h"
+#include "http/signer.h"
+
+namespace mayfly::aws {
+
+namespace {
+
+using compat::outbound::Schemes;
+using compat::outbound::Url;
+
+// AWS refuses what was signed by a clock that is five minutes wrong.
+constexpr engine::Instant skew_to_correct_ms = 4 * 60 * 1000;
+
+bool is_skew(std::string_view name) {
+  return name == "InvalidSignatureException" || name == "RequestExpired" || name == "RequestTimeTooSkewed" ||
+         name == "RequestInTheFuture" || name == "SignatureDoesNotMatch";
+}
+
+Failure no_answer(http::ExchangeFailure failure) {
+  using Kind = http::ExchangeFailure::Kind;
+  const char* const name = failure.kind == Kind::timed_out     ? "TimedOut"
+                           : failure.kind == Kind::unreachable ? "Unreachable"
+                           : failure.kind == Kind::cut_short   ? "CutShort"
+                                                               : "Unusable";
+  return {.name = name, .message = std::move(failure.sentence), .retryable = failure.kind != Kind::unusable};
+}
+
+// "com.amazonaws.dynamodb.v20120810#ThrottlingException", "ThrottlingException:http://…"
+std::string bare_name(std::string_view type) {
+  if (const auto hash = type.rfind('#'); hash != std::string_view::npos) type.remove_prefix(hash + 1);
+  return std::string(type.substr(0, type.find(':')));
+}
+
+}  // namespace
+
+std::string Failure::sentence() const { return message.empty() ? name : name + ": " + message; }
+
+std::optional<engine::Instant> parse_http_date(std::string_view text) {
+  std::tm parts{};
+  const std::string whole(text);
+  const char* const end = ::strptime(whole.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
+  if (end == nullptr || *end != '\0') return std::nullopt;
+  return static_cast<engine::Instant>(::timegm(&parts)) * 1000;
+}
+
+Expected<ClientOptions, std::string> client_options(const Given& given, const Environment& environment) {
+  TRY(const Settings settings, Settings::read(given, environment));
+  ClientOptions options{.ca_file = given.ca_file, .account = given.account};
+  if (options.ca_file.empty()) options.ca_file = settings.variable("AWS_CA_BUNDLE");
+  TRY(options.endpoint, settings.endpoint());
+  TRY(options.region, settings.region());
+  options.credentials = std::make_shared<Credentials>(settings);
+  options.attempts_max = settings.attempts_max();
+  return options;
+}
+
+Client::Client(ClientOptions options, std::unique_ptr<http::Connections> connections)
+    : options_(std::move(options)),
+      connections_(std::move(connections)),
+      random_(options_.random ? options_.random : std::make_shared<engine::SystemRandom>()) {}
+
+Client::~Client() = default;
+
+Expected<std::unique_ptr<Client>, std::string> Client::open(ClientOptions options) {
+  TRY(Url url, Url::parse(options.endpoint, Schemes::http_and_https));
+  auto connections = std::make_unique<http::Connections>(std::move(url), options.ca_file);
+  return std::unique_ptr<Client>(new Client(std::move(options), std::move(connections)));
+}
+
+Expected<std::unique_ptr<Client>, std::string> Client::connect(const Given& given) {
+  TRY(ClientOptions options, client_options(given));
+  return open(std::move(options));
+}
+
+Expected<Json, Failure> Client::call(std::string_view operation, const Json& body) {
+  return call(operation, json::print(body));
+}
+
+Expected<Json, Failure> Client::call(std::string_view operation, const std::string& body) {
+  return call_again_and_again({.method = "POST",
+                               .path = "/",
+                               .content_type = "application/x-amz-json-1.0",
+                               .headers = {{"X-Amz-Target", "DynamoDB_20120810." + std::string(operation)}},
+                               .body = body,
+                               .keeps_connection = true});
+}
+
+Expected<Json, Failure> Client::call_control(const std::string& method, const std::string& path,
+                                             const std::string& body) {
+  http::ClientRequest request{.method = method, .path = path, .body = body, .keeps_connection = true};
+  if (method != "GET") request.content_type = "application/json";
+  if (!options_.account.empty()) request.headers.emplace_back("X-Mayfly-Account", options_.account);
+  request.headers.emplace_back("X-Mayfly-Region", options_.region);
+  return call_again_and_again(request);
+}
+
+Expected<Json, Failure> Client::call_again_and_again(const http::ClientRequest& request) {
+  for (int number = 1, taken = 0;; ++number) {
+    auto answer = attempt(request);
+    if (answer) {
+      quota_.give_back(taken > 0 ? taken : RetryQuota::success);
+      return answer;
+    }
+    const Failure& failure = answer.error();
+    if (!failure.retryable || number >= options_.attempts_max) return answer;
+    taken = failure.name == "TimedOut" ? RetryQuota::timeout_cost : RetryQuota::retry_cost;
+    if (!quota_.take(taken)) return answer;
+    const auto pause = pause_before(number + 1, *random_);
+    if (options_.wait) {
+      if (!options_.wait(pause)) return answer;
+    } else {
+      std::this_thread::sleep_for(pause);
+    }
+  }
+}
+
+Expected<Json, Failure> Client::attempt(const http::ClientRequest& request) {
+  auto key = options_.credentials->key();
+  if (!key) return Unexpected{Failure{.name = "NoCredentials", .message = std::move(key.error())}};
+  // Whose tables they are is what the key's id says, where it is an account's number.
+  if (!options_.account.empty()) key->id = options_.account;
+  static const engine::SystemClock clock;
+  HeardDate date{.asked = clock.now()};
+  http::ClientRequest signed_request = request;
+  sign(signed_request, request.body, connections_->server(), *key, {"dynamodb", options_.region},
+       date.asked + ahead_ms_.load(std::memory_order_relaxed));
+  attempts_.fetch_add(1, std::memory_order_relaxed);
+  auto answer = connections_->ask(signed_request, options_.attempt_time_max);
+  if (!answer) return Unexpected{no_answer(std::move(answer.error()))};
+  date.heard = clock.now();
+  if (const auto said = parse_http_date(answer->header("Date"))) {
+    date.date = *said;
+    if (options_.hear_date) options_.hear_date(date);
+  } else {
+    date.date = date.heard;
+  }
+  return read(*answer, date);
+}
+
+Expected<Json, Failure> Client::read(const http::ClientAnswer& answer, const HeardDate& date) {
+  if (const auto sum = engine::whole_number<std::uint32_t>(answer.header("x-amz-crc32"));
+      sum && answer.header("Content-Encoding").empty() && *sum != http::crc32(answer.body))
+    return Unexpected{Failure{.name = "CutShort",
+                              .message = "an answer's bytes are not those that were sent (x-amz-crc32)",
+                              .status = answer.status,
+                              .retryable = true}};
+  auto tree = json::parse_tree(answer.body);
+  if (answer.status == 200) {
+    if (tree) return *std::move(tree);
+    return Unexpected{Failure{.name = "CutShort", .message = "an answer is no JSON", .status = 200}};
+  }
+  Failure failure{.status = answer.status};
+  const auto member = [&](const char* name) {
+    return std::string(tree ? json::string_member(*tree, name).value_or("") : "");
+  };
+  failure.name = bare_name(member("__type"));
+  if (failure.name.empty()) failure.name = bare_name(answer.header("x-amzn-ErrorType"));
+  if (failure.name.empty()) failure.name = "HTTP status " + std::to_string(answer.status);
+  failure.message = member("message");
+  if (failure.message.empty()) failure.message = member("Message");
+  failure.throttled = is_throttling(failure.name) || answer.status == 429;
+  failure.retryable = is_retryable(failure.name, answer.status);
+  if (tree) failure.body = std::make_shared<const Json>(*std::move(tree));
+  const engine::Instant ahead = date.date - date.heard;
+  if (is_skew(failure.name) && std::llabs(ahead - ahead_ms_.load()) > skew_to_correct_ms) {
+    ahead_ms_ = ahead;
+    failure.retryable = true;
+  }
+  if (failure.name == "ExpiredTokenException") {
+    options_.credentials->forget();
+    failure.retryable = true;
+  }
+  return Unexpected{std::move(failure)};
+}
+
+}  // namespace mayfly::aws

@@ -1,0 +1,62 @@
+// Whose key requests are signed with, found where AWS's SDKs look for one, in this order:
+//
+//   1. AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN (unless --profile names a profile)
+//   2. the profile's aws_access_key_id, … in ~/.aws/credentials or ~/.aws/config
+//   3. the profile's credential_process, a program that prints a key
+//   4. AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or …_FULL_URI: the container's (ECS, EKS Pod Identity), with
+//      AWS_CONTAINER_AUTHORIZATION_TOKEN or …_TOKEN_FILE
+//
+// Left out: roles that would have to be assumed (role_arn, web identity), single sign-on, and EC2's instance
+// metadata. For all of them AWS's command line is a credential_process:
+// `aws configure export-credentials --profile NAME`.
+//
+//   Credentials credentials(settings);
+//   auto key = credentials.key();   // the error is a sentence for people, without any secret
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cli/aws/settings.h"
+#include "engine/clock.h"
+#include "engine/expected.h"
+#include "engine/mutex.h"
+#include "http/keys.h"
+
+namespace mayfly::aws {
+
+// Keys that end are asked for anew some minutes before; where that fails and the key is still good, it goes
+// on being used.
+//
+// Thread-safe.
+class Credentials {
+ public:
+  explicit Credentials(Settings settings) : settings_(std::move(settings)) {}
+
+  Expected<http::Key, std::string> key() EXCLUDES(mutex_);
+  // The next call of key() looks again, as far as keys there come and go: one was refused as expired.
+  void forget() EXCLUDES(mutex_);
+
+ private:
+  struct Found {
+    http::Key key;
+    std::optional<engine::Instant> ends;  // nothing: never
+  };
+  [[nodiscard]] Expected<Found, std::string> find() const;
+  [[nodiscard]] Expected<Found, std::string> of_program(const std::string& command) const;
+  [[nodiscard]] Expected<Found, std::string> of_container(const std::string& url) const;
+  static Expected<Found, std::string> found_in(std::string_view json, const char* token_name,
+                                               const std::string& where);
+
+  const Settings settings_;
+  engine::Mutex mutex_;
+  std::optional<Found> found_ GUARDED_BY(mutex_);
+};
+
+// Whether a container's credentials may be asked for there: over https:// anywhere, else only of this machine
+// and of the addresses where ECS and EKS answer.
+bool may_have_credentials(const std::string& url);
+
+}  // namespace mayfly::aws

@@ -1,0 +1,39 @@
+// A log in JSON, a line an event, on stderr.
+//
+//   {"time":"2026-11-24T08:00:00.000Z","level":"info","event":"swept","table":"carts","deleted":12}
+//
+// A line is written in one piece, and is one line, whatever keys and messages hold.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace mayfly::sweep {
+
+// Thread-safe.
+class Journal {
+ public:
+  enum class Level : std::uint8_t { debug, info, warning, error, off };
+  struct Field {
+    Field(std::string_view name, std::string_view text) : name(name), text(text) {}
+    Field(std::string_view name, std::int64_t number)
+        : name(name), text(std::to_string(number)), is_text(false) {}
+    Field(std::string_view name, std::uint64_t number) : Field(name, static_cast<std::int64_t>(number)) {}
+    Field(std::string_view name, int number) : Field(name, static_cast<std::int64_t>(number)) {}
+    std::string_view name;
+    std::string text;
+    bool is_text = true;
+  };
+
+  explicit Journal(Level least) : least_(least) {}
+
+  [[nodiscard]] bool enabled(Level level) const { return level >= least_; }
+  void write(Level level, std::string_view event, std::initializer_list<Field> fields);
+
+ private:
+  const Level least_;
+};
+
+}  // namespace mayfly::sweep

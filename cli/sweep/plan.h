@@ -1,0 +1,40 @@
+// What `mayfly sweep plan` says of a table: what is missing, how its items stand, and what sweeping it costs.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "cli/sweep/layout.h"
+#include "cli/sweep/scan.h"
+#include "cli/sweep/table_facts.h"
+
+namespace mayfly::sweep {
+
+// Units are DynamoDB's: a write unit is up to a KB, half a read unit up to 4 KB read eventually consistently.
+struct Costs {
+  std::int64_t item_kb = 1;           // an item's size, on average, rounded up
+  std::int64_t by_deletions = 0;      // write units in a month, for what the next 30 days' TTLs delete
+  std::int64_t by_marks = 0;          // of these deletions' marks
+  std::int64_t by_writers = 0;        // what those items' entries cost when they are written
+  std::int64_t by_sweeper = 0;        // leases and watermarks, of one sweeper
+  std::int64_t reads_by_sweeper = 0;  // read units in a month
+  std::int64_t backfill_once = 0;     // write units, once
+};
+Costs costs_of(const TableFacts& facts, const ScanCounts& counts, const Layout& layout,
+               std::chrono::milliseconds lease, bool marks);
+
+struct PlanView {
+  const Layout& layout;
+  const TableFacts& facts;
+  bool state_table_exists = false;
+  std::string state_table;
+  const ScanCounts* counts = nullptr;  // nothing: it was not scanned
+  Costs costs{};
+  bool marks = false;
+};
+std::string plan_text(const PlanView& view);
+
+// "[##########----------]  50 %  1200 scanned, 30 armed"
+std::string progress_text(const ScanCounts& counts, std::int64_t items);
+
+}  // namespace mayfly::sweep

@@ -1,0 +1,94 @@
+// One table's sweeping as long as the process lives: leases are renewed by one thread, rounds made by
+// another.
+//
+//   Ending ending;
+//   Process process(client, clock, workers, journal, ending, options, key_attributes);
+//   process.start();
+//   …
+//   ending.end(); process.join();     // gives the leases back
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cli/sweep/departure.h"
+#include "cli/sweep/leases.h"
+#include "cli/sweep/pace.h"
+#include "cli/sweep/rounds.h"
+#include "cli/sweep/state.h"
+#include "cli/sweep/tally.h"
+#include "engine/bell.h"
+
+namespace mayfly::sweep {
+
+// That the process is to end: sleeps end at once, and no new work begins.
+class Ending {
+ public:
+  // Sleeps; false: the process is being ended.
+  bool wait(std::chrono::milliseconds time) const;
+  void end() {
+    ended_ = true;
+    bell_.ring();
+  }
+  [[nodiscard]] const std::atomic<bool>& ended() const { return ended_; }
+
+ private:
+  std::atomic<bool> ended_{false};
+  engine::Bell bell_;
+};
+
+struct ProcessOptions {
+  Layout layout;
+  DepartureOptions departure;
+  RoundOptions round;
+  std::string state_table;
+  std::string me;
+  std::chrono::milliseconds lease{3000};
+  std::int64_t look_back_seconds = 24 * 3600;  // where a shard that nobody ever swept begins
+  double write_units_max = 0;
+  bool once = false;         // until nothing is due
+  bool polls_clock = false;  // it may jump: looked at ten times a second
+};
+
+class Process {
+ public:
+  Process(aws::Client& client, SweepClock& clock, Workers& workers, Journal& journal, Ending& ending,
+          ProcessOptions options, std::vector<std::string> key_attributes);
+  ~Process() { join(); }
+
+  // The error is a sentence for people.
+  Expected<void, std::string> start();
+  void join();
+  [[nodiscard]] bool is_over() const { return over_; }  // its one pass was made, or it was ended
+  [[nodiscard]] bool went_well() const { return well_; }
+  [[nodiscard]] const Tally& tally() const { return tally_; }
+  [[nodiscard]] const std::string& table() const { return options_.layout.table; }
+
+ private:
+  void renew();   // again and again
+  void rounds();  // again and again
+  bool once();    // whether all that was due went
+  void tell(const Rounds::Outcomes& outcomes);
+  [[nodiscard]] std::chrono::milliseconds until_next() const;
+
+  const ProcessOptions options_;
+  SweepClock& clock_;
+  Journal& journal_;
+  Ending& ending_;
+  State state_;
+  Leases leases_;
+  Pace pace_;
+  Departures departures_;
+  Tally tally_;
+  Rounds rounds_;
+  Tally::Counts told_;
+  int failures_on_end_ = 0, unanswered_on_end_ = 0;
+  std::atomic<bool> renewed_{false}, over_{false}, well_{true};
+  std::thread renewing_, sweeping_;
+};
+
+}  // namespace mayfly::sweep

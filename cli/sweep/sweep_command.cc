@@ -1,0 +1,328 @@
+#include "cli/sweep/sweep_command.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <signal.h>
+#include <sys/utsname.h>
+#include <thread>
+#include <unistd.h>
+
+#include "cli/aws/client.h"
+#include "cli/fail.h"
+#include "cli/sweep/plan.h"
+#include "cli/sweep/process.h"
+#include "cli/sweep/request_text.h"
+#include "cli/sweep/scan.h"
+#include "cli/sweep/sweep_clock.h"
+#include "cli/sweep/table_facts.h"
+#include "engine/random.h"
+#include "http/text_page.h"
+
+namespace mayfly::sweep {
+
+using http::fail;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr std::size_t tables_bytes_max = 1024 * 1024, tables_max = 100;
+constexpr milliseconds end_poll{50};
+
+// What all of a command's work shares.
+struct Session {
+  explicit Session(const SweepCommand& command)
+      : command(command), journal(command.log_level), workers(command.workers) {}
+
+  // The error is a sentence for people.
+  Expected<void, std::string> open();
+
+  const SweepCommand& command;
+  Ending ending;
+  Journal journal;
+  std::shared_ptr<GuardedHostClock> host_clock;
+  std::unique_ptr<aws::Client> client;
+  std::unique_ptr<MayflyClock> mayfly_clock;
+  std::vector<TableCommand> tables;
+  Workers workers;  // ends first
+
+  [[nodiscard]] SweepClock& clock() {
+    return mayfly_clock ? static_cast<SweepClock&>(*mayfly_clock) : *host_clock;
+  }
+};
+
+Expected<void, std::string> Session::open() {
+  TRY(tables, tables_of(command));
+  TRY(aws::ClientOptions options, aws::client_options(command.given));
+  host_clock = std::make_shared<GuardedHostClock>(command.clock_skew_max_seconds * 1000);
+  options.hear_date = [clock = host_clock](const aws::HeardDate& date) { clock->hear(date); };
+  options.wait = [this](milliseconds pause) { return ending.wait(pause); };
+  TRY(client, aws::Client::open(std::move(options)));
+  if (command.mayfly_clock) mayfly_clock = std::make_unique<MayflyClock>(*client);
+  return {};
+}
+
+// Unlike any other's: of two sweepers, and of two runs of one.
+std::string sweepers_name() {
+  utsname system{};
+  ::uname(&system);
+  char number[32];
+  std::snprintf(number, sizeof number, "%08x", static_cast<unsigned>(engine::SystemRandom().next()));
+  return std::string(system.nodename) + ":" + std::to_string(::getpid()) + ":" + number;
+}
+
+sigset_t block_ends() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+// Whether one of them came.
+bool ended_by(const sigset_t& signals, milliseconds time) {
+  const timespec wait{.tv_sec = 0, .tv_nsec = time.count() * 1'000'000};
+  return ::sigtimedwait(&signals, nullptr, &wait) > 0;
+}
+
+ProcessOptions process_options(const SweepCommand& command, const TableCommand& table) {
+  return {.layout = table.layout,
+          .departure = {.mark_attribute = table.mark_attribute, .dry_run = command.dry_run},
+          .round = {.settle_seconds = command.settle_seconds,
+                    .grace_seconds = std::max(command.grace_seconds, command.settle_seconds),
+                    .dry_run = command.dry_run},
+          .state_table = command.state_table,
+          .me = sweepers_name(),
+          .lease = milliseconds(static_cast<std::int64_t>(command.lease_seconds * 1000)),
+          .look_back_seconds = command.look_back_seconds,
+          .write_units_max = command.write_units_max,
+          .once = command.once,
+          .polls_clock = command.mayfly_clock};
+}
+
+int sweep(Session& session, const sigset_t& signals) {
+  const SweepCommand& command = session.command;
+  std::vector<std::unique_ptr<Process>> processes;
+  for (const TableCommand& table : session.tables) {
+    const auto facts = read_facts(*session.client, table.layout);
+    if (!facts) return fail(facts.error());
+    if (!facts->problem.empty())
+      return fail("table " + table.layout.table + " cannot be swept: " + facts->problem);
+    processes.push_back(std::make_unique<Process>(*session.client, session.clock(), session.workers,
+                                                  session.journal, session.ending,
+                                                  process_options(command, table), facts->key));
+  }
+  std::unique_ptr<http::TextPage> page;
+  if (!command.metrics_address.empty()) {
+    auto opened = http::TextPage::open(command.metrics_address, "/metrics", [&] {
+      std::vector<NamedCounts> counts;
+      for (const auto& process : processes) counts.push_back({process->table(), process->tally().counts()});
+      return metrics_text(counts);
+    });
+    if (!opened) return fail(opened.error());
+    page = *std::move(opened);
+  }
+  int code = 0;
+  for (const auto& process : processes) {
+    if (const auto started = process->start(); !started) {
+      code = fail(started.error());
+      session.ending.end();
+      break;
+    }
+  }
+  if (code == 0)
+    session.journal.write(Journal::Level::info, "started",
+                          {{"version", MAYFLY_VERSION},
+                           {"endpoint", session.client->options().endpoint},
+                           {"tables", processes.size()},
+                           {"metrics_port", page ? page->port() : 0}});
+  const auto all_over = [&] {
+    return std::all_of(processes.begin(), processes.end(),
+                       [](const auto& process) { return process->is_over(); });
+  };
+  while (code == 0 && !all_over())
+    if (ended_by(signals, end_poll)) session.ending.end();
+  bool stayed = false;  // something that was due, in one pass
+  for (const auto& process : processes) {
+    process->join();
+    if (code != 0) continue;
+    const Tally::Counts counts = process->tally().counts();
+    session.journal.write(Journal::Level::info, "ended",
+                          {{"table", process->table()},
+                           {command.dry_run ? "would_delete" : "deleted", counts.of(Outcome::deleted)},
+                           {"rearmed", counts.of(Outcome::rearmed)},
+                           {"lost", counts.of(Outcome::lost)},
+                           {"released", counts.of(Outcome::released)}});
+    stayed = stayed || !process->went_well();
+  }
+  return stayed ? 1 : code;
+}
+
+// The first window that is not done in all shards; of those that nobody has swept, where a sweeper begins.
+std::int64_t watermark_of(const Session& session, State& state, const Layout& layout, engine::Instant now) {
+  const std::int64_t first = window_of(now / 1000 - session.command.look_back_seconds, layout.window_seconds);
+  const auto rows = state.read();
+  if (!rows || rows->shards.empty()) return first;
+  std::int64_t watermark = first;
+  for (const auto& [shard, row] : rows->shards) watermark = std::max(watermark, row.watermark);
+  return watermark;
+}
+
+int scan(Session& session, const TableCommand& table) {
+  const SweepCommand& command = session.command;
+  const bool plans = command.what == SweepCommand::What::plan;
+  aws::Client& client = *session.client;
+  auto facts = read_facts(client, table.layout);
+  if (!facts) return fail(facts.error());
+  State state(client, table.layout, command.state_table);
+  bool has_state =
+      client.call("DescribeTable", "{\"TableName\":" + json_text(command.state_table) + "}").has_value();
+  if (plans && command.apply && (facts->isolation.empty() || is_safe_isolation(facts->isolation))) {
+    if (!has_state) {
+      if (const auto created = state.create(); !created)
+        return fail("table " + command.state_table + ": " + created.error().sentence());
+      has_state = true;
+    }
+    if (facts->index == TableFacts::Index::absent || facts->index == TableFacts::Index::building) {
+      if (const auto created = create_index(client, table.layout, *facts); !created)
+        return fail(created.error());
+      facts = read_facts(client, table.layout);
+      if (!facts) return fail(facts.error());
+    }
+    if (const auto agreed = state.agree_on_settings(); !agreed) return fail(agreed.error());
+  }
+  if (!plans && !has_state)
+    return fail("there is no table " + command.state_table + ": mayfly sweep plan --apply");
+  const auto now = session.clock().now();
+  if (!now) return fail(now.error());
+
+  Pace pace(command.write_units_max, [&](milliseconds time) { return session.ending.wait(time); });
+  Departures departures(client, table.layout, facts->key, pace, {.mark_attribute = table.mark_attribute});
+  ScanCounts counts;
+  const bool draws = ::isatty(STDOUT_FILENO) == 1 && !plans;
+  const ScanOptions options{.segments = command.segments,
+                            .arms = !plans && !command.dry_run,
+                            .watermark = has_state ? watermark_of(session, state, table.layout, *now) : 0,
+                            .now = *now};
+  if (!plans || command.scans) {
+    const auto progress = [&] {
+      if (!draws) return;
+      std::printf("\r\x1b[K%s", progress_text(counts, facts->items).c_str());
+      std::fflush(stdout);
+    };
+    const auto scanned = scan_table(client, table.layout, departures, options.arms ? &state : nullptr,
+                                    session.workers, options, session.ending.ended(), counts, progress);
+    if (draws) std::printf("\r\x1b[K");
+    if (!scanned) return fail(scanned.error());
+    if (session.ending.ended()) return fail("it was ended; the next run goes on where this one was");
+  }
+  if (plans) {
+    const bool marks = !table.mark_attribute.empty();
+    const milliseconds lease(static_cast<std::int64_t>(command.lease_seconds * 1000));
+    std::fputs(plan_text({.layout = table.layout,
+                          .facts = *facts,
+                          .state_table_exists = has_state,
+                          .state_table = command.state_table,
+                          .counts = command.scans ? &counts : nullptr,
+                          .costs = costs_of(*facts, counts, table.layout, lease, marks),
+                          .marks = marks})
+                   .c_str(),
+               stdout);
+    return 0;
+  }
+  const std::int64_t unplaced =
+      counts.of(Standing::missing) + counts.of(Standing::late) + counts.of(Standing::passed);
+  std::printf("%s: %s\n", table.layout.table.c_str(), progress_text(counts, counts.scanned).c_str());
+  if (command.dry_run) std::printf("%lld would be armed\n", static_cast<long long>(unplaced));
+  if (counts.failed > 0)
+    return fail(std::to_string(counts.failed) + " items could not be armed: run it once more");
+  return 0;
+}
+
+}  // namespace
+
+Expected<std::vector<TableCommand>, std::string> parse_tables(const std::string& text,
+                                                              const TableCommand& defaults) {
+  const auto tree = json::parse_tree(text);
+  if (!tree || !tree->is_array() || tree->empty())
+    return Unexpected{std::string(R"(is no JSON array such as [{"table":"carts","ttl_attribute":"ttl"}])")};
+  if (tree->size() > tables_max) return Unexpected{"has more than " + std::to_string(tables_max) + " tables"};
+  std::vector<TableCommand> tables;
+  std::set<std::string> names;
+  for (const Tree& each : *tree) {
+    TableCommand table = defaults;
+    if (!each.is_object()) return Unexpected{std::string("has something that is no table's object")};
+    Layout& layout = table.layout;
+    const std::pair<const char*, std::string*> texts[] = {{"table", &layout.table},
+                                                          {"ttl_attribute", &layout.ttl_attribute},
+                                                          {"index", &layout.index},
+                                                          {"window_attribute", &layout.window_attribute},
+                                                          {"at_attribute", &layout.at_attribute},
+                                                          {"mark_attribute", &table.mark_attribute}};
+    for (auto member = each.begin(); member != each.end(); ++member) {
+      const std::string& name = member.key();
+      const auto known = std::find_if(std::begin(texts), std::end(texts),
+                                      [&](const auto& text_member) { return name == text_member.first; });
+      const auto number = json::integer(member.value());
+      if (known != std::end(texts) && member.value().is_string())
+        *known->second = member.value().get<std::string>();
+      else if (name == "window_seconds" && number && *number >= 1 && *number <= window_seconds_max)
+        layout.window_seconds = *number;
+      else if (name == "shards" && number && *number >= 1 && *number <= shards_max)
+        layout.shards = static_cast<int>(*number);
+      else
+        return Unexpected{"has a table whose " + name + " means nothing"};
+    }
+    if (layout.table.empty() || layout.ttl_attribute.empty())
+      return Unexpected{std::string("has a table without table or ttl_attribute")};
+    if (!names.insert(layout.table + "/" + layout.index).second)
+      return Unexpected{"has table " + layout.table + " twice"};
+    tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+Expected<std::vector<TableCommand>, std::string> tables_of(const SweepCommand& command) {
+  const TableCommand given{command.layout, command.mark_attribute};
+  if (command.tables_file.empty()) {
+    if (given.layout.table.empty() || given.layout.ttl_attribute.empty())
+      return Unexpected{
+          std::string("which table, by which attribute? --table and --ttl-attribute, or --tables")};
+    return std::vector<TableCommand>{given};
+  }
+  std::ifstream file(command.tables_file, std::ios::binary);
+  if (!file) return Unexpected{"cannot read " + command.tables_file};
+  std::string text(tables_bytes_max + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > tables_bytes_max) return Unexpected{command.tables_file + " is longer than 1 MB"};
+  auto tables = parse_tables(text, given);
+  if (!tables) return Unexpected{command.tables_file + " " + tables.error()};
+  return tables;
+}
+
+int run_sweep(const SweepCommand& command) {
+  const sigset_t signals = block_ends();  // before any thread starts
+  ::signal(SIGPIPE, SIG_IGN);
+  Session session(command);
+  if (const auto opened = session.open(); !opened) return fail(opened.error());
+  if (command.what == SweepCommand::What::sweep) return sweep(session, signals);
+  std::atomic<bool> done{false};
+  std::thread watch([&] {
+    while (!done)
+      if (ended_by(signals, end_poll)) session.ending.end();
+  });
+  int code = 0;
+  for (const TableCommand& table : session.tables) code = std::max(code, scan(session, table));
+  done = true;
+  watch.join();
+  return code;
+}
+
+}  // namespace mayfly::sweep

@@ -1,0 +1,48 @@
+// `mayfly sweep`, `mayfly sweep plan`, `mayfly sweep backfill`: TTL to the second for tables of any DynamoDB
+// endpoint. docs/sweep.md is their manual.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cli/aws/settings.h"
+#include "cli/sweep/journal.h"
+#include "cli/sweep/layout.h"
+#include "cli/sweep/state.h"
+
+namespace mayfly::sweep {
+
+struct SweepCommand {
+  enum class What : std::uint8_t { sweep, plan, backfill };
+  What what = What::sweep;
+  aws::Given given;
+  Layout layout;               // the table, or what a file's tables have that do not say otherwise
+  std::string tables_file;     // JSON: [{"table":"carts","ttl_attribute":"ttl"}, …]; empty: one table
+  std::string mark_attribute;  // empty: deletions are not marked
+  std::string state_table = std::string(state_table_default);
+  double write_units_max = 0;  // a second, of each table; 0: no limit
+  std::size_t workers = 16;
+  double lease_seconds = 3;
+  std::int64_t settle_seconds = 10, grace_seconds = 300, look_back_seconds = 24 * 3600;
+  std::int64_t clock_skew_max_seconds = 10;
+  bool mayfly_clock = false;
+  bool once = false, dry_run = false;
+  std::string metrics_address;  // empty: no page
+  Journal::Level log_level = Journal::Level::info;
+  bool apply = false, scans = true;  // of plan
+  int segments = 4;                  // of scans
+};
+
+// Returns the exit code: 0, or 1 with a sentence on stderr. Blocks SIGTERM and SIGINT, and ends by them.
+int run_sweep(const SweepCommand& command);
+
+// The tables that a command is about. The error is a sentence for people.
+struct TableCommand {
+  Layout layout;
+  std::string mark_attribute;
+};
+Expected<std::vector<TableCommand>, std::string> tables_of(const SweepCommand& command);
+Expected<std::vector<TableCommand>, std::string> parse_tables(const std::string& text,
+                                                              const TableCommand& defaults);
+
+}  // namespace mayfly::sweep

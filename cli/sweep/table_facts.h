@@ -1,0 +1,39 @@
+// What an endpoint says of a table that is to be swept: its key, its index, and what stands in the way.
+//
+//   TRY(const auto facts, read_facts(client, layout));
+//   facts.problem    // "it has no index sweep: mayfly sweep plan --apply creates it"; empty: it can be swept
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/aws/client.h"
+#include "cli/sweep/layout.h"
+
+namespace mayfly::sweep {
+
+struct TableFacts {
+  std::vector<std::string> key;       // names: partition key, sort key
+  std::int64_t items = 0, bytes = 0;  // as DescribeTable counts them, some hours late
+  bool on_demand = false;
+  std::int64_t write_units = 0;  // provisioned
+  enum class Index : std::uint8_t { absent, building, ready, other_key };
+  Index index = Index::absent;
+  bool index_has_ttl = false;  // its entries have the TTL, so that each renewal writes to it
+  std::string ttl_attribute;   // of the endpoint's own TTL; empty: it is off
+  std::string isolation;       // Alternator's, where it is one
+  std::string problem;         // why it cannot be swept, as a sentence; empty: it can
+};
+
+Expected<TableFacts, std::string> read_facts(aws::Client& client, const Layout& layout);
+
+// Creates the index, unless it is being created, and waits until it can be used.
+Expected<void, std::string> create_index(aws::Client& client, const Layout& layout, const TableFacts& facts);
+
+// Whether conditions hold against all writers there: Alternator's system:write_isolation. Not so where some
+// writes go without lightweight transactions: one of those may be lost between a condition's read and its
+// write.
+bool is_safe_isolation(std::string_view name);
+
+}  // namespace mayfly::sweep

@@ -1,0 +1,688 @@
+// What `mayfly sweep` does to a table, in one process with the endpoint: a Mayfly whose own TTL is off, on a
+// clock that the tests move.
+#include <algorithm>
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "cli/sweep/plan.h"
+#include "cli/sweep/request_text.h"
+#include "cli/sweep/rounds.h"
+#include "cli/sweep/scan.h"
+#include "cli/sweep/sweep_command.h"
+#include "cli/sweep/table_facts.h"
+#include "tests/support/running.h"
+
+namespace mayfly::testing {
+
+using namespace std::chrono_literals;
+using namespace mayfly::sweep;
+
+namespace {
+
+constexpr std::int64_t begin = 1'924'992'000;  // 2031-01-01T00:00:00Z, a minute's beginning
+
+std::shared_ptr<aws::Credentials> any_key() {
+  return std::make_shared<aws::Credentials>(*aws::Settings::read({}, [](const char* name) {
+    return std::string(std::string_view(name).starts_with("AWS_ACCESS") ||
+                               std::string_view(name).starts_with("AWS_SECRET")
+                           ? "000000000000"
+                           : "");
+  }));
+}
+
+// The endpoint, its clock frozen at `begin`, with a table that has a stream and is ready to be swept.
+struct Swept {
+  explicit Swept(Layout with = {}) : layout(std::move(with)) {
+    layout.table = "carts";
+    layout.ttl_attribute = "ttl";
+    server.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
+    server.create_table("carts", true, false);
+    const auto facts = read_facts(*client, layout);
+    REQUIRE(facts);
+    REQUIRE(create_index(*client, layout, *facts));
+    State state(*client, layout, "mayfly_sweep");
+    REQUIRE(state.create());
+    REQUIRE(state.agree_on_settings());
+  }
+
+  void put(const std::string& id, std::int64_t ttl, int shard = 0, const std::string& more = "") {
+    const std::int64_t window = window_of(std::max(ttl, begin), layout.window_seconds);
+    server.put("carts", id,
+               ",\"ttl\":" + number_value(ttl) +
+                   (layout.looks_by_ttl() ? "" : ",\"sweep_at\":" + number_value(ttl)) +
+                   ",\"sweep_window\":" + string_value(place_text({window, shard})) + more);
+  }
+  void update(const std::string& id, const std::string& expression, const std::string& values) {
+    const std::string names =
+        expression.find("#t") == std::string::npos ? "" : R"(,"ExpressionAttributeNames":{"#t":"ttl"})";
+    server.execute("UpdateItem",
+                   R"({"TableName":"carts","Key":{"id":{"S":")" + id + R"("}},"UpdateExpression":")" +
+                       expression + "\"" + names +
+                       (values.empty() ? "" : ",\"ExpressionAttributeValues\":{" + values + "}") + "}");
+  }
+  void renew(const std::string& id, std::int64_t ttl) {
+    update(id, "SET #t = :t", "\":t\":" + number_value(ttl));
+  }
+  void advance(double seconds) {
+    server.ok("POST", "/_mayfly/clock/advance", "{\"seconds\":" + std::to_string(seconds) + "}");
+  }
+  void fault(const std::string& rules) { server.ok("PUT", "/_mayfly/faults", "{\"rules\":[" + rules + "]}"); }
+
+  nlohmann::json item(const std::string& id) {
+    const auto answer =
+        server.execute("GetItem", R"({"TableName":"carts","Key":{"id":{"S":")" + id + R"("}}})");
+    return answer.contains("Item") ? answer["Item"] : nlohmann::json();
+  }
+  // [event, id] and for a REMOVE what the old image has as deletedBy.
+  nlohmann::json changes(const std::set<std::string>& events) {
+    const auto arn = server.execute("DescribeTable", R"({"TableName":"carts"})")["Table"]["LatestStreamArn"];
+    const auto shards = server.execute("DescribeStream", nlohmann::json{{"StreamArn", arn}}.dump());
+    const auto iterator = server.execute(
+        "GetShardIterator", nlohmann::json{{"StreamArn", arn},
+                                           {"ShardId", shards["StreamDescription"]["Shards"][0]["ShardId"]},
+                                           {"ShardIteratorType", "TRIM_HORIZON"}}
+                                .dump());
+    nlohmann::json told = nlohmann::json::array();
+    const auto page =
+        server.execute("GetRecords", nlohmann::json{{"ShardIterator", iterator["ShardIterator"]}}.dump());
+    for (const auto& record : page["Records"]) {
+      if (!events.contains(record["eventName"])) continue;
+      nlohmann::json row = {record["eventName"], record["dynamodb"]["Keys"]["id"]["S"]};
+      if (record["dynamodb"].contains("OldImage") && record["dynamodb"]["OldImage"].contains("deletedBy"))
+        row.push_back(record["dynamodb"]["OldImage"]["deletedBy"]["S"]);
+      told.push_back(row);
+    }
+    return told;
+  }
+  std::vector<std::string> removed() {
+    std::vector<std::string> ids;
+    for (const auto& row : changes({"REMOVE"})) ids.push_back(row[1]);
+    return ids;
+  }
+
+  Running server;
+  Layout layout;
+  std::unique_ptr<aws::Client> client =
+      *aws::Client::open({.endpoint = "http://127.0.0.1:" + std::to_string(server.port()),
+                          .region = "us-east-1",
+                          .credentials = any_key(),
+                          .attempts_max = 1});
+};
+
+// One sweeper of it, which works when it is told to.
+struct Sweeper {
+  explicit Sweeper(Swept& table, std::string name = "a", DepartureOptions departure = {},
+                   std::size_t threads = 2, std::chrono::milliseconds lease = 1h)
+      : table(table),
+        state(*table.client, table.layout, "mayfly_sweep"),
+        leases(state, {.me = std::move(name), .lease = lease, .shards = table.layout.shards}),
+        departures(*table.client, table.layout, {"id"}, pace, std::move(departure)),
+        workers(threads) {}
+
+  // The state has its shards from an hour before the beginning on.
+  void renew() { REQUIRE(leases.renew(begin - 3600)); }
+  Rounds::Outcomes sweep() { return rounds.sweep(); }
+  Rounds::Outcomes renew_and_sweep() {
+    renew();
+    return sweep();
+  }
+
+  Swept& table;
+  std::atomic<bool> ended{false};
+  State state;
+  Leases leases;
+  Pace pace{0, [](std::chrono::milliseconds) { return true; }};
+  Departures departures;
+  MayflyClock clock{*table.client};
+  Tally tally;
+  Journal journal{Journal::Level::off};
+  Workers workers;
+  Rounds rounds{
+      {*table.client, table.layout, departures, state, leases, clock, workers, tally, journal, ended}, {}};
+};
+
+}  // namespace
+
+TEST_CASE("each second is in one window, and the end of one is the beginning of the next") {
+  CHECK(window_of(119, 60) == 60);
+  CHECK(window_of(120, 60) == 120);
+  CHECK(window_of(0, 60) == 0);
+  CHECK(window_of(-1, 60) == -60);
+  CHECK(place_text({1'700'000'040, 7}) == "1700000040#7");
+  CHECK(parse_place("1700000040#7") == Place{1'700'000'040, 7});
+  for (const char* none : {"", "7", "#7", "7#", "a#1", "1#-1", "1#1#1", " 1#1"})
+    CHECK_FALSE(parse_place(none));
+  CHECK(due_of("1700000052") == 1'700'000'052'001);
+  CHECK(due_of("1.5") == 1501);
+  CHECK(second_of(*due_of("60")) == 60);
+  for (const char* none : {"", "soon", "1700000052000", "1e100"}) CHECK_FALSE(due_of(none));
+  const Layout layout;
+  CHECK(place_of(*due_of("1000"), 500'000, 3, layout) == Place{960, 3});
+  CHECK(place_of(*due_of("1000"), 5'000'000, 3, layout) == Place{4980, 3});
+  CHECK(seconds_text(1'700'000'052'001) == "1700000052.001");
+  CHECK(seconds_text(1'700'000'052'000) == "1700000052");
+  CHECK(same_number("1.0", "1"));
+  CHECK_FALSE(same_number("1", "2"));
+}
+
+TEST_CASE(
+    "an item goes when its TTL's second is over, and not a millisecond earlier, on an exact minute too") {
+  Swept table;
+  Sweeper sweeper(table);
+  table.put("1", begin + 60);
+  table.put("2", begin + 61, 15);
+  table.advance(60);
+  CHECK(sweeper.renew_and_sweep().settled == 0);
+  CHECK(sweeper.sweep().whole);
+  table.advance(0.001);
+  CHECK(sweeper.sweep().settled == 1);
+  CHECK(table.removed() == std::vector<std::string>{"1"});
+  table.advance(1);
+  CHECK(sweeper.sweep().settled == 1);
+  CHECK(sweeper.sweep().settled == 0);
+  CHECK(table.removed() == std::vector<std::string>{"1", "2"});
+  CHECK(sweeper.tally.counts().of(Outcome::deleted) == 2);
+}
+
+TEST_CASE("a renewed item is armed anew when it comes due, once, and goes at its later TTL") {
+  Swept table;
+  Sweeper sweeper(table);
+  table.put("1", begin + 10);
+  table.renew("1", begin + 200);
+  table.advance(11);
+  CHECK(sweeper.renew_and_sweep().settled == 1);
+  CHECK(sweeper.tally.counts().of(Outcome::rearmed) == 1);
+  CHECK(table.item("1")["sweep_at"]["N"] == std::to_string(begin + 200));
+  CHECK(table.item("1")["sweep_window"]["S"] == std::to_string(begin + 180) + "#0");
+  CHECK(sweeper.sweep().settled == 0);
+  table.advance(189);
+  CHECK(sweeper.sweep().settled == 0);
+  table.advance(1);
+  CHECK(sweeper.sweep().settled == 1);
+  CHECK(table.item("1").is_null());
+}
+
+TEST_CASE("what the index says is asked again where the item is") {
+  Swept table;
+  Sweeper sweeper(table);
+  const std::string window = place_text({begin, 0});
+  const auto settle = [&](const std::string& id, std::int64_t at) {
+    return sweeper.departures.settle(
+        {.key = R"({"id":{"S":")" + id + R"("}})", .window = window, .at = std::to_string(at)},
+        (begin + 30) * 1000, 1);
+  };
+  SECTION("it is gone") { CHECK(settle("none", begin + 5).outcome == Outcome::lost); }
+  SECTION("it is armed elsewhere") {
+    table.put("1", begin + 300);
+    CHECK(settle("1", begin + 5).outcome == Outcome::lost);
+    CHECK_FALSE(table.item("1").is_null());
+  }
+  SECTION("its TTL was shortened, and that is past too") {
+    table.put("1", begin + 20);
+    table.renew("1", begin + 3);
+    const Settled settled = settle("1", begin + 20);
+    CHECK(settled.outcome == Outcome::deleted);
+    CHECK(settled.due == (begin + 3) * 1000 + 1);
+  }
+  SECTION("it is due at the second that is not over") {
+    table.put("1", begin + 30);
+    CHECK(settle("1", begin + 30).outcome == Outcome::rearmed);  // looked at too early
+    CHECK_FALSE(table.item("1").is_null());
+  }
+  SECTION("it never expires") {
+    table.put("none", begin + 5);
+    table.update("none", "REMOVE #t", "");
+    table.put("text", begin + 5);
+    table.update("text", "SET #t = :t", R"(":t":{"S":"soon"})");
+    table.put("old", begin + 5);
+    table.renew("old", begin - 5LL * 366 * 24 * 3600);
+    for (const char* id : {"none", "text", "old"}) {
+      CHECK(settle(id, begin + 5).outcome == Outcome::released);
+      CHECK_FALSE(table.item(id).contains("sweep_window"));
+      CHECK_FALSE(table.item(id).contains("sweep_at"));
+    }
+  }
+}
+
+TEST_CASE("an hour's pause is caught up with in due order, over all shards, and pages") {
+  Swept table;
+  std::vector<std::pair<std::int64_t, std::string>> due;
+  for (int n = 0; n < 240; ++n) {
+    const std::int64_t second = (n * 7919) % 3600;
+    const std::string id = "i" + std::to_string(n);
+    table.put(id, begin + second, n % 16);
+    due.emplace_back(second, id);
+  }
+  table.advance(3601);
+  Sweeper sweeper(table, "a", {}, 4);
+  const auto outcomes = sweeper.renew_and_sweep();
+  CHECK(outcomes.settled == 240);
+  CHECK(outcomes.whole);
+  std::map<std::string, std::int64_t> second_of_id;
+  for (const auto& [second, id] : due) second_of_id[id] = second;
+  std::vector<std::int64_t> seconds;
+  for (const std::string& id : table.removed()) seconds.push_back(second_of_id.at(id));
+  CHECK(seconds.size() == 240);
+  CHECK(std::is_sorted(seconds.begin(), seconds.end()));
+}
+
+TEST_CASE("the watermark passes a window when its grace is over and nothing is in it") {
+  Swept table;
+  Sweeper sweeper(table);
+  table.put("late", begin + 30);
+  table.advance(31);
+  sweeper.renew_and_sweep();
+  const auto watermark = [&] { return sweeper.state.read()->shards.at(0).watermark; };
+  // Of the windows before the beginning those whose five minutes are over.
+  CHECK(watermark() == begin - 300);
+  table.advance(60 + 300 - 31 - 0.001);
+  sweeper.sweep();
+  CHECK(watermark() == begin);
+  // Somebody writes into the window just before it is passed.
+  table.put("straggler", begin + 50);
+  table.advance(0.001);
+  sweeper.sweep();
+  CHECK(watermark() == begin + 60);
+  CHECK(table.removed() == std::vector<std::string>{"late", "straggler"});
+}
+
+TEST_CASE("an item whose sort key is beyond its window is put where it belongs when the window is over") {
+  Swept table;
+  Sweeper sweeper(table);
+  table.put("1", begin + 10);
+  table.update("1", "SET sweep_at = :a, #t = :a", "\":a\":" + number_value(begin + 500));
+  table.advance(69);
+  CHECK(sweeper.renew_and_sweep().settled == 0);
+  table.advance(1);
+  CHECK(sweeper.sweep().settled == 1);
+  CHECK(table.item("1")["sweep_window"]["S"] == std::to_string(begin + 480) + "#0");
+}
+
+TEST_CASE(
+    "with the TTL as the sort key a writer sets the window alone, and a renewed item is found at its "
+    "window's end") {
+  Layout layout;
+  layout.at_attribute = "ttl";
+  Swept table(layout);
+  Sweeper sweeper(table);
+  table.put("goes", begin + 10);
+  table.put("renewed", begin + 10);
+  table.renew("renewed", begin + 100);
+  table.advance(11);
+  CHECK(sweeper.renew_and_sweep().settled == 1);
+  table.advance(59);
+  CHECK(sweeper.sweep().settled == 1);
+  CHECK(table.item("renewed")["sweep_window"]["S"] == std::to_string(begin + 60) + "#0");
+  table.advance(31);
+  CHECK(sweeper.sweep().settled == 1);
+  CHECK(table.removed() == std::vector<std::string>{"goes", "renewed"});
+}
+
+TEST_CASE("whichever request fails, what is due goes once, and what was renewed stays") {
+  const bool marks = GENERATE(false, true);
+  const std::string operation = GENERATE("Query", "DeleteItem", "UpdateItem", "GetItem");
+  const std::string fault = GENERATE("throttle", "internal_server_error");
+  CAPTURE(marks, operation, fault);
+  Swept table;
+  Sweeper sweeper(table, "a", {.mark_attribute = marks ? "deletedBy" : ""}, 0);
+  sweeper.renew();
+  for (int n = 0; n < 6; ++n) table.put("i" + std::to_string(n), begin + n, n);
+  table.put("renewed", begin + 2, 2);
+  table.renew("renewed", begin + 4000);
+  table.advance(10);
+  // Every other request of this kind.
+  table.fault(R"({"fault":")" + fault + R"(","operation":")" + operation +
+              R"(","probability":0.5,"seed":7})");
+  for (int n = 0; n < 5; ++n) sweeper.sweep();
+  table.fault("");
+  for (int n = 0; n < 3; ++n) sweeper.sweep();
+  CHECK(sweeper.sweep().whole);
+  const std::vector<std::string> removed = table.removed();
+  CHECK(std::set<std::string>(removed.begin(), removed.end()) ==
+        std::set<std::string>{"i0", "i1", "i2", "i3", "i4", "i5"});
+  CHECK(removed.size() == 6);
+  CHECK_FALSE(table.item("renewed").contains("deletedBy"));
+  CHECK(table.item("renewed")["sweep_at"]["N"] == std::to_string(begin + 4000));
+}
+
+TEST_CASE("a window with an item that cannot be deleted is not passed") {
+  Swept table;
+  Sweeper sweeper(table);
+  sweeper.renew();
+  table.put("1", begin + 5);
+  table.fault(R"({"fault":"internal_server_error","operation":"DeleteItem"})");
+  table.advance(3600);
+  const auto outcomes = sweeper.sweep();
+  CHECK(outcomes.failed > 0);
+  CHECK_FALSE(outcomes.whole);
+  CHECK(sweeper.state.read()->shards.at(0).watermark == begin);
+  CHECK(sweeper.state.read()->shards.at(1).watermark > begin);
+  table.fault("");
+  CHECK(sweeper.sweep().settled == 1);
+  CHECK(sweeper.state.read()->shards.at(0).watermark > begin);
+}
+
+TEST_CASE("a marked deletion is told by the mark; what was marked and then renewed loses it") {
+  Swept table;
+  Sweeper sweeper(table, "a", {.mark_attribute = "deletedBy"});
+  table.put("swept", begin + 5);
+  table.put("users", begin + 50);
+  table.put("killed", begin + 5, 1,
+            R"(,"deletedBy":{"S":"mayfly-sweep/41"})");  // by a sweeper that was killed then
+  table.put("renewed", begin + 5, 2, R"(,"deletedBy":{"S":"mayfly-sweep/41"})");
+  table.renew("renewed", begin + 900);
+  table.server.execute("DeleteItem", R"({"TableName":"carts","Key":{"id":{"S":"users"}}})");
+  table.advance(6);
+  sweeper.renew_and_sweep();
+  nlohmann::json removed = table.changes({"REMOVE"});
+  std::sort(removed.begin(), removed.end());
+  CHECK(removed == nlohmann::json::parse(R"([["REMOVE","killed","mayfly-sweep/1"],)"
+                                         R"(["REMOVE","swept","mayfly-sweep/1"],["REMOVE","users"]])"));
+  CHECK_FALSE(table.item("renewed").contains("deletedBy"));
+
+  // Armed by its writer in the meantime, so that no entry leads there: whoever still has the old one unmarks
+  // it.
+  table.put("armed", begin + 900, 3, R"(,"deletedBy":{"S":"mayfly-sweep/1"})");
+  CHECK(sweeper.departures
+            .settle({.key = R"({"id":{"S":"armed"}})",
+                     .window = place_text({begin, 3}),
+                     .at = std::to_string(begin)},
+                    (begin + 6) * 1000, 1)
+            .outcome == Outcome::lost);
+  CHECK_FALSE(table.item("armed").contains("deletedBy"));
+}
+
+TEST_CASE("a dry run writes nothing, and says what would be") {
+  Swept table;
+  Sweeper sweeper(table, "a", {.dry_run = true});
+  table.put("goes", begin + 5);
+  table.put("renewed", begin + 5);
+  table.renew("renewed", begin + 900);
+  table.advance(6);
+  sweeper.leases.assume({}, begin - 3600);
+  Rounds rounds({*table.client, table.layout, sweeper.departures, sweeper.state, sweeper.leases,
+                 sweeper.clock, sweeper.workers, sweeper.tally, sweeper.journal, sweeper.ended},
+                {.dry_run = true});
+  CHECK(rounds.sweep().settled == 2);
+  CHECK(sweeper.tally.counts().of(Outcome::deleted) == 1);
+  CHECK(sweeper.tally.counts().of(Outcome::rearmed) == 1);
+  CHECK(table.changes({"MODIFY", "REMOVE"}).size() == 1);  // the renewal
+  CHECK(sweeper.state.read()->shards.empty());
+}
+
+TEST_CASE("sweepers share the shards, so that each has as many, and a dead one's are taken") {
+  const engine::RealTime now = engine::host_time();
+  const LeaseOptions me{.me = "a", .lease = 3s, .shards = 5};
+  StateRows rows;
+  const auto changes = [&](const std::map<std::string, Beat>& beats) {
+    return lease_changes(rows, beats, me, now);
+  };
+  CHECK(changes({}).take == std::vector<int>{0, 1, 2, 3, 4});
+
+  for (int shard = 0; shard < 5; ++shard) rows.shards[shard] = {0, 1, shard < 4 ? "a" : "b"};
+  rows.beats = {{"a", 9}, {"b", 4}};
+  // Heard of for the first time: alive until its count has stood still for a lease.
+  CHECK(changes({}).sweepers == 2);
+  CHECK(changes({}).release == std::vector<int>{3});
+  CHECK(changes({{"b", {4, now - 2s}}}).take.empty());
+  CHECK(changes({{"b", {4, now - 3s}}}).take == std::vector<int>{4});
+  CHECK(changes({{"b", {4, now - 3s}}}).dead == std::vector<std::string>{"b"});
+  CHECK(changes({{"b", {4, now - 3s}}}).release.empty());
+  // It has said goodbye, or somebody else has forgotten it.
+  rows.beats.erase("b");
+  CHECK(changes({}).take == std::vector<int>{4});
+}
+
+TEST_CASE("a sweeper that was replaced moves no watermark, and deletes nothing twice") {
+  Swept table;
+  Sweeper first(table, "first"), second(table, "second", {}, 2, 1ms);
+  first.renew();
+  CHECK(first.leases.held().size() == 16);
+  // Of a lease of a millisecond the other one takes what does not beat, once it has seen that.
+  while (second.state.read()->shards.at(15).owner != "second") second.renew();
+  table.put("1", begin + 5);
+  table.advance(3600);
+  CHECK(first.sweep().settled == 1);  // it has not heard of it
+  Sweeper third(table, "third");
+  while (third.leases.held().size() != 16) third.renew(), second.leases.end();
+  CHECK(third.state.read()->shards.at(0).watermark == begin - 3600);  // the first one's was refused
+  CHECK(third.sweep().settled == 0);
+  CHECK(third.state.read()->shards.at(0).watermark == begin + 3300);
+  CHECK(table.removed() == std::vector<std::string>{"1"});
+  const auto renewed = first.leases.renew(begin);
+  REQUIRE(renewed);
+  CHECK(renewed->lost.size() == 16);
+}
+
+TEST_CASE("two sweepers of the same shards at once delete each item once") {
+  Swept table;
+  for (int n = 0; n < 200; ++n) table.put("i" + std::to_string(n), begin + n % 20, n % 16);
+  table.advance(30);
+  Sweeper first(table, "first", {.mark_attribute = "deletedBy"}),
+      second(table, "second", {.mark_attribute = "deletedBy"});
+  first.leases.assume({}, begin);
+  second.leases.assume({}, begin);
+  std::thread other([&] { second.sweep(); });
+  first.sweep();
+  other.join();
+  first.sweep();
+  const std::vector<std::string> removed = table.removed();
+  CHECK(removed.size() == 200);
+  CHECK(std::set<std::string>(removed.begin(), removed.end()).size() == 200);
+}
+
+TEST_CASE("who has other settings than the others does not sweep") {
+  Swept table;
+  Layout other = table.layout;
+  other.window_seconds = 30;
+  CHECK_THAT(State(*table.client, other, "mayfly_sweep").agree_on_settings().error(),
+             Catch::Contains("has other settings already: --window-seconds 60 --shards 16"));
+  other = table.layout;
+  other.shards = 8;
+  CHECK_FALSE(State(*table.client, other, "mayfly_sweep").agree_on_settings());
+  other.shards = 32;
+  CHECK(State(*table.client, other, "mayfly_sweep").agree_on_settings());
+}
+
+TEST_CASE("a scan tells how items stand, and puts those where they belong that do not") {
+  Swept table;
+  table.put("placed", begin + 100);
+  table.put("renewed", begin + 100);
+  table.renew("renewed", begin + 9000);
+  table.server.put("carts", "missing", ",\"ttl\":" + number_value(begin + 200));
+  table.server.put("carts", "expired", ",\"ttl\":" + number_value(begin - 200));
+  table.put("shortened", begin + 5000);
+  table.renew("shortened", begin + 10);
+  table.put("never", begin + 10);
+  table.update("never", "SET #t = :t", R"(":t":{"S":"x"})");
+  table.server.put("carts", "without");
+  table.put("passed", begin + 10);
+  table.update("passed", "SET sweep_window = :w", "\":w\":" + string_value(place_text({begin - 7200, 0})));
+
+  Sweeper sweeper(table);
+  const auto scan = [&](bool arms, ScanCounts& counts) {
+    return scan_table(*table.client, table.layout, sweeper.departures, arms ? &sweeper.state : nullptr,
+                      sweeper.workers,
+                      {.segments = 3, .arms = arms, .watermark = begin - 3600, .now = begin * 1000},
+                      sweeper.ended, counts, [] {});
+  };
+  ScanCounts before;
+  REQUIRE(scan(false, before));
+  CHECK(before.scanned == 8);
+  CHECK(before.of(Standing::placed) == 2);
+  CHECK(before.of(Standing::missing) == 2);
+  CHECK(before.of(Standing::late) == 1);
+  CHECK(before.of(Standing::passed) == 1);
+  CHECK(before.of(Standing::never) == 1);
+  CHECK(before.expired == 1);
+
+  const auto facts = read_facts(*table.client, table.layout);
+  REQUIRE(facts);
+  CHECK(facts->problem.empty());
+  const Costs costs = costs_of(*facts, before, table.layout, 3s, true);
+  CHECK(costs.by_deletions == 2 * before.within_a_month);
+  CHECK(costs.backfill_once == 4 * 2 + 2);
+  CHECK(costs.by_sweeper == 2'592'000 + 16 * 43'200);
+  CHECK_THAT(plan_text({.layout = table.layout, .facts = *facts, .counts = &before, .costs = costs}),
+             Catch::Contains("  strays, late               1  their TTL was shortened alone"));
+
+  ScanCounts armed;
+  REQUIRE(scan(true, armed));
+  CHECK(armed.armed == 4);
+  CHECK(progress_text(armed, 16) == "[##########----------]  50 %  8 scanned, 4 armed");
+  ScanCounts after;
+  REQUIRE(scan(false, after));
+  CHECK(after.of(Standing::placed) == 6);
+  CHECK(after.of(Standing::never) == 1);
+}
+
+TEST_CASE("a scan that ended goes on where it was") {
+  Swept table;
+  for (int n = 0; n < 5; ++n)
+    table.server.put("carts", "i" + std::to_string(n), ",\"ttl\":" + number_value(begin + 200));
+  Sweeper sweeper(table);
+  const auto arm = [&] {
+    ScanCounts counts;
+    const auto scanned =
+        scan_table(*table.client, table.layout, sweeper.departures, &sweeper.state, sweeper.workers,
+                   {.segments = 2, .arms = true, .now = begin * 1000}, sweeper.ended, counts, [] {});
+    return std::pair(scanned.has_value(), counts.armed.load());
+  };
+  // One segment is done, the other begins after the first item of the table's order that is left.
+  REQUIRE(sweeper.state.write_progress(0, 2, {.scanned = 2, .armed = 2, .done = true}));
+  const auto [ended, armed] = arm();
+  CHECK(ended);
+  CHECK(armed >= 2);
+  CHECK(armed < 7);
+  CHECK_FALSE(*sweeper.state.read_progress(0, 2));  // the next one begins anew
+  const auto [again, all] = arm();
+  CHECK(again);
+  CHECK(armed - 2 + all == 5);
+}
+
+TEST_CASE(
+    "isolations of Alternator's by which a condition holds against all writers are safe, and no others") {
+  for (const char* safe : {"always", "always_use_lwt", "a"}) CHECK(is_safe_isolation(safe));
+  for (const char* unsafe :
+       {"forbid_rmw", "f", "only_rmw_uses_lwt", "o", "unsafe_rmw", "unsafe", "u", "", "not known"})
+    CHECK_FALSE(is_safe_isolation(unsafe));
+}
+
+TEST_CASE("a table without its index, or with another's, cannot be swept, and it is said why") {
+  Swept table;
+  Layout other = table.layout;
+  other.index = "none";
+  CHECK(read_facts(*table.client, other)->problem ==
+        "it has no index none: mayfly sweep plan --apply creates it");
+  other = table.layout;
+  other.at_attribute = "when";
+  CHECK(read_facts(*table.client, other)->problem ==
+        "its index sweep has another key than sweep_window and when");
+  other = table.layout;
+  other.ttl_attribute = "id";
+  CHECK(read_facts(*table.client, other).error() == "table carts: id is of its key, and cannot be changed");
+  other.table = "none";
+  CHECK_THAT(read_facts(*table.client, other).error(),
+             Catch::StartsWith("table none: ResourceNotFoundException: Requested resource not found"));
+}
+
+TEST_CASE("how far two clocks are apart is narrowed by each answer, and a clock that is ahead is held back") {
+  ClockSkew skew;
+  CHECK_FALSE(skew.bounds());
+  // The endpoint's clock is 5.4 s behind ours.
+  skew.hear({.asked = 10'000, .heard = 10'020, .date = 4'000});
+  CHECK(skew.bounds()->least == -6'020);
+  CHECK(skew.bounds()->most == -4'750);
+  skew.hear({.asked = 10'400, .heard = 10'420, .date = 5'000});
+  CHECK(skew.bounds()->least == -5'420);
+  CHECK(skew.bounds()->most == -4'750);
+  // A clock was set: what is known begins anew.
+  skew.hear({.asked = 20'000, .heard = 20'010, .date = 19'000});
+  CHECK(skew.bounds()->least == -1'010);
+  CHECK(skew.bounds()->most == 250);
+
+  GuardedHostClock clock(10'000);
+  const engine::Instant now = engine::SystemClock().now();
+  CHECK(*clock.now() >= now);
+  clock.hear({.asked = now, .heard = now, .date = now - 6'000});
+  CHECK(*clock.now() < now - 4'000);
+  clock.hear({.asked = now, .heard = now, .date = now - 60'000});
+  CHECK_THAT(clock.now().error(), Catch::Contains("differ by 58 s or more (--clock-skew-max)"));
+}
+
+TEST_CASE("no more is written than the units that are allowed, and throttled writes wait") {
+  std::vector<std::chrono::milliseconds> waits;
+  bool goes_on = true;
+  Pace pace(2, [&](std::chrono::milliseconds pause) {
+    waits.push_back(pause);
+    return goes_on;
+  });
+  goes_on = false;
+  while (pace.before_write()) pace.after_write(1);  // what was saved up, if anything
+  CHECK(waits.size() == 1);
+  CHECK(waits.back() <= 501ms);
+  Pace free(0, [&](std::chrono::milliseconds pause) {
+    waits.push_back(pause);
+    return false;
+  });
+  CHECK(free.before_write());
+  for (int n = 0; n < 30; ++n) free.throttled();
+  CHECK_FALSE(free.before_write());
+  CHECK(waits.size() == 2);
+}
+
+TEST_CASE("parts of work are done once each, whoever gives it") {
+  Workers workers(3);
+  std::atomic<int> done{0};
+  std::vector<std::thread> givers;
+  for (int giver = 0; giver < 4; ++giver)
+    givers.emplace_back([&] {
+      std::vector<std::atomic<int>> parts(100);
+      for (int round = 0; round < 20; ++round) workers.each(parts.size(), [&](std::size_t n) { ++parts[n]; });
+      for (const auto& part : parts) done += part;
+    });
+  for (std::thread& giver : givers) giver.join();
+  CHECK(done == 4 * 20 * 100);
+  workers.each(0, [](std::size_t) { FAIL("there is nothing to do"); });
+}
+
+TEST_CASE("what was done is counted as Prometheus reads it") {
+  Tally tally;
+  tally.add({.outcome = Outcome::deleted, .due = 1'000}, 1'400);
+  tally.add({.outcome = Outcome::deleted, .due = 1'000}, 9'000'000'000);
+  tally.add({.outcome = Outcome::lost, .throttles = 2}, 2'000);
+  const std::string text = metrics_text({{"carts", tally.counts()}});
+  for (const char* line : {"mayfly_sweep_items_total{table=\"carts\",outcome=\"deleted\"} 2\n",
+                           "mayfly_sweep_items_total{table=\"carts\",outcome=\"lost\"} 1\n",
+                           "mayfly_sweep_lag_seconds_bucket{table=\"carts\",le=\"0.25\"} 0\n",
+                           "mayfly_sweep_lag_seconds_bucket{table=\"carts\",le=\"0.5\"} 1\n",
+                           "mayfly_sweep_lag_seconds_bucket{table=\"carts\",le=\"86400\"} 1\n",
+                           "mayfly_sweep_lag_seconds_bucket{table=\"carts\",le=\"+Inf\"} 2\n",
+                           "mayfly_sweep_throttles_total{table=\"carts\"} 2\n"})
+    CHECK_THAT(text, Catch::Contains(line));
+}
+
+TEST_CASE("a file's tables have what the command line says, but for what they say themselves") {
+  TableCommand defaults;
+  defaults.layout.ttl_attribute = "ttl";
+  const auto tables = parse_tables(
+      R"([{"table":"carts"},{"table":"sessions","ttl_attribute":"expires","shards":64,"mark_attribute":"by"}])",
+      defaults);
+  REQUIRE(tables);
+  REQUIRE(tables->size() == 2);
+  CHECK((*tables)[0].layout.ttl_attribute == "ttl");
+  CHECK((*tables)[1].layout.shards == 64);
+  CHECK((*tables)[1].mark_attribute == "by");
+  const auto wrong = [&](const char* text) { return parse_tables(text, defaults).error(); };
+  CHECK_THAT(wrong("{}"), Catch::StartsWith("is no JSON array"));
+  CHECK(wrong(R"([{"table":"a","shard":1}])") == "has a table whose shard means nothing");
+  CHECK(wrong(R"([{"table":"a","shards":0}])") == "has a table whose shards means nothing");
+  CHECK(wrong(R"([{"table":"a"},{"table":"a"}])") == "has table a twice");
+  CHECK(wrong(R"([{"ttl_attribute":"a"}])") == "has a table without table or ttl_attribute");
+}
+
+}  // namespace mayfly::testing

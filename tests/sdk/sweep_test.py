@@ -1,0 +1,256 @@
+"""`mayfly sweep` as its users run it: the program against an endpoint whose own TTL is off, killed, started anew, told of by
+a stream. What is due when is a test's own clock's business, or, where lateness is what is looked at, the machine's."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+import urllib.request
+import zlib
+
+from mayfly_server import ACCESS_KEY, REGION, SECRET_KEY, MayflyServer, StreamReader, binary, eventually, key_schema, stream
+
+WINDOW_SECONDS, SHARDS = 60, 16
+BEGIN = 1_924_992_000  # 2031-01-01T00:00:00Z, an exact minute
+
+
+def setUpModule():
+    global server
+    server = MayflyServer.for_module()
+
+
+def swept(key, ttl):
+    """What docs/sweep.md says that a writer sets."""
+    return {
+        "id": key,
+        "ttl": ttl,
+        "sweep_at": ttl,
+        "sweep_window": f"{ttl // WINDOW_SECONDS * WINDOW_SECONDS}#{zlib.crc32(key.encode()) % SHARDS}",
+    }
+
+
+class Sweeper:
+    """A run of the program. `account` has tables and a clock of its own."""
+
+    def __init__(self, account, *arguments, table="carts"):
+        self._log = tempfile.TemporaryFile("w+")
+        environment = {"PATH": os.environ["PATH"], "HOME": os.devnull, "AWS_ACCESS_KEY_ID": ACCESS_KEY}
+        environment |= {"AWS_SECRET_ACCESS_KEY": SECRET_KEY, "AWS_DEFAULT_REGION": REGION, "MAYFLY_ACCOUNT": account}
+        common = ["--endpoint", server.url, "--table", table, "--ttl-attribute", "ttl", "--look-back-seconds", "3600"]
+        command = [*arguments, *common] if arguments and not arguments[0].startswith("-") else [*common, *arguments]
+        self.process = subprocess.Popen(
+            [binary(), "sweep", *command], stdout=subprocess.PIPE, stderr=self._log, text=True, env=environment
+        )
+
+    def log(self):
+        self._log.seek(0)
+        return [json.loads(line) for line in self._log.read().splitlines()]
+
+    def said(self):
+        self._log.seek(0)
+        return self._log.read()
+
+    def started(self):
+        """What it said when it began, as soon as it has."""
+        return eventually(lambda: [line for line in self.log() if line["event"] == "started"])[0]
+
+    def close(self):
+        self.process.stdout.close()
+        self._log.close()
+
+    def wait(self):
+        code = self.process.wait(120)
+        self.printed = self.process.stdout.read()
+        return code
+
+    def end(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+        return self.wait()
+
+
+class SweepTest(unittest.TestCase):
+    accounts = 0
+
+    def setUp(self):
+        SweepTest.accounts += 1
+        self.account = f"{SweepTest.accounts:012}"
+        self.running = []
+        self.client = server.client("dynamodb", self.account)
+
+    def tearDown(self):
+        for sweeper in self.running:
+            if sweeper.process.poll() is None:
+                sweeper.end(signal.SIGKILL)
+            sweeper.close()
+
+    def control(self, method, path, body=None):
+        request = urllib.request.Request(
+            f"{server.url}/_mayfly/{path}",
+            json.dumps(body or {}).encode() if method != "GET" else None,
+            {"Content-Type": "application/json", "X-Mayfly-Account": self.account},
+            method=method,
+        )
+        with urllib.request.urlopen(request, timeout=60) as response:
+            return json.load(response)
+
+    def sweeper(self, *arguments, table="carts"):
+        self.running.append(Sweeper(self.account, *arguments, table=table))
+        return self.running[-1]
+
+    def run_to_its_end(self, *arguments):
+        sweeper = self.sweeper(*arguments)
+        code = sweeper.wait()
+        self.assertEqual(code, 0, sweeper.said())
+        return sweeper
+
+    def create_table(self):
+        self.client.create_table(
+            TableName="carts",
+            AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+            KeySchema=key_schema("id"),
+            BillingMode="PAY_PER_REQUEST",
+            StreamSpecification=stream(),
+        )
+        self.run_to_its_end("plan", "--apply")
+        return StreamReader(server, "carts", self.account)
+
+    def put(self, item):
+        values = {name: {"N": str(value)} if isinstance(value, int) else {"S": value} for name, value in item.items()}
+        self.client.put_item(TableName="carts", Item=values)
+
+    def renew(self, key, ttl):
+        self.client.update_item(
+            TableName="carts",
+            Key={"id": {"S": key}},
+            UpdateExpression="SET #t = :t",
+            ExpressionAttributeNames={"#t": "ttl"},
+            ExpressionAttributeValues={":t": {"N": str(ttl)}},
+        )
+
+    def ids(self):
+        return {item["id"]["S"] for item in self.client.scan(TableName="carts")["Items"]}
+
+    def freeze(self):
+        self.control("PUT", "clock", {"mode": "frozen", "now": "2031-01-01T00:00:00Z"})
+
+    def advance(self, seconds):
+        self.control("POST", "clock/advance", {"seconds": seconds})
+
+    def test_plan_and_backfill_and_one_pass_as_the_manual_shows_them(self):
+        self.freeze()
+        self.create_table()
+        for n in range(30):
+            self.put({"id": str(n), "ttl": BEGIN + n * 10})
+        clock = ["--clock", "mayfly"]
+        plan = self.run_to_its_end("plan", *clock).printed
+        self.assertRegex(plan, r"missing +30 ")
+        self.assertIn("30 scanned, 30 armed", self.run_to_its_end("backfill", *clock).printed)
+        self.assertRegex(self.run_to_its_end("plan", *clock).printed, r"placed +30 ")
+        self.advance(100.001)
+        dry = self.run_to_its_end("--once", "--dry-run", *clock)
+        self.assertEqual(dry.log()[-1]["would_delete"], 11)
+        self.assertEqual(len(self.ids()), 30)
+        self.assertEqual(self.run_to_its_end("--once", *clock).log()[-1]["deleted"], 11)
+        self.assertEqual(self.ids(), {str(n) for n in range(11, 30)})
+
+    def test_an_hour_of_downtime_is_caught_up_with_in_due_order(self):
+        self.freeze()
+        reader = self.create_table()
+        due = {f"i{n}": BEGIN + n * 7919 % 3600 for n in range(300)}
+        for key, ttl in due.items():
+            self.put(swept(key, ttl))
+        first = self.sweeper("--clock", "mayfly", "--lease-seconds", "0.5")
+        self.advance(300)
+        eventually(lambda: len(reader.removed()) >= sum(ttl < BEGIN + 300 for ttl in due.values()))
+        first.end(signal.SIGKILL)
+        self.advance(3600)
+        second = self.run_to_its_end("--clock", "mayfly", "--lease-seconds", "0.5", "--once")
+        removed = [record["dynamodb"]["Keys"]["id"]["S"] for record in reader.removed()]
+        self.assertEqual(sorted(removed), sorted(due))
+        seconds = [due[key] for key in removed]
+        self.assertEqual(seconds, sorted(seconds))
+        self.assertGreater(second.log()[-1]["deleted"], 200)
+
+    def test_while_sweepers_are_killed_each_item_goes_once_and_none_early(self):
+        """Renewed ones stay, removed ones are the user's removals, as a stream's filter tells by the mark."""
+        reader = self.create_table()
+        start = int(time.time()) + 3
+        due = {f"i{n}": start + n % 8 for n in range(400)}
+        for key, ttl in due.items():
+            self.put(swept(key, ttl))
+        renewed, removed = set(list(due)[::5]), set(list(due)[1::5])
+        options = ["--lease-seconds", "0.5", "--mark-attribute", "deletedBy", "--metrics", "127.0.0.1:0"]
+        sweepers = [self.sweeper(*options), self.sweeper(*options)]
+        for key in renewed:
+            self.renew(key, due[key] + 86400)
+        for key in removed:
+            self.client.delete_item(TableName="carts", Key={"id": {"S": key}})
+        kills = 0
+        while time.time() < start + 9:
+            time.sleep(1)
+            sweepers[kills % 2].end(signal.SIGKILL)
+            sweepers[kills % 2] = self.sweeper(*options)
+            kills += 1
+        gone = set(due) - renewed
+        eventually(lambda: self.ids() == renewed)
+        eventually(lambda: not any("deletedBy" in item for item in self.client.scan(TableName="carts")["Items"]))
+        for sweeper in sweepers:
+            sweeper.started()
+            self.assertEqual(sweeper.end(), 0, sweeper.said())
+        while reader.poll():
+            pass  # a page is a thousand records at most
+        records = {}
+        for record in reader.removed():
+            records.setdefault(record["dynamodb"]["Keys"]["id"]["S"], []).append(record["dynamodb"])
+        self.assertEqual(set(records), gone)
+        self.assertEqual({len(each) for each in records.values()}, {1})
+        marked = {
+            key
+            for key, (change,) in records.items()
+            if change["OldImage"].get("deletedBy", {}).get("S", "").startswith("mayfly-sweep/")
+        }
+        self.assertEqual(marked, gone - removed)
+        for key in marked:
+            self.assertGreaterEqual(records[key][0]["ApproximateCreationDateTime"].timestamp(), due[key])
+
+    def test_what_cannot_be_done_is_said_and_the_log_is_json(self):
+        self.create_table()
+        missing = self.sweeper("--once", table="none")
+        self.assertEqual(missing.wait(), 1)
+        self.assertIn("mayfly: table none: ResourceNotFoundException: ", missing.said())
+        other = self.sweeper("--once", "--window-seconds", "30")
+        self.assertEqual(other.wait(), 1)
+        self.assertIn("has other settings already: --window-seconds 60 --shards 16 (or more)", other.said())
+        with tempfile.TemporaryDirectory() as directory:
+            tables = pathlib.Path(directory, "tables.json")
+            tables.write_text('[{"table":"carts"},{"table":"none"}]')
+            several = self.sweeper("--tables", str(tables), "--once")
+            self.assertEqual(several.wait(), 1)
+            self.assertIn("table none: ResourceNotFoundException", several.said())
+
+    def test_metrics_are_shown_while_it_runs(self):
+        self.freeze()
+        self.create_table()
+        self.put(swept("1", BEGIN))
+        sweeper = self.sweeper("--clock", "mayfly", "--metrics", "127.0.0.1:0")
+        started = sweeper.started()
+        self.advance(1)
+        eventually(lambda: not self.ids())
+
+        def metrics():
+            with urllib.request.urlopen(f"http://127.0.0.1:{started['metrics_port']}/metrics") as page:
+                return page.read().decode()
+
+        eventually(lambda: 'mayfly_sweep_items_total{table="carts",outcome="deleted"} 1\n' in metrics())
+        eventually(lambda: 'mayfly_sweep_shards_held{table="carts"} 16\n' in metrics())
+        self.assertEqual(sweeper.end(), 0)
+        rows = self.client.scan(TableName="mayfly_sweep")["Items"]
+        self.assertFalse([row for row in rows if "owner" in row or row["part"]["S"].startswith("sweeper#")])
+
+
+if __name__ == "__main__":
+    unittest.main()
