@@ -21,6 +21,7 @@ export function seconds_of(text) {
 
 /** @param {HTMLElement} place @param {string[]} _path @param {AbortSignal} signal */
 export async function show(place, _path, signal) {
+  heard(await control("GET", "/clock", undefined, signal));
   const line = element("section", { class: "card whole", "aria-labelledby": "line" });
   const due = element("section", { class: "card two-thirds", "aria-labelledby": "due" });
   const modes = element("section", { class: "card whole", "aria-labelledby": "modes" });
@@ -29,6 +30,7 @@ export async function show(place, _path, signal) {
   let drawing = Promise.resolve();
   const look = async () => {
     const ttl = (await control("GET", "/ttl?window_seconds=" + spans[span][1], undefined, signal)).tables;
+    fill(names, Object.keys(ttl).map((name) => element("option", { value: name })));
     draw_line(line, ttl, span, (chosen) => {
       span = chosen;
       localStorage.setItem("span", span);
@@ -39,7 +41,7 @@ export async function show(place, _path, signal) {
   };
   // One after the other: the last that is drawn is the last that was asked.
   const again = () => (drawing = drawing.catch(() => {}).then(look));
-  const said = element("div", { role: "status" });
+  const said = element("div", { role: "status" }), names = element("datalist", { id: "names-of-tables" });
   const advance = async (/** @type {any} */ by) => {
     const options = { settle: settle.checked ? "triggers" : undefined, age_streams: ages.checked || undefined };
     const answer = await control("POST", "/clock/advance", { ...by, ...options }, signal);
@@ -59,7 +61,7 @@ export async function show(place, _path, signal) {
       line,
       due,
       element("div", { class: "third stack" },
-        element("section", { class: "card", "aria-labelledby": "why" }, explain_form(signal)),
+        element("section", { class: "card", "aria-labelledby": "why" }, explain_form(), names),
         element("section", { class: "card" }, element("h2", {}, "To the millisecond"), element("p", { class: "dim" }, "An item is gone from the first millisecond after the second that its TTL names, by this clock. An advance stops at every such instant, and answers when the items are gone from tables and indexes and their records can be read."))),
       modes,
     ),
@@ -238,12 +240,9 @@ function draw_modes(place, ttl, again) {
   fill(place, element("h2", { id: "modes" }, "Tables with TTL"), rows.length ? grid("Tables with TTL", ["Table", "Attribute", "Mode", ["Pending", "right"], ["Due", "right"], ["Expired", "right"], "Lag: p50 / p99 / most", ""], rows) : element("div", { class: "empty" }, "None."));
 }
 
-/** @param {AbortSignal} signal */
-function explain_form(signal) {
+function explain_form() {
   const table = element("input", { placeholder: "carts", spellcheck: "false", list: "names-of-tables" }), key = element("input", { placeholder: '{"id":{"S":"1"}}', class: "mono", spellcheck: "false" });
   const said = element("div", { role: "status" });
-  const names = element("datalist", { id: "names-of-tables" });
-  control("GET", "/ttl?window_seconds=31622400", undefined, signal).then((answer) => fill(names, Object.keys(answer.tables).map((name) => element("option", { value: name }))), () => {});
   const ask = async () => {
     try {
       fill(said, await explain(table.value, JSON.parse(key.value)));
@@ -252,5 +251,5 @@ function explain_form(signal) {
     }
   };
   key.addEventListener("keydown", (event) => event.key === "Enter" && ask());
-  return element("div", { class: "stack" }, element("h2", { id: "why" }, "Why is it still there?"), names, labelled("Table", table), labelled("Its key", key), element("div", {}, button("Explain", ask)), said);
+  return element("div", { class: "stack" }, element("h2", { id: "why" }, "Why is it still there?"), labelled("Table", table), labelled("Its key", key), element("div", {}, button("Explain", ask)), said);
 }

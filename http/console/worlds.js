@@ -35,7 +35,7 @@ async function draw_accounts(place, signal) {
     if (!regions.length) regions.push([world.region, 0]);
     return regions.map(([name, count]) => {
       const here = one.account === world.account && name === world.region;
-      return [element("code", {}, one.account), name, counted(Number(count)), counted(one.snapshots), here ? badge("here", "accent") : button("Use", () => choose(one.account, name), { class: "small", "aria-label": `Use account ${one.account} in ${name}` })];
+      return [element("code", {}, one.account), element("span", { class: "nowrap" }, name), counted(Number(count)), counted(one.snapshots), here ? badge("here", "accent") : button("Use", () => choose(one.account, name), { class: "small", "aria-label": `Use account ${one.account} in ${name}` })];
     });
   });
   fill(place, element("h2", { id: "accounts" }, "Accounts"),
