@@ -24,7 +24,7 @@ struct Given {
       exception, shard;
   std::vector<std::string> rules;
   std::vector<std::int64_t> delay;
-  std::optional<std::int64_t> limit, count, seed, items, writes, milliseconds;
+  std::optional<std::int64_t> limit, window_seconds, count, seed, items, writes, milliseconds;
   std::optional<double> rate, probability;
   std::string duration;
   bool age_streams = false, settle = false, paused = false, resumed = false;
@@ -201,10 +201,13 @@ void Commands::add_ttl() {
   const auto of_table = [](const std::string& what) {
     return [what](const Given& given) {
       return "/ttl" + (given.table.empty() ? "" : segment(given.table)) + what +
-             query({{"limit", given.limit ? std::to_string(*given.limit) : ""}});
+             query({{"limit", given.limit ? std::to_string(*given.limit) : ""},
+                    {"window_seconds", given.window_seconds ? std::to_string(*given.window_seconds) : ""}});
     };
   };
-  take_table(add(ttl, "show", "Modes, counts, lags and windows", "GET", of_table("")), false);
+  CLI::App& show = add(ttl, "show", "Modes, counts, lags and windows", "GET", of_table(""));
+  take_table(show, false);
+  show.add_option("--window-seconds", given_->window_seconds, "How long the windows are that are counted");
   CLI::App& set = add(ttl, "set", "When what is due is deleted", "PUT", of_table(""), [](const Given& given) {
     Body body;
     body.add("mode", given.mode).add("seed", given.seed);
@@ -266,9 +269,11 @@ void Commands::add_snapshots() {
   const auto of_id = [](const std::string& what) {
     return [what](const Given& given) { return "/snapshots" + segment(given.id) + what; };
   };
-  add(snapshot, "take", "Keep the account as it is; prints an id", "POST", "/snapshots")
-      .parse_complete_callback([command = &command_] { command->shows = ControlCommand::Shows::id; });
-  add(snapshot, "list", "The ids of those that are kept", "GET", "/snapshots");
+  CLI::App& take = add(snapshot, "take", "Keep the account as it is; prints an id", "POST", "/snapshots",
+                       [](const Given& given) { return Body().add("name", given.name).text(); });
+  take.parse_complete_callback([command = &command_] { command->shows = ControlCommand::Shows::id; });
+  take.add_option("--name", given_->name, "What people call it");
+  add(snapshot, "list", "The ids and names of those that are kept", "GET", "/snapshots");
   for (CLI::App* command :
        {&add(snapshot, "restore", "Make the account what it was", "POST", of_id("/restore")),
         &add(snapshot, "delete", "Forget a snapshot", "DELETE", of_id(""))})
@@ -334,6 +339,7 @@ void Commands::add_replication() {
 }
 
 void Commands::add_functions() {
+  add(app_, "triggers", "Event source mappings, and how each fares", "GET", "/triggers");
   CLI::App& function =
       group("function", "Where the functions are that event source mappings and Invoke call");
   const auto of_name = [](const Given& given) { return "/functions" + segment(given.name); };
@@ -402,6 +408,7 @@ void Commands::add_failpoints() {
 
 void Commands::add_server() {
   add(app_, "calls", "What there is under /_mayfly/", "GET", "/");
+  add(app_, "accounts", "The accounts that there are, and their tables", "GET", "/accounts");
   add(app_, "health", "Whether the server is well, and its version", "GET", "/health");
   add(app_, "metrics", "Counts and times, as Prometheus reads them", "GET", "/metrics");
 }

@@ -40,16 +40,17 @@ std::vector<UpcomingExpiry> upcoming_expiries(Database& database, const LiveTabl
   return upcoming;
 }
 
-std::vector<ExpiryWindow> expiry_windows(Database& database, const LiveTable& table, std::size_t limit) {
-  const ExpiryIndex& index = database.parts().expiry;
+std::vector<ExpiryWindow> expiry_windows(Database& database, const LiveTable& table, std::size_t limit,
+                                         std::optional<Instant> window_ms) {
+  const Instant length = window_ms.value_or(database.parts().expiry.window_ms());
   const Storage::Snapshot at(database.parts().storage());
   std::vector<ExpiryWindow> windows;
   Instant begin = -1;
   walk(database, table, at, [&](Instant due, std::string_view) {
-    if (const Instant window = index.window_of(due); window != begin) {
+    if (const Instant window = due - due % length; window != begin) {
       if (windows.size() == limit) return false;
       begin = window;
-      windows.push_back({iso8601(begin) + "_" + iso8601(begin + index.window_ms()), 0});
+      windows.push_back({iso8601(begin) + "_" + iso8601(begin + length), 0});
     }
     ++windows.back().items;
     return true;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,9 @@ struct ExpiryWindow {
   std::string name;
   std::int64_t items;
 };
-// The first windows that hold anything, at most `limit`.
-std::vector<ExpiryWindow> expiry_windows(Database& database, const LiveTable& table, std::size_t limit);
+// The first windows that hold anything, at most `limit`; `window_ms` long, or as long as the index's own.
+std::vector<ExpiryWindow> expiry_windows(Database& database, const LiveTable& table, std::size_t limit,
+                                         std::optional<Instant> window_ms = {});
 
 struct ExpiryTotals {
   std::int64_t pending;  // entries in the index: all that will expire, or is due

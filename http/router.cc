@@ -10,6 +10,7 @@
 #include "http/access.h"
 #include "http/admin.h"
 #include "http/compression.h"
+#include "http/console.h"
 #include "http/lambda.h"
 #include "http/sigv4.h"
 
@@ -47,10 +48,14 @@ Reply root(const Request& request, const compat::Emulator& emulator, const Acces
     reply.content_type = "text/html; charset=utf-8";
     reply.extra_headers =
         "Content-Security-Policy: default-src 'none'\r\nX-Content-Type-Options: nosniff\r\n";
+    const std::string_view console =
+        "<li><a href=\"/_mayfly/console\">/_mayfly/console</a>: tables, time and streams, to look at</li>";
     reply.body =
         "<!doctype html><html lang=\"en\"><title>Mayfly</title><h1>Mayfly " MAYFLY_VERSION
         "</h1><p>DynamoDB for tests. This is the address that an AWS SDK is given as its endpoint.</p>"
-        "<ul><li><a href=\"/_mayfly/\">/_mayfly/</a>: the calls that move time, wait, restore</li>"
+        "<ul>" +
+        std::string(access.control ? console : "") +
+        "<li><a href=\"/_mayfly/\">/_mayfly/</a>: the calls that move time, wait, restore</li>"
         "<li><a href=\"/_mayfly/health\">/_mayfly/health</a></li>"
         "<li><a href=\"/_mayfly/metrics\">/_mayfly/metrics</a></li></ul></html>\n";
   } else {
@@ -171,6 +176,7 @@ std::optional<Reply> refuse_unsigned(const Request& request, const compat::Emula
 Reply route_by_path(Request& request, compat::Emulator& emulator, const AccessRules& access,
                     const std::stop_token& stop) {
   const std::string_view path = request.path();
+  if (access.control && is_console_path(path)) return console(request);
   if (path.starts_with(admin_prefix)) {
     if (auto reply = refuse_unsigned(request, emulator, access)) return *std::move(reply);
     return admin(request, emulator, access.control, stop);
@@ -209,7 +215,7 @@ std::optional<Waiting> waits_as(const Request& request, const compat::Emulator& 
   if (path == "/_mayfly/events") return Waiting::events;
   if (path == "/_mayfly/await" || path == "/_mayfly/jobs/await") return Waiting::awaits;
   const bool changes = request.method == "POST" || request.method == "PUT";
-  return if_so(path != health_path, changes ? Waiting::changes : Waiting::calls);
+  return if_so(path != health_path && !is_console_path(path), changes ? Waiting::changes : Waiting::calls);
 }
 
 Reply route(const Admitted& admitted, compat::Emulator& emulator, const AccessRules& access,

@@ -5,6 +5,12 @@
 
 namespace mayfly::compat::control {
 
+// account_calls.cc
+Result<json::Tree> list_accounts(Call& call);
+
+// trigger_calls.cc
+Result<json::Tree> list_triggers(Call& call);
+
 // health.cc
 Result<json::Tree> show_health(Call& call);
 

@@ -1,15 +1,20 @@
 // /_mayfly/snapshots/…, /_mayfly/reset: all of an account, kept, brought back, emptied (engine/snapshots.h).
 //
-// POST   /_mayfly/snapshots               {"id":"7"}
-// GET    /_mayfly/snapshots               {"snapshots":[{"id":"7"}]}
+// POST   /_mayfly/snapshots               {"id":"7"}; takes {"name":"fixtures"}
+// GET    /_mayfly/snapshots               {"snapshots":[{"id":"7","name":"fixtures"}]}
 // POST   /_mayfly/snapshots/{id}/restore  {"now":"2031-01-01T00:00:00Z"}
 // DELETE /_mayfly/snapshots/{id}          {}
 // POST   /_mayfly/reset                   {"now":"2026-11-20T10:00:00Z"}
+//
+// A name is for people: a document of the account (engine/documents.h), "snapshot-name" / id, which holds it.
+// It is no part of the account's state, so that a restore leaves the names of later snapshots. One that a
+// crash parted from its snapshot names nothing: no id is given twice.
 #include <nlohmann/json.hpp>
 
 #include "compat/control/handlers.h"
 #include "compat/tables/room.h"
 #include "compat/triggers/triggers.h"
+#include "engine/documents.h"
 #include "engine/failpoints.h"
 #include "engine/whole_number.h"
 
@@ -20,6 +25,13 @@ Unexpected<Error> no_such_snapshot(const Call& call) {
   return not_found("Account " + call.scope.account + " has no snapshot " + call.parameters[0] + ".");
 }
 
+constexpr std::size_t name_characters_max = 255;
+constexpr std::string_view name_kind = "snapshot-name";
+
+engine::DocumentName name_of(const Call& call, std::string id) {
+  return {call.scope.account, std::string(name_kind), std::move(id)};
+}
+
 // Answers what the account's clock says now that it was taken back.
 json::Tree show_now(const Call& call) {
   return {{"now", print_time(call.database().now(call.scope.account))}};
@@ -28,7 +40,11 @@ json::Tree show_now(const Call& call) {
 }  // namespace
 
 Result<json::Tree> take_snapshot(Call& call) {
+  TRY(const auto name, call.body.string("name"));
   CHECK_OK(call.body.nothing_else());
+  if (name && (name->empty() || name->size() > name_characters_max)) {
+    return error::validation("name must have 1 to " + std::to_string(name_characters_max) + " bytes.");
+  }
   CHECK_OK(check_room(call.database()));
   const std::size_t snapshots_max = call.emulator.limits().snapshots_max;
   const auto id = call.database().take_snapshot(call.scope.account, snapshots_max);
@@ -36,13 +52,17 @@ Result<json::Tree> take_snapshot(Call& call) {
     return error::limit_exceeded("Account " + call.scope.account + " has as many snapshots as it may: " +
                                  std::to_string(snapshots_max) + " (--snapshots-max).");
   }
+  if (name) call.database().documents().put(name_of(call, std::to_string(*id)), *name);
   return json::Tree{{"id", std::to_string(*id)}};
 }
 
 Result<json::Tree> list_snapshots(Call& call) {
   json::Tree snapshots = json::Tree::array();
-  for (const engine::SnapshotId id : call.database().list_snapshots(call.scope.account))
-    snapshots.push_back({{"id", std::to_string(id)}});
+  for (const engine::SnapshotId id : call.database().list_snapshots(call.scope.account)) {
+    json::Tree& shown = snapshots.emplace_back(json::Tree{{"id", std::to_string(id)}});
+    if (auto name = call.database().documents().get(name_of(call, std::to_string(id))))
+      shown["name"] = *std::move(name);
+  }
   return json::Tree{{"snapshots", std::move(snapshots)}};
 }
 
@@ -65,6 +85,7 @@ Result<json::Tree> delete_snapshot(Call& call) {
   CHECK_OK(call.body.nothing_else());
   const auto id = engine::whole_number<engine::SnapshotId>(call.parameters[0]);
   if (!id || !call.database().drop_snapshot(call.scope.account, *id)) return no_such_snapshot(call);
+  call.database().documents().erase(name_of(call, std::to_string(*id)));
   return json::Tree::object();
 }
 
@@ -73,6 +94,10 @@ Result<json::Tree> reset_account(Call& call) {
   call.database().failpoints().release_all(call.scope.account);
   call.emulator.faults().set(call.scope.account, {});
   call.emulator.triggers().reset(call.scope.account, [&] { call.database().reset(call.scope.account); });
+  std::vector<engine::DocumentName> names;
+  for (engine::Document& named : call.database().documents().list(call.scope.account, name_kind))
+    names.push_back(std::move(named.name));
+  call.database().documents().write(names, {});
   call.emulator.table_changes().settle_all(call.scope.account);
   return show_now(call);
 }

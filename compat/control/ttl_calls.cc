@@ -1,7 +1,7 @@
 // /_mayfly/ttl/…: what is going to expire, when, and why an item is not.
 //
 //   GET  /_mayfly/ttl                     {"tables":{"carts":{"status":"ENABLED","mode":"exact",…}}}
-//   GET  /_mayfly/ttl/{table}             the same of one table
+//   GET  /_mayfly/ttl/{table}             the same of one table; ?window_seconds=3600: windows of an hour
 //   PUT  /_mayfly/ttl/{table}             takes {"mode":"aws","delay_seconds":[600,1680],"seed":1}
 //   POST /_mayfly/ttl/{table}/sweep       {"expired":2}
 //   GET  /_mayfly/ttl/{table}/upcoming    {"items":[{"key":{…},"due":"…Z","expires_at":"…Z"}]}
@@ -20,6 +20,7 @@ using Kind = engine::ExpiryMode::Kind;
 constexpr std::pair<std::string_view, Kind> modes[] = {
     {"exact", Kind::exact}, {"aws", Kind::aws}, {"manual", Kind::manual}};
 constexpr std::int64_t delay_seconds_max = 30 * 24 * 3600;
+constexpr std::int64_t window_seconds_max = 366 * 24 * 3600;
 constexpr std::int64_t windows_max = 100, upcoming_default = 100, upcoming_max = 10'000;
 
 std::string_view mode_name(Kind kind) {
@@ -46,7 +47,14 @@ json::Tree show_lag(const engine::ExpiryStats& stats) {
   return {{"p50", stats.lag_ms_at(0.5)}, {"p99", stats.lag_ms_at(0.99)}, {"max", stats.lag_ms_max()}};
 }
 
-json::Tree show_table(engine::Database& database, const engine::LiveTable& live) {
+// How long the windows are that the call asks for; nothing: as those of the index.
+Result<std::optional<engine::Instant>> window_ms(const Call& call) {
+  TRY(const auto seconds, call.query_integer("window_seconds", 1, window_seconds_max));
+  return seconds ? std::optional<engine::Instant>(*seconds * 1000) : std::nullopt;
+}
+
+json::Tree show_table(engine::Database& database, const engine::LiveTable& live,
+                      std::optional<engine::Instant> window_ms = {}) {
   const auto table = live.description();
   const engine::ExpiryTotals totals = engine::expiry_totals(database, live);
   json::Tree shown{{"status", table->ttl ? "ENABLED" : "DISABLED"}};
@@ -59,7 +67,7 @@ json::Tree show_table(engine::Database& database, const engine::LiveTable& live)
   shown["born_expired"] = live.expiry_stats().born_due();
   shown["lag_ms"] = show_lag(live.expiry_stats());
   json::Tree& windows = shown["windows"] = json::Tree::array();
-  for (const engine::ExpiryWindow& window : engine::expiry_windows(database, live, windows_max))
+  for (const engine::ExpiryWindow& window : engine::expiry_windows(database, live, windows_max, window_ms))
     windows.push_back({{"window", window.name}, {"count", window.items}});
   return shown;
 }
@@ -97,13 +105,14 @@ Result<engine::ExpiryMode> read_mode(Fields& body) {
 }  // namespace
 
 Result<json::Tree> show_all_ttl(Call& call) {
+  TRY(const auto window, window_ms(call));
   json::Tree tables = json::Tree::object();
   for (std::string after;;) {
     const auto names = call.database().list_tables(call.scope, after, 100);
     for (const std::string& name : names) {
       const auto table = call.database().find_table(call.scope, name);
       if (table == nullptr) continue;  // dropped meanwhile
-      json::add_member(tables, name, show_table(call.database(), *table));
+      json::add_member(tables, name, show_table(call.database(), *table, window));
     }
     if (names.size() < 100) break;
     after = names.back();
@@ -113,7 +122,8 @@ Result<json::Tree> show_all_ttl(Call& call) {
 
 Result<json::Tree> show_ttl(Call& call) {
   TRY(const auto table, call.table(call.parameters[0]));
-  return show_table(call.database(), *table);
+  TRY(const auto window, window_ms(call));
+  return show_table(call.database(), *table, window);
 }
 
 Result<json::Tree> set_ttl_mode(Call& call) {

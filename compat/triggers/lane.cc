@@ -286,13 +286,17 @@ engine::Task::Next Lane::attempt(const EventSourceMapping& mapping) {
 
 void Lane::batch_answered(const EventSourceMapping& mapping, Outcome outcome) {
   Batch& batch = work_.front();
+  Tally& tally = poller_.tally();
+  const engine::Instant now = poller_.surroundings().database.now(mapping.scope.account);
   if (outcome.kind == Outcome::Kind::success) {
+    tally.taken(batch.records.size(), now);
     if (position_.window) position_.window->state = std::move(outcome.state);
     batch_done();
     if (position_.window && position_.window->state.size() > state_bytes_max)
       closing_.emplace(Closing{{}, true});
     return;
   }
+  tally.failed(outcome.status, outcome.function_error, now);
   if (outcome.kind == Outcome::Kind::partial && outcome.first_failed > 0) {
     if (position_.window) position_.window->state = std::move(outcome.state);
     const auto first = batch.records.begin() + static_cast<std::ptrdiff_t>(outcome.first_failed);
@@ -310,8 +314,11 @@ void Lane::batch_answered(const EventSourceMapping& mapping, Outcome outcome) {
     work_.insert(work_.begin() + 1, std::move(second));
     return;
   }
-  if (mapping.retries_max < 0 || batch.retries < mapping.retries_max)
+  if (mapping.retries_max < 0 || batch.retries < mapping.retries_max) {
+    tally.retried();
     return rest_before_retry(batch.retries++);
+  }
+  tally.gave_up(batch.records.size());
   if (!give_up(mapping, batch, "RetryAttemptsExhausted", true)) batch_done();
 }
 
@@ -359,6 +366,7 @@ void Lane::drop_aged(const EventSourceMapping& mapping, Batch& batch) {
   });
   if (young == batch.records.begin()) return;
   const Batch aged{{batch.records.begin(), young}, batch.invocations, batch.retries, batch.last};
+  poller_.tally().gave_up(aged.records.size());
   give_up(mapping, aged, "RecordAgeExceeded", false);
   batch.records.erase(batch.records.begin(), young);
 }

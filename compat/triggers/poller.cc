@@ -10,11 +10,12 @@
 namespace mayfly::compat::triggers {
 
 Poller::Poller(const Surroundings& surroundings, EventSourceMapping mapping, const engine::Stream& stream,
-               std::shared_ptr<PositionGate> gate)
+               std::shared_ptr<PositionGate> gate, std::shared_ptr<Tally> tally)
     : surroundings_(surroundings),
       stream_(stream),
       lanes_per_shard_(static_cast<std::uint32_t>(mapping.parallelization)),
       gate_(std::move(gate)),
+      tally_(std::move(tally)),
       mapping_(std::make_shared<const EventSourceMapping>(std::move(mapping))) {}
 
 Poller::~Poller() { stop_.request_stop(); }

@@ -27,6 +27,7 @@
 #include "compat/triggers/functions.h"
 #include "compat/triggers/position.h"
 #include "compat/triggers/shard_view.h"
+#include "compat/triggers/tally.h"
 #include "engine/bell.h"
 #include "engine/database.h"
 #include "engine/mutex.h"
@@ -59,7 +60,7 @@ class Poller final : public engine::Task, public std::enable_shared_from_this<Po
   static constexpr const char* nothing_processed = "No records processed";
 
   Poller(const Surroundings& surroundings, EventSourceMapping mapping, const engine::Stream& stream,
-         std::shared_ptr<PositionGate> gate);
+         std::shared_ptr<PositionGate> gate, std::shared_ptr<Tally> tally);
   ~Poller() override;
   Poller(const Poller&) = delete;
   Poller& operator=(const Poller&) = delete;
@@ -93,6 +94,7 @@ class Poller final : public engine::Task, public std::enable_shared_from_this<Po
   [[nodiscard]] std::stop_token stop() const { return stop_.get_token(); }
   [[nodiscard]] bool flushing() const { return flushes_.load() > 0; }
   void set_last_result(std::string result);
+  [[nodiscard]] Tally& tally() const { return *tally_; }
   // Nothing, once the gate is closed.
   void store(const LaneName& lane, const Position& position);
   void lane_ended(const LaneName& lane);  // its shard has; children may begin
@@ -117,6 +119,7 @@ class Poller final : public engine::Task, public std::enable_shared_from_this<Po
   const engine::Stream stream_;
   const std::uint32_t lanes_per_shard_;
   const std::shared_ptr<PositionGate> gate_;
+  const std::shared_ptr<Tally> tally_;
   std::stop_source stop_;
   std::atomic<int> flushes_{0};
   std::atomic<bool> woken_{false};

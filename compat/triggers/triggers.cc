@@ -195,7 +195,7 @@ void Triggers::start(Entry& entry) {
   const auto stream = stream_of(database_, entry.mapping);
   if (!stream) return;
   const Surroundings surroundings{database_, functions_, *invoker_, *files_, scheduler_, progress_};
-  entry.poller = std::make_shared<Poller>(surroundings, entry.mapping, *stream, entry.gate);
+  entry.poller = std::make_shared<Poller>(surroundings, entry.mapping, *stream, entry.gate, entry.tally);
   listen();
   {
     const engine::Lock lock(pollers_mutex_);
@@ -240,7 +240,8 @@ Triggers::View Triggers::view(const Entry& entry) {
   std::string result = entry.mapping.enabled && !entry.poller ? "PROBLEM: Stream not found"
                        : at_work != nullptr                   ? at_work->last_result()
                                                               : Poller::nothing_processed;
-  return {entry.mapping, entry.mapping.enabled ? "Enabled" : "Disabled", std::move(result)};
+  return {entry.mapping, entry.mapping.enabled ? "Enabled" : "Disabled", std::move(result),
+          entry.tally->counts()};
 }
 
 Result<Triggers::View> Triggers::create(EventSourceMapping mapping) {
@@ -275,7 +276,7 @@ Result<Triggers::View> Triggers::create(EventSourceMapping mapping) {
   Entry& entry = entries_[{mapping.scope, mapping.uuid}];
   entry.mapping = std::move(mapping);
   start(entry);
-  return View{entry.mapping, "Creating", Poller::nothing_processed};
+  return View{entry.mapping, "Creating", Poller::nothing_processed, {}};
 }
 
 std::optional<Triggers::View> Triggers::find(const engine::Scope& scope, std::string_view uuid) const {

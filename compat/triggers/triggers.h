@@ -58,6 +58,7 @@ class Triggers {
   struct View {
     EventSourceMapping mapping;
     std::string state, last_result;
+    Tally::Counts counts;
   };
   // `mapping` has all but its UUID. "Stream not found: arn…", a conflict with one that has the same stream
   // and function, a destination that may not be, no thread to be had, as many mappings as may be.
@@ -96,6 +97,7 @@ class Triggers {
     std::shared_ptr<Poller> poller;  // empty: disabled, or its stream is gone
     std::shared_ptr<Poller> last;    // that has ended; some lane may not have left yet
     std::shared_ptr<PositionGate> gate = std::make_shared<PositionGate>();
+    std::shared_ptr<Tally> tally = std::make_shared<Tally>();
   };
   class Hold;
 

@@ -54,6 +54,8 @@ const std::vector<Route> routes = {
      "{}", 200},
     {"GET /nothing", {}, "", 404},
     {"GET /_mayfly/health", {}, "", 200},
+    {"GET /_mayfly/console", {}, "", 200},
+    {"HEAD /_mayfly/console/page.js", {}, "", 200},
     {"GET /_mayfly/clock", {}, "", 200},
     {"PUT /_mayfly/clock", {{"Content-Type", is_json}}, R"({"mode":"real"})", 200},
     {"GET /_mayfly/nothing", {}, "", 404},

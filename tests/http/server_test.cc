@@ -102,7 +102,8 @@ TEST_CASE("GET / tells a person's browser where it is, and runs nothing there") 
   CHECK(answer.status == 200);
   CHECK(answer.headers.at("content-type") == "text/html; charset=utf-8");
   CHECK(answer.headers.at("content-security-policy") == "default-src 'none'");
-  CHECK(answer.body.find("<a href=\"/_mayfly/\">") != std::string::npos);
+  for (const std::string path : {"/_mayfly/", "/_mayfly/console"})
+    CHECK(answer.body.find("<a href=\"" + path + "\">") != std::string::npos);
 }
 
 TEST_CASE("HEAD / has GET's headers and no body, and the connection goes on") {

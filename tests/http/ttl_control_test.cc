@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "engine/documents.h"
 #include "tests/support/running.h"
 
 namespace mayfly::testing {
@@ -51,6 +52,62 @@ TEST_CASE("TTL shows what is pending and due, and the windows that hold it") {
       server.ok("GET", "/_mayfly/ttl/carts/upcoming?limit=1") ==
       Json::parse(
           R"({"items":[{"key":{"id":{"S":"c"}},"due":"2031-01-01T01:00:00.001Z","expires_at":"2031-01-01T01:00:00.001Z"}]})"));
+}
+
+TEST_CASE("windows are as long as one asks, and begin where their length begins") {
+  NewYear server;
+  server.put("carts", "a", ttl(new_year_2031 + 30));
+  server.put("carts", "b", ttl(new_year_2031 + 3599));
+  server.put("carts", "c", ttl(new_year_2031 + 3600));
+  const Json hours = Json::parse(R"([
+      {"window":"2031-01-01T00:00:00.000Z_2031-01-01T01:00:00.000Z","count":2},
+      {"window":"2031-01-01T01:00:00.000Z_2031-01-01T02:00:00.000Z","count":1}])");
+  CHECK(server.ok("GET", "/_mayfly/ttl/carts?window_seconds=3600")["windows"] == hours);
+  CHECK(server.ok("GET", "/_mayfly/ttl?window_seconds=3600")["tables"]["carts"]["windows"] == hours);
+  for (const char* seconds : {"0", "-1", "1.5", "x", "31622401"}) {
+    const HttpAnswer refused = server.call("GET", "/_mayfly/ttl?window_seconds=" + std::string(seconds));
+    CHECK(refused.status == 400);
+    CHECK(Json::parse(refused.body)["message"] ==
+          "window_seconds must be a whole number from 1 to 31622400.");
+  }
+}
+
+TEST_CASE("a snapshot has the name that it was given, until it is deleted or all is reset") {
+  NewYear server;
+  const std::string first = server.ok("POST", "/_mayfly/snapshots", R"({"name":"fixtures"})")["id"];
+  const std::string second = server.ok("POST", "/_mayfly/snapshots", R"({"name":"<b>ä</b>"})")["id"];
+  const std::string third = server.ok("POST", "/_mayfly/snapshots")["id"];
+  const Json all = {
+      {"snapshots",
+       {{{"id", first}, {"name", "fixtures"}}, {{"id", second}, {"name", "<b>ä</b>"}}, {{"id", third}}}}};
+  CHECK(server.ok("GET", "/_mayfly/snapshots") == all);
+  // A restore of the first knows nothing of the second, and leaves its name.
+  server.ok("POST", "/_mayfly/snapshots/" + first + "/restore");
+  CHECK(server.ok("GET", "/_mayfly/snapshots") == all);
+  server.ok("DELETE", "/_mayfly/snapshots/" + first);
+  CHECK(server.ok("GET", "/_mayfly/snapshots")["snapshots"].size() == 2);
+  for (const std::string& name : {std::string(), std::string(256, 'x')}) {
+    const HttpAnswer refused = server.call("POST", "/_mayfly/snapshots", Json{{"name", name}}.dump());
+    CHECK(refused.status == 400);
+    CHECK(Json::parse(refused.body)["message"] == "name must have 1 to 255 bytes.");
+  }
+  CHECK(server.call("POST", "/_mayfly/snapshots", R"({"name":7})").status == 400);
+  server.ok("POST", "/_mayfly/reset");
+  CHECK(server.ok("GET", "/_mayfly/snapshots")["snapshots"].empty());
+  CHECK(server.emulator->database().documents().list("snapshot-name").empty());
+}
+
+TEST_CASE("accounts are listed with the tables of their regions, whoever asks") {
+  NewYear server;
+  server.ok("POST", "/_mayfly/snapshots");
+  {
+    Running::As other(server, "000000000042");
+    server.create_table("carts", false);
+    server.create_table("orders", false);
+    CHECK(server.ok("GET", "/_mayfly/accounts") == Json::parse(R"({"accounts":[
+        {"account":"000000000000","tables":{"us-east-1":1},"snapshots":1},
+        {"account":"000000000042","tables":{"us-east-1":2},"snapshots":0}]})"));
+  }
 }
 
 TEST_CASE("of what has expired it is known when, and of what was written too late that it was") {

@@ -126,12 +126,25 @@ TEST_CASE("a batch that fails is tried again as often as is configured, then goe
         "approximateArrivalOfLastRecord":"2023-11-14T22:13:20Z","batchSize":1,"streamArn":")" +
                             arn + "\"}}"));
   CHECK(world.mapping(uuid)["LastProcessingResult"] == "PROBLEM: Function call failed");
+  json shown{{"uuid", uuid},  {"function", "f"},    {"table", "carts"},
+             {"stream", arn}, {"state", "Enabled"}, {"last_result", "PROBLEM: Function call failed"},
+             {"batches", 0},  {"records", 0},       {"failures", 4},
+             {"retries", 3},  {"given_up", 1}};
+  shown["last_failure"] = {{"status", 200}, {"error", "Unhandled"}, {"at", "2023-11-14T22:13:20Z"}};
+  CHECK(world.control("GET /_mayfly/triggers") == json{{"triggers", {shown}}});
   // What was given up does not come again.
   world.endpoint("f", succeed);
   world.put("carts", "b");
   CHECK(world.settle().empty());
   CHECK(world.delivered("f") == "a a a a b");
   CHECK(world.mapping(uuid)["LastProcessingResult"] == "OK");
+  // A restore begins no new count.
+  world.control("POST /_mayfly/snapshots/" +
+                world.control("POST /_mayfly/snapshots")["id"].get<std::string>() + "/restore");
+  shown["last_result"] = "OK";
+  shown["batches"] = shown["records"] = 1;
+  shown["last_batch"] = {{"records", 1}, {"at", "2023-11-14T22:13:20Z"}};
+  CHECK(world.control("GET /_mayfly/triggers") == json{{"triggers", {shown}}});
 }
 
 TEST_CASE("statuses, headers, bodies and silence can all say that a function failed") {

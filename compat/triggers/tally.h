@@ -1,0 +1,61 @@
+// How a mapping fares, for people: what it has delivered, and what went wrong, since the server started.
+//
+// Its lanes count; a mapping keeps its Tally while pollers come and go. Thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "engine/clock.h"
+#include "engine/mutex.h"
+
+namespace mayfly::compat::triggers {
+
+class Tally {
+ public:
+  struct Counts {
+    std::int64_t batches = 0, records = 0;  // that the function took
+    std::int64_t failures = 0;              // calls that failed, or of which only a part was done
+    std::int64_t retries = 0;               // the same batch once more
+    std::int64_t given_up = 0;              // records
+    std::int64_t last_records = 0;          // of the last batch that was taken
+    int last_status = 0;                    // of the last failure; 0: there was no answer
+    std::string last_error;                 // the same
+    engine::Instant last_batch_at = 0, last_failure_at = 0;  // by the account's clock
+  };
+
+  void taken(std::size_t records, engine::Instant now) {
+    const engine::Lock lock(mutex_);
+    ++counts_.batches;
+    counts_.records += static_cast<std::int64_t>(records);
+    counts_.last_records = static_cast<std::int64_t>(records);
+    counts_.last_batch_at = now;
+  }
+  void failed(int status, std::string error, engine::Instant now) {
+    const engine::Lock lock(mutex_);
+    ++counts_.failures;
+    counts_.last_status = status;
+    counts_.last_error = std::move(error);
+    counts_.last_failure_at = now;
+  }
+  void retried() {
+    const engine::Lock lock(mutex_);
+    ++counts_.retries;
+  }
+  void gave_up(std::size_t records) {
+    const engine::Lock lock(mutex_);
+    counts_.given_up += static_cast<std::int64_t>(records);
+  }
+  [[nodiscard]] Counts counts() const {
+    const engine::Lock lock(mutex_);
+    return counts_;
+  }
+
+ private:
+  mutable engine::Mutex mutex_;
+  Counts counts_ GUARDED_BY(mutex_);
+};
+
+}  // namespace mayfly::compat::triggers

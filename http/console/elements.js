@@ -1,0 +1,326 @@
+// What panes are made of: elements with text in them. Nothing here takes markup, so a name or a value from a table is text
+// wherever it comes to stand.
+//
+//   element("button", { class: "primary", onclick: save }, "Save")
+
+/** @typedef {Node | string | number | null | undefined | false} Child */
+
+/**
+ * @param {Element} made
+ * @param {Record<string, any>} properties `on…`: a listener; true: an attribute without a value; false, null: none
+ * @param {(Child | Child[])[]} children
+ */
+function furnish(made, properties, children) {
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (name === "value" && "value" in made) /** @type {any} */ (made).value = value;
+    else made.setAttribute(name, value === true ? "" : String(value));
+  }
+  for (const child of children.flat()) {
+    if (child === null || child === undefined || child === false) continue;
+    made.append(child instanceof Node ? child : String(child));
+  }
+}
+
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, any>} [properties]
+ * @param {...(Child | Child[])} children
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
+export function element(tag, properties = {}, ...children) {
+  const made = document.createElement(tag);
+  // A select takes its value when its options are there.
+  const { value, ...others } = properties;
+  furnish(made, others, children);
+  if (value !== undefined && value !== null) furnish(made, { value }, []);
+  return made;
+}
+
+/**
+ * @param {string} tag
+ * @param {Record<string, any>} [properties]
+ * @param {...(Child | Child[])} children
+ * @returns {SVGElement}
+ */
+export function drawn(tag, properties = {}, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  furnish(made, properties, children);
+  return /** @type {SVGElement} */ (made);
+}
+
+/**
+ * @param {string} text
+ * @param {() => unknown} press may take a while: the button waits, and what goes wrong is said
+ * @param {Record<string, any>} [properties]
+ */
+export function button(text, press, properties = {}) {
+  const made = element("button", { type: "button", ...properties }, text);
+  made.addEventListener("click", async () => {
+    if (made.getAttribute("aria-busy")) return;
+    made.setAttribute("aria-busy", "true");
+    try {
+      await press();
+    } catch (error) {
+      tell(error);
+    } finally {
+      made.removeAttribute("aria-busy");
+    }
+  });
+  return made;
+}
+
+/**
+ * @template {HTMLElement} Control
+ * @param {string} text
+ * @param {Control} control
+ * @param {string} [kind]
+ */
+export function labelled(text, control, kind = "") {
+  const box = control instanceof HTMLInputElement && control.type === "checkbox";
+  return box
+    ? element("label", { class: ("check " + kind).trim() }, control, text)
+    : element("label", { class: kind || null }, text, control);
+}
+
+/**
+ * @param {(string | [string, string])[]} options values, or values and what they are called
+ * @param {string} [value]
+ * @param {Record<string, any>} [properties]
+ */
+export function select(options, value, properties = {}) {
+  const list = options.map((option) => {
+    const [own, text] = typeof option === "string" ? [option, option] : option;
+    return element("option", { value: own }, text);
+  });
+  return element("select", { ...properties, value }, list);
+}
+
+let groups = 0;
+/**
+ * One of a few, side by side.
+ * @param {string} legend
+ * @param {[string, string][]} options
+ * @param {string} value
+ * @param {(value: string) => void} chosen
+ */
+export function choice(legend, options, value, chosen) {
+  const name = "choice" + ++groups;
+  return element(
+    "fieldset",
+    { class: "choice" },
+    element("legend", { class: "hidden-label" }, legend),
+    options.map(([own, text]) =>
+      element(
+        "label",
+        {},
+        element("input", { type: "radio", name, value: own, checked: own === value, onchange: () => chosen(own) }),
+        element("span", {}, text),
+      ),
+    ),
+  );
+}
+
+/**
+ * A table that may be wider than its place, and is scrolled by keys, too.
+ * @param {string} about what it is, for who does not see it
+ * @param {(string | [string, string])[]} heads with a class
+ * @param {Child[][]} rows a cell that is a <td> stands as it is
+ */
+export function grid(about, heads, rows) {
+  const cell = (/** @type {Child} */ content, /** @type {number} */ at) => {
+    if (content instanceof HTMLTableCellElement) return content;
+    const head = heads[at];
+    return element("td", { class: Array.isArray(head) ? head[1] : null }, content);
+  };
+  return element(
+    "div",
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": about },
+    element(
+      "table",
+      {},
+      element(
+        "thead",
+        {},
+        element(
+          "tr",
+          {},
+          heads.map((head) => {
+            const [text, kind] = Array.isArray(head) ? head : [head, null];
+            return element("th", { scope: "col", class: kind }, text || element("span", { class: "hidden-label" }, "Actions"));
+          }),
+        ),
+      ),
+      element("tbody", {}, rows.map((row) => element("tr", {}, row.map(cell)))),
+    ),
+  );
+}
+
+/**
+ * @param {string} text
+ * @param {string} [kind]
+ */
+export const badge = (text, kind = "") => element("span", { class: ("badge " + kind).trim() }, text);
+
+/**
+ * A server's error in its own words, below its name.
+ * @param {unknown} error
+ */
+export function words(error) {
+  const type = /** @type {any} */ (error)?.type;
+  const message = /** @type {any} */ (error)?.message ?? String(error);
+  return type ? [element("b", {}, type), element("br"), message] : [message];
+}
+
+/** @param {unknown} error */
+export const failure = (error) => element("div", { class: "error", role: "alert" }, words(error));
+
+/**
+ * Draws a part of a pane. If it cannot be drawn, what the server said stands in its place, and the other parts are there.
+ * @param {HTMLElement} place @param {AbortSignal} signal @param {() => Promise<unknown>} draw
+ */
+export async function part(place, signal, draw) {
+  try {
+    await draw();
+  } catch (error) {
+    if (!signal.aborted) fill(place, failure(error));
+  }
+}
+
+/**
+ * Again and again while somebody looks; what goes wrong then is said by the bar on top. What takes long is done less often, so
+ * that a page that is open is a tenth of somebody's work at most.
+ * @param {AbortSignal} signal @param {number} every_ms @param {() => Promise<unknown>} act
+ */
+export function repeat(signal, every_ms, act) {
+  let next = 0;
+  const timer = setInterval(async () => {
+    const began = performance.now();
+    if (began < next || document.visibilityState !== "visible") return;
+    next = Infinity;
+    await act().catch(() => {});
+    next = performance.now() + 9 * (performance.now() - began);
+  }, every_ms);
+  signal.addEventListener("abort", () => clearInterval(timer));
+}
+
+/**
+ * Says something in the corner: an error until it is closed, else for a while.
+ * @param {unknown} what
+ */
+export function tell(what) {
+  if (what instanceof DOMException && what.name === "AbortError") return;
+  const bad = what instanceof Error;
+  const notice = element(
+    "div",
+    { class: bad ? "notice bad" : "notice" },
+    element("span", {}, bad ? words(what) : String(what)),
+    element("button", { type: "button", class: "quiet small", "aria-label": "Close", onclick: () => notice.remove() }, "✕"),
+  );
+  const notices = /** @type {HTMLElement} */ (document.getElementById("notices"));
+  notices.append(notice);
+  while (notices.children.length > 4) notices.firstElementChild?.remove();
+  if (!bad) setTimeout(() => notice.remove(), 5000);
+}
+
+/**
+ * A dialog that is gone when it is closed.
+ * @param {string} title
+ * @param {Child[]} body
+ * @param {Child[]} foot
+ * @param {string} [kind]
+ */
+export function dialog(title, body, foot, kind = "") {
+  const id = "title" + ++groups;
+  const made = element(
+    "dialog",
+    { class: kind || null, "aria-labelledby": id, onclose: () => made.remove() },
+    element(
+      "div",
+      { class: "row middle between" },
+      element("h2", { id }, title),
+      element("button", { type: "button", class: "quiet small", "aria-label": "Close", onclick: () => made.close() }, "✕"),
+    ),
+    element("div", { class: "body" }, body),
+    element("div", { class: "foot" }, foot),
+  );
+  document.body.append(made);
+  made.showModal();
+  return made;
+}
+
+/**
+ * @param {string} question
+ * @param {string} yes what the button says that does it
+ * @returns {Promise<boolean>}
+ */
+export function confirmed(question, yes) {
+  return new Promise((resolve) => {
+    let answer = false;
+    const made = dialog(
+      yes + "?",
+      [element("p", {}, question)],
+      [
+        button("Cancel", () => made.close()),
+        button(yes, () => ((answer = true), made.close()), { class: "danger", autofocus: true }),
+      ],
+      "narrow",
+    );
+    made.addEventListener("close", () => resolve(answer));
+  });
+}
+
+/** @param {string} text */
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // Where a page is of plain HTTP and of another machine there is no clipboard to write to but by this old way.
+    const area = element("textarea", { value: text, "aria-hidden": "true" });
+    (document.querySelector("dialog[open]") ?? document.body).append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+  tell("Copied.");
+}
+
+/** @param {HTMLElement} place @param {...(Child | Child[])} children */
+export function fill(place, ...children) {
+  place.replaceChildren();
+  furnish(place, {}, children);
+}
+
+const whole = new Intl.NumberFormat("en");
+/** @param {number} count */
+export const counted = (count) => whole.format(count);
+/** @param {number} bytes */
+export function sized(bytes) {
+  if (bytes < 1000) return bytes + " B";
+  const units = ["KB", "MB", "GB", "TB"];
+  let at = -1;
+  do {
+    bytes /= 1000;
+    ++at;
+  } while (bytes >= 999.5 && at < units.length - 1);
+  return (bytes < 10 ? bytes.toFixed(1) : Math.round(bytes)) + " " + units[at];
+}
+
+/** "2031-01-01 00:00:00", in UTC as all times here. @param {number} ms */
+export function moment(ms) {
+  const date = new Date(ms);
+  if (Number.isNaN(date.getTime())) return "?";
+  const [day, time] = date.toISOString().split("T");
+  return day + " " + time.slice(0, ms % 1000 ? 12 : 8);
+}
+
+/** "in 3 h", "2 d ago". @param {number} ms */
+export function spanned(ms) {
+  const units = /** @type {[number, string][]} */ ([[86400e3 * 365, "y"], [86400e3, "d"], [3600e3, "h"], [60e3, "min"], [1e3, "s"]]);
+  const size = Math.abs(ms);
+  const found = units.find(([unit]) => size >= unit);
+  const text = found ? (size / found[0] < 10 ? String(Math.floor((size / found[0]) * 10) / 10) : Math.floor(size / found[0])) + " " + found[1] : Math.round(size) + " ms";
+  return ms < 0 ? text + " ago" : "in " + text;
+}

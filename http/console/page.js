@@ -1,0 +1,174 @@
+// The page: which pane is shown, what stands in the bar, and what is said while the server does not answer.
+import { dialog, button, element, failure, fill, labelled, moment } from "./elements.js";
+import { clock, control, events, greet, heard, now, world, ServerAway } from "./server.js";
+import * as tables from "./tables.js";
+import * as time from "./time.js";
+import * as streams from "./streams.js";
+import * as worlds from "./worlds.js";
+
+/** @type {Record<string, { show(place: HTMLElement, path: string[], signal: AbortSignal): Promise<void> }>} */
+const panes = { tables, time, streams, worlds };
+const clock_every_ms = 2000;
+const by_id = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
+const main = by_id("main");
+let shown = new AbortController();
+
+/** @param {boolean} [moved] the person chose another pane */
+async function show(moved) {
+  shown.abort();
+  shown = new AbortController();
+  const { signal } = shown, { hash } = location;
+  main.setAttribute("aria-busy", "true");
+  const [name, ...path] = location.hash.slice(2).split("/").map((part) => {
+    try {
+      return decodeURIComponent(part);
+    } catch {
+      return part;
+    }
+  });
+  const pane = Object.hasOwn(panes, name) ? name : "tables";
+  for (const link of document.querySelectorAll("header nav a"))
+    link.getAttribute("href") === "#/" + pane ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
+  document.title = (path[0] ? path[0] + " – " : "") + pane[0].toUpperCase() + pane.slice(1) + " – Mayfly";
+  const place = element("div", {});
+  try {
+    const drawn = panes[pane].show(place, path, signal);
+    // What is there soon replaces the old pane at once; what takes long does not leave it standing.
+    await Promise.race([drawn, new Promise((resolve) => setTimeout(resolve, 150))]);
+    if (signal.aborted) return;
+    fill(main, place);
+    if (moved) {
+      scrollTo(0, 0);
+      main.focus({ preventScroll: true });
+    }
+    await drawn;
+  } catch (error) {
+    if (signal.aborted) return;
+    fill(main, place, failure(error));
+  }
+  if (signal.aborted) return;
+  main.removeAttribute("aria-busy");
+  main.dataset.shows = hash;
+}
+
+// --- the bar
+
+/** Words that the clock's chip and the dial use. */
+const mode_texts = { real: "real time", frozen: "frozen", offset: "offset", rate: "× " };
+function show_clock() {
+  const chip = by_id("clock");
+  const [mode, text] = [/** @type {HTMLElement} */ (chip.querySelector(".mode")), /** @type {HTMLElement} */ (chip.querySelector("time"))];
+  const said = clock.mode === "rate" ? "× " + clock.rate : /** @type {Record<string, string>} */ (mode_texts)[clock.mode];
+  const at = moment(Math.floor(now() / 1000) * 1000);
+  if (mode.textContent !== said) mode.textContent = said;
+  if (text.textContent !== at) text.textContent = at;
+}
+
+function show_world() {
+  fill(by_id("world"), element("span", {}, world.account), element("span", { class: "dim region" }, world.region));
+}
+
+let away = false;
+async function watch() {
+  try {
+    if (document.visibilityState === "visible" || away) heard(await control("GET", "/clock"));
+  } catch (error) {
+    if (!(error instanceof ServerAway)) show_clock();
+  }
+  setTimeout(watch, away ? 1000 : clock_every_ms);
+}
+
+events.addEventListener("away", () => {
+  if (away) return;
+  away = true;
+  by_id("away").hidden = false;
+  fill(by_id("away"), "The server does not answer. It is asked again every second; nothing here is newer than its last answer.");
+});
+events.addEventListener("here", () => {
+  if (!away) return;
+  away = false;
+  by_id("away").hidden = true;
+  show();
+});
+events.addEventListener("clock", show_clock);
+events.addEventListener("world", () => {
+  show_world();
+  control("GET", "/clock").then(heard, () => {});
+  show();
+});
+
+// --- a server that wants signatures
+
+let asking = false;
+events.addEventListener("locked", () => {
+  if (asking) return;
+  asking = true;
+  const id = element("input", { autocomplete: "off", spellcheck: "false", required: true, autofocus: true });
+  const secret = element("input", { type: "password", autocomplete: "off", required: true });
+  const token = element("input", { type: "password", autocomplete: "off" });
+  const can = Boolean(globalThis.crypto?.subtle);
+  const asked = dialog(
+    "This server wants signatures",
+    [
+      element("p", {}, "It was started with --require-signature. Give a key that it knows: it signs what this page asks, and is forgotten when the page is closed or loaded again."),
+      can ? null : element("p", { class: "error" }, "Browsers sign on pages of https:// and of this machine (localhost) alone."),
+      labelled("Access key id", id),
+      labelled("Secret access key", secret),
+      labelled("Session token, if it has one", token),
+    ],
+    [
+      button("Sign", () => {
+        world.key = { id: id.value.trim(), secret: secret.value.trim(), token: token.value.trim() };
+        // Operations are of the key's account, whatever this page has chosen.
+        world.account = /^\d{12}$/.test(world.key.id) ? world.key.id : "000000000000";
+        asked.close();
+        events.dispatchEvent(new Event("world"));
+      }, { class: "primary", disabled: !can }),
+    ],
+    "narrow",
+  );
+  asked.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && event.target instanceof HTMLInputElement) asked.querySelector("button.primary")?.dispatchEvent(new MouseEvent("click"));
+  });
+  asked.addEventListener("close", () => (asking = false));
+});
+
+// --- light and dark
+
+const preferred = matchMedia("(prefers-color-scheme: dark)");
+function dress() {
+  const theme = localStorage.getItem("theme") ?? (preferred.matches ? "dark" : "light");
+  document.documentElement.dataset.theme = theme;
+  const other = theme === "dark" ? "light" : "dark";
+  fill(by_id("theme"), theme === "dark" ? "☀" : "☾");
+  by_id("theme").setAttribute("aria-label", `Show it ${other}`);
+  by_id("theme").title = `Show it ${other}`;
+}
+by_id("theme").addEventListener("click", () => {
+  localStorage.setItem("theme", document.documentElement.dataset.theme === "dark" ? "light" : "dark");
+  dress();
+});
+preferred.addEventListener("change", dress);
+
+// --- keys: 1 to 4 are the panes, / is the first box to search in
+
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || document.querySelector("dialog[open]")) return;
+  if (event.target instanceof Element && event.target.matches("input, textarea, select")) return;
+  const names = Object.keys(panes);
+  if (event.key >= "1" && event.key <= String(names.length)) location.hash = "#/" + names[Number(event.key) - 1];
+  const search = /** @type {HTMLElement | null} */ (main.querySelector("input[type=search]"));
+  if (event.key === "/" && search) {
+    event.preventDefault();
+    search.focus();
+  }
+});
+
+addEventListener("hashchange", () => show(true));
+dress();
+greet().catch(() => {}).finally(() => {
+  show_world();
+  show();
+  watch();
+  setInterval(show_clock, 250);
+});

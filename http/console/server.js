@@ -1,0 +1,232 @@
+// The server that this page came from, asked as any client asks it: by its control API and by DynamoDB's operations. What
+// the page does, a test can do by the same calls.
+//
+// Whose tables they are is said as everywhere: by X-Mayfly-Account and X-Mayfly-Region, and by the access key id of an
+// Authorization header. It is no signature, unless the server asks for one (--require-signature): then it is made with a key
+// that a person has typed, which stays in this page's memory.
+
+/** @typedef {{ id: string, secret: string, token: string }} Key */
+
+/** What the server said, in its words. */
+export class ServerError extends Error {
+  /** @param {string} type @param {string} message @param {number} status */
+  constructor(type, message, status) {
+    super(message);
+    this.type = type;
+    this.status = status;
+  }
+}
+
+/** There was no answer at all. */
+export class ServerAway extends Error {
+  constructor() {
+    super("The server does not answer.");
+  }
+}
+
+export const world = {
+  account: sessionStorage.getItem("account") ?? "000000000000",
+  region: sessionStorage.getItem("region") ?? "us-east-1",
+  version: "",
+  /** @type {Key | null} */
+  key: null,
+};
+
+/** Tells of "here", "away", "locked" (a signature is wanted), "world" (another account or region). */
+export const events = new EventTarget();
+/** @param {string} name */
+const announce = (name) => events.dispatchEvent(new Event(name));
+
+/** @param {string} account @param {string} region */
+export function choose(account, region) {
+  world.account = account;
+  world.region = region;
+  sessionStorage.setItem("account", account);
+  sessionStorage.setItem("region", region);
+  announce("world");
+}
+
+// --- signatures
+
+const text = new TextEncoder();
+/** @param {ArrayBuffer} bytes */
+const hex = (bytes) => [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+/** @param {string} data */
+const digest = async (data) => hex(await crypto.subtle.digest("SHA-256", text.encode(data)));
+/** @param {ArrayBuffer | Uint8Array} key @param {string} data */
+async function hmac(key, data) {
+  const imported = await crypto.subtle.importKey("raw", /** @type {any} */ (key), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  return crypto.subtle.sign("HMAC", imported, text.encode(data));
+}
+
+/** @param {string} character */
+const percent = (character) => "%" + character.charCodeAt(0).toString(16).toUpperCase();
+/** @param {string} value */
+const encoded = (value) => encodeURIComponent(value).replace(/[!'()*]/g, percent);
+
+/**
+ * AWS Signature Version 4, for the service dynamodb.
+ * @param {string} method @param {string} path @param {Record<string, string>} headers @param {string} body
+ */
+async function sign(method, path, headers, body) {
+  const key = /** @type {Key} */ (world.key);
+  const [bare, query = ""] = path.split("?");
+  const day = headers["X-Amz-Date"].slice(0, 8);
+  if (key.token) headers["X-Amz-Security-Token"] = key.token;
+  /** @type {Record<string, string>} */
+  const signed = { host: location.host };
+  for (const [name, value] of Object.entries(headers)) signed[name.toLowerCase()] = value;
+  const names = Object.keys(signed).sort();
+  const parameters = query
+    .split("&")
+    .filter(Boolean)
+    .map((one) => one.split("=").map((part) => encoded(decodeURIComponent(part))).join("="))
+    .sort();
+  const canonical = [
+    method,
+    bare.split("/").map((part) => encoded(part)).join("/"),
+    parameters.join("&"),
+    ...names.map((name) => name + ":" + signed[name].trim()),
+    "",
+    names.join(";"),
+    await digest(body),
+  ].join("\n");
+  const scope = [day, world.region, "dynamodb", "aws4_request"];
+  /** @type {ArrayBuffer | Uint8Array} */
+  let derived = text.encode("AWS4" + key.secret);
+  for (const part of scope) derived = await hmac(derived, part);
+  const toSign = ["AWS4-HMAC-SHA256", headers["X-Amz-Date"], scope.join("/"), await digest(canonical)].join("\n");
+  headers.Authorization =
+    `AWS4-HMAC-SHA256 Credential=${key.id}/${scope.join("/")}, SignedHeaders=${names.join(";")}, ` +
+    `Signature=${hex(await hmac(derived, toSign))}`;
+}
+
+// --- asking
+
+/**
+ * @param {string} method @param {string} path @param {Record<string, string>} headers @param {string} body
+ * @param {AbortSignal} [signal]
+ */
+async function ask(method, path, headers, body, signal) {
+  headers["X-Amz-Date"] = new Date().toISOString().replace(/[-:]|[.]\d+/g, "");
+  if (world.key) {
+    await sign(method, path, headers, body);
+  } else if (path === "/") {
+    const scope = `${world.account}/${headers["X-Amz-Date"].slice(0, 8)}/${world.region}/dynamodb/aws4_request`;
+    headers.Authorization = `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host, Signature=0`;
+  }
+  let response;
+  try {
+    response = await fetch(path, { method, headers, body: body || undefined, signal, cache: "no-store", credentials: "omit", redirect: "error" });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    announce("away");
+    throw new ServerAway();
+  }
+  announce("here");
+  if (response.ok) return response;
+  throw await refusal(response);
+}
+
+/** @param {Response} response */
+async function refusal(response) {
+  const said = await response.text().catch(() => "");
+  let error = new ServerError("HTTP " + response.status, said.trim() || "The answer has no text.", response.status);
+  try {
+    const parsed = JSON.parse(said);
+    const type = String(parsed.__type ?? error.type).split("#").pop() ?? "";
+    error = new ServerError(type, parsed.message ?? parsed.Message ?? said, response.status);
+    if (parsed.CancellationReasons) error.message += " " + JSON.stringify(parsed.CancellationReasons);
+  } catch {
+    // It stays as it was said.
+  }
+  if (/^(MissingAuthenticationToken|UnrecognizedClient|InvalidSignature|IncompleteSignature)/.test(error.type)) announce("locked");
+  return error;
+}
+
+/** @param {any} body */
+const printed = (body) => (body === undefined ? "" : JSON.stringify(body));
+
+/**
+ * A call of the control API: `control("GET", "/clock")`.
+ * @param {string} method @param {string} path @param {any} [body] @param {AbortSignal} [signal]
+ * @returns {Promise<any>}
+ */
+export async function control(method, path, body, signal) {
+  return (await controlled(method, path, body, signal)).json();
+}
+
+/** @param {string} method @param {string} path @param {any} [body] @param {AbortSignal} [signal] */
+async function controlled(method, path, body, signal) {
+  /** @type {Record<string, string>} */
+  const headers = { "X-Mayfly-Account": world.account, "X-Mayfly-Region": world.region };
+  if (method !== "GET") headers["Content-Type"] = "application/json";
+  return ask(method, "/_mayfly" + path, headers, printed(body), signal);
+}
+
+/** What the page is told before it knows where it is. */
+export async function greet() {
+  const index = await (await ask("GET", "/_mayfly/", {}, "")).json();
+  world.version = index.version;
+  if (!sessionStorage.getItem("region")) world.region = index.region;
+}
+
+/** @param {AbortSignal} [signal] */
+export const metrics = async (signal) => (await controlled("GET", "/metrics", undefined, signal)).text();
+
+/**
+ * An operation: `dynamodb("PutItem", {...})`.
+ * @param {string} operation @param {any} input @param {AbortSignal} [signal]
+ * @returns {Promise<any>}
+ */
+export async function dynamodb(operation, input, signal) {
+  const headers = { "Content-Type": "application/x-amz-json-1.0", "X-Amz-Target": "DynamoDB_20120810." + operation };
+  return (await ask("POST", "/", headers, printed(input), signal)).json();
+}
+
+/**
+ * Server-sent events, until `signal`. An EventSource cannot say whose they are.
+ * @param {string} path @param {(event: string, data: any) => void} take @param {() => void} opened @param {AbortSignal} signal
+ */
+export async function follow(path, take, opened, signal) {
+  const response = await controlled("GET", path, undefined, signal);
+  opened();
+  const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
+  const decoder = new TextDecoder();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    rest += decoder.decode(value, { stream: true });
+    const pieces = rest.split("\n\n");
+    rest = pieces.pop() ?? "";
+    for (const piece of pieces) {
+      let event = "message", data = "";
+      for (const line of piece.split("\n")) {
+        if (line.startsWith("event: ")) event = line.slice(7);
+        else if (line.startsWith("data: ")) data += line.slice(6);
+      }
+      if (data) take(event, JSON.parse(data));
+    }
+  }
+}
+
+// --- the account's clock
+
+/** As it was last told, and when by this machine's clock. */
+export const clock = { mode: "real", now: Date.now(), rate: 1, told: performance.now() };
+
+/** The account's time, by the last that was told. */
+export function now() {
+  if (clock.mode === "frozen") return clock.now;
+  return clock.now + (performance.now() - clock.told) * (clock.mode === "rate" ? clock.rate : 1);
+}
+
+/** @param {any} answer of a call about the clock */
+export function heard(answer) {
+  if (answer.mode) clock.mode = answer.mode;
+  if (answer.rate) clock.rate = answer.rate;
+  clock.now = Date.parse(answer.now);
+  clock.told = performance.now();
+  announce("clock");
+}

@@ -1,0 +1,137 @@
+// The console's files over HTTP: what is there, how it is packed, what its headers forbid, and who gets none
+// of it. What the page does with them is tests/sdk/console.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "http/compression.h"
+#include "http/keys.h"
+#include "http/server.h"
+#include "tests/support/http_client.h"
+#include "tests/support/running.h"
+
+namespace mayfly::testing {
+
+using Json = nlohmann::json;
+
+namespace {
+
+const std::string page = "/_mayfly/console";
+
+// What `opening`"…" and a closing quote name, of each place where it stands.
+std::set<std::string> quoted_behind(const std::string& text, const std::string& opening) {
+  std::set<std::string> names;
+  for (std::size_t at = 0; (at = text.find(opening, at)) != std::string::npos;) {
+    at += opening.size();
+    names.insert(text.substr(at, text.find('"', at) - at));
+  }
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("the console is a page, and every file that it and its modules name is there") {
+  Running running;
+  const HttpAnswer answer = running.ask(http_request("GET", page));
+  CHECK(answer.status == 200);
+  CHECK(answer.headers.at("content-type") == "text/html; charset=utf-8");
+  CHECK(answer.headers.count("set-cookie") == 0);
+  CHECK(running.ask(http_request("GET", page + "/")).body == answer.body);
+
+  std::set<std::string> to_see = quoted_behind(answer.body, "=\"/_mayfly/console/"), seen;
+  CHECK(to_see == std::set<std::string>{"icon.svg", "page.js", "style.css"});
+  while (!to_see.empty()) {
+    const std::string name = *to_see.begin();
+    to_see.erase(to_see.begin());
+    if (!seen.insert(name).second) continue;
+    INFO(name);
+    const HttpAnswer file = running.ask(http_request("GET", page + "/" + name));
+    CHECK(file.status == 200);
+    CHECK(file.headers.at("content-type") == (name.ends_with(".js")    ? "text/javascript; charset=utf-8"
+                                              : name.ends_with(".css") ? "text/css; charset=utf-8"
+                                                                       : "image/svg+xml; charset=utf-8"));
+    to_see.merge(quoted_behind(file.body, "from \"./"));
+  }
+  for (const char* pane : {"tables.js", "time.js", "streams.js", "worlds.js"}) CHECK(seen.count(pane) == 1);
+}
+
+TEST_CASE(
+    "what a page of the console may do stands in its headers: load from here, ask here, be in no frame") {
+  Running running;
+  for (const std::string& path : {page, page + "/page.js"}) {
+    const HttpAnswer answer = running.ask(http_request("GET", path));
+    CHECK(answer.headers.at("content-security-policy") ==
+          "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+          "frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; "
+          "trusted-types 'none'");
+    CHECK(answer.headers.at("x-frame-options") == "DENY");
+    CHECK(answer.headers.at("x-content-type-options") == "nosniff");
+    CHECK(answer.headers.at("referrer-policy") == "no-referrer");
+    CHECK(answer.headers.at("cross-origin-opener-policy") == "same-origin");
+    CHECK(answer.headers.at("cross-origin-resource-policy") == "same-origin");
+    CHECK(answer.headers.at("cache-control") == "no-cache");
+  }
+  // The policy would block a script or a style that stands in the page.
+  const std::string html = running.ask(http_request("GET", page)).body;
+  for (const char* inside : {"<style", "style=", "onclick", "<script>", "http:", "https:"})
+    CHECK(html.find(inside) == std::string::npos);
+}
+
+TEST_CASE("the console's files are sent as gzip has packed them to who takes that, and unpacked to others") {
+  Running running;
+  const HttpAnswer plain = running.ask(http_request("GET", page)),
+                   packed = running.ask(http_request("GET", page, {{"Accept-Encoding", "gzip, br"}}));
+  CHECK(plain.headers.count("content-encoding") == 0);
+  CHECK(packed.headers.at("content-encoding") == "gzip");
+  CHECK(packed.headers.at("vary") == "Accept-Encoding");
+  CHECK(packed.body.size() < plain.body.size());
+  std::string unpacked;
+  CHECK(!http::decompress(packed.body, http::Encoding::gzip, 1 << 20, unpacked));
+  CHECK(unpacked == plain.body);
+  const HttpAnswer head = running.ask(http_request("HEAD", page), true);
+  CHECK(head.status == 200);
+  CHECK(head.headers.at("content-length") == std::to_string(plain.body.size()));
+  CHECK(head.body.empty());
+}
+
+TEST_CASE("what is no file of the console gets 404, and another method than GET and HEAD 405") {
+  Running running;
+  for (const char* name :
+       {"/nothing.js", "/../page.js", "/%2e%2e/page.js", "/page.js/", "//", "/page.js.gz"}) {
+    INFO(name);
+    const HttpAnswer answer = running.ask(http_request("GET", page + name));
+    CHECK(answer.status == 404);
+    CHECK(Json::parse(answer.body)["message"] ==
+          "The console has no file '" + std::string(name).substr(1) + "'.");
+  }
+  CHECK(running.ask(http_request("GET", "/_mayfly/consoles")).status == 404);
+  const HttpAnswer posted =
+      running.ask(http_request("POST", page, {{"Content-Type", "application/json"}}, "{}"));
+  CHECK(posted.status == 405);
+  CHECK(posted.headers.at("allow") == "GET, HEAD");
+}
+
+TEST_CASE("without control there is no console, and the page at / does not lead to it") {
+  http::ServerSettings settings;
+  settings.access.control = false;
+  Running running(settings);
+  const HttpAnswer answer = running.ask(http_request("GET", page));
+  CHECK(answer.status == 404);
+  CHECK(Json::parse(answer.body)["message"] == "The control API is switched off (--no-control).");
+  const Headers typed = {{"Sec-Fetch-Site", "none"}};
+  CHECK(running.ask(http_request("GET", "/", typed)).body.find(page) == std::string::npos);
+  CHECK(Running().ask(http_request("GET", "/", typed)).body.find("<a href=\"" + page + "\">") !=
+        std::string::npos);
+}
+
+TEST_CASE("where signatures are wanted the console's files need none, and what the page asks does") {
+  http::ServerSettings settings;
+  settings.access.keys =
+      std::make_shared<http::Keys>(http::Key{.id = "AKIDEXAMPLE", .secret = "wJalrXUtnFEMI"});
+  Running running(settings);
+  CHECK(running.ask(http_request("GET", page)).status == 200);
+  CHECK(running.ask(http_request("GET", page + "/page.js")).status == 200);
+  CHECK(running.ask(http_request("GET", "/_mayfly/accounts")).status == 403);
+}
+
+}  // namespace mayfly::testing

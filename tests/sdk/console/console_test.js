@@ -1,0 +1,674 @@
+// The console in Chromium: every pane, by clicking and by keys alone, at both widths and in both themes; what people may find
+// in their tables, and what may happen to their server.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { createRequire } from "node:module";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import http from "node:http";
+import { join } from "node:path";
+import { after, before, beforeEach, test } from "node:test";
+import { promisify } from "node:util";
+
+import {
+  BatchWriteItemCommand,
+  CreateTableCommand,
+  DeleteItemCommand,
+  GetItemCommand,
+  PutItemCommand,
+  UpdateItemCommand,
+  UpdateTimeToLiveCommand,
+} from "@aws-sdk/client-dynamodb";
+
+import { Browser, Server, eventually, go } from "./running.js";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const start = Date.parse("2031-01-01T00:00:00Z") / 1000;
+const run_file = promisify(execFile);
+
+let server, browser;
+before(async () => {
+  server = await Server.start("--function", "reminder=http://127.0.0.1:9/");
+  browser = await Browser.start();
+});
+after(async () => {
+  await browser?.stop();
+  await server?.stop();
+});
+beforeEach(async () => {
+  await server.control("POST", "/reset", {});
+  await server.control("PUT", "/clock", { mode: "frozen", now: "2031-01-01T00:00:00Z" });
+});
+
+const send = (command) => server.dynamodb.send(command);
+async function create_table(TableName, { sort, ttl = "ttl", stream = true } = {}) {
+  const keys = [["id", "S", "HASH"], ...(sort ? [[sort, "N", "RANGE"]] : [])];
+  await send(
+    new CreateTableCommand({
+      TableName,
+      BillingMode: "PAY_PER_REQUEST",
+      AttributeDefinitions: keys.map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType })),
+      KeySchema: keys.map(([AttributeName, , KeyType]) => ({ AttributeName, KeyType })),
+      ...(stream ? { StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" } } : {}),
+    }),
+  );
+  if (ttl) await send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification: { Enabled: true, AttributeName: ttl } }));
+}
+const put = (TableName, Item) => send(new PutItemCommand({ TableName, Item }));
+const get = async (TableName, Key) => (await send(new GetItemCommand({ TableName, Key }))).Item;
+async function put_many(TableName, count, make) {
+  for (let at = 0; at < count; at += 25) {
+    const pieces = Array.from({ length: Math.min(25, count - at) }, (_, one) => ({ PutRequest: { Item: make(at + one) } }));
+    await send(new BatchWriteItemCommand({ RequestItems: { [TableName]: pieces } }));
+  }
+}
+const S = (text) => ({ S: text }), N = (number) => ({ N: String(number) });
+
+/** Within what is seen under a heading, or the whole pane. */
+const card = (page, heading) => page.locator("section.card").filter({ has: page.getByRole("heading", { name: heading, exact: true }) });
+const press = (place, name) => place.getByRole("button", { name, exact: true }).click();
+
+async function check_accessible(page, where) {
+  // By the debugger, so that the page's policy stands as it is.
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  assert.deepEqual(serious.map(({ id, nodes }) => [where, id, nodes.map((node) => node.html).slice(0, 3)]), []);
+}
+
+// --- looks
+
+for (const width of [1280, 400]) {
+  for (const theme of ["light", "dark"]) {
+    test(`at ${width} pixels, ${theme}, each pane fits, and axe finds nothing serious`, async () => {
+      await create_table("carts", { sort: "at" });
+      await put_many("carts", 30, (at) => ({ id: S("cart-" + at), at: N(at), ttl: N(start + 60 * at), lines: { L: [{ M: { sku: S("A-1") } }] }, digest: { B: Uint8Array.of(255, 254, at) } }));
+      await server.control("PUT", "/faults", { rules: [{ fault: "latency", milliseconds: 1, table: "carts" }] });
+      await server.control("PUT", "/failpoints", { table: "carts", key: { id: S("cart-7"), at: N(7) } });
+      await server.control("POST", "/snapshots", { name: "fixtures" });
+      const page = await browser.open(server, "tables", { width, height: 860, theme });
+      for (const path of ["tables", "tables/carts", "tables/carts/partiql", "tables/carts/schema", "time", "streams", "worlds"]) {
+        await go(page, path);
+        await page.waitForTimeout(400); // what is drawn a moment later is looked at, too
+        await check_accessible(page, path);
+        const [wide, seen] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+        assert.ok(wide <= seen, `${path} is ${wide} wide`);
+      }
+      await go(page, "tables/carts");
+      await page.getByRole("button", { name: "cart-7", exact: true }).click();
+      await page.getByRole("dialog").waitFor();
+      await check_accessible(page, "the editor");
+      await browser.close(page);
+    });
+  }
+}
+
+test("light and dark are the system's until somebody chooses", async () => {
+  const page = await browser.open(server, "time", { theme: "dark" });
+  const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+  assert.equal(await theme(), "dark");
+  await page.getByRole("button", { name: "Show it light" }).click();
+  await page.reload();
+  assert.equal(await theme(), "light");
+  await browser.close(page);
+});
+
+// --- tables
+
+test("a page of items follows the other, and a query finds by key and filter", async () => {
+  await create_table("carts", { sort: "at" });
+  await put_many("carts", 120, (at) => ({ id: S(at < 60 ? "a" : "b"), at: N(at), status: S(at % 2 ? "open" : "paid") }));
+  const page = await browser.open(server, "tables/carts");
+  const found = page.getByRole("region", { name: "What was found" });
+  await found.getByText(/Page 1: 50 items/).waitFor();
+  await press(found, "Next →");
+  await found.getByText(/Page 2: 50 items/).waitFor();
+  await press(found, "Next →");
+  await found.getByText(/Page 3: 20 items/).waitFor();
+  assert.ok(await found.getByRole("button", { name: "Next →" }).isDisabled());
+  await press(found, "← Back");
+  await found.getByText(/Page 2: 50 items/).waitFor();
+
+  await page.getByText("Query", { exact: true }).click();
+  await page.getByLabel("Value of id").fill("b");
+  await page.getByLabel("Comparison of at").selectOption("between");
+  await page.getByLabel("Value of at").fill("70");
+  await page.getByLabel("Up to, of at").fill("79");
+  await press(page, "Add a filter");
+  await page.getByLabel("Attribute to filter by").fill("status");
+  await page.getByLabel("Value of the filter").fill("open");
+  await press(page, "Run");
+  await found.getByText("Page 1: 5 items of 10 looked at").waitFor();
+  assert.deepEqual(await found.locator("tbody td:nth-child(2)").allTextContents(), ["71", "73", "75", "77", "79"]);
+  // What the server has to say is said in its words.
+  await page.getByLabel("Value of at").fill("seventy");
+  await press(page, "Run");
+  await found.getByText("The parameter cannot be converted to a numeric value: seventy").waitFor();
+  await browser.close(page);
+});
+
+test("an item is written as JSON, updated by its form, replaced, and deleted", async () => {
+  await create_table("carts");
+  const page = await browser.open(server, "tables/carts");
+  const dialog = page.getByRole("dialog");
+  await press(page, "New item");
+  await dialog.getByText("JSON", { exact: true }).click();
+  await dialog.getByRole("textbox").fill(JSON.stringify({ id: S("1"), total: N("1.50"), gift: { BOOL: false }, lines: { L: [{ M: { sku: S("A") } }] }, digest: { B: "//4A" } }));
+  await press(dialog, "Put");
+  await page.getByRole("button", { name: "1", exact: true }).click();
+
+  // By the form: one value, one in a list's map, an attribute that goes, one that comes. What was not touched is not written.
+  await send(new UpdateItemCommand({ TableName: "carts", Key: { id: S("1") }, UpdateExpression: "SET added = :o", ExpressionAttributeValues: { ":o": S("meanwhile") } }));
+  await dialog.getByLabel("Value of total").fill("2.75");
+  await dialog.getByLabel("Value of sku").fill("B");
+  await press(dialog, "Remove the attribute gift");
+  await dialog.getByRole("button", { name: "Add an attribute" }).last().click();
+  await dialog.getByLabel("Attribute's name").last().fill("note");
+  await dialog.getByLabel("Value of the attribute").fill("two\nlines");
+  await press(dialog, "Update");
+  await dialog.waitFor({ state: "detached" });
+  const stored = await get("carts", { id: S("1") });
+  assert.deepEqual(stored, { id: S("1"), total: N("2.75"), lines: { L: [{ M: { sku: S("B") } }] }, digest: { B: Uint8Array.of(255, 254, 0) }, note: S("two\nlines"), added: S("meanwhile") });
+
+  // A new item replaces none that is there.
+  await press(page, "New item");
+  await dialog.getByLabel("Value of id").fill("1");
+  await press(dialog, "Put");
+  await dialog.getByText("The conditional request failed").waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+
+  await page.getByRole("button", { name: "1", exact: true }).click();
+  await dialog.getByText("JSON", { exact: true }).click();
+  await dialog.getByRole("textbox").fill('{"id":{"S":"1"}}');
+  await press(dialog, "Replace");
+  await dialog.waitFor({ state: "detached" });
+  assert.deepEqual(await get("carts", { id: S("1") }), { id: S("1") });
+
+  await page.getByRole("button", { name: "1", exact: true }).click();
+  await press(dialog, "Delete");
+  await page.getByRole("button", { name: "Delete the item" }).click();
+  await eventually(async () => (await get("carts", { id: S("1") })) === undefined);
+  await browser.close(page);
+});
+
+test("PartiQL runs, and says what is wrong with it", async () => {
+  await create_table("carts");
+  const page = await browser.open(server, "tables/carts/partiql");
+  const statement = page.getByLabel("Statement"), found = page.getByRole("region", { name: "What was found" });
+  await statement.fill(`INSERT INTO "carts" VALUE {'id':'p','n':?}`);
+  await page.getByLabel("Parameters, as a JSON list").fill('[{"N":"7"}]');
+  await press(page, "Run");
+  await found.getByText("Nothing.").waitFor();
+  await page.getByLabel("Parameters, as a JSON list").fill("");
+  await statement.fill('SELECT * FROM "carts" WHERE id = \'p\'');
+  await statement.press("Control+Enter");
+  await found.getByRole("cell", { name: "7" }).waitFor();
+  await statement.fill("SELEKT");
+  await press(page, "Run");
+  await found.getByText("ValidationException").waitFor();
+  await browser.close(page);
+});
+
+test("a call that is copied does the same from boto3, the AWS CLI and JavaScript", async (t) => {
+  await create_table("carts");
+  await put("carts", { id: S("it's \"quoted\""), digest: { B: Uint8Array.of(255, 0, 7) }, ok: { BOOL: true }, none: { NULL: true } });
+  const page = await browser.open(server, "tables/carts");
+  const directory = mkdtempSync(join(import.meta.dirname, "calls-"));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  await page.getByRole("button", { name: 'it\'s "quoted"' }).click();
+  const dialog = page.getByRole("dialog");
+  for (const [language, run] of [
+    ["boto3", (code) => run_file(process.env.PYTHON3 ?? "/usr/bin/python3", ["-c", code])],
+    ["AWS CLI", (code) => run_file("sh", ["-c", code], { env: { PATH: "/usr/bin:/bin", HOME: directory, AWS_PAGER: "" } })],
+    ["JavaScript", (code) => (writeFileSync(join(directory, "call.mjs"), code), run_file(process.execPath, [join(directory, "call.mjs")]))],
+  ]) {
+    for (const what of ["read", "write"]) {
+      if (what === "write") await dialog.getByLabel("Value of ok").selectOption({ label: language === "boto3" ? "false" : "true" });
+      await press(dialog, "Copy as a call");
+      const code_dialog = page.getByRole("dialog").last();
+      await code_dialog.getByText(language, { exact: true }).click();
+      await press(code_dialog, "Copy");
+      const code = await page.evaluate(() => navigator.clipboard.readText());
+      await page.keyboard.press("Escape");
+      const { stdout } = await run(code);
+      if (what === "read" && !code.includes("SET")) assert.match(stdout, /quoted/, language);
+    }
+  }
+  assert.deepEqual((await get("carts", { id: S("it's \"quoted\"") })).ok, { BOOL: false });
+  await browser.close(page);
+});
+
+test("a table is created, described and deleted", async () => {
+  const page = await browser.open(server);
+  await page.getByRole("heading", { name: "No tables yet" }).waitFor();
+  await press(page, "Create a table");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("no");
+  await press(dialog, "Create");
+  await dialog.getByText("ValidationException").waitFor();
+  await dialog.getByLabel("Name").fill("carts");
+  await dialog.getByLabel("TTL attribute").fill("gone_at");
+  await press(dialog, "Create");
+  await page.getByRole("heading", { name: "carts" }).waitFor();
+  await page.getByText("TTL: gone_at").waitFor();
+  await page.getByRole("link", { name: "Schema" }).click();
+  await page.getByText("NEW_AND_OLD_IMAGES").first().waitFor();
+  await press(page, "Delete the table");
+  await page.getByRole("dialog").getByRole("button", { name: "Delete the table" }).click();
+  await page.getByRole("heading", { name: "No tables yet" }).waitFor();
+  await browser.close(page);
+});
+
+test("of many tables a page is shown, and one is found by its name", async () => {
+  for (let at = 0; at < 130; ++at) await create_table("table-" + String(at).padStart(3, "0"), { ttl: null, stream: false });
+  const page = await browser.open(server);
+  const list = page.getByRole("navigation", { name: "Tables" });
+  await list.getByText("table-099").waitFor();
+  assert.equal(await list.getByRole("link").count(), 100);
+  await press(list, "More tables");
+  await list.getByText("table-129").waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("128");
+  await eventually(async () => (await list.getByRole("link").count()) === 1);
+  await list.getByRole("link").press("Enter");
+  await page.getByRole("heading", { name: "table-128" }).waitFor();
+  await browser.close(page);
+});
+
+// --- what may stand in a table
+
+test("markup in keys, values, names of attributes and of snapshots is text", async () => {
+  const evil = `<img src=x onerror="owned=1"><script>owned=1</script>`;
+  await create_table("carts");
+  await put("carts", { id: S(evil), [evil]: S(evil), nested: { M: { [evil]: { L: [S(evil)] } } }, ["__proto__"]: S("a name like any other"), constructor: N(1), ttl: N(start + 60) });
+  await server.control("POST", "/snapshots", { name: evil });
+  await server.control("PUT", "/failpoints", { table: "carts", key: { id: S(evil) } });
+  await server.control("PUT", "/faults", { rules: [{ fault: "latency", milliseconds: 1, table: evil }] });
+  const page = await browser.open(server, "tables/carts");
+  await page.getByText(evil).first().waitFor();
+  await page.getByRole("button", { name: evil }).click();
+  const dialog = page.getByRole("dialog");
+  assert.equal(await dialog.getByLabel("Attribute's name").nth(1).inputValue() !== "", true);
+  await dialog.getByRole("button", { name: "Explain", exact: true }).click();
+  await dialog.getByText("not_due").waitFor();
+  await dialog.getByLabel("Value of __proto__").fill("changed");
+  await press(dialog, "Update");
+  await dialog.waitFor({ state: "detached" });
+  // Not by the SDK, whose items are objects of which __proto__ is no member.
+  const stored = await page.evaluate(async (id) => (await (await import("./console/server.js")).dynamodb("Query", { TableName: "carts", KeyConditionExpression: "id = :i", ExpressionAttributeValues: { ":i": { S: id } }, ProjectionExpression: "#p", ExpressionAttributeNames: { "#p": "__proto__" } }).then(JSON.stringify)), evil);
+  assert.match(stored, /"Items":\[\{"__proto__":\{"S":"changed"\}\}\]/);
+  for (const path of ["tables/carts/schema", "time", "worlds", `tables/${encodeURIComponent(evil)}`]) {
+    await go(page, path);
+    assert.match(await page.locator("main").innerText(), /<img src=x|carts/);
+  }
+  await go(page, "streams");
+  await page.getByText("live", { exact: true }).waitFor();
+  await put("carts", { id: S(evil), [evil]: S(evil + 2) });
+  await page.locator(".change summary").first().click();
+  await page.locator(".images").getByText(evil + 2).waitFor();
+  assert.equal(await page.evaluate(() => "owned" in globalThis), false);
+  assert.equal(await page.locator('main img, main script, dialog img, [onerror]').count(), 0);
+  await browser.close(page);
+});
+
+test("an item of 400 KB, bytes that are no text, and a number of 38 digits are shown and written back as they are", async () => {
+  await create_table("carts");
+  const bytes = Uint8Array.from({ length: 1000 }, (_, at) => at % 256), number = "12345678901234567890123456789012345678";
+  const large = { id: S("large"), text: S("ä\r\n".repeat(95_000)), bytes: { B: bytes }, number: N(number) };
+  await put("carts", large);
+  const page = await browser.open(server, "tables/carts");
+  const dialog = page.getByRole("dialog");
+  await page.getByText("1.0 KB: 00 01 02 03").first().waitFor();
+  await page.getByRole("button", { name: "large", exact: true }).click();
+  await dialog.getByRole("button", { name: "Add an attribute" }).click();
+  await dialog.getByLabel("Attribute's name").last().fill("more");
+  await dialog.getByLabel("Value of the attribute").fill("!");
+  await press(dialog, "Update");
+  await dialog.waitFor({ state: "detached" });
+  assert.deepEqual(await get("carts", { id: S("large") }), { ...large, more: S("!") });
+  await put("carts", { id: S("wide"), ...Object.fromEntries(Array.from({ length: 1500 }, (_, at) => ["a" + at, N(at)])) });
+  await press(page, "Run");
+  await page.getByRole("button", { name: "wide", exact: true }).click();
+  assert.match(await dialog.getByRole("textbox").inputValue(), /"a1499": \{/);
+  await dialog.getByText("Form", { exact: true }).click();
+  await dialog.getByText("The item has too many attributes for a form.").waitFor();
+  await browser.close(page);
+});
+
+// --- time
+
+test("the clock is frozen, set, run and advanced, and what expires is told", async () => {
+  await create_table("carts");
+  await put("carts", { id: S("1"), ttl: N(start + 600) });
+  await put("carts", { id: S("2"), ttl: N(start + 7200) });
+  const page = await browser.open(server, "time");
+  await page.getByText("2031-01-01 00:00:00 UTC").waitFor();
+  await press(page, "To the next expiry");
+  await page.getByText("Expired: 1 (carts 1).").waitFor();
+  await page.getByText("2031-01-01 00:10:00.001 UTC").waitFor();
+  assert.equal(await get("carts", { id: S("1") }), undefined);
+  await press(page, "+ 1 h");
+  await page.getByText("2031-01-01 01:10:00.001 UTC").waitFor();
+  await page.getByLabel("Advance by").fill("50 minutes");
+  await press(page, "Advance");
+  await page.getByText("is no duration").waitFor();
+  await page.getByLabel("Advance by").fill("1h");
+  await press(page, "Advance");
+  await page.getByText("Expired: 1 (carts 1).").waitFor();
+  await page.getByLabel("Time to set, in UTC").fill("2031-02-01T00:00:00Z");
+  await press(page, "Set");
+  await page.getByText("2031-02-01 00:00:00 UTC").waitFor();
+  // Back it does not go, and that is said in the server's words.
+  await page.getByLabel("Time to set, in UTC").fill("2030-01-01T00:00:00Z");
+  await press(page, "Set");
+  await page.locator(".notice.bad").filter({ hasText: "Conflict" }).waitFor();
+  await page.getByLabel("How many times as fast").fill("3600");
+  await press(page, "Run at");
+  await page.getByText("runs 3600 times as fast").waitFor();
+  await page.getByText("2031-02-01 01:").first().waitFor(); // within some seconds
+  await press(page, "Freeze");
+  await page.getByText("stands still until it is moved").waitFor();
+  assert.equal((await server.control("GET", "/clock")).mode, "frozen");
+  await press(page, "+ 1 d");
+  await browser.close(page);
+});
+
+test("the time-line shows windows of every table, and leads to the end of one", async () => {
+  await create_table("carts");
+  await create_table("sessions");
+  await put_many("carts", 20, (at) => ({ id: S("c" + at), ttl: N(start + 3600 + at) }));
+  await put_many("sessions", 5, (at) => ({ id: S("s" + at), ttl: N(start + 5 * 86400 + at) }));
+  const page = await browser.open(server, "time");
+  const line = card(page, "What expires when");
+  await line.getByRole("button", { name: /^carts: 20 between 2031-01-01 01:00:00/ }).waitFor();
+  assert.equal(await line.locator(".bar").count(), 1);
+  await line.getByText("7 d", { exact: true }).click();
+  await line.getByRole("button", { name: /^sessions: 5 between 2031-01-06 00:00:00/ }).waitFor();
+  await line.getByRole("button", { name: /^carts: 20 between/ }).focus();
+  await page.keyboard.press("Enter");
+  await press(line, "Advance to the end of it");
+  await page.getByText("Expired: 20 (carts 20).").waitFor();
+  await line.getByText("The same as a table").click();
+  await line.getByRole("cell", { name: "sessions" }).waitFor();
+  await browser.close(page);
+});
+
+test("items that are due next are explained, and so is one that milliseconds keep", async () => {
+  await create_table("carts");
+  await put("carts", { id: S("soon"), ttl: N(start + 60) });
+  await put("carts", { id: S("never"), ttl: N(start * 1000) });
+  const page = await browser.open(server, "time");
+  const due = card(page, "Due next");
+  await due.getByText("id = soon").waitFor();
+  await press(due, "Explain");
+  await due.getByText("not_due").waitFor();
+  const why = card(page, "Why is it still there?");
+  await why.getByLabel("Table").fill("carts");
+  await why.getByLabel("Its key").fill('{"id":{"S":"never"}}');
+  await press(why, "Explain");
+  await why.getByText("It looks like milliseconds").waitFor();
+  const modes = card(page, "Tables with TTL");
+  await modes.getByLabel("Mode of carts").selectOption("manual");
+  await eventually(async () => (await server.control("GET", "/ttl/carts")).mode === "manual");
+  await press(page, "+ 1 h");
+  assert.notEqual(await get("carts", { id: S("soon") }), undefined);
+  await press(modes, "Sweep");
+  await page.getByText("carts: 1 expired.").waitFor();
+  await browser.close(page);
+});
+
+// --- streams
+
+test("changes are shown as they commit, old and new beside each other, the service's told apart", async () => {
+  await create_table("carts");
+  const page = await browser.open(server, "streams");
+  await page.getByText("live", { exact: true }).waitFor();
+  await put("carts", { id: S("1"), status: S("open"), ttl: N(start + 60) });
+  await put("carts", { id: S("1"), status: S("paid"), ttl: N(start + 60) });
+  await put("carts", { id: S("2") });
+  await send(new DeleteItemCommand({ TableName: "carts", Key: { id: S("2") } }));
+  await server.control("POST", "/clock/advance", { seconds: 120 });
+  const badges = page.locator(".change .badge");
+  await eventually(async () => (await badges.count()) === 5);
+  assert.deepEqual(await badges.allTextContents(), ["EXPIRED", "REMOVE", "INSERT", "MODIFY", "INSERT"]);
+  const modified = page.locator(".change.MODIFY");
+  await modified.getByText("status: open → paid").waitFor();
+  await modified.locator("summary").click();
+  assert.deepEqual(await modified.locator(".differs").allTextContents(), ["statusopen", "statuspaid"]);
+  await page.locator(".change.expired summary").click();
+  await page.getByText("The service deleted it").waitFor();
+
+  await page.getByLabel("Made by").selectOption("service");
+  await press(page, "Clear");
+  await page.getByText("live", { exact: true }).waitFor();
+  await press(page, "Pause");
+  await put("carts", { id: S("3"), ttl: N(start + 180) });
+  await server.control("POST", "/clock/advance", { seconds: 120 });
+  await page.getByText("1 change, 1 held").waitFor();
+  assert.equal(await badges.count(), 0);
+  await press(page, "Go on");
+  await page.locator(".change.expired").waitFor();
+  await browser.close(page);
+});
+
+test("shards split and roll", async () => {
+  await create_table("carts");
+  const page = await browser.open(server, "streams");
+  const shards = card(page, "Shards");
+  await press(shards, "Split");
+  await eventually(async () => (await shards.getByText("open", { exact: true }).count()) === 2);
+  await press(shards, "Roll all");
+  await eventually(async () => (await shards.getByText("closed", { exact: true }).count()) === 3);
+  await browser.close(page);
+});
+
+test("a trigger shows its last batch, failures, retries, and what was given up", async (t) => {
+  let status = 500;
+  const handler = http.createServer((request, answer) => {
+    request.resume();
+    answer.writeHead(status).end("{}");
+  });
+  await new Promise((resolve) => handler.listen(0, "127.0.0.1", resolve));
+  t.after(() => handler.close());
+  await create_table("carts");
+  await server.control("PUT", "/functions/handler", { url: `http://127.0.0.1:${handler.address().port}/` });
+  const { TableDescription } = { TableDescription: (await server.control("GET", "/streams/carts/shards")).stream };
+  const created = await fetch(server.url + "/2015-03-31/event-source-mappings/", {
+    method: "POST",
+    headers: { "Content-Type": "application/json", "X-Amz-Date": "20310101T000000Z", Authorization: "AWS4-HMAC-SHA256 Credential=test/20310101/us-east-1/lambda/aws4_request, SignedHeaders=host, Signature=0" },
+    body: JSON.stringify({ EventSourceArn: TableDescription, FunctionName: "handler", StartingPosition: "TRIM_HORIZON", MaximumRetryAttempts: 2 }),
+  });
+  assert.equal(created.status, 202);
+  const page = await browser.open(server, "streams");
+  const triggers = card(page, "Triggers");
+  await triggers.getByText("No records processed").waitFor();
+  await put("carts", { id: S("1") });
+  const cells = () => triggers.locator("tbody td").allTextContents();
+  await eventually(async () => (await cells())[8] === "1"); // given up
+  assert.match((await cells()).join("|"), /handler\|carts\|Enabled\|problemFunction call failed\|–\|0 \/ 0\|3500 Unhandled\|2\|1/);
+  status = 200;
+  await put("carts", { id: S("2") });
+  await eventually(async () => (await cells())[5] === "1 / 1");
+  assert.match((await cells())[4], /^1 records2031-01-01/);
+  await browser.close(page);
+});
+
+// --- worlds
+
+test("another account is another world, with tables of its own", async () => {
+  await create_table("carts");
+  const page = await browser.open(server, "worlds");
+  const accounts = card(page, "Accounts");
+  await accounts.getByText("here", { exact: true }).waitFor();
+  await accounts.getByLabel("Another account").fill("42");
+  await press(accounts, "Go there");
+  await page.getByText("An account has twelve digits.").waitFor();
+  await accounts.getByLabel("Another account").fill("000000000042");
+  await press(accounts, "Go there");
+  await eventually(async () => (await page.locator("#world").textContent()).startsWith("000000000042"));
+  await go(page, "tables");
+  await page.getByText("Account 000000000042 has no tables in us-east-1").waitFor();
+  await go(page, "worlds");
+  await page.getByRole("button", { name: "Use account 000000000000 in us-east-1" }).click();
+  await go(page, "tables");
+  await page.getByRole("link", { name: /^carts/ }).waitFor();
+  await browser.close(page);
+});
+
+test("a snapshot is taken, named, restored and deleted", async () => {
+  await create_table("carts");
+  await put("carts", { id: S("1") });
+  const page = await browser.open(server, "worlds");
+  const snapshots = card(page, "Snapshots");
+  await snapshots.getByLabel("Name, if it is to have one").fill("fixtures");
+  await press(snapshots, "Take a snapshot");
+  await snapshots.getByRole("cell", { name: "fixtures", exact: true }).waitFor();
+  await put("carts", { id: S("2") });
+  await press(snapshots, "Restore fixtures");
+  await page.getByRole("dialog").getByRole("button", { name: "Restore", exact: true }).click();
+  await page.getByText("Restored; it is").waitFor();
+  assert.equal(await get("carts", { id: S("2") }), undefined);
+  await press(snapshots, "Delete fixtures");
+  await snapshots.getByText("None. A snapshot is").waitFor();
+  await press(snapshots, "Reset the account");
+  await page.getByRole("dialog").getByRole("button", { name: "Reset the account" }).click();
+  await eventually(async () => Object.keys((await server.control("GET", "/ttl")).tables).length === 0);
+  await browser.close(page);
+});
+
+test("faults strike and are counted; a failpoint keeps an item until it is released", async () => {
+  await create_table("carts");
+  await put("carts", { id: S("1"), ttl: N(start + 60) });
+  const page = await browser.open(server, "worlds");
+  const faults = card(page, "Faults");
+  await faults.getByLabel("Operation").fill("GetItem");
+  await faults.getByLabel("How often").fill("1");
+  await press(faults, "Add");
+  await faults.getByText("GetItem", { exact: true }).waitFor();
+  await assert.rejects(get("carts", { id: S("1") }), { name: "ProvisionedThroughputExceededException" });
+  await faults.getByText("1 of 1").waitFor();
+  await press(faults, "Remove the fault throttle");
+  await faults.getByText("Nothing fails on purpose.").waitFor();
+  await faults.getByLabel("Probability").fill("7");
+  await press(faults, "Add");
+  await page.getByText("probability must be from 0 to 1").waitFor();
+
+  const failpoints = card(page, "Failpoints");
+  await failpoints.getByLabel("Table").fill("carts");
+  await failpoints.getByLabel("The item's key").fill('{"id":{"S":"1"}}');
+  await press(failpoints, "Arm");
+  await failpoints.getByText("armed", { exact: true }).waitFor();
+  const advanced = server.control("POST", "/clock/advance", { seconds: 120 });
+  await failpoints.getByText("waiting").waitFor();
+  assert.notEqual(await get("carts", { id: S("1") }), undefined);
+  await press(failpoints, "Release");
+  assert.equal((await advanced).expired, 1);
+  await failpoints.getByText("None is armed.").waitFor();
+
+  const plots = card(page, "Metrics");
+  await plots.getByText("Operations a second").waitFor();
+  await plots.locator("polyline").first().waitFor({ state: "attached" });
+  await plots.getByText("Operations since the start").click();
+  await plots.getByRole("cell", { name: "GetItem" }).waitFor();
+  await browser.close(page);
+});
+
+// --- by keys alone
+
+test("by keys alone: a pane is chosen, time is advanced, an item is changed", async () => {
+  await create_table("carts");
+  await put("carts", { id: S("1"), note: S("old"), ttl: N(start + 86400 * 3) });
+  const page = await browser.open(server, "tables");
+  const tab_to = async (name) => {
+    for (let at = 0; at < 80; ++at) {
+      await page.keyboard.press("Tab");
+      const now = await page.evaluate(() => (document.activeElement?.getAttribute("aria-label") || document.activeElement?.textContent || "").trim());
+      if (now.startsWith(name)) {
+        const outlined = await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle !== "none");
+        assert.ok(outlined, `one sees that ${name} has the focus`);
+        return;
+      }
+    }
+    assert.fail(`no way by Tab to ${name}`);
+  };
+  await tab_to("Skip to the pane");
+  await tab_to("Time");
+  await page.keyboard.press("Enter");
+  await page.getByText("stands still").waitFor();
+  await tab_to("+ 1 d");
+  await page.keyboard.press("Enter");
+  await page.getByText("It is 2031-01-02 00:00:00.").waitFor();
+  await page.locator("main").focus();
+  await page.keyboard.press("1");
+  await page.getByRole("heading", { name: "Tables", exact: true }).waitFor();
+  await tab_to("carts");
+  await page.keyboard.press("Enter");
+  await page.getByText(/Page 1/).waitFor();
+  await tab_to("1");
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("dialog");
+  await dialog.waitFor();
+  await tab_to("Value of note");
+  await page.keyboard.press("Control+A");
+  await page.keyboard.type("new");
+  await tab_to("Update");
+  await page.keyboard.press("Enter");
+  await dialog.waitFor({ state: "detached" });
+  assert.equal((await get("carts", { id: S("1") })).note.S, "new");
+  await browser.close(page);
+});
+
+// --- the server
+
+test("a server that goes away is missed, and a server that comes back is used", async () => {
+  let other = await Server.start();
+  const page = await browser.open(other, "worlds");
+  const { port } = other;
+  await other.stop("SIGKILL");
+  await page.getByText("The server does not answer.").first().waitFor();
+  other = await Server.start("--port", String(port));
+  await page.locator("#away").waitFor({ state: "hidden" });
+  await page.getByRole("heading", { name: "Accounts" }).waitFor();
+  await browser.close(page);
+  await other.stop();
+});
+
+test("with --require-signature the page asks for a key, signs with it, and says what is wrong with another", async (t) => {
+  const directory = mkdtempSync(join(import.meta.dirname, "keys-"));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  writeFileSync(join(directory, "keys"), "[default]\naws_access_key_id = AKIDEXAMPLE\naws_secret_access_key = wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY\n", { mode: 0o600 });
+  const locked = await Server.start("--require-signature", "--keys", join(directory, "keys"));
+  t.after(() => locked.stop());
+  const page = await browser.open(locked, "time");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Access key id").fill("AKIDEXAMPLE");
+  await dialog.getByLabel("Secret access key").fill("wrong");
+  await press(dialog, "Sign");
+  await page.getByText("InvalidSignatureException").first().waitFor();
+  await dialog.getByLabel("Access key id").fill("AKIDEXAMPLE");
+  await dialog.getByLabel("Secret access key").fill("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY");
+  await press(dialog, "Sign");
+  await page.getByRole("heading", { name: "What expires when" }).waitFor();
+  await go(page, "tables");
+  await press(page, "New table");
+  await dialog.getByLabel("Name").fill("carts");
+  await dialog.getByLabel("TTL attribute").fill("ttl");
+  await press(dialog, "Create");
+  await page.getByRole("heading", { name: "carts" }).waitFor();
+  await go(page, "time");
+  await press(page, "+ 1 h");
+  await page.getByText("Expired: 0").waitFor();
+  const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]));
+  assert.ok(!kept.includes("wJalr"), kept);
+  await browser.close(page);
+});
+
+test("all that pages have asked in these tests was asked of the server that they came from", () => {
+  assert.ok(browser.asked.size > 20);
+  for (const [asker, url] of [...browser.asked].map((pair) => pair.split(" "))) assert.equal(new URL(url).origin, asker);
+  // The proxy saw nothing else either, but for what Chromium asks its maker for by itself, and did not get.
+  const others = [...browser.hosts].filter((host) => !/^127\.0\.0\.1:\d+$|\.(google|googleapis|gvt1)\.com(:\d+)?$/.test(host));
+  assert.deepEqual(others, []);
+  assert.ok(browser.hosts.has(`127.0.0.1:${server.port}`));
+});

@@ -1,0 +1,153 @@
+// A server of its own for a test, a browser that sees nothing but it, and clients of DynamoDB and of the control API.
+//
+// Everything that the browser asks goes through a proxy that writes down which host it is asked of; so does what the browser
+// would ask for itself.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import http from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { chromium } from "playwright-core";
+
+export const wait_ms_max = 20_000;
+
+export async function eventually(condition) {
+  const deadline = Date.now() + wait_ms_max;
+  for (;;) {
+    try {
+      const result = await condition();
+      if (result) return result;
+      if (Date.now() > deadline) assert.fail("it did not come to be");
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+    }
+    await pause(20);
+  }
+}
+
+export class Server {
+  static async start(...options) {
+    const server = new Server();
+    server.directory = mkdtempSync(join(tmpdir(), "mayfly-console-"));
+    const port_file = join(server.directory, "port");
+    const built = fileURLToPath(new URL("../../../build/release/mayfly", import.meta.url));
+    server.process = spawn(
+      process.env.MAYFLY_SERVER ?? built,
+      ["serve", "--log-level", "warning", ...(options.includes("--port") ? [] : ["--port", "0"]), "--port-file", port_file, ...options],
+      { stdio: ["ignore", "ignore", "inherit"] },
+    );
+    await eventually(() => {
+      assert.equal(server.process.exitCode, null, "mayfly ended before it served");
+      return existsSync(port_file);
+    });
+    server.port = Number(readFileSync(port_file, "utf8"));
+    server.url = `http://127.0.0.1:${server.port}`;
+    server.dynamodb = new DynamoDBClient({
+      endpoint: server.url,
+      region: "us-east-1",
+      credentials: { accessKeyId: "test", secretAccessKey: "test" },
+      maxAttempts: 1,
+    });
+    return server;
+  }
+
+  async control(method, path, body) {
+    const answer = await fetch(`${this.url}/_mayfly${path}`, { method, headers: { "Content-Type": "application/json" }, body: body && JSON.stringify(body) });
+    assert.equal(answer.status, 200, `${method} ${path}: ${await answer.clone().text()}`);
+    return answer.json();
+  }
+
+  async stop(signal = "SIGTERM") {
+    this.dynamodb.destroy();
+    const ended = new Promise((resolve) => this.process.once("exit", resolve));
+    if (this.process.exitCode === null) {
+      this.process.kill(signal);
+      await ended;
+    }
+    rmSync(this.directory, { recursive: true, force: true });
+    if (signal === "SIGTERM") assert.equal(this.process.exitCode, 0);
+  }
+}
+
+export class Browser {
+  static async start() {
+    const own = new Browser();
+    own.hosts = new Set();
+    own.asked = new Set(); // "ORIGIN URL": what pages asked for
+    own.proxy = http.createServer((request, answer) => {
+      const asked = new URL(request.url);
+      own.hosts.add(asked.host);
+      if (asked.hostname !== "127.0.0.1") return answer.destroy();
+      const onward = http.request({ host: asked.hostname, port: asked.port, method: request.method, path: asked.pathname + asked.search, headers: request.headers }, (reply) => {
+        answer.writeHead(reply.statusCode, reply.headers);
+        reply.pipe(answer);
+      });
+      onward.on("error", () => answer.destroy());
+      answer.on("close", () => onward.destroy());
+      request.pipe(onward);
+    });
+    own.proxy.on("connect", (request, socket) => {
+      own.hosts.add(request.url);
+      socket.destroy();
+    });
+    await new Promise((resolve) => own.proxy.listen(0, "127.0.0.1", resolve));
+    own.browser = await chromium.launch({
+      executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+      headless: true,
+      args: [
+        ...["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run", "--disable-extensions"],
+        ...["--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-default-apps"],
+      ],
+      proxy: { server: `http://127.0.0.1:${own.proxy.address().port}`, bypass: "<-loopback>" },
+    });
+    return own;
+  }
+
+  /** A new person's page. Whatever its scripts throw, or its policy blocks, fails the test. */
+  async open(server, path = "tables", { width = 1280, height = 860, theme = "light" } = {}) {
+    const context = await this.browser.newContext({ viewport: { width, height }, colorScheme: theme });
+    await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: server.url });
+    const page = await context.newPage();
+    page.setDefaultTimeout(wait_ms_max);
+    page.troubles = [];
+    context.on("request", (request) => this.asked.add(server.url + " " + request.url()));
+    page.on("pageerror", (error) => page.troubles.push(String(error)));
+    page.on("console", (message) => {
+      // A refusal that the page shows in the server's words is in the browser's log, too.
+      if (message.type() === "error" && !/Failed to load resource/.test(message.text())) page.troubles.push(message.text());
+    });
+    await page.goto(`${server.url}/_mayfly/console#/${path}`);
+    await shown(page, path);
+    return page;
+  }
+
+  async close(page) {
+    assert.deepEqual(page.troubles, []);
+    await page.context().close();
+  }
+
+  async stop() {
+    await this.browser.close();
+    this.proxy.closeAllConnections();
+    this.proxy.close();
+  }
+}
+
+/** Waits until the pane is there, all of it. */
+const shown = (page, path) => page.locator(`main[data-shows="#/${path}"]:not([aria-busy])`).waitFor();
+
+/** Goes to another pane, and waits until it is there. */
+export async function go(page, path) {
+  await page.evaluate((to) => {
+    if (location.hash === "#/" + to) return;
+    delete document.querySelector("main").dataset.shows;
+    location.hash = "#/" + to;
+  }, path);
+  await shown(page, path);
+}
