@@ -140,7 +140,7 @@ async function refusal(response) {
   } catch {
     // It stays as it was said.
   }
-  if (/^(MissingAuthenticationToken|UnrecognizedClient|InvalidSignature|IncompleteSignature)/.test(error.type)) announce("locked");
+  if (/^(MissingAuthenticationToken|UnrecognizedClient|InvalidSignature|IncompleteSignature)/.test(error.type)) events.dispatchEvent(new CustomEvent("locked", { detail: error }));
   return error;
 }
 
