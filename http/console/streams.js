@@ -26,27 +26,28 @@ function tail(names, signal) {
   const table = select([["", "all tables"], ...names.map((name) => /** @type {[string, string]} */ ([name, name]))], "", { "aria-label": "Changes of", onchange: () => again() });
   const event = select([["", "all changes"], "INSERT", "MODIFY", "REMOVE"], "", { "aria-label": "Which changes", onchange: () => again() });
   const by = select([["", "anybody"], ["user", "users"], ["service", "TTL"]], "", { "aria-label": "Made by", onchange: () => again() });
-  /** @type {any[]} */
+  /** Changes that are not shown yet: the last of them. @type {any[]} */
   let held = [];
-  let paused = false, seen = 0;
+  let paused = false, seen = 0, due = false;
   let reading = new AbortController();
   const count = element("span", { class: "dim small" });
   const empty = element("div", { class: "empty" }, "Nothing has changed since this was opened. Write something, or let time pass.");
-  const add = (/** @type {HTMLElement} */ shown) => {
+  // Thousands may come at once, when time is moved: those that nobody could see are not drawn.
+  const show_held = () => {
+    due = false;
+    fill(count, counted(seen) + (seen === 1 ? " change" : " changes") + (paused ? `, ${counted(held.length)} held` : ""));
+    if (paused || !held.length) return;
     empty.remove();
-    list.prepend(shown);
+    list.prepend(...held.splice(0).reverse().map(({ dropped, ...change }) =>
+      dropped ? element("div", { class: "error" }, `${counted(dropped)} changes came faster than they were read, and are not shown.`) : change_card(/** @type {any} */ (change))));
     while (list.childElementCount > changes_max) list.lastElementChild?.remove();
   };
   const take = (/** @type {string} */ kind, /** @type {any} */ data) => {
-    if (kind === "gap") return add(element("div", { class: "error" }, `${counted(data.dropped)} changes came faster than they were read, and are not shown.`));
-    ++seen;
-    if (paused) {
-      held.push(data);
-      if (held.length > changes_max) held.shift();
-    } else {
-      add(change_card(data));
-    }
-    fill(count, counted(seen) + (seen === 1 ? " change" : " changes") + (paused ? `, ${counted(Math.min(held.length, seen))} held` : ""));
+    if (kind !== "gap") ++seen;
+    held.push(data);
+    if (held.length > changes_max) held.shift();
+    if (!due) requestAnimationFrame(show_held);
+    due = true;
   };
   const say = (/** @type {string} */ text, /** @type {string} */ kind) => {
     state.className = "badge " + kind;
@@ -77,14 +78,14 @@ function tail(names, signal) {
   const pause = button("Pause", () => {
     paused = !paused;
     fill(pause, paused ? "Go on" : "Pause");
-    if (!paused) held.splice(0).forEach((data) => add(change_card(data)));
-    fill(count, counted(seen) + (seen === 1 ? " change" : " changes"));
+    show_held();
   });
   return element("section", { class: "card whole stack", "aria-labelledby": "tail" },
     element("div", { class: "row middle between" },
       element("div", { class: "row middle" }, element("h2", { id: "tail" }, "Changes"), state, count),
       element("div", { class: "row middle" }, table, event, by, pause, button("Clear", () => {
         fill(list, empty);
+        held = [];
         seen = 0;
         fill(count);
       }))),

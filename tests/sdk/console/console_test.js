@@ -452,6 +452,17 @@ test("changes are shown as they commit, old and new beside each other, the servi
   await browser.close(page);
 });
 
+test("ten thousand expiries at once are counted, and the last of them shown", async () => {
+  await create_table("carts");
+  await put_many("carts", 10_000, (at) => ({ id: S("c" + at), ttl: N(start + 60) }));
+  const page = await browser.open(server, "streams");
+  await page.getByText("live", { exact: true }).waitFor();
+  await server.control("POST", "/clock/advance", { seconds: 120 });
+  await page.getByText("10,000 changes", { exact: true }).waitFor();
+  assert.equal(await page.locator(".change.expired").count(), 200);
+  await browser.close(page);
+});
+
 test("shards split and roll", async () => {
   await create_table("carts");
   const page = await browser.open(server, "streams");
