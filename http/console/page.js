@@ -17,18 +17,24 @@ let shown = new AbortController();
 async function show(moved) {
   shown.abort();
   shown = new AbortController();
-  const { signal } = shown, { hash } = location;
+  const { signal } = shown,
+    { hash } = location;
   main.setAttribute("aria-busy", "true");
-  const [name, ...path] = location.hash.slice(2).split("/").map((part) => {
-    try {
-      return decodeURIComponent(part);
-    } catch {
-      return part;
-    }
-  });
+  const [name, ...path] = location.hash
+    .slice(2)
+    .split("/")
+    .map((part) => {
+      try {
+        return decodeURIComponent(part);
+      } catch {
+        return part;
+      }
+    });
   const pane = Object.hasOwn(panes, name) ? name : "tables";
   for (const link of document.querySelectorAll("header nav a"))
-    link.getAttribute("href") === "#/" + pane ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
+    link.getAttribute("href") === "#/" + pane
+      ? link.setAttribute("aria-current", "page")
+      : link.removeAttribute("aria-current");
   document.title = (path[0] ? path[0] + " – " : "") + pane[0].toUpperCase() + pane.slice(1) + " – Mayfly";
   const place = element("div", {});
   try {
@@ -57,8 +63,12 @@ async function show(moved) {
 const mode_texts = { real: "real time", frozen: "frozen", offset: "offset", rate: "× " };
 function show_clock() {
   const chip = by_id("clock");
-  const [mode, text] = [/** @type {HTMLElement} */ (chip.querySelector(".mode")), /** @type {HTMLElement} */ (chip.querySelector("time"))];
-  const said = clock.mode === "rate" ? "× " + clock.rate : /** @type {Record<string, string>} */ (mode_texts)[clock.mode];
+  const [mode, text] = [
+    /** @type {HTMLElement} */ (chip.querySelector(".mode")),
+    /** @type {HTMLElement} */ (chip.querySelector("time")),
+  ];
+  const said =
+    clock.mode === "rate" ? "× " + clock.rate : /** @type {Record<string, string>} */ (mode_texts)[clock.mode];
   const at = moment(Math.floor(now() / 1000) * 1000);
   if (mode.textContent !== said) mode.textContent = said;
   if (text.textContent !== at) text.textContent = at;
@@ -82,7 +92,10 @@ events.addEventListener("away", () => {
   if (away) return;
   away = true;
   by_id("away").hidden = false;
-  fill(by_id("away"), "The server does not answer. It is asked again every second; nothing here is newer than its last answer.");
+  fill(
+    by_id("away"),
+    "The server does not answer. It is asked again every second; nothing here is newer than its last answer.",
+  );
 });
 events.addEventListener("here", () => {
   if (!away) return;
@@ -124,8 +137,14 @@ function ask_for_key(refusal) {
   const asked = dialog(
     "This server wants signatures",
     [
-      element("p", {}, "It was started with --require-signature. Give a key that it knows: it signs what this page asks, and is forgotten when the page is closed or loaded again."),
-      can ? null : element("p", { class: "error" }, "Browsers sign on pages of https:// and of this machine (localhost) alone."),
+      element(
+        "p",
+        {},
+        "It was started with --require-signature. Give a key that it knows: it signs what this page asks, and is forgotten when the page is closed or loaded again.",
+      ),
+      can
+        ? null
+        : element("p", { class: "error" }, "Browsers sign on pages of https:// and of this machine (localhost) alone."),
       world.key && refusal ? failure(refusal) : null,
       labelled("Access key id", id),
       labelled("Secret access key", secret),
@@ -147,7 +166,11 @@ function ask_for_key(refusal) {
 
 function offer_key() {
   by_id("away").hidden = false;
-  fill(by_id("away"), "This server wants signatures. ", button("Give a key", () => ask_for_key(null), { class: "small" }));
+  fill(
+    by_id("away"),
+    "This server wants signatures. ",
+    button("Give a key", () => ask_for_key(null), { class: "small" }),
+  );
 }
 
 // --- light and dark
@@ -183,9 +206,11 @@ addEventListener("keydown", (event) => {
 
 addEventListener("hashchange", () => show(true));
 dress();
-greet().catch(() => {}).finally(() => {
-  show_world();
-  show();
-  watch();
-  setInterval(show_clock, 250);
-});
+greet()
+  .catch(() => {})
+  .finally(() => {
+    show_world();
+    show();
+    watch();
+    setInterval(show_clock, 250);
+  });
