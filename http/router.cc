@@ -35,7 +35,8 @@ Reply not_found() {
 }
 
 // GET /: what DynamoDB's endpoints say to whoever asks; what DynamoDB Local says, if we stand in for it; and
-// to a person, whose browser is the one who says whose page asks, where they are.
+// to a person, whose browser is the one who says whose page asks, where they are. A script of an allowed
+// origin has an Origin, and is answered as any client is.
 Reply root(const Request& request, const compat::Emulator& emulator, const AccessRules& access) {
   Reply reply;
   if (access.root_refuses) {
@@ -44,7 +45,7 @@ Reply root(const Request& request, const compat::Emulator& emulator, const Acces
     reply.body =
         R"({"__type":"com.amazonaws.dynamodb.v20120810#MissingAuthenticationToken","message":"Request must )"
         R"(contain either a valid (registered) AWS access key ID or X.509 certificate."})";
-  } else if (request.has(Header::sec_fetch_site)) {
+  } else if (request.has(Header::sec_fetch_site) && !request.has(Header::origin)) {
     reply.content_type = "text/html; charset=utf-8";
     reply.extra_headers =
         "Content-Security-Policy: default-src 'none'\r\nX-Content-Type-Options: nosniff\r\n";

@@ -2,7 +2,8 @@
 //
 //   {"accounts":[{"account":"000000000000","tables":{"us-east-1":10,"eu-west-1":1},"snapshots":2}]}
 //
-// An account is there from the first request on that names it, with the tables of each region that has some.
+// An account is there from the first request on that asks for something in it, and whose this call is, is
+// there; with the tables of each region that has some.
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -13,6 +14,7 @@ namespace mayfly::compat::control {
 
 Result<json::Tree> list_accounts(Call& call) {
   std::map<std::string, std::map<std::string, std::int64_t>> tables;  // by account and region
+  tables[call.scope.account];
   for (std::string& account : engine::every_account(call.database())) tables[std::move(account)];
   for (const auto& live : engine::every_table(call.database())) {
     const auto table = live->description();

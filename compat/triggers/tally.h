@@ -21,8 +21,8 @@ class Tally {
     std::int64_t retries = 0;               // the same batch once more
     std::int64_t given_up = 0;              // records
     std::int64_t last_records = 0;          // of the last batch that was taken
-    int last_status = 0;                    // of the last failure; 0: there was no answer
-    std::string last_error;                 // the same
+    int last_status = 0;                    // of the last failure, as a destination is told it
+    std::string last_error;                 // the same: "Unhandled"; empty: a part was done
     engine::Instant last_batch_at = 0, last_failure_at = 0;  // by the account's clock
   };
 

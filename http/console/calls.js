@@ -7,7 +7,12 @@ function binary(value) {
   const names = Object.keys(value);
   if (names.length !== 1) return null;
   if (names[0] === "B" && typeof value.B === "string") return [value.B];
-  if (names[0] === "BS" && Array.isArray(value.BS) && value.BS.every((/** @type {any} */ one) => typeof one === "string")) return value.BS;
+  if (
+    names[0] === "BS" &&
+    Array.isArray(value.BS) &&
+    value.BS.every((/** @type {any} */ one) => typeof one === "string")
+  )
+    return value.BS;
   return null;
 }
 
@@ -33,7 +38,9 @@ function literal(value, language, indent = "") {
   if (bytes) {
     return "B" in value ? `{"B": ${language.bytes(value.B)}}` : `{"BS": [${bytes.map(language.bytes).join(", ")}]}`;
   }
-  const members = Object.entries(value).map(([name, one]) => JSON.stringify(name) + ": " + literal(one, language, deeper));
+  const members = Object.entries(value).map(
+    ([name, one]) => JSON.stringify(name) + ": " + literal(one, language, deeper),
+  );
   return "{" + (members.length ? begin + members.join(join) + end : "") + "}";
 }
 
@@ -42,8 +49,15 @@ const words_of = (operation, sign) => operation.replace(/(?!^)([A-Z])/g, sign + 
 
 /** @param {string} operation @param {any} input */
 export function boto3(operation, input) {
-  const python = { yes: "True", no: "False", nothing: "None", bytes: (/** @type {string} */ base64) => `b64decode(${JSON.stringify(base64)})` };
-  const members = Object.entries(input).map(([name, value]) => `    ${name}=${literal(value, python, "    ")},\n`).join("");
+  const python = {
+    yes: "True",
+    no: "False",
+    nothing: "None",
+    bytes: (/** @type {string} */ base64) => `b64decode(${JSON.stringify(base64)})`,
+  };
+  const members = Object.entries(input)
+    .map(([name, value]) => `    ${name}=${literal(value, python, "    ")},\n`)
+    .join("");
   const imports = members.includes("b64decode(") ? "from base64 import b64decode\n\nimport boto3" : "import boto3";
   return `${imports}
 
@@ -70,7 +84,12 @@ export function cli(operation, input) {
 
 /** @param {string} operation @param {any} input */
 export function javascript(operation, input) {
-  const script = { yes: "true", no: "false", nothing: "null", bytes: (/** @type {string} */ base64) => `Buffer.from(${JSON.stringify(base64)}, "base64")` };
+  const script = {
+    yes: "true",
+    no: "false",
+    nothing: "null",
+    bytes: (/** @type {string} */ base64) => `Buffer.from(${JSON.stringify(base64)}, "base64")`,
+  };
   return `import { DynamoDBClient, ${operation}Command } from "@aws-sdk/client-dynamodb";
 
 const dynamodb = new DynamoDBClient({
@@ -93,11 +112,20 @@ export function show_call(operation, input) {
   dialog(
     operation + " as a call",
     [
-      choice("Language", [["boto3", "boto3"], ["cli", "AWS CLI"], ["javascript", "JavaScript"]], way, (chosen) => {
-        way = /** @type {keyof typeof ways} */ (chosen);
-        localStorage.setItem("language", way);
-        show();
-      }),
+      choice(
+        "Language",
+        [
+          ["boto3", "boto3"],
+          ["cli", "AWS CLI"],
+          ["javascript", "JavaScript"],
+        ],
+        way,
+        (chosen) => {
+          way = /** @type {keyof typeof ways} */ (chosen);
+          localStorage.setItem("language", way);
+          show();
+        },
+      ),
       code,
     ],
     [button("Copy", () => copy(code.textContent ?? ""), { class: "primary" })],

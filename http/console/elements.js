@@ -149,11 +149,19 @@ export function grid(about, heads, rows) {
           {},
           heads.map((head) => {
             const [text, kind] = Array.isArray(head) ? head : [head, null];
-            return element("th", { scope: "col", class: kind }, text || element("span", { class: "hidden-label" }, "Actions"));
+            return element(
+              "th",
+              { scope: "col", class: kind },
+              text || element("span", { class: "hidden-label" }, "Actions"),
+            );
           }),
         ),
       ),
-      element("tbody", {}, rows.map((row) => element("tr", {}, row.map(cell)))),
+      element(
+        "tbody",
+        {},
+        rows.map((row) => element("tr", {}, row.map(cell))),
+      ),
     ),
   );
 }
@@ -217,7 +225,11 @@ export function tell(what) {
     "div",
     { class: bad ? "notice bad" : "notice" },
     element("span", {}, bad ? words(what) : String(what)),
-    element("button", { type: "button", class: "quiet small", "aria-label": "Close", onclick: () => notice.remove() }, "✕"),
+    element(
+      "button",
+      { type: "button", class: "quiet small", "aria-label": "Close", onclick: () => notice.remove() },
+      "✕",
+    ),
   );
   const notices = /** @type {HTMLElement} */ (document.getElementById("notices"));
   notices.append(notice);
@@ -241,7 +253,11 @@ export function dialog(title, body, foot, kind = "") {
       "div",
       { class: "row middle between" },
       element("h2", { id }, title),
-      element("button", { type: "button", class: "quiet small", "aria-label": "Close", onclick: () => made.close() }, "✕"),
+      element(
+        "button",
+        { type: "button", class: "quiet small", "aria-label": "Close", onclick: () => made.close() },
+        "✕",
+      ),
     ),
     element("div", { class: "body" }, body),
     element("div", { class: "foot" }, foot),
@@ -318,9 +334,19 @@ export function moment(ms) {
 
 /** "in 3 h", "2 d ago". @param {number} ms */
 export function spanned(ms) {
-  const units = /** @type {[number, string][]} */ ([[86400e3 * 365, "y"], [86400e3, "d"], [3600e3, "h"], [60e3, "min"], [1e3, "s"]]);
+  const units = /** @type {[number, string][]} */ ([
+    [86400e3 * 365, "y"],
+    [86400e3, "d"],
+    [3600e3, "h"],
+    [60e3, "min"],
+    [1e3, "s"],
+  ]);
   const size = Math.abs(ms);
   const found = units.find(([unit]) => size >= unit);
-  const text = found ? (size / found[0] < 10 ? String(Math.floor((size / found[0]) * 10) / 10) : Math.floor(size / found[0])) + " " + found[1] : Math.round(size) + " ms";
+  const text = found
+    ? (size / found[0] < 10 ? String(Math.floor((size / found[0]) * 10) / 10) : Math.floor(size / found[0])) +
+      " " +
+      found[1]
+    : Math.round(size) + " ms";
   return ms < 0 ? text + " ago" : "in " + text;
 }

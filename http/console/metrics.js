@@ -10,7 +10,8 @@ export function parse(text) {
     if (!found) continue;
     /** @type {Record<string, string>} */
     const labels = {};
-    for (const [, name, value] of (found[2] ?? "").matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)) labels[name] = value.replace(/\\(.)/g, "$1");
+    for (const [, name, value] of (found[2] ?? "").matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g))
+      labels[name] = value.replace(/\\(.)/g, "$1");
     samples.push({ name: found[1], labels, value: Number(found[3]) });
   }
   return samples;
@@ -20,7 +21,11 @@ export function parse(text) {
 export function sizes(samples, account, region) {
   /** @type {Map<string, { items: number, bytes: number, pending: number }>} */
   const tables = new Map();
-  const members = /** @type {Record<string, "items" | "bytes" | "pending">} */ ({ mayfly_table_items: "items", mayfly_table_bytes: "bytes", mayfly_expiry_pending: "pending" });
+  const members = /** @type {Record<string, "items" | "bytes" | "pending">} */ ({
+    mayfly_table_items: "items",
+    mayfly_table_bytes: "bytes",
+    mayfly_expiry_pending: "pending",
+  });
   for (const { name, labels, value } of samples) {
     const member = members[name];
     if (!member || labels.account !== account || labels.region !== region) continue;

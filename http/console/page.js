@@ -17,18 +17,24 @@ let shown = new AbortController();
 async function show(moved) {
   shown.abort();
   shown = new AbortController();
-  const { signal } = shown, { hash } = location;
+  const { signal } = shown,
+    { hash } = location;
   main.setAttribute("aria-busy", "true");
-  const [name, ...path] = location.hash.slice(2).split("/").map((part) => {
-    try {
-      return decodeURIComponent(part);
-    } catch {
-      return part;
-    }
-  });
+  const [name, ...path] = location.hash
+    .slice(2)
+    .split("/")
+    .map((part) => {
+      try {
+        return decodeURIComponent(part);
+      } catch {
+        return part;
+      }
+    });
   const pane = Object.hasOwn(panes, name) ? name : "tables";
   for (const link of document.querySelectorAll("header nav a"))
-    link.getAttribute("href") === "#/" + pane ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
+    link.getAttribute("href") === "#/" + pane
+      ? link.setAttribute("aria-current", "page")
+      : link.removeAttribute("aria-current");
   document.title = (path[0] ? path[0] + " – " : "") + pane[0].toUpperCase() + pane.slice(1) + " – Mayfly";
   const place = element("div", {});
   try {
@@ -57,8 +63,12 @@ async function show(moved) {
 const mode_texts = { real: "real time", frozen: "frozen", offset: "offset", rate: "× " };
 function show_clock() {
   const chip = by_id("clock");
-  const [mode, text] = [/** @type {HTMLElement} */ (chip.querySelector(".mode")), /** @type {HTMLElement} */ (chip.querySelector("time"))];
-  const said = clock.mode === "rate" ? "× " + clock.rate : /** @type {Record<string, string>} */ (mode_texts)[clock.mode];
+  const [mode, text] = [
+    /** @type {HTMLElement} */ (chip.querySelector(".mode")),
+    /** @type {HTMLElement} */ (chip.querySelector("time")),
+  ];
+  const said =
+    clock.mode === "rate" ? "× " + clock.rate : /** @type {Record<string, string>} */ (mode_texts)[clock.mode];
   const at = moment(Math.floor(now() / 1000) * 1000);
   if (mode.textContent !== said) mode.textContent = said;
   if (text.textContent !== at) text.textContent = at;
@@ -82,12 +92,16 @@ events.addEventListener("away", () => {
   if (away) return;
   away = true;
   by_id("away").hidden = false;
-  fill(by_id("away"), "The server does not answer. It is asked again every second; nothing here is newer than its last answer.");
+  fill(
+    by_id("away"),
+    "The server does not answer. It is asked again every second; nothing here is newer than its last answer.",
+  );
 });
 events.addEventListener("here", () => {
   if (!away) return;
   away = false;
   by_id("away").hidden = true;
+  if (locked === "declined") offer_key();
   show();
 });
 events.addEventListener("clock", show_clock);
@@ -99,39 +113,65 @@ events.addEventListener("world", () => {
 
 // --- a server that wants signatures
 
-let asking = false;
-events.addEventListener("locked", () => {
-  if (asking) return;
-  asking = true;
-  const id = element("input", { autocomplete: "off", spellcheck: "false", required: true, autofocus: true });
-  const secret = element("input", { type: "password", autocomplete: "off", required: true });
+/** Who does not want to give a key is asked no more, but may want to later. */
+let locked = /** @type {"" | "asked" | "declined"} */ ("");
+events.addEventListener("locked", (event) => {
+  if (!locked) ask_for_key(/** @type {CustomEvent} */ (event).detail);
+});
+
+/** @param {Error | null} refusal of the key that was given last */
+function ask_for_key(refusal) {
+  locked = "asked";
+  const id = element("input", { autocomplete: "off", spellcheck: "false", autofocus: true });
+  const secret = element("input", { type: "password", autocomplete: "off" });
   const token = element("input", { type: "password", autocomplete: "off" });
   const can = Boolean(globalThis.crypto?.subtle);
+  let signed = false;
+  const sign = () => {
+    signed = true;
+    world.key = { id: id.value.trim(), secret: secret.value.trim(), token: token.value.trim() };
+    // Operations are of the key's account, whatever this page has chosen.
+    world.account = /^\d{12}$/.test(world.key.id) ? world.key.id : "000000000000";
+    asked.close();
+  };
   const asked = dialog(
     "This server wants signatures",
     [
-      element("p", {}, "It was started with --require-signature. Give a key that it knows: it signs what this page asks, and is forgotten when the page is closed or loaded again."),
-      can ? null : element("p", { class: "error" }, "Browsers sign on pages of https:// and of this machine (localhost) alone."),
+      element(
+        "p",
+        {},
+        "It was started with --require-signature. Give a key that it knows: it signs what this page asks, and is forgotten when the page is closed or loaded again.",
+      ),
+      can
+        ? null
+        : element("p", { class: "error" }, "Browsers sign on pages of https:// and of this machine (localhost) alone."),
+      world.key && refusal ? failure(refusal) : null,
       labelled("Access key id", id),
       labelled("Secret access key", secret),
       labelled("Session token, if it has one", token),
     ],
-    [
-      button("Sign", () => {
-        world.key = { id: id.value.trim(), secret: secret.value.trim(), token: token.value.trim() };
-        // Operations are of the key's account, whatever this page has chosen.
-        world.account = /^\d{12}$/.test(world.key.id) ? world.key.id : "000000000000";
-        asked.close();
-        events.dispatchEvent(new Event("world"));
-      }, { class: "primary", disabled: !can }),
-    ],
+    [button("Sign", sign, { class: "primary", disabled: !can })],
     "narrow",
   );
   asked.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && event.target instanceof HTMLInputElement) asked.querySelector("button.primary")?.dispatchEvent(new MouseEvent("click"));
+    if (event.key === "Enter" && event.target instanceof HTMLInputElement && can) sign();
   });
-  asked.addEventListener("close", () => (asking = false));
-});
+  asked.addEventListener("close", () => {
+    locked = signed ? "" : "declined";
+    by_id("away").hidden = true;
+    if (signed) events.dispatchEvent(new Event("world"));
+    else offer_key();
+  });
+}
+
+function offer_key() {
+  by_id("away").hidden = false;
+  fill(
+    by_id("away"),
+    "This server wants signatures. ",
+    button("Give a key", () => ask_for_key(null), { class: "small" }),
+  );
+}
 
 // --- light and dark
 
@@ -166,9 +206,11 @@ addEventListener("keydown", (event) => {
 
 addEventListener("hashchange", () => show(true));
 dress();
-greet().catch(() => {}).finally(() => {
-  show_world();
-  show();
-  watch();
-  setInterval(show_clock, 250);
-});
+greet()
+  .catch(() => {})
+  .finally(() => {
+    show_world();
+    show();
+    watch();
+    setInterval(show_clock, 250);
+  });

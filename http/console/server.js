@@ -55,7 +55,13 @@ const hex = (bytes) => [...new Uint8Array(bytes)].map((byte) => byte.toString(16
 const digest = async (data) => hex(await crypto.subtle.digest("SHA-256", text.encode(data)));
 /** @param {ArrayBuffer | Uint8Array} key @param {string} data */
 async function hmac(key, data) {
-  const imported = await crypto.subtle.importKey("raw", /** @type {any} */ (key), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  const imported = await crypto.subtle.importKey(
+    "raw",
+    /** @type {any} */ (key),
+    { name: "HMAC", hash: "SHA-256" },
+    false,
+    ["sign"],
+  );
   return crypto.subtle.sign("HMAC", imported, text.encode(data));
 }
 
@@ -80,11 +86,19 @@ async function sign(method, path, headers, body) {
   const parameters = query
     .split("&")
     .filter(Boolean)
-    .map((one) => one.split("=").map((part) => encoded(decodeURIComponent(part))).join("="))
+    .map((one) =>
+      one
+        .split("=")
+        .map((part) => encoded(decodeURIComponent(part)))
+        .join("="),
+    )
     .sort();
   const canonical = [
     method,
-    bare.split("/").map((part) => encoded(part)).join("/"),
+    bare
+      .split("/")
+      .map((part) => encoded(part))
+      .join("/"),
     parameters.join("&"),
     ...names.map((name) => name + ":" + signed[name].trim()),
     "",
@@ -117,7 +131,15 @@ async function ask(method, path, headers, body, signal) {
   }
   let response;
   try {
-    response = await fetch(path, { method, headers, body: body || undefined, signal, cache: "no-store", credentials: "omit", redirect: "error" });
+    response = await fetch(path, {
+      method,
+      headers,
+      body: body || undefined,
+      signal,
+      cache: "no-store",
+      credentials: "omit",
+      redirect: "error",
+    });
   } catch (error) {
     if (signal?.aborted) throw error;
     announce("away");
@@ -134,13 +156,17 @@ async function refusal(response) {
   let error = new ServerError("HTTP " + response.status, said.trim() || "The answer has no text.", response.status);
   try {
     const parsed = JSON.parse(said);
-    const type = String(parsed.__type ?? error.type).split("#").pop() ?? "";
+    const type =
+      String(parsed.__type ?? error.type)
+        .split("#")
+        .pop() ?? "";
     error = new ServerError(type, parsed.message ?? parsed.Message ?? said, response.status);
     if (parsed.CancellationReasons) error.message += " " + JSON.stringify(parsed.CancellationReasons);
   } catch {
     // It stays as it was said.
   }
-  if (/^(MissingAuthenticationToken|UnrecognizedClient|InvalidSignature|IncompleteSignature)/.test(error.type)) announce("locked");
+  if (/^(MissingAuthenticationToken|UnrecognizedClient|InvalidSignature|IncompleteSignature)/.test(error.type))
+    events.dispatchEvent(new CustomEvent("locked", { detail: error }));
   return error;
 }
 
@@ -201,7 +227,8 @@ export async function follow(path, take, opened, signal) {
     const pieces = rest.split("\n\n");
     rest = pieces.pop() ?? "";
     for (const piece of pieces) {
-      let event = "message", data = "";
+      let event = "message",
+        data = "";
       for (const line of piece.split("\n")) {
         if (line.startsWith("event: ")) event = line.slice(7);
         else if (line.startsWith("data: ")) data += line.slice(6);

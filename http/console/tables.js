@@ -1,10 +1,28 @@
 // The pane of tables: which there are, and of one its items, its schema, and PartiQL.
-import { badge, button, confirmed, counted, dialog, element, failure, fill, grid, labelled, moment, repeat, select, sized, spanned, tell } from "./elements.js";
+import {
+  badge,
+  button,
+  confirmed,
+  counted,
+  dialog,
+  element,
+  failure,
+  fill,
+  grid,
+  labelled,
+  moment,
+  repeat,
+  select,
+  sized,
+  spanned,
+  tell,
+} from "./elements.js";
 import { items_pane, partiql_pane } from "./items.js";
 import { parse, sizes } from "./metrics.js";
 import { control, dynamodb, metrics, now, world } from "./server.js";
 
-const names_per_page = 100, counts_every_ms = 4000;
+const names_per_page = 100,
+  counts_every_ms = 4000;
 
 /** @param {...string} parts */
 export const link_to = (...parts) => "#/tables/" + parts.map(encodeURIComponent).join("/");
@@ -12,13 +30,16 @@ export const link_to = (...parts) => "#/tables/" + parts.map(encodeURIComponent)
 /** The next names behind `after`. @param {string | undefined} after @param {AbortSignal} [signal] */
 async function page_of_names(after, signal) {
   const page = await dynamodb("ListTables", { Limit: names_per_page, ExclusiveStartTableName: after }, signal);
-  return { names: /** @type {string[]} */ (page.TableNames), after: /** @type {string | undefined} */ (page.LastEvaluatedTableName) };
+  return {
+    names: /** @type {string[]} */ (page.TableNames),
+    after: /** @type {string | undefined} */ (page.LastEvaluatedTableName),
+  };
 }
 
 /** All of them; other panes choose among them. @param {AbortSignal} [signal] */
 export async function all_names(signal) {
   const names = [];
-  for (let after; ; ) {
+  for (let after; ;) {
     const page = await page_of_names(after, signal);
     names.push(...page.names);
     after = page.after;
@@ -41,10 +62,18 @@ function nothing_here() {
     "section",
     { class: "card stack" },
     element("h1", {}, "No tables yet"),
-    element("p", {}, `Account ${world.account} has no tables in ${world.region}. Point a test or a program at this server, or begin here:`),
-    element("pre", { class: "mono", tabindex: 0 }, `aws dynamodb create-table --endpoint-url ${location.origin} --region ${world.region} \\
+    element(
+      "p",
+      {},
+      `Account ${world.account} has no tables in ${world.region}. Point a test or a program at this server, or begin here:`,
+    ),
+    element(
+      "pre",
+      { class: "mono", tabindex: 0 },
+      `aws dynamodb create-table --endpoint-url ${location.origin} --region ${world.region} \\
   --table-name carts --billing-mode PAY_PER_REQUEST \\
-  --attribute-definitions AttributeName=id,AttributeType=S --key-schema AttributeName=id,KeyType=HASH`),
+  --attribute-definitions AttributeName=id,AttributeType=S --key-schema AttributeName=id,KeyType=HASH`,
+    ),
     element("div", {}, button("Create a table", create_table, { class: "primary" })),
   );
 }
@@ -74,23 +103,30 @@ async function side(chosen, signal) {
   const draw = () => {
     const wanted = search.value.toLowerCase();
     const found = names.filter((name) => name.toLowerCase().includes(wanted));
-    const focused = document.activeElement instanceof HTMLAnchorElement && list.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
-    fill(list, found.map((name) => {
-      const of = counts.get(name);
-      return element(
-        "li",
-        {},
-        element(
-          "a",
-          { href: link_to(name), "aria-current": name === chosen ? "page" : null },
-          element("span", { class: "name", title: name }, name),
-          element("span", { class: "count" }, of ? counted(of.items) : ""),
-          element("span", { class: "small" }, of?.pending ? counted(of.pending) + " will expire" : ""),
-          element("span", { class: "small right" }, of ? sized(of.bytes) : ""),
-        ),
-      );
-    }));
-    if (!found.length) list.append(element("li", { class: "empty" }, names.length ? "No table is called so." : "No tables."));
+    const focused =
+      document.activeElement instanceof HTMLAnchorElement && list.contains(document.activeElement)
+        ? document.activeElement.getAttribute("href")
+        : null;
+    fill(
+      list,
+      found.map((name) => {
+        const of = counts.get(name);
+        return element(
+          "li",
+          {},
+          element(
+            "a",
+            { href: link_to(name), "aria-current": name === chosen ? "page" : null },
+            element("span", { class: "name", title: name }, name),
+            element("span", { class: "count" }, of ? counted(of.items) : ""),
+            element("span", { class: "small" }, of?.pending ? counted(of.pending) + " will expire" : ""),
+            element("span", { class: "small right" }, of ? sized(of.bytes) : ""),
+          ),
+        );
+      }),
+    );
+    if (!found.length)
+      list.append(element("li", { class: "empty" }, names.length ? "No table is called so." : "No tables."));
     more.hidden = !after;
     if (focused) /** @type {HTMLElement | null} */ (list.querySelector(`a[href="${CSS.escape(focused)}"]`))?.focus();
   };
@@ -111,7 +147,12 @@ async function side(chosen, signal) {
     list: element(
       "nav",
       { class: "card side", "aria-label": "Tables" },
-      element("div", { class: "row middle between" }, element("h2", {}, "Tables"), button("New table", create_table, { class: "small" })),
+      element(
+        "div",
+        { class: "row middle between" },
+        element("h2", {}, "Tables"),
+        button("New table", create_table, { class: "small" }),
+      ),
       labelled("", search),
       list,
       more,
@@ -121,13 +162,18 @@ async function side(chosen, signal) {
 
 function create_table() {
   const name = element("input", { required: true, autofocus: true, spellcheck: "false" });
-  const key = element("input", { value: "id", spellcheck: "false" }), key_type = select(["S", "N", "B"]);
-  const sort = element("input", { placeholder: "none", spellcheck: "false" }), sort_type = select(["S", "N", "B"]);
+  const key = element("input", { value: "id", spellcheck: "false" }),
+    key_type = select(["S", "N", "B"]);
+  const sort = element("input", { placeholder: "none", spellcheck: "false" }),
+    sort_type = select(["S", "N", "B"]);
   const ttl = element("input", { placeholder: "none", spellcheck: "false" });
   const stream = element("input", { type: "checkbox", checked: true });
   const wrong = element("div", {});
   const make = async () => {
-    const attributes = [[key.value, key_type.value, "HASH"], ...(sort.value ? [[sort.value, sort_type.value, "RANGE"]] : [])];
+    const attributes = [
+      [key.value, key_type.value, "HASH"],
+      ...(sort.value ? [[sort.value, sort_type.value, "RANGE"]] : []),
+    ];
     try {
       await dynamodb("CreateTable", {
         TableName: name.value,
@@ -136,7 +182,11 @@ function create_table() {
         KeySchema: attributes.map(([AttributeName, , KeyType]) => ({ AttributeName, KeyType })),
         StreamSpecification: stream.checked ? { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" } : undefined,
       });
-      if (ttl.value) await dynamodb("UpdateTimeToLive", { TableName: name.value, TimeToLiveSpecification: { Enabled: true, AttributeName: ttl.value } });
+      if (ttl.value)
+        await dynamodb("UpdateTimeToLive", {
+          TableName: name.value,
+          TimeToLiveSpecification: { Enabled: true, AttributeName: ttl.value },
+        });
     } catch (error) {
       return fill(wrong, failure(error));
     }
@@ -173,7 +223,11 @@ async function show_table(place, name, tab, signal) {
     if (signal.aborted) throw error;
     return place.append(back, element("h1", {}, name), failure(error));
   }
-  const tabs = [["items", "Items"], ["partiql", "PartiQL"], ["schema", "Schema"]];
+  const tabs = [
+    ["items", "Items"],
+    ["partiql", "PartiQL"],
+    ["schema", "Schema"],
+  ];
   place.append(
     back,
     element(
@@ -192,7 +246,9 @@ async function show_table(place, name, tab, signal) {
     element(
       "nav",
       { class: "tabs", "aria-label": "Of this table" },
-      tabs.map(([own, text]) => element("a", { href: link_to(name, own), "aria-current": own === tab ? "page" : null }, text)),
+      tabs.map(([own, text]) =>
+        element("a", { href: link_to(name, own), "aria-current": own === tab ? "page" : null }, text),
+      ),
     ),
   );
   if (tab === "schema") return schema(place, table, ttl);
@@ -204,11 +260,23 @@ async function show_table(place, name, tab, signal) {
 const keys_text = (keys, definitions) =>
   keys.map(({ AttributeName, KeyType }) => {
     const type = definitions.find((one) => one.AttributeName === AttributeName)?.AttributeType;
-    return element("div", {}, element("code", {}, AttributeName), " ", element("span", { class: "type" }, type), element("span", { class: "dim" }, KeyType === "HASH" ? " partition" : " sort"));
+    return element(
+      "div",
+      {},
+      element("code", {}, AttributeName),
+      " ",
+      element("span", { class: "type" }, type),
+      element("span", { class: "dim" }, KeyType === "HASH" ? " partition" : " sort"),
+    );
   });
 
 /** @param {[string, any][]} members */
-export const facts = (members) => element("dl", { class: "facts" }, members.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+export const facts = (members) =>
+  element(
+    "dl",
+    { class: "facts" },
+    members.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]),
+  );
 
 /** @param {HTMLElement} place @param {any} table @param {any} ttl */
 async function schema(place, table, ttl) {
@@ -217,7 +285,10 @@ async function schema(place, table, ttl) {
     ...(table.GlobalSecondaryIndexes ?? []).map((/** @type {any} */ index) => ({ ...index, kind: "global" })),
     ...(table.LocalSecondaryIndexes ?? []).map((/** @type {any} */ index) => ({ ...index, kind: "local" })),
   ];
-  const tags = await dynamodb("ListTagsOfResource", { ResourceArn: table.TableArn }).then((answer) => answer.Tags, () => []);
+  const tags = await dynamodb("ListTagsOfResource", { ResourceArn: table.TableArn }).then(
+    (answer) => answer.Tags,
+    () => [],
+  );
   place.append(
     element(
       "section",
@@ -225,13 +296,32 @@ async function schema(place, table, ttl) {
       element("h2", {}, "Table"),
       facts([
         ["Keys", keys_text(table.KeySchema, own)],
-        ["Billing", table.BillingModeSummary?.BillingMode ?? `PROVISIONED, ${table.ProvisionedThroughput.ReadCapacityUnits} read, ${table.ProvisionedThroughput.WriteCapacityUnits} write`],
+        [
+          "Billing",
+          table.BillingModeSummary?.BillingMode ??
+            `PROVISIONED, ${table.ProvisionedThroughput.ReadCapacityUnits} read, ${table.ProvisionedThroughput.WriteCapacityUnits} write`,
+        ],
         ["Created", `${moment(table.CreationDateTime * 1000)} (${spanned(table.CreationDateTime * 1000 - now())})`],
         ["ARN", element("code", {}, table.TableArn)],
-        ["TTL", ttl.status === "ENABLED" ? [element("code", {}, ttl.attribute), ` (${ttl.mode}), ${counted(ttl.pending)} pending`] : "off"],
-        ["Stream", table.StreamSpecification ? [table.StreamSpecification.StreamViewType, " ", element("code", {}, table.LatestStreamArn)] : "off"],
+        [
+          "TTL",
+          ttl.status === "ENABLED"
+            ? [element("code", {}, ttl.attribute), ` (${ttl.mode}), ${counted(ttl.pending)} pending`]
+            : "off",
+        ],
+        [
+          "Stream",
+          table.StreamSpecification
+            ? [table.StreamSpecification.StreamViewType, " ", element("code", {}, table.LatestStreamArn)]
+            : "off",
+        ],
         ["Deletion protection", table.DeletionProtectionEnabled ? "on" : "off"],
-        ["Tags", tags.length ? tags.map((/** @type {any} */ tag) => element("div", {}, element("code", {}, tag.Key), " = ", tag.Value)) : "none"],
+        [
+          "Tags",
+          tags.length
+            ? tags.map((/** @type {any} */ tag) => element("div", {}, element("code", {}, tag.Key), " = ", tag.Value))
+            : "none",
+        ],
       ]),
     ),
     element(
@@ -239,21 +329,45 @@ async function schema(place, table, ttl) {
       { class: "card" },
       element("h2", {}, "Indexes"),
       indexes.length
-        ? grid("Indexes", ["Name", "Kind", "Keys", "Projection", ["Items", "right"], ["Size", "right"]], indexes.map((index) => [
-            element("b", {}, index.IndexName),
-            index.kind + (index.IndexStatus && index.IndexStatus !== "ACTIVE" ? ", " + index.IndexStatus : ""),
-            element("div", {}, keys_text(index.KeySchema, own)),
-            index.Projection.ProjectionType + (index.Projection.NonKeyAttributes ? ": " + index.Projection.NonKeyAttributes.join(", ") : ""),
-            counted(index.ItemCount),
-            sized(index.IndexSizeBytes),
-          ]))
+        ? grid(
+            "Indexes",
+            ["Name", "Kind", "Keys", "Projection", ["Items", "right"], ["Size", "right"]],
+            indexes.map((index) => [
+              element("b", {}, index.IndexName),
+              index.kind + (index.IndexStatus && index.IndexStatus !== "ACTIVE" ? ", " + index.IndexStatus : ""),
+              element("div", {}, keys_text(index.KeySchema, own)),
+              index.Projection.ProjectionType +
+                (index.Projection.NonKeyAttributes ? ": " + index.Projection.NonKeyAttributes.join(", ") : ""),
+              counted(index.ItemCount),
+              sized(index.IndexSizeBytes),
+            ]),
+          )
         : element("p", { class: "dim" }, "None."),
     ),
-    element("details", { class: "card" }, element("summary", {}, "As DescribeTable has it"), element("pre", { class: "mono", tabindex: 0 }, JSON.stringify(table, null, 2))),
-    element("div", {}, button("Delete the table", async () => {
-      if (!(await confirmed(`The table ${table.TableName} and its ${counted(table.ItemCount)} items are deleted.`, "Delete the table"))) return;
-      await dynamodb("DeleteTable", { TableName: table.TableName });
-      location.hash = "#/tables";
-    }, { class: "danger" })),
+    element(
+      "details",
+      { class: "card" },
+      element("summary", {}, "As DescribeTable has it"),
+      element("pre", { class: "mono", tabindex: 0 }, JSON.stringify(table, null, 2)),
+    ),
+    element(
+      "div",
+      {},
+      button(
+        "Delete the table",
+        async () => {
+          if (
+            !(await confirmed(
+              `The table ${table.TableName} and its ${counted(table.ItemCount)} items are deleted.`,
+              "Delete the table",
+            ))
+          )
+            return;
+          await dynamodb("DeleteTable", { TableName: table.TableName });
+          location.hash = "#/tables";
+        },
+        { class: "danger" },
+      ),
+    ),
   );
 }

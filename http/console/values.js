@@ -36,7 +36,8 @@ function dump(base64, most) {
  * @returns {string}
  */
 export function brief(value, most = 120) {
-  const type = type_of(value), held = value[type];
+  const type = type_of(value),
+    held = value[type];
   const cut = (/** @type {string} */ text) => (text.length > most ? text.slice(0, most) + "…" : text);
   const several = (/** @type {any[]} */ parts, /** @type {(part: any) => string} */ print) => {
     const printed = [];
@@ -49,17 +50,27 @@ export function brief(value, most = 120) {
     return printed.join(", ");
   };
   switch (type) {
-    case "S": return cut(held);
-    case "N": return held;
-    case "B": return dump(held, 12);
-    case "BOOL": return String(held);
-    case "NULL": return "null";
+    case "S":
+      return cut(held);
+    case "N":
+      return held;
+    case "B":
+      return dump(held, 12);
+    case "BOOL":
+      return String(held);
+    case "NULL":
+      return "null";
     case "SS":
-    case "NS": return "{" + several(held, (part) => cut(part)) + "}";
-    case "BS": return "{" + several(held, (part) => dump(part, 6)) + "}";
-    case "L": return "[" + several(held, (part) => brief(part, 40)) + "]";
-    case "M": return "{" + several(Object.entries(held), ([name, part]) => cut(name) + ": " + brief(part, 40)) + "}";
-    default: return cut(JSON.stringify(value));
+    case "NS":
+      return "{" + several(held, (part) => cut(part)) + "}";
+    case "BS":
+      return "{" + several(held, (part) => dump(part, 6)) + "}";
+    case "L":
+      return "[" + several(held, (part) => brief(part, 40)) + "]";
+    case "M":
+      return "{" + several(Object.entries(held), ([name, part]) => cut(name) + ": " + brief(part, 40)) + "}";
+    default:
+      return cut(JSON.stringify(value));
   }
 }
 
@@ -73,21 +84,30 @@ export function cell(value) {
 /** @param {Item} item @param {string[]} keys */
 export const key_of = (item, keys) => Object.fromEntries(keys.map((name) => [name, item[name]]));
 /** @param {Item} key */
-export const key_text = (key) => Object.entries(key).map(([name, value]) => name + " = " + brief(value, 60)).join(", ");
+export const key_text = (key) =>
+  Object.entries(key)
+    .map(([name, value]) => name + " = " + brief(value, 60))
+    .join(", ");
 
 /** What a person typed as a value of a type. @param {string} type @param {string} text @returns {Value} */
 export function typed(type, text) {
   switch (type) {
-    case "BOOL": return { BOOL: text === "true" };
-    case "NULL": return { NULL: true };
+    case "BOOL":
+      return { BOOL: text === "true" };
+    case "NULL":
+      return { NULL: true };
     case "SS":
     case "NS":
-    case "BS": return { [type]: text.split("\n").filter((line) => line !== "") };
+    case "BS":
+      return { [type]: text.split("\n").filter((line) => line !== "") };
     case "L":
-    case "M": return { [type]: JSON.parse(text) };
+    case "M":
+      return { [type]: JSON.parse(text) };
     case "N":
-    case "B": return { [type]: text.trim() };
-    default: return { [type]: text };
+    case "B":
+      return { [type]: text.trim() };
+    default:
+      return { [type]: text };
   }
 }
 
@@ -98,7 +118,9 @@ const rows_max = 400; // attributes that a form shows; beyond, JSON is the bette
 /** @param {Value} value @returns {number} */
 export function count_rows(value) {
   const parts = value.M ? Object.values(value.M) : value.L;
-  return 1 + (parts ? parts.reduce((/** @type {number} */ sum, /** @type {Value} */ part) => sum + count_rows(part), 0) : 0);
+  return (
+    1 + (parts ? parts.reduce((/** @type {number} */ sum, /** @type {Value} */ part) => sum + count_rows(part), 0) : 0)
+  );
 }
 /** @param {Item} item */
 export const fits_form = (item) => count_rows({ M: item }) <= rows_max;
@@ -114,12 +136,20 @@ export function form(item, fixed, listed = false) {
   let rows = [];
   const list = element("div", { class: "editor" });
   const number = () => {
-    if (listed) list.querySelectorAll(":scope > .attribute > .place").forEach((place, at) => (place.textContent = String(at)));
+    if (listed)
+      list.querySelectorAll(":scope > .attribute > .place").forEach((place, at) => (place.textContent = String(at)));
   };
   /** @param {string} name @param {Value} value @param {boolean} [focused] */
   const add = (name, value, focused) => {
     const stays = fixed.includes(name);
-    const named = element("input", { value: name, placeholder: "attribute", "aria-label": "Attribute's name", class: "mono", spellcheck: "false", readonly: stays });
+    const named = element("input", {
+      value: name,
+      placeholder: "attribute",
+      "aria-label": "Attribute's name",
+      class: "mono",
+      spellcheck: "false",
+      readonly: stays,
+    });
     const place = element("span", { class: "place" });
     const held = element("div", { class: "held" });
     /** @type {() => Value} */
@@ -130,7 +160,10 @@ export function form(item, fixed, listed = false) {
       fill(held, made.node);
       held.classList.toggle("inner", type === "M" || type === "L");
     };
-    const kinds = select(types, type_of(value), { "aria-label": "Type", onchange: () => edit(kinds.value, { [kinds.value]: changed(read, kinds.value) }) });
+    const kinds = select(types, type_of(value), {
+      "aria-label": "Type",
+      onchange: () => edit(kinds.value, { [kinds.value]: changed(read, kinds.value) }),
+    });
     kinds.disabled = stays;
     const row = element(
       "div",
@@ -140,11 +173,15 @@ export function form(item, fixed, listed = false) {
       held,
       stays
         ? element("span", { class: "badge accent last" }, "key")
-        : button("✕", () => {
-            rows = rows.filter((one) => one.row !== row);
-            row.remove();
-            number();
-          }, { class: "quiet small last", "aria-label": listed ? "Remove the element" : "Remove the attribute " + name }),
+        : button(
+            "✕",
+            () => {
+              rows = rows.filter((one) => one.row !== row);
+              row.remove();
+              number();
+            },
+            { class: "quiet small last", "aria-label": listed ? "Remove the element" : "Remove the attribute " + name },
+          ),
     );
     edit(type_of(value), value);
     rows.push({ name: () => named.value, value: () => read(), row });
@@ -153,7 +190,16 @@ export function form(item, fixed, listed = false) {
     if (focused) (listed ? kinds : named).focus();
   };
   for (const [name, value] of Object.entries(item)) add(name, value);
-  const node = element("div", { class: "stack" }, list, element("div", {}, button(listed ? "Add an element" : "Add an attribute", () => add("", { S: "" }, true), { class: "small" })));
+  const node = element(
+    "div",
+    { class: "stack" },
+    list,
+    element(
+      "div",
+      {},
+      button(listed ? "Add an element" : "Add an attribute", () => add("", { S: "" }, true), { class: "small" }),
+    ),
+  );
   return {
     node,
     read: () => {
@@ -177,7 +223,8 @@ function changed(read, type) {
   if (type === "BOOL") return false;
   let text = "";
   try {
-    const value = read(), held = value[type_of(value)];
+    const value = read(),
+      held = value[type_of(value)];
     text = typeof held === "string" ? held : Array.isArray(held) && typeof held[0] === "string" ? held.join("\n") : "";
   } catch {
     // There is nothing to keep.
@@ -190,9 +237,16 @@ function changed(read, type) {
  * @returns {{ node: HTMLElement, read: () => Value }}
  */
 function value_form(type, value, named, stays) {
-  const held = value[type], label = { "aria-label": "Value of " + (named.value || "the attribute") };
+  const held = value[type],
+    label = { "aria-label": "Value of " + (named.value || "the attribute") };
   if (type === "M" || type === "L") {
-    const inner = form(type === "M" ? held : Object.fromEntries(held.map((/** @type {Value} */ one, /** @type {number} */ at) => [at, one])), [], type === "L");
+    const inner = form(
+      type === "M"
+        ? held
+        : Object.fromEntries(held.map((/** @type {Value} */ one, /** @type {number} */ at) => [at, one])),
+      [],
+      type === "L",
+    );
     return { node: inner.node, read: () => ({ [type]: type === "M" ? inner.read() : Object.values(inner.read()) }) };
   }
   if (type === "NULL") return { node: element("span", { class: "dim" }, "null"), read: () => ({ NULL: true }) };
@@ -207,7 +261,14 @@ function value_form(type, value, named, stays) {
   const text = Array.isArray(held) ? held.join("\n") : held;
   const hints = { B: "base64", SS: "a string on each line", NS: "a number on each line", BS: "base64 on each line" };
   const lines = Math.min(8, Math.max(1, text.slice(0, 4000).split("\n").length, Math.ceil(text.length / 60)));
-  const control = element("textarea", { ...label, rows: lines, placeholder: /** @type {any} */ (hints)[type], spellcheck: "false", readonly: stays, class: type });
+  const control = element("textarea", {
+    ...label,
+    rows: lines,
+    placeholder: /** @type {any} */ (hints)[type],
+    spellcheck: "false",
+    readonly: stays,
+    class: type,
+  });
   control.value = text;
   // A textarea makes one end of line of every other; who changed nothing gets what was there.
   const shown = control.value;

@@ -235,7 +235,7 @@ TEST_CASE("every command takes the server, whom to trust, the account and the re
                                                        {"--ca-file", "MAYFLY_CA_FILE"},
                                                        {"--account", "MAYFLY_ACCOUNT"},
                                                        {"--region", "MAYFLY_REGION"}};
-  for (const char* command : {"clock show", "ttl show", "snapshot take", "reset"})
+  for (const char* command : {"clock show", "snapshot list", "replication show", "reset"})
     CHECK(listed_options(command) == expected);
   CHECK(parse_with("MAYFLY_URL", "http://127.0.0.1:1", {"clock", "show"}).control->url ==
         "http://127.0.0.1:1");

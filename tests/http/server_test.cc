@@ -104,6 +104,11 @@ TEST_CASE("GET / tells a person's browser where it is, and runs nothing there") 
   CHECK(answer.headers.at("content-security-policy") == "default-src 'none'");
   for (const std::string path : {"/_mayfly/", "/_mayfly/console"})
     CHECK(answer.body.find("<a href=\"" + path + "\">") != std::string::npos);
+  // An application's script that asks is no person.
+  CHECK(
+      running
+          .ask(http_request("GET", "/", {{"Sec-Fetch-Site", "same-origin"}, {"Origin", "http://127.0.0.1"}}))
+          .body == "healthy: dynamodb.us-east-1.amazonaws.com ");
 }
 
 TEST_CASE("HEAD / has GET's headers and no body, and the connection goes on") {

@@ -98,6 +98,8 @@ TEST_CASE("a snapshot has the name that it was given, until it is deleted or all
 }
 
 TEST_CASE("accounts are listed with the tables of their regions, whoever asks") {
+  CHECK(Running().ok("GET", "/_mayfly/accounts") ==
+        Json::parse(R"({"accounts":[{"account":"000000000000","tables":{},"snapshots":0}]})"));
   NewYear server;
   server.ok("POST", "/_mayfly/snapshots");
   {

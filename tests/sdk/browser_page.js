@@ -114,7 +114,7 @@ async function main() {
     await attempt(`a payload, ${mode}`, "/2015-03-31/functions/f/invocations" + presigned, { method: "POST", mode, body: "{}" });
     await attempt(`a reset as text, ${mode}`, "/_mayfly/reset", { method: "POST", mode, body: "{}" });
     await attempt(`an advance as text, ${mode}`, "/_mayfly/clock/advance", { method: "POST", mode, body: '{"seconds":60}' });
-    for (const path of ["/", "/_mayfly/health", "/_mayfly/clock", "/_mayfly/metrics", mappings + presigned]) {
+    for (const path of ["/", "/_mayfly/health", "/_mayfly/clock", "/_mayfly/accounts", "/_mayfly/console", "/_mayfly/console/page.js", "/_mayfly/metrics", mappings + presigned]) {
       await attempt(`GET ${path}` + (mode === "cors" ? "" : ", no-cors"), path, { mode });
     }
   }

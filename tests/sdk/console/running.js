@@ -39,7 +39,15 @@ export class Server {
     const built = fileURLToPath(new URL("../../../build/release/mayfly", import.meta.url));
     server.process = spawn(
       process.env.MAYFLY_SERVER ?? built,
-      ["serve", "--log-level", "warning", ...(options.includes("--port") ? [] : ["--port", "0"]), "--port-file", port_file, ...options],
+      [
+        "serve",
+        "--log-level",
+        "warning",
+        ...(options.includes("--port") ? [] : ["--port", "0"]),
+        "--port-file",
+        port_file,
+        ...options,
+      ],
       { stdio: ["ignore", "ignore", "inherit"] },
     );
     await eventually(() => {
@@ -58,7 +66,11 @@ export class Server {
   }
 
   async control(method, path, body) {
-    const answer = await fetch(`${this.url}/_mayfly${path}`, { method, headers: { "Content-Type": "application/json" }, body: body && JSON.stringify(body) });
+    const answer = await fetch(`${this.url}/_mayfly${path}`, {
+      method,
+      headers: { "Content-Type": "application/json" },
+      body: body && JSON.stringify(body),
+    });
     assert.equal(answer.status, 200, `${method} ${path}: ${await answer.clone().text()}`);
     return answer.json();
   }
@@ -84,10 +96,19 @@ export class Browser {
       const asked = new URL(request.url);
       own.hosts.add(asked.host);
       if (asked.hostname !== "127.0.0.1") return answer.destroy();
-      const onward = http.request({ host: asked.hostname, port: asked.port, method: request.method, path: asked.pathname + asked.search, headers: request.headers }, (reply) => {
-        answer.writeHead(reply.statusCode, reply.headers);
-        reply.pipe(answer);
-      });
+      const onward = http.request(
+        {
+          host: asked.hostname,
+          port: asked.port,
+          method: request.method,
+          path: asked.pathname + asked.search,
+          headers: request.headers,
+        },
+        (reply) => {
+          answer.writeHead(reply.statusCode, reply.headers);
+          reply.pipe(answer);
+        },
+      );
       onward.on("error", () => answer.destroy());
       answer.on("close", () => onward.destroy());
       request.pipe(onward);
@@ -101,8 +122,20 @@ export class Browser {
       executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
       headless: true,
       args: [
-        ...["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run", "--disable-extensions"],
-        ...["--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-default-apps"],
+        ...[
+          "--no-sandbox",
+          "--disable-gpu",
+          "--disable-dev-shm-usage",
+          "--disable-quic",
+          "--no-first-run",
+          "--disable-extensions",
+        ],
+        ...[
+          "--disable-background-networking",
+          "--disable-component-update",
+          "--disable-sync",
+          "--disable-default-apps",
+        ],
       ],
       proxy: { server: `http://127.0.0.1:${own.proxy.address().port}`, bypass: "<-loopback>" },
     });
@@ -120,7 +153,8 @@ export class Browser {
     page.on("pageerror", (error) => page.troubles.push(String(error)));
     page.on("console", (message) => {
       // A refusal that the page shows in the server's words is in the browser's log, too.
-      if (message.type() === "error" && !/Failed to load resource/.test(message.text())) page.troubles.push(message.text());
+      if (message.type() === "error" && !/Failed to load resource/.test(message.text()))
+        page.troubles.push(message.text());
     });
     await page.goto(`${server.url}/_mayfly/console#/${path}`);
     await shown(page, path);
