@@ -36,7 +36,7 @@ included_in "RocksDB is included by engine/storage.cc and storage_files.cc alone
         'engine/storage(_files)?[.]cc' engine compat http cli embed include
 included_in "Boost.JSON is included by compat/wire/json.cc alone" 'boost/json' 'compat/wire/json[.]cc' engine compat http cli embed include
 included_in "nlohmann's JSON is for what people read and write: control calls, kept settings, commands" 'nlohmann/' \
-        '(compat/wire/json_tree[.](h|cc)|compat/control/[a-z_]+[.]cc|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/triggers/(functions|event_source_mapping|rest)[.]cc|cli/(commands|control_options|jobs_view)[.]cc|cli/schemas/[a-z]+[.](h|cc)|embed/mayfly[.]cc)' \
+        '(compat/wire/json_tree[.](h|cc)|compat/control/[a-z_]+[.]cc|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/triggers/(functions|event_source_mapping|rest)[.]cc|cli/(commands|control_options|jobs_view)[.]cc|cli/schemas/[a-z]+[.](h|cc)|embed/(mayfly|mayfly_c|options_json)[.]cc)' \
         engine compat http cli embed include
 included_in "Asio and Beast stay in the connection's files" 'boost/(asio|beast)' \
         'http/(session|server|request_parser|client|invoker|name_lookup|tls)[.](h|cc)' engine compat http cli embed include
@@ -49,7 +49,8 @@ included_in "zlib and Zstandard are included where bytes are compressed" '(zlib|
 included_in "libdeflate is included by http/crc32.cc alone" 'libdeflate[.]h' 'http/crc32[.]cc' engine compat http cli embed include
 included_in "CLI11 is included by the command line's options alone" 'CLI/' 'cli/(options|control_options|help_files)[.]cc' engine compat http cli embed include
 included_in "yaml-cpp is included by cli/schemas/yaml.cc alone" 'yaml-cpp/' 'cli/schemas/yaml[.]cc' engine compat http cli embed include
-included_in "mayfly.h includes the standard library alone" '[^>]*[/.]' "$nowhere" include
+included_in "mayfly.h includes the standard library alone" '[^>]*[/.]' 'include/mayfly/mayfly_c[.]h' include
+included_in "mayfly_c.h includes C's two headers of types alone" '([^s]|s[^t]|std[^di]|[^>]*/)' "$nowhere" include/mayfly/mayfly_c.h
 
 # Which rooms of compat each of them may use, beside itself; operations and control may use all.
 rooms='wire expression tables items streams partiql outbound buckets data_files jobs backups exports imports triggers kinesis operations control'
@@ -85,7 +86,9 @@ only_in "what runs by itself is stepped by a scheduler" 'std::j?thread[ >({]' \
         '(engine/scheduler|cli/deadline|http/[a-z_]+)[.](h|cc)' engine compat http cli embed include
 only_in "what any piece of work may throw is caught by engine/attempt alone, but for who opens and who hands on" \
         'catch [(](const )?(engine::)?(std::exception|StorageFault|std::bad_alloc|[.][.][.])' \
-        '(engine/(attempt[.]h|committer[.]cc|database[.]cc)|compat/emulator[.]cc)' engine compat http cli embed
+        '(engine/(attempt[.]h|committer[.]cc|database[.]cc)|compat/emulator[.]cc|embed/mayfly_c[.]cc)' engine compat http cli embed
+only_in "a variable of a thread is one in a shared library, too (mayfly_c.h)" '(^|[^_a-z])thread_local($|[^._a-z])' \
+        'engine/thread_local[.]h|compat/wire/json[.]h' engine compat http embed
 only_in "only engine/clock asks for the time" \
         '(system|steady|high_resolution|utc)_clock::now|clock_gettime|gettimeofday|[^_a-z]time[(](nullptr|NULL|0)[)]' \
         'engine/clock[.]cc' engine compat http cli embed include
