@@ -153,8 +153,7 @@ void add_time_options(CLI::App& serve, ServeOptions& options) {
           "--clock",
           [&options](const std::string& text) {
             const auto setting = compat::control::parse_clock_setting(text);
-            if (!setting)
-              throw CLI::ValidationError("--clock", std::string(compat::control::clock_settings));
+            if (!setting) throw CLI::ValidationError("--clock", std::string(compat::control::clock_settings));
             options.clocks.setting = *setting;
           },
           "How an account's time goes at first: real, frozen, offset, rate=60")

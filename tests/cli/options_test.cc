@@ -206,8 +206,8 @@ TEST_CASE("every option says the same on the command line and in the environment
 }
 
 TEST_CASE("mayfly_c.h has the options of serve, but for those that are about a process") {
-  std::set<std::string> here = {"--help",   "--exit-with-parent", "--port-file",
-                                "--schema", "--schema-parameter", "--shutdown-seconds-max"};
+  std::set<std::string> here = {"--exit-with-parent", "--port-file", "--schema", "--schema-parameter",
+                                "--shutdown-seconds-max"};
   for (const std::string_view name : embed::names_of_open_options()) here.insert("--" + std::string(name));
   for (const std::string_view name : embed::names_of_serve_options()) here.insert("--" + std::string(name));
   std::set<std::string> listed;

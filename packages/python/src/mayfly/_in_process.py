@@ -1,7 +1,7 @@
 """A Mayfly in this very process: no program is started, and what is asked of it goes by function calls where it can.
 
-Its endpoint is for AWS's SDKs, for processes that are forked from this one, and for calls that may wait: a call of C's cannot be
-interrupted by Ctrl-C, or be given up after some time.
+Its endpoint is for AWS's SDKs, for processes that are forked from this one, and for calls that may wait: a call of C's cannot
+be interrupted by Ctrl-C, or be given up after some time.
 """
 
 from __future__ import annotations
@@ -18,9 +18,12 @@ from .errors import EndedError, StartError
 _FLAGS = frozenset(("fsync", "shared-regions", "exact-recovery", "no-control", "require-signature"))
 _REPEATED = frozenset(("function", "bucket", "allowed-host", "cors-origin", "ttl-delay-seconds"))
 _OF_THE_ENDPOINT = frozenset(
-    ("host", "port", "threads", "no-control", "allowed-host", "cors-origin", "require-signature", "keys", "tls-cert", "tls-key",
-     "connections-max", "request-seconds-max", "request-bytes-max", "unread-bytes-max", "waiting-max")
-)  # fmt: skip
+    (
+        *("host", "port", "threads", "no-control", "allowed-host", "cors-origin", "require-signature", "keys"),
+        *("tls-cert", "tls-key", "connections-max", "request-seconds-max", "request-bytes-max", "unread-bytes-max"),
+        "waiting-max",
+    )
+)
 
 # An await, a settle, the end of jobs.
 _WAITS = re.compile(rb'/(await|settle)$|"settle"')
@@ -134,7 +137,7 @@ def _encoded(text: Optional[str]) -> Optional[bytes]:
 def _not_started(result: int, said: bytes) -> StartError:
     sentence = said.decode("utf-8", "replace") or f"the library says {result}"
     if result == FORKED:
-        sentence += "; a child of multiprocessing can be given `world.environment` or server.url, or be spawned instead of forked"
+        sentence += "; a child can be given world.environment or server.url, or be spawned instead of forked"
     elif sentence.startswith("there is no option"):
         sentence += ": what is for a program of its own needs in_process=False"
     return StartError(f"Mayfly cannot start in this process: {sentence}", None)

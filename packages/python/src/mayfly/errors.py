@@ -46,18 +46,21 @@ class BinaryError(MayflyError):
 
 
 class LibraryError(MayflyError):
-    """There is no library to have Mayfly in this process by, or it cannot be loaded here. `path` is None if none was found."""
+    """There is no library to have Mayfly in this process by, or it cannot be loaded here. `path` is None if none was
+    found."""
 
     def __init__(self, path: Optional[str] = None, named_by: Optional[str] = None, reason: str = "") -> None:
         self.path, self.named_by, self.reason = path, named_by, reason
         here = f"{platform.system()} {platform.machine()}"
         if path is None:
             sentence = (
-                f"there is no libmayfly.so.0 to load: install the wheel of mayfly-dynamodb-inprocess that was built for {here}, or "
-                "name the library by MAYFLY_LIBRARY, or have a process of its own started (in_process=False)"
+                "there is no libmayfly.so.0 to load: install the wheel of mayfly-dynamodb-inprocess that was built for "
+                f"{here}, or name the library by MAYFLY_LIBRARY, or have a process of its own started (in_process=False)"
             )
         elif named_by is None:
-            sentence = f"{path} cannot be loaded on {here} ({reason}): take the mayfly-dynamodb-inprocess that was built for it"
+            sentence = (
+                f"{path} cannot be loaded on {here} ({reason}): take the mayfly-dynamodb-inprocess that was built for it"
+            )
         else:
             sentence = f"{named_by} names {path}, which cannot be loaded on {here} ({reason}): name another, or none"
         super().__init__(sentence)
