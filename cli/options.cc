@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -16,6 +15,7 @@
 #include "cli/help_files.h"
 #include "cli/sweep_options.h"
 #include "compat/control/call.h"
+#include "compat/control/clock_setting.h"
 #include "engine/shards.h"
 
 namespace mayfly::http {
@@ -42,27 +42,6 @@ void add_directory_commands(CLI::App& app, DirectoryCommand& command) {
       ->type_name("FILE");
   repair->add_flag("--give-up-damaged-files", command.repair.give_up_damaged_files,
                    "Move files that cannot be read to DIR/lost, and go on without what they held");
-}
-
-// "frozen", "rate=60"; what is wrong with it, or nothing.
-std::string read_clock(const std::string& text, engine::ClockSetting& setting) {
-  using Mode = engine::ClockSetting::Mode;
-  setting = {};
-  if (text == "real") return {};
-  if (text == "frozen" || text == "offset") {
-    setting.mode = text == "frozen" ? Mode::frozen : Mode::offset;
-    return {};
-  }
-  constexpr std::string_view rate = "rate=";
-  if (text.starts_with(rate)) {
-    setting.mode = Mode::rate;
-    const auto [end, failure] =
-        std::from_chars(text.data() + rate.size(), text.data() + text.size(), setting.rate);
-    if (failure == std::errc{} && end == text.data() + text.size() && setting.rate >= 0.001 &&
-        setting.rate <= 1'000'000)
-      return {};
-  }
-  return "must be real, frozen, offset or rate=60";
 }
 
 void add_signature_and_tls_options(CLI::App& serve, ServeOptions& options) {
@@ -174,9 +153,9 @@ void add_time_options(CLI::App& serve, ServeOptions& options) {
       .add_option_function<std::string>(
           "--clock",
           [&options](const std::string& text) {
-            if (std::string problem = read_clock(text, options.clocks.setting); !problem.empty()) {
-              throw CLI::ValidationError("--clock", problem);
-            }
+            const auto setting = compat::control::parse_clock_setting(text);
+            if (!setting) throw CLI::ValidationError("--clock", std::string(compat::control::clock_settings));
+            options.clocks.setting = *setting;
           },
           "How an account's time goes at first: real, frozen, offset, rate=60")
       ->envname("MAYFLY_CLOCK");

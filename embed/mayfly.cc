@@ -5,15 +5,13 @@
 #include <utility>
 
 #include "compat/control/call.h"
-#include "compat/control/control.h"
 #include "compat/emulator.h"
 #include "compat/wire/json_tree.h"
+#include "embed/calls.h"
 #include "engine/clock.h"
 #include "http/invoker.h"
 #include "http/keys.h"
-#include "http/log.h"
 #include "http/server.h"
-#include "http/sigv4.h"
 
 namespace mayfly {
 
@@ -24,15 +22,7 @@ struct Emulator::State {
 namespace {
 
 engine::Scope scope_of(const Identity& identity, const compat::Emulator& emulator) {
-  return {identity.account.empty() ? std::string(http::default_account) : identity.account,
-          identity.region.empty() ? emulator.region() : identity.region};
-}
-
-// "PutItem" -> "DynamoDB_20120810.PutItem". A name that no service has goes on to be refused.
-std::string target_of(std::string_view operation) {
-  std::string streams = "DynamoDBStreams_20120810." + std::string(operation);
-  if (compat::find_operation(streams) != nullptr) return streams;
-  return "DynamoDB_20120810." + std::string(operation);
+  return embed::scope_of(identity.account, identity.region, emulator);
 }
 
 }  // namespace
@@ -40,9 +30,7 @@ std::string target_of(std::string_view operation) {
 Emulator::Emulator(Options options) : state_(std::make_shared<State>()) {
   compat::EmulatorOptions emulator_options;
   emulator_options.database.directory = std::move(options.data_directory);
-  emulator_options.database.report = [](std::string_view sentence) {
-    http::log::write(http::log::Level::error, sentence);
-  };
+  emulator_options.database.report = embed::reports_to_the_log();
   emulator_options.region = std::move(options.region);
   const Limits& limits = options.limits;
   emulator_options.limits = {.accounts_max = limits.accounts,
@@ -78,7 +66,7 @@ Emulator& Emulator::operator=(Emulator&&) noexcept = default;
 
 Answer Emulator::execute(std::string_view operation, std::string_view body, const Identity& identity) {
   const engine::Scope scope = scope_of(identity, *state_->emulator);
-  compat::Answer answer = state_->emulator->execute(scope, target_of(operation), body);
+  compat::Answer answer = embed::execute(*state_->emulator, scope, operation, body);
   return {answer.status, std::move(answer.body)};
 }
 
@@ -87,15 +75,7 @@ Answer Emulator::execute(std::string_view operation, std::string_view body, cons
 Answer Emulator::control(std::string_view method, std::string_view path, std::string_view body,
                          const Identity& identity) {
   const engine::Scope scope = scope_of(identity, *state_->emulator);
-  const auto mark = path.find('?');
-  const std::string_view query = mark == std::string_view::npos ? std::string_view{} : path.substr(mark + 1);
-  compat::control::Answer answer = compat::control::answer(
-      *state_->emulator,
-      {.method = method, .path = path.substr(0, mark), .query = query, .body = body, .scope = scope});
-  if (answer.events) {
-    answer = compat::control::refusal(
-        {.kind = compat::Error::Kind::not_acceptable, .message = "Events are for HTTP."});
-  }
+  compat::Answer answer = embed::control(*state_->emulator, scope, method, path, body);
   return {answer.status, std::move(answer.body)};
 }
 

@@ -5,6 +5,7 @@
 #include "engine/attempt.h"
 #include "engine/index_entries.h"
 #include "engine/item_codec.h"
+#include "engine/thread_local.h"
 
 namespace mayfly::engine {
 
@@ -13,7 +14,7 @@ Item Change::keys() const {
 }
 
 namespace {
-thread_local bool is_telling = false;
+THREAD_LOCAL bool is_telling = false;
 }  // namespace
 
 ChangeFeed::Subscription::Subscription(Subscription&& other) noexcept

@@ -17,6 +17,7 @@
 #include "engine/replication.h"
 #include "engine/snapshots.h"
 #include "engine/stream_trimmer.h"
+#include "engine/thread_local.h"
 #include "engine/time_travel.h"
 
 namespace mayfly::engine {
@@ -330,7 +331,7 @@ void Database::settle_replicas(std::string_view account, const std::stop_token& 
 // --- items
 
 std::optional<StoredItem> Database::get(const LiveTable& table, std::string_view key) const {
-  thread_local std::string stored_key;
+  THREAD_LOCAL std::string stored_key;
   stored_key.clear();
   append_item_key(stored_key, table.id(), 0, key);
   std::string bytes;

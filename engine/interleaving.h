@@ -11,6 +11,8 @@
 #include <atomic>
 #include <string_view>
 
+#include "engine/thread_local.h"
+
 namespace mayfly::engine {
 
 class Interleaving {
@@ -37,7 +39,7 @@ class Interleaving {
     [[nodiscard]] static bool here() { return depth_ > 0; }
 
    private:
-    inline static thread_local int depth_ = 0;
+    inline static THREAD_LOCAL int depth_ = 0;
   };
 
  protected:

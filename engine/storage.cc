@@ -30,6 +30,7 @@
 #include "engine/mutex.h"
 #include "engine/process_memory.h"
 #include "engine/storage_files.h"
+#include "engine/thread_local.h"
 #include "engine/write_ahead_log.h"
 
 namespace mayfly::engine {
@@ -577,7 +578,7 @@ void Storage::write(const Batch& batch) {
     writing = std::shared_lock(engine_->writing);
     if (engine_->failing) engine_->fault(failure());
   }
-  thread_local rocksdb::WriteBatch rocksdb_batch;  // keeps its buffer
+  THREAD_LOCAL rocksdb::WriteBatch rocksdb_batch;  // keeps its buffer
   rocksdb_batch.Clear();
   bool any_range = false;
   batch.for_each([&](Batch::Kind kind, std::string_view first, std::string_view second) {

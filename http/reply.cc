@@ -6,6 +6,7 @@
 #include <random>
 
 #include "engine/appender.h"
+#include "engine/thread_local.h"
 #include "http/crc32.h"
 
 namespace mayfly::http {
@@ -45,7 +46,7 @@ void append_number(Appender& out, std::uint64_t value) {
 void append_request_id(Appender& out) {
   static constexpr std::string_view digits = "0123456789ABCDEFGHIJKLMNOPQRSTUV";
   // Ids tell requests apart; nothing rests on their being hard to guess.
-  thread_local std::mt19937_64 random = [] {
+  THREAD_LOCAL std::mt19937_64 random = [] {
     std::random_device device;
     return std::mt19937_64((std::uint64_t{device()} << 32) | device());
   }();
@@ -67,8 +68,8 @@ void append_two_digits(std::string& out, unsigned value) {
 // The Date header changes once a second; each thread keeps the last one.
 std::string_view date_now() {
   static const engine::SystemClock clock;
-  thread_local engine::Instant second = -1;
-  thread_local std::string text;
+  THREAD_LOCAL engine::Instant second = -1;
+  THREAD_LOCAL std::string text;
   const engine::Instant now = clock.now();
   if (now / 1000 != second) {
     second = now / 1000;

@@ -36,7 +36,7 @@ included_in "RocksDB is included by engine/storage.cc and storage_files.cc alone
         'engine/storage(_files)?[.]cc' engine compat http cli embed include
 included_in "Boost.JSON is included by compat/wire/json.cc alone" 'boost/json' 'compat/wire/json[.]cc' engine compat http cli embed include
 included_in "nlohmann's JSON is for what people read and write: control calls, kept settings, commands" 'nlohmann/' \
-        '(compat/wire/json_tree[.](h|cc)|compat/control/[a-z_]+[.]cc|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/triggers/(functions|event_source_mapping|rest)[.]cc|cli/(commands|control_options|jobs_view)[.]cc|cli/(schemas|aws|sweep)/[a-z_]+[.](h|cc)|embed/mayfly[.]cc)' \
+        '(compat/wire/json_tree[.](h|cc)|compat/control/[a-z_]+[.]cc|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/triggers/(functions|event_source_mapping|rest)[.]cc|cli/(commands|control_options|jobs_view)[.]cc|cli/(schemas|aws|sweep)/[a-z_]+[.](h|cc)|embed/(mayfly|mayfly_c|options_json)[.]cc)' \
         engine compat http cli embed include
 included_in "Asio and Beast stay in the connection's files" 'boost/(asio|beast)' \
         'http/(session|server|request_parser|client|invoker|name_lookup|tls)[.](h|cc)' engine compat http cli embed include
@@ -49,7 +49,8 @@ included_in "zlib and Zstandard are included where bytes are compressed" '(zlib|
 included_in "libdeflate is included by http/crc32.cc alone" 'libdeflate[.]h' 'http/crc32[.]cc' engine compat http cli embed include
 included_in "CLI11 is included by the command line's options alone" 'CLI/' 'cli/(options|control_options|aws_options|sweep_options|help_files)[.]cc' engine compat http cli embed include
 included_in "yaml-cpp is included by cli/schemas/yaml.cc alone" 'yaml-cpp/' 'cli/schemas/yaml[.]cc' engine compat http cli embed include
-included_in "mayfly.h includes the standard library alone" '[^>]*[/.]' "$nowhere" include
+included_in "mayfly.h includes the standard library alone" '[^>]*[/.]' 'include/mayfly/mayfly_c[.]h' include
+included_in "mayfly_c.h includes C's two headers of types alone" '([^s]|s[^t]|std[^di]|[^>]*/)' "$nowhere" include/mayfly/mayfly_c.h
 
 # Which rooms of compat each of them may use, beside itself; operations and control may use all.
 rooms='wire expression tables items streams partiql outbound buckets data_files jobs backups exports imports triggers kinesis operations control'
@@ -85,13 +86,15 @@ only_in "what runs by itself is stepped by a scheduler" 'std::j?thread[ >({]' \
         '(engine/scheduler|cli/deadline|cli/sweep/(workers|process|sweep_command)|http/[a-z_]+)[.](h|cc)' engine compat http cli embed include
 only_in "what any piece of work may throw is caught by engine/attempt alone, but for who opens and who hands on" \
         'catch [(](const )?(engine::)?(std::exception|StorageFault|std::bad_alloc|[.][.][.])' \
-        '(engine/(attempt[.]h|committer[.]cc|database[.]cc)|compat/emulator[.]cc)' engine compat http cli embed
+        '(engine/(attempt[.]h|committer[.]cc|database[.]cc)|compat/emulator[.]cc|embed/mayfly_c[.]cc)' engine compat http cli embed
+only_in "a variable of a thread is one in a shared library, too (mayfly_c.h)" '(^|[^_a-z])thread_local($|[^._a-z])' \
+        'engine/thread_local[.]h|compat/wire/json[.]h' engine compat http embed
 only_in "only engine/clock asks for the time" \
         '(system|steady|high_resolution|utc)_clock::now|clock_gettime|gettimeofday|[^_a-z]time[(](nullptr|NULL|0)[)]' \
         'engine/clock[.]cc' engine compat http cli embed include
-only_in "only engine/random asks for randomness, but for ids that are http's own" \
+only_in "only engine/random asks for randomness, but for ids that are http's own, and what a library has of glibc" \
         'random_device|getrandom|getentropy|arc4random|[^_a-z]s?rand[(]' \
-        '(engine/random|http/(reply|name_lookup))[.]cc' engine compat http cli embed include
+        '(engine/random|http/(reply|name_lookup)|embed/shared_library)[.]cc' engine compat http cli embed include
 
 # report <what it says> <what breaks it>: nothing breaks it.
 report() {

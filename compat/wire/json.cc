@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compat/wire/json_text.h"
+#include "engine/thread_local.h"
 
 namespace mayfly::json {
 namespace {
@@ -192,7 +193,7 @@ std::unique_ptr<Document> parse(std::string_view text) {
   return document;
 }
 
-constinit thread_local std::uint64_t members_compared = 0;
+constinit THREAD_LOCAL std::uint64_t members_compared = 0;
 
 const Value* Value::member(std::string_view name) const {
   if (kind_ != Kind::object) return nullptr;

@@ -9,6 +9,8 @@
 #include <map>
 #include <set>
 
+#include "embed/options_json.h"
+
 namespace mayfly::testing {
 
 using http::CommandLine;
@@ -201,6 +203,16 @@ TEST_CASE("every option says the same on the command line and in the environment
       CHECK(by_variable(value).exit_code != 0);
     }
   }
+}
+
+TEST_CASE("mayfly_c.h has the options of serve, but for those that are about a process") {
+  std::set<std::string> here = {"--exit-with-parent", "--port-file", "--schema", "--schema-parameter",
+                                "--shutdown-seconds-max"};
+  for (const std::string_view name : embed::names_of_open_options()) here.insert("--" + std::string(name));
+  for (const std::string_view name : embed::names_of_serve_options()) here.insert("--" + std::string(name));
+  std::set<std::string> listed;
+  for (const auto& [name, variable] : listed_options("serve")) listed.insert(name);
+  CHECK(here == listed);
 }
 
 TEST_CASE("what may be repeated is a list either way") {

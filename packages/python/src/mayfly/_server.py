@@ -1,4 +1,4 @@
-"""A Mayfly that answers: one that is started here, or one that ran already.
+"""A Mayfly that answers: one that is started here, one in this process, or one that ran already.
 
 with Server() as server, server.world() as world:
     world.clock.freeze("2031-01-01T00:00:00Z")
@@ -21,6 +21,7 @@ from ._version import check_version, package_version
 from .errors import EndedError, StartError, UnansweredError, UrlError
 
 if TYPE_CHECKING:
+    from ._in_process import InProcess
     from ._world import World
 
 START_TIMEOUT_SECONDS = 10.0
@@ -35,11 +36,13 @@ class Server:
     binary: the program to start, instead of MAYFLY_BINARY, the package's own, or `mayfly` on PATH.
     url: a server that runs already, instead of MAYFLY_URL. None is started then, and none ended. A `binary` that is given
         goes before MAYFLY_URL.
+    in_process: have it in this process, by the library of mayfly-dynamodb-inprocess, instead of starting any. It goes
+        before MAYFLY_URL, too. Its log goes to this process's stderr.
     args: more arguments of `mayfly serve`, such as ["--stream-shards", "4"].
     region: the region that clients sign for.
     start_timeout: how many seconds the start may take.
 
-    Raises BinaryError, StartError, UrlError or VersionError, each with a sentence that says what to do.
+    Raises BinaryError, LibraryError, StartError, UrlError or VersionError, each with a sentence that says what to do.
     """
 
     def __init__(
@@ -47,17 +50,27 @@ class Server:
         binary: Optional[StrPath] = None,
         *,
         url: Optional[str] = None,
+        in_process: bool = False,
         args: Sequence[str] = (),
         region: str = "us-east-1",
         start_timeout: float = START_TIMEOUT_SECONDS,
     ) -> None:
         self.region = region
         self._process: Optional[ServerProcess] = None
+        self._in_process: Optional[InProcess] = None
         self._connections: Optional[Connections] = None
         self._end = weakref.finalize(self, _nothing)
-        if url is None and binary is None:
+        if in_process and (url is not None or binary is not None):
+            raise ValueError("a server in this process has neither a binary nor a url: leave those, or in_process, out")
+        if url is None and binary is None and not in_process:
             url = os.environ.get("MAYFLY_URL")
-        if url:
+        if in_process:
+            from ._in_process import InProcess
+
+            self._in_process = InProcess(args)
+            self._end = weakref.finalize(self, self._in_process.end)
+            self._url, where = self._in_process.url, self._in_process.library.path
+        elif url:
             self._url = where = url.rstrip("/")
         else:
             self._process = ServerProcess(find_binary(binary), args, start_timeout)
@@ -82,16 +95,20 @@ class Server:
 
     @property
     def pid(self) -> Optional[int]:
-        """The server's process, or None if it was not started here."""
+        """The server's process, or None if it was not started here, or is in this one."""
         return None if self._process is None else self._process.pid
 
     @property
     def ended(self) -> Optional[str]:
-        """How it ended, "exit status 1" or "killed by SIGKILL"; None if it is there, or was not started here."""
+        """How it ended, "exit status 1" or "killed by SIGKILL", or "closed" if it was in this process; None if it is there,
+        or was not started here."""
+        if self._in_process is not None:
+            return self._in_process.ended()
         return None if self._process is None else self._process.ended()
 
     def log(self, since: int = 0) -> str:
-        """The last thousand lines that it logged, or those from `log_position` on; "" if it was not started here."""
+        """The last thousand lines that it logged, or those from `log_position` on; "" if it was not started here, or is in
+        this process, whose stderr has them."""
         return "" if self._process is None else self._process.log.since(since)
 
     def log_position(self) -> int:
@@ -125,6 +142,10 @@ class Server:
         self, method: str, path: str, body: Optional[bytes] = None, headers: Optional[Mapping[str, str]] = None
     ) -> tuple[int, bytes]:
         """The status and the answer of any HTTP request. Raises EndedError or UnansweredError if there is none."""
+        if self._in_process is not None:
+            answered = self._in_process.exchange(method, path, body, headers or {})
+            if answered is not None:
+                return answered
         assert self._connections is not None
         try:
             return self._connections.exchange(method, path, body, headers or {})
@@ -137,6 +158,8 @@ class Server:
             how = self._process.ended(wait_seconds=END_NOTICED_SECONDS)
             if how is not None:
                 return EndedError(how, self._process.last_log())
+        if self._in_process is not None and self._in_process.ended() is not None:
+            return EndedError("closed", None)
         return UnansweredError(f"{self._url} has not answered ({error}): does the server run?")
 
     def _connect(self, timeout_seconds: float) -> str:

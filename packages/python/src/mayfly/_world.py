@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Optional, TypeVar, Union
 
 from . import _boto
 from ._account import environment_of, new_account
-from ._calls import Call, failpoints, faults, functions, generic, snapshots, tables, waiting
+from ._calls import Call, executed, failpoints, faults, functions, generic, snapshots, tables, waiting
 from ._calls.faults import Fault, FaultCount
 from ._calls.functions import RegisteredFunction
 from ._calls.tables import KeyAttribute
@@ -100,6 +100,11 @@ class World:
     def client(self, service: str, **options: Any) -> Any:
         """A further client, of "lambda" say, or with a `config` of yours; the options are those of boto3's client()."""
         return _boto.client(service, self.url, self.account, self.region, **options)
+
+    def execute(self, operation: str, **parameters: Any) -> Any:
+        """An operation of DynamoDB without an SDK: execute("GetItem", TableName="carts", Key={"id": {"S": "1"}}). Items are
+        DynamoDB's JSON, as the answer's are."""
+        return self.run(executed(operation, parameters))
 
     def _once(self, kind: str, service: str) -> Any:
         made = self._made.get(kind + service)

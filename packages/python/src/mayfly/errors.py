@@ -45,13 +45,34 @@ class BinaryError(MayflyError):
         super().__init__(sentence)
 
 
+class LibraryError(MayflyError):
+    """There is no library to have Mayfly in this process by, or it cannot be loaded here. `path` is None if none was
+    found."""
+
+    def __init__(self, path: Optional[str] = None, named_by: Optional[str] = None, reason: str = "") -> None:
+        self.path, self.named_by, self.reason = path, named_by, reason
+        here = f"{platform.system()} {platform.machine()}"
+        if path is None:
+            sentence = (
+                "there is no libmayfly.so.0 to load: install the wheel of mayfly-dynamodb-inprocess that was built for "
+                f"{here}, or name the library by MAYFLY_LIBRARY, or have a process of its own started (in_process=False)"
+            )
+        elif named_by is None:
+            sentence = (
+                f"{path} cannot be loaded on {here} ({reason}): take the mayfly-dynamodb-inprocess that was built for it"
+            )
+        else:
+            sentence = f"{named_by} names {path}, which cannot be loaded on {here} ({reason}): name another, or none"
+        super().__init__(sentence)
+
+
 class StartError(MayflyError):
     """The server was started and did not come to answer. `log` is the end of what it logged, `exit_status` how it ended:
-    None if it had not, and was killed when time was up."""
+    None if it had not, and was killed when time was up, or was to be in this process."""
 
-    def __init__(self, sentence: str, log: str, exit_status: Optional[int] = None) -> None:
-        self.log, self.exit_status = log, exit_status
-        super().__init__(sentence + indented(log))
+    def __init__(self, sentence: str, log: Optional[str], exit_status: Optional[int] = None) -> None:
+        self.log, self.exit_status = log or "", exit_status
+        super().__init__(sentence if log is None else sentence + indented(log))
 
 
 class VersionError(MayflyError):
@@ -77,11 +98,13 @@ class UrlError(MayflyError):
 
 
 class EndedError(MayflyError):
-    """The server has ended while it was needed. `how`: "exit status 1", "killed by SIGKILL"."""
+    """The server has ended while it was needed. `how`: "exit status 1", "killed by SIGKILL"; "closed", of one in this
+    process, which has no log of its own."""
 
-    def __init__(self, how: str, log: str) -> None:
-        self.how, self.log = how, log
-        super().__init__(f"the server has ended ({how}): its log may say why{indented(log)}")
+    def __init__(self, how: str, log: Optional[str]) -> None:
+        self.how, self.log = how, log or ""
+        why = "" if log is None else f": its log may say why{indented(log)}"
+        super().__init__(f"the server has ended ({how}){why}")
 
 
 class UnansweredError(MayflyError):

@@ -23,8 +23,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("mayfly", "DynamoDB for tests")
     group.addoption("--mayfly-url", metavar="URL", help="use the server that runs there; none is started, and none ended")
     group.addoption("--mayfly-binary", metavar="FILE", help="start this mayfly")
+    group.addoption(
+        "--mayfly-in-process",
+        action="store_true",
+        help="start none: have it in pytest's own process, by mayfly-dynamodb-inprocess",
+    )
     parser.addini("mayfly_url", "a server to use, where neither --mayfly-url nor MAYFLY_URL names one")
     parser.addini("mayfly_binary", "the mayfly to start, where neither --mayfly-binary nor MAYFLY_BINARY names one")
+    parser.addini(
+        "mayfly_in_process",
+        "have it in pytest's own process, where neither an option nor the environment names another",
+        type="bool",
+        default=False,
+    )
     parser.addini("mayfly_args", "more arguments of `mayfly serve`", type="args", default=[])
     parser.addini(
         "mayfly_follow_clock",
@@ -58,12 +69,28 @@ def mayfly(mayfly_server: Server, pytestconfig: pytest.Config) -> Iterator[World
         yield world
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("mayfly_in_process") and (config.getoption("mayfly_url") or config.getoption("mayfly_binary")):
+        raise pytest.UsageError("--mayfly-in-process goes with neither --mayfly-url nor --mayfly-binary")
+
+
 def _started(config: pytest.Config) -> Server:
-    url, binary = _named(config, "url"), _named(config, "binary")
+    arguments = config.getini("mayfly_args")
     try:
-        return Server(binary, url=url, args=config.getini("mayfly_args"))
+        if _is_in_process(config):
+            return Server(in_process=True, args=arguments)
+        return Server(_named(config, "binary"), url=_named(config, "url"), args=arguments)
     except MayflyError as error:
         pytest.fail(f"mayfly: {error}", pytrace=False)  # the sentence says it all
+
+
+def _is_in_process(config: pytest.Config) -> bool:
+    """The command line says so, or the configuration, if nothing that goes before that names a server."""
+    if config.getoption("mayfly_in_process"):
+        return True
+    named = config.getoption("mayfly_url") or config.getoption("mayfly_binary")
+    named = named or os.environ.get("MAYFLY_URL") or os.environ.get("MAYFLY_BINARY")
+    return not named and bool(config.getini("mayfly_in_process"))
 
 
 def _named(config: pytest.Config, what: str) -> Optional[str]:

@@ -65,6 +65,11 @@ def operation(target: str, body: Mapping[str, Any], read: Callable[[Any], T]) ->
     return Call("POST", "/", body, read, service="dynamodb", target=target)
 
 
+def executed(name: str, parameters: Mapping[str, Any]) -> Call[Any]:
+    """Any of DynamoDB's, with all of its answer."""
+    return operation(name, parameters, lambda answer: answer)
+
+
 def nothing(answer: Any) -> None:
     return None
 

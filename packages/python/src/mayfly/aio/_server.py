@@ -13,18 +13,22 @@ from ._world import AsyncWorld
 
 
 class AsyncServer:
-    """`async with AsyncServer(…) as server` starts it and ends it. What it takes and raises: see mayfly.Server."""
+    """`async with AsyncServer(…) as server` starts it and ends it. What it takes and raises: see mayfly.Server. One in this
+    process is asked over HTTP, too: a call that can be cancelled, and while which the event loop goes on."""
 
     def __init__(
         self,
         binary: Optional[StrPath] = None,
         *,
         url: Optional[str] = None,
+        in_process: bool = False,
         args: Sequence[str] = (),
         region: str = "us-east-1",
         start_timeout: float = START_TIMEOUT_SECONDS,
     ) -> None:
-        self._start = lambda: Server(binary, url=url, args=args, region=region, start_timeout=start_timeout)
+        self._start = lambda: Server(
+            binary, url=url, in_process=in_process, args=args, region=region, start_timeout=start_timeout
+        )
         self._server: Optional[Server] = None
 
     @classmethod

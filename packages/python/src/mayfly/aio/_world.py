@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Optional, TypeVar, Union
 
 from .._account import environment_of, new_account
-from .._calls import Call, failpoints, faults, functions, generic, snapshots, tables, waiting
+from .._calls import Call, executed, failpoints, faults, functions, generic, snapshots, tables, waiting
 from .._calls.faults import Fault, FaultCount
 from .._calls.functions import RegisteredFunction
 from .._calls.tables import KeyAttribute
@@ -98,6 +98,9 @@ class AsyncWorld:
         """A further client, of "lambda" say, open, and yours to leave: `await client.close()`. The options are those of
         create_client."""
         return await _clients.client(service, self.url, self.account, self.region, **options)
+
+    async def execute(self, operation: str, **parameters: Any) -> Any:
+        return await self.run(executed(operation, parameters))
 
     async def _once(self, service: str) -> Any:
         made = self._clients.get(service)

@@ -1,0 +1,54 @@
+#include "embed/calls.h"
+
+#include <string>
+#include <utility>
+
+#include "compat/control/control.h"
+#include "http/log.h"
+#include "http/sigv4.h"
+
+namespace mayfly::embed {
+
+engine::Scope scope_of(std::string_view account, std::string_view region, const compat::Emulator& emulator) {
+  return emulator.scope_of({std::string(account.empty() ? http::default_account : account),
+                            region.empty() ? emulator.region() : std::string(region)});
+}
+
+namespace {
+
+// "PutItem" -> "DynamoDB_20120810.PutItem". A name that no service has goes on to be refused.
+std::string target_of(std::string_view operation) {
+  std::string streams = "DynamoDBStreams_20120810." + std::string(operation);
+  if (compat::find_operation(streams) != nullptr) return streams;
+  return "DynamoDB_20120810." + std::string(operation);
+}
+
+}  // namespace
+
+compat::Answer execute(compat::Emulator& emulator, const engine::Scope& scope, std::string_view operation,
+                       std::string_view body, const std::stop_token& stop) {
+  return emulator.execute(scope, target_of(operation), body, {}, stop);
+}
+
+compat::Answer control(compat::Emulator& emulator, const engine::Scope& scope, std::string_view method,
+                       std::string_view path, std::string_view body, const std::stop_token& stop) {
+  const auto mark = path.find('?');
+  const std::string_view query = mark == std::string_view::npos ? std::string_view{} : path.substr(mark + 1);
+  compat::control::Answer answer = compat::control::answer(emulator, {.method = method,
+                                                                      .path = path.substr(0, mark),
+                                                                      .query = query,
+                                                                      .body = body,
+                                                                      .scope = scope,
+                                                                      .stop = stop});
+  if (answer.events) {
+    answer = compat::control::refusal(
+        {.kind = compat::Error::Kind::not_acceptable, .message = "Events are for HTTP."});
+  }
+  return {answer.status, std::move(answer.body)};
+}
+
+std::function<void(std::string_view)> reports_to_the_log() {
+  return [](std::string_view sentence) { http::log::write(http::log::Level::error, sentence); };
+}
+
+}  // namespace mayfly::embed

@@ -1,0 +1,352 @@
+// Keeps what mayfly/mayfly_c.h promises.
+#include "mayfly/mayfly_c.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <pthread.h>
+#include <shared_mutex>
+#include <signal.h>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include "compat/emulator.h"
+#include "compat/wire/json_tree.h"
+#include "embed/calls.h"
+#include "embed/options_json.h"
+#include "engine/account_id.h"
+#include "engine/attempt.h"
+#include "engine/gate.h"
+#include "engine/mutex.h"
+#include "engine/storage_fault.h"
+#include "http/request.h"
+#include "http/server.h"
+
+namespace mayfly::embed {
+namespace {
+
+constexpr std::size_t word_bytes_max = 65'535, region_bytes_max = 64, endpoints_max = 64;
+
+// Where the caller wants the answer.
+class Out {
+ public:
+  Out(char** answer, std::size_t* bytes) : answer_(answer), bytes_(bytes) { set(nullptr, 0); }
+
+  // `result`; or, if that is an answer and there is no memory for it, MAYFLY_NO_MEMORY.
+  int say(int result, std::string_view text) {
+    if (answer_ == nullptr) {
+      if (bytes_ != nullptr) *bytes_ = text.size();
+      return result;
+    }
+    char* const copy = static_cast<char*>(std::malloc(text.size() + 1));
+    if (copy == nullptr) return result < 0 ? result : MAYFLY_NO_MEMORY;
+    if (!text.empty()) std::memcpy(copy, text.data(), text.size());
+    copy[text.size()] = '\0';
+    set(copy, text.size());
+    return result;
+  }
+
+ private:
+  void set(char* text, std::size_t bytes) {
+    if (answer_ != nullptr) *answer_ = text;
+    if (bytes_ != nullptr) *bytes_ = bytes;
+  }
+  char** answer_;
+  std::size_t* bytes_;
+};
+
+int say_closed(Out& out) { return out.say(MAYFLY_CLOSED, "this handle is not open"); }
+int say_forked(Out& out) {
+  return out.say(
+      MAYFLY_FORKED,
+      "this process was forked from one that had opened Mayfly, and its threads are there: use that one's "
+      "endpoint, or exec");
+}
+
+// What is open behind a handle, until it is closed.
+class Opened {
+ public:
+  explicit Opened(std::unique_ptr<compat::Emulator> emulator) : emulator_(std::move(emulator)) {}
+
+  // What `call` makes of the emulator, which nobody closes meanwhile.
+  template <class Call>
+  int with_emulator(Out& out, Call call) {
+    const std::shared_lock held(calls_);
+    return emulator_ == nullptr ? say_closed(out) : call(*emulator_, stop_.get_token());
+  }
+
+  // False: there are as many endpoints as there may be. Requires: the caller is in with_emulator.
+  bool keep(std::unique_ptr<http::Server> endpoint) {
+    const engine::Lock lock(mutex_);
+    if (endpoints_.size() == endpoints_max) return false;
+    endpoints_.push_back(std::move(endpoint));
+    return true;
+  }
+
+  // Returns when everything has ended.
+  void close() {
+    stop_.request_stop();
+    const std::lock_guard alone(calls_);
+    {
+      const engine::Lock lock(mutex_);
+      endpoints_.clear();
+    }
+    emulator_.reset();
+  }
+
+ private:
+  engine::Gate calls_;  // shared by each call, alone by who closes
+  std::stop_source stop_;
+  std::unique_ptr<compat::Emulator> emulator_;
+  engine::Mutex mutex_;
+  std::vector<std::unique_ptr<http::Server>> endpoints_ GUARDED_BY(mutex_);
+};
+
+// Handles are numbers that look like pointers, because C keeps nobody from using a pointer for too long.
+class Handles {
+ public:
+  mayfly_handle* add(std::shared_ptr<Opened> opened) {
+    const engine::Lock lock(mutex_);
+    opened_.emplace(++last_, std::move(opened));
+    return reinterpret_cast<mayfly_handle*>(last_);
+  }
+  // nullptr: it is not open.
+  std::shared_ptr<Opened> find(const mayfly_handle* handle) {
+    const engine::Lock lock(mutex_);
+    const auto found = opened_.find(reinterpret_cast<std::uintptr_t>(handle));
+    return found == opened_.end() ? nullptr : found->second;
+  }
+  // The same, and nobody finds it any more.
+  std::shared_ptr<Opened> take(const mayfly_handle* handle) {
+    const engine::Lock lock(mutex_);
+    auto taken = opened_.extract(reinterpret_cast<std::uintptr_t>(handle));
+    return taken ? std::move(taken.mapped()) : nullptr;
+  }
+  std::map<std::uintptr_t, std::shared_ptr<Opened>> take_all() {
+    const engine::Lock lock(mutex_);
+    return std::exchange(opened_, {});
+  }
+
+ private:
+  engine::Mutex mutex_;
+  std::uintptr_t last_ GUARDED_BY(mutex_) = 0;
+  std::map<std::uintptr_t, std::shared_ptr<Opened>> opened_ GUARDED_BY(mutex_);
+};
+
+// Of the process, since C hands nothing on that could own them. Never destroyed: a thread may ask until the
+// end.
+Handles& handles() {
+  static auto* const all = new Handles;
+  return *all;
+}
+
+// The process that opened the first one; 0: nobody has.
+std::atomic<pid_t> owner{0};
+
+bool is_forked() {
+  const pid_t opened_in = owner.load(std::memory_order_relaxed);
+  return opened_in != 0 && opened_in != getpid();
+}
+
+// At the process's exit, before anything goes away that what is open was built on.
+void close_all(int, void*) {
+  if (is_forked()) return;
+  for (const auto& [number, opened] : handles().take_all()) opened->close();
+}
+
+// Threads inherit what their maker blocks.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+// A text that ends with a NUL. Nothing: there is none, or it goes on for too long.
+std::optional<std::string_view> word(const char* text) {
+  if (text == nullptr) return std::nullopt;
+  const std::size_t bytes = strnlen(text, word_bytes_max + 1);
+  return bytes > word_bytes_max ? std::nullopt : std::optional(std::string_view(text, bytes));
+}
+
+// A text with a length. Nothing: it has a length alone.
+std::optional<std::string_view> body_of(const char* text, std::size_t bytes) {
+  if (text == nullptr) return bytes == 0 ? std::optional(std::string_view()) : std::nullopt;
+  return std::string_view(text, bytes);
+}
+
+bool is_region(std::string_view text) {
+  if (text.empty() || text.size() > region_bytes_max) return false;
+  for (const char c : text)
+    if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '-')
+      return false;
+  return true;
+}
+
+// Empty: all is well. NULL is well, too.
+std::string_view problem_of(const char* account, const char* region) {
+  if (account != nullptr && !engine::is_account_id(word(account).value_or("")))
+    return "the account must be twelve digits, or NULL";
+  if (region != nullptr && !is_region(word(region).value_or("")))
+    return "the region must be up to 64 letters, digits and hyphens, or NULL";
+  return {};
+}
+
+// What every function does around its own work: what fails by lack of memory or of storage is told. Whatever
+// else is thrown is a mistake of ours, and ends the process (engine/attempt.h).
+template <class Work>
+int guarded(Out& out, Work work) noexcept {
+  if (is_forked()) return say_forked(out);
+  try {
+    return work();
+  } catch (const engine::StorageFault& fault) {
+    return out.say(MAYFLY_FAILED, fault.what());
+  } catch (const std::bad_alloc&) {
+    return out.say(MAYFLY_NO_MEMORY, "memory ran out");
+  }
+}
+
+// A call about an account of what is open.
+template <class Call>
+int answered(mayfly_handle* handle, const char* account, const char* region, Out& out, Call call) {
+  if (const auto problem = problem_of(account, region); !problem.empty())
+    return out.say(MAYFLY_INVALID, problem);
+  const auto opened = handles().find(handle);
+  if (opened == nullptr) return say_closed(out);
+  return opened->with_emulator(out, [&](compat::Emulator& emulator, const std::stop_token& stop) {
+    const engine::Scope scope =
+        scope_of(account == nullptr ? "" : account, region == nullptr ? "" : region, emulator);
+    const compat::Answer answer = engine::attempt(
+        [&] { return call(emulator, scope, stop); },
+        [](std::string_view) { return compat::error_answer(compat::error::internal_server_error().error); });
+    return out.say(answer.status, answer.body);
+  });
+}
+
+int controlled(mayfly_handle* handle, const char* account, const char* region, Out& out,
+               std::string_view method, std::string_view path, std::string_view body) {
+  return answered(handle, account, region, out,
+                  [&](compat::Emulator& emulator, const engine::Scope& scope, const std::stop_token& stop) {
+                    return control(emulator, scope, method, path, body, stop);
+                  });
+}
+
+// 413, as the endpoint answers it.
+int say_too_large(Out& out) { return out.say(413, ""); }
+
+}  // namespace
+}  // namespace mayfly::embed
+
+using namespace mayfly;         // NOLINT(*-using-namespace): C has none
+using namespace mayfly::embed;  // NOLINT(*-using-namespace)
+
+const char* mayfly_version(void) { return MAYFLY_VERSION; }
+
+int mayfly_open(const char* options, size_t options_bytes, mayfly_handle** handle, char** answer,
+                size_t* answer_bytes) {
+  Out out(answer, answer_bytes);
+  if (handle == nullptr) return out.say(MAYFLY_INVALID, "there has to be a place for the handle");
+  *handle = nullptr;
+  return guarded(out, [&] {
+    const auto text = body_of(options, options_bytes);
+    if (!text) return out.say(MAYFLY_INVALID, "the options have a length, and are NULL");
+    auto settings = open_options(*text);
+    if (!settings) return out.say(MAYFLY_INVALID, settings.error());
+    owner = getpid();
+    const SignalsBlocked signals_blocked;
+    auto emulator = compat::Emulator::open(*std::move(settings));
+    if (!emulator) return out.say(MAYFLY_FAILED, emulator.error());
+    *handle = handles().add(std::make_shared<Opened>(*std::move(emulator)));
+    // Now, so that it runs before what the first one has had made is destroyed.
+    [[maybe_unused]] static const int registered = on_exit(&close_all, nullptr);
+    return static_cast<int>(MAYFLY_DONE);
+  });
+}
+
+int mayfly_execute(mayfly_handle* handle, const char* account, const char* region, const char* operation,
+                   const char* body, size_t body_bytes, char** answer, size_t* answer_bytes) {
+  Out out(answer, answer_bytes);
+  return guarded(out, [&] {
+    const auto name = word(operation), text = body_of(body, body_bytes);
+    if (!name || !text) return out.say(MAYFLY_INVALID, "there have to be an operation and a body");
+    if (text->size() > http::body_bytes_max) return say_too_large(out);
+    return answered(handle, account, region, out,
+                    [&](compat::Emulator& emulator, const engine::Scope& scope, const std::stop_token& stop) {
+                      return execute(emulator, scope, *name, *text, stop);
+                    });
+  });
+}
+
+int mayfly_control(mayfly_handle* handle, const char* account, const char* region, const char* method,
+                   const char* path, const char* body, size_t body_bytes, char** answer,
+                   size_t* answer_bytes) {
+  Out out(answer, answer_bytes);
+  return guarded(out, [&] {
+    const auto verb = word(method), where = word(path), text = body_of(body, body_bytes);
+    if (!verb || !where || !text)
+      return out.say(MAYFLY_INVALID, "there have to be a method, a path and a body");
+    if (text->size() > http::body_bytes_max) return say_too_large(out);
+    return controlled(handle, account, region, out, *verb, *where, *text);
+  });
+}
+
+int mayfly_advance(mayfly_handle* handle, const char* account, const char* region, int64_t milliseconds,
+                   char** answer, size_t* answer_bytes) {
+  Out out(answer, answer_bytes);
+  return guarded(out, [&] {
+    return controlled(handle, account, region, out, "POST", "/_mayfly/clock/advance",
+                      json::print({{"seconds", json::seconds(milliseconds)}}));
+  });
+}
+
+int mayfly_serve(mayfly_handle* handle, const char* options, size_t options_bytes, char** answer,
+                 size_t* answer_bytes) {
+  Out out(answer, answer_bytes);
+  return guarded(out, [&] {
+    const auto text = body_of(options, options_bytes);
+    if (!text) return out.say(MAYFLY_INVALID, "the options have a length, and are NULL");
+    const auto opened = handles().find(handle);
+    if (opened == nullptr) return say_closed(out);
+    auto settings = serve_options(*text);
+    if (!settings) return out.say(MAYFLY_INVALID, settings.error());
+    return opened->with_emulator(out, [&](compat::Emulator& emulator, const std::stop_token&) {
+      const SignalsBlocked signals_blocked;
+      auto server = http::Server::start(emulator, *std::move(settings));
+      if (!server) return out.say(MAYFLY_FAILED, server.error());
+      const std::string said = json::print({{"url", (*server)->url()}, {"port", (*server)->port()}});
+      if (!opened->keep(*std::move(server)))
+        return out.say(MAYFLY_FAILED, "this handle has 64 endpoints, which is as many as there may be");
+      return out.say(MAYFLY_DONE, said);
+    });
+  });
+}
+
+int mayfly_close(mayfly_handle* handle) {
+  Out out(nullptr, nullptr);
+  return guarded(out, [&] {
+    const auto opened = handles().take(handle);
+    if (opened == nullptr) return static_cast<int>(MAYFLY_CLOSED);
+    opened->close();
+    return static_cast<int>(MAYFLY_DONE);
+  });
+}
+
+void mayfly_free(char* answer) { std::free(answer); }

@@ -1,0 +1,30 @@
+// The options of mayfly_c.h: a JSON object whose members are named as those of `mayfly serve`, with the same
+// bounds.
+//
+//   open_options(R"({"clock":"frozen","stream-shards":4})")    -> EmulatorOptions
+//   open_options(R"({"clokc":"frozen"})")                      -> "there is no option clokc"
+//   serve_options(R"({"port":8000,"cors-origin":["*"]})")      -> ServerSettings
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compat/emulator.h"
+#include "engine/expected.h"
+#include "http/server.h"
+
+namespace mayfly::embed {
+
+inline constexpr std::size_t options_bytes_max = std::size_t{1} << 20;
+
+// Empty text: none are given. An error is a sentence for people. A log level that is given holds from then
+// on.
+Expected<compat::EmulatorOptions, std::string> open_options(std::string_view text);
+Expected<http::ServerSettings, std::string> serve_options(std::string_view text);
+
+// What there is, of each of the two.
+std::vector<std::string_view> names_of_open_options();
+std::vector<std::string_view> names_of_serve_options();
+
+}  // namespace mayfly::embed

@@ -1,0 +1,366 @@
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from mayfly import ControlError, EndedError, LibraryError, Server, StartError, World, _library
+from mayfly._in_process import options_of
+from mayfly.aio import AsyncServer
+
+
+@pytest.fixture
+def server():
+    with Server(in_process=True) as server:
+        yield server
+
+
+def python(program: str, **options) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-W", "always", "-c", program], capture_output=True, text=True, timeout=60, **options)
+
+
+def children() -> list[str]:
+    with open(f"/proc/self/task/{os.getpid()}/children") as file:
+        return file.read().split()
+
+
+def test_an_item_is_gone_at_its_instant_and_no_process_was_started(server):
+    before = children()
+    with Server(in_process=True) as other, other.world() as world:
+        world.clock.freeze("2031-01-01T00:00:00Z")
+        world.create_table("carts", key="id", ttl="ttl")
+        world.resource.Table("carts").put_item(Item={"id": "1", "ttl": world.clock.epoch_seconds(3600)})
+        assert world.execute("GetItem", TableName="carts", Key={"id": {"S": "1"}})["Item"]["id"] == {"S": "1"}
+        assert world.clock.advance(hours=2).tables == {"carts": 1}
+        assert world.execute("GetItem", TableName="carts", Key={"id": {"S": "1"}}) == {}
+        assert (other.pid, other.ended, other.log()) == (None, None, "")
+        assert other.version.count(".") == 2
+        assert other.url != server.url
+    assert children() == before
+
+
+def test_calls_need_no_socket_but_those_that_may_wait(server, monkeypatch):
+    world = World(server)
+    asked = []
+    exchange = server._connections.exchange
+    monkeypatch.setattr(server._connections, "exchange", lambda *call: (asked.append(call[1]), exchange(*call))[1])
+    world.clock.freeze()
+    world.create_table("carts", key="id", ttl="ttl")
+    world.execute("PutItem", TableName="carts", Item={"id": {"S": "1"}})
+    world.clock.advance(1)
+    world.ttl("carts").sweep()
+    world.snapshot().restore()
+    with pytest.raises(ControlError, match="There is no table"):
+        world.ttl("tables").status()
+    assert asked == []
+    world.wait_for("carts", {"id": "1"}, "INSERT", since=0)
+    world.clock.advance(1, settle=True)
+    assert asked == ["/_mayfly/await", "/_mayfly/clock/advance"]
+    # From then on time may stop there.
+    with world.failpoint("carts", {"id": "1"}):
+        world.clock.advance(1)
+    assert asked.count("/_mayfly/clock/advance") == 2
+
+
+def test_whose_account_it_is_and_which_region_is_told_by_function_calls_too():
+    with Server(in_process=True, region="eu-west-1") as server, server.world() as one, server.world() as other:
+        one.create_table("carts")
+        assert other.execute("ListTables") == {"TableNames": []}
+        assert one.dynamodb.list_tables()["TableNames"] == one.execute("ListTables")["TableNames"] == ["carts"]
+        arn = one.execute("DescribeTable", TableName="carts")["Table"]["TableArn"]
+        assert arn == f"arn:aws:dynamodb:eu-west-1:{one.account}:table/carts"
+
+
+def test_text_is_what_it_was(server):
+    with server.world() as world:
+        world.create_table("carts")
+        item = {"id": {"S": "\0 ä \U0001f5fb"}, "b": {"B": "AAE="}}
+        world.execute("PutItem", TableName="carts", Item=item)
+        assert world.execute("Scan", TableName="carts")["Items"] == [item]
+
+
+def test_arguments_are_those_of_the_program():
+    arguments = ["--clock=frozen", "--now", "2031-01-01T00:00:00Z", "--stream-shards", "2", "--exact-recovery", "--port=0"]
+    with Server(in_process=True, args=arguments) as server, server.world() as world:
+        assert world.clock.now().year == 2031
+        world.create_table("carts")
+        assert len(world.control("GET", "/streams/carts/shards")["shards"]) == 2
+    assert options_of(["--bucket", "a=/x,b=/y", "--bucket=c=/z", "--no-control", "--ttl-delay-seconds", "1,2", "--threads", "2"]) == (
+        {"bucket": ["a=/x", "b=/y", "c=/z"], "ttl-delay-seconds": [1, 2]},
+        {"no-control": True, "threads": 2},
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--schema", "tables.json"], "there is no option schema: what is for a program of its own needs in_process=False"),
+        (["--clock", "stopped"], "the option clock must be real, frozen, offset or rate=60"),
+        (["--data", "/proc/nowhere"], ".*"),
+        (["--port"], "the option --port wants a value"),
+        (["port"], "'port' is no option of `mayfly serve`"),
+    ],
+)
+def test_what_is_wrong_is_a_sentence(arguments, sentence):
+    with pytest.raises(StartError, match=f"^Mayfly cannot start in this process: {sentence}$"):
+        Server(in_process=True, args=arguments)
+
+
+def test_a_port_that_is_taken_is_a_sentence_and_leaves_nothing_open(server):
+    port = server.url.rpartition(":")[2]
+    with pytest.raises(StartError, match=f"cannot listen on 127.0.0.1:{port}: the port is taken$"):
+        Server(in_process=True, args=["--port", port])
+
+
+def test_it_goes_with_neither_a_binary_nor_a_url_and_before_the_environment(monkeypatch):
+    with pytest.raises(ValueError, match="neither a binary nor a url"):
+        Server("mayfly", in_process=True)
+    with pytest.raises(ValueError, match="neither a binary nor a url"):
+        Server(url="http://127.0.0.1:1", in_process=True)
+    monkeypatch.setenv("MAYFLY_URL", "http://127.0.0.1:1")
+    with Server(in_process=True) as server:
+        assert server.version
+
+
+def test_a_library_that_is_missing_is_a_sentence(monkeypatch, tmp_path):
+    monkeypatch.delenv("MAYFLY_LIBRARY", raising=False)
+    monkeypatch.setattr(_library, "_packaged", lambda: None)
+    monkeypatch.setattr(_library, "NAME", "libmayfly-there-is-none.so.0")
+    with pytest.raises(LibraryError, match="^there is no libmayfly.so.0 to load: install the wheel of mayfly-dynamodb-inprocess"):
+        Server(in_process=True)
+    text = tmp_path / "libmayfly.so.0"
+    text.write_text("no library")
+    for path in (text, tmp_path / "none"):
+        monkeypatch.setenv("MAYFLY_LIBRARY", str(path))
+        with pytest.raises(LibraryError, match=f"^MAYFLY_LIBRARY names {path}, which cannot be loaded on Linux"):
+            Server(in_process=True)
+
+
+def test_closed_it_says_so_and_a_second_close_does_nothing():
+    server = Server(in_process=True)
+    world = server.world()
+    world.clock.freeze()
+    port = int(server.url.rpartition(":")[2])
+    server.close()
+    server.close()
+    assert server.ended == "closed"
+    with pytest.raises(EndedError, match=r"^the server has ended \(closed\)$"):
+        world.clock.now()
+    with pytest.raises(EndedError, match=r"^the server has ended \(closed\)$"):
+        world.wait_for("carts", {"id": "1"})
+    with socket.socket() as probe:
+        assert probe.connect_ex(("127.0.0.1", port)) != 0
+
+
+def test_closing_ends_what_waits():
+    server = Server(in_process=True)
+    world = server.world()
+    world.create_table("carts")
+    ends = []
+
+    def wait():
+        try:
+            world.wait_for("carts", {"id": "1"}, timeout=600)
+        except Exception as error:
+            ends.append(error)
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    while 'mayfly_requests_waiting{kind="awaits"} 1' not in server.exchange("GET", "/_mayfly/metrics")[1].decode():
+        time.sleep(0.001)
+    server.close()
+    waiting.join(30)
+    assert not waiting.is_alive()
+    assert isinstance(ends[0], (ControlError, EndedError))
+
+
+def test_one_that_is_forgotten_is_closed():
+    server = Server(in_process=True)
+    port = int(server.url.rpartition(":")[2])
+    del server
+    with socket.socket() as probe:
+        assert probe.connect_ex(("127.0.0.1", port)) != 0
+
+
+def test_threads_ask_at_once(server):
+    with server.world() as world:
+        now = world.clock.freeze()
+        world.create_table("carts")
+        seen = []
+
+        def use(number):
+            for i in range(50):
+                world.execute("PutItem", TableName="carts", Item={"id": {"S": f"{number}-{i}"}})
+            seen.append(world.clock.now())
+
+        threads = [threading.Thread(target=use, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert seen == [now] * 8
+        assert world.execute("Scan", TableName="carts", Select="COUNT")["Count"] == 400
+
+
+def test_a_forked_process_asks_over_http_and_ends_nothing(server):
+    with server.world() as world:
+        now = world.clock.freeze()
+        world.create_table("carts")
+        pid = os.fork()
+        if pid == 0:
+            status = 1
+            try:
+                right = world.clock.now() == now and world.dynamodb.list_tables()["TableNames"] == ["carts"]
+                right = right and world.execute("ListTables") == {"TableNames": ["carts"]}
+                try:
+                    Server(in_process=True)
+                except StartError as error:
+                    right = right and "forked" in str(error)
+                    status = 0 if right else 1
+                server.close()
+            finally:
+                os._exit(status)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+        assert world.clock.now() == now
+
+
+def test_a_forked_process_ends_as_any_does(server):
+    """By C's exit, with all that it does: RocksDB's timer would wait there for its thread."""
+    program = """
+import os, sys
+from mayfly import Server
+server = Server(in_process=True)
+pid = os.fork()
+if pid == 0:
+    sys.exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), server.world().execute("ListTables"))
+"""
+    done = python(program)
+    assert (done.stdout, done.returncode) == ("7 {'TableNames': []}\n", 0)
+
+
+def _tables(url: str) -> str:
+    with Server(url=url) as server, server.world() as world:
+        world.create_table("carts")
+        return world.execute("ListTables")["TableNames"][0]
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_processes_of_multiprocessing_use_its_endpoint(server, method):
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        assert pool.map(_tables, [server.url] * 4) == ["carts"] * 4
+
+
+@pytest.mark.parametrize("end", ["", "import sys; sys.exit(3)", "raise SystemExit(3)", "import os; os._exit(3)", "1 / 0"])
+def test_it_ends_with_the_interpreter(end):
+    program = f"""
+import threading
+from mayfly import Server
+server = Server(in_process=True)
+world = server.world()
+world.create_table("carts")
+threading.Thread(target=lambda: world.wait_for("carts", {{"id": "1"}}, timeout=600), daemon=True).start()
+{end}
+"""
+    done = python(program)
+    assert done.returncode == {"": 0, "1 / 0": 1}.get(end, 3)
+
+
+def test_it_ends_with_a_process_that_is_killed_or_asked_to_end():
+    program = "import sys; from mayfly import Server; s = Server(in_process=True); print(s.url, flush=True); sys.stdin.read()"
+    for signal_number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
+        with subprocess.Popen(
+            [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        ) as child:
+            assert child.stdout.readline().startswith("http://127.0.0.1:")
+            child.send_signal(signal_number)
+            assert child.wait(30) == -signal_number
+
+
+def test_a_wait_is_interrupted():
+    program = """
+import signal
+from mayfly import Server
+server = Server(in_process=True)
+world = server.world()
+world.create_table("carts")
+signal.setitimer(signal.ITIMER_REAL, 0.3)
+def interrupt(*_): raise KeyboardInterrupt
+signal.signal(signal.SIGALRM, interrupt)
+try:
+    world.wait_for("carts", {"id": "1"}, timeout=600)
+except KeyboardInterrupt:
+    print("interrupted", world.execute("ListTables")["TableNames"])
+"""
+    assert python(program).stdout == "interrupted ['carts']\n"
+
+
+def test_two_are_two(server):
+    with Server(in_process=True) as other:
+        world = World(server, "000000000042")
+        world.create_table("carts")
+        assert World(other, "000000000042").execute("ListTables") == {"TableNames": []}
+        world.close()
+
+
+def test_asyncio_awaits_it():
+    async def steps():
+        async with AsyncServer(in_process=True) as server, server.world() as world:
+            await world.create_table("carts", ttl="ttl")
+            began = await world.clock.freeze()
+            ttl = {"N": str(await world.clock.epoch_seconds(60))}
+            await (await world.dynamodb()).put_item(TableName="carts", Item={"id": {"S": "1"}, "ttl": ttl})
+            waiting = asyncio.create_task(world.wait_for("carts", {"id": "1"}, "REMOVE", timeout=600))
+            await world.clock.advance(120)
+            record = await world.wait_for("carts", {"id": "1"}, "REMOVE", since=began)
+            waiting.cancel()
+            return record.old_image["id"], await world.execute("Scan", TableName="carts", Select="COUNT")
+
+    removed, scanned = asyncio.run(steps())
+    assert (removed, scanned["Count"]) == ("1", 0)
+
+
+# --- pytest
+
+USES = """
+import os, pathlib, pytest
+
+@pytest.mark.parametrize("n", range(8))
+def test_one(mayfly, n):
+    mayfly.clock.freeze(f"{2031 + n}-01-01T00:00:00Z")
+    mayfly.create_table("carts", ttl="ttl")
+    mayfly.resource.Table("carts").put_item(Item={"id": "1", "ttl": mayfly.clock.epoch_seconds(60)})
+    assert mayfly.clock.advance(minutes=2).expired == 1
+    assert mayfly.server.pid is None and mayfly.server.ended is None
+    pathlib.Path(f"in-{os.getpid()}").touch()
+"""
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("how", ["option", "configuration"])
+def test_pytest_has_it_in_its_own_process(pytester, how, workers):
+    pytester.makepyfile(USES)
+    if how == "configuration":
+        pytester.makeini("[pytest]\nmayfly_in_process = true\nmayfly_args = --stream-shards 2")
+    options = ["--mayfly-in-process"] if how == "option" else []
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-n", workers, *options, timeout=60)
+    result.assert_outcomes(passed=8)
+    assert len(list(pytester.path.glob("in-*"))) == max(int(workers), 1)
+
+
+def test_a_server_that_is_named_goes_before_the_configuration(pytester, monkeypatch, server):
+    pytester.makepyfile(f"def test_one(mayfly): assert mayfly.url == {server.url!r}")
+    pytester.makeini("[pytest]\nmayfly_in_process = true")
+    options = ("-p", "no:cacheprovider")
+    pytester.runpytest_subprocess(*options, "--mayfly-url", server.url, timeout=60).assert_outcomes(passed=1)
+    monkeypatch.setenv("MAYFLY_URL", server.url)
+    pytester.runpytest_subprocess(*options, timeout=60).assert_outcomes(passed=1)
+    result = pytester.runpytest_subprocess(*options, "--mayfly-in-process", "--mayfly-url", server.url, timeout=60)
+    assert "--mayfly-in-process goes with neither --mayfly-url nor --mayfly-binary" in result.stderr.str()

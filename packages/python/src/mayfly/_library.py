@@ -1,0 +1,107 @@
+"""libmayfly.so.0, by ctypes: the functions of Mayfly's mayfly_c.h. While one runs, other threads of Python do, too."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib.util
+import os
+from pathlib import Path
+from typing import Any, Optional
+
+from .errors import LibraryError
+
+NAME = "libmayfly.so.0"
+
+CLOSED, FORKED = -2, -5
+
+_Bytes = Optional[bytes]
+
+
+def find_library() -> Library:
+    """By MAYFLY_LIBRARY, of the package mayfly-dynamodb-inprocess, or where the system has its libraries. Raises a
+    LibraryError if there is none, or if one is named and cannot be loaded: nothing else is taken then."""
+    named = os.environ.get("MAYFLY_LIBRARY")
+    if named:
+        return _loaded(os.path.abspath(os.path.expanduser(named)), "MAYFLY_LIBRARY")
+    packaged = _packaged()
+    if packaged is not None:
+        return _loaded(packaged, None)
+    try:
+        return _loaded(NAME, None)
+    except LibraryError as error:
+        raise LibraryError() from error
+
+
+def _packaged() -> Optional[str]:
+    found = importlib.util.find_spec("mayfly_inprocess")
+    if found is None or found.origin is None:
+        return None
+    path = Path(found.origin).parent / NAME
+    return str(path) if path.is_file() else None
+
+
+@functools.cache
+def _loaded(path: str, named_by: Optional[str]) -> Library:
+    try:
+        return Library(path)
+    except (OSError, AttributeError) as error:  # no library; one that has other functions
+        raise LibraryError(path, named_by, str(error)) from error
+
+
+class Library:
+    """Results that are negative are mayfly_c.h's numbers, and what is said then is a sentence."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        library = ctypes.CDLL(path)
+        text, size, handle = ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p
+        out = [ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(size)]
+        self._version = _function(library.mayfly_version, text, [])
+        self._open = _function(library.mayfly_open, ctypes.c_int, [text, size, ctypes.POINTER(handle), *out])
+        whose = [handle, text, text]
+        self._execute = _function(library.mayfly_execute, ctypes.c_int, [*whose, text, text, size, *out])
+        self._control = _function(library.mayfly_control, ctypes.c_int, [*whose, text, text, text, size, *out])
+        self._serve = _function(library.mayfly_serve, ctypes.c_int, [handle, text, size, *out])
+        self._close = _function(library.mayfly_close, ctypes.c_int, [handle])
+        self._free = _function(library.mayfly_free, None, [ctypes.c_void_p])
+
+    def version(self) -> str:
+        version: bytes = self._version()
+        return version.decode()
+
+    def open(self, options: bytes) -> tuple[int, bytes, Optional[int]]:
+        """The result, what is said, and the handle."""
+        handle = ctypes.c_void_p()
+        result, said = self._call(self._open, options, len(options), ctypes.byref(handle))
+        return result, said, handle.value
+
+    def execute(self, handle: int, account: _Bytes, region: _Bytes, operation: bytes, body: bytes) -> tuple[int, bytes]:
+        return self._call(self._execute, handle, account, region, operation, body, len(body))
+
+    def control(
+        self, handle: int, account: _Bytes, region: _Bytes, method: bytes, path: bytes, body: bytes
+    ) -> tuple[int, bytes]:
+        return self._call(self._control, handle, account, region, method, path, body, len(body))
+
+    def serve(self, handle: int, options: bytes) -> tuple[int, bytes]:
+        return self._call(self._serve, handle, options, len(options))
+
+    def close(self, handle: int) -> int:
+        result: int = self._close(handle)
+        return result
+
+    def _call(self, function: Any, *arguments: Any) -> tuple[int, bytes]:
+        answer, size = ctypes.c_void_p(), ctypes.c_size_t()
+        result = function(*arguments, ctypes.byref(answer), ctypes.byref(size))
+        if not answer:
+            return result, b""
+        try:
+            return result, ctypes.string_at(answer, size.value)
+        finally:
+            self._free(answer)
+
+
+def _function(function: Any, result: Any, arguments: list[Any]) -> Any:
+    function.restype, function.argtypes = result, arguments
+    return function
