@@ -145,8 +145,9 @@ Expected<void, std::string> create_index(aws::Client& client, const Layout& layo
     TRY(const TableFacts now, read_facts(client, layout));
     if (now.index == TableFacts::Index::ready) return {};
     if (now.index == TableFacts::Index::absent && look >= index_beginning_looks_max)
-      return Unexpected{"index " + layout.index +
-                        ": the endpoint took the request and makes no index; give the table one as it is created"};
+      return Unexpected{
+          "index " + layout.index +
+          ": the endpoint took the request and makes no index; give the table one as it is created"};
     std::this_thread::sleep_for(std::chrono::seconds(1));
   }
   return Unexpected{"index " + layout.index + " is not ACTIVE yet"};
