@@ -36,7 +36,6 @@ using compat::outbound::Url;
 using ErrorCode = boost::system::error_code;
 
 using Piece = std::function<bool(std::string_view)>;
-using Kind = ExchangeFailure::Kind;
 
 std::vector<tcp::endpoint> endpoints_of(const Url& url) {
   std::vector<tcp::endpoint> endpoints;
@@ -116,19 +115,21 @@ class Stream {
 };
 
 Expected<void, ExchangeFailure> Stream::open() {
-  const auto fail = [](Kind kind, std::string sentence) {
+  const auto fail = [](ExchangeFailure::Kind kind, std::string sentence) {
     return Unexpected{ExchangeFailure{kind, std::move(sentence)}};
   };
   const std::vector<tcp::endpoint> endpoints = endpoints_of(server_);
-  if (endpoints.empty()) return fail(Kind::unreachable, "host '" + server_.host + "' cannot be found");
+  if (endpoints.empty())
+    return fail(ExchangeFailure::Kind::unreachable, "host '" + server_.host + "' cannot be found");
   ErrorCode failure = wait_for([&](auto done) {
     asio::async_connect(socket_, endpoints,
                         [done](ErrorCode outcome, const tcp::endpoint&) { done(outcome); });
   });
   if (failure == asio::error::timed_out)
-    return fail(Kind::timed_out, server_.authority + " did not answer in time");
+    return fail(ExchangeFailure::Kind::timed_out, server_.authority + " did not answer in time");
   if (failure)
-    return fail(Kind::unreachable, "cannot connect to " + server_.authority + ": " + failure.message());
+    return fail(ExchangeFailure::Kind::unreachable,
+                "cannot connect to " + server_.authority + ": " + failure.message());
   socket_.set_option(tcp::no_delay(true), failure);
   opened_ = true;
   if (!context_) return {};
@@ -144,10 +145,10 @@ Expected<void, ExchangeFailure> Stream::open() {
     tls_->async_handshake(asio::ssl::stream_base::client, [done](ErrorCode outcome) { done(outcome); });
   });
   if (failure == asio::error::timed_out)
-    return fail(Kind::timed_out, server_.authority + " did not answer in time");
+    return fail(ExchangeFailure::Kind::timed_out, server_.authority + " did not answer in time");
   if (!failure) return {};
   const long verified = SSL_get_verify_result(tls_->native_handle());
-  return fail(Kind::unreachable,
+  return fail(ExchangeFailure::Kind::unreachable,
               "cannot speak TLS with " + server_.authority + ": " +
                   (verified == X509_V_OK ? failure.message() : X509_verify_cert_error_string(verified)));
 }
@@ -178,10 +179,12 @@ Expected<Exchanged, ExchangeFailure> exchange(Stream& stream, const Url& server,
     beast::http::read_some(stream, buffer, parser, failure);
   }
   if (failure == asio::error::timed_out)
-    return Unexpected{ExchangeFailure{Kind::timed_out, server.authority + " did not answer in time"}};
+    return Unexpected{
+        ExchangeFailure{ExchangeFailure::Kind::timed_out, server.authority + " did not answer in time"}};
   if (failure)
-    return Unexpected{ExchangeFailure{
-        Kind::cut_short, server.authority + " ended the connection before its answer was whole"}};
+    return Unexpected{
+        ExchangeFailure{ExchangeFailure::Kind::cut_short,
+                        server.authority + " ended the connection before its answer was whole"}};
   Exchanged exchanged;
   exchanged.stays_open = parser.is_done() && parser.keep_alive() && buffer.size() == 0;
   auto answer = parser.release();
@@ -265,7 +268,7 @@ Expected<ClientAnswer, ExchangeFailure> Connections::ask(const ClientRequest& re
   std::unique_ptr<Stream> stream = state_->take();
   if (!stream) {
     auto tls = state_->context();
-    if (!tls) return Unexpected{ExchangeFailure{Kind::unusable, std::move(tls.error())}};
+    if (!tls) return Unexpected{ExchangeFailure{ExchangeFailure::Kind::unusable, std::move(tls.error())}};
     stream = std::make_unique<Stream>(state_->server, *std::move(tls));
   }
   stream->set_deadline(deadline);

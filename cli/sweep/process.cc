@@ -97,7 +97,7 @@ void Process::rounds() {
       const Rounds::Outcomes outcomes = rounds_.sweep();
       tell(outcomes);
       unanswered_on_end_ = outcomes.unanswered > 0 ? std::min(unanswered_on_end_ + 1, 10) : 0;
-      if (!ending_.wait(until_next())) break;
+      if (!ending_.wait(until_next(outcomes.now))) break;
     }
   }
   over_ = true;
@@ -135,12 +135,14 @@ void Process::tell(const Rounds::Outcomes& outcomes) {
   told_ = now;
 }
 
-milliseconds Process::until_next() const {
+milliseconds Process::until_next(engine::Instant began) const {
   if (unanswered_on_end_ > 0) return std::min(failure_pause_max, milliseconds(250 << unanswered_on_end_));
   if (options_.polls_clock) return clock_poll;
   const auto now = clock_.now();
-  // What is due at a second has expired when it is over by a millisecond.
-  return now ? milliseconds(1001 - *now % 1000) : milliseconds(1000);
+  if (!now) return milliseconds(1000);
+  // What is due at a second has expired a millisecond after it has begun. One may have begun during the
+  // round.
+  return milliseconds(std::max<engine::Instant>((began / 1000 + 1) * 1000 + 1 - *now, 0));
 }
 
 }  // namespace mayfly::sweep

@@ -73,7 +73,8 @@ class Process {
   void rounds();  // again and again
   bool once();    // whether all that was due went
   void tell(const Rounds::Outcomes& outcomes);
-  [[nodiscard]] std::chrono::milliseconds until_next() const;
+  // `began`: the instant that a round was about.
+  [[nodiscard]] std::chrono::milliseconds until_next(engine::Instant began) const;
 
   const ProcessOptions options_;
   SweepClock& clock_;

@@ -226,11 +226,12 @@ void Rounds::settle(std::vector<std::pair<Lane*, Entry>>& batch, engine::Instant
       parts_.journal.write(Journal::Level::debug, outcome_name(outcome.outcome),
                            {{"table", parts_.layout.table}, {"key", entry.key}, {"sweep_at", entry.at}});
     if (outcome.outcome == Outcome::failed) {
-      ++failed;
-      parts_.journal.write(Journal::Level::warning, "failed",
-                           {{"table", parts_.layout.table},
-                            {"key", entry.key},
-                            {"message", outcome.why ? outcome.why->sentence() : ""}});
+      // One of them says what is wrong; there may be hundreds.
+      if (failed++ == 0)
+        parts_.journal.write(Journal::Level::warning, "failed",
+                             {{"table", parts_.layout.table},
+                              {"key", entry.key},
+                              {"message", outcome.why ? outcome.why->sentence() : ""}});
       return;
     }
     ++settled;

@@ -34,6 +34,20 @@ namespace {
 constexpr std::size_t tables_bytes_max = 1024 * 1024, tables_max = 100;
 constexpr milliseconds end_poll{50};
 
+// What is wrong with the attributes' names, a sentence; empty: nothing.
+std::string same_twice(const TableCommand& table) {
+  const Layout& layout = table.layout;
+  std::set<std::string> names = {layout.ttl_attribute, layout.window_attribute};
+  std::size_t count = 2;
+  for (const std::string& name :
+       {layout.looks_by_ttl() ? std::string() : layout.at_attribute, table.mark_attribute}) {
+    if (name.empty()) continue;
+    names.insert(name);
+    ++count;
+  }
+  return names.size() == count ? "" : "TTL, window, sort key and mark need an attribute each";
+}
+
 // What all of a command's work shares.
 struct Session {
   explicit Session(const SweepCommand& command)
@@ -102,7 +116,7 @@ ProcessOptions process_options(const SweepCommand& command, const TableCommand& 
           .lease = milliseconds(static_cast<std::int64_t>(command.lease_seconds * 1000)),
           .look_back_seconds = command.look_back_seconds,
           .write_units_max = command.write_units_max,
-          .once = command.once,
+          .once = command.once || command.dry_run,  // which would find the same again
           .polls_clock = command.mayfly_clock};
 }
 
@@ -281,6 +295,8 @@ Expected<std::vector<TableCommand>, std::string> parse_tables(const std::string&
     }
     if (layout.table.empty() || layout.ttl_attribute.empty())
       return Unexpected{std::string("has a table without table or ttl_attribute")};
+    if (const std::string wrong = same_twice(table); !wrong.empty())
+      return Unexpected{"has a table: " + wrong};
     if (!names.insert(layout.table + "/" + layout.index).second)
       return Unexpected{"has table " + layout.table + " twice"};
     tables.push_back(std::move(table));
@@ -294,6 +310,7 @@ Expected<std::vector<TableCommand>, std::string> tables_of(const SweepCommand& c
     if (given.layout.table.empty() || given.layout.ttl_attribute.empty())
       return Unexpected{
           std::string("which table, by which attribute? --table and --ttl-attribute, or --tables")};
+    if (const std::string wrong = same_twice(given); !wrong.empty()) return Unexpected{wrong};
     return std::vector<TableCommand>{given};
   }
   std::ifstream file(command.tables_file, std::ios::binary);

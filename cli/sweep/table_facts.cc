@@ -10,7 +10,7 @@ namespace mayfly::sweep {
 
 namespace {
 
-constexpr int index_looks_max = 3600;
+constexpr int index_looks_max = 3600, index_beginning_looks_max = 30;
 
 // {partition key, sort key} of a table or an index.
 std::vector<std::string> key_names(const Tree& described) {
@@ -144,6 +144,10 @@ Expected<void, std::string> create_index(aws::Client& client, const Layout& layo
   for (int look = 0; look < index_looks_max; ++look) {
     TRY(const TableFacts now, read_facts(client, layout));
     if (now.index == TableFacts::Index::ready) return {};
+    if (now.index == TableFacts::Index::absent && look >= index_beginning_looks_max)
+      return Unexpected{
+          "index " + layout.index +
+          ": the endpoint took the request and makes no index; give the table one as it is created"};
     std::this_thread::sleep_for(std::chrono::seconds(1));
   }
   return Unexpected{"index " + layout.index + " is not ACTIVE yet"};

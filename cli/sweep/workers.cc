@@ -21,16 +21,14 @@ Workers::~Workers() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-bool Workers::do_one(engine::Lock<engine::Mutex>& lock) {
-  if (works_.empty()) return false;
-  const std::shared_ptr<Work> work = works_.front();
+void Workers::do_one(const std::shared_ptr<Work>& work, engine::Lock<engine::Mutex>& lock) {
   const std::size_t n = work->next++;
-  if (work->next == work->count) works_.erase(works_.begin());
+  std::erase(works_, work);
+  if (work->next < work->count) works_.push_back(work);  // behind the others, so that all get on
   lock.unlock();
   work->part(n);
   lock.lock();
   if (++work->done == work->count) changed_.notify_all();
-  return true;
 }
 
 void Workers::each(std::size_t count, const std::function<void(std::size_t)>& part) {
@@ -39,15 +37,15 @@ void Workers::each(std::size_t count, const std::function<void(std::size_t)>& pa
   const auto work = std::make_shared<Work>(Work{part, count});
   works_.push_back(work);
   changed_.notify_all();
-  while (work->next < work->count) do_one(lock);
+  while (work->next < work->count) do_one(work, lock);
   changed_.wait(lock, [&] { return work->done == work->count; });
 }
 
 void Workers::run() {
   engine::Lock lock(mutex_);
   while (!ended_) {
-    if (do_one(lock)) continue;
     changed_.wait(lock, [&]() REQUIRES(mutex_) { return ended_ || !works_.empty(); });
+    if (!ended_) do_one(std::shared_ptr<Work>(works_.front()), lock);
   }
 }
 

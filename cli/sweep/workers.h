@@ -29,8 +29,8 @@ class Workers {
     const std::size_t count;
     std::size_t next = 0, done = 0;
   };
-  // Does one part of the first work that has one left. False: there is none.
-  bool do_one(engine::Lock<engine::Mutex>& lock) NO_THREAD_SAFETY_ANALYSIS;  // lets go of it meanwhile
+  // Does one part of it, and lets go of the lock meanwhile. Requires: it has one left.
+  void do_one(const std::shared_ptr<Work>& work, engine::Lock<engine::Mutex>& lock) NO_THREAD_SAFETY_ANALYSIS;
   void run() EXCLUDES(mutex_);
 
   engine::Mutex mutex_;

@@ -41,15 +41,15 @@ std::string key_of(const Variables& variables, const aws::Given& given = {}) {
              : key.error();
 }
 
-struct Files {
+struct AwsFiles {
   std::filesystem::path directory;
-  Files() {
+  AwsFiles() {
     std::string pattern = (std::filesystem::temp_directory_path() / "mayfly-aws-XXXXXX").string();
     REQUIRE(::mkdtemp(pattern.data()) != nullptr);
     directory = pattern;
     std::filesystem::create_directory(directory / ".aws");
   }
-  ~Files() { std::filesystem::remove_all(directory); }
+  ~AwsFiles() { std::filesystem::remove_all(directory); }
   void write(const char* name, const std::string& text) const { std::ofstream(directory / name) << text; }
   [[nodiscard]] Variables variables(Variables more = {}) const {
     more.emplace("HOME", directory.string());
@@ -224,7 +224,7 @@ TEST_CASE("TLS is spoken with who shows a certificate of an issuer in the file")
 }
 
 TEST_CASE("region and endpoint are the option's, the environment's, the profile's") {
-  const Files files;
+  const AwsFiles files;
   files.write(
       ".aws/config",
       "[default]\nregion = eu-west-1\n\n[profile shop]\nregion=ap-south-1 # Mumbai\nmax_attempts = 7\n"
@@ -257,7 +257,7 @@ TEST_CASE("region and endpoint are the option's, the environment's, the profile'
 }
 
 TEST_CASE("a key is the environment's, the profile's, a program's") {
-  const Files files;
+  const AwsFiles files;
   files.write(
       ".aws/credentials",
       "# ours\n[default]\naws_access_key_id = A\naws_secret_access_key = a\r\n[shop]\n"
@@ -293,7 +293,7 @@ TEST_CASE("a container's key is asked for with its token, and only where it may 
   CHECK_THAT(request, Catch::StartsWith("GET /v1/credentials?x=1 HTTP/1.1\r\n"));
   CHECK_THAT(request, Catch::Contains("\r\nAuthorization: let me in\r\n"));
 
-  const Files files;
+  const AwsFiles files;
   files.write("token", "of a file\n");
   OneAnswer second(answer);
   CHECK(key_of({{"AWS_CONTAINER_CREDENTIALS_FULL_URI", second.url()},

@@ -256,4 +256,46 @@ TEST_CASE("every command takes the server, whom to trust, the account and the re
   CHECK(parse_with("MAYFLY_REGION", "eu-west-1", {"ttl", "show"}).control->region == "eu-west-1");
 }
 
+TEST_CASE(
+    "mayfly sweep, its plan and its backfill are told the same way, and what means nothing is refused") {
+  using What = sweep::SweepCommand::What;
+  const std::vector<std::string> common = {"--endpoint",       "http://127.0.0.1:8000",
+                                           "--region",         "eu-west-1",
+                                           "--table",          "carts",
+                                           "--ttl-attribute",  "ttl",
+                                           "--shards",         "64",
+                                           "--window-seconds", "30",
+                                           "--clock",          "mayfly",
+                                           "--mark-attribute", "by"};
+  const auto told = [&](std::vector<std::string> words, const std::vector<std::string>& more = {}) {
+    words.insert(words.end(), common.begin(), common.end());
+    words.insert(words.end(), more.begin(), more.end());
+    return parse(words);
+  };
+  for (const auto& [words, what] : {std::pair(std::vector<std::string>{"sweep"}, What::sweep),
+                                    {{"sweep", "plan"}, What::plan},
+                                    {{"sweep", "backfill"}, What::backfill}}) {
+    const CommandLine parsed = told(words);
+    REQUIRE(parsed.sweep);
+    CHECK(parsed.sweep->what == what);
+    CHECK(parsed.sweep->given.endpoint == "http://127.0.0.1:8000");
+    CHECK(parsed.sweep->given.region == "eu-west-1");
+    CHECK(parsed.sweep->layout.table == "carts");
+    CHECK(parsed.sweep->layout.shards == 64);
+    CHECK(parsed.sweep->layout.window_seconds == 30);
+    CHECK(parsed.sweep->mark_attribute == "by");
+    CHECK(parsed.sweep->mayfly_clock);
+  }
+  CHECK(told({"sweep"}, {"--once", "--dry-run", "--metrics", "127.0.0.1:1"}).sweep->once);
+  CHECK_FALSE(told({"sweep", "plan"}, {"--no-scan"}).sweep->scans);
+  CHECK(told({"sweep", "plan"}, {"--apply"}).sweep->apply);
+  for (const std::vector<std::string>& wrong : {std::vector<std::string>{"--shards", "0"},
+                                                {"--window-seconds", "0"},
+                                                {"--lease-seconds", "0"},
+                                                {"--clock", "sun"},
+                                                {"--write-units-max", "-1"},
+                                                {"--workers", "0"}})
+    CHECK(parse({"sweep", wrong[0], wrong[1]}).exit_code == 2);
+}
+
 }  // namespace mayfly::testing

@@ -23,9 +23,9 @@ using namespace mayfly::sweep;
 
 namespace {
 
-constexpr std::int64_t begin = 1'924'992'000;  // 2031-01-01T00:00:00Z, a minute's beginning
+constexpr std::int64_t new_year = 1'924'992'000;  // 2031-01-01T00:00:00Z, a minute's beginning
 
-std::shared_ptr<aws::Credentials> any_key() {
+std::shared_ptr<aws::Credentials> sweepers_key() {
   return std::make_shared<aws::Credentials>(*aws::Settings::read({}, [](const char* name) {
     return std::string(std::string_view(name).starts_with("AWS_ACCESS") ||
                                std::string_view(name).starts_with("AWS_SECRET")
@@ -34,7 +34,7 @@ std::shared_ptr<aws::Credentials> any_key() {
   }));
 }
 
-// The endpoint, its clock frozen at `begin`, with a table that has a stream and is ready to be swept.
+// The endpoint, its clock frozen at `new_year`, with a table that has a stream and is ready to be swept.
 struct Swept {
   explicit Swept(Layout with = {}) : layout(std::move(with)) {
     layout.table = "carts";
@@ -50,7 +50,7 @@ struct Swept {
   }
 
   void put(const std::string& id, std::int64_t ttl, int shard = 0, const std::string& more = "") {
-    const std::int64_t window = window_of(std::max(ttl, begin), layout.window_seconds);
+    const std::int64_t window = window_of(std::max(ttl, new_year), layout.window_seconds);
     server.put("carts", id,
                ",\"ttl\":" + number_value(ttl) +
                    (layout.looks_by_ttl() ? "" : ",\"sweep_at\":" + number_value(ttl)) +
@@ -109,7 +109,7 @@ struct Swept {
   std::unique_ptr<aws::Client> client =
       *aws::Client::open({.endpoint = "http://127.0.0.1:" + std::to_string(server.port()),
                           .region = "us-east-1",
-                          .credentials = any_key(),
+                          .credentials = sweepers_key(),
                           .attempts_max = 1});
 };
 
@@ -124,7 +124,7 @@ struct Sweeper {
         workers(threads) {}
 
   // The state has its shards from an hour before the beginning on.
-  void renew() { REQUIRE(leases.renew(begin - 3600)); }
+  void renew() { REQUIRE(leases.renew(new_year - 3600)); }
   Rounds::Outcomes sweep() { return rounds.sweep(); }
   Rounds::Outcomes renew_and_sweep() {
     renew();
@@ -173,8 +173,8 @@ TEST_CASE(
     "an item goes when its TTL's second is over, and not a millisecond earlier, on an exact minute too") {
   Swept table;
   Sweeper sweeper(table);
-  table.put("1", begin + 60);
-  table.put("2", begin + 61, 15);
+  table.put("1", new_year + 60);
+  table.put("2", new_year + 61, 15);
   table.advance(60);
   CHECK(sweeper.renew_and_sweep().settled == 0);
   CHECK(sweeper.sweep().whole);
@@ -191,13 +191,13 @@ TEST_CASE(
 TEST_CASE("a renewed item is armed anew when it comes due, once, and goes at its later TTL") {
   Swept table;
   Sweeper sweeper(table);
-  table.put("1", begin + 10);
-  table.renew("1", begin + 200);
+  table.put("1", new_year + 10);
+  table.renew("1", new_year + 200);
   table.advance(11);
   CHECK(sweeper.renew_and_sweep().settled == 1);
   CHECK(sweeper.tally.counts().of(Outcome::rearmed) == 1);
-  CHECK(table.item("1")["sweep_at"]["N"] == std::to_string(begin + 200));
-  CHECK(table.item("1")["sweep_window"]["S"] == std::to_string(begin + 180) + "#0");
+  CHECK(table.item("1")["sweep_at"]["N"] == std::to_string(new_year + 200));
+  CHECK(table.item("1")["sweep_window"]["S"] == std::to_string(new_year + 180) + "#0");
   CHECK(sweeper.sweep().settled == 0);
   table.advance(189);
   CHECK(sweeper.sweep().settled == 0);
@@ -209,39 +209,39 @@ TEST_CASE("a renewed item is armed anew when it comes due, once, and goes at its
 TEST_CASE("what the index says is asked again where the item is") {
   Swept table;
   Sweeper sweeper(table);
-  const std::string window = place_text({begin, 0});
+  const std::string window = place_text({new_year, 0});
   const auto settle = [&](const std::string& id, std::int64_t at) {
     return sweeper.departures.settle(
         {.key = R"({"id":{"S":")" + id + R"("}})", .window = window, .at = std::to_string(at)},
-        (begin + 30) * 1000, 1);
+        (new_year + 30) * 1000, 1);
   };
-  SECTION("it is gone") { CHECK(settle("none", begin + 5).outcome == Outcome::lost); }
+  SECTION("it is gone") { CHECK(settle("none", new_year + 5).outcome == Outcome::lost); }
   SECTION("it is armed elsewhere") {
-    table.put("1", begin + 300);
-    CHECK(settle("1", begin + 5).outcome == Outcome::lost);
+    table.put("1", new_year + 300);
+    CHECK(settle("1", new_year + 5).outcome == Outcome::lost);
     CHECK_FALSE(table.item("1").is_null());
   }
   SECTION("its TTL was shortened, and that is past too") {
-    table.put("1", begin + 20);
-    table.renew("1", begin + 3);
-    const Settled settled = settle("1", begin + 20);
+    table.put("1", new_year + 20);
+    table.renew("1", new_year + 3);
+    const Settled settled = settle("1", new_year + 20);
     CHECK(settled.outcome == Outcome::deleted);
-    CHECK(settled.due == (begin + 3) * 1000 + 1);
+    CHECK(settled.due == (new_year + 3) * 1000 + 1);
   }
   SECTION("it is due at the second that is not over") {
-    table.put("1", begin + 30);
-    CHECK(settle("1", begin + 30).outcome == Outcome::rearmed);  // looked at too early
+    table.put("1", new_year + 30);
+    CHECK(settle("1", new_year + 30).outcome == Outcome::rearmed);  // looked at too early
     CHECK_FALSE(table.item("1").is_null());
   }
   SECTION("it never expires") {
-    table.put("none", begin + 5);
+    table.put("none", new_year + 5);
     table.update("none", "REMOVE #t", "");
-    table.put("text", begin + 5);
+    table.put("text", new_year + 5);
     table.update("text", "SET #t = :t", R"(":t":{"S":"soon"})");
-    table.put("old", begin + 5);
-    table.renew("old", begin - 5LL * 366 * 24 * 3600);
+    table.put("old", new_year + 5);
+    table.renew("old", new_year - 5LL * 366 * 24 * 3600);
     for (const char* id : {"none", "text", "old"}) {
-      CHECK(settle(id, begin + 5).outcome == Outcome::released);
+      CHECK(settle(id, new_year + 5).outcome == Outcome::released);
       CHECK_FALSE(table.item(id).contains("sweep_window"));
       CHECK_FALSE(table.item(id).contains("sweep_at"));
     }
@@ -254,7 +254,7 @@ TEST_CASE("an hour's pause is caught up with in due order, over all shards, and 
   for (int n = 0; n < 240; ++n) {
     const std::int64_t second = (n * 7919) % 3600;
     const std::string id = "i" + std::to_string(n);
-    table.put(id, begin + second, n % 16);
+    table.put(id, new_year + second, n % 16);
     due.emplace_back(second, id);
   }
   table.advance(3601);
@@ -273,33 +273,33 @@ TEST_CASE("an hour's pause is caught up with in due order, over all shards, and 
 TEST_CASE("the watermark passes a window when its grace is over and nothing is in it") {
   Swept table;
   Sweeper sweeper(table);
-  table.put("late", begin + 30);
+  table.put("late", new_year + 30);
   table.advance(31);
   sweeper.renew_and_sweep();
   const auto watermark = [&] { return sweeper.state.read()->shards.at(0).watermark; };
   // Of the windows before the beginning those whose five minutes are over.
-  CHECK(watermark() == begin - 300);
+  CHECK(watermark() == new_year - 300);
   table.advance(60 + 300 - 31 - 0.001);
   sweeper.sweep();
-  CHECK(watermark() == begin);
+  CHECK(watermark() == new_year);
   // Somebody writes into the window just before it is passed.
-  table.put("straggler", begin + 50);
+  table.put("straggler", new_year + 50);
   table.advance(0.001);
   sweeper.sweep();
-  CHECK(watermark() == begin + 60);
+  CHECK(watermark() == new_year + 60);
   CHECK(table.removed() == std::vector<std::string>{"late", "straggler"});
 }
 
 TEST_CASE("an item whose sort key is beyond its window is put where it belongs when the window is over") {
   Swept table;
   Sweeper sweeper(table);
-  table.put("1", begin + 10);
-  table.update("1", "SET sweep_at = :a, #t = :a", "\":a\":" + number_value(begin + 500));
+  table.put("1", new_year + 10);
+  table.update("1", "SET sweep_at = :a, #t = :a", "\":a\":" + number_value(new_year + 500));
   table.advance(69);
   CHECK(sweeper.renew_and_sweep().settled == 0);
   table.advance(1);
   CHECK(sweeper.sweep().settled == 1);
-  CHECK(table.item("1")["sweep_window"]["S"] == std::to_string(begin + 480) + "#0");
+  CHECK(table.item("1")["sweep_window"]["S"] == std::to_string(new_year + 480) + "#0");
 }
 
 TEST_CASE(
@@ -309,14 +309,14 @@ TEST_CASE(
   layout.at_attribute = "ttl";
   Swept table(layout);
   Sweeper sweeper(table);
-  table.put("goes", begin + 10);
-  table.put("renewed", begin + 10);
-  table.renew("renewed", begin + 100);
+  table.put("goes", new_year + 10);
+  table.put("renewed", new_year + 10);
+  table.renew("renewed", new_year + 100);
   table.advance(11);
   CHECK(sweeper.renew_and_sweep().settled == 1);
   table.advance(59);
   CHECK(sweeper.sweep().settled == 1);
-  CHECK(table.item("renewed")["sweep_window"]["S"] == std::to_string(begin + 60) + "#0");
+  CHECK(table.item("renewed")["sweep_window"]["S"] == std::to_string(new_year + 60) + "#0");
   table.advance(31);
   CHECK(sweeper.sweep().settled == 1);
   CHECK(table.removed() == std::vector<std::string>{"goes", "renewed"});
@@ -330,9 +330,9 @@ TEST_CASE("whichever request fails, what is due goes once, and what was renewed 
   Swept table;
   Sweeper sweeper(table, "a", {.mark_attribute = marks ? "deletedBy" : ""}, 0);
   sweeper.renew();
-  for (int n = 0; n < 6; ++n) table.put("i" + std::to_string(n), begin + n, n);
-  table.put("renewed", begin + 2, 2);
-  table.renew("renewed", begin + 4000);
+  for (int n = 0; n < 6; ++n) table.put("i" + std::to_string(n), new_year + n, n);
+  table.put("renewed", new_year + 2, 2);
+  table.renew("renewed", new_year + 4000);
   table.advance(10);
   // Every other request of this kind.
   table.fault(R"({"fault":")" + fault + R"(","operation":")" + operation +
@@ -346,35 +346,35 @@ TEST_CASE("whichever request fails, what is due goes once, and what was renewed 
         std::set<std::string>{"i0", "i1", "i2", "i3", "i4", "i5"});
   CHECK(removed.size() == 6);
   CHECK_FALSE(table.item("renewed").contains("deletedBy"));
-  CHECK(table.item("renewed")["sweep_at"]["N"] == std::to_string(begin + 4000));
+  CHECK(table.item("renewed")["sweep_at"]["N"] == std::to_string(new_year + 4000));
 }
 
 TEST_CASE("a window with an item that cannot be deleted is not passed") {
   Swept table;
   Sweeper sweeper(table);
   sweeper.renew();
-  table.put("1", begin + 5);
+  table.put("1", new_year + 5);
   table.fault(R"({"fault":"internal_server_error","operation":"DeleteItem"})");
   table.advance(3600);
   const auto outcomes = sweeper.sweep();
   CHECK(outcomes.failed > 0);
   CHECK_FALSE(outcomes.whole);
-  CHECK(sweeper.state.read()->shards.at(0).watermark == begin);
-  CHECK(sweeper.state.read()->shards.at(1).watermark > begin);
+  CHECK(sweeper.state.read()->shards.at(0).watermark == new_year);
+  CHECK(sweeper.state.read()->shards.at(1).watermark > new_year);
   table.fault("");
   CHECK(sweeper.sweep().settled == 1);
-  CHECK(sweeper.state.read()->shards.at(0).watermark > begin);
+  CHECK(sweeper.state.read()->shards.at(0).watermark > new_year);
 }
 
 TEST_CASE("a marked deletion is told by the mark; what was marked and then renewed loses it") {
   Swept table;
   Sweeper sweeper(table, "a", {.mark_attribute = "deletedBy"});
-  table.put("swept", begin + 5);
-  table.put("users", begin + 50);
-  table.put("killed", begin + 5, 1,
+  table.put("swept", new_year + 5);
+  table.put("users", new_year + 50);
+  table.put("killed", new_year + 5, 1,
             R"(,"deletedBy":{"S":"mayfly-sweep/41"})");  // by a sweeper that was killed then
-  table.put("renewed", begin + 5, 2, R"(,"deletedBy":{"S":"mayfly-sweep/41"})");
-  table.renew("renewed", begin + 900);
+  table.put("renewed", new_year + 5, 2, R"(,"deletedBy":{"S":"mayfly-sweep/41"})");
+  table.renew("renewed", new_year + 900);
   table.server.execute("DeleteItem", R"({"TableName":"carts","Key":{"id":{"S":"users"}}})");
   table.advance(6);
   sweeper.renew_and_sweep();
@@ -386,12 +386,12 @@ TEST_CASE("a marked deletion is told by the mark; what was marked and then renew
 
   // Armed by its writer in the meantime, so that no entry leads there: whoever still has the old one unmarks
   // it.
-  table.put("armed", begin + 900, 3, R"(,"deletedBy":{"S":"mayfly-sweep/1"})");
+  table.put("armed", new_year + 900, 3, R"(,"deletedBy":{"S":"mayfly-sweep/1"})");
   CHECK(sweeper.departures
             .settle({.key = R"({"id":{"S":"armed"}})",
-                     .window = place_text({begin, 3}),
-                     .at = std::to_string(begin)},
-                    (begin + 6) * 1000, 1)
+                     .window = place_text({new_year, 3}),
+                     .at = std::to_string(new_year)},
+                    (new_year + 6) * 1000, 1)
             .outcome == Outcome::lost);
   CHECK_FALSE(table.item("armed").contains("deletedBy"));
 }
@@ -399,11 +399,11 @@ TEST_CASE("a marked deletion is told by the mark; what was marked and then renew
 TEST_CASE("a dry run writes nothing, and says what would be") {
   Swept table;
   Sweeper sweeper(table, "a", {.dry_run = true});
-  table.put("goes", begin + 5);
-  table.put("renewed", begin + 5);
-  table.renew("renewed", begin + 900);
+  table.put("goes", new_year + 5);
+  table.put("renewed", new_year + 5);
+  table.renew("renewed", new_year + 900);
   table.advance(6);
-  sweeper.leases.assume({}, begin - 3600);
+  sweeper.leases.assume({}, new_year - 3600);
   Rounds rounds({*table.client, table.layout, sweeper.departures, sweeper.state, sweeper.leases,
                  sweeper.clock, sweeper.workers, sweeper.tally, sweeper.journal, sweeper.ended},
                 {.dry_run = true});
@@ -444,28 +444,28 @@ TEST_CASE("a sweeper that was replaced moves no watermark, and deletes nothing t
   CHECK(first.leases.held().size() == 16);
   // Of a lease of a millisecond the other one takes what does not beat, once it has seen that.
   while (second.state.read()->shards.at(15).owner != "second") second.renew();
-  table.put("1", begin + 5);
+  table.put("1", new_year + 5);
   table.advance(3600);
   CHECK(first.sweep().settled == 1);  // it has not heard of it
   Sweeper third(table, "third");
   while (third.leases.held().size() != 16) third.renew(), second.leases.end();
-  CHECK(third.state.read()->shards.at(0).watermark == begin - 3600);  // the first one's was refused
+  CHECK(third.state.read()->shards.at(0).watermark == new_year - 3600);  // the first one's was refused
   CHECK(third.sweep().settled == 0);
-  CHECK(third.state.read()->shards.at(0).watermark == begin + 3300);
+  CHECK(third.state.read()->shards.at(0).watermark == new_year + 3300);
   CHECK(table.removed() == std::vector<std::string>{"1"});
-  const auto renewed = first.leases.renew(begin);
+  const auto renewed = first.leases.renew(new_year);
   REQUIRE(renewed);
   CHECK(renewed->lost.size() == 16);
 }
 
 TEST_CASE("two sweepers of the same shards at once delete each item once") {
   Swept table;
-  for (int n = 0; n < 200; ++n) table.put("i" + std::to_string(n), begin + n % 20, n % 16);
+  for (int n = 0; n < 200; ++n) table.put("i" + std::to_string(n), new_year + n % 20, n % 16);
   table.advance(30);
   Sweeper first(table, "first", {.mark_attribute = "deletedBy"}),
       second(table, "second", {.mark_attribute = "deletedBy"});
-  first.leases.assume({}, begin);
-  second.leases.assume({}, begin);
+  first.leases.assume({}, new_year);
+  second.leases.assume({}, new_year);
   std::thread other([&] { second.sweep(); });
   first.sweep();
   other.join();
@@ -490,24 +490,24 @@ TEST_CASE("who has other settings than the others does not sweep") {
 
 TEST_CASE("a scan tells how items stand, and puts those where they belong that do not") {
   Swept table;
-  table.put("placed", begin + 100);
-  table.put("renewed", begin + 100);
-  table.renew("renewed", begin + 9000);
-  table.server.put("carts", "missing", ",\"ttl\":" + number_value(begin + 200));
-  table.server.put("carts", "expired", ",\"ttl\":" + number_value(begin - 200));
-  table.put("shortened", begin + 5000);
-  table.renew("shortened", begin + 10);
-  table.put("never", begin + 10);
+  table.put("placed", new_year + 100);
+  table.put("renewed", new_year + 100);
+  table.renew("renewed", new_year + 9000);
+  table.server.put("carts", "missing", ",\"ttl\":" + number_value(new_year + 200));
+  table.server.put("carts", "expired", ",\"ttl\":" + number_value(new_year - 200));
+  table.put("shortened", new_year + 5000);
+  table.renew("shortened", new_year + 10);
+  table.put("never", new_year + 10);
   table.update("never", "SET #t = :t", R"(":t":{"S":"x"})");
   table.server.put("carts", "without");
-  table.put("passed", begin + 10);
-  table.update("passed", "SET sweep_window = :w", "\":w\":" + string_value(place_text({begin - 7200, 0})));
+  table.put("passed", new_year + 10);
+  table.update("passed", "SET sweep_window = :w", "\":w\":" + string_value(place_text({new_year - 7200, 0})));
 
   Sweeper sweeper(table);
   const auto scan = [&](bool arms, ScanCounts& counts) {
     return scan_table(*table.client, table.layout, sweeper.departures, arms ? &sweeper.state : nullptr,
                       sweeper.workers,
-                      {.segments = 3, .arms = arms, .watermark = begin - 3600, .now = begin * 1000},
+                      {.segments = 3, .arms = arms, .watermark = new_year - 3600, .now = new_year * 1000},
                       sweeper.ended, counts, [] {});
   };
   ScanCounts before;
@@ -543,13 +543,13 @@ TEST_CASE("a scan tells how items stand, and puts those where they belong that d
 TEST_CASE("a scan that ended goes on where it was") {
   Swept table;
   for (int n = 0; n < 5; ++n)
-    table.server.put("carts", "i" + std::to_string(n), ",\"ttl\":" + number_value(begin + 200));
+    table.server.put("carts", "i" + std::to_string(n), ",\"ttl\":" + number_value(new_year + 200));
   Sweeper sweeper(table);
   const auto arm = [&] {
     ScanCounts counts;
     const auto scanned =
         scan_table(*table.client, table.layout, sweeper.departures, &sweeper.state, sweeper.workers,
-                   {.segments = 2, .arms = true, .now = begin * 1000}, sweeper.ended, counts, [] {});
+                   {.segments = 2, .arms = true, .now = new_year * 1000}, sweeper.ended, counts, [] {});
     return std::pair(scanned.has_value(), counts.armed.load());
   };
   // One segment is done, the other begins after the first item of the table's order that is left.
@@ -682,6 +682,8 @@ TEST_CASE("a file's tables have what the command line says, but for what they sa
   CHECK(wrong(R"([{"table":"a","shard":1}])") == "has a table whose shard means nothing");
   CHECK(wrong(R"([{"table":"a","shards":0}])") == "has a table whose shards means nothing");
   CHECK(wrong(R"([{"table":"a"},{"table":"a"}])") == "has table a twice");
+  CHECK(wrong(R"([{"table":"a","mark_attribute":"ttl"}])") ==
+        "has a table: TTL, window, sort key and mark need an attribute each");
   CHECK(wrong(R"([{"ttl_attribute":"a"}])") == "has a table without table or ttl_attribute");
 }
 

@@ -10,11 +10,10 @@ import tempfile
 import time
 import unittest
 import urllib.request
-import zlib
 
+from function_server import FunctionServer
 from mayfly_server import ACCESS_KEY, REGION, SECRET_KEY, MayflyServer, StreamReader, binary, eventually, key_schema, stream
 
-WINDOW_SECONDS, SHARDS = 60, 16
 BEGIN = 1_924_992_000  # 2031-01-01T00:00:00Z, an exact minute
 
 
@@ -23,14 +22,19 @@ def setUpModule():
     server = MayflyServer.for_module()
 
 
+MANUAL = pathlib.Path(__file__).resolve().parents[2].joinpath("docs/sweep.md").read_text()
+
+
+def manuals_swept():
+    """The function that docs/sweep.md shows for writers in Python."""
+    block = MANUAL.split("```python\n")[1].split("table.put_item")[0]
+    names = {}
+    exec(block, names)  # pylint: disable=exec-used
+    return names["swept"]
+
+
 def swept(key, ttl):
-    """What docs/sweep.md says that a writer sets."""
-    return {
-        "id": key,
-        "ttl": ttl,
-        "sweep_at": ttl,
-        "sweep_window": f"{ttl // WINDOW_SECONDS * WINDOW_SECONDS}#{zlib.crc32(key.encode()) % SHARDS}",
-    }
+    return {"id": key, **manuals_swept()(key, ttl)}
 
 
 class Sweeper:
@@ -231,6 +235,36 @@ class SweepTest(unittest.TestCase):
             several = self.sweeper("--tables", str(tables), "--once")
             self.assertEqual(several.wait(), 1)
             self.assertIn("table none: ResourceNotFoundException", several.said())
+
+    def test_a_filter_tells_the_sweeps_removals_from_a_users_as_the_manual_shows(self):
+        self.freeze()
+        self.create_table()
+        patterns = [line for line in MANUAL.splitlines() if line.startswith('{"eventName": ["REMOVE"]')]
+        arn = self.client.describe_table(TableName="carts")["Table"]["LatestStreamArn"]
+        functions = {}
+        for name, pattern in zip(["sweeps", "users"], patterns, strict=True):
+            functions[name] = FunctionServer()
+            self.addCleanup(functions[name].stop)
+            self.control("PUT", f"functions/{name}", {"url": functions[name].url})
+            server.client("lambda", self.account).create_event_source_mapping(
+                EventSourceArn=arn,
+                FunctionName=name,
+                StartingPosition="TRIM_HORIZON",
+                FilterCriteria={"Filters": [{"Pattern": pattern}]},
+            )
+        self.put(swept("expired", BEGIN))
+        self.put(swept("unwanted", BEGIN + 9000))
+        self.client.delete_item(TableName="carts", Key={"id": {"S": "unwanted"}})
+        self.advance(1)
+        self.run_to_its_end("--once", "--clock", "mayfly", "--mark-attribute", "deletedBy")
+
+        def told(name):
+            records = [record for call in functions[name].calls for record in call.event["Records"]]
+            return [record["dynamodb"]["Keys"]["id"]["S"] for record in records]
+
+        eventually(lambda: told("sweeps") and told("users"))
+        self.control("POST", "clock/advance", {"seconds": 1, "settle": "triggers"})
+        self.assertEqual((told("sweeps"), told("users")), (["expired"], ["unwanted"]))
 
     def test_metrics_are_shown_while_it_runs(self):
         self.freeze()
