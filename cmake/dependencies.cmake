@@ -1,5 +1,5 @@
-# What Mayfly links: RocksDB, Boost.JSON, zlib, libdeflate, Zstandard, Expat, OpenSSL and c-ares as mayfly::rocksdb,
-# mayfly::boost_json, mayfly::zlib, mayfly::deflate, mayfly::zstd, mayfly::expat, mayfly::openssl and mayfly::cares.
+# What Mayfly links: RocksDB, zlib, libdeflate, Zstandard, Expat, OpenSSL and c-ares as mayfly::rocksdb, mayfly::zlib,
+# mayfly::deflate, mayfly::zstd, mayfly::expat, mayfly::openssl and mayfly::cares.
 #
 # Debian's archives, so that an executable carries all it needs; with MAYFLY_SHARED_DEPENDENCIES the shared
 # libraries, which sanitizers want. RocksDB is what script/rocksdb has built, if MAYFLY_ROCKSDB_PREFIX has it. Included by
@@ -37,7 +37,6 @@ mayfly_dependency(zstd zstd)
 mayfly_dependency(expat expat)
 mayfly_dependency(openssl ssl crypto)
 mayfly_dependency(cares cares)
-mayfly_dependency(boost_json boost_json)
 if(MAYFLY_ROCKSDB_PREFIX AND EXISTS "${MAYFLY_ROCKSDB_PREFIX}/lib/librocksdb.a")
   if(NOT TARGET mayfly::rocksdb)
     add_library(mayfly::rocksdb INTERFACE IMPORTED GLOBAL)

@@ -1,8 +1,8 @@
 # A build with sanitizers: MAYFLY_SANITIZE names them, as -fsanitize= takes them.
 #
 # They see only what they compiled. A lock that RocksDB takes would be no lock to TSan, a vector of RocksDB's no
-# container to ASan; so RocksDB comes from script/rocksdb, and Boost.JSON is compiled here from its
-# headers. zlib is C, shares nothing between threads, and stays Debian's.
+# container to ASan; so RocksDB comes from script/rocksdb, and Boost.JSON, which tests compare with, is
+# compiled here from its headers. zlib is C, shares nothing between threads, and stays Debian's.
 if(NOT EXISTS ${MAYFLY_ROCKSDB_PREFIX}/lib/librocksdb.a)
   message(FATAL_ERROR "No RocksDB in \"${MAYFLY_ROCKSDB_PREFIX}\" (MAYFLY_ROCKSDB_PREFIX):"
                       " `script/rocksdb address` or `thread` builds it.")

@@ -1,5 +1,5 @@
-// JSON in and out, for operations and records. json.cc is the only place that includes a JSON library on the
-// request path; what people write by hand is read by json_tree.h.
+// JSON in and out, for operations and records: a reader of our own (json_reader.cc) and a Writer (json.cc).
+// What people write by hand is read by json_tree.h.
 //
 // A Document owns an arena; its Values are small, immutable, and point into it and into the text that it was
 // read of, which stays as long as they are looked at. Strings are valid UTF-8.
@@ -81,7 +81,7 @@ class Document {
   Value root_;
 };
 
-// nullptr: not JSON, invalid UTF-8, or nested deeper than depth_max.
+// nullptr: not JSON, bad UTF-8, half a surrogate, deeper than depth_max, an exponent beyond 32 bits, 4 GB.
 std::unique_ptr<Document> parse(std::string_view text);
 template <std::same_as<std::string> Temporary>
 std::unique_ptr<Document> parse(Temporary&& text) = delete;  // it would be gone before the Document

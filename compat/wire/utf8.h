@@ -8,21 +8,29 @@
 
 namespace mayfly::compat {
 
+// How many bytes the first character takes; 0: there is none, or it is not as it must be.
+inline std::size_t utf8_character_bytes(std::string_view bytes) {
+  const auto at = [&](std::size_t place) {
+    return place < bytes.size() ? static_cast<unsigned char>(bytes[place]) : 0u;
+  };
+  if (bytes.empty()) return 0;
+  const unsigned first = at(0);
+  if (first < 0x80) return 1;
+  const std::size_t count = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  // The second byte's range says what is overlong, a surrogate, or beyond U+10FFFF.
+  const unsigned low = first == 0xe0 ? 0xa0u : first == 0xf0 ? 0x90u : 0x80u;
+  const unsigned high = first == 0xed ? 0x9fu : first == 0xf4 ? 0x8fu : 0xbfu;
+  if (first < 0xc2 || first > 0xf4 || at(1) < low || at(1) > high) return 0;
+  for (std::size_t next = 2; next < count; ++next)
+    if ((at(next) & 0xc0u) != 0x80u) return 0;
+  return count;
+}
+
 inline bool is_utf8(std::string_view bytes) {
-  for (std::size_t i = 0; i < bytes.size();) {
-    const auto at = [&](std::size_t place) {
-      return place < bytes.size() ? static_cast<unsigned char>(bytes[place]) : 0u;
-    };
-    const unsigned first = at(i++);
-    if (first < 0x80) continue;
-    const std::size_t more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
-    // The second byte's range says what is overlong, a surrogate, or beyond U+10FFFF.
-    const unsigned low = first == 0xe0 ? 0xa0u : first == 0xf0 ? 0x90u : 0x80u;
-    const unsigned high = first == 0xed ? 0x9fu : first == 0xf4 ? 0x8fu : 0xbfu;
-    if (first < 0xc2 || first > 0xf4 || at(i) < low || at(i) > high) return false;
-    for (std::size_t next = i + 1; next < i + more; ++next)
-      if ((at(next) & 0xc0u) != 0x80u) return false;
-    i += more;
+  while (!bytes.empty()) {
+    const std::size_t character = utf8_character_bytes(bytes);
+    if (character == 0) return false;
+    bytes.remove_prefix(character);
   }
   return true;
 }
