@@ -10,6 +10,7 @@
 
 #include "cli/commands.h"
 #include "cli/directory_commands.h"
+#include "cli/mcp.h"
 #include "compat/limits.h"
 #include "compat/triggers/trigger_options.h"
 #include "engine/account.h"
@@ -59,6 +60,7 @@ struct ServeOptions {
 struct CommandLine {
   std::optional<ServeOptions> serve;
   std::optional<ControlCommand> control{};
+  std::optional<McpCommand> mcp{};              // with `serve`, where it has an emulator of its own
   std::optional<DirectoryCommand> directory{};  // none of them: all is said, exit with `exit_code`
   int exit_code = 0;
 };

@@ -13,6 +13,7 @@
 #include <boost/beast/http/string_body.hpp>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
+#include <sys/socket.h>
 #include <utility>
 #include <vector>
 
@@ -81,7 +82,7 @@ Expected<ClientAnswer, std::string> exchange(Stream& stream, const Url& server, 
 
 Expected<ClientAnswer, std::string> fetch(const Url& server, const ClientRequest& request,
                                           const std::function<bool(std::string_view)>& piece,
-                                          const std::string& ca_file) {
+                                          const std::string& ca_file, const std::stop_token& stop) {
   const std::vector<tcp::endpoint> endpoints = endpoints_of(server);
   if (endpoints.empty()) return Unexpected{"host '" + server.host + "' cannot be found"};
   asio::io_context io{1};
@@ -89,6 +90,9 @@ Expected<ClientAnswer, std::string> fetch(const Url& server, const ClientRequest
   ErrorCode failure;
   asio::connect(socket, endpoints, failure);
   if (failure) return Unexpected{"cannot connect to " + server.authority + ": " + failure.message()};
+  // Whoever reads or writes on the socket is woken.
+  const std::stop_callback ends(stop,
+                                [descriptor = socket.native_handle()] { ::shutdown(descriptor, SHUT_RDWR); });
   if (!server.tls) return exchange(socket, server, request, piece);
 
   TRY(const auto tls, tls_of_client(ca_file));

@@ -11,6 +11,7 @@
 #include "http/admin.h"
 #include "http/compression.h"
 #include "http/lambda.h"
+#include "http/mcp.h"
 #include "http/sigv4.h"
 
 namespace mayfly::http {
@@ -173,7 +174,7 @@ Reply route_by_path(Request& request, compat::Emulator& emulator, const AccessRu
   const std::string_view path = request.path();
   if (path.starts_with(admin_prefix)) {
     if (auto reply = refuse_unsigned(request, emulator, access)) return *std::move(reply);
-    return admin(request, emulator, access.control, stop);
+    return admin(request, emulator, access, stop);
   }
   if (compat::triggers::is_rest_path(path)) {
     const bool changes =
@@ -206,6 +207,7 @@ std::optional<Waiting> waits_as(const Request& request, const compat::Emulator& 
   }
   if (!path.starts_with(admin_prefix))
     return if_so(compat::triggers::waits_for_function(request.method, path), Waiting::invocations);
+  if (path == mcp_path) return if_so(request.method == "POST", Waiting::agents);
   if (path == "/_mayfly/events") return Waiting::events;
   if (path == "/_mayfly/await" || path == "/_mayfly/jobs/await") return Waiting::awaits;
   const bool changes = request.method == "POST" || request.method == "PUT";
