@@ -19,11 +19,13 @@
 
 #include "cli/deadline.h"
 #include "cli/fail.h"
+#include "cli/mcp.h"
 #include "cli/notices.h"
 #include "cli/options.h"
 #include "cli/schemas/create.h"
 #include "cli/schemas/files.h"
 #include "compat/emulator.h"
+#include "compat/mcp/world.h"
 #include "http/invoker.h"
 #include "http/keys.h"
 #include "http/log.h"
@@ -138,13 +140,8 @@ Expected<void, std::string> create_tables(compat::Emulator& emulator, const Serv
   return {};
 }
 
-int serve(const ServeOptions& options) {
-  const pid_t parent = options.exit_with_parent ? getppid() : 0;  // now: it may end at any time
-  const sigset_t end_signals = block_end_signals();
-  signal(SIGPIPE, SIG_IGN);
-  raise_file_limit();
-  log::set_level(options.log_level);
-
+// With the tables that --schema asks for.
+Expected<std::unique_ptr<compat::Emulator>, std::string> open_emulator(const ServeOptions& options) {
   compat::EmulatorOptions emulator_options;
   emulator_options.database.directory = options.data_directory;
   emulator_options.database.fsync = options.fsync;
@@ -176,34 +173,48 @@ int serve(const ServeOptions& options) {
   emulator_options.triggers.destination_directory = options.destination_directory;
   if (!options.kinesis_endpoint.empty()) {
     auto url = compat::outbound::Url::parse(options.kinesis_endpoint);
-    if (!url) return fail(url.error());
+    if (!url) return Unexpected{url.error()};
     emulator_options.kinesis.endpoint = *std::move(url);
   }
   if (!options.s3_endpoint.empty()) {
     auto url = compat::outbound::Url::parse(options.s3_endpoint);
-    if (!url) return fail(url.error());
+    if (!url) return Unexpected{url.error()};
     emulator_options.buckets.endpoint = {*std::move(url), options.region, invoker};
   }
   for (const std::string& text : options.buckets) {
     const auto equals = text.find('=');
-    if (equals == 0 || equals == std::string::npos) return fail("--bucket is NAME=DIR, not " + text);
+    if (equals == 0 || equals == std::string::npos) return Unexpected{"--bucket is NAME=DIR, not " + text};
     emulator_options.buckets.directories[text.substr(0, equals)] = text.substr(equals + 1);
   }
   for (const std::string& text : options.functions) {
     const auto equals = text.find('=');
-    if (equals == 0 || equals == std::string::npos) return fail("--function is NAME=URL, not " + text);
+    if (equals == 0 || equals == std::string::npos) return Unexpected{"--function is NAME=URL, not " + text};
     auto url = compat::outbound::Url::parse(std::string_view(text).substr(equals + 1));
-    if (!url) return fail(url.error());
+    if (!url) return Unexpected{url.error()};
     emulator_options.triggers.functions[text.substr(0, equals)] = {*std::move(url)};
   }
-  auto emulator = compat::Emulator::open(std::move(emulator_options));
-  if (!emulator) return fail(emulator.error());
-  if (const auto created = create_tables(**emulator, options); !created) return fail(created.error());
+  TRY(auto emulator, compat::Emulator::open(std::move(emulator_options)));
+  CHECK_OK(create_tables(*emulator, options));
+  return emulator;
+}
+
+Expected<std::unique_ptr<Server>, std::string> start_server(compat::Emulator& emulator,
+                                                            const ServeOptions& options) {
   ServerSettings settings = options.server;
-  auto keys = Keys::required(options.require_signature, options.keys_file);
-  if (!keys) return fail(keys.error());
-  settings.access.keys = *std::move(keys);
-  auto server = Server::start(**emulator, std::move(settings));
+  TRY(settings.access.keys, Keys::required(options.require_signature, options.keys_file));
+  return Server::start(emulator, std::move(settings));
+}
+
+int serve(const ServeOptions& options) {
+  const pid_t parent = options.exit_with_parent ? getppid() : 0;  // now: it may end at any time
+  const sigset_t end_signals = block_end_signals();
+  signal(SIGPIPE, SIG_IGN);
+  raise_file_limit();
+  log::set_level(options.log_level);
+
+  auto emulator = open_emulator(options);
+  if (!emulator) return fail(emulator.error());
+  auto server = start_server(**emulator, options);
   if (!server) return fail(server.error());
 
   std::printf("%smayfly listening on %s\n", options.banner.c_str(), (*server)->url().c_str());
@@ -229,11 +240,41 @@ int serve(const ServeOptions& options) {
   return 0;
 }
 
+// The Model Context Protocol about an emulator of our own, which is reached by HTTP, too, where that was
+// asked for.
+int serve_mcp(const ServeOptions& options, const McpCommand& command) {
+  const sigset_t end_signals = block_end_signals();
+  signal(SIGPIPE, SIG_IGN);
+  raise_file_limit();
+  log::set_level(options.log_level);
+  const int out = take_standard_output();
+  if (out < 0) return fail("there is no standard output");
+  auto emulator = open_emulator(options);
+  if (!emulator) return fail(emulator.error());
+  std::unique_ptr<Server> server;
+  if (command.listens) {
+    auto started = start_server(**emulator, options);
+    if (!started) return fail(started.error());
+    server = *std::move(started);
+    log::write(log::Level::info, "listening on " + server->url());
+  }
+  compat::mcp::EmulatorWorld world(**emulator);
+  speak_mcp(world, {.scope = {account_of(command), options.region}, .read_only = command.read_only}, out,
+            end_signals);
+  const EndsInTime ends_in_time(std::chrono::seconds(options.shutdown_seconds_max));
+  server.reset();
+  emulator->reset();
+  return 0;
+}
+
 }  // namespace
 }  // namespace mayfly::http
 
 int main(int argc, char** argv) {
   const auto command_line = mayfly::http::parse_command_line(argc, argv);
+  if (command_line.mcp)
+    return command_line.serve ? mayfly::http::serve_mcp(*command_line.serve, *command_line.mcp)
+                              : mayfly::http::run_mcp(*command_line.mcp);
   if (command_line.serve) return mayfly::http::serve(*command_line.serve);
   if (command_line.sweep) return mayfly::sweep::run_sweep(*command_line.sweep);
   if (command_line.directory) return mayfly::http::run_directory_command(*command_line.directory);

@@ -16,6 +16,7 @@
 #include "cli/sweep_options.h"
 #include "compat/control/call.h"
 #include "compat/control/clock_setting.h"
+#include "engine/account_id.h"
 #include "engine/shards.h"
 
 namespace mayfly::http {
@@ -216,6 +217,18 @@ void add_time_options(CLI::App& serve, ServeOptions& options) {
       ->envname("MAYFLY_EXACT_RECOVERY");
 }
 
+void add_log_level_option(CLI::App& app, ServeOptions& options) {
+  const std::map<std::string, log::Level> levels = {{"debug", log::Level::debug},
+                                                    {"info", log::Level::info},
+                                                    {"warning", log::Level::warning},
+                                                    {"error", log::Level::error},
+                                                    {"off", log::Level::off}};
+  app.add_option("--log-level", options.log_level, "Least level to log on stderr")
+      ->envname("MAYFLY_LOG_LEVEL")
+      ->transform(CLI::Transformer(levels, CLI::ignore_case).description("debug|info|warning|error|off"))
+      ->default_str("info");
+}
+
 CLI::App* add_serve_command(CLI::App& app, ServeOptions& options, bool& no_control) {
   CLI::App* serve = app.add_subcommand("serve", "Serve DynamoDB's API over HTTP until SIGTERM or SIGINT");
   serve->add_option("--host", options.server.host, "Address to listen on")
@@ -307,21 +320,16 @@ CLI::App* add_serve_command(CLI::App& app, ServeOptions& options, bool& no_contr
       ->envname("MAYFLY_SCHEMA_PARAMETER")
       ->delimiter(',')
       ->type_name("NAME=VALUE");
-  const std::map<std::string, log::Level> levels = {{"debug", log::Level::debug},
-                                                    {"info", log::Level::info},
-                                                    {"warning", log::Level::warning},
-                                                    {"error", log::Level::error},
-                                                    {"off", log::Level::off}};
-  serve->add_option("--log-level", options.log_level, "Least level to log on stderr")
-      ->envname("MAYFLY_LOG_LEVEL")
-      ->transform(CLI::Transformer(levels, CLI::ignore_case).description("debug|info|warning|error|off"))
-      ->default_str("info");
-
+  add_log_level_option(*serve, options);
   add_bounds_options(*serve, options);
   serve
       ->add_flag("--no-control", no_control,
                  "Answer nothing under /_mayfly/ but health, change no event source mappings")
       ->envname("MAYFLY_NO_CONTROL");
+  serve
+      ->add_flag("--mcp-read-only", options.server.access.mcp_read_only,
+                 "Offer agents no tool that changes something, under /_mayfly/mcp")
+      ->envname("MAYFLY_MCP_READ_ONLY");
   serve
       ->add_option("--allowed-host", options.server.access.hosts,
                    "A name with a dot that requests may have in Host; may be repeated")
@@ -383,6 +391,46 @@ std::string unknown_command(const CLI::App& app, int argc, char** argv) {
   return {};
 }
 
+void add_mcp_command(CLI::App& app, McpCommand& command, ServeOptions& options) {
+  CLI::App* mcp = app.add_subcommand(
+      "mcp",
+      "Speak the Model Context Protocol on standard input and output: tools for agents, about a server");
+  mcp->add_option("--url", command.url, "The server")->envname("MAYFLY_URL")->capture_default_str();
+  mcp->add_option("--ca-file", command.ca_file,
+                  "Whose certificates an https:// server may show; without it, the system's issuers'")
+      ->envname("MAYFLY_CA_FILE")
+      ->type_name("FILE");
+  mcp->add_option("--account", command.account, "Account that tools are about if they name none")
+      ->envname("MAYFLY_ACCOUNT")
+      ->check([](const std::string& text) {
+        return engine::is_account_id(text) ? std::string() : "'" + text + "' is no account of twelve digits";
+      });
+  mcp->add_option("--region", command.region, "Region that tools are about if they name none")
+      ->envname("MAYFLY_REGION");
+  mcp->add_flag("--read-only", command.read_only, "Offer no tool that changes something")
+      ->envname("MAYFLY_MCP_READ_ONLY");
+  CLI::Option* in_memory = mcp->add_flag_function(
+      "--in-memory", [](std::int64_t) {}, "Ask no server, but tables of this process, in memory");
+  CLI::Option* data = mcp->add_option("--data", options.data_directory,
+                                      "Ask no server, but tables of this process, in this directory")
+                          ->type_name("DIR");
+  in_memory->excludes(data);
+  mcp->add_option("--port", options.server.port,
+                  "Of tables of this process: also serve them over HTTP, on this port of 127.0.0.1; 0 picks "
+                  "a free one")
+      ->type_name("PORT");
+  mcp->add_option("--schema", options.schemas, "Of tables of this process: what to create, as for serve")
+      ->type_name("FILE|DIR");
+  add_time_options(*mcp, options);
+  add_log_level_option(*mcp, options);
+  mcp->callback([mcp, &command] {
+    command.own = mcp->count("--in-memory") + mcp->count("--data") > 0;
+    command.listens = mcp->count("--port") > 0;
+    if (!command.own && (command.listens || mcp->count("--schema") > 0))
+      throw CLI::ValidationError("--port and --schema", "are for --in-memory and --data");
+  });
+}
+
 }  // namespace
 
 namespace {
@@ -416,6 +464,7 @@ CommandLine parse_command_line(int argc, char** argv) {
   ControlCommand command;
   DirectoryCommand directory_command;
   sweep::SweepCommand sweep_command;
+  McpCommand mcp_command;
   std::string shell;
 
   CLI::App app("Mayfly: DynamoDB for tests, whose items disappear at the instant their TTL passes.",
@@ -428,6 +477,7 @@ CommandLine parse_command_line(int argc, char** argv) {
   // A server's start waits for this: where it is asked for, the other commands are not made to be passed by.
   if (argc < 2 || argv[1] != std::string_view("serve")) {
     add_control_commands(app, command);
+    add_mcp_command(app, mcp_command, options);
     add_directory_commands(app, directory_command);
     add_sweep_commands(app, sweep_command);
     app.add_subcommand("completion",
@@ -449,6 +499,15 @@ CommandLine parse_command_line(int argc, char** argv) {
   }
   options.server.access.control = !no_control;
   if (serve->parsed()) return {.serve = std::move(options)};
+  if (app.got_subcommand("mcp")) {
+    CommandLine parsed{.mcp = std::move(mcp_command)};
+    parsed.mcp->log_level = options.log_level;
+    if (!parsed.mcp->own) return parsed;
+    if (app.get_subcommand("mcp")->count("--in-memory") > 0) options.data_directory.clear();
+    if (!parsed.mcp->region.empty()) options.region = parsed.mcp->region;
+    parsed.serve = std::move(options);
+    return parsed;
+  }
   if (app.got_subcommand("completion") || app.got_subcommand("manual")) {
     std::fputs((shell.empty() ? manual_page(app) : completion(app, shell)).c_str(), stdout);
     return {};

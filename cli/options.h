@@ -10,6 +10,7 @@
 
 #include "cli/commands.h"
 #include "cli/directory_commands.h"
+#include "cli/mcp.h"
 #include "cli/sweep/sweep_command.h"
 #include "compat/limits.h"
 #include "compat/triggers/trigger_options.h"
@@ -61,6 +62,7 @@ struct CommandLine {
   std::optional<ServeOptions> serve;
   std::optional<ControlCommand> control{};
   std::optional<sweep::SweepCommand> sweep{};
+  std::optional<McpCommand> mcp{};              // with `serve`, where it has an emulator of its own
   std::optional<DirectoryCommand> directory{};  // none of them: all is said, exit with `exit_code`
   int exit_code = 0;
 };

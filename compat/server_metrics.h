@@ -26,6 +26,7 @@ enum class Meter : unsigned char {
   waiting_calls,
   waiting_invocations,
   waiting_operations,
+  waiting_agents,
   closed_idle,     // closed by us, since: no request came,
   closed_stalled,  // a request or an answer did not move,
   closed_slow,     // one took too long altogether,

@@ -32,6 +32,7 @@ namespace mayfly::http {
 
 struct AccessRules {
   bool control = true;             // answer /_mayfly/… beyond health, and changes of event source mappings
+  bool mcp_read_only = false;      // /_mayfly/mcp has no tool that changes something
   std::vector<std::string> hosts;  // names, besides those that cannot be rebound, that Host may have
   std::vector<std::string> origins;  // whose pages may ask: "http://localhost:3000"; "*": all
   bool tls = false;                  // pages of our own are https://

@@ -3,6 +3,8 @@
 #include "compat/control/control.h"
 #include "compat/emulator.h"
 #include "engine/account_id.h"
+#include "http/access.h"
+#include "http/mcp.h"
 #include "http/sigv4.h"
 
 namespace mayfly::http {
@@ -33,9 +35,10 @@ class Events final : public BodySource {
 
 }  // namespace
 
-Reply admin(Request& request, compat::Emulator& emulator, bool enabled, const std::stop_token& stop) {
+Reply admin(Request& request, compat::Emulator& emulator, const AccessRules& access,
+            const std::stop_token& stop) {
   const bool reads = request.method == "GET" || request.method == "HEAD";
-  if (!enabled && request.path() != health_path) {
+  if (!access.control && request.path() != health_path) {
     return refuse(compat::Error::Kind::not_found, "The control API is switched off (--no-control).");
   }
   engine::Scope scope{std::string(default_account), emulator.region()};
@@ -44,6 +47,8 @@ Reply admin(Request& request, compat::Emulator& emulator, bool enabled, const st
   if (!engine::is_account_id(scope.account)) {
     return refuse(compat::Error::Kind::validation, "X-Mayfly-Account must be an account of twelve digits.");
   }
+
+  if (request.path() == mcp_path) return mcp(request, emulator, std::move(scope), access.mcp_read_only, stop);
 
   compat::control::Answer answer =
       compat::control::answer(emulator, {.method = reads ? "GET" : std::string_view(request.method),

@@ -19,10 +19,12 @@ class Emulator;
 
 namespace mayfly::http {
 
+struct AccessRules;
+
 inline constexpr std::string_view admin_prefix = "/_mayfly/";
 inline constexpr std::string_view health_path = "/_mayfly/health";
 
-// `enabled`: not only health.
-Reply admin(Request& request, compat::Emulator& emulator, bool enabled, const std::stop_token& stop);
+Reply admin(Request& request, compat::Emulator& emulator, const AccessRules& access,
+            const std::stop_token& stop);
 
 }  // namespace mayfly::http

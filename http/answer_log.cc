@@ -8,6 +8,7 @@
 #include "compat/wire/percent_encoding.h"
 #include "http/admin.h"
 #include "http/log.h"
+#include "http/mcp.h"
 #include "http/sigv4.h"
 
 namespace mayfly::http::log {
@@ -60,6 +61,7 @@ void control(const Request& request, const Reply& reply) {
   constexpr std::size_t shown_max = 200;
   const std::string_view path = request.path();
   if (!path.starts_with(admin_prefix) || request.method == "GET" || request.method == "HEAD") return;
+  if (path == mcp_path) return;  // says by itself which tools have changed something
   if (path.ends_with("/await") || path.ends_with("/explain") || !enabled(Level::info)) return;
   const auto shown = [](std::string_view text) {
     return text.size() <= shown_max ? std::string(text) : std::string(text.substr(0, shown_max)) + "...";

@@ -53,6 +53,7 @@ class Stream {
   // Requires: it was not opened before.
   Expected<void, ExchangeFailure> open();
   [[nodiscard]] bool opened() const { return opened_; }
+  [[nodiscard]] int descriptor() { return socket_.native_handle(); }
   // Nothing has come since the last answer, not even the end of the connection.
   [[nodiscard]] bool is_quiet() {
     char byte = 0;
@@ -214,13 +215,16 @@ std::string request_head(const Url& server, const ClientRequest& request, std::s
 }
 
 Expected<ClientAnswer, std::string> fetch(const Url& server, const ClientRequest& request, const Piece& piece,
-                                          const std::string& ca_file) {
+                                          const std::string& ca_file, const std::stop_token& stop) {
   std::shared_ptr<TlsContext> tls;
   if (server.tls) {
     TRY(tls, tls_of_client(ca_file));
   }
   Stream stream(server, std::move(tls));
   if (auto opened = stream.open(); !opened) return Unexpected{std::move(opened.error().sentence)};
+  // Whoever reads or writes on the socket is woken.
+  const std::stop_callback ends(stop,
+                                [descriptor = stream.descriptor()] { ::shutdown(descriptor, SHUT_RDWR); });
   auto exchanged = exchange(stream, server, request, piece, boost::none);  // a stream of events has no end
   if (!exchanged) return Unexpected{std::move(exchanged.error().sentence)};
   return std::move(exchanged->answer);

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,10 +51,10 @@ std::string request_head(const compat::outbound::Url& server, const ClientReques
 // Waits as long as it takes; of a host's addresses the first that answers is taken. For https:// the server
 // must show a certificate for its host, of an issuer in `ca_file`, or, if that is empty, of one the system
 // trusts. `piece`: is told the body of a 200 as it comes, and what it was told is not in the answer; false
-// ends the connection.
+// ends the connection. A request to `stop` ends it, too, once it stands.
 Expected<ClientAnswer, std::string> fetch(const compat::outbound::Url& server, const ClientRequest& request,
                                           const std::function<bool(std::string_view)>& piece = {},
-                                          const std::string& ca_file = {});
+                                          const std::string& ca_file = {}, const std::stop_token& stop = {});
 
 struct ExchangeFailure {
   // `unusable`: it could not be asked at all, by our own settings.

@@ -10,6 +10,7 @@ namespace mayfly::http {
 namespace {
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(Header::count_)> header_names = {
+    "accept",
     "accept-encoding",
     "access-control-request-headers",
     "access-control-request-method",
@@ -19,6 +20,9 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Header::count_)>
     "date",
     "expect",
     "host",
+    "mcp-method",
+    "mcp-name",
+    "mcp-protocol-version",
     "origin",
     "sec-fetch-site",
     "x-amz-client-context",

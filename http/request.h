@@ -26,6 +26,7 @@ inline constexpr std::size_t reserved_body_bytes_max = 1024 * 1024;
 inline constexpr std::size_t kept_body_bytes_max = 16 * 1024;
 
 enum class Header : unsigned char {
+  accept,
   accept_encoding,
   access_control_request_headers,
   access_control_request_method,
@@ -35,6 +36,9 @@ enum class Header : unsigned char {
   date,
   expect,
   host,
+  mcp_method,
+  mcp_name,
+  mcp_protocol_version,
   origin,
   sec_fetch_site,
   x_amz_client_context,

@@ -12,6 +12,7 @@
 #include "http/compression.h"
 #include "http/console.h"
 #include "http/lambda.h"
+#include "http/mcp.h"
 #include "http/sigv4.h"
 
 namespace mayfly::http {
@@ -180,7 +181,7 @@ Reply route_by_path(Request& request, compat::Emulator& emulator, const AccessRu
   if (access.control && is_console_path(path)) return console(request);
   if (path.starts_with(admin_prefix)) {
     if (auto reply = refuse_unsigned(request, emulator, access)) return *std::move(reply);
-    return admin(request, emulator, access.control, stop);
+    return admin(request, emulator, access, stop);
   }
   if (compat::triggers::is_rest_path(path)) {
     const bool changes =
@@ -213,6 +214,7 @@ std::optional<Waiting> waits_as(const Request& request, const compat::Emulator& 
   }
   if (!path.starts_with(admin_prefix))
     return if_so(compat::triggers::waits_for_function(request.method, path), Waiting::invocations);
+  if (path == mcp_path) return if_so(request.method == "POST", Waiting::agents);
   if (path == "/_mayfly/events") return Waiting::events;
   if (path == "/_mayfly/await" || path == "/_mayfly/jobs/await") return Waiting::awaits;
   const bool changes = request.method == "POST" || request.method == "PUT";

@@ -16,6 +16,7 @@ std::string_view name_of(Waiting kind) {
     case Waiting::calls: return "control calls";
     case Waiting::invocations: return "invocations";
     case Waiting::operations: return "operations";
+    case Waiting::agents: return "requests of agents";
   }
   return {};
 }

@@ -35,8 +35,9 @@ enum class Waiting : unsigned char {
   calls,        // other control calls; the one that ends a wait is among them
   invocations,  // of functions
   operations,   // DynamoDB's, while there are faults, and those that look at whole tables
+  agents,       // whatever agents ask for by MCP
 };
-inline constexpr std::size_t waiting_kinds = 6;
+inline constexpr std::size_t waiting_kinds = 7;
 std::string_view name_of(Waiting kind);  // "event streams"
 
 class SlowLane {

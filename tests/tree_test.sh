@@ -29,14 +29,14 @@ included_in "engine includes nothing of the floors above" '(compat|http|cli|embe
 included_in "compat includes nothing of http" '(http|cli|embed|mayfly)/' "$nowhere" compat
 included_in "the engine's inner parts are the engine's" 'engine/(parts|storage|key_space|committer|lock_table)[.]h' "$nowhere" \
             compat http cli embed include
-included_in "a room of compat includes nothing of its entrance, but for control" 'compat/(dispatch|emulator|faults)[.]h' \
-            'compat/(control/[a-z_]+|[a-z]+)[.](h|cc)' compat
+included_in "a room of compat includes nothing of its entrance, but for control and mcp" 'compat/(dispatch|emulator|faults)[.]h' \
+            'compat/((control|mcp)/[a-z_]+|[a-z]+)[.](h|cc)' compat
 included_in "http includes nothing of cli or embed" '(cli|embed|mayfly)/' "$nowhere" http
 included_in "RocksDB is included by engine/storage.cc and storage_files.cc alone" 'rocksdb/' \
         'engine/storage(_files)?[.]cc' engine compat http cli embed include
 included_in "Boost.JSON is for tests to compare with" 'boost/json' "$nowhere" engine compat http cli embed include
 included_in "nlohmann's JSON is for what people read and write: control calls, kept settings, commands" 'nlohmann/' \
-        '(compat/wire/json_tree[.](h|cc)|compat/control/[a-z_]+[.]cc|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/triggers/(functions|event_source_mapping|rest)[.]cc|cli/(commands|control_options|jobs_view)[.]cc|cli/(schemas|aws|sweep)/[a-z_]+[.](h|cc)|embed/(mayfly|mayfly_c|options_json)[.]cc)' \
+        '(compat/wire/json_tree[.](h|cc)|compat/control/[a-z_]+[.]cc|compat/mcp/[a-z_]+[.](h|cc)|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/triggers/(functions|event_source_mapping|rest)[.]cc|cli/(mcp|commands|control_options|jobs_view)[.]cc|cli/(schemas|aws|sweep)/[a-z_]+[.](h|cc)|embed/(mayfly|mayfly_c|options_json)[.]cc)' \
         engine compat http cli embed include
 included_in "Asio and Beast stay in the connection's files" 'boost/(asio|beast)' \
         'http/(session|server|request_parser|client|invoker|name_lookup|tls)[.](h|cc)' engine compat http cli embed include
@@ -52,8 +52,8 @@ included_in "yaml-cpp is included by cli/schemas/yaml.cc alone" 'yaml-cpp/' 'cli
 included_in "mayfly.h includes the standard library alone" '[^>]*[/.]' 'include/mayfly/mayfly_c[.]h' include
 included_in "mayfly_c.h includes C's two headers of types alone" '([^s]|s[^t]|std[^di]|[^>]*/)' "$nowhere" include/mayfly/mayfly_c.h
 
-# Which rooms of compat each of them may use, beside itself; operations and control may use all.
-rooms='wire expression tables items streams partiql outbound buckets data_files jobs backups exports imports triggers kinesis operations control'
+# Which rooms of compat each of them may use, beside itself; operations, control and mcp may use all.
+rooms='wire expression tables items streams partiql outbound buckets data_files jobs backups exports imports triggers kinesis operations control mcp'
 room_uses() {
   local room=$1 forbidden
   shift

@@ -128,6 +128,7 @@ constexpr MeterLine meters[] = {
     {Meter::waiting_calls, waiting, "kind=\"calls\"", "gauge", waiting_help},
     {Meter::waiting_invocations, waiting, "kind=\"invocations\"", "gauge", waiting_help},
     {Meter::waiting_operations, waiting, "kind=\"operations\"", "gauge", waiting_help},
+    {Meter::waiting_agents, waiting, "kind=\"agents\"", "gauge", waiting_help},
     {Meter::closed_idle, closed, "why=\"idle\"", "counter", closed_help},
     {Meter::closed_stalled, closed, "why=\"stalled\"", "counter", closed_help},
     {Meter::closed_slow, closed, "why=\"request_seconds\"", "counter", closed_help},

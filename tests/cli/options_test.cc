@@ -125,6 +125,7 @@ const std::vector<Row> rows = {
     {"--mappings-max", "7", [](const ServeOptions& o) { return o.mappings_max == 7; }, "0"},
     {"--shutdown-seconds-max", "7", [](const ServeOptions& o) { return o.shutdown_seconds_max == 7; }, "0"},
     {"--no-control", "", [](const ServeOptions& o) { return !o.server.access.control; }},
+    {"--mcp-read-only", "", [](const ServeOptions& o) { return o.server.access.mcp_read_only; }},
     {"--allowed-host", "a.test,b.test",
      [](const ServeOptions& o) {
        return o.server.access.hosts == std::vector<std::string>{"a.test", "b.test"};

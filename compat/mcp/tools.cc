@@ -1,0 +1,822 @@
+#include "compat/mcp/tools.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "compat/dispatch.h"
+#include "compat/mcp/known_errors.h"
+#include "compat/mcp/plain_items.h"
+#include "compat/mcp/world.h"
+#include "compat/wire/percent_encoding.h"
+#include "engine/account_id.h"
+
+namespace mayfly::compat::mcp {
+
+struct ToolCall {
+  const Tool& tool;
+  World& world;
+  engine::Scope scope;
+  json::Tree arguments;
+  bool read_only;
+  const std::stop_token& stop;
+};
+
+namespace {
+
+using json::Tree;
+
+// --- what arguments look like
+
+constexpr std::string_view text = R"("type":"string")", whole = R"("type":"integer","minimum":1)",
+                           number = R"("type":"number","minimum":0)", yes = R"("type":"boolean")",
+                           object = R"("type":"object")",
+                           objects = R"("type":"array","items":{"type":"object"})",
+                           texts = R"("type":"array","items":{"type":"string"})",
+                           values = R"("type":"array")";
+
+constexpr Argument table_name{"TableName", text, "", true};
+constexpr Argument table{"table", text, "", true};
+constexpr Argument item_key{"key", object, R"(The primary key as DynamoDB JSON: {"id":{"S":"7"}})", true};
+constexpr Argument key{"Key", object, "The primary key", true};
+constexpr Argument condition{"ConditionExpression", text};
+constexpr Argument names{"ExpressionAttributeNames", object};
+constexpr Argument expression_values{"ExpressionAttributeValues", object};
+constexpr Argument projection{"ProjectionExpression", text};
+constexpr Argument consistent{"ConsistentRead", yes};
+constexpr Argument start_key{"ExclusiveStartKey", object, "LastEvaluatedKey of the page before"};
+constexpr Argument return_values{"ReturnValues", text,
+                                 "NONE, ALL_OLD; of updates also UPDATED_OLD, ALL_NEW, UPDATED_NEW"};
+constexpr Argument limit_of_page{"Limit", whole, "How many items are looked at, 50 if left out"};
+
+// Every tool has these two, and those with items the third.
+constexpr Argument account{"account", R"("type":"string","pattern":"^[0-9]{12}$")",
+                           "Whose tables, streams and clock: each account is a world of its own"};
+constexpr Argument region{"region", text};
+constexpr Argument plain{
+    "plain", yes, R"(Items, keys and values are plain JSON, {"id":"7","ttl":1924992000}, not DynamoDB JSON)"};
+
+constexpr Argument attributes{"AttributeDefinitions", objects,
+                              R"([{"AttributeName":"id","AttributeType":"S"}])", true};
+constexpr Argument key_schema{"KeySchema", objects, R"([{"AttributeName":"id","KeyType":"HASH"}])", true};
+
+constexpr Argument of_list_tables[] = {{"Limit", whole}, {"ExclusiveStartTableName", text}};
+constexpr Argument of_table[] = {table_name};
+constexpr Argument of_create_table[] = {
+    table_name,
+    attributes,
+    key_schema,
+    {"BillingMode", text, "PAY_PER_REQUEST, or PROVISIONED with ProvisionedThroughput"},
+    {"GlobalSecondaryIndexes", objects},
+    {"LocalSecondaryIndexes", objects},
+    {"StreamSpecification", object, R"({"StreamEnabled":true,"StreamViewType":"NEW_AND_OLD_IMAGES"})"},
+    {"ProvisionedThroughput", object}};
+constexpr Argument of_update_table[] = {table_name,
+                                        {"AttributeDefinitions", objects},
+                                        {"GlobalSecondaryIndexUpdates", objects},
+                                        {"StreamSpecification", object},
+                                        {"BillingMode", text},
+                                        {"ProvisionedThroughput", object},
+                                        {"ReplicaUpdates", objects}};
+constexpr Argument of_update_ttl[] = {
+    table_name, {"TimeToLiveSpecification", object, R"({"Enabled":true,"AttributeName":"ttl"})", true}};
+constexpr Argument of_get_item[] = {table_name, key, consistent, projection, names};
+constexpr Argument of_put_item[] = {table_name, {"Item", object, "", true}, condition,
+                                    names,      expression_values,          return_values};
+constexpr Argument of_update_item[] = {
+    table_name,        key,          {"UpdateExpression", text, "SET #n = :v REMOVE x"}, condition, names,
+    expression_values, return_values};
+constexpr Argument of_delete_item[] = {table_name, key, condition, names, expression_values, return_values};
+constexpr Argument of_query[] = {table_name,
+                                 {"KeyConditionExpression", text, "id = :id AND begins_with(sk, :prefix)"},
+                                 names,
+                                 expression_values,
+                                 {"FilterExpression", text},
+                                 {"IndexName", text},
+                                 projection,
+                                 limit_of_page,
+                                 {"ScanIndexForward", yes, "false: largest sort key first"},
+                                 consistent,
+                                 {"Select", text, "COUNT: the number alone"},
+                                 start_key};
+constexpr Argument of_scan[] = {table_name,
+                                {"FilterExpression", text},
+                                names,
+                                expression_values,
+                                {"IndexName", text},
+                                projection,
+                                limit_of_page,
+                                consistent,
+                                {"Select", text, "COUNT: the number alone"},
+                                start_key};
+constexpr Argument of_batch_get[] = {
+    {"RequestItems", object, R"({"TABLE":{"Keys":[KEY]}}, up to 100)", true}};
+constexpr Argument of_batch_write[] = {
+    {"RequestItems", object,
+     R"({"TABLE":[{"PutRequest":{"Item":ITEM}},{"DeleteRequest":{"Key":KEY}}]}, up to 25)", true}};
+constexpr Argument of_transact_get[] = {
+    {"TransactItems", objects, R"([{"Get":{"TableName":"TABLE","Key":KEY}}], up to 100)", true}};
+constexpr Argument of_transact_write[] = {
+    {"TransactItems", objects,
+     R"([{"Put":{…}},{"Update":{…}},{"Delete":{…}},{"ConditionCheck":{…}}], up to 100)", true},
+    {"ClientRequestToken", text}};
+constexpr Argument of_statement[] = {{"Statement", text, R"(SELECT * FROM "carts" WHERE id = ?)", true},
+                                     {"Parameters", values},
+                                     {"NextToken", text},
+                                     {"Limit", whole},
+                                     consistent};
+constexpr Argument of_statements[] = {
+    {"TransactStatements", objects, R"([{"Statement":"…","Parameters":[…]}])", true},
+    {"ClientRequestToken", text}};
+constexpr Argument of_operation[] = {
+    {"operation", text, "Its name: CreateBackup, ExportTableToPointInTime, TagResource, …", true},
+    {"request", object, "Its request, as the API has it"}};
+
+constexpr Argument of_set_clock[] = {
+    {"mode", R"("enum":["real","frozen","offset","rate"])", "frozen: stands still until it is moved"},
+    {"now", text,
+     "2031-01-01T00:00:00Z; a later time is an advance, an earlier one needs an account without tables"},
+    {"rate", R"("type":"number")", "With mode rate: how many times as fast as the host's"},
+    {"age_streams", yes, "Stream records age by the jump"}};
+constexpr Argument of_advance[] = {
+    {"seconds", number},
+    {"to", text, "A time, or next-expiry: the next instant at which something expires"},
+    {"settle", R"("enum":["triggers"])", "Wait until triggers have had what is in the streams"},
+    {"settle_seconds", number},
+    {"age_streams", yes}};
+constexpr Argument of_show_ttl[] = {{"table", text, "Left out: all tables"}};
+constexpr Argument of_upcoming[] = {table, {"limit", whole, "10 if left out"}};
+constexpr Argument of_explain[] = {table, item_key};
+constexpr Argument of_control_table[] = {table};
+constexpr Argument of_ttl_mode[] = {
+    table,
+    {"mode", R"("enum":["exact","aws","manual"])",
+     "exact: at once; aws: later, as on AWS; manual: when sweep_expired says so", true},
+    {"delay_seconds", R"("type":"array","items":{"type":"number"})", "Of aws: the least and the most"},
+    {"seed", R"("type":"integer")"}};
+constexpr Argument of_await[] = {
+    table,
+    item_key,
+    {"event", R"("enum":["INSERT","MODIFY","REMOVE"])"},
+    {"by", R"("enum":["user","service"])", "service: expired"},
+    {"since", text, "A time: also what the table's stream has from then on"},
+    {"timeout_seconds", R"("type":"number","minimum":0,"maximum":600)", "5 if left out"}};
+
+constexpr Argument of_list_streams[] = {
+    {"TableName", text}, {"Limit", whole}, {"ExclusiveStartStreamArn", text}};
+constexpr Argument of_describe_stream[] = {
+    {"StreamArn", text, "describe_table has it as LatestStreamArn", true}, {"ExclusiveStartShardId", text}};
+constexpr Argument of_read_stream[] = {
+    table_name,
+    {"next", object, "What the call before answered as next: goes on from there"},
+    {"last", yes, "The newest records, instead of the oldest"},
+    {"limit", R"("type":"integer","minimum":1,"maximum":200)", "How many records, 25 if left out"}};
+constexpr Argument of_shards[] = {table, {"shard", text, "Left out: each open one"}};
+
+constexpr Argument of_snapshot[] = {{"id", text, "", true}};
+constexpr Argument of_faults[] = {
+    {"rules", objects,
+     R"([{"fault":"throttle","operation":"PutItem","table":"carts","count":2}]. Faults: throttle, )"
+     R"(internal_server_error, latency (milliseconds), unprocessed, transaction_conflict, stale_reads (writes, )"
+     R"(milliseconds), replicated_write_conflict; probability and seed make one strike now and then)",
+     true}};
+constexpr Argument of_failpoint[] = {table, item_key};
+constexpr Argument of_release[] = {{"table", text, "Left out, with key: all of the account"},
+                                   {"key", object, "As arm_failpoint's"}};
+constexpr Argument of_function[] = {{"name", text, "", true},
+                                    {"url", text, "Where it is called: http://…", true},
+                                    {"timeout_seconds", number}};
+constexpr Argument of_function_name[] = {{"name", text, "", true}};
+constexpr Argument of_list_triggers[] = {{"FunctionName", text}, {"EventSourceArn", text}, {"Marker", text}};
+constexpr Argument of_create_trigger[] = {{"EventSourceArn", text, "The stream's ARN", true},
+                                          {"FunctionName", text, "", true},
+                                          {"StartingPosition", text, "TRIM_HORIZON or LATEST", true},
+                                          {"BatchSize", whole},
+                                          {"Enabled", yes},
+                                          {"MaximumRetryAttempts", R"("type":"integer")"},
+                                          {"BisectBatchOnFunctionError", yes},
+                                          {"FilterCriteria", object}};
+constexpr Argument of_trigger[] = {{"UUID", text, "list_triggers has it", true}};
+constexpr Argument of_replication[] = {
+    {"from", text, "A region"}, {"to", text, "A region"}, {"lag_milliseconds", number}, {"paused", yes}};
+constexpr Argument of_metrics[] = {{"contains", text, "Only lines that contain this"}};
+constexpr Argument of_explain_error[] = {
+    {"error", text, "The error's name, its message, or both, as the client printed them", true}};
+
+// --- what answers look like, where that is always so
+
+constexpr std::string_view clock_schema =
+    R"({"type":"object","properties":{"mode":{"type":"string"},"now":{"type":"string"},"rate":{"type":"number"}},)"
+    R"("required":["mode","now"]})";
+constexpr std::string_view advanced_schema =
+    R"({"type":"object","properties":{"now":{"type":"string"},"expired":{"type":"integer"},)"
+    R"("tables":{"type":"object","additionalProperties":{"type":"integer"}},"next_expiry":{"type":["string","null"]},)"
+    R"("message":{"type":"string"}},"required":["now","expired","tables"]})";
+constexpr std::string_view explained_schema =
+    R"({"type":"object","properties":{"expires_at":{"type":["string","null"]},"reason":{"type":"string","enum":["due",)"
+    R"("not_due","delayed","expired","born_expired","no_item","no_attribute","not_a_number","milliseconds","too_old",)"
+    R"("ttl_disabled"]},"message":{"type":"string"}},"required":["expires_at","reason","message"]})";
+constexpr std::string_view id_schema =
+    R"({"type":"object","properties":{"id":{"type":"string"}},"required":["id"]})";
+
+// --- answers
+
+Outcome failure(std::string sentence) { return {.failed = true, .text = std::move(sentence)}; }
+
+Outcome not_asked(const std::string& why) { return failure("The server could not be asked: " + why); }
+
+bool is_object_text(std::string_view body) { return body.starts_with('{'); }
+
+// "ResourceNotFoundException: Requested resource not found", and all of the answer if it has more than that.
+Outcome refused(const WorldAnswer& answer) {
+  const auto tree = json::parse_tree(answer.body, json::Decimals::as_written);
+  if (!tree || !tree->is_object())
+    return failure("HTTP status " + std::to_string(answer.status) + " " + answer.body);
+  const auto either = [&](const char* small, const char* large) {
+    const auto found = json::string_member(*tree, small);
+    return found ? found : json::string_member(*tree, large);
+  };
+  const std::string_view type = either("__type", "Type").value_or("");
+  const std::string_view message = either("message", "Message").value_or("");
+  std::string sentence(type.substr(type.find('#') == std::string_view::npos ? 0 : type.find('#') + 1));
+  if (!message.empty()) sentence += (sentence.empty() ? "" : ": ") + std::string(message);
+  if (sentence.empty()) sentence = "HTTP status " + std::to_string(answer.status);
+  Outcome outcome = failure(std::move(sentence));
+  if (tree->size() > 2) outcome.more = answer.body;
+  return outcome;
+}
+
+Outcome outcome_of(Asked asked) {
+  if (!asked) return not_asked(asked.error());
+  if (asked->status < 200 || asked->status > 299) return refused(*asked);
+  std::string body = asked->body.empty() ? "{}" : std::move(asked->body);
+  const bool is_object = is_object_text(body);
+  return {.text = std::move(body), .is_object = is_object};
+}
+
+Asked operate(ToolCall& call, const Operation& operation, const Tree& request) {
+  return call.world.operate(call.scope, std::string(operation.service) + "." + std::string(operation.name),
+                            json::print(request), call.stop);
+}
+
+const Operation* operation_named(std::string_view name) {
+  for (const Operation* operation : all_operations())
+    if (operation->name == name) return operation;
+  return nullptr;
+}
+
+// Taken out of the arguments; the sentence says what is wrong with it.
+Expected<std::optional<std::string>, std::string> take_text(Tree& arguments, std::string_view name) {
+  const auto found = arguments.find(std::string(name));
+  if (found == arguments.end() || found->is_null()) return std::optional<std::string>();
+  std::string taken;
+  if (found->is_string()) {
+    taken = found->get<std::string>();
+  } else if (found->is_number_integer()) {  // as agents do write a snapshot's id
+    taken = json::print(*found);
+  } else {
+    return Unexpected{std::string(name) + " must be a string."};
+  }
+  arguments.erase(found);
+  return std::optional(std::move(taken));
+}
+
+// --- operations
+
+// Items that do not fit are not looked at: half as many, and the rest is another page.
+void shorten_page(ToolCall& call, const Operation& operation, Outcome& outcome) {
+  bool shortened = false;
+  while (!outcome.failed && outcome.text.size() > result_bytes_max && !call.stop.stop_requested()) {
+    const auto limit = json::integer_member(call.arguments, "Limit").value_or(page_items_default);
+    if (limit <= 1) break;
+    call.arguments["Limit"] = limit / 2;
+    shortened = true;
+    outcome = outcome_of(operate(call, operation, call.arguments));
+  }
+  if (shortened && !outcome.failed) {
+    outcome.more = "The page was made shorter to fit: Limit " + json::print(call.arguments["Limit"]) +
+                   ". LastEvaluatedKey as ExclusiveStartKey has what follows; a ProjectionExpression makes "
+                   "items smaller.";
+  }
+}
+
+Outcome run_operation(ToolCall& call, const Operation& operation, bool pages) {
+  if (pages && !call.arguments.contains("Limit")) call.arguments["Limit"] = page_items_default;
+  Outcome outcome = outcome_of(operate(call, operation, call.arguments));
+  if (pages) shorten_page(call, operation, outcome);
+  return outcome;
+}
+
+bool reads_only(const Operation& operation) {
+  const std::string_view name = operation.name;
+  return name.starts_with("Describe") || name.starts_with("List") ||
+         (operation.access == Access::reads && !name.ends_with("Statement"));
+}
+
+// Whether a statement reads: its first word says.
+bool selects(const Tree& arguments) {
+  std::string_view statement = json::string_member(arguments, "Statement").value_or("");
+  statement.remove_prefix(std::min(statement.find_first_not_of(" \t\r\n"), statement.size()));
+  constexpr std::string_view word = "select";
+  return statement.size() > word.size() &&
+         std::equal(word.begin(), word.end(), statement.begin(),
+                    [](char a, char b) { return a == (b | 0x20); }) &&
+         std::string_view(" \t\r\n*").find(statement[word.size()]) != std::string_view::npos;
+}
+
+Outcome any_operation(ToolCall& call) {
+  auto name = take_text(call.arguments, "operation");
+  if (!name) return failure(name.error());
+  const Operation* operation = *name ? operation_named(**name) : nullptr;
+  if (operation == nullptr) {
+    std::string known;
+    for (const Operation* one : all_operations())
+      known += (known.empty() ? "" : ", ") + std::string(one->name);
+    return failure("There is no operation " + name->value_or("without a name") + "; there are: " + known);
+  }
+  if (call.read_only && !reads_only(*operation))
+    return failure(std::string(operation->name) + " may change something, and this is read-only.");
+  const Tree* request = json::member(call.arguments, "request");
+  if (request != nullptr && !request->is_object()) return failure("request must be an object.");
+  call.arguments = request != nullptr ? Tree(*request) : Tree::object();
+  return run_operation(call, *operation, false);
+}
+
+// --- control calls
+
+Expected<std::string, std::string> path_of(std::string_view pattern, Tree& arguments) {
+  std::string path;
+  const auto mark = pattern.find('?', pattern.rfind('}') == std::string_view::npos ? 0 : pattern.rfind('}'));
+  std::string_view query = mark == std::string_view::npos ? std::string_view() : pattern.substr(mark + 1);
+  for (pattern = pattern.substr(0, mark); !pattern.empty();) {
+    const auto begin = std::min(pattern.find('{'), pattern.size());
+    path += pattern.substr(0, begin);
+    pattern.remove_prefix(begin);
+    if (pattern.empty()) break;
+    std::string_view name = pattern.substr(1, pattern.find('}') - 1);
+    pattern.remove_prefix(name.size() + 2);
+    const bool may_lack = name.ends_with('?');
+    if (may_lack) name.remove_suffix(1);
+    TRY(const auto value, take_text(arguments, name));
+    if (value && !value->empty())
+      append_encoded(path, *value, "");
+    else if (may_lack)
+      path.pop_back();  // the slash
+    else
+      return Unexpected{"The argument " + std::string(name) + " is needed, a string."};
+  }
+  for (char separator = '?'; !query.empty();) {
+    const std::string_view name = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(query.size(), name.size() + 1));
+    const auto found = arguments.find(std::string(name));
+    if (found == arguments.end()) continue;
+    path += separator;
+    path += name;
+    path += '=';
+    append_encoded(path, found->is_string() ? found->get<std::string>() : json::print(*found), "");
+    separator = '&';
+    arguments.erase(found);
+  }
+  return path;
+}
+
+Outcome run_control(ToolCall& call) {
+  std::string_view pattern = call.tool.call;
+  const std::string_view method = pattern.substr(0, pattern.find(' '));
+  const auto path = path_of(pattern.substr(method.size() + 1), call.arguments);
+  if (!path) return failure(path.error());
+  const std::string body = call.arguments.empty() ? "" : json::print(call.arguments);
+  return outcome_of(call.world.call(call.scope, method, *path, body, call.stop));
+}
+
+Outcome show_metrics(ToolCall& call) {
+  auto contains = take_text(call.arguments, "contains");
+  if (!contains) return failure(contains.error());
+  Outcome outcome = outcome_of(call.world.call(call.scope, "GET", "/_mayfly/metrics", "", call.stop));
+  if (outcome.failed || !*contains) return outcome;
+  std::string kept;
+  for (std::string_view left = outcome.text; !left.empty();) {
+    const std::string_view line = left.substr(0, left.find('\n'));
+    left.remove_prefix(std::min(left.size(), line.size() + 1));
+    if (line.find(**contains) != std::string_view::npos) kept.append(line) += '\n';
+  }
+  outcome.text = std::move(kept);
+  return outcome;
+}
+
+// --- streams
+
+// One page of a shard, and where it goes on.
+struct ShardPage {
+  Tree records = Tree::array();
+  std::optional<std::string> next;
+};
+
+constexpr std::int64_t records_default = 25, records_max = 200;
+constexpr int shards_max = 1000, pages_max = 1000;  // of a call
+
+class StreamReader {
+ public:
+  explicit StreamReader(ToolCall& call) : call_(call) {}
+
+  // Records from `next` on, or from the stream's beginning: {"records":[…],"next":{"shard":"iterator"}}.
+  Outcome read(const std::string& table, const Tree* next, std::int64_t limit, bool last) {
+    if (!find_stream(table)) return std::move(*failed_);
+    if (!find_shards()) return std::move(*failed_);
+    Tree iterators = Tree::object();
+    if (next != nullptr) iterators = *next;
+    std::vector<Tree> records;
+    bool more = false;
+    for (const std::string& shard : shards_) {
+      auto iterator = json::string_member(iterators, shard).value_or("");
+      if (iterator == "closed") continue;
+      std::string at(iterator);
+      if (at.empty() && !first_iterator(shard, at)) return std::move(*failed_);
+      for (;;) {
+        if (!last && static_cast<std::int64_t>(records.size()) >= limit) {
+          more = true;
+          break;
+        }
+        if (++pages_ > pages_max || call_.stop.stop_requested()) {
+          more = true;
+          break;
+        }
+        const auto wanted = last ? std::int64_t{1000} : limit - static_cast<std::int64_t>(records.size());
+        ShardPage page;
+        if (!read_page(at, wanted, page)) return std::move(*failed_);
+        for (Tree& record : page.records) records.push_back(std::move(record));
+        if (last && static_cast<std::int64_t>(records.size()) > limit)
+          records.erase(records.begin(), records.end() - limit);
+        const bool was_empty = page.records.empty();
+        at = page.next.value_or("closed");
+        if (at == "closed" || was_empty) break;
+      }
+      iterators[shard] = at;
+    }
+    Tree shown = Tree::array();
+    for (Tree& record : records) shown.push_back(std::move(record));
+    Outcome outcome{.text = json::print({{"records", std::move(shown)}, {"next", std::move(iterators)}}),
+                    .is_object = true};
+    if (more) outcome.more = "There are more records: call again with next.";
+    return outcome;
+  }
+
+ private:
+  // False: `failed_` says why.
+  bool ask(std::string_view operation, const Tree& request, Tree& answer) {
+    Outcome outcome = outcome_of(operate(call_, *operation_named(operation), request));
+    auto tree = outcome.failed ? std::nullopt : json::parse_tree(outcome.text, json::Decimals::as_written);
+    if (!tree) {
+      failed_ = outcome.failed ? std::move(outcome) : failure("The server's answer is no JSON.");
+      return false;
+    }
+    answer = *std::move(tree);
+    return true;
+  }
+
+  bool find_stream(const std::string& table) {
+    Tree answer;
+    if (!ask("DescribeTable", {{"TableName", table}}, answer)) return false;
+    const Tree* description = json::member(answer, "Table");
+    const auto arn =
+        description != nullptr ? json::string_member(*description, "LatestStreamArn") : std::nullopt;
+    if (!arn) {
+      failed_ = failure("The table " + table +
+                        " has no stream: update_table with StreamSpecification enables one.");
+      return false;
+    }
+    arn_ = *arn;
+    return true;
+  }
+
+  bool find_shards() {
+    Tree request{{"StreamArn", arn_}};
+    while (static_cast<int>(shards_.size()) < shards_max) {
+      Tree answer;
+      if (!ask("DescribeStream", request, answer)) return false;
+      const Tree* description = json::member(answer, "StreamDescription");
+      const Tree* shards = description != nullptr ? json::member(*description, "Shards") : nullptr;
+      if (shards == nullptr || !shards->is_array()) return true;
+      for (const Tree& shard : *shards)
+        if (const auto id = json::string_member(shard, "ShardId")) shards_.emplace_back(*id);
+      const auto last = json::string_member(*description, "LastEvaluatedShardId");
+      if (!last) return true;
+      request["ExclusiveStartShardId"] = std::string(*last);
+    }
+    return true;
+  }
+
+  bool first_iterator(const std::string& shard, std::string& iterator) {
+    Tree answer;
+    if (!ask("GetShardIterator",
+             {{"StreamArn", arn_}, {"ShardId", shard}, {"ShardIteratorType", "TRIM_HORIZON"}}, answer))
+      return false;
+    iterator = json::string_member(answer, "ShardIterator").value_or("closed");
+    return true;
+  }
+
+  bool read_page(const std::string& iterator, std::int64_t limit, ShardPage& page) {
+    Tree answer;
+    if (!ask("GetRecords", {{"ShardIterator", iterator}, {"Limit", limit}}, answer)) return false;
+    if (const auto found = answer.find("Records"); found != answer.end() && found->is_array())
+      page.records = std::move(*found);
+    if (const auto next = json::string_member(answer, "NextShardIterator")) page.next = std::string(*next);
+    return true;
+  }
+
+  ToolCall& call_;
+  std::string arn_;
+  std::vector<std::string> shards_;
+  int pages_ = 0;
+  std::optional<Outcome> failed_;
+};
+
+Outcome read_stream(ToolCall& call) {
+  const auto name = take_text(call.arguments, "TableName");
+  if (!name) return failure(name.error());
+  if (!*name) return failure("The argument TableName is needed, a string.");
+  const Tree* next = json::member(call.arguments, "next");
+  if (next != nullptr && !next->is_object()) return failure("next must be an object.");
+  const auto limit = json::integer_member(call.arguments, "limit").value_or(records_default);
+  if (limit < 1 || limit > records_max)
+    return failure("limit must be from 1 to " + std::to_string(records_max) + ".");
+  return StreamReader(call).read(**name, next, limit,
+                                 json::boolean_member(call.arguments, "last").value_or(false));
+}
+
+// --- errors
+
+Outcome explain(ToolCall& call) {
+  const auto error = take_text(call.arguments, "error");
+  if (!error) return failure(error.error());
+  const Tree known = explain_error(error->value_or(""));
+  if (!known.is_null()) return {.text = json::print(known), .is_object = true};
+  std::string names_known;
+  for (const KnownError& one : known_errors())
+    names_known += (names_known.empty() ? "" : ", ") + std::string(error_name(one.kind));
+  return failure("Nothing is known of such an error. The errors are: " + names_known);
+}
+
+// --- the table
+
+constexpr std::span<const Argument> none{};
+
+constexpr Tool tools[] = {
+    {"list_tables", "List tables", "The names of the tables.", Effect::reads, "ListTables", of_list_tables},
+    {"describe_table", "Describe a table", "A table's keys, indexes, stream, counts.", Effect::reads,
+     "DescribeTable", of_table},
+    {"create_table", "Create a table", "Create a table; it can be used at once.", Effect::adds, "CreateTable",
+     of_create_table},
+    {"update_table", "Change a table", "Add or drop indexes, a stream, replicas; change throughput.",
+     Effect::destroys, "UpdateTable", of_update_table},
+    {"delete_table", "Delete a table", "Delete a table with its items.", Effect::destroys, "DeleteTable",
+     of_table},
+    {"update_time_to_live", "Switch TTL", "Say which attribute has the second at which an item expires.",
+     Effect::sets, "UpdateTimeToLive", of_update_ttl},
+
+    {"get_item", "Get an item", "Read one item.", Effect::reads, "GetItem", of_get_item, true},
+    {"put_item", "Put an item", "Write an item, in place of one with its key.", Effect::destroys, "PutItem",
+     of_put_item, true},
+    {"update_item", "Update an item", "Change attributes of an item, or make it.", Effect::destroys,
+     "UpdateItem", of_update_item, true},
+    {"delete_item", "Delete an item", "Delete one item.", Effect::destroys, "DeleteItem", of_delete_item,
+     true},
+    {"query", "Query", "Items of one partition, in order of their sort keys; a page.", Effect::reads, "Query",
+     of_query, true},
+    {"scan", "Scan", "All items of a table or an index; a page.", Effect::reads, "Scan", of_scan, true},
+    {"batch_get_item", "Get items", "Read several items.", Effect::reads, "BatchGetItem", of_batch_get, true},
+    {"batch_write_item", "Write items", "Put and delete several items, each for itself.", Effect::destroys,
+     "BatchWriteItem", of_batch_write, true},
+    {"transact_get_items", "Get items together", "Read several items as of one instant.", Effect::reads,
+     "TransactGetItems", of_transact_get, true},
+    {"transact_write_items", "Write items together", "Change several items, all or none.", Effect::destroys,
+     "TransactWriteItems", of_transact_write, true},
+    {"execute_statement", "Run PartiQL", "One PartiQL statement: SELECT, INSERT, UPDATE, DELETE.",
+     Effect::destroys, "ExecuteStatement", of_statement, true},
+    {"execute_transaction", "Run PartiQL together", "Several PartiQL statements, all or none.",
+     Effect::destroys, "ExecuteTransaction", of_statements, true},
+    {"operation", "Any operation", "Any other operation of DynamoDB's or DynamoDB Streams' API, by its name.",
+     Effect::destroys, "", of_operation, true, &any_operation},
+
+    {"show_clock", "Show the clock", "What the account's clock says, and how it goes.", Effect::reads,
+     "GET /_mayfly/clock", none, false, nullptr, clock_schema},
+    {"set_clock", "Set the clock",
+     "Freeze the account's clock, set it, let it run at a rate, or be the host's.", Effect::destroys,
+     "PUT /_mayfly/clock", of_set_clock, false, nullptr, clock_schema},
+    {"advance_clock", "Advance the clock",
+     "Move the account's clock forward. What expires on the way is deleted, in order, when this answers.",
+     Effect::destroys, "POST /_mayfly/clock/advance", of_advance, false, nullptr, advanced_schema},
+
+    {"show_ttl", "Show TTL", "What will expire, is due, has expired; of one table or of all.", Effect::reads,
+     "GET /_mayfly/ttl/{table?}", of_show_ttl},
+    {"upcoming_expiries", "Upcoming expiries", "Which items of a table expire next, and when.", Effect::reads,
+     "GET /_mayfly/ttl/{table}/upcoming?limit", of_upcoming, true},
+    {"explain_expiry", "Explain an expiry",
+     "Why an item is still there, or is not: milliseconds, a string, no TTL, …", Effect::reads,
+     "POST /_mayfly/ttl/{table}/explain", of_explain, true, nullptr, explained_schema},
+    {"sweep_expired", "Sweep", "Delete what is due in a table now, in every mode.", Effect::destroys,
+     "POST /_mayfly/ttl/{table}/sweep", of_control_table},
+    {"set_ttl_mode", "Set TTL's mode", "When what is due is deleted.", Effect::sets,
+     "PUT /_mayfly/ttl/{table}", of_ttl_mode},
+    {"await_change", "Await a change", "Wait until an item changes; what happened instead, if it does not.",
+     Effect::reads, "POST /_mayfly/await", of_await, true},
+
+    {"list_streams", "List streams", "The streams, of a table or of all.", Effect::reads, "ListStreams",
+     of_list_streams},
+    {"describe_stream", "Describe a stream", "A stream's shards.", Effect::reads, "DescribeStream",
+     of_describe_stream},
+    {"read_stream", "Read a stream",
+     "Records of a table's stream, old and new images; deletions by TTL have userIdentity.", Effect::reads,
+     "", of_read_stream, true, &read_stream},
+    {"list_shards", "List shards", "A stream's shards, open and closed.", Effect::reads,
+     "GET /_mayfly/streams/{table}/shards", of_control_table},
+    {"split_shards", "Split shards", "Close shards; two go on with half of each.", Effect::adds,
+     "POST /_mayfly/streams/{table}/split", of_shards},
+    {"roll_shards", "Roll shards", "Close shards; one goes on with each.", Effect::adds,
+     "POST /_mayfly/streams/{table}/roll", of_shards},
+
+    {"take_snapshot", "Take a snapshot", "Keep the account as it is: tables, items, streams, clock.",
+     Effect::adds, "POST /_mayfly/snapshots", none, false, nullptr, id_schema},
+    {"list_snapshots", "List snapshots", "Those that are kept.", Effect::reads, "GET /_mayfly/snapshots",
+     none},
+    {"restore_snapshot", "Restore a snapshot", "Make the account what it was; as often as you like.",
+     Effect::destroys, "POST /_mayfly/snapshots/{id}/restore", of_snapshot},
+    {"delete_snapshot", "Delete a snapshot", "Forget one.", Effect::destroys,
+     "DELETE /_mayfly/snapshots/{id}", of_snapshot},
+    {"reset_account", "Reset", "Empty the account: no tables, snapshots, faults; its clock as it begins.",
+     Effect::destroys, "POST /_mayfly/reset", none},
+
+    {"show_faults", "Show faults", "The rules by which operations fail, and how often each struck.",
+     Effect::reads, "GET /_mayfly/faults", none},
+    {"set_faults", "Set faults", "Make operations fail: these rules and no others.", Effect::sets,
+     "PUT /_mayfly/faults", of_faults},
+    {"clear_faults", "Clear faults", "Let operations succeed again.", Effect::sets, "DELETE /_mayfly/faults",
+     none},
+    {"show_failpoints", "Show failpoints", "Those that are armed, and who waits there.", Effect::reads,
+     "GET /_mayfly/failpoints", none, true},
+    {"arm_failpoint", "Arm a failpoint",
+     "Stop an item's expiry between its instant and its deletion; an advance waits there.", Effect::sets,
+     "PUT /_mayfly/failpoints", of_failpoint, true},
+    {"release_failpoints", "Release failpoints", "Let expiries go on: of an item, or of the account.",
+     Effect::sets, "DELETE /_mayfly/failpoints", of_release, true},
+
+    {"list_functions", "List functions", "The functions that triggers can call.", Effect::reads,
+     "GET /_mayfly/functions", none},
+    {"put_function", "Put a function", "Say where a function is.", Effect::sets,
+     "PUT /_mayfly/functions/{name}", of_function},
+    {"remove_function", "Remove a function", "Forget one.", Effect::destroys,
+     "DELETE /_mayfly/functions/{name}", of_function_name},
+    {"list_triggers", "List triggers", "Event source mappings: state, last result.", Effect::reads,
+     "GET /2015-03-31/event-source-mappings/?FunctionName&EventSourceArn&Marker", of_list_triggers},
+    {"create_trigger", "Create a trigger", "Have a stream's records sent to a function.", Effect::adds,
+     "POST /2015-03-31/event-source-mappings/", of_create_trigger},
+    {"delete_trigger", "Delete a trigger", "Delete an event source mapping.", Effect::destroys,
+     "DELETE /2015-03-31/event-source-mappings/{UUID}", of_trigger},
+
+    {"show_replication", "Show replication", "How writes get from region to region, and what is on its way.",
+     Effect::reads, "GET /_mayfly/replication", none},
+    {"set_replication", "Set replication", "Slow a way down, stop it or open it.", Effect::sets,
+     "PUT /_mayfly/replication", of_replication},
+    {"reset_replication", "Reset replication", "Open every way, without a lag.", Effect::sets,
+     "DELETE /_mayfly/replication", none},
+    {"settle_replication", "Settle replication", "Wait for what may arrive by now.", Effect::sets,
+     "POST /_mayfly/replication/settle", none},
+    {"list_jobs", "List jobs", "Exports, imports and bulk puts.", Effect::reads, "GET /_mayfly/jobs", none},
+
+    {"health", "Health", "Whether the server is well, and its version.", Effect::reads, "GET /_mayfly/health",
+     none},
+    {"metrics", "Metrics", "Counts and times, as Prometheus reads them.", Effect::reads, "", of_metrics,
+     false, &show_metrics},
+    {"explain_error", "Explain an error",
+     "When an error of DynamoDB's or Mayfly's is raised, and what to do.", Effect::reads, "",
+     of_explain_error, false, &explain},
+};
+
+// --- checking arguments
+
+void each_argument(const Tool& tool, const auto& visit) {
+  for (const Argument& argument : tool.arguments) visit(argument);
+  if (tool.has_items) visit(plain);
+  visit(account);
+  visit(region);
+}
+
+// A typing error does not pass; an operation takes every member that its API has, listed or not.
+std::optional<std::string> unknown_argument(const Tool& tool, const Operation* operation,
+                                            const Tree& arguments) {
+  for (auto member = arguments.begin(); member != arguments.end(); ++member) {
+    const std::string& name = member.key();
+    bool known = false;
+    std::string listed;
+    each_argument(tool, [&](const Argument& argument) {
+      known = known || argument.name == name;
+      listed += (listed.empty() ? "" : ", ") + std::string(argument.name);
+    });
+    if (!known && operation != nullptr)
+      for (const Member& one : operation->shape->members) known = known || one.name == name;
+    if (!known) return std::string(tool.name) + " has no argument " + name + "; it has " + listed + ".";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> take_scope(Tree& arguments, engine::Scope& scope) {
+  const auto own_account = take_text(arguments, "account");
+  if (!own_account) return own_account.error();
+  if (*own_account) scope.account = **own_account;
+  if (!engine::is_account_id(scope.account)) return "account must have twelve digits.";
+  const auto own_region = take_text(arguments, "region");
+  if (!own_region) return own_region.error();
+  if (*own_region && !(*own_region)->empty()) scope.region = **own_region;
+  return std::nullopt;
+}
+
+void cut(Outcome& outcome, bool has_schema) {
+  if (outcome.text.size() <= result_bytes_max) return;
+  std::size_t end = result_bytes_max;
+  while (end > 0 && (static_cast<unsigned char>(outcome.text[end]) & 0xc0) == 0x80) --end;
+  const std::size_t left = outcome.text.size() - end;
+  outcome.text.resize(end);
+  outcome.is_object = false;
+  outcome.failed = outcome.failed || has_schema;  // what is cut is not as the schema says
+  outcome.more = "The answer was cut: " + std::to_string(left) +
+                 " bytes more would follow. Ask for less: a Limit, a ProjectionExpression, fewer keys.";
+}
+
+}  // namespace
+
+std::span<const Tool> all_tools() { return tools; }
+
+bool is_offered(const Tool& tool, bool read_only) {
+  return !read_only || tool.effect == Effect::reads || tool.run == &any_operation ||
+         tool.call == "ExecuteStatement";
+}
+
+const Tool* find_tool(std::string_view name) {
+  const auto found =
+      std::find_if(std::begin(tools), std::end(tools), [&](const Tool& tool) { return tool.name == name; });
+  return found == std::end(tools) ? nullptr : found;
+}
+
+json::Tree describe(const Tool& tool, bool read_only) {
+  const bool is_operation = tool.run == nullptr && tool.call.find(' ') == std::string_view::npos;
+  std::string properties = "{";
+  Tree needed = Tree::array();
+  each_argument(tool, [&](const Argument& argument) {
+    Tree about = std::string(argument.about);
+    properties += (properties.size() > 1 ? ",\"" : "\"") + std::string(argument.name) + "\":{" +
+                  std::string(argument.schema) +
+                  (argument.about.empty() ? "" : ",\"description\":" + json::print(about)) + "}";
+    if (argument.needed) needed.push_back(argument.name);
+  });
+  Tree input{{"type", "object"}, {"properties", json::raw(properties + "}")}};
+  if (!needed.empty()) input["required"] = std::move(needed);
+  if (!is_operation) input["additionalProperties"] = false;
+  const bool reads = read_only || tool.effect == Effect::reads;
+  Tree annotations{{"readOnlyHint", reads}};
+  if (!reads) {
+    annotations["destructiveHint"] = tool.effect == Effect::destroys;
+    annotations["idempotentHint"] = tool.effect == Effect::sets;
+  }
+  annotations["openWorldHint"] = false;
+  Tree shown{{"name", tool.name},
+             {"title", tool.title},
+             {"description", tool.about},
+             {"inputSchema", std::move(input)}};
+  if (!tool.output.empty()) shown["outputSchema"] = json::raw(tool.output);
+  shown["annotations"] = std::move(annotations);
+  return shown;
+}
+
+Outcome call_tool(const Tool& tool, World& world, const engine::Scope& scope, json::Tree arguments,
+                  bool read_only, const std::stop_token& stop) {
+  ToolCall call{.tool = tool,
+                .world = world,
+                .scope = scope,
+                .arguments = std::move(arguments),
+                .read_only = read_only,
+                .stop = stop};
+  const bool is_control = tool.call.find(' ') != std::string_view::npos;
+  const Operation* operation = tool.run == nullptr && !is_control ? operation_named(tool.call) : nullptr;
+  if (const auto wrong = unknown_argument(tool, operation, call.arguments)) return failure(*wrong);
+  if (const auto wrong = take_scope(call.arguments, call.scope)) return failure(*wrong);
+  const bool pages = tool.name == "query" || tool.name == "scan";
+  const bool is_plain = tool.has_items && json::boolean_member(call.arguments, "plain").value_or(false);
+  if (tool.has_items) call.arguments.erase("plain");
+  if (is_plain) write_types(call.arguments);
+  if (read_only && tool.name == "execute_statement" && !selects(call.arguments))
+    return failure("Only SELECT may be run: this is read-only.");
+  Outcome outcome = tool.run != nullptr ? tool.run(call)
+                    : is_control        ? run_control(call)
+                                        : run_operation(call, *operation, pages);
+  if (is_plain && outcome.is_object) {
+    if (auto tree = json::parse_tree(outcome.text, json::Decimals::as_written)) {
+      drop_types(*tree);
+      outcome.text = json::print(*tree);
+    }
+  }
+  cut(outcome, !tool.output.empty());
+  return outcome;
+}
+
+}  // namespace mayfly::compat::mcp

@@ -1,0 +1,167 @@
+// The tools, each called, beside writers too; known errors as they are raised; what is no message.
+#include "compat/mcp/protocol.h"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "compat/mcp/known_errors.h"
+#include "compat/mcp/tools.h"
+#include "compat/mcp/world.h"
+#include "tests/support/test_emulator.h"
+
+namespace mayfly::testing {
+
+namespace {
+
+namespace mcp = compat::mcp;
+using nlohmann::json;
+
+struct Agent {
+  TestEmulator emulator;
+  mcp::EmulatorWorld world{emulator.emulator()};
+  mcp::Protocol protocol{world, {.scope = emulator.scope}};
+
+  json ask(const json& message) {
+    const mcp::Said said = protocol.answer(mcp::Message::read(message.dump()), {}, {});
+    return said.body.empty() ? json() : json::parse(said.body);
+  }
+  json call(const std::string& tool, const json& arguments) {
+    return ask({{"jsonrpc", "2.0"},
+                {"id", 1},
+                {"method", "tools/call"},
+                {"params", {{"name", tool}, {"arguments", arguments}}}});
+  }
+  void create_carts() {
+    const json answer =
+        call("create_table", {{"TableName", "carts"},
+                              {"BillingMode", "PAY_PER_REQUEST"},
+                              {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
+                              {"KeySchema", {{{"AttributeName", "id"}, {"KeyType", "HASH"}}}}});
+    REQUIRE(answer["result"]["isError"] == false);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("every tool is described, and answers whatever it is given in words", "[mcp]") {
+  Agent agent;
+  agent.create_carts();
+  std::set<std::string> names;
+  const json listed = agent.ask({{"jsonrpc", "2.0"}, {"id", 1}, {"method", "tools/list"}});
+  for (const json& tool : listed["result"]["tools"]) {
+    const std::string name = tool["name"];
+    INFO(name);
+    CHECK(names.insert(name).second);
+    CHECK(tool["inputSchema"]["type"] == "object");
+    CHECK(!tool["description"].get<std::string>().empty());
+    for (const json& arguments :
+         {json::object(), json{{"table", "carts"}, {"TableName", "carts"}}, json{{"limit", -1}}}) {
+      const json result = agent.call(name, arguments)["result"];
+      REQUIRE(result["isError"].is_boolean());
+      CHECK(!result["content"][0]["text"].get<std::string>().empty());
+      if (tool.contains("outputSchema") && result["isError"] == false)
+        for (const json& needed : tool["outputSchema"]["required"])
+          CHECK(result["structuredContent"].contains(needed.get<std::string>()));
+    }
+  }
+  CHECK(names.size() == mcp::all_tools().size());
+}
+
+TEST_CASE("a misspelt argument is refused, and one of the API's that is not listed is taken", "[mcp]") {
+  Agent agent;
+  agent.create_carts();
+  const json refused = agent.call("get_item", {{"Tablename", "carts"}});
+  CHECK(refused["result"]["content"][0]["text"].get<std::string>().starts_with(
+      "get_item has no argument Tablename"));
+  const json taken = agent.call(
+      "put_item",
+      {{"TableName", "carts"}, {"Item", {{"id", {{"S", "1"}}}}}, {"ReturnConsumedCapacity", "TOTAL"}});
+  CHECK(taken["result"]["structuredContent"]["ConsumedCapacity"]["TableName"] == "carts");
+}
+
+TEST_CASE("a page that would be too long is made shorter, an item that is too long is cut, and both are said",
+          "[mcp]") {
+  Agent agent;
+  agent.create_carts();
+  for (const char* id : {"1", "2", "3", "4"})
+    agent.call(
+        "put_item",
+        {{"TableName", "carts"}, {"plain", true}, {"Item", {{"id", id}, {"a", std::string(100'000, 'a')}}}});
+  const json page = agent.call("scan", {{"TableName", "carts"}})["result"];
+  CHECK(page["structuredContent"].contains("LastEvaluatedKey"));
+  CHECK(page["content"][1]["text"].get<std::string>().starts_with("The page was made shorter to fit"));
+  agent.call(
+      "put_item",
+      {{"TableName", "carts"}, {"plain", true}, {"Item", {{"id", "5"}, {"a", std::string(300'000, 'a')}}}});
+  const json item =
+      agent.call("get_item", {{"TableName", "carts"}, {"plain", true}, {"Key", {{"id", "5"}}}})["result"];
+  CHECK(item["content"][0]["text"].get<std::string>().size() == mcp::result_bytes_max);
+  CHECK(item["content"][1]["text"].get<std::string>().starts_with("The answer was cut: "));
+}
+
+TEST_CASE("each error of DynamoDB's and of ours is known by its name", "[mcp]") {
+  for (const mcp::KnownError& known : mcp::known_errors()) {
+    const auto explained = mcp::explain_error(compat::error_type(known.kind));
+    REQUIRE(!explained.is_null());
+    CHECK(explained["errors"][0]["name"] == compat::error_name(known.kind));
+  }
+  CHECK(mcp::explain_error("Nothing of the kind").is_null());
+}
+
+TEST_CASE("messages that are explained are those that are raised", "[mcp]") {
+  Agent agent;
+  agent.create_carts();
+  const auto raised = [&](const std::string& tool, json arguments) {
+    arguments["TableName"] = "carts";
+    return agent.call(tool, arguments)["result"]["content"][0]["text"].get<std::string>();
+  };
+  for (const std::string& text : {raised("get_item", {{"Key", {{"other", {{"S", "1"}}}}}}),
+                                  raised("put_item", {{"Item", json::object()}}),
+                                  raised("put_item", {{"Item", {{"id", {{"N", "1"}}}}}}),
+                                  raised("query", {{"IndexName", "none"},
+                                                   {"KeyConditionExpression", "id = :a"},
+                                                   {"ExpressionAttributeValues", {{":a", {{"S", "1"}}}}}}),
+                                  raised("scan", {{"FilterExpression", "ttl = :a"},
+                                                  {"ExpressionAttributeValues", {{":a", {{"S", "1"}}}}}}),
+                                  raised("scan", {{"FilterExpression", "#a = :a"}}),
+                                  raised("scan", {{"FilterExpression", "a = :a"}})}) {
+    INFO(text);
+    const auto explained = mcp::explain_error(text);
+    REQUIRE(!explained.is_null());
+    CHECK(!explained["messages"].empty());
+  }
+  CHECK(mcp::known_messages().size() > 10);
+}
+
+TEST_CASE("tools that are called beside each other and beside writers all answer", "[mcp]") {
+  Agent agent;
+  agent.create_carts();
+  std::vector<std::thread> callers;
+  std::atomic<int> broken = 0;
+  for (int caller = 0; caller < 3; ++caller) {
+    callers.emplace_back([&, caller] {
+      for (int round = 0; round < 3; ++round) {
+        for (const mcp::Tool& tool : mcp::all_tools()) {
+          if (tool.name == "reset_account" || tool.name == "arm_failpoint") continue;
+          const json answer =
+              agent.call(std::string(tool.name),
+                         {{"TableName", "carts"}, {"account", "00000000000" + std::to_string(caller)}});
+          broken += !answer.contains("result");
+          broken += agent
+                        .call("put_item", {{"TableName", "carts"},
+                                           {"plain", true},
+                                           {"Item", {{"id", std::to_string(caller)}, {"ttl", round}}}})
+                        .contains("error");
+        }
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  CHECK(broken == 0);
+}
+
+}  // namespace mayfly::testing

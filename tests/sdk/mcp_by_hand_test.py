@@ -1,0 +1,169 @@
+"""The Model Context Protocol, message by message as they lie on the wire: on standard input and over HTTP."""
+
+import http.client
+import json
+import os
+import subprocess
+import unittest
+
+from mayfly_server import MayflyServer, binary
+
+MODERN, LEGACY = "2026-07-28", "2025-11-25"
+META = {"io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {}}
+CARTS = {
+    "TableName": "carts",
+    "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+    "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+    "BillingMode": "PAY_PER_REQUEST",
+}
+TTL = {"TableName": "carts", "TimeToLiveSpecification": {"Enabled": True, "AttributeName": "ttl"}}
+
+
+def setUpModule():
+    global server
+    server = MayflyServer.for_module()
+
+
+def call(number, tool, **arguments):
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+
+
+def converse(messages, *arguments):
+    """What `mayfly mcp` says to these lines, by the ids of the messages; and what else it says."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAYFLY_", "AWS_"))}
+    done = subprocess.run(
+        [binary(), "mcp", "--log-level", "error", *arguments],
+        input="".join((m if isinstance(m, str) else json.dumps(m)) + "\n" for m in messages),
+        capture_output=True, text=True, timeout=120, env=environment,
+    )
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    return {a["id"]: a for a in answers if not isinstance(a, list) and a["id"] is not None}, answers, done
+
+
+def post(message, query="", method="POST", **headers):
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    sent = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    sent.update({name.replace("_", "-"): value for name, value in headers.items() if value is not None})
+    body = message if isinstance(message, str) else json.dumps(message)
+    try:
+        connection.request(method, "/_mayfly/mcp" + query, body, sent)
+        answer = connection.getresponse()
+        text = answer.read()
+        return answer.status, json.loads(text) if text else None
+    finally:
+        connection.close()
+
+
+def modern(method, named=None, **parameters):
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**parameters, "_meta": META}}
+    return post(message, MCP_Protocol_Version=MODERN, Mcp_Method=method, Mcp_Name=named)
+
+
+STORY = [
+    call(1, "set_clock", mode="frozen", now="2031-01-01T00:00:00Z"),
+    call(2, "create_table", **CARTS),
+    call(3, "update_time_to_live", **TTL),
+    call(4, "put_item", TableName="carts", plain=True, Item={"id": "late", "ttl": 1924992060000}),
+    call(5, "put_item", TableName="carts", Item={"id": {"S": "short"}, "ttl": {"N": "1924992060"}}),
+    call(6, "advance_clock", seconds=3600),
+    call(7, "explain_expiry", table="carts", key={"id": {"S": "late"}}),
+    call(8, "scan", TableName="carts", plain=True),
+]
+
+
+class StandardInput(unittest.TestCase):
+    def expect_story(self, answers):
+        self.assertEqual(answers[6]["result"]["structuredContent"]["tables"], {"carts": 1})
+        self.assertEqual(answers[7]["result"]["structuredContent"]["reason"], "milliseconds")
+        self.assertEqual(answers[8]["result"]["structuredContent"]["Items"], [{"id": "late", "ttl": 1924992060000}])
+
+    def test_a_frozen_clock_is_advanced_and_an_item_that_stays_is_explained(self):
+        answers, every, done = converse(STORY, "--in-memory")
+        self.expect_story(answers)
+        self.assertEqual(len(every), len(STORY), "nothing but messages on standard output")
+        self.assertEqual(done.returncode, 0)
+
+    def test_the_same_beside_a_running_server(self):
+        answers, _, _ = converse(STORY, "--url", f"http://127.0.0.1:{server.port}", "--account", "000000000017")
+        self.expect_story(answers)
+
+    def test_a_server_that_is_not_there_is_a_tools_error(self):
+        answers, _, _ = converse([call(1, "list_tables")], "--url", "http://127.0.0.1:1")
+        self.assertTrue(answers[1]["result"]["isError"])
+        self.assertIn("cannot connect to 127.0.0.1:1", answers[1]["result"]["content"][0]["text"])
+
+    def test_nonsense_gets_json_rpcs_errors_and_the_rest_goes_on(self):
+        answers, every, _ = converse(
+            ["nonsense", "[]", "7", '{"jsonrpc":"1.0","id":1,"method":"ping"}',
+             {"jsonrpc": "2.0", "id": 2, "method": "none"}, {"jsonrpc": "2.0", "id": 3, "method": "tools/call"},
+             call(4, "no_tool"), {"jsonrpc": "2.0", "id": 5, "method": "ping"},
+             {"jsonrpc": "2.0", "method": "notifications/unheard_of"}],
+            "--in-memory",
+        )
+        self.assertEqual([a.get("error", {}).get("code") for a in every],
+                         [-32700, -32600, -32600, -32600, -32601, -32602, -32602, None])
+        self.assertEqual(answers[5]["result"], {})
+
+    def test_read_only_hides_and_refuses_what_changes_something(self):
+        answers, _, _ = converse(
+            [{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, call(2, "put_item", TableName="carts", Item={}),
+             call(3, "operation", operation="DeleteTable", request={"TableName": "carts"}),
+             call(4, "execute_statement", Statement="DELETE FROM carts WHERE id='1'"), call(5, "list_tables")],
+            "--in-memory", "--read-only",
+        )
+        tools = answers[1]["result"]["tools"]
+        self.assertTrue(all(tool["annotations"]["readOnlyHint"] for tool in tools))
+        self.assertNotIn("put_item", [tool["name"] for tool in tools])
+        self.assertEqual(answers[2]["error"]["code"], -32602)
+        self.assertIn("read-only", answers[3]["result"]["content"][0]["text"])
+        self.assertIn("read-only", answers[4]["result"]["content"][0]["text"])
+        self.assertFalse(answers[5]["result"]["isError"])
+
+    def test_arrays_of_messages_are_of_one_revision_alone(self):
+        hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-03-26"}}
+        batch = json.dumps([{"jsonrpc": "2.0", "id": 2, "method": "ping"}, call(3, "list_tables")])
+        _, every, _ = converse([hello, batch], "--in-memory")
+        self.assertEqual([a["id"] for a in every[1]], [2, 3])
+
+
+class OverHttp(unittest.TestCase):
+    def test_todays_revision(self):
+        status, answer = modern("server/discover")
+        self.assertEqual((status, answer["result"]["supportedVersions"]), (200, [MODERN]))
+        status, answer = modern("tools/call", "show_clock", name="show_clock", arguments={})
+        self.assertEqual((status, answer["result"]["resultType"], answer["result"]["isError"]), (200, "complete", False))
+        self.assertEqual(modern("tools/call", "scan", name="show_clock")[1]["error"]["code"], -32020)
+        self.assertEqual(modern("ping")[0], 404)
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+        self.assertEqual(post(message, MCP_Protocol_Version=MODERN, Mcp_Method="tools/list")[0], 400)
+        status, answer = post(message, MCP_Protocol_Version="1900-01-01")
+        self.assertEqual((status, answer["error"]["code"]), (400, -32022))
+
+    def test_the_one_before_it(self):
+        hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": LEGACY}}
+        self.assertEqual(post(hello)[1]["result"]["protocolVersion"], LEGACY)
+        self.assertEqual(post({"jsonrpc": "2.0", "method": "notifications/initialized"}), (202, None))
+        ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+        self.assertEqual(post(ping, MCP_Protocol_Version=LEGACY), (200, {"jsonrpc": "2.0", "id": 2, "result": {}}))
+        self.assertEqual(post("[" + json.dumps(ping) + "]", MCP_Protocol_Version=LEGACY)[0], 400)
+
+    def test_who_may_ask_is_the_rule_of_all_paths(self):
+        ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        self.assertEqual(post(ping, Origin="http://evil.example")[0], 403)
+        self.assertEqual(post(ping, Host="evil.example")[0], 403)
+        self.assertEqual(post(ping, Content_Type="text/plain")[0], 415)
+        self.assertEqual(post(ping, Accept="text/html")[0], 406)
+        self.assertEqual(post("", method="GET")[0], 405)
+        self.assertEqual(post("", method="DELETE")[0], 405)
+
+    def test_the_address_names_the_account_and_may_forbid_changes(self):
+        post(call(1, "create_table", **CARTS), "?account=000000000018")
+        _, answer = post(call(2, "list_tables"), "?account=000000000018&read-only=true")
+        self.assertEqual(answer["result"]["structuredContent"], {"TableNames": ["carts"]})
+        _, answer = post(call(3, "delete_table", TableName="carts"), "?account=000000000018&read-only=true")
+        self.assertEqual(answer["error"]["code"], -32602)
+        self.assertEqual(post(call(4, "list_tables"), "?account=x")[0], 400)
+
+
+if __name__ == "__main__":
+    unittest.main()
