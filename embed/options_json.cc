@@ -251,6 +251,7 @@ constexpr Option<Serving> serve_table[] = {
        s.server.access.control = !none;
        return problem;
      }},
+    {"mcp-read-only", [](const Tree& v, Serving& s) { return read_flag(v, s.server.access.mcp_read_only); }},
     {"allowed-host", [](const Tree& v, Serving& s) { return read_texts(v, s.server.access.hosts); }},
     {"cors-origin", [](const Tree& v, Serving& s) { return read_texts(v, s.server.access.origins); }},
     {"require-signature", [](const Tree& v, Serving& s) { return read_flag(v, s.require_signature); }},

@@ -126,7 +126,7 @@ int mayfly_advance(mayfly_handle* handle, const char* account, const char* regio
 // endpoint; a handle may have 64.
 //
 // `options` is as mayfly_open has it, with those of `mayfly serve` that are about this: host, port,
-// threads, no-control, allowed-host, cors-origin, require-signature, keys, tls-cert, tls-key,
+// threads, no-control, mcp-read-only, allowed-host, cors-origin, require-signature, keys, tls-cert, tls-key,
 // connections-max, request-seconds-max, request-bytes-max, unread-bytes-max, waiting-max. Without `port` a
 // free one is taken, without `host` 127.0.0.1. What opens it to others: SECURITY.md.
 //
