@@ -1,8 +1,9 @@
 #include "engine/item_codec.h"
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 
-#include "engine/appender.h"
 #include "engine/item_size.h"
 
 namespace mayfly::engine {
@@ -21,7 +22,7 @@ std::uint32_t load_u32(const char* at) {
 
 class Encoder {
  public:
-  Encoder(std::string& out, std::size_t expected_bytes) : out_(out, expected_bytes) {}
+  explicit Encoder(Appender& out) : out_(out) {}
 
   void size(std::size_t item_bytes) {
     store_u32(out_.room(sizeof(std::uint32_t)), item_bytes);
@@ -36,21 +37,12 @@ class Encoder {
     }
   }
 
- private:
   void value(const AttributeValue& value) {
     auto tag = static_cast<std::uint8_t>(value.type());
     if (const bool* boolean = value.get_if<bool>(); boolean && *boolean) tag |= true_bit;
     out_.byte(static_cast<char>(tag));
     std::visit([this](const auto& alternative) { payload(alternative); }, value.variant());
   }
-
-  void payload(const std::string& text) {
-    count(text.size());
-    out_.bytes(text);
-  }
-  void payload(const Binary& binary) { payload(binary.bytes); }
-  void payload(const bool&) {}
-  void payload(const Null&) {}
 
   void payload(const Number& number) {
     std::array<char, 18> bytes{};
@@ -60,6 +52,20 @@ class Encoder {
     if (size != 0) bytes[1] = static_cast<char>(number.magnitude() - Number::magnitude_min);
     out_.bytes({bytes.data(), size == 0 ? std::size_t{1} : static_cast<std::size_t>(2 + size)});
   }
+
+  void count(std::size_t value) {
+    for (; value >= 0x80; value >>= 7) out_.byte(static_cast<char>(value | 0x80));
+    out_.byte(static_cast<char>(value));
+  }
+
+ private:
+  void payload(const std::string& text) {
+    count(text.size());
+    out_.bytes(text);
+  }
+  void payload(const Binary& binary) { payload(binary.bytes); }
+  void payload(const bool&) {}
+  void payload(const Null&) {}
 
   template <class T>
   void payload(const Set<T>& set) {
@@ -86,12 +92,7 @@ class Encoder {
     store_u32(out_.at(at), out_.size() - at - sizeof(std::uint32_t));
   }
 
-  void count(std::size_t value) {
-    for (; value >= 0x80; value >>= 7) out_.byte(static_cast<char>(value | 0x80));
-    out_.byte(static_cast<char>(value));
-  }
-
-  Appender out_;
+  Appender& out_;
 };
 
 template <class T, class ReadOne>
@@ -141,10 +142,76 @@ void read_map(StoredReader& in, std::size_t count, Map& out) {
 
 void encode_item(const Item& item, std::string& out) {
   const std::size_t item_bytes = item_size(item);
-  Encoder encoder(out, item_bytes);
+  Appender appender(out, item_bytes);
+  Encoder encoder(appender);
   encoder.size(item_bytes);
   encoder.map(item);
 }
+
+StoredWriter::StoredWriter(std::string& out, std::size_t expected_bytes)
+    : out_(out, expected_bytes), begin_(out_.size()) {
+  Encoder(out_).size(0);
+}
+
+void StoredWriter::count(std::size_t attributes) { Encoder(out_).count(attributes); }
+
+void StoredWriter::counted(std::string_view text) {
+  item_bytes_ += text.size();
+  if (text.size() >= 0x80) {
+    Encoder(out_).count(text.size());
+    return out_.bytes(text);
+  }
+  char* const to = out_.room(1 + text.size());
+  *to = static_cast<char>(text.size());
+  if (!text.empty()) std::memcpy(to + 1, text.data(), text.size());
+  out_.written(to + 1 + text.size());
+}
+
+void StoredWriter::text(Type type, std::string_view bytes) {
+  tag(type);
+  counted(bytes);
+}
+
+void StoredWriter::number(const Number& number) {
+  tag(Type::number);
+  Encoder(out_).payload(number);
+  item_bytes_ += number_size(number);
+}
+
+void StoredWriter::boolean(bool boolean) {
+  tag(Type::boolean, boolean ? true_bit : 0);
+  item_bytes_ += 1;
+}
+
+void StoredWriter::null() {
+  tag(Type::null);
+  item_bytes_ += 1;
+}
+
+void StoredWriter::value(const AttributeValue& value) {
+  Encoder(out_).value(value);
+  item_bytes_ += value_size(value);
+}
+
+std::size_t StoredWriter::open(Type type, std::size_t count) {
+  item_bytes_ += container_bytes + element_bytes * count;
+  return open_set(type, count);
+}
+
+std::size_t StoredWriter::open_set(Type type, std::size_t count) {
+  tag(type);
+  const std::size_t opened = out_.size();
+  Encoder encoder(out_);
+  encoder.size(0);
+  encoder.count(count);
+  return opened;
+}
+
+void StoredWriter::close(std::size_t opened) {
+  store_u32(out_.at(opened), out_.size() - opened - sizeof(std::uint32_t));
+}
+
+void StoredWriter::end() { store_u32(out_.at(begin_), item_bytes_); }
 
 Item decode_item(std::string_view stored) {
   StoredReader in(stored);
@@ -173,6 +240,22 @@ std::optional<AttributeValue> stored_attribute(std::string_view stored, std::str
     in.skip(tag);
   }
   return std::nullopt;
+}
+
+Item stored_attributes(std::string_view stored, std::span<const std::string_view> names) {
+  Item found;
+  found.reserve(names.size());
+  StoredReader in(stored);
+  for (std::size_t count = in.count(); count > 0 && found.size() < names.size(); --count) {
+    const std::string_view name = in.text();
+    const StoredReader::Tag tag = in.tag();
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      in.skip(tag);
+    } else {
+      read_value(in, tag, found.append(name));
+    }
+  }
+  return found;
 }
 
 Number StoredReader::number() {

@@ -23,9 +23,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "engine/appender.h"
 #include "engine/attribute_value.h"
 
 namespace mayfly::engine {
@@ -38,6 +40,46 @@ std::uint32_t stored_item_size(std::string_view stored);  // item_size without d
 
 // One top-level attribute; nothing else is decoded.
 std::optional<AttributeValue> stored_attribute(std::string_view stored, std::string_view name);
+
+// Those of the top-level attributes that have such names.
+Item stored_attributes(std::string_view stored, std::span<const std::string_view> names);
+
+// Writes stored bytes without a tree. Names come sorted, each once, with one value behind it, and as many as
+// count() or open() said.
+//
+//   StoredWriter out(stored, about_bytes);
+//   out.count(1);
+//   out.name("id");
+//   out.text(Type::string, "a");
+//   out.end();
+class StoredWriter {
+ public:
+  StoredWriter(std::string& out, std::size_t expected_bytes);  // appends
+  void count(std::size_t attributes);
+  void name(std::string_view name) { counted(name); }
+  void text(Type type, std::string_view bytes);  // S and B
+  void number(const Number& number);
+  void boolean(bool boolean);
+  void null();
+  void value(const AttributeValue& value);  // any
+  // A list or a map, to be closed by what this returns.
+  std::size_t open(Type type, std::size_t count);
+  // The same of a set of texts, which come sorted, each once, by element().
+  std::size_t open_set(Type type, std::size_t count);
+  void element(std::string_view text) { counted(text); }
+  void close(std::size_t opened);
+  void end();
+
+ private:
+  void tag(Type type, std::uint8_t bits = 0) {
+    out_.byte(static_cast<char>(static_cast<std::uint8_t>(type) | bits));
+  }
+  void counted(std::string_view text);
+
+  Appender out_;
+  const std::size_t begin_;
+  std::size_t item_bytes_ = 0;  // item_size, so far
+};
 
 // Walks stored bytes without building the tree. Texts are views into the bytes. After tag() the payload is
 // read by its type: text() for S and B, number() for N, open() and then as many text()s, number()s or

@@ -3,9 +3,6 @@
 namespace mayfly::engine {
 namespace {
 
-constexpr std::size_t container_bytes = 3;
-constexpr std::size_t element_bytes = 1;
-
 struct Sizer {
   std::size_t operator()(const std::string& value) const { return value.size(); }
   std::size_t operator()(const Number& value) const { return number_size(value); }

@@ -12,6 +12,7 @@
 namespace mayfly::engine {
 
 inline constexpr std::size_t item_bytes_max = 400 * 1024;
+inline constexpr std::size_t container_bytes = 3, element_bytes = 1;  // of a list or a map; of each in it
 
 std::size_t number_size(const Number& number);
 std::size_t value_size(const AttributeValue& value);

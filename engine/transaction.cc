@@ -24,19 +24,20 @@ bool is_scalar(Type type) { return type <= Type::null; }
 
 // An item has one encoding but for sets that an earlier version stored in another order: with it an item has
 // other bytes, as many. Mostly the first attribute that is another says that the items are not the same.
-bool is_same(const StoredItem& old_item, const Item& new_item, std::string_view new_bytes) {
+bool is_same(const StoredItem& old_item, std::string_view new_bytes) {
   if (old_item.bytes() == new_bytes) return true;
   if (old_item.bytes().size() != new_bytes.size()) return false;
   StoredReader before(old_item.bytes()), after(new_bytes);
-  if (before.count() != after.count()) return false;
-  for (std::size_t left = new_item.size(); left > 0; --left) {
+  std::size_t left = before.count();
+  if (left != after.count()) return false;
+  for (; left > 0; --left) {
     if (before.text() != after.text()) return false;
     const StoredReader::Tag was = before.tag(), is = after.tag();
     if (was.type != is.type) return false;
     const bool differs = before.bytes(was) != after.bytes(is) || was.boolean != is.boolean;
     if (differs && is_scalar(is.type)) return false;
   }
-  return old_item.item() == new_item;
+  return old_item.item() == decode_item(new_bytes);
 }
 
 }  // namespace
@@ -116,6 +117,10 @@ struct Transaction::State final : ChangeSource {
     return item.entry_due ? item.entry_due : due_of_stored(table, item.old_item.bytes());
   }
 
+  static void put(
+      OneItem& item) {  // whose new_bytes and new_item were set; the same as before: nothing happens
+    item.write = item.exists && is_same(item.old_item, item.new_bytes) ? Write::none : Write::put;
+  }
   void write();  // stages and commits; the locks are held, by this or by whom items were adopted from
   void stage(OneItem& item);
   void stage_item(OneItem& item, const Table& table, const LiveTable& live);
@@ -360,8 +365,18 @@ void Transaction::put(Slot slot, Item new_item) {
   item.new_bytes.clear();
   encode_item(new_item, item.new_bytes);
   item.new_item = std::move(new_item);
-  const bool same = item.exists && is_same(item.old_item, item.new_item, item.new_bytes);  // nothing happens
-  item.write = same ? State::Write::none : State::Write::put;
+  state_->put(item);
+}
+
+void Transaction::put(Slot slot, Item new_item, std::string stored) {
+  State::OneItem& item = state_->items[slot];
+  const Table& table = this->table(slot);
+  item.new_bytes = std::move(stored);
+  const bool asks_for_all = !table.indexes.empty() || table.replicates();
+  item.new_item = asks_for_all && new_item.size() < StoredReader(item.new_bytes).count()
+                      ? decode_item(item.new_bytes)
+                      : std::move(new_item);
+  state_->put(item);
 }
 
 void Transaction::put_stored(Slot slot, const StoredItem& stored) {
@@ -553,7 +568,7 @@ void Transaction::State::stage_expiry(const OneItem& item, const Table& table, c
   const bool is_ours = !item.arrives || expires_here(table, item.arrives->origin);
   std::optional<Instant> old_due, new_due;
   if (item.exists && was_ours) old_due = this->old_due(item, table);
-  if (item.write == Write::put && is_ours) new_due = due_of(table, item.new_item);
+  if (item.write == Write::put && is_ours) new_due = due_of_stored(table, item.new_bytes);
   if (old_due == new_due) return;
   if (old_due) erase_expiry(item, table, live, *old_due);
   if (!new_due || is_too_old(*new_due, now())) return;

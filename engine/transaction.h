@@ -73,6 +73,8 @@ class Transaction {
   // Requires: lock() returned true.
   [[nodiscard]] const std::optional<std::string>& digest_before() const;
   void put(Slot slot, Item item);
+  // The same of an item whose stored bytes are at hand; of the tree, `item` has the key attributes at least.
+  void put(Slot slot, Item item, std::string stored);
   // The same of an item that is at hand as it is stored.
   void put_stored(Slot slot, const StoredItem& item);
   void remove(Slot slot);

@@ -1,6 +1,7 @@
 #include "compat/items/write_item.h"
 
 #include <algorithm>
+#include <boost/container/static_vector.hpp>
 
 #include "compat/expression/evaluate.h"
 #include "compat/expression/legacy.h"
@@ -209,6 +210,17 @@ Result<void> check_no_empty_keys(const Table& table, const ItemWrite& write) {
   return check_no_empty_updates(table, given);
 }
 
+void take_asked(const Table& table, ItemWrite& write) {
+  if (write.stored.empty()) return;
+  if (!table.indexes.empty() || has_vector_indexes(table)) {
+    write.item = engine::decode_item(write.stored);
+    return;
+  }
+  boost::container::static_vector<std::string_view, engine::key_attributes_max> names;
+  for (const engine::KeyAttribute& attribute : table.keys.all()) names.push_back(attribute.name);
+  write.item = engine::stored_attributes(write.stored, names);
+}
+
 Result<void> check_room(const ItemWrite& write, const Context& context) {
   const bool adds = write.kind == ItemWrite::Kind::put || write.kind == ItemWrite::Kind::update;
   return adds ? check_room(context.database) : Result<void>();
@@ -286,18 +298,23 @@ Result<Written> stage_write(engine::Transaction& transaction, engine::Transactio
     staged.collection_key = engine::key_attributes(table.keys, write.item);
   TRY(std::optional<Item> item, next_item(table, write, old_item));
   if (changes) CHECK_OK(sizes.grow(*write.table, table, old_item, item));
+  const bool is_stored = item && !write.stored.empty();
   if (wanted.capacity != ReturnCapacity::none) {
     staged.old_bytes = old_item != nullptr ? old_item->size() : 0;
-    staged.new_bytes = item ? engine::item_size(*item) : 0;
+    staged.new_bytes = is_stored ? engine::stored_item_size(write.stored)
+                       : item    ? engine::item_size(*item)
+                                 : 0;
   }
   if (wanted.capacity == ReturnCapacity::indexes && changes && has_vector_indexes(table)) {
-    std::string new_stored;
-    if (item) engine::encode_item(*item, new_stored);
+    std::string new_stored = write.stored;
+    if (item && !is_stored) engine::encode_item(*item, new_stored);
     staged.vector_writes =
         vector_writes(table, old_item != nullptr ? old_item->bytes() : std::string_view(), new_stored);
   }
   staged.returned = returned_item(wanted.values, write.update, old_item, item);
-  if (item) {
+  if (is_stored) {
+    transaction.put(slot, *std::move(item), std::move(write.stored));
+  } else if (item) {
     transaction.put(slot, *std::move(item));
   } else if (write.kind == ItemWrite::Kind::remove && old_item != nullptr) {
     transaction.remove(slot);

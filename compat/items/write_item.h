@@ -33,11 +33,17 @@ struct ItemWrite {
   std::shared_ptr<engine::LiveTable> table;
   std::string key;    // as key_codec encodes it
   engine::Item item;  // of a put, what is put; else the key attributes
+  // Of a put, the item as it is stored, if it was read so: then `item` is what take_asked left there.
+  std::string stored;
   std::optional<expression::Condition> condition;
   expression::Update update;              // of an update
   bool item_on_failed_condition = false;  // ReturnValuesOnConditionCheckFailure
   bool only_new = false;                  // of a put: DuplicateItemException if there is an item
 };
+
+// Makes `item` of `stored`: all of it where the table's indexes ask for attributes, else its key attributes.
+// Does nothing where nothing was read so.
+void take_asked(const engine::Table& table, ItemWrite& write);
 
 // Refuses a write that adds something to memory that is full (tables/room.h).
 Result<void> check_room(const ItemWrite& write, const Context& context);
@@ -57,6 +63,7 @@ Unexpected<Error> update_too_large();
 Result<void> check_no_empty_keys(const engine::Table& table, const ItemWrite& write);
 
 // Encodes the key, with item_key or request_key, and checks index keys or the update: all that needs no item.
+// Requires: take_asked.
 Result<void> check_write(const engine::Table& table, ItemWrite& write);
 
 // Reads the write's condition and update from the parameters of either API, and what to do if it fails.

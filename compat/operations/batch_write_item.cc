@@ -14,6 +14,7 @@
 #include "compat/tables/lookup.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shapes_common.h"
+#include "engine/item_codec.h"
 #include "engine/item_size.h"
 #include "engine/transaction.h"
 
@@ -65,8 +66,12 @@ Result<ItemWrite> read_write(const json::Value& request, Frame frame) {
         "datatypes");
   }
   ItemWrite write{.kind = put ? ItemWrite::Kind::put : ItemWrite::Kind::remove};
-  TRY(write.item, read_item(put ? *put->member("Item") : *remove->member("Key"), frame));
-  if (put != nullptr && engine::item_size(write.item) > engine::item_bytes_max) {
+  if (put == nullptr) {
+    TRY(write.item, read_item(*remove->member("Key"), frame));
+    return write;
+  }
+  TRY(write.stored, read_stored_item(*put->member("Item"), frame));
+  if (engine::stored_item_size(write.stored) > engine::item_bytes_max) {
     return error::validation("Item size has exceeded the maximum allowed size");
   }
   return write;
@@ -77,6 +82,7 @@ Result<std::vector<TableWrites>> read_request(const json::Value& request, Frame 
   std::size_t requests = 0;
   for (const json::Member& member : request.member("RequestItems")->members()) {
     TableWrites& table = tables.emplace_back(TableWrites{.name = member.name});
+    table.entries.reserve(std::min(member.value.items().size(), batch_write_requests_max));
     for (const json::Value& each : member.value.items()) {
       TRY(table.entries.emplace_back().write, read_write(each, frame));
       if (++requests > batch_write_requests_max) {
@@ -104,6 +110,7 @@ Result<void> find_and_check(const Context& context, TableWrites& writes) {
   std::set<std::string_view> seen;
   for (Entry& entry : writes.entries) {
     entry.write.table = writes.table;
+    take_asked(*table, entry.write);
     TRY(entry.write.key, write_key(*table, entry.write));
     if (!seen.insert(entry.write.key).second) {
       return error::validation("Provided list of item keys contains duplicates");
@@ -173,7 +180,11 @@ void write_unprocessed(json::Writer& out, const std::vector<TableWrites>& unproc
       out.key(puts ? "PutRequest" : "DeleteRequest");
       out.begin_object();
       out.key(puts ? "Item" : "Key");
-      write_item_object(out, entry.write.item);
+      if (puts) {
+        write_stored_item(out, entry.write.stored);
+      } else {
+        write_item_object(out, entry.write.item);
+      }
       out.end_object();
       out.end_object();
     }

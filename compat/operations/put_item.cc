@@ -5,6 +5,7 @@
 #include "compat/tables/lookup.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shapes_common.h"
+#include "engine/item_codec.h"
 #include "engine/item_size.h"
 
 namespace mayfly::compat {
@@ -28,18 +29,19 @@ constexpr Shape shape = structure("PutItemInput", members);
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
   CHECK_OK(check_expression_parameters(request, {"ConditionExpression"}, {"Expected"}, context.frame));
   ItemWrite write{.kind = ItemWrite::Kind::put};
-  TRY(write.item, read_item(*request.member("Item"), context.frame));
+  TRY(write.stored, read_stored_item(*request.member("Item"), context.frame));
   const WantedAnswer wanted = wanted_answer(request);
   if (wanted.values != ReturnValues::none && wanted.values != ReturnValues::all_old) {
     return error::validation("ReturnValues can only be ALL_OLD or NONE");
   }
-  if (engine::item_size(write.item) > engine::item_bytes_max) {
+  if (engine::stored_item_size(write.stored) > engine::item_bytes_max) {
     return error::validation("Item size has exceeded the maximum allowed size");
   }
   CHECK_OK(read_expressions(request, write, context.frame));
 
   TRY(write.table, find_table(context, request.member("TableName")->string()));
   const auto table = write.table->description();
+  take_asked(*table, write);
   TRY(write.key, item_key(*table, write.item));
   CHECK_OK(check_index_keys(*table, write.item));
   return write_item(std::move(write), wanted, context, out);

@@ -11,6 +11,7 @@
 #include "compat/tables/lookup.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shapes_common.h"
+#include "engine/item_codec.h"
 #include "engine/item_size.h"
 
 namespace mayfly::compat {
@@ -105,20 +106,28 @@ Result<ItemWrite> read_write(const Action& action, Frame frame) {
     CHECK_OK(check_expression_parameters(request, {"ConditionExpression"}, {}, frame));
   }
   ItemWrite write{.kind = action.kind};
-  auto item = read_item(*request.member(action.kind == Kind::put ? "Item" : "Key"), frame);
-  // Expressions are looked at before how deep the values lie.
-  if (!item && item.error().about != Error::About::nesting) return Unexpected{std::move(item).error()};
-  if (item && action.kind == Kind::put && engine::item_size(*item) > engine::item_bytes_max) {
+  if (action.kind != Kind::put) {
+    auto item = read_item(*request.member("Key"), frame);
+    // Expressions are looked at before how deep the values lie.
+    if (!item && item.error().about != Error::About::nesting) return Unexpected{std::move(item).error()};
+    CHECK_OK(read_current_expressions(request, write, frame));
+    TRY(write.item, std::move(item));
+    return write;
+  }
+  auto stored = read_stored_item(*request.member("Item"), frame);
+  if (!stored && stored.error().about != Error::About::nesting) return Unexpected{std::move(stored).error()};
+  if (stored && engine::stored_item_size(*stored) > engine::item_bytes_max) {
     return error::validation("Item size has exceeded the maximum allowed size");
   }
   CHECK_OK(read_current_expressions(request, write, frame));
-  TRY(write.item, std::move(item));
+  TRY(write.stored, std::move(stored));
   return write;
 }
 
 // What the request brings along; how large the items are that it finds makes no difference.
 Result<std::size_t> payload_bytes(const Action& action, const ItemWrite& write) {
-  std::size_t bytes = engine::item_size(write.item);
+  std::size_t bytes =
+      write.stored.empty() ? engine::item_size(write.item) : engine::stored_item_size(write.stored);
   if (const json::Value* values = action.request->member("ExpressionAttributeValues")) {
     TRY(const auto read, read_item(*values));
     bytes += engine::item_size(read);
@@ -130,6 +139,7 @@ Result<void> find_and_check(const Context& context, const std::vector<Action>& a
                             std::vector<ItemWrite>& writes) {
   for (std::size_t i = 0; i < writes.size(); ++i) {
     TRY(writes[i].table, find_table(context, actions[i].request->member("TableName")->string()));
+    take_asked(*writes[i].table->description(), writes[i]);
   }
   for (const ItemWrite& write : writes) CHECK_OK(check_no_empty_keys(*write.table->description(), write));
   for (std::size_t i = 0; i < writes.size(); ++i) {
@@ -145,6 +155,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   std::vector<Action> actions;
   std::vector<ItemWrite> writes;
   std::size_t bytes = 0;
+  writes.reserve(items.items().size());
   for (const json::Value& item : items.items()) {
     TRY(actions.emplace_back(), read_action(item));
     TRY(writes.emplace_back(), read_write(actions.back(), context.frame));

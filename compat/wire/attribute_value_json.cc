@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <boost/container/small_vector.hpp>
 #include <cstring>
 #include <optional>
@@ -11,7 +12,6 @@
 #include "compat/wire/base64.h"
 #include "compat/wire/json_text.h"
 #include "compat/wire/shape.h"
-#include "engine/byte_order.h"
 #include "engine/item_codec.h"
 
 namespace mayfly::compat {
@@ -29,6 +29,7 @@ using engine::NumberError;
 using engine::NumberSet;
 using engine::Set;
 using engine::StoredReader;
+using engine::StoredWriter;
 using engine::StringSet;
 using engine::Type;
 using engine::type_name;
@@ -147,29 +148,36 @@ Result<void> read_list(const Value& array, int level, Reading reading, List& out
 
 // A member, and the first bytes of its name as a number, which nearly always says where it belongs.
 struct OrderedMember {
-  std::uint64_t first_bytes = 0;
-  const json::Member* member = nullptr;
+  std::uint64_t first_bytes;
+  const json::Member* member;
 };
 using MembersInOrder = boost::container::small_vector<OrderedMember, 32>;
 
 std::uint64_t first_bytes(std::string_view name) {
-  char bytes[sizeof(std::uint64_t)] = {};
-  std::copy_n(name.data(), std::min(name.size(), sizeof bytes), bytes);
-  return engine::read_big_endian<std::uint64_t>({bytes, sizeof bytes});
+  std::uint64_t bytes = 0;
+  static_assert(std::endian::native == std::endian::little);
+  std::memcpy(&bytes, name.data(), std::min(name.size(), sizeof bytes));
+  return __builtin_bswap64(bytes);
 }
 
 // Of several with one name the last one comes last.
 MembersInOrder in_order(std::span<const json::Member> members, Order order) {
-  MembersInOrder sorted(members.size());
-  std::transform(members.begin(), members.end(), sorted.begin(), [](const auto& member) {
-    return OrderedMember{first_bytes(member.name), &member};
-  });
+  constexpr std::size_t few = 16;  // are put where they belong as they come
   const auto by_name = [](const OrderedMember& a, const OrderedMember& b) {
     if (a.first_bytes != b.first_bytes) return a.first_bytes < b.first_bytes;
     const int difference = a.member->name.compare(b.member->name);
     return difference != 0 ? difference < 0 : a.member < b.member;
   };
-  if (order == Order::by_name && !std::is_sorted(sorted.begin(), sorted.end(), by_name))
+  MembersInOrder sorted(members.size(), boost::container::default_init);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const OrderedMember next{first_bytes(members[i].name), &members[i]};
+    std::size_t place = i;
+    if (order == Order::by_name && members.size() <= few)
+      for (; place > 0 && by_name(next, sorted[place - 1]); --place) sorted[place] = sorted[place - 1];
+    sorted[place] = next;
+  }
+  if (order == Order::by_name && members.size() > few &&
+      !std::is_sorted(sorted.begin(), sorted.end(), by_name))
     std::sort(sorted.begin(), sorted.end(), by_name);
   return sorted;
 }
@@ -247,6 +255,105 @@ Result<void> read_value(const Value& value, int level, Reading reading, Attribut
   return {};
 }
 
+// Straight into stored bytes. False: there is something to complain of, or a name stands there twice; for
+// that there is the tree.
+bool store_map(const Value& object, int level, StoredWriter& out);
+
+bool store_texts(std::span<const Value> members, StoredWriter& out) {
+  boost::container::small_vector<std::string_view, 16> texts;
+  texts.reserve(members.size());
+  for (const Value& member : members) {
+    if (!member.is(Value::Kind::string)) return false;
+    texts.push_back(member.string());
+  }
+  std::sort(texts.begin(), texts.end());
+  if (texts.empty() || std::adjacent_find(texts.begin(), texts.end()) != texts.end()) return false;
+  const std::size_t opened = out.open_set(Type::string_set, texts.size());
+  for (const std::string_view text : texts) out.element(text);
+  out.close(opened);
+  return true;
+}
+
+bool store_value(const Value& value, int level, StoredWriter& out) {
+  if (level > nesting_max || value.members().size() != 1) return false;
+  const auto& [name, typed] = value.members().front();
+  const std::optional<Type> type = type_named(name);
+  if (!type || typed.is(Value::Kind::null)) return false;
+  switch (*type) {
+    case Type::string: out.text(Type::string, typed.string()); return true;
+    case Type::number: {
+      const auto number = Number::parse(typed.string());
+      if (number) out.number(*number);
+      return number.has_value();
+    }
+    case Type::binary: {
+      const auto bytes = decode_base64(typed.string());
+      if (bytes) out.text(Type::binary, *bytes);
+      return bytes.has_value();
+    }
+    case Type::boolean: out.boolean(boolean_of(typed)); return true;
+    case Type::null: out.null(); return boolean_of(typed);
+    case Type::string_set: return store_texts(typed.items(), out);
+    case Type::number_set:
+    case Type::binary_set: {
+      AttributeValue set;
+      if (!read_typed(*type, typed, level, {Frame::older, Order::by_name}, set)) return false;
+      out.value(set);
+      return true;
+    }
+    case Type::list: {
+      const std::size_t opened = out.open(Type::list, typed.items().size());
+      for (const Value& element : typed.items())
+        if (!store_value(element, level + 1, out)) return false;
+      out.close(opened);
+      return true;
+    }
+    case Type::map: {
+      const std::size_t opened = out.open(Type::map, typed.members().size());
+      if (!store_map(typed, level + 1, out)) return false;
+      out.close(opened);
+      return true;
+    }
+  }
+  return false;
+}
+
+bool store_map(const Value& object, int level, StoredWriter& out) {
+  const json::Member* before = nullptr;
+  for (const OrderedMember& ordered : in_order(object.members(), Order::by_name)) {
+    const json::Member& member = *ordered.member;
+    if (before != nullptr && before->name == member.name) return false;
+    out.name(member.name);
+    if (!store_value(member.value, level, out)) return false;
+    before = &member;
+  }
+  return true;
+}
+
+// Of an item whose attributes are as large as their texts: else it takes a little longer.
+std::size_t stored_bytes_for(std::span<const json::Member> attributes) {
+  constexpr std::size_t bytes_of_an_attribute = 16;
+  std::size_t bytes = 0;
+  for (const json::Member& attribute : attributes) {
+    bytes += attribute.name.size() + bytes_of_an_attribute;
+    if (attribute.value.members().size() == 1)
+      bytes += attribute.value.members().front().value.string().size();
+  }
+  return bytes;
+}
+
+bool store_item(const Value& object, std::string& stored) {
+  const auto attributes = object.members();
+  if (std::any_of(attributes.begin(), attributes.end(),
+                  [](const json::Member& attribute) { return attribute.name.empty(); }))
+    return false;
+  StoredWriter out(stored, stored_bytes_for(attributes));
+  out.count(attributes.size());
+  const bool simple = store_map(object, 1, out);
+  out.end();
+  return simple;
+}
+
 // `read(Reading, made)`, by name or as it was written.
 template <class Made, class Read>
 Result<Made> read_by_name(Frame frame, Read&& read) {
@@ -298,6 +405,15 @@ Result<engine::Item> read_item(const Value& object, Frame frame) {
     return in_frame(frame, Result<engine::Item>(empty_attribute_name()));
   }
   return in_frame(frame, std::move(item));
+}
+
+Result<std::string> read_stored_item(const Value& object, Frame frame) {
+  std::string stored;
+  if (store_item(object, stored)) return stored;
+  TRY(const engine::Item item, read_item(object, frame));
+  stored.clear();
+  engine::encode_item(item, stored);
+  return stored;
 }
 
 Unexpected<Error> empty_attribute_name() {

@@ -22,6 +22,8 @@ Result<engine::AttributeValue> read_attribute_value(const json::Value& value, Fr
 Result<engine::Number> read_number(std::string_view text, Frame frame = Frame::older);
 // {"name":{"S":"x"},…} as an item: Item, Key, ExpressionAttributeValues, ExclusiveStartKey.
 Result<engine::Item> read_item(const json::Value& object, Frame frame = Frame::older);
+// The same, as it is stored (engine/item_codec.h), mostly without building the tree.
+Result<std::string> read_stored_item(const json::Value& object, Frame frame = Frame::older);
 // An attribute has a name, in items as in the parameters that ask for it or change it.
 Unexpected<Error> empty_attribute_name();
 

@@ -102,7 +102,14 @@ std::optional<Item> item_of(std::string_view text) {
   if (document == nullptr) return std::nullopt;
   if (!compat::check_types(compat::shapes::attribute_map, document->root())) return std::nullopt;
   auto item = compat::read_item(document->root());
-  if (!item) return std::nullopt;
+  const auto stored = compat::read_stored_item(document->root());
+  must(stored.has_value() == item.has_value(), "an item is read into bytes as into a tree");
+  if (!item) {
+    must(stored.error().message == item.error().message, "what is wrong with it is the same",
+         item.error().message);
+    return std::nullopt;
+  }
+  must(*stored == encoded(*item), "its bytes are those of its tree");
   return *std::move(item);
 }
 
