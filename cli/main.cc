@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 #include <system_error>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/deadline.h"
@@ -51,6 +52,7 @@ void raise_file_limit() {
   }
 }
 
+#if defined(__linux__)
 // The linker's: where the program's code begins and ends.
 extern "C" const char __executable_start, __etext;  // NOLINT(*-reserved-identifier)
 
@@ -71,14 +73,33 @@ void give_back_code_of_the_start() {
   const auto end = reinterpret_cast<std::uintptr_t>(&__etext) / page * page;
   (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
+#else
+void give_back_code_of_the_start() {}
+#endif
 
 constexpr timespec parent_pause{.tv_sec = 0, .tv_nsec = 200'000'000};
+
+// The next of `signals`; 0: none has come for parent_pause. `forever`: one has.
+int next_signal(const sigset_t& signals, bool forever) {
+  int number = 0;
+  if (forever) return sigwait(&signals, &number) == 0 ? number : 0;
+#if defined(__APPLE__)  // has no sigtimedwait
+  sigset_t pending;
+  nanosleep(&parent_pause, nullptr);
+  if (sigpending(&pending) != 0) return 0;
+  if (!sigismember(&pending, SIGTERM) && !sigismember(&pending, SIGINT)) return 0;
+  return sigwait(&signals, &number) == 0 ? number : 0;
+#else
+  number = sigtimedwait(&signals, nullptr, &parent_pause);
+  return number > 0 ? number : 0;
+#endif
+}
 
 // Until SIGTERM or SIGINT, or until `parent` (0: nobody) is our parent no more; returns which, for the log.
 // Asked for again and again: the kernel's own signal comes when the parent's thread ends that started us.
 const char* wait_for_the_end(const sigset_t& end_signals, pid_t parent) {
   for (;;) {
-    const int signal_number = sigtimedwait(&end_signals, nullptr, parent != 0 ? &parent_pause : nullptr);
+    const int signal_number = next_signal(end_signals, parent == 0);
     if (signal_number == SIGTERM) return "SIGTERM";
     if (signal_number == SIGINT) return "SIGINT";
     if (parent != 0 && getppid() != parent) return "the process that started this one has ended";

@@ -66,6 +66,7 @@ function(choose_sources)
   endforeach()
   add_library(rocksdb_for_speed OBJECT ${for_speed})
   add_library(rocksdb_for_size OBJECT ${for_size} ${MAYFLY_HERE}/stand_ins.cc)
+  target_compile_options(rocksdb_for_speed PRIVATE ${MAYFLY_FOR_SPEED})
   target_compile_options(rocksdb_for_size PRIVATE ${MAYFLY_FOR_SIZE})
   # Compiled two dozen files at a time: what they all include is read once.
   set_target_properties(rocksdb_for_speed rocksdb_for_size PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 24)

@@ -69,12 +69,19 @@ Outcome<File> open_file(int directory, std::string_view key) {
   return file;
 }
 
+#if defined(__APPLE__)
+timespec written_at(const struct stat& status) { return status.st_mtimespec; }
+#else
+timespec written_at(const struct stat& status) { return status.st_mtim; }
+#endif
+
 // Another file, or the same one written to, has another.
 std::string version_of(const struct stat& status) {
+  const timespec written = written_at(status);
   std::string text;
   for (const auto part : {static_cast<std::int64_t>(status.st_dev), static_cast<std::int64_t>(status.st_ino),
-                          static_cast<std::int64_t>(status.st_size), std::int64_t{status.st_mtim.tv_sec},
-                          std::int64_t{status.st_mtim.tv_nsec}})
+                          static_cast<std::int64_t>(status.st_size), std::int64_t{written.tv_sec},
+                          std::int64_t{written.tv_nsec}})
     text += std::to_string(part) + "-";
   return text;
 }
@@ -222,7 +229,7 @@ class DirectoryBucket::FileUpload final : public Upload {
 
 Expected<std::shared_ptr<DirectoryBucket>, std::string> DirectoryBucket::open(const std::string& path) {
   // The directory itself may be a link: whoever started the server named it.
-  Descriptor directory(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  Descriptor directory(::open(path.c_str(), outbound::path_flag | O_DIRECTORY | O_CLOEXEC));
   if (!directory.is_open())
     return Unexpected{"cannot open the directory of a bucket " + path + ": " + std::strerror(errno)};
   return std::shared_ptr<DirectoryBucket>(new DirectoryBucket(std::move(directory)));

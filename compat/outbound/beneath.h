@@ -40,8 +40,14 @@ class Descriptor {
   int number_;
 };
 
+#if defined(O_PATH)
+inline constexpr int path_flag = O_PATH;
+#else  // macOS: who looks at something must be allowed to read it
+inline constexpr int path_flag = O_RDONLY | O_NONBLOCK;
+#endif
+
 // To look at what is there, and to go on from a directory.
-inline constexpr int look_flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+inline constexpr int look_flags = path_flag | O_NOFOLLOW | O_CLOEXEC;
 inline constexpr int directory_flags = look_flags | O_DIRECTORY;
 // Besides how it is opened: waits for nobody, whatever it turns out to be.
 inline constexpr int file_flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;

@@ -40,7 +40,7 @@ Expected<std::unique_ptr<DestinationDirectory>, std::string> DestinationDirector
         new DestinationDirectory(descriptor, std::move(names), file_bytes_max));
   };
   if (path.empty()) return made(-1, {});
-  const int descriptor = ::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  const int descriptor = ::open(path.c_str(), outbound::path_flag | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) {
     return Unexpected{"cannot open the directory for destinations " + path + ": " + std::strerror(errno)};
   }

@@ -6,10 +6,11 @@
 #include <cstring>
 #include <netinet/in.h>
 #include <stdexcept>
-#include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 #include <utility>
+
+#include "tests/support/sockets.h"
 
 namespace mayfly::testing {
 
@@ -25,7 +26,7 @@ std::string lower(std::string text) {
 }  // namespace
 
 HttpClient::HttpClient(std::uint16_t port, int receive_bytes)
-    : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    : socket_(::socket(AF_INET, SOCK_STREAM | socket_flags, 0)) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
@@ -43,7 +44,7 @@ HttpClient::~HttpClient() { ::close(socket_); }
 
 void HttpClient::send(std::string_view bytes) {
   while (!bytes.empty()) {
-    const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const auto sent = ::send(socket_, bytes.data(), bytes.size(), send_flags);
     if (sent <= 0) return;
     bytes.remove_prefix(static_cast<std::size_t>(sent));
   }

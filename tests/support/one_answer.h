@@ -9,9 +9,10 @@
 #include <catch2/catch.hpp>
 #include <netinet/in.h>
 #include <string>
-#include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
+
+#include "tests/support/sockets.h"
 
 namespace mayfly::testing {
 
@@ -19,7 +20,7 @@ namespace mayfly::testing {
 // nothing, and waits until the other side closes.
 class OneAnswer {
  public:
-  explicit OneAnswer(std::string answer) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  explicit OneAnswer(std::string answer) : socket_(::socket(AF_INET, SOCK_STREAM | socket_flags, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -42,7 +43,7 @@ class OneAnswer {
         request_.append(buffer, static_cast<std::size_t>(bytes));
       }
       if (!answer.empty()) {
-        ::send(connection, answer.data(), answer.size(), MSG_NOSIGNAL);
+        ::send(connection, answer.data(), answer.size(), send_flags);
       } else {
         while (::recv(connection, buffer, sizeof buffer, 0) > 0) {}
       }

@@ -1,0 +1,17 @@
+// What tests' sockets are opened and written to with. macOS has neither: there a child process inherits them,
+// and to write to one that the other side has closed raises SIGPIPE.
+#pragma once
+
+#include <sys/socket.h>
+
+namespace mayfly::testing {
+
+#if defined(__APPLE__)
+inline constexpr int socket_flags = 0;
+inline constexpr int send_flags = 0;
+#else
+inline constexpr int socket_flags = SOCK_CLOEXEC;
+inline constexpr int send_flags = MSG_NOSIGNAL;
+#endif
+
+}  // namespace mayfly::testing
