@@ -115,9 +115,9 @@ constexpr std::string_view too_long_error =
     R"({"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid request: longer than 16 MB"}})";
 
 // One message a line, in and out.
-class Lines {
+class MessageLines {
  public:
-  Lines(int out, int signals) : out_(out), signals_(signals) {}
+  MessageLines(int out, int signals) : out_(out), signals_(signals) {}
 
   // The next line; nothing: the input has ended, or a signal came. One that is too long is answered here.
   std::optional<std::string> read() {
@@ -190,7 +190,7 @@ class Lines {
 
 class Conversation {
  public:
-  Conversation(Protocol& protocol, Lines& lines) : protocol_(protocol), lines_(lines) {}
+  Conversation(Protocol& protocol, MessageLines& lines) : protocol_(protocol), lines_(lines) {}
 
   void take(const std::string& line) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) return;
@@ -279,7 +279,7 @@ class Conversation {
   }
 
   Protocol& protocol_;
-  Lines& lines_;
+  MessageLines& lines_;
   compat::ServerMetrics metrics_;
   SlowLane lane_{mcp_waiting_max, metrics_};
   engine::Mutex mutex_;
@@ -296,7 +296,7 @@ void speak_mcp(compat::mcp::World& world, compat::mcp::ProtocolSettings settings
   settings.notice = [](const std::string& sentence) { log::write(log::Level::info, "MCP: " + sentence); };
   Protocol protocol(world, std::move(settings));
   const int signals = ::signalfd(-1, &end_signals, SFD_CLOEXEC);
-  Lines lines(out, signals);
+  MessageLines lines(out, signals);
   Conversation conversation(protocol, lines);
   while (!lines.is_broken()) {
     const auto line = lines.read();

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "compat/control/control.h"
 #include "compat/emulator.h"
 #include "compat/mcp/protocol.h"
 #include "compat/mcp/world.h"
 #include "compat/wire/percent_encoding.h"
 #include "engine/account_id.h"
 #include "http/log.h"
+#include "http/router.h"
 
 namespace mayfly::http {
 
@@ -20,15 +20,6 @@ using compat::mcp::Message;
 using compat::mcp::Peer;
 using compat::mcp::Protocol;
 using compat::mcp::RoutingHeaders;
-
-Reply refuse(Error::Kind kind, std::string message) {
-  compat::control::Answer answer = compat::control::refusal({.kind = kind, .message = std::move(message)});
-  Reply reply;
-  reply.status = answer.status;
-  reply.content_type = answer.content_type;
-  reply.body = std::move(answer.body);
-  return reply;
-}
 
 // Whether a client reads what we write: "application/json, text/event-stream", "*/*". Weights are not looked
 // at, since there is one answer to choose from.
@@ -62,21 +53,24 @@ RoutingHeaders routing_headers(const Request& request) {
 Reply mcp(Request& request, compat::Emulator& emulator, engine::Scope scope, bool read_only,
           const std::stop_token& stop) {
   if (request.method != "POST") {
-    Reply reply = refuse(Error::Kind::method_not_allowed,
-                         "/_mayfly/mcp has POST alone: there are no sessions, and no stream of events.");
-    reply.extra_headers = "Allow: POST\r\n";
+    Reply reply = refused(
+        request, {.kind = Error::Kind::method_not_allowed,
+                  .message = "/_mayfly/mcp has POST alone: there are no sessions, and no stream of events."});
+    reply.extra_headers += "Allow: POST\r\n";
     return reply;
   }
   if (!accepts_json(request.header(Header::accept)))
-    return refuse(Error::Kind::not_acceptable, "Answers are application/json.");
+    return refused(request,
+                   {.kind = Error::Kind::not_acceptable, .message = "Answers are application/json."});
   const auto of_address = [&](std::string_view name) { return compat::query_value(request.query(), name); };
   if (auto account = of_address("account")) scope.account = *std::move(account);
   if (auto region = of_address("region")) scope.region = *std::move(region);
   if (!engine::is_account_id(scope.account))
-    return refuse(Error::Kind::validation, "account must be an account of twelve digits.");
+    return refused(request, {.kind = Error::Kind::validation,
+                             .message = "account must be an account of twelve digits."});
   const auto asked = of_address("read-only");
   if (asked && asked != "true" && asked != "false")
-    return refuse(Error::Kind::validation, "read-only must be true or false.");
+    return refused(request, {.kind = Error::Kind::validation, .message = "read-only must be true or false."});
 
   compat::mcp::EmulatorWorld world(emulator);
   const Protocol protocol(world, {.scope = emulator.scope_of(std::move(scope)),
