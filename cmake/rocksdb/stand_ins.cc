@@ -10,7 +10,8 @@ Status PersistRocksDBOptions(const DBOptions&, const std::vector<std::string>&,
   return Status::NotSupported("OPTIONS files are not written");
 }
 
-// What files of other kinds end with, so that they are told from damaged ones (table/plain/plain_table_builder.cc).
+// What files of other kinds end with, so that they are told from damaged ones
+// (table/plain/plain_table_builder.cc).
 extern const std::uint64_t kPlainTableMagicNumber = 0x8242229663bf9564;
 extern const std::uint64_t kLegacyPlainTableMagicNumber = 0x4f3418eb7a8f13b8;
 
