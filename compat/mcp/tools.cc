@@ -33,7 +33,6 @@ constexpr std::string_view text = R"("type":"string")", whole = R"("type":"integ
                            number = R"("type":"number","minimum":0)", yes = R"("type":"boolean")",
                            object = R"("type":"object")",
                            objects = R"("type":"array","items":{"type":"object"})",
-                           texts = R"("type":"array","items":{"type":"string"})",
                            values = R"("type":"array")";
 
 constexpr Argument table_name{"TableName", text, "", true};
