@@ -299,5 +299,6 @@ int main(int argc, char** argv) {
   if (command_line.serve) return mayfly::http::serve(*command_line.serve);
   if (command_line.sweep) return mayfly::sweep::run_sweep(*command_line.sweep);
   if (command_line.directory) return mayfly::http::run_directory_command(*command_line.directory);
+  if (command_line.transfer) return mayfly::transfer::run_transfer(*command_line.transfer);
   return command_line.control ? mayfly::http::run_command(*command_line.control) : command_line.exit_code;
 }

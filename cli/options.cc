@@ -14,6 +14,7 @@
 #include "cli/fail.h"
 #include "cli/help_files.h"
 #include "cli/sweep_options.h"
+#include "cli/transfer_options.h"
 #include "compat/control/call.h"
 #include "compat/control/clock_setting.h"
 #include "engine/account_id.h"
@@ -465,6 +466,7 @@ CommandLine parse_command_line(int argc, char** argv) {
   DirectoryCommand directory_command;
   sweep::SweepCommand sweep_command;
   McpCommand mcp_command;
+  transfer::TransferCommand transfer_command;
   std::string shell;
 
   CLI::App app("Mayfly: DynamoDB for tests, whose items disappear at the instant their TTL passes.",
@@ -480,6 +482,7 @@ CommandLine parse_command_line(int argc, char** argv) {
     add_mcp_command(app, mcp_command, options);
     add_directory_commands(app, directory_command);
     add_sweep_commands(app, sweep_command);
+    add_transfer_commands(app, transfer_command);
     app.add_subcommand("completion",
                        "Print what completes commands and options: source <(mayfly completion bash)")
         ->add_option("shell", shell, "bash, zsh or fish")
@@ -515,6 +518,8 @@ CommandLine parse_command_line(int argc, char** argv) {
   for (const char* name : {"verify", "repair"})
     if (app.got_subcommand(name)) return {.directory = std::move(directory_command)};
   if (app.got_subcommand("sweep")) return {.sweep = std::move(sweep_command)};
+  for (const char* name : {"export", "import"})
+    if (app.got_subcommand(name)) return {.transfer = std::move(transfer_command)};
   return {.control = std::move(command)};
 }
 

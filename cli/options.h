@@ -1,6 +1,7 @@
 // The command line: `mayfly serve --port 8000`, each option also as MAYFLY_… in the environment; the commands
 // that ask a running server: `mayfly clock advance 48h`; those for a data directory: `mayfly verify --data
-// DIR`; and DynamoDB Local's, as dynamodb_local.h reads them.
+// DIR`; those that move tables: `mayfly export --all --to DIR`; and DynamoDB Local's, as dynamodb_local.h
+// reads them.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include "cli/directory_commands.h"
 #include "cli/mcp.h"
 #include "cli/sweep/sweep_command.h"
+#include "cli/transfer/transfer.h"
 #include "compat/limits.h"
 #include "compat/triggers/trigger_options.h"
 #include "engine/account.h"
@@ -62,8 +64,9 @@ struct CommandLine {
   std::optional<ServeOptions> serve;
   std::optional<ControlCommand> control{};
   std::optional<sweep::SweepCommand> sweep{};
-  std::optional<McpCommand> mcp{};              // with `serve`, where it has an emulator of its own
-  std::optional<DirectoryCommand> directory{};  // none of them: all is said, exit with `exit_code`
+  std::optional<McpCommand> mcp{};  // with `serve`, where it has an emulator of its own
+  std::optional<DirectoryCommand> directory{};
+  std::optional<transfer::TransferCommand> transfer{};  // none of them: all is said, exit with `exit_code`
   int exit_code = 0;
 };
 

@@ -37,6 +37,28 @@ std::string hmac_sha256(std::string_view key, std::string_view bytes) {
   return text_of(digest, size);
 }
 
+struct Sha256::State {
+  EVP_MD_CTX* const context = EVP_MD_CTX_new();
+  State() {
+    if (context == nullptr || EVP_DigestInit_ex(context, EVP_sha256(), nullptr) != 1) throw std::bad_alloc();
+  }
+  ~State() { EVP_MD_CTX_free(context); }
+};
+
+Sha256::Sha256() : state_(std::make_unique<State>()) {}
+Sha256::~Sha256() = default;
+
+void Sha256::add(std::string_view bytes) {
+  if (EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) != 1) throw std::bad_alloc();
+}
+
+std::string Sha256::end() {
+  Digest digest;
+  unsigned size = 0;
+  if (EVP_DigestFinal_ex(state_->context, digest.data(), &size) != 1) throw std::bad_alloc();
+  return text_of(digest, size);
+}
+
 bool equal_secrets(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }

@@ -36,7 +36,7 @@ included_in "RocksDB is included by engine/storage.cc and storage_files.cc alone
         'engine/storage(_files)?[.]cc' engine compat http cli embed include
 included_in "Boost.JSON is for tests to compare with" 'boost/json' "$nowhere" engine compat http cli embed include
 included_in "nlohmann's JSON is for what people read and write: control calls, kept settings, commands" 'nlohmann/' \
-        '(compat/wire/json_tree[.](h|cc)|compat/control/[a-z_]+[.]cc|compat/mcp/[a-z_]+[.](h|cc)|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/triggers/(functions|event_source_mapping|rest)[.]cc|cli/(mcp|commands|control_options|jobs_view)[.]cc|cli/(schemas|aws|sweep)/[a-z_]+[.](h|cc)|embed/(mayfly|mayfly_c|options_json)[.]cc)' \
+        '(compat/wire/json_tree[.](h|cc)|compat/control/[a-z_]+[.]cc|compat/mcp/[a-z_]+[.](h|cc)|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/triggers/(functions|event_source_mapping|rest)[.]cc|cli/(mcp|commands|control_options|jobs_view)[.]cc|cli/(schemas|aws|sweep|transfer)/[a-z_]+[.](h|cc)|embed/(mayfly|mayfly_c|options_json)[.]cc)' \
         engine compat http cli embed include
 included_in "Asio and Beast stay in the connection's files" 'boost/(asio|beast)' \
         'http/(session|server|request_parser|client|invoker|name_lookup|tls)[.](h|cc)' engine compat http cli embed include
@@ -47,7 +47,7 @@ included_in "Expat is included by compat/buckets/s3_xml.cc alone" 'expat[.]h' 'c
 included_in "zlib and Zstandard are included where bytes are compressed" '(zlib|zstd)[.]h' \
         '(http/compression|compat/data_files/compression)[.]cc' engine compat http cli embed include
 included_in "libdeflate is included by http/crc32.cc alone" 'libdeflate[.]h' 'http/crc32[.]cc' engine compat http cli embed include
-included_in "CLI11 is included by the command line's options alone" 'CLI/' 'cli/(options|control_options|aws_options|sweep_options|help_files)[.]cc' engine compat http cli embed include
+included_in "CLI11 is included by the command line's options alone" 'CLI/' 'cli/(options|control_options|aws_options|sweep_options|transfer_options|help_files)[.]cc' engine compat http cli embed include
 included_in "yaml-cpp is included by cli/schemas/yaml.cc alone" 'yaml-cpp/' 'cli/schemas/yaml[.]cc' engine compat http cli embed include
 included_in "mayfly.h includes the standard library alone" '[^>]*[/.]' 'include/mayfly/mayfly_c[.]h' include
 included_in "mayfly_c.h includes C's two headers of types alone" '([^s]|s[^t]|std[^di]|[^>]*/)' "$nowhere" include/mayfly/mayfly_c.h
@@ -83,7 +83,7 @@ only_in "an item's bytes reach a batch in engine/transaction alone" 'batch[.](pu
 only_in "change records are appended by engine/committer alone" '(put|append)[(]record_key[(]' \
         'engine/committer[.]cc' engine
 only_in "what runs by itself is stepped by a scheduler" 'std::j?thread[ >({]' \
-        '(engine/scheduler|cli/deadline|cli/sweep/(workers|process|sweep_command)|http/[a-z_]+)[.](h|cc)' engine compat http cli embed include
+        '(engine/scheduler|cli/deadline|cli/sweep/(workers|process|sweep_command)|cli/transfer/transfer|http/[a-z_]+)[.](h|cc)' engine compat http cli embed include
 only_in "what any piece of work may throw is caught by engine/attempt alone, but for who opens and who hands on" \
         'catch [(](const )?(engine::)?(std::exception|StorageFault|std::bad_alloc|[.][.][.])' \
         '(engine/(attempt[.]h|committer[.]cc|database[.]cc)|compat/emulator[.]cc|embed/mayfly_c[.]cc)' engine compat http cli embed

@@ -43,6 +43,12 @@ std::string bare_name(std::string_view type) {
   return std::string(type.substr(0, type.find(':')));
 }
 
+Expected<Json, Failure> tree_of(const Expected<std::string, Failure>& answer) {
+  if (!answer) return Unexpected{answer.error()};
+  if (auto tree = json::parse_tree(*answer)) return *std::move(tree);
+  return Unexpected{Failure{.name = "CutShort", .message = "an answer is no JSON", .status = 200}};
+}
+
 }  // namespace
 
 std::string Failure::sentence() const { return message.empty() ? name : name + ": " + message; }
@@ -89,6 +95,10 @@ Expected<Json, Failure> Client::call(std::string_view operation, const Json& bod
 }
 
 Expected<Json, Failure> Client::call(std::string_view operation, const std::string& body) {
+  return tree_of(call_text(operation, body));
+}
+
+Expected<std::string, Failure> Client::call_text(std::string_view operation, const std::string& body) {
   return call_again_and_again({.method = "POST",
                                .path = "/",
                                .content_type = "application/x-amz-json-1.0",
@@ -103,10 +113,10 @@ Expected<Json, Failure> Client::call_control(const std::string& method, const st
   if (method != "GET") request.content_type = "application/json";
   if (!options_.account.empty()) request.headers.emplace_back("X-Mayfly-Account", options_.account);
   request.headers.emplace_back("X-Mayfly-Region", options_.region);
-  return call_again_and_again(request);
+  return tree_of(call_again_and_again(request));
 }
 
-Expected<Json, Failure> Client::call_again_and_again(const http::ClientRequest& request) {
+Expected<std::string, Failure> Client::call_again_and_again(const http::ClientRequest& request) {
   for (int number = 1, taken = 0;; ++number) {
     auto answer = attempt(request);
     if (answer) {
@@ -126,7 +136,7 @@ Expected<Json, Failure> Client::call_again_and_again(const http::ClientRequest& 
   }
 }
 
-Expected<Json, Failure> Client::attempt(const http::ClientRequest& request) {
+Expected<std::string, Failure> Client::attempt(const http::ClientRequest& request) {
   auto key = options_.credentials->key();
   if (!key) return Unexpected{Failure{.name = "NoCredentials", .message = std::move(key.error())}};
   // Whose tables they are is what the key's id says, where it is an account's number.
@@ -146,21 +156,18 @@ Expected<Json, Failure> Client::attempt(const http::ClientRequest& request) {
   } else {
     date.date = date.heard;
   }
-  return read(*answer, date);
+  return read(*std::move(answer), date);
 }
 
-Expected<Json, Failure> Client::read(const http::ClientAnswer& answer, const HeardDate& date) {
+Expected<std::string, Failure> Client::read(http::ClientAnswer answer, const HeardDate& date) {
   if (const auto sum = engine::whole_number<std::uint32_t>(answer.header("x-amz-crc32"));
       sum && answer.header("Content-Encoding").empty() && *sum != http::crc32(answer.body))
     return Unexpected{Failure{.name = "CutShort",
                               .message = "an answer's bytes are not those that were sent (x-amz-crc32)",
                               .status = answer.status,
                               .retryable = true}};
+  if (answer.status == 200) return std::move(answer.body);
   auto tree = json::parse_tree(answer.body);
-  if (answer.status == 200) {
-    if (tree) return *std::move(tree);
-    return Unexpected{Failure{.name = "CutShort", .message = "an answer is no JSON", .status = 200}};
-  }
   Failure failure{.status = answer.status};
   const auto member = [&](const char* name) {
     return std::string(tree ? json::string_member(*tree, name).value_or("") : "");

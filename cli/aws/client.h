@@ -86,6 +86,8 @@ class Client {
   // One operation: its name, "Query", and its body. Waits for the answer, through all attempts.
   Expected<Json, Failure> call(std::string_view operation, const Json& body);
   Expected<Json, Failure> call(std::string_view operation, const std::string& body);
+  // The answer as it came: for who reads more items than a tree should be made of.
+  Expected<std::string, Failure> call_text(std::string_view operation, const std::string& body);
   // One call of Mayfly's control API: "GET", "/_mayfly/clock".
   Expected<Json, Failure> call_control(const std::string& method, const std::string& path,
                                        const std::string& body = {});
@@ -95,9 +97,9 @@ class Client {
 
  private:
   explicit Client(ClientOptions options, std::unique_ptr<http::Connections> connections);
-  Expected<Json, Failure> attempt(const http::ClientRequest& request);
-  Expected<Json, Failure> read(const http::ClientAnswer& answer, const HeardDate& date);
-  Expected<Json, Failure> call_again_and_again(const http::ClientRequest& request);
+  Expected<std::string, Failure> attempt(const http::ClientRequest& request);
+  Expected<std::string, Failure> read(http::ClientAnswer answer, const HeardDate& date);
+  Expected<std::string, Failure> call_again_and_again(const http::ClientRequest& request);
 
   const ClientOptions options_;
   const std::unique_ptr<http::Connections> connections_;

@@ -257,6 +257,27 @@ TEST_CASE("every command takes the server, whom to trust, the account and the re
   CHECK(parse_with("MAYFLY_REGION", "eu-west-1", {"ttl", "show"}).control->region == "eu-west-1");
 }
 
+TEST_CASE("mayfly export takes from the server of --url, and mayfly import puts there") {
+  const CommandLine out = parse({"export", "--all", "--to", "backup"});
+  REQUIRE(out.transfer);
+  CHECK(out.transfer->from.place == "http://127.0.0.1:8000");
+  CHECK(out.transfer->to.place == "backup");
+  const CommandLine in = parse({"import", "--from", "backup", "--account", "000000000042"});
+  REQUIRE(in.transfer);
+  CHECK(in.transfer->to.place == "http://127.0.0.1:8000");
+  CHECK(in.transfer->to.account == "000000000042");
+  CHECK(in.transfer->from.account.empty());
+
+  const auto transfer =
+      parse_with("MAYFLY_URL", "http://127.0.0.1:1", {"export", "--all", "--to", "x"}).transfer;
+  REQUIRE(transfer);
+  CHECK(transfer->from.place == "http://127.0.0.1:1");
+  CHECK(transfer->to.place == "x");
+  CHECK(parse({"export", "--all"}).exit_code == 2);
+  CHECK(parse({"import"}).exit_code == 2);
+  CHECK(parse({"export", "--all", "--to", "x", "--if-exists", "merge"}).exit_code == 2);
+}
+
 TEST_CASE(
     "mayfly sweep, its plan and its backfill are told the same way, and what means nothing is refused") {
   using What = sweep::SweepCommand::What;

@@ -1,0 +1,94 @@
+#include "cli/transfer/aws_export.h"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "cli/transfer/files.h"
+#include "compat/control/call.h"
+
+namespace mayfly::transfer {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* summary_name = "manifest-summary.json";
+constexpr std::size_t aws_manifest_bytes_max = 256 * 1024 * 1024;
+
+// "arn:aws:dynamodb:us-east-1:123456789012:table/carts"
+std::string table_of_arn(std::string_view arn) {
+  constexpr std::string_view mark = ":table/";
+  const auto at = arn.find(mark);
+  if (at == std::string_view::npos) return {};
+  const std::string_view rest = arn.substr(at + mark.size());
+  return std::string(rest.substr(0, rest.find('/')));
+}
+
+}  // namespace
+
+Expected<std::string, std::string> AwsExportSource::summary_at(const std::string& path) {
+  std::error_code failure;
+  if (fs::path(path).filename() == summary_name) return path;
+  if (!fs::is_directory(path, failure)) return std::string();
+  if (const std::string here = path + "/" + summary_name; fs::exists(here, failure)) return here;
+  std::vector<std::string> found;
+  for (const std::string& directory : {path, path + "/AWSDynamoDB"}) {
+    for (fs::directory_iterator entry(directory, failure), end; !failure && entry != end;
+         entry.increment(failure)) {
+      const fs::path summary = entry->path() / summary_name;
+      if (std::error_code ignored; fs::exists(summary, ignored)) found.push_back(summary.string());
+    }
+    failure.clear();
+  }
+  if (found.size() > 1)
+    return Unexpected{path + " has several exports: say which, such as " +
+                      fs::path(found[0]).parent_path().string()};
+  return found.empty() ? std::string() : found[0];
+}
+
+Expected<std::unique_ptr<Source>, std::string> AwsExportSource::open(const std::string& summary_path,
+                                                                     const Selection& selection) {
+  TRY(const std::string summary_text, read_file(summary_path, aws_manifest_bytes_max));
+  const auto summary = json::parse_tree(summary_text);
+  const auto arn = summary ? json::string_member(*summary, "tableArn") : std::nullopt;
+  const std::string name = arn ? table_of_arn(*arn) : "";
+  if (name.empty()) return Unexpected{summary_path + " is no manifest of an export"};
+  if (json::string_member(*summary, "exportType") == "INCREMENTAL_EXPORT")
+    return Unexpected{summary_path + " is of an incremental export, which has changes and no table"};
+  auto source = std::make_unique<AwsExportSource>();
+  source->taken_at_ = compat::control::parse_time(json::string_member(*summary, "exportTime").value_or(""));
+  if (selection.has(name)) source->tables_.push_back({.name = name});
+  if (std::string unmet = selection.unmet(source->tables_, summary_path); !unmet.empty())
+    return Unexpected{std::move(unmet)};
+
+  using compat::data_files::Format;
+  const bool is_ion = json::string_member(*summary, "outputFormat") == "ION";
+  const fs::path directory = fs::path(summary_path).parent_path();
+  const std::string files_path = (directory / "manifest-files.json").string();
+  TRY(const std::string files, read_file(files_path, aws_manifest_bytes_max));
+  for (std::size_t at = 0; at < files.size();) {
+    const auto end = std::min(files.find('\n', at), files.size());
+    const std::string_view line = std::string_view(files).substr(at, end - at);
+    at = end + 1;
+    if (line.empty()) continue;
+    const auto tree = json::parse_tree(line);
+    const auto key = tree ? json::string_member(*tree, "dataFileS3Key") : std::nullopt;
+    const std::string file_name = key ? fs::path(*key).filename().string() : "";
+    if (file_name.empty() || file_name == "..")
+      return Unexpected{files_path + " has a line that names no file"};
+    source->files_.push_back(
+        {.path = (directory / "data" / file_name).string(),
+         .format = is_ion ? Format::ion : Format::dynamodb_json,
+         .compression = compat::data_files::Compression::gzip,
+         .md5 = std::string(json::string_member(*tree, "md5Checksum").value_or("")),
+         .items = static_cast<std::uint64_t>(json::integer_member(*tree, "itemCount").value_or(0))});
+  }
+  return std::unique_ptr<Source>(std::move(source));
+}
+
+Expected<std::unique_ptr<Pages>, std::string> AwsExportSource::open(std::size_t part,
+                                                                    const std::string& cursor) {
+  return open_data_file(files_[part], 0, cursor);
+}
+
+}  // namespace mayfly::transfer

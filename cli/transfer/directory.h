@@ -1,0 +1,82 @@
+// A directory of tables: what `mayfly export --to DIR` writes, and what import and `serve --schema` read.
+//
+//   DIR/manifest.json                 written last: what there is, with counts and SHA-256 sums
+//   DIR/carts/table.json              the table, as described_table.h has it
+//   DIR/carts/data/0000.json.gz       {"Item":{…}} a line, a gzip member for each page
+//
+// A directory without a manifest is one that is not whole.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/transfer/data_pages.h"
+#include "cli/transfer/files.h"
+#include "cli/transfer/sink.h"
+#include "cli/transfer/source.h"
+#include "engine/mutex.h"
+
+namespace mayfly::transfer {
+
+inline constexpr const char* directory_manifest = "manifest.json";
+inline constexpr const char* directory_journal = "export.journal";
+
+class DirectorySource final : public Source {
+ public:
+  static Expected<std::unique_ptr<Source>, std::string> open(const std::string& path,
+                                                             const Selection& selection);
+
+  [[nodiscard]] const std::vector<DescribedTable>& tables() const override { return tables_; }
+  [[nodiscard]] std::size_t parts() const override { return files_.size(); }
+  [[nodiscard]] std::vector<std::size_t> tables_of(std::size_t part) const override {
+    return {files_[part].first};
+  }
+  Expected<std::unique_ptr<Pages>, std::string> open(std::size_t part, const std::string& cursor) override;
+  [[nodiscard]] std::optional<engine::Instant> taken_at() const override { return taken_at_; }
+
+ private:
+  std::optional<engine::Instant> taken_at_;
+  std::vector<DescribedTable> tables_;
+  std::vector<std::pair<std::size_t, DataFile>> files_;  // with their tables
+};
+
+struct FileSinkOptions {
+  std::string path;
+  bool items_only = false;
+  bool compressed = true;
+  json::Tree about = json::Tree::object();  // members of the manifest: where all comes from, and when
+};
+
+class DirectorySink final : public Sink {
+ public:
+  explicit DirectorySink(FileSinkOptions options) : options_(std::move(options)) {}
+
+  Expected<void, std::string> check(const std::vector<DescribedTable>& tables, std::vector<Stage>& stages,
+                                    bool resumed) override;
+  Expected<void, std::string> resume(const std::vector<Written>& written) override;
+  Expected<void, std::string> begin(const std::vector<DescribedTable>& tables) override;
+  Expected<void, std::string> make(const DescribedTable& table) override;
+  Expected<Written, std::string> write(std::size_t table, std::size_t part,
+                                       std::span<const engine::Item> items) override;
+  Expected<void, std::string> complete(const DescribedTable& table) override;
+  Expected<void, std::string> end() override;
+
+ private:
+  struct Open {
+    std::unique_ptr<GrowingFile> file;
+    Written written;
+  };
+  Expected<Open*, std::string> file_of(std::size_t table, std::size_t part);
+
+  const FileSinkOptions options_;
+  std::vector<std::string> names_;  // of tables
+  engine::Mutex mutex_;
+  std::map<std::string, Open> files_ GUARDED_BY(mutex_);  // an entry is its part's
+};
+
+// Whether nothing is there, or an empty directory.
+bool is_vacant(const std::string& path);
+
+}  // namespace mayfly::transfer

@@ -1,0 +1,64 @@
+// Tables into a server: made as described_table.h says, filled by BatchWriteItem.
+//
+// What a batch leaves unprocessed is put again until it is in. Of items with one key in one page the last
+// counts.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/transfer/endpoint.h"
+#include "cli/transfer/sink.h"
+#include "engine/mutex.h"
+
+namespace mayfly::transfer {
+
+struct EndpointSinkOptions {
+  IfExists if_exists = IfExists::fail;
+  bool items_only = false;
+  bool with_ttl = true;
+  double write_units_max = 0;  // a second; 0: no bound
+};
+
+class EndpointSink final : public Sink {
+ public:
+  EndpointSink(std::unique_ptr<Endpoint> endpoint, EndpointSinkOptions options)
+      : endpoint_(std::move(endpoint)), options_(options), allowance_(options.write_units_max) {}
+
+  Expected<void, std::string> check(const std::vector<DescribedTable>& tables, std::vector<Stage>& stages,
+                                    bool resumed) override;
+  Expected<void, std::string> resume(const std::vector<Written>& written) override;
+  Expected<void, std::string> begin(const std::vector<DescribedTable>& tables) override;
+  Expected<void, std::string> make(const DescribedTable& table) override;
+  Expected<Written, std::string> write(std::size_t table, std::size_t part,
+                                       std::span<const engine::Item> items) override;
+  Expected<void, std::string> complete(const DescribedTable& table) override;
+  Expected<void, std::string> end() override { return {}; }
+  [[nodiscard]] std::vector<std::string> notices() override;
+
+ private:
+  struct Table {
+    std::string name;
+    std::vector<std::string> keys;
+  };
+  [[nodiscard]] bool has_settings(const DescribedTable& table) const {
+    return !options_.items_only && table.is_described();
+  }
+  // Its status; empty: there is none. `keys`: of its key, if they are asked for.
+  Expected<std::string, std::string> status_of(const std::string& table,
+                                               std::vector<std::string>* keys = nullptr);
+  Expected<void, std::string> await(const std::string& table, const std::string& status);
+  Expected<void, std::string> delete_table(const std::string& table);
+  Expected<void, std::string> put(const std::string& table, std::span<const std::string> items);
+  void notice(std::string sentence);
+
+  const std::unique_ptr<Endpoint> endpoint_;
+  const EndpointSinkOptions options_;
+  Allowance allowance_;
+  std::vector<Table> tables_;  // in the order of the tables
+  engine::Mutex mutex_;
+  std::vector<std::string> notices_ GUARDED_BY(mutex_);
+};
+
+}  // namespace mayfly::transfer

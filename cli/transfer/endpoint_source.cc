@@ -1,0 +1,185 @@
+#include "cli/transfer/endpoint_source.h"
+
+#include <cstdlib>
+#include <utility>
+
+#include "compat/wire/attribute_value_json.h"
+#include "compat/wire/json.h"
+
+namespace mayfly::transfer {
+namespace {
+
+using json::Tree;
+
+constexpr std::size_t tables_max = 100'000;
+
+std::string sentence(const std::string& where, const char* operation, const aws::Failure& failure) {
+  return where + ": " + operation + ": " + failure.sentence();
+}
+
+class ScanPages final : public Pages {
+ public:
+  struct Segment {
+    std::string table;
+    std::size_t index, number, count;
+    bool consistent, is_bounded;
+  };
+  ScanPages(Endpoint& endpoint, Allowance& allowance, Segment segment, std::string cursor)
+      : endpoint_(endpoint),
+        allowance_(allowance),
+        segment_(std::move(segment)),
+        cursor_(std::move(cursor)) {}
+
+  Expected<Page, std::string> next() override {
+    auto answer = endpoint_.call("Scan", request());
+    if (!answer) return Unexpected{sentence(segment_.table, "Scan", answer.error())};
+    const std::string text = *std::move(answer);
+    const auto document = json::parse(text);
+    const json::Value* const items = document ? document->root().member("Items") : nullptr;
+    if (items == nullptr) return Unexpected{segment_.table + ": Scan: the answer has no Items"};
+    Page page{.table = segment_.index};
+    for (const json::Value& one : items->items()) {
+      auto item = compat::read_item(one);
+      if (!item) return Unexpected{segment_.table + ": Scan: " + item.error().message};
+      page.items.push_back(*std::move(item));
+    }
+    cursor_.clear();
+    if (const json::Value* const last = document->root().member("LastEvaluatedKey")) {
+      json::Writer out(cursor_);
+      out.value(*last);
+    }
+    page.cursor = cursor_;
+    page.last = cursor_.empty();
+    if (segment_.is_bounded) allowance_.use(units_of(document->root()), endpoint_.interruption());
+    return page;
+  }
+
+ private:
+  [[nodiscard]] std::string request() const {
+    std::string text;
+    json::Writer out(text);
+    out.begin_object();
+    out.key("TableName");
+    out.string(segment_.table);
+    if (segment_.count > 1) {
+      out.key("Segment");
+      out.integer(static_cast<std::int64_t>(segment_.number));
+      out.key("TotalSegments");
+      out.integer(static_cast<std::int64_t>(segment_.count));
+    }
+    if (segment_.consistent) {
+      out.key("ConsistentRead");
+      out.boolean(true);
+    }
+    if (segment_.is_bounded) {
+      out.key("ReturnConsumedCapacity");
+      out.string("TOTAL");
+    }
+    if (!cursor_.empty()) {
+      out.key("ExclusiveStartKey");
+      out.raw(cursor_);
+    }
+    out.end_object();
+    return text;
+  }
+  static double units_of(const json::Value& answer) {
+    const json::Value* const consumed = answer.member("ConsumedCapacity");
+    const json::Value* const units = consumed != nullptr ? consumed->member("CapacityUnits") : nullptr;
+    return units != nullptr ? std::strtod(std::string(units->number_text()).c_str(), nullptr) : 0;
+  }
+
+  Endpoint& endpoint_;
+  Allowance& allowance_;
+  const Segment segment_;
+  std::string cursor_;
+};
+
+}  // namespace
+
+Expected<std::unique_ptr<Source>, std::string> EndpointSource::open(std::unique_ptr<Endpoint> endpoint,
+                                                                    const Selection& selection,
+                                                                    EndpointSourceOptions options) {
+  auto source = std::make_unique<EndpointSource>(std::move(endpoint), options);
+  CHECK_OK(source->find_tables(selection));
+  for (DescribedTable& table : source->tables_) CHECK_OK(source->describe(table));
+  return std::unique_ptr<Source>(std::move(source));
+}
+
+Expected<void, std::string> EndpointSource::find_tables(const Selection& selection) {
+  const std::string where = endpoint_->where();
+  Tree request = Tree::object();
+  for (std::size_t seen = 0; seen < tables_max;) {
+    const auto answer = endpoint_->call("ListTables", json::print(request));
+    if (!answer) return Unexpected{sentence(where, "ListTables", answer.error())};
+    const auto tree = json::parse_tree(*answer);
+    const Tree* const names = tree ? json::member(*tree, "TableNames") : nullptr;
+    if (names == nullptr || !names->is_array())
+      return Unexpected{where + ": ListTables: the answer has no TableNames"};
+    for (const Tree& name : *names) {
+      ++seen;
+      if (name.is_string() && selection.has(name.get<std::string>()))
+        tables_.push_back({.name = name.get<std::string>()});
+    }
+    const auto last = json::string_member(*tree, "LastEvaluatedTableName");
+    if (!last) break;
+    request["ExclusiveStartTableName"] = *last;
+  }
+  if (std::string unmet = selection.unmet(tables_, where); !unmet.empty())
+    return Unexpected{std::move(unmet)};
+  return {};
+}
+
+Tree EndpointSource::ask_if_known(const char* operation, const Tree& body, const std::string& table) {
+  const auto answer = endpoint_->call(operation, json::print(body));
+  if (auto tree = answer ? json::parse_tree(*answer) : std::nullopt) return *std::move(tree);
+  notices_.push_back(table + ": " + operation + " was not answered (" +
+                     (answer ? "no JSON" : answer.error().sentence()) + "), so what it says is not there");
+  return {};
+}
+
+Expected<void, std::string> EndpointSource::describe(DescribedTable& table) {
+  const Tree by_name = {{"TableName", table.name}};
+  const auto answer = endpoint_->call("DescribeTable", json::print(by_name));
+  if (!answer) return Unexpected{sentence(table.name, "DescribeTable", answer.error())};
+  auto described = json::parse_tree(*answer, json::Decimals::as_written);
+  if (!described || !described->is_object() || json::member(*described, "Table") == nullptr)
+    return Unexpected{table.name + ": DescribeTable: the answer has no Table"};
+  table.description = *std::move(described);
+  if (options_.items_only) return {};
+  for (const auto& [operation, member] :
+       {std::pair("DescribeTimeToLive", "TimeToLiveDescription"),
+        std::pair("DescribeContinuousBackups", "ContinuousBackupsDescription")}) {
+    const Tree more = ask_if_known(operation, by_name, table.name);
+    if (const Tree* const found = json::member(more, member)) table.description[member] = *found;
+  }
+  const auto arn = json::string_member(table.description["Table"], "TableArn");
+  if (!arn) return {};
+  Tree request = {{"ResourceArn", *arn}};
+  Tree tags = Tree::array();
+  for (bool more = true; more;) {
+    const Tree page = ask_if_known("ListTagsOfResource", request, table.name);
+    if (const Tree* const some = json::member(page, "Tags"); some != nullptr && some->is_array())
+      tags.insert(tags.end(), some->begin(), some->end());
+    const auto next = json::string_member(page, "NextToken");
+    more = next.has_value() && tags.size() < 1000;
+    if (next) request["NextToken"] = *next;
+  }
+  if (!tags.empty()) table.description["Table"]["Tags"] = std::move(tags);
+  return {};
+}
+
+Expected<std::unique_ptr<Pages>, std::string> EndpointSource::open(std::size_t part,
+                                                                   const std::string& cursor) {
+  const std::size_t table = part / options_.segments;
+  return std::unique_ptr<Pages>(
+      std::make_unique<ScanPages>(*endpoint_, allowance_,
+                                  ScanPages::Segment{.table = tables_[table].name,
+                                                     .index = table,
+                                                     .number = part % options_.segments,
+                                                     .count = options_.segments,
+                                                     .consistent = options_.consistent,
+                                                     .is_bounded = options_.read_units_max > 0},
+                                  cursor));
+}
+
+}  // namespace mayfly::transfer

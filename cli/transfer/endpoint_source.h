@@ -1,0 +1,52 @@
+// Tables of a server, by Scan, each in so many segments beside each other.
+//
+// What comes while others write is no state that the table ever had: an item that is written meanwhile may
+// come or not.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/transfer/endpoint.h"
+#include "cli/transfer/source.h"
+
+namespace mayfly::transfer {
+
+struct EndpointSourceOptions {
+  std::size_t segments = 4;
+  bool consistent = false;
+  bool items_only = false;    // nothing else is asked about a table than its description
+  double read_units_max = 0;  // a second; 0: no bound
+};
+
+class EndpointSource final : public Source {
+ public:
+  static Expected<std::unique_ptr<Source>, std::string> open(std::unique_ptr<Endpoint> endpoint,
+                                                             const Selection& selection,
+                                                             EndpointSourceOptions options);
+  EndpointSource(std::unique_ptr<Endpoint> endpoint, EndpointSourceOptions options)
+      : endpoint_(std::move(endpoint)), options_(options), allowance_(options.read_units_max) {}
+
+  [[nodiscard]] const std::vector<DescribedTable>& tables() const override { return tables_; }
+  [[nodiscard]] std::size_t parts() const override { return tables_.size() * options_.segments; }
+  [[nodiscard]] std::vector<std::size_t> tables_of(std::size_t part) const override {
+    return {part / options_.segments};
+  }
+  Expected<std::unique_ptr<Pages>, std::string> open(std::size_t part, const std::string& cursor) override;
+  [[nodiscard]] std::vector<std::string> notices() const override { return notices_; }
+
+ private:
+  Expected<void, std::string> find_tables(const Selection& selection);
+  Expected<void, std::string> describe(DescribedTable& table);
+  // Of what a server may not have, or not tell: null then, and a notice.
+  json::Tree ask_if_known(const char* operation, const json::Tree& body, const std::string& table);
+
+  const std::unique_ptr<Endpoint> endpoint_;
+  const EndpointSourceOptions options_;
+  Allowance allowance_;
+  std::vector<DescribedTable> tables_;
+  std::vector<std::string> notices_;
+};
+
+}  // namespace mayfly::transfer

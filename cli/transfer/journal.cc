@@ -1,0 +1,162 @@
+#include "cli/transfer/journal.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <string_view>
+#include <sys/file.h>
+#include <unistd.h>
+#include <utility>
+
+#include "cli/transfer/files.h"
+
+namespace mayfly::transfer {
+namespace {
+
+using json::Tree;
+
+constexpr int version = 1;
+constexpr std::size_t journal_bytes_max = std::size_t{1} << 30;
+
+std::string said(const std::string& path) { return path + ": " + std::strerror(errno); }
+
+}  // namespace
+
+Journal::Journal(std::string path, int descriptor, Plan plan)
+    : path_(std::move(path)), descriptor_(descriptor), plan_(std::move(plan)) {}
+
+Journal::~Journal() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::unique_ptr<Journal> Journal::none(Plan plan) {
+  return std::unique_ptr<Journal>(new Journal("", -1, std::move(plan)));
+}
+
+bool Journal::is_there(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+Expected<std::unique_ptr<Journal>, std::string> Journal::begin(const std::string& path, Plan plan) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+  if (descriptor < 0) {
+    if (errno == EEXIST)
+      return Unexpected{path + " is of a transfer that has not ended: go on with --resume, or remove it"};
+    return Unexpected{said(path)};
+  }
+  std::unique_ptr<Journal> journal(new Journal(path, descriptor, std::move(plan)));
+  ::flock(descriptor, LOCK_EX | LOCK_NB);
+  const Tree line = {
+      {"mayfly_transfer", version}, {"asked", journal->plan_.asked}, {"settled", journal->plan_.settled}};
+  CHECK_OK(journal->append(line));
+  return journal;
+}
+
+Expected<std::unique_ptr<Journal>, std::string> Journal::resume(const std::string& path, const Tree& asked) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
+  if (descriptor < 0) {
+    if (errno == ENOENT) return Unexpected{"there is nothing to go on with: no " + path};
+    return Unexpected{said(path)};
+  }
+  const auto fail = [&](std::string sentence) {
+    ::close(descriptor);
+    return Unexpected{std::move(sentence)};
+  };
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) return fail(path + ": another mayfly is at work on it");
+  auto text = read_file(path, journal_bytes_max);
+  if (!text) return fail(text.error());
+  const std::string_view whole = std::string_view(*text).substr(0, text->rfind('\n') + 1);
+  const auto first_end = whole.find('\n');
+  const auto first =
+      first_end == std::string_view::npos ? std::nullopt : json::parse_tree(whole.substr(0, first_end));
+  const Tree* const was_asked = first ? json::member(*first, "asked") : nullptr;
+  const Tree* const settled = first ? json::member(*first, "settled") : nullptr;
+  if (was_asked == nullptr || settled == nullptr ||
+      json::integer_member(*first, "mayfly_transfer") != version)
+    return fail(path + " is no journal of this version's transfers");
+  if (*was_asked != asked) {
+    for (const auto& [name, value] : asked.items()) {
+      if (!was_asked->contains(name) || (*was_asked)[name] != value)
+        return fail(path + " is of a transfer with another --" + name + ": go on with the same words");
+    }
+    return fail(path + " is of another transfer: go on with the same words");
+  }
+  if (::ftruncate(descriptor, static_cast<off_t>(whole.size())) != 0) return fail(said(path));
+  std::unique_ptr<Journal> journal(new Journal(path, descriptor, {asked, *settled}));
+  for (std::size_t at = first_end + 1; at < whole.size();) {
+    const auto end = whole.find('\n', at);
+    // What is cut short is only ever the last; a page that is not known of, or a table, would be done twice.
+    const auto line = json::parse_tree(whole.substr(at, end - at));
+    if (!line || !journal->replay(*line)) return Unexpected{path + " is damaged: begin anew, without it"};
+    at = end + 1;
+  }
+  return journal;
+}
+
+bool Journal::replay(const Tree& line) {
+  if (!line.is_object()) return false;
+  const auto number = [&](const char* name) {
+    return static_cast<std::uint64_t>(json::integer_member(line, name).value_or(0));
+  };
+  if (const auto stage = json::integer_member(line, "stage")) {
+    if (*stage < 0 || *stage > static_cast<std::int64_t>(Stage::skipped)) return false;
+    stages_[number("table")] = static_cast<Stage>(*stage);
+    return true;
+  }
+  if (!json::integer_member(line, "part")) return false;
+  Reached& reached = parts_[number("part")];
+  reached = {.part = number("part"),
+             .cursor = std::string(json::string_member(line, "cursor").value_or("")),
+             .last = json::boolean_member(line, "last").value_or(false),
+             .items = number("items")};
+  if (const auto file = json::string_member(line, "file")) {
+    written_[std::string(*file)] = {.file = std::string(*file),
+                                    .table = number("table"),
+                                    .bytes = number("bytes"),
+                                    .items = number("file_items")};
+  }
+  if (const Tree* const counts = json::member(line, "counts"); counts != nullptr && counts->is_object())
+    for (const auto& [what, count] : counts->items())
+      counts_[what] += static_cast<std::uint64_t>(json::integer(count).value_or(0));
+  return true;
+}
+
+std::vector<Written> Journal::written() const {
+  std::vector<Written> all;
+  for (const auto& [file, written] : written_) all.push_back(written);
+  return all;
+}
+
+Expected<void, std::string> Journal::append(const Tree& line) {
+  if (descriptor_ < 0) return {};
+  const std::string text = json::print(line) + "\n";
+  const engine::Lock lock(mutex_);
+  return write_all(descriptor_, text, path_);
+}
+
+Expected<void, std::string> Journal::stage(std::size_t table, Stage stage) {
+  return append({{"table", table}, {"stage", static_cast<int>(stage)}});
+}
+
+Expected<void, std::string> Journal::page(const Reached& reached, const Written& written,
+                                          const std::map<std::string, std::uint64_t>& counts) {
+  if (descriptor_ < 0) return {};
+  Tree line = {{"part", reached.part}, {"cursor", reached.cursor}, {"items", reached.items}};
+  if (reached.last) line["last"] = true;
+  if (!written.file.empty()) {
+    line["file"] = written.file;
+    line["table"] = written.table;
+    line["bytes"] = written.bytes;
+    line["file_items"] = written.items;
+  }
+  if (!counts.empty()) {
+    Tree all = Tree::object();
+    for (const auto& [what, count] : counts) json::add_member(all, what, count);
+    line["counts"] = std::move(all);
+  }
+  return append(line);
+}
+
+void Journal::remove() {
+  if (descriptor_ >= 0) ::unlink(path_.c_str());
+}
+
+}  // namespace mayfly::transfer

@@ -1,0 +1,62 @@
+// What becomes of values on their way, by table and path: a file of rules.
+//
+//   {"default":"hash","rules":[
+//     {"table":"users","path":"email","action":"fake","kind":"email"},
+//     {"path":"**.password","action":"drop"},
+//     {"table":"orders*","path":"lines[*].sku","action":"keep"}]}
+//
+// A path is of attribute names with dots between, `*` for any name, `[3]` and `[*]` for elements of a list,
+// `**` for any way down; a backslash makes what follows it part of a name. A rule for a map or a list is for
+// all that is in it. Of several the one that names the place more closely counts (deeper down), and of those
+// the first in the file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/transfer/fakes.h"
+#include "engine/expected.h"
+
+namespace mayfly::transfer {
+
+enum class Action : std::uint8_t { keep, drop, hash, fake, shift };
+std::string_view name_of(Action action);
+
+struct PathStep {
+  enum class Kind : std::uint8_t { name, any_name, element, any_element, any_way };
+  Kind kind = Kind::name;
+  std::string name{};     // of name
+  std::size_t index = 0;  // of element
+};
+
+struct Rule {
+  std::string table = "*";  // with * and ?
+  std::string path;         // as it was written
+  std::vector<PathStep> steps;
+  Action action = Action::keep;
+  Fake fake{};
+  std::string after{};             // hash and fake: what stands up to it, and it, stays
+  std::int64_t shift_seconds = 0;  // of shift
+};
+
+struct Rules {
+  static constexpr std::size_t file_bytes_max = 1024 * 1024;
+  static constexpr std::size_t rules_max = 1000;
+  static constexpr std::size_t steps_max = 40;  // items nest 32 deep
+
+  Action otherwise = Action::hash;  // for what no rule names: keep, drop or hash
+  std::vector<Rule> rules;
+
+  // The error is a sentence that says which rule.
+  static Expected<Rules, std::string> parse(std::string_view text);
+};
+
+Expected<std::vector<PathStep>, std::string> parse_path(std::string_view text);
+
+// `pattern` with * for any characters and ? for one.
+bool matches(std::string_view pattern, std::string_view name);
+
+}  // namespace mayfly::transfer

@@ -1,0 +1,749 @@
+#include "cli/transfer/transfer.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+#include "cli/fail.h"
+#include "cli/schemas/files.h"
+#include "cli/transfer/anonymizer.h"
+#include "cli/transfer/aws_export.h"
+#include "cli/transfer/directory.h"
+#include "cli/transfer/endpoint_sink.h"
+#include "cli/transfer/endpoint_source.h"
+#include "cli/transfer/files.h"
+#include "cli/transfer/interruption.h"
+#include "cli/transfer/journal.h"
+#include "cli/transfer/place.h"
+#include "cli/transfer/progress.h"
+#include "cli/transfer/rules.h"
+#include "cli/transfer/source.h"
+#include "cli/transfer/table_file.h"
+#include "compat/control/call.h"
+#include "compat/wire/attribute_value_json.h"
+#include "compat/wire/json.h"
+#include "engine/hex.h"
+#include "engine/random.h"
+#include "engine/stopwatch.h"
+#include "http/log.h"
+#include "http/sha256.h"
+
+namespace mayfly::transfer {
+namespace {
+
+using json::Tree;
+
+enum class ExitCode : std::uint8_t { done = 0, failed = 1, means_nothing = 2, unfinished = 3 };
+
+struct Problem {
+  std::string sentence;
+  ExitCode code = ExitCode::failed;
+};
+template <class T>
+using Outcome = Expected<T, Problem>;
+
+Unexpected<Problem> problem(std::string sentence, ExitCode code = ExitCode::failed) {
+  return {Problem{std::move(sentence), code}};
+}
+template <class T>
+Outcome<T> outcome(Expected<T, std::string> result) {
+  if (!result) return problem(std::move(result.error()));
+  if constexpr (std::is_void_v<T>)
+    return {};
+  else
+    return *std::move(result);
+}
+
+constexpr std::size_t secret_bytes = 32;
+constexpr std::size_t secret_file_bytes_max = 4096;
+constexpr std::size_t items_shown = 3;  // by --dry-run, of each table
+constexpr const char* journal_here = "mayfly-transfer.journal";
+
+std::string generated_secret() {
+  engine::SystemRandom random;
+  std::string secret;
+  while (secret.size() < secret_bytes)
+    for (std::uint64_t bits = random.next(), i = 0; i < sizeof bits; ++i, bits >>= 8)
+      secret += static_cast<char>(bits & 0xFF);
+  return secret;
+}
+
+// OLD=NEW of each.
+Outcome<std::map<std::string, std::string>> pairs_of(const std::vector<std::string>& texts,
+                                                     const std::string& option) {
+  std::map<std::string, std::string> pairs;
+  for (const std::string& text : texts) {
+    const auto equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())
+      return problem(option + ", not " + text, ExitCode::means_nothing);
+    pairs[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  return pairs;
+}
+
+std::string item_text(const engine::Item& item) {
+  std::string text;
+  json::Writer out(text);
+  compat::write_item_object(out, item);
+  return http::log::printable(text);
+}
+
+// A table that a schema defines, as one that is described.
+DescribedTable described(const schemas::TableSchema& schema) {
+  DescribedTable table{.name = schema.table, .description = Tree::object()};
+  for (const schemas::SchemaRequest& request : schema.requests) {
+    if (request.operation == "CreateTable") table.description["Table"] = request.body;
+    if (request.operation == "UpdateTimeToLive") {
+      const Tree& specification = request.body["TimeToLiveSpecification"];
+      table.description["TimeToLiveDescription"] = {{"TimeToLiveStatus", "ENABLED"},
+                                                    {"AttributeName", specification["AttributeName"]}};
+    }
+    if (request.operation == "UpdateContinuousBackups") {
+      Tree points = request.body["PointInTimeRecoverySpecification"];
+      points["PointInTimeRecoveryStatus"] = "ENABLED";
+      table.description["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"] = std::move(points);
+    }
+  }
+  return table;
+}
+
+// One run of the command, from its words to its end.
+class Run {
+ public:
+  explicit Run(const TransferCommand& command)
+      : command_(command),
+        from_(Place::parse(command.from.place)),
+        to_(Place::parse(command.to.place)),
+        progress_(command.kind, Progress::for_standard_error(command.quiet)) {}
+
+  int run() {
+    auto result = prepare();
+    if (result && command_.dry_run) result = show_some();
+    if (result && !command_.dry_run) result = transfer();
+    if (result) return static_cast<int>(ExitCode::done);
+    http::fail(result.error().sentence);
+    return static_cast<int>(result.error().code);
+  }
+
+ private:
+  // What becomes of one table's items.
+  struct Treatment {
+    std::string ttl;  // empty: nothing expires
+    std::optional<Anonymizer> anonymizer;
+  };
+  using Counts = std::map<std::string, std::uint64_t>;
+
+  // --- before anything is changed
+  Outcome<void> prepare();
+  Outcome<void> check_words() const;
+  Outcome<void> read_rules();
+  Outcome<void> read_schemas();
+  Outcome<void> open_journal();
+  Outcome<void> settle_secret();
+  Outcome<void> open_source();
+  Outcome<void> name_targets();
+  Outcome<void> open_sink();
+  [[nodiscard]] Tree asked() const;
+  [[nodiscard]] std::string journal_path() const;
+  [[nodiscard]] aws::Given given_for(const PlaceOptions& place) const;
+  Outcome<void> show_some();
+
+  // --- the transfer itself
+  Outcome<void> transfer();
+  Outcome<void> begin();
+  Outcome<void> make_tables();
+  void copy();
+  void work();
+  Expected<void, std::string> copy_part(std::size_t part);
+  Expected<void, std::string> treat(std::size_t table, std::vector<engine::Item>& items,
+                                    Counts& counts) const;
+  bool is_due(const engine::Item& item, const std::string& attribute) const;
+  Expected<void, std::string> write_page(const Page& page, std::size_t part, Reached& reached,
+                                         const Counts& counts);
+  Expected<void, std::string> part_is_over(std::size_t part);
+  Expected<void, std::string> complete(std::size_t table);
+  [[nodiscard]] bool is_wanted(std::size_t part) const;
+  void fail_with(std::string sentence);
+  void report();
+
+  const TransferCommand& command_;
+  const Place from_, to_;
+  Interruption interruption_;
+  Progress progress_;
+  const engine::Stopwatch stopwatch_;
+
+  std::optional<Rules> rules_;
+  std::string rules_text_, given_secret_;
+  std::optional<KeyedHash> hash_;
+  std::map<std::string, DescribedTable> schemas_;
+  std::unique_ptr<Journal> journal_;
+  bool resumed_ = false;
+  Tree settled_ = Tree::object();
+  std::unique_ptr<Source> source_;
+  std::unique_ptr<Sink> sink_;
+  std::vector<DescribedTable> targets_;  // in the order of the source's tables
+  std::vector<Treatment> treatments_;
+  std::vector<Stage> stages_;
+  engine::Instant now_ = 0, shift_ms_ = 0;
+
+  std::atomic<std::size_t> next_part_ = 0;
+  engine::Mutex row_;  // of a sink that is_one_row
+  engine::Mutex mutex_;
+  engine::Condition ended_;
+  std::size_t working_ GUARDED_BY(mutex_) = 0;
+  std::string failure_ GUARDED_BY(mutex_);
+  Changes changes_ GUARDED_BY(mutex_);
+  std::vector<std::size_t> parts_left_ GUARDED_BY(mutex_);  // of each table
+  std::vector<std::uint64_t> items_ GUARDED_BY(mutex_);     // of each table, in all runs
+  bool has_begun_ = false;                                  // what was made stays if this fails
+};
+
+Outcome<void> Run::check_words() const {
+  const auto wrong = [](std::string sentence) {
+    return problem(std::move(sentence), ExitCode::means_nothing);
+  };
+  if (command_.to.place.empty()) return wrong("--to says where to: a directory, a file, or a URL");
+  if (command_.from.place.empty()) return wrong("--from says where from: a directory, a file, or a URL");
+  if (from_.is_server() && command_.tables.empty() && !command_.all)
+    return wrong("say which tables: names, patterns such as 'orders*', or --all");
+  if (!command_.tables.empty() && command_.all) return wrong("--all is all tables, so none is to be named");
+  if (from_.kind == to_.kind && from_.text == to_.text && !from_.is_server())
+    return wrong("--from and --to are the same");
+  if (to_.text.ends_with(".zst"))
+    return wrong("files are written as they are or as .gz, and read as .zst, too");
+  if (!to_.is_server() && command_.if_exists != IfExists::fail &&
+      (to_.kind == Place::Kind::directory || command_.if_exists != IfExists::replace))
+    return wrong("--if-exists is for tables of a server; a file can be replaced, a directory cannot");
+  if (command_.anonymize.empty() && !command_.secret_file.empty())
+    return wrong("--secret-file is for --anonymize");
+  if (command_.items_only && command_.if_exists != IfExists::fail && to_.is_server())
+    return wrong("--items-only puts items into tables that are there, and --if-exists makes tables");
+  if (auto pairs = pairs_of(command_.renames, "--rename is OLD=NEW"); !pairs)
+    return Unexpected{pairs.error()};
+  return {};
+}
+
+Outcome<void> Run::prepare() {
+  CHECK_OK(check_words());
+  CHECK_OK(read_rules());
+  CHECK_OK(read_schemas());
+  CHECK_OK(open_journal());
+  CHECK_OK(settle_secret());
+  CHECK_OK(open_source());
+  CHECK_OK(name_targets());
+  return {};
+}
+
+Outcome<void> Run::read_rules() {
+  if (command_.anonymize.empty()) return {};
+  TRY(rules_text_, outcome(read_file(command_.anonymize, Rules::file_bytes_max)));
+  auto rules = Rules::parse(rules_text_);
+  if (!rules) return problem(command_.anonymize + ": " + rules.error(), ExitCode::means_nothing);
+  rules_ = *std::move(rules);
+  if (!command_.secret_file.empty()) {
+    TRY(given_secret_, outcome(read_file(command_.secret_file, secret_file_bytes_max)));
+    while (given_secret_.ends_with('\n') || given_secret_.ends_with('\r')) given_secret_.pop_back();
+  } else if (const char* const variable = std::getenv("MAYFLY_ANONYMIZE_SECRET")) {
+    given_secret_ = variable;
+  } else {
+    return {};
+  }
+  if (given_secret_.size() < KeyedHash::secret_bytes_min)
+    return problem("the secret is shorter than 16 bytes, which can be guessed", ExitCode::means_nothing);
+  return {};
+}
+
+Outcome<void> Run::read_schemas() {
+  TRY(const auto parameters, pairs_of(command_.schema_parameters, "--schema-parameter is NAME=VALUE"));
+  schemas::SchemaContext context{.parameters = parameters};
+  if (!command_.to.region.empty()) context.region = command_.to.region;
+  for (const std::string& path : command_.schemas) {
+    TRY(const auto read, outcome(schemas::read_schema_files(path, context)));
+    for (const schemas::TableSchema& schema : read) schemas_[schema.table] = described(schema);
+  }
+  return {};
+}
+
+std::string Run::journal_path() const {
+  if (command_.journal == "-" || to_.kind == Place::Kind::standard) return {};
+  if (!command_.journal.empty()) return command_.journal;
+  if (to_.kind == Place::Kind::directory) return to_.text + "/" + directory_journal;
+  return to_.kind == Place::Kind::file ? to_.text + ".journal" : journal_here;
+}
+
+// What must be the same when the transfer is gone on with, by the options' names.
+Tree Run::asked() const {
+  constexpr const char* ways[] = {"fail", "skip", "append", "replace"};
+  constexpr const char* choices[] = {"on", "off", "shift", "unexpired"};
+  Tree tree = {{"from", command_.from.place},
+               {"to", command_.to.place},
+               {"from-account", command_.from.account},
+               {"to-account", command_.to.account},
+               {"from-region", command_.from.region},
+               {"to-region", command_.to.region},
+               {"all", command_.all},
+               {"items-only", command_.items_only},
+               {"if-exists", ways[static_cast<std::size_t>(command_.if_exists)]},
+               {"ttl", choices[static_cast<std::size_t>(command_.ttl)]},
+               {"uncompressed", command_.uncompressed},
+               {"anonymize", rules_text_.empty() ? "" : engine::hex(http::sha256(rules_text_))}};
+  tree["rename"] = command_.renames;
+  tree["schema"] = command_.schemas;
+  tree["tables"] = command_.tables;
+  return tree;
+}
+
+Outcome<void> Run::open_journal() {
+  if (!command_.resume) {
+    if (const std::string path = journal_path();
+        !command_.dry_run && !path.empty() && Journal::is_there(path))
+      return problem(path + " is of a transfer that has not ended: go on with --resume, or remove it");
+    return {};
+  }
+  const std::string path = journal_path();
+  if (path.empty() || command_.dry_run)
+    return problem("there is nothing to go on with where nothing is written down", ExitCode::means_nothing);
+  TRY(journal_, outcome(Journal::resume(path, asked())));
+  settled_ = journal_->plan().settled;
+  resumed_ = true;
+  return {};
+}
+
+// The secret that is given, or was drawn when this began, or is drawn now.
+Outcome<void> Run::settle_secret() {
+  now_ = resumed_ ? json::integer_member(settled_, "now").value_or(0) : engine::SystemClock().now();
+  settled_["now"] = now_;
+  if (!rules_) return {};
+  std::string secret = given_secret_;
+  if (secret.empty() && resumed_) {
+    const std::string_view digits = json::string_member(settled_, "secret").value_or("");
+    for (std::size_t i = 0; i + 1 < digits.size(); i += 2)
+      secret +=
+          static_cast<char>(engine::hex_digits.find(digits[i]) * 16 + engine::hex_digits.find(digits[i + 1]));
+    if (secret.empty()) return problem("this began with a secret of its own: give the same");
+  } else if (secret.empty()) {
+    secret = generated_secret();
+    settled_["secret"] = engine::hex(secret);
+  }
+  hash_.emplace(std::move(secret));
+  const std::string check = engine::hex(hash_->bytes("check", "").substr(0, sizeof(std::uint64_t)));
+  if (resumed_ && json::string_member(settled_, "secret_check") != check)
+    return problem("this began with another secret: give the same");
+  settled_["secret_check"] = check;
+  return {};
+}
+
+aws::Given Run::given_for(const PlaceOptions& place) const {
+  return {.endpoint = place.place,
+          .region = place.region,
+          .profile = place.profile,
+          .ca_file = command_.ca_file,
+          .account = place.account};
+}
+
+Outcome<void> Run::open_source() {
+  std::vector<std::string> patterns = command_.tables;
+  bool all = command_.all || patterns.empty();
+  if (const Tree* const names = resumed_ ? json::member(settled_, "tables") : nullptr) {
+    patterns.clear();
+    for (const Tree& name : *names) patterns.push_back(name.is_string() ? name.get<std::string>() : "");
+    all = false;
+  }
+  const Selection selection(std::move(patterns), all);
+  if (from_.is_server()) {
+    const auto segments = resumed_ ? json::integer_member(settled_, "segments").value_or(1)
+                                   : static_cast<std::int64_t>(command_.parallel);
+    settled_["segments"] = segments;
+    TRY(auto endpoint, outcome(Endpoint::open(given_for(command_.from), interruption_)));
+    TRY(source_, outcome(EndpointSource::open(std::move(endpoint), selection,
+                                              {.segments = static_cast<std::size_t>(segments),
+                                               .consistent = command_.consistent,
+                                               .items_only = command_.items_only,
+                                               .read_units_max = command_.read_units_max})));
+    return {};
+  }
+  TRY(const std::string summary, outcome(AwsExportSource::summary_at(from_.text)));
+  if (!summary.empty()) {
+    TRY(source_, outcome(AwsExportSource::open(summary, selection)));
+  } else if (from_.kind == Place::Kind::directory) {
+    TRY(source_, outcome(DirectorySource::open(from_.text, selection)));
+  } else {
+    TRY(source_, outcome(TableFileSource::open(from_.text, selection)));
+  }
+  return {};
+}
+
+Outcome<void> Run::name_targets() {
+  TRY(const auto renames, pairs_of(command_.renames, "--rename is OLD=NEW"));
+  Tree names = Tree::array();
+  std::map<std::string, std::string> taken;
+  for (const DescribedTable& table : source_->tables()) {
+    names.push_back(table.name);
+    DescribedTable target = table;
+    if (const auto renamed = renames.find(table.name); renamed != renames.end())
+      target.rename(renamed->second);
+    for (const std::string& name : {target.name, table.name}) {
+      const auto schema = schemas_.find(name);
+      if (schema == schemas_.end()) continue;
+      const std::string own = target.name;
+      target = schema->second;
+      target.rename(own);
+      break;
+    }
+    if (const auto [other, is_new] = taken.emplace(target.name, table.name); !is_new)
+      return problem(other->second + " and " + table.name + " would both be " + target.name,
+                     ExitCode::means_nothing);
+    Treatment treatment{.ttl = target.ttl()};
+    if (rules_) {
+      auto anonymizer = Anonymizer::for_table(
+          *rules_, *hash_, {.table = table.name, .keys = target.keys(), .ttl = treatment.ttl});
+      if (!anonymizer)
+        return problem(command_.anonymize + ": " + anonymizer.error(), ExitCode::means_nothing);
+      treatment.anonymizer = *std::move(anonymizer);
+    }
+    targets_.push_back(std::move(target));
+    treatments_.push_back(std::move(treatment));
+  }
+  settled_["tables"] = std::move(names);
+  for (const auto& [old_name, new_name] : renames)
+    if (std::none_of(source_->tables().begin(), source_->tables().end(),
+                     [&](const DescribedTable& table) { return table.name == old_name; }))
+      return problem("--rename " + old_name + "=" + new_name + ": there is no table " + old_name);
+  if (command_.ttl == TtlChoice::shift) {
+    const auto taken_at = source_->taken_at();
+    if (!taken_at)
+      return problem("--ttl shift needs a source that says when it was read, and this is read now",
+                     ExitCode::means_nothing);
+    shift_ms_ = now_ - *taken_at;
+  }
+  return {};
+}
+
+Outcome<void> Run::open_sink() {
+  Tree about = {{"program", "mayfly " MAYFLY_VERSION},
+                {"from", command_.from.place},
+                {"begun", compat::control::print_time(now_)}};
+  if (rules_) about["anonymized"] = true;
+  FileSinkOptions files{.path = to_.text,
+                        .items_only = command_.items_only,
+                        .compressed = !command_.uncompressed,
+                        .about = std::move(about)};
+  switch (to_.kind) {
+    case Place::Kind::server: {
+      TRY(auto endpoint, outcome(Endpoint::open(given_for(command_.to), interruption_)));
+      sink_ = std::make_unique<EndpointSink>(
+          std::move(endpoint), EndpointSinkOptions{.if_exists = command_.if_exists,
+                                                   .items_only = command_.items_only,
+                                                   .with_ttl = command_.ttl != TtlChoice::off,
+                                                   .write_units_max = command_.write_units_max});
+      break;
+    }
+    case Place::Kind::directory: sink_ = std::make_unique<DirectorySink>(std::move(files)); break;
+    case Place::Kind::file:
+    case Place::Kind::standard:
+      files.compressed = to_.text.ends_with(".gz");
+      sink_ = std::make_unique<TableFileSink>(std::move(files), command_.if_exists == IfExists::replace);
+      break;
+  }
+  return {};
+}
+
+// --- a look at what would be done
+
+Outcome<void> Run::show_some() {
+  std::vector<std::size_t> shown(targets_.size());
+  for (std::size_t part = 0; part < source_->parts(); ++part) {
+    const auto tables = source_->tables_of(part);
+    if (std::all_of(tables.begin(), tables.end(), [&](std::size_t table) { return shown[table] > 0; }))
+      continue;
+    TRY(const auto pages, outcome(source_->open(part, "")));
+    TRY(Page page, outcome(pages->next()));
+    while (!page.last && tables.size() == 1 && page.items.empty()) {
+      TRY(page, outcome(pages->next()));
+    }
+    for (const engine::Item& item : page.items) {
+      if (shown[page.table]++ == items_shown) break;
+      std::vector<engine::Item> one = {item};
+      Counts counts;
+      CHECK_OK(outcome(treat(page.table, one, counts)));
+      std::printf("%s -> %s\n  before %s\n  after  %s\n", source_->tables()[page.table].name.c_str(),
+                  targets_[page.table].name.c_str(), item_text(item).c_str(),
+                  one.empty() ? "nothing: it is past its TTL" : item_text(one[0]).c_str());
+    }
+  }
+  std::printf("nothing was written: --dry-run\n");
+  return {};
+}
+
+// --- the transfer itself
+
+bool Run::is_due(const engine::Item& item, const std::string& attribute) const {
+  constexpr engine::Instant too_old_ms = engine::Instant{5} * 366 * 24 * 3600 * 1000;
+  const engine::AttributeValue* const value = item.find(attribute);
+  const auto* const number = value != nullptr ? value->get_if<engine::Number>() : nullptr;
+  const auto due = number != nullptr ? number->floor_scaled(3) : std::nullopt;
+  return due && now_ - too_old_ms < *due && *due < now_;
+}
+
+Expected<void, std::string> Run::treat(std::size_t table, std::vector<engine::Item>& items,
+                                       Counts& counts) const {
+  const Treatment& treatment = treatments_[table];
+  const std::string where = targets_[table].name + ": ";
+  if (!treatment.ttl.empty()) {
+    const auto is_past = [&](const engine::Item& item) { return is_due(item, treatment.ttl); };
+    if (command_.ttl == TtlChoice::unexpired) {
+      const std::size_t before = items.size();
+      std::erase_if(items, is_past);
+      if (const std::size_t gone = before - items.size(); gone > 0)
+        counts[where + "items that were past their TTL and were left out"] += gone;
+    } else if (command_.ttl == TtlChoice::shift) {
+      for (engine::Item& item : items) {
+        engine::AttributeValue* const value = item.find(treatment.ttl);
+        auto* const number = value != nullptr ? value->get_if<engine::Number>() : nullptr;
+        if (number == nullptr) continue;
+        if (const auto sum = engine::Number::add(*number, engine::Number(shift_ms_ / 1000))) *number = *sum;
+      }
+    }
+    if (command_.ttl != TtlChoice::off && !command_.items_only)
+      if (const auto past = std::count_if(items.begin(), items.end(), is_past); past > 0)
+        counts[where + "items that are past their TTL by this machine's clock"] +=
+            static_cast<std::uint64_t>(past);
+  }
+  if (!treatment.anonymizer) return {};
+  Changes changes;
+  for (engine::Item& item : items) CHECK_OK(treatment.anonymizer->change(item, changes));
+  for (const auto& [what, count] : changes.counts) counts[what] += count;
+  return {};
+}
+
+Outcome<void> Run::begin() {
+  CHECK_OK(open_sink());
+  stages_.assign(targets_.size(), Stage::nothing);
+  if (resumed_)
+    for (const auto& [table, stage] : journal_->stages())
+      if (table < stages_.size()) stages_[table] = stage;
+  const std::vector<Stage> before = stages_;
+  CHECK_OK(outcome(sink_->check(targets_, stages_, resumed_)));
+  if (!resumed_) {
+    const std::string path = journal_path();
+    if (to_.kind == Place::Kind::directory) CHECK_OK(outcome(make_directory(to_.text)));
+    if (path.empty() || !source_->can_resume()) {
+      journal_ = Journal::none({asked(), settled_});
+    } else {
+      TRY(journal_, outcome(Journal::begin(path, {asked(), settled_})));
+    }
+  }
+  for (std::size_t table = 0; table < stages_.size(); ++table)
+    if (stages_[table] != before[table]) CHECK_OK(outcome(journal_->stage(table, stages_[table])));
+  CHECK_OK(outcome(sink_->resume(journal_->written())));
+  CHECK_OK(outcome(sink_->begin(targets_)));
+  CHECK_OK(make_tables());
+  return {};
+}
+
+Outcome<void> Run::make_tables() {
+  for (std::size_t table = 0; table < targets_.size(); ++table) {
+    if (interruption_.is_wanted()) return problem("it was interrupted");
+    if (stages_[table] == Stage::nothing) {
+      stages_[table] = Stage::making;
+      CHECK_OK(outcome(journal_->stage(table, Stage::making)));
+    }
+    if (stages_[table] == Stage::making) {
+      CHECK_OK(outcome(sink_->make(targets_[table])));
+      stages_[table] = Stage::made;
+      has_begun_ = true;
+      CHECK_OK(outcome(journal_->stage(table, Stage::made)));
+    }
+    if (stages_[table] == Stage::found) has_begun_ = true;
+  }
+  return {};
+}
+
+bool Run::is_wanted(std::size_t part) const {
+  const auto reached = journal_->parts().find(part);
+  if (reached != journal_->parts().end() && reached->second.last) return false;
+  const auto tables = source_->tables_of(part);
+  return std::any_of(tables.begin(), tables.end(), [&](std::size_t table) {
+    return stages_[table] != Stage::skipped && stages_[table] != Stage::finished;
+  });
+}
+
+void Run::copy() {
+  {
+    const engine::Lock lock(mutex_);
+    parts_left_.assign(targets_.size(), 0);
+    items_.assign(targets_.size(), 0);
+    changes_.counts = journal_->counts();
+    std::vector<std::uint64_t> before(targets_.size());
+    for (std::size_t part = 0; part < source_->parts(); ++part) {
+      const auto tables = source_->tables_of(part);
+      const auto reached = journal_->parts().find(part);
+      if (reached != journal_->parts().end() && tables.size() == 1)
+        items_[tables[0]] += reached->second.items;
+      if (is_wanted(part))
+        for (const std::size_t table : tables) ++parts_left_[table];
+    }
+    for (std::size_t table = 0; table < targets_.size(); ++table) {
+      progress_.add_table(targets_[table].name,
+                          static_cast<std::uint64_t>(source_->tables()[table].item_count()), items_[table]);
+    }
+  }
+  for (std::size_t table = 0; table < targets_.size(); ++table) {
+    const bool has_all = [&] {
+      const engine::Lock lock(mutex_);
+      return parts_left_[table] == 0;
+    }();
+    if (has_all)
+      if (auto completed = complete(table); !completed) return fail_with(std::move(completed.error()));
+  }
+  std::vector<std::jthread> workers;
+  const std::size_t count = std::min(command_.parallel, source_->parts());
+  {
+    const engine::Lock lock(mutex_);
+    working_ = count;
+  }
+  for (std::size_t i = 0; i < count; ++i) workers.emplace_back([this] { work(); });
+  constexpr std::chrono::milliseconds between_looks{100};
+  engine::Lock lock(mutex_);
+  while (!ended_.wait_for(lock, between_looks, [&]() REQUIRES(mutex_) { return working_ == 0; })) {
+    lock.unlock();
+    progress_.show();
+    lock.lock();
+  }
+}
+
+void Run::work() {
+  for (;;) {
+    const std::size_t part = next_part_++;
+    if (part >= source_->parts() || interruption_.is_wanted()) break;
+    if (!is_wanted(part)) continue;
+    if (auto copied = copy_part(part); !copied) fail_with(std::move(copied.error()));
+  }
+  const engine::Lock lock(mutex_);
+  --working_;
+  ended_.notify_all();
+}
+
+void Run::fail_with(std::string sentence) {
+  const engine::Lock lock(mutex_);
+  if (failure_.empty() && !interruption_.is_wanted()) failure_ = std::move(sentence);
+  interruption_.want();
+}
+
+Expected<void, std::string> Run::copy_part(std::size_t part) {
+  Reached reached{.part = part};
+  if (const auto before = journal_->parts().find(part); before != journal_->parts().end())
+    reached = before->second;
+  TRY(const auto pages, source_->open(part, reached.cursor));
+  while (!reached.last) {
+    if (interruption_.is_wanted()) return {};
+    TRY(Page page, pages->next());
+    Counts counts;
+    const Stage stage = stages_[page.table];
+    if (stage == Stage::skipped || stage == Stage::finished)
+      page.items.clear();
+    else
+      CHECK_OK(treat(page.table, page.items, counts));
+    CHECK_OK(write_page(page, part, reached, counts));
+    progress_.advance(page.table, page.items.size());
+    const engine::Lock lock(mutex_);
+    items_[page.table] += page.items.size();
+    changes_.add(counts);
+  }
+  return part_is_over(part);
+}
+
+Expected<void, std::string> Run::write_page(const Page& page, std::size_t part, Reached& reached,
+                                            const Counts& counts) {
+  std::optional<engine::Lock<engine::Mutex>> lock;
+  if (sink_->is_one_row()) lock.emplace(row_);
+  TRY(const Written written, sink_->write(page.table, part, page.items));
+  reached.cursor = page.cursor;
+  reached.last = page.last;
+  reached.items += page.items.size();
+  return journal_->page(reached, written, counts);
+}
+
+Expected<void, std::string> Run::part_is_over(std::size_t part) {
+  std::vector<std::size_t> over;
+  {
+    const engine::Lock lock(mutex_);
+    for (const std::size_t table : source_->tables_of(part))
+      if (--parts_left_[table] == 0) over.push_back(table);
+  }
+  for (const std::size_t table : over) CHECK_OK(complete(table));
+  return {};
+}
+
+Expected<void, std::string> Run::complete(std::size_t table) {
+  if (stages_[table] == Stage::made) {
+    CHECK_OK(sink_->complete(targets_[table]));
+    CHECK_OK(journal_->stage(table, Stage::finished));
+  }
+  if (stages_[table] != Stage::skipped) progress_.end(table);
+  return {};
+}
+
+Outcome<void> Run::transfer() {
+  const auto goes_on = [&](std::string sentence) {
+    if (journal_ != nullptr && journal_->is_kept())
+      return problem(sentence + (sentence.ends_with('.') ? "" : ".") + " --resume goes on",
+                     ExitCode::unfinished);
+    return problem(std::move(sentence));
+  };
+  if (const auto begun = begin(); !begun) {
+    if (begun.error().code == ExitCode::failed && (has_begun_ || resumed_))
+      return goes_on(begun.error().sentence);
+    if (journal_ != nullptr) journal_->remove();
+    return Unexpected{begun.error()};
+  }
+  copy();
+  progress_.show();
+  std::string failure;
+  {
+    const engine::Lock lock(mutex_);
+    failure = failure_;
+  }
+  if (!failure.empty()) return goes_on(std::move(failure));
+  if (interruption_.is_wanted()) return goes_on("it was interrupted");
+  if (const auto ended = sink_->end(); !ended) return goes_on(ended.error());
+  journal_->remove();
+  report();
+  return {};
+}
+
+void Run::report() {
+  std::FILE* const out = to_.kind == Place::Kind::standard ? stderr : stdout;
+  const engine::Lock lock(mutex_);
+  std::uint64_t items = 0;
+  std::size_t tables = 0;
+  for (std::size_t table = 0; table < targets_.size(); ++table) {
+    items += items_[table];
+    tables += stages_[table] != Stage::skipped;
+    if (stages_[table] == Stage::skipped)
+      std::fprintf(out, "%s is there already, and was passed over\n", targets_[table].name.c_str());
+  }
+  std::vector<std::string> sentences = source_->notices();
+  for (std::string& sentence : sink_->notices()) sentences.push_back(std::move(sentence));
+  for (const std::string& sentence : sentences)
+    std::fprintf(out, "%s\n", http::log::printable(sentence).c_str());
+  for (const auto& [what, count] : changes_.counts)
+    std::fprintf(out, "%s: %llu\n", http::log::printable(what).c_str(),
+                 static_cast<unsigned long long>(count));
+  const double seconds = std::chrono::duration<double>(stopwatch_.elapsed()).count();
+  std::fprintf(out, "%llu items of %zu tables in %.1f s\n", static_cast<unsigned long long>(items), tables,
+               seconds);
+}
+
+}  // namespace
+
+int run_transfer(const TransferCommand& command) { return Run(command).run(); }
+
+}  // namespace mayfly::transfer

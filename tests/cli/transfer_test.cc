@@ -1,0 +1,264 @@
+// What an export or an import decides without asking anybody: rules, stand-ins, how far it has come.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cli/transfer/anonymizer.h"
+#include "cli/transfer/described_table.h"
+#include "cli/transfer/fakes.h"
+#include "cli/transfer/journal.h"
+#include "cli/transfer/keyed_hash.h"
+#include "cli/transfer/place.h"
+#include "cli/transfer/rules.h"
+#include "compat/data_files/dynamodb_json.h"
+#include "compat/data_files/writer.h"
+#include "tests/support/engine_world.h"
+
+namespace mayfly::testing {
+
+using namespace mayfly::transfer;
+using engine::Number;
+
+namespace {
+
+const KeyedHash& hash() {
+  static const KeyedHash one("a secret of some length");
+  return one;
+}
+
+engine::Item item_of(const std::string& text) {
+  return *compat::data_files::read_dynamodb_json(R"({"Item":)" + text + "}");
+}
+
+std::string text_of(const engine::Item& item) {
+  std::string text;
+  compat::data_files::append_item(text, compat::data_files::Format::dynamodb_json, item);
+  return text.substr(8, text.size() - 10);  // between {"Item": and }\n
+}
+
+// The item as the rules leave it.
+std::string changed(const std::string& rules_text, const std::string& item_text, const TableShape& shape) {
+  const auto rules = Rules::parse(rules_text);
+  REQUIRE(rules);
+  const auto anonymizer = Anonymizer::for_table(*rules, hash(), shape);
+  REQUIRE(anonymizer);
+  engine::Item item = item_of(item_text);
+  Changes changes;
+  REQUIRE(anonymizer->change(item, changes));
+  return text_of(item);
+}
+
+std::string refused(const std::string& rules_text, const TableShape& shape) {
+  const auto rules = Rules::parse(rules_text);
+  REQUIRE(rules);
+  const auto anonymizer = Anonymizer::for_table(*rules, hash(), shape);
+  return anonymizer ? "" : anonymizer.error();
+}
+
+std::string read_whole(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void write_whole(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
+}
+
+}  // namespace
+
+TEST_CASE("a place is a server, a directory, a file or a pipe by how it is written") {
+  using Kind = Place::Kind;
+  CHECK(Place::parse("https://example.com").kind == Kind::server);
+  CHECK(Place::parse("aws").kind == Kind::server);
+  CHECK(Place::parse("-").kind == Kind::standard);
+  CHECK(Place::parse("not-there").kind == Kind::directory);
+  CHECK(Place::parse("not-there.json.gz").kind == Kind::file);
+  CHECK(Place::parse("/etc").kind == Kind::directory);
+}
+
+TEST_CASE("the rule that names a value more closely counts, and of those the first") {
+  const char* const item =
+      R"({"a":{"M":{"b":{"S":"x"},"c":{"S":"y"}}},"id":{"S":"1"},"l":{"L":[{"S":"p"},{"S":"q"}]}})";
+  CHECK(changed(R"({"default":"keep","rules":[
+          {"path":"a","action":"drop"},{"path":"l[1]","action":"drop"},{"path":"l[*]","action":"keep"}]})",
+                item, {.table = "t", .keys = {"id"}}) == R"({"id":{"S":"1"},"l":{"L":[{"S":"p"}]}})");
+  CHECK(changed(
+            R"({"default":"keep","rules":[{"path":"a.*","action":"drop"},{"path":"**.b","action":"keep"}]})",
+            item, {.table = "t", .keys = {"id"}}) == R"({"id":{"S":"1"},"l":{"L":[{"S":"p"},{"S":"q"}]}})");
+  CHECK(changed(R"({"default":"keep","rules":[{"table":"u*","path":"a","action":"drop"}]})", item,
+                {.table = "t", .keys = {"id"}}) == item);
+}
+
+TEST_CASE("a backslash makes a dot, a star or a bracket part of a name") {
+  CHECK(changed(
+            R"({"default":"keep","rules":[{"path":"a\\.b","action":"drop"},{"path":"\\*","action":"drop"}]})",
+            R"({"id":{"S":"1"},"a.b":{"S":"x"},"*":{"S":"y"},"z":{"S":"z"}})",
+            {.table = "t", .keys = {"id"}}) == R"({"id":{"S":"1"},"z":{"S":"z"}})");
+}
+
+TEST_CASE("types stay, what has no stand-in stays, and a time to live is no value like others") {
+  const std::string after =
+      changed(R"({"default":"hash"})",
+              R"({"id":{"S":"1"},"b":{"B":"AAE="},"n":{"N":"7"},"s":{"SS":["a","b"]},"t":{"BOOL":true},)"
+              R"("e":{"S":""},"z":{"NULL":true},"ttl":{"N":"1700000000"}})",
+              {.table = "t", .keys = {"id"}, .ttl = "ttl"});
+  const auto tree = nlohmann::json::parse(after);
+  CHECK(tree["id"]["S"].get<std::string>().size() == 32);
+  CHECK(tree["b"]["B"].get<std::string>().size() == 24);
+  CHECK(tree["n"]["N"] != "7");
+  CHECK(tree["s"]["SS"].size() == 2);
+  CHECK(tree["t"]["BOOL"] == true);
+  CHECK(tree["e"]["S"] == "");
+  CHECK(tree["z"]["NULL"] == true);
+  CHECK(tree["ttl"]["N"] == "1700000000");
+}
+
+TEST_CASE("a rule shifts times, and what stands before a mark stays") {
+  CHECK(changed(R"({"default":"keep","rules":[{"path":"at","action":"shift","seconds":-60},
+                                              {"path":"ms","action":"shift","seconds":60}]})",
+                R"({"id":{"S":"1"},"at":{"N":"1700000000"},"ms":{"N":"1700000000000"}})",
+                {.table = "t", .keys = {"id"}}) ==
+        R"({"at":{"N":"1699999940"},"id":{"S":"1"},"ms":{"N":"1700000060000"}})");
+  const std::string after =
+      changed(R"({"default":"keep","rules":[{"path":"pk","action":"hash","after":"#"}]})",
+              R"({"pk":{"S":"USER#alice"}})", {.table = "t", .keys = {"pk"}});
+  CHECK(after == R"({"pk":{"S":"USER#)" + hash().text("alice") + R"("}})");
+}
+
+TEST_CASE("rules under which two items could get one key, or a time would be none, are refused") {
+  const TableShape shape{.table = "users", .keys = {"id"}, .ttl = "ttl"};
+  const auto rule = [](const std::string& members) {
+    return R"({"default":"keep","rules":[{)" + members + "}]}";
+  };
+  CHECK(refused(rule(R"("path":"*","action":"drop")"), shape) ==
+        "users: its key id cannot be dropped; hash or keep it");
+  CHECK(refused(rule(R"("path":"id","action":"fake","kind":"ip")"), shape) ==
+        "users: its key id cannot be a fake ip, which two items may share; hash it, or take the kinds email "
+        "or uuid");
+  CHECK(refused(rule(R"("path":"id","action":"fake","kind":"uuid")"), shape).empty());
+  CHECK(refused(rule(R"("path":"ttl","action":"hash")"), shape).find("says when items expire") !=
+        std::string::npos);
+}
+
+TEST_CASE("whole numbers of up to 18 digits have stand-ins of their own, with their sign") {
+  std::set<std::string> seen;
+  for (std::int64_t value = -2000; value < 2000; ++value) {
+    const Number other = hash().number(Number(value));
+    CHECK(other.negative() == (value < 0));
+    CHECK(other.to_string().size() <= 19);
+    seen.insert(other.to_string());
+  }
+  CHECK(seen.size() == 4000);
+  CHECK(hash().number(Number(7)) == hash().number(Number(7)));
+  CHECK_FALSE(hash().number(Number(7)) == KeyedHash("another secret of length").number(Number(7)));
+  CHECK(hash().number(*Number::parse("1.5")).to_string().size() == 37);
+}
+
+TEST_CASE("a fake is of its kind, the same for the same value, and another under another secret") {
+  const KeyedHash other("another secret of length");
+  for (const char* kind :
+       {"name", "first_name", "last_name", "email", "phone", "address", "uuid", "ip", "text"}) {
+    const Fake fake{.kind = *fake_kind_named(kind)};
+    const auto text = fake_text(hash(), fake, "alice@corp.test, of London");
+    REQUIRE(text);
+    CHECK(text == fake_text(hash(), fake, "alice@corp.test, of London"));
+    CHECK(text->find("alice") == std::string::npos);
+    bool differs = false;
+    for (const char* value : {"alice", "bob", "carol", "dave"})
+      differs = differs || fake_text(hash(), fake, value) != fake_text(other, fake, value);
+    CHECK(differs);
+  }
+  const Fake date{.kind = FakeKind::date, .least = 1'600'000'000'000, .most = 1'700'000'000'000};
+  CHECK(fake_text(hash(), date, "2024-05-01")->size() == 10);
+  CHECK(fake_text(hash(), date, "2024-05-01T10:00:00Z")->size() == 20);
+  CHECK_FALSE(fake_text(hash(), date, "yesterday"));
+  const auto seconds = fake_number(hash(), date, Number(1'714'000'000));
+  REQUIRE(seconds);
+  CHECK(seconds->to_string().size() == 10);
+}
+
+TEST_CASE("a journal that is cut short anywhere is gone on with up to its last whole line") {
+  const Directory directory;
+  const std::string path = directory.path() + "/journal";
+  const json::Tree asked = {{"to", "x"}};
+  {
+    const auto journal = Journal::begin(path, {asked, {{"segments", 2}}});
+    REQUIRE(journal);
+    REQUIRE((*journal)->stage(0, Stage::made));
+    for (std::uint64_t page = 1; page <= 3; ++page)
+      REQUIRE((*journal)->page({.part = 0, .cursor = std::to_string(page), .items = page},
+                               {.file = "f", .bytes = 10 * page, .items = page}, {{"dropped", 1}}));
+    CHECK_FALSE(Journal::resume(path, asked));  // one process at a time
+  }
+  const std::string whole = read_whole(path);
+  const std::size_t plan_end = whole.find('\n') + 1;
+  for (std::size_t size = 0; size <= whole.size(); ++size) {
+    write_whole(path, whole.substr(0, size));
+    const auto journal = Journal::resume(path, asked);
+    CHECK(bool(journal) == (size >= plan_end));
+    if (!journal) continue;
+    const auto lines = std::count(whole.begin() + plan_end, whole.begin() + size, '\n');
+    const std::uint64_t pages = lines < 1 ? 0 : lines - 1;
+    CHECK((*journal)->parts().size() == (pages > 0));
+    if (pages > 0) CHECK((*journal)->parts().at(0).items == pages);
+    if (pages > 0) CHECK((*journal)->counts().at("dropped") == pages);
+  }
+  write_whole(path, whole);
+  CHECK(Journal::resume(path, {{"to", "y"}}).error() ==
+        path + " is of a transfer with another --to: go on with the same words");
+}
+
+TEST_CASE("a journal with bytes that are others is refused or read, and never more than that") {
+  const Directory directory;
+  const std::string path = directory.path() + "/journal";
+  const json::Tree asked = {{"to", "x"}};
+  {
+    const auto journal = Journal::begin(path, {asked, {}});
+    REQUIRE((*journal)->stage(0, Stage::made));
+    REQUIRE((*journal)->page({.part = 1, .cursor = "c", .items = 1}, {.file = "f", .bytes = 1}, {}));
+  }
+  const std::string whole = read_whole(path);
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    for (const char byte : {'\0', '"', '}', '9', '\xff'}) {
+      std::string damaged = whole;
+      damaged[at] = byte;
+      write_whole(path, damaged);
+      const auto journal = Journal::resume(path, asked);
+      if (!journal) CHECK_FALSE(journal.error().empty());
+    }
+  }
+  for (const char* line : {"7", "[]", "null", R"({"table":-1,"stage":99})", R"({"part":1e300})",
+                           R"({"part":0,"counts":[1],"file":7,"cursor":{}})"}) {
+    write_whole(path, whole + line + "\n");
+    const auto journal = Journal::resume(path, asked);
+    if (journal)
+      for (const auto& [table, stage] : (*journal)->stages()) CHECK(stage <= Stage::skipped);
+  }
+}
+
+TEST_CASE("a table is made without what would act on its items' coming, which follows them") {
+  const auto description = nlohmann::ordered_json::parse(
+      R"({"Table":{"TableName":"t","KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],
+          "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
+          "BillingModeSummary":{"BillingMode":"PAY_PER_REQUEST"},"DeletionProtectionEnabled":true,
+          "StreamSpecification":{"StreamEnabled":true,"StreamViewType":"KEYS_ONLY"}},
+          "TimeToLiveDescription":{"TimeToLiveStatus":"ENABLED","AttributeName":"ttl"}})");
+  const DescribedTable table{.name = "t", .description = json::Tree::parse(description.dump())};
+  CHECK(table.keys() == std::vector<std::string>{"id"});
+  CHECK(table.ttl() == "ttl");
+  const auto making = making_of(table, "us-east-1", true);
+  REQUIRE(making);
+  REQUIRE(making->before.size() == 1);
+  CHECK_FALSE(making->before[0].body.contains("StreamSpecification"));
+  CHECK_FALSE(making->before[0].body.contains("DeletionProtectionEnabled"));
+  std::vector<std::string> after;
+  for (const auto& request : making->after) after.push_back(request.operation);
+  CHECK(after == std::vector<std::string>{"UpdateTimeToLive", "UpdateTable", "UpdateTable"});
+  CHECK(making_of(table, "us-east-1", false)->left_out ==
+        std::vector<std::string>{"t: TTL is not switched on"});
+}
+
+}  // namespace mayfly::testing

@@ -1,0 +1,690 @@
+"""`mayfly export` and `mayfly import` as their users run them: between servers, directories, files and pipes, killed and gone
+on with, and with rules that leave nobody in what comes out. Each test has accounts of its own, whose tables boto3 compares."""
+
+import gzip
+import json
+import os
+import pathlib
+import signal
+import stat
+import subprocess
+import tempfile
+import time
+import unittest
+import urllib.request
+
+from mayfly_server import MayflyServer, binary, eventually, key_schema
+
+FAILED, MEANS_NOTHING, UNFINISHED = 1, 2, 3
+PAST, FAR = 1_700_000_000, 4_000_000_000  # by the machine's clock
+
+
+def setUpModule():
+    global server
+    server = MayflyServer.for_module()
+
+
+def all_items(client, table):
+    """By their keys, however the scan has them."""
+    pages = client.get_paginator("scan").paginate(TableName=table, ConsistentRead=True)
+    items = [item for page in pages for item in page["Items"]]
+    return sorted(items, key=lambda item: json.dumps(item, sort_keys=True, default=lambda raw: raw.hex()))
+
+
+def ask(client, operation, body):
+    """What Debian's boto3 does not know yet."""
+    key = client._request_signer._credentials.access_key
+    request = urllib.request.Request(
+        client.meta.endpoint_url,
+        json.dumps(body).encode(),
+        {
+            "Content-Type": "application/x-amz-json-1.0",
+            "X-Amz-Target": f"DynamoDB_20120810.{operation}",
+            "Authorization": f"AWS4-HMAC-SHA256 Credential={key}/20310101/us-east-1/dynamodb/aws4_request, "
+            "SignedHeaders=host;x-amz-date, Signature=0",
+            "X-Amz-Date": "20310101T000000Z",
+        },
+    )
+    with urllib.request.urlopen(request) as answer:
+        return json.load(answer)
+
+
+def settings(client, table):
+    """What a copy has to share with what it was copied from."""
+    described = ask(client, "DescribeTable", {"TableName": table})["Table"]
+    arn = described["TableArn"]
+    kept = ["AttributeDefinitions", "KeySchema", "StreamSpecification", "DeletionProtectionEnabled", "TableClassSummary"]
+    facts = {name: described.get(name) for name in kept}
+    facts["AttributeDefinitions"] = sorted(facts["AttributeDefinitions"], key=lambda one: one["AttributeName"])
+    facts["TableClassSummary"] = (facts["TableClassSummary"] or {}).get("TableClass")
+    facts["billing"] = described.get("BillingModeSummary", {}).get("BillingMode")
+    units = lambda one: [one.get("ProvisionedThroughput", {}).get(name) for name in ("ReadCapacityUnits", "WriteCapacityUnits")]
+    facts["units"] = units(described)
+    facts["indexes"] = sorted(
+        (kind, one["IndexName"], json.dumps([one["KeySchema"], one["Projection"]], sort_keys=True), units(one))
+        for kind in ("GlobalSecondaryIndexes", "LocalSecondaryIndexes")
+        for one in described.get(kind, [])
+    )
+    facts["ttl"] = client.describe_time_to_live(TableName=table)["TimeToLiveDescription"]
+    recovery = ask(client, "DescribeContinuousBackups", {"TableName": table})["ContinuousBackupsDescription"]
+    recovery = recovery["PointInTimeRecoveryDescription"]
+    facts["recovery"] = [recovery["PointInTimeRecoveryStatus"], recovery.get("RecoveryPeriodInDays")]
+    facts["tags"] = sorted((tag["Key"], tag["Value"]) for tag in client.list_tags_of_resource(ResourceArn=arn)["Tags"])
+    return facts
+
+
+EVERY_TYPE = {
+    "text": {"S": "ä\u2028\"\\ \U0001f600"},
+    "empty": {"S": ""},
+    "number": {"N": "-12345678901234567890123456789012345678"},
+    "small": {"N": "1E-130"},
+    "bytes": {"B": bytes(range(256))},
+    "truth": {"BOOL": True},
+    "nothing": {"NULL": True},
+    "texts": {"SS": ["a", "b"]},
+    "numbers": {"NS": ["1", "2.5"]},
+    "binaries": {"BS": [b"\x00", b"\xff"]},
+    "map": {"M": {"Item": {"S": "x"}, "deep": {"M": {"list": {"L": [{"N": "1"}, {"L": []}, {"M": {}}]}}}}},
+}
+
+
+class TransferTest(unittest.TestCase):
+    accounts = 0
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory(prefix="mayfly-transfer-")
+        self.addCleanup(temporary.cleanup)
+        self.directory = pathlib.Path(temporary.name)
+        self.source, self.target = self.account(), self.account()
+        self.here, self.there = server.client("dynamodb", self.source), server.client("dynamodb", self.target)
+
+    def account(self):
+        TransferTest.accounts += 1
+        return f"77{TransferTest.accounts:010}"
+
+    # --- the program
+
+    def command(self, words):
+        return [binary(), *[str(word) for word in words]]
+
+    def environment(self, **more):
+        return {"PATH": os.environ["PATH"], "HOME": str(self.directory), "MAYFLY_URL": server.url, **more}
+
+    def mayfly(self, *words, code=0, stdin=b"", **environment):
+        """Both streams of what it says, as text; standard output as bytes if it was asked to write there."""
+        done = subprocess.run(
+            self.command(words), cwd=self.directory, env=self.environment(**environment), input=stdin, capture_output=True
+        )
+        self.assertEqual(done.returncode, code, done.stderr.decode())
+        if words[-2:] == ("--to", "-"):
+            return done.stdout
+        return done.stdout.decode() + done.stderr.decode()
+
+    def export(self, *words, **more):
+        return self.mayfly("export", "--account", self.source, *words, **more)
+
+    def import_(self, *words, **more):
+        return self.mayfly("import", "--account", self.target, *words, **more)
+
+    def kill_and_resume(self, words, journal, kills):
+        """Kills the command each time that it has written down some more, and lets the last run end."""
+        words = [*words, "--quiet"]
+        for number in range(kills):
+            lines = lambda: journal.read_bytes().count(b"\n") if journal.exists() else 0
+            before = lines()
+            process = subprocess.Popen(self.command(words), cwd=self.directory, env=self.environment())
+            eventually(lambda: process.poll() is not None or lines() > before + 2)
+            self.assertIsNone(process.poll(), f"it ended before it could be killed, run {number}")
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            if "--resume" not in words:
+                words.append("--resume")
+        unbound = [word for word in words if not str(word).startswith(("--read-units", "--write-units"))]
+        self.mayfly(*unbound)
+        self.assertFalse(journal.exists())
+
+    # --- tables
+
+    def make(self, name="carts", items=3, client=None):
+        client = client or self.here
+        client.create_table(
+            TableName=name,
+            AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+            KeySchema=key_schema("id"),
+            BillingMode="PAY_PER_REQUEST",
+        )
+        self.put(name, [{"id": {"S": str(number)}} for number in range(items)], client)
+
+    def put(self, table, items, client=None):
+        client = client or self.here
+        for at in range(0, len(items), 25):
+            client.batch_write_item(RequestItems={table: [{"PutRequest": {"Item": one}} for one in items[at : at + 25]]})
+
+    def make_orders(self):
+        """With every setting that a table can have."""
+        attribute = lambda name, kind: {"AttributeName": name, "AttributeType": kind}
+        key = lambda name, kind: {"AttributeName": name, "KeyType": kind}
+        units = lambda read, write: {"ReadCapacityUnits": read, "WriteCapacityUnits": write}
+        client = self.here
+        arn = client.create_table(
+            TableName="orders",
+            AttributeDefinitions=[attribute("who", "S"), attribute("at", "N"), attribute("day", "B")],
+            KeySchema=[key("who", "HASH"), key("at", "RANGE")],
+            LocalSecondaryIndexes=[
+                {
+                    "IndexName": "by_day",
+                    "KeySchema": [key("who", "HASH"), key("day", "RANGE")],
+                    "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["text"]},
+                }
+            ],
+            GlobalSecondaryIndexes=[
+                {
+                    "IndexName": "days",
+                    "KeySchema": [key("day", "HASH")],
+                    "Projection": {"ProjectionType": "KEYS_ONLY"},
+                    "ProvisionedThroughput": units(300, 400),
+                }
+            ],
+            ProvisionedThroughput=units(1000, 2000),
+            StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
+            TableClass="STANDARD_INFREQUENT_ACCESS",
+            Tags=[{"Key": "team", "Value": "shop"}, {"Key": "stage", "Value": ""}],
+        )["TableDescription"]["TableArn"]
+        ask(client, "UpdateTable", {"TableName": "orders", "DeletionProtectionEnabled": True})
+        client.update_time_to_live(
+            TableName="orders", TimeToLiveSpecification={"Enabled": True, "AttributeName": "expires"}
+        )
+        recovery = {"PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": 7}
+        ask(client, "UpdateContinuousBackups", {"TableName": "orders", "PointInTimeRecoverySpecification": recovery})
+        orders = [
+            {"who": {"S": f"w{number % 5}"}, "at": {"N": str(number)}, "day": {"B": bytes([number % 3])}, **EVERY_TYPE}
+            for number in range(60)
+        ]
+        self.put("orders", [{**order, "expires": {"N": str(FAR)}} for order in orders])
+        return arn
+
+    def make_large(self, items=30, kilobytes=300):
+        """Some pages of each segment: a page has a megabyte."""
+        self.make("large", items=0)
+        large = [{"id": {"S": str(number)}, "filled": {"S": chr(97 + number % 26) * 1024 * kilobytes}} for number in range(items)]
+        for one in large:
+            self.here.put_item(TableName="large", Item=one)
+
+    def assert_copied(self, *tables):
+        for table in tables:
+            self.assertEqual(all_items(self.there, table), all_items(self.here, table))
+            self.assertEqual(settings(self.there, table), settings(self.here, table))
+
+    # --- from there to here
+
+    def test_tables_with_all_their_settings_go_through_a_directory(self):
+        self.make_orders()
+        self.make("carts")
+        self.make("empty", items=0)
+        said = self.export("--all", "--to", "backup")
+        self.assertIn("63 items of 3 tables", said)
+
+        self.import_("--from", "backup")
+        self.assert_copied("orders", "carts", "empty")
+        self.assertEqual(self.there.list_tables()["TableNames"], ["carts", "empty", "orders"])
+
+    def test_a_directory_is_its_owners_and_says_what_is_in_it(self):
+        self.make("carts", items=3)
+        self.export("carts", "--to", "backup")
+        backup = self.directory / "backup"
+        manifest = json.loads((backup / "manifest.json").read_text())
+        self.assertEqual([(one["name"], one["items"]) for one in manifest["tables"]], [("carts", 3)])
+        lines = []
+        for file in manifest["tables"][0]["files"]:
+            lines += gzip.decompress((backup / file["name"]).read_bytes()).splitlines()
+        self.assertEqual(sorted(json.loads(line)["Item"]["id"]["S"] for line in lines), ["0", "1", "2"])
+        for path in [backup, *backup.rglob("*")]:
+            self.assertEqual(stat.S_IMODE(path.stat().st_mode) & 0o077, 0, path)
+
+    def test_a_directory_is_tables_to_start_with_for_serve(self):
+        self.make_orders()
+        self.export("orders", "--to", "backup")
+        other = MayflyServer("--schema", str(self.directory / "backup" / "orders" / "table.json"))
+        self.addCleanup(other.stop)
+        found = other.client("dynamodb").describe_table(TableName="orders")["Table"]
+        self.assertEqual([one["IndexName"] for one in found["GlobalSecondaryIndexes"]], ["days"])
+
+    def test_tables_go_through_a_file_through_gzip_and_through_a_pipe(self):
+        self.make_orders()
+        self.make("carts")
+        for way in ("tables.json", "tables.jsonl.gz", "-"):
+            with self.subTest(way):
+                self.target = self.account()
+                self.there = server.client("dynamodb", self.target)
+                written = self.export("--all", "--to", way)
+                self.import_("--from", way, stdin=written if way == "-" else b"")
+                self.assert_copied("orders", "carts")
+        self.assertEqual(stat.S_IMODE((self.directory / "tables.json").stat().st_mode), 0o600)
+        self.assertIn("is there already", self.export("--all", "--to", "tables.json", code=FAILED))
+        self.export("carts", "--to", "tables.json", "--if-exists", "replace")
+        self.assertNotIn("orders", (self.directory / "tables.json").read_text())
+
+    def test_one_server_copies_to_another_without_a_file(self):
+        self.make_orders()
+        self.make("carts")
+        other = MayflyServer()
+        self.addCleanup(other.stop)
+        self.export("--all", "--to", other.url, "--to-account", self.target)
+        self.there = other.client("dynamodb", self.target)
+        self.assert_copied("orders", "carts")
+        self.assertEqual(list(self.directory.iterdir()), [])
+
+    def test_patterns_choose_tables_and_tables_are_renamed(self):
+        for name in ("orders-1", "orders-2", "users"):
+            self.make(name)
+        self.export("orders*", "--to", server.url, "--to-account", self.target, "--rename", "orders-1=first")
+        self.assertEqual(self.there.list_tables()["TableNames"], ["first", "orders-2"])
+        self.assertEqual(all_items(self.there, "first"), all_items(self.here, "orders-1"))
+        self.assertIn("no table nowhere", self.export("nowhere", "--to", "x", code=FAILED))
+        self.assertIn("--all", self.export("--to", "x", code=MEANS_NOTHING))
+
+    def test_items_alone_go_into_a_table_that_is_there(self):
+        self.make("carts", items=30)
+        self.make("carts", items=0, client=self.there)
+        self.export("carts", "--items-only", "--to", "items.jsonl")
+        lines = (self.directory / "items.jsonl").read_text().splitlines()
+        self.assertEqual(len(lines), 30)
+        self.assertEqual(list(json.loads(lines[0])), ["Item"])
+        self.import_("carts", "--from", "items.jsonl", "--items-only")
+        self.assertEqual(all_items(self.there, "carts"), all_items(self.here, "carts"))
+        self.assertIn("no such table", self.import_("others", "--from", "items.jsonl", code=FAILED))
+
+    def test_an_export_of_awss_is_imported_with_its_tables_definition(self):
+        bucket = self.directory / "bucket"
+        bucket.mkdir()
+        other = MayflyServer("--bucket", f"bucket={bucket}", "--exact-recovery")
+        self.addCleanup(other.stop)
+        self.here = other.client("dynamodb", self.source)
+        arn = self.make_orders()
+        for format_ in ("DYNAMODB_JSON", "ION"):
+            with self.subTest(format_):
+                self.target = self.account()
+                self.there = server.client("dynamodb", self.target)
+                export = self.here.export_table_to_point_in_time(
+                    TableArn=arn, S3Bucket="bucket", S3Prefix=format_, ExportFormat=format_
+                )["ExportDescription"]["ExportArn"]
+                status = lambda: self.here.describe_export(ExportArn=export)["ExportDescription"]["ExportStatus"]
+                eventually(lambda: status() == "COMPLETED")
+                definition = self.directory / "table.json"
+                definition.write_text(json.dumps(self.here.describe_table(TableName="orders"), default=str))
+                self.assertIn("--schema", self.import_("--from", bucket / format_, code=FAILED))
+                self.import_("--from", bucket / format_, "--schema", definition)
+                self.assertEqual(all_items(self.there, "orders"), all_items(self.here, "orders"))
+
+    # --- what is there already
+
+    def test_what_becomes_of_a_table_that_is_there_is_said(self):
+        self.make("carts", items=3)
+        self.export("carts", "--to", "backup")
+        self.make("carts", items=0, client=self.there)
+        other = {"id": {"S": "other"}}
+        self.put("carts", [other], self.there)
+
+        self.assertIn("--if-exists", self.import_("--from", "backup", code=FAILED))
+        self.assertEqual(all_items(self.there, "carts"), [other])
+        self.assertIn("passed over", self.import_("--from", "backup", "--if-exists", "skip"))
+        self.assertEqual(all_items(self.there, "carts"), [other])
+        self.import_("--from", "backup", "--if-exists", "append")
+        self.assertEqual(len(all_items(self.there, "carts")), 4)
+        self.import_("--from", "backup", "--if-exists", "replace")
+        self.assertEqual(all_items(self.there, "carts"), all_items(self.here, "carts"))
+
+    def test_a_directory_is_never_written_over(self):
+        self.make("carts")
+        self.export("carts", "--to", "backup")
+        self.assertIn("is not empty", self.export("carts", "--to", "backup", code=FAILED))
+
+    # --- times to live
+
+    def make_expiring(self):
+        """Of which two items are past, by the clock of the target; the source's TTL is off until they are in."""
+        self.make("sessions", items=0)
+        self.put("sessions", [{"id": {"S": name}, "expires": {"N": str(at)}} for name, at in (("old", PAST), ("new", FAR))])
+        self.export("sessions", "--to", "backup")
+        # As it is where expiry is late: the item is past, and not gone.
+        path = self.directory / "backup" / "sessions" / "table.json"
+        description = json.loads(path.read_text())
+        description["TimeToLiveDescription"] = {"TimeToLiveStatus": "ENABLED", "AttributeName": "expires"}
+        path.write_text(json.dumps(description))
+
+    def test_times_to_live_are_switched_on_left_off_moved_on_or_looked_at(self):
+        self.make_expiring()
+        names = lambda: sorted(item["id"]["S"] for item in all_items(self.there, "sessions"))
+        ttl = lambda: self.there.describe_time_to_live(TableName="sessions")["TimeToLiveDescription"]["TimeToLiveStatus"]
+
+        said = self.import_("--from", "backup", "--if-exists", "replace")
+        self.assertIn("sessions: items that are past their TTL by this machine's clock: 1", said)
+        eventually(lambda: names() == ["new"])
+        self.assertEqual(ttl(), "ENABLED")
+
+        self.import_("--from", "backup", "--if-exists", "replace", "--ttl", "off")
+        self.assertEqual((names(), ttl()), (["new", "old"], "DISABLED"))
+
+        said = self.import_("--from", "backup", "--if-exists", "replace", "--ttl", "unexpired")
+        self.assertIn("were left out: 1", said)
+        self.assertEqual((names(), ttl()), (["new"], "ENABLED"))
+
+        manifest = self.directory / "backup" / "manifest.json"
+        text = json.loads(manifest.read_text())
+        day = 24 * 3600
+        text["begun"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - day))
+        manifest.write_text(json.dumps(text))
+        self.import_("--from", "backup", "--if-exists", "replace", "--ttl", "shift")
+        moved = [int(item["expires"]["N"]) - FAR for item in all_items(self.there, "sessions") if item["id"]["S"] == "new"]
+        self.assertTrue(day <= moved[0] < day + 3600, moved)
+
+    # --- what goes wrong
+
+    def faults(self, account, *rules):
+        request = urllib.request.Request(
+            f"{server.url}/_mayfly/faults",
+            json.dumps({"rules": rules}).encode(),
+            {"Content-Type": "application/json", "X-Mayfly-Account": account},
+            method="PUT",
+        )
+        urllib.request.urlopen(request).close()
+
+    def test_a_server_that_is_busy_is_asked_again(self):
+        self.make("carts", items=60)
+        self.faults(self.source, {"operation": "Scan", "fault": "throttle", "count": 2})
+        self.faults(
+            self.target,
+            {"operation": "BatchWriteItem", "fault": "throttle", "count": 2},
+            {"operation": "CreateTable", "fault": "internal_server_error", "count": 1},
+            {"operation": "BatchWriteItem", "fault": "unprocessed", "count": 3},
+        )
+        self.export("carts", "--to", server.url, "--to-account", self.target)
+        self.assert_copied("carts")
+
+    def test_a_server_that_is_not_there_and_one_that_refuses_are_told_of_in_a_sentence(self):
+        said = self.mayfly("export", "--all", "--url", "http://127.0.0.1:1", "--to", "x", code=FAILED)
+        self.assertIn("http://127.0.0.1:1: ListTables:", said)
+        closed = MayflyServer("--require-signature", environment={"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "right"})
+        self.addCleanup(closed.stop)
+        keys = {"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "wrong-secret"}
+        said = self.mayfly("export", "--all", "--url", closed.url, "--to", "x", code=FAILED, **keys)
+        self.assertIn("ListTables: ", said)
+        self.assertNotIn("wrong-secret", said)
+        closed.client("dynamodb", "k", aws_secret_access_key="right").list_tables()
+        keys["AWS_SECRET_ACCESS_KEY"] = "right"
+        said = self.mayfly("export", "--all", "--url", closed.url, "--to", "x", code=FAILED, **keys)
+        self.assertIn("there is no table in", said)
+
+    def test_dynamodb_itself_is_never_asked_without_a_key(self):
+        said = self.mayfly("export", "--all", "--from", "aws", "--from-region", "eu-west-1", "--to", "x", code=FAILED)
+        self.assertIn("no AWS credentials", said)
+
+    def test_damaged_files_are_refused_before_or_where_they_are_damaged(self):
+        self.make("carts", items=30)
+        self.export("carts", "--to", "backup")
+        self.export("carts", "--to", "carts.json")
+        self.export("carts", "--to", "carts.json.gz")
+        data = next((self.directory / "backup" / "carts" / "data").iterdir())
+        whole = data.read_bytes()
+        data.write_bytes(whole[:-9] + bytes(9))
+        self.assertIn("checksum", self.import_("--from", "backup", "--journal", "-", code=FAILED))
+        self.there.delete_table(TableName="carts")
+        data.write_bytes(whole)
+        manifest = self.directory / "backup" / "manifest.json"
+        text = manifest.read_text()
+        for wrong in ("../../etc/passwd", "/etc/passwd", "carts/../../x", ""):
+            names = json.loads(text)
+            names["tables"][0]["files"][0]["name"] = wrong
+            manifest.write_text(json.dumps(names))
+            self.assertIn("cannot have", self.import_("--from", "backup", code=FAILED))
+        for wrong in ("", "[]", "{}", "[" * 5000, text[:-9], text.replace('"carts"', '"../x"')):
+            manifest.write_text(wrong)
+            self.import_("--from", "backup", code=FAILED)
+        manifest.unlink()
+        self.assertIn("is no export", self.import_("--from", "backup", code=FAILED))
+
+        for name in ("carts.json", "carts.json.gz"):
+            path = self.directory / name
+            path.write_bytes(path.read_bytes()[:-12])
+            said = self.import_("--from", name, "--journal", "-", code=FAILED)
+            self.assertNotEqual(said, "")
+            self.there.delete_table(TableName="carts")
+        (self.directory / "hostile.json").write_text('{"Tables":[{"Table":{"TableName":"carts"}}]}\nnothing\n')
+        self.import_("--from", "hostile.json", code=FAILED)
+        (self.directory / "empty.json").write_text("")
+        self.assertIn("is empty", self.import_("--from", "empty.json", code=FAILED))
+        self.assertEqual(self.there.list_tables()["TableNames"], [])
+
+    def test_what_means_nothing_is_refused_before_anything_is_asked(self):
+        for words in (
+            ["--all", "carts", "--to", "x"],
+            ["--all", "--to", "x.zst"],
+            ["--all", "--to", "x", "--rename", "carts"],
+            ["--all", "--to", "x", "--secret-file", "s"],
+            ["--all", "--to", "x", "--if-exists", "append"],
+            ["--all", "--to", "x", "--parallel", "0"],
+            ["--all", "--to", "x", "--ttl", "later"],
+            ["--all"],
+        ):
+            self.export(*words, code=MEANS_NOTHING)
+        self.assertFalse((self.directory / "x").exists())
+
+    # --- killed, and gone on with
+
+    def test_an_export_to_a_directory_that_is_killed_goes_on_and_has_each_item_once(self):
+        self.make_large()
+        words = ["export", "--account", self.source, "--all", "--to", "backup", "--parallel", "2", "--read-units-max=500"]
+        self.kill_and_resume(words, self.directory / "backup" / "export.journal", kills=3)
+        data = [gzip.decompress(path.read_bytes()) for path in (self.directory / "backup").rglob("*.json.gz")]
+        self.assertEqual(sum(text.count(b'{"Item"') for text in data), 30)
+        self.import_("--from", "backup")
+        self.assert_copied("large")
+
+    def test_an_export_to_a_file_that_is_killed_goes_on_and_has_each_item_once(self):
+        self.make_large()
+        words = ["export", "--account", self.source, "--all", "--to", "large.json.gz", "--read-units-max=500", "--parallel=2"]
+        self.kill_and_resume(words, self.directory / "large.json.gz.journal", kills=2)
+        text = gzip.decompress((self.directory / "large.json.gz").read_bytes())
+        self.assertEqual(text.count(b'{"Item"'), 30)
+        self.import_("--from", "large.json.gz")
+        self.assert_copied("large")
+
+    def test_an_import_that_is_killed_goes_on_whatever_the_target_was_told_of_tables_that_are_there(self):
+        self.make_large()
+        self.export("--all", "--to", "backup", "--parallel", "2")
+        self.make("large", items=2, client=self.there)
+        words = ["import", "--account", self.target, "--from", "backup", "--if-exists", "replace", "--write-units-max=4000"]
+        self.kill_and_resume(words, self.directory / "mayfly-transfer.journal", kills=3)
+        self.assert_copied("large")
+
+    def test_a_transfer_is_gone_on_with_by_the_same_words_or_begun_anew(self):
+        self.make_large(items=12)
+        journal = self.directory / "backup" / "export.journal"
+        words = ["--all", "--to", "backup", "--parallel", "1", "--quiet"]
+        process = subprocess.Popen(
+            self.command(["export", "--account", self.source, *words, "--read-units-max", "100"]),
+            cwd=self.directory,
+            env=self.environment(),
+            stderr=subprocess.PIPE,
+        )
+        eventually(lambda: journal.exists() and journal.read_bytes().count(b"\n") > 3)
+        process.send_signal(signal.SIGTERM)
+        said = process.communicate()[1].decode()
+        self.assertEqual(process.returncode, UNFINISHED)
+        self.assertIn("--resume", said)
+        self.assertEqual(stat.S_IMODE(journal.stat().st_mode), 0o600)
+
+        self.assertIn("has not ended", self.export(*words, code=FAILED))
+        self.assertIn("has not ended", self.import_("--from", "backup", code=FAILED))
+        self.assertIn("another --ttl", self.export(*words, "--ttl", "off", "--resume", code=FAILED))
+        whole = journal.read_bytes()
+        journal.write_bytes(whole[:60] + b"\xff\n" + whole[61:])
+        self.export(*words, "--resume", code=FAILED)
+        journal.write_bytes(whole + b'{"part":0,"cur')  # cut short by the end of the process
+        self.export(*words, "--resume")
+        self.import_("--from", "backup")
+        self.assert_copied("large")
+        self.assertIn("nothing to go on with", self.export("--all", "--to", "other", "--resume", code=FAILED))
+
+    # --- nobody in it any more
+
+    RULES = {
+        "default": "hash",
+        "rules": [
+            {"table": "users", "path": "email", "action": "fake", "kind": "email"},
+            {"table": "users", "path": "name", "action": "fake", "kind": "name"},
+            {"path": "**.password", "action": "drop"},
+            {"path": "plan", "action": "keep"},
+            {"table": "orders", "path": "lines[*].sku", "action": "keep"},
+            {"table": "orders", "path": "lines[*].note", "action": "drop"},
+            {"table": "orders", "path": "number", "action": "keep"},
+        ],
+    }
+    SECRETS = ("alice", "Alice", "corp.test", "hunter2", "fragile", "Elm Street")
+
+    def make_shop(self):
+        self.make("users", items=0)
+        self.make("orders", items=0)
+        users = [
+            {
+                "id": {"S": f"alice-{number}"},
+                "email": {"S": f"alice{number}@corp.test"},
+                "name": {"S": "Alice Smith"},
+                "plan": {"S": "free"},
+                "login": {"M": {"password": {"S": "hunter2"}, "street": {"S": "Elm Street"}}},
+            }
+            for number in range(40)
+        ]
+        line = {"M": {"sku": {"S": "sku-1"}, "note": {"S": "fragile"}, "for": {"S": "alice-7"}}}
+        orders = [
+            {"id": {"S": f"o{number}"}, "user": {"S": f"alice-{number}"}, "number": {"N": str(number)}, "lines": {"L": [line, line]}}
+            for number in range(40)
+        ]
+        self.put("users", users)
+        self.put("orders", orders)
+        (self.directory / "rules.json").write_text(json.dumps(self.RULES))
+
+    def test_rules_drop_hash_fake_and_keep_and_foreign_keys_still_fit(self):
+        self.make_shop()
+        words = ["--all", "--anonymize", "rules.json"]
+        said = self.export(*words, "--to", server.url, "--to-account", self.target)
+        self.assertIn("users: email (fake email): 40", said)
+        self.assertIn("users: **.password (drop): 40", said)
+
+        users, orders = all_items(self.there, "users"), all_items(self.there, "orders")
+        self.assertEqual((len(users), len(orders)), (40, 40))
+        ids = {user["id"]["S"] for user in users}
+        self.assertEqual(len(ids), 40)
+        self.assertEqual({order["user"]["S"] for order in orders}, ids)
+        self.assertEqual(len({user["email"]["S"] for user in users}), 40)
+        for user in users:
+            self.assertRegex(user["id"]["S"], "^[0-9a-f]{32}$")
+            self.assertRegex(user["email"]["S"], r"^[a-z]+\.[a-z]+\.[0-9a-f]{16}@example\.com$")
+            self.assertRegex(user["name"]["S"], r"^\w+ \w+$")
+            self.assertEqual(user["plan"], {"S": "free"})
+            self.assertEqual(list(user["login"]["M"]), ["street"])
+        self.assertEqual(sorted(int(order["number"]["N"]) for order in orders), list(range(40)))
+        for order in orders:
+            for one in order["lines"]["L"]:
+                self.assertEqual(one["M"]["sku"], {"S": "sku-1"})
+                self.assertNotIn("note", one["M"])
+                self.assertIn(one["M"]["for"]["S"], ids)
+        everything = json.dumps([users, orders]) + said
+        for secret in self.SECRETS:
+            self.assertNotIn(secret, everything)
+
+    def test_the_same_secret_gives_the_same_stand_ins_and_another_gives_others(self):
+        self.make_shop()
+        key = "correct horse battery staple"
+        (self.directory / "secret").write_text(key + "\n")
+        words = ["users", "--anonymize", "rules.json"]
+        self.export(*words, "--to", "one.json", "--parallel", "1", "--secret-file", "secret")
+        said = self.export(*words, "--to", "two.json", "--parallel", "1", MAYFLY_ANONYMIZE_SECRET=key)
+        self.export(*words, "--to", "three.json", "--parallel", "1")
+        items = lambda name: [line for line in (self.directory / name).read_text().splitlines() if line.startswith('{"Item"')]
+        self.assertEqual(len(items("one.json")), 40)
+        self.assertEqual(items("one.json"), items("two.json"))
+        self.assertEqual(set(items("one.json")) & set(items("three.json")), set())
+        for text in (said, (self.directory / "one.json").read_text(), (self.directory / "three.json").read_text()):
+            for secret in (key, *self.SECRETS):
+                self.assertNotIn(secret, text)
+        (self.directory / "secret").write_text("short")
+        said = self.export(*words, "--to", "four.json", "--secret-file", "secret", code=MEANS_NOTHING)
+        self.assertIn("guessed", said)
+
+    def test_a_dry_run_shows_before_and_after_and_writes_nothing(self):
+        self.make_shop()
+        said = self.export("users", "--anonymize", "rules.json", "--to", "x", "--dry-run")
+        self.assertIn("before", said)
+        self.assertIn("@example.com", said)
+        self.assertFalse((self.directory / "x").exists())
+
+    def test_an_anonymized_export_that_is_killed_goes_on_under_the_secret_that_it_drew(self):
+        self.make("large", items=0)
+        for number in range(24):
+            item = {"id": {"S": str(number)}, "who": {"S": "alice"}, "filled": {"B": bytes(1024 * 300)}}
+            self.here.put_item(TableName="large", Item=item)
+        rules = {"default": "hash", "rules": [{"path": "filled", "action": "keep"}]}
+        (self.directory / "rules.json").write_text(json.dumps(rules))
+        words = ["export", "--account", self.source, "large", "--to", "backup", "--anonymize", "rules.json"]
+        journal = self.directory / "backup" / "export.journal"
+        self.kill_and_resume([*words, "--parallel", "1", "--read-units-max=500"], journal, kills=2)
+        self.import_("--from", "backup")
+        items = all_items(self.there, "large")
+        self.assertEqual(len(items), 24)
+        self.assertEqual(len({item["who"]["S"] for item in items}), 1)
+        self.assertNotEqual(items[0]["who"]["S"], "alice")
+
+    def test_rules_that_could_not_be_kept_are_refused_before_anything_is_written(self):
+        self.make_shop()
+        rule = lambda **members: {"default": "hash", "rules": [members]}
+        wrong = [
+            ({"rules": []}, "default"),
+            ({"default": "fake"}, "default"),
+            ({"default": "hash", "ruls": []}, "ruls"),
+            ({"default": "hash", "rules": {}}, "list"),
+            ({"default": "hash", "rules": [7]}, "rule 1"),
+            ({"default": "hash", "rules": [{"path": "x", "action": "keep"}] * 1001}, "1000"),
+            ({"default": "drop"}, "key id"),
+            (rule(path="id", action="drop"), "key id"),
+            (rule(path="id", action="fake", kind="name"), "share"),
+            (rule(path="id", action="shred"), "shred"),
+            (rule(path="x", action="fake", kind="face"), "face"),
+            (rule(path="x", action="fake", kind="number"), "min and max"),
+            (rule(path="x", action="fake", kind="number", min=2, max=1), "min and max"),
+            (rule(path="x..y", action="keep"), "no path"),
+            (rule(path="x[", action="keep"), "no path"),
+            (rule(path="x[99999999999999999999999]", action="keep"), "no path"),
+            (rule(path="", action="keep"), "path"),
+            (rule(path="a.**", action="keep"), "ends with **"),
+            (rule(path=".".join(["**"] * 60 + ["x"]), action="keep"), "40 steps"),
+            (rule(action="keep"), "path"),
+        ]
+        path = self.directory / "rules.json"
+        for rules, words in wrong:
+            with self.subTest(str(rules)[:80]):
+                path.write_text(json.dumps(rules))
+                said = self.export("users", "--anonymize", "rules.json", "--to", "x", code=MEANS_NOTHING)
+                self.assertIn(words, said)
+        for text in ("", "[" * 100000, '{"default":"hash"', "\xff\x00", '{"default":"hash","default":"keep"'):
+            path.write_text(text)
+            self.export("users", "--anonymize", "rules.json", "--to", "x", code=MEANS_NOTHING)
+        path.write_bytes(b" " * (1024 * 1024 + 1))
+        self.assertIn("larger", self.export("users", "--anonymize", "rules.json", "--to", "x", code=FAILED))
+        self.assertFalse((self.directory / "x").exists())
+
+    def test_a_path_of_wildcards_over_a_deep_item_ends(self):
+        deep = {"S": "alice"}
+        for _ in range(30):
+            deep = {"M": {"a": deep}}
+        self.make("deep", items=0)
+        self.put("deep", [{"id": {"S": "1"}, "a": deep}])
+        path = ".".join(["**", "a"] * 15 + ["b"])
+        rules = {"default": "keep", "rules": [{"path": path, "action": "drop"}] * 200 + [{"path": "**.a", "action": "hash"}]}
+        (self.directory / "rules.json").write_text(json.dumps(rules))
+        self.export("deep", "--anonymize", "rules.json", "--to", "deep.json")
+        self.assertNotIn("alice", (self.directory / "deep.json").read_text())
+
+
+if __name__ == "__main__":
+    unittest.main()
