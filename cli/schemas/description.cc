@@ -49,6 +49,12 @@ Tree create_table(const Tree& table) {
     const bool global = std::string_view(indexes).starts_with('G');
     for (const Tree& index : *list) request[indexes].push_back(index_of(index, provisioned && global));
   }
+  if (const Tree* list = json::member(table, "VectorIndexes"); list != nullptr && list->is_array()) {
+    for (const Tree& index : *list) {
+      request["VectorIndexes"].push_back(members_of(index, {"IndexName", "VectorAttribute", "SearchSchema",
+                                                            "Projection", "Dimensions", "DistanceFunction"}));
+    }
+  }
   const Tree* table_class = json::member(table, "TableClassSummary");
   if (table_class != nullptr) request.update(members_of(*table_class, {"TableClass"}));
   const Tree* encryption = json::member(table, "SSEDescription");
