@@ -21,6 +21,12 @@ std::string refused(const std::string& table, std::string_view operation, const 
   return table + ": " + std::string(operation) + ": " + failure.sentence();
 }
 
+// Which no two tables have, whatever they are called; empty: its server gives none.
+std::string id_of(const DescribedTable& described) {
+  const Tree* const table = json::member(described.description, "Table");
+  return std::string(table != nullptr ? json::string_member(*table, "TableId").value_or("") : "");
+}
+
 bool is_unknown(const aws::Failure& failure) {
   return failure.name == "UnknownOperationException" || failure.name == "AccessDeniedException";
 }
@@ -37,8 +43,7 @@ std::string key_text(const engine::Item& item, const std::vector<std::string>& k
 
 }  // namespace
 
-Expected<std::string, std::string> EndpointSink::status_of(const std::string& table,
-                                                           std::vector<std::string>* keys) {
+Expected<std::string, std::string> EndpointSink::status_of(const std::string& table, DescribedTable* found) {
   auto answer = endpoint_->call("DescribeTable", json::print(Tree{{"TableName", table}}));
   if (!answer) {
     if (answer.error().name == "ResourceNotFoundException") return std::string();
@@ -46,10 +51,11 @@ Expected<std::string, std::string> EndpointSink::status_of(const std::string& ta
   }
   auto tree = json::parse_tree(*answer, json::Decimals::as_written);
   if (!tree) return Unexpected{table + ": DescribeTable: the answer is no JSON"};
-  const DescribedTable described{.name = table, .description = *std::move(tree)};
-  if (keys != nullptr) *keys = described.keys();
-  const Tree* const found = json::member(described.description, "Table");
-  return std::string(found != nullptr ? json::string_member(*found, "TableStatus").value_or("") : "");
+  const Tree* const table_found = json::member(*tree, "Table");
+  std::string status(table_found != nullptr ? json::string_member(*table_found, "TableStatus").value_or("")
+                                            : "");
+  if (found != nullptr) *found = {.name = table, .description = *std::move(tree)};
+  return status;
 }
 
 Expected<void, std::string> EndpointSink::check(const std::vector<DescribedTable>& tables,
@@ -58,9 +64,13 @@ Expected<void, std::string> EndpointSink::check(const std::vector<DescribedTable
     const DescribedTable& table = tables[i];
     Table known{.name = table.name, .keys = table.keys()};
     if (stages[i] == Stage::nothing) {
-      std::vector<std::string> keys;
-      TRY(const std::string status, status_of(table.name, &keys));
+      DescribedTable found;
+      TRY(const std::string status, status_of(table.name, &found));
       const bool is_there = !status.empty();
+      // To replace it would lose it, and to append to it anonymizes it where it is.
+      if (is_there && options_.from_server && id_of(table) == id_of(found) && !id_of(found).empty())
+        return Unexpected{table.name +
+                          ": it would be copied onto itself: --rename it, or name another server"};
       if (!is_there && !has_settings(table)) {
         return Unexpected{table.name + ": there is no such table at " + endpoint_->where() +
                           ", and nothing says how to make it: make it first, or name a --schema"};
@@ -72,7 +82,7 @@ Expected<void, std::string> EndpointSink::check(const std::vector<DescribedTable
       if (is_there && options_.if_exists == IfExists::skip) {
         stages[i] = Stage::skipped;
       } else if (is_there && (options_.if_exists == IfExists::append || !has_settings(table))) {
-        if (has_settings(table) && keys != known.keys)
+        if (has_settings(table) && found.keys() != known.keys)
           return Unexpected{table.name + ": the table there has another key"};
         stages[i] = Stage::found;
       }
@@ -87,9 +97,11 @@ Expected<void, std::string> EndpointSink::resume(const std::vector<Written>& /*w
 Expected<void, std::string> EndpointSink::begin(const std::vector<DescribedTable>& tables) {
   // Whose keys nobody described.
   for (std::size_t i = 0; i < tables.size(); ++i)
-    if (tables_[i].keys.empty())
-      if (const auto status = status_of(tables[i].name, &tables_[i].keys); !status)
-        return Unexpected{status.error()};
+    if (tables_[i].keys.empty()) {
+      DescribedTable found;
+      if (const auto status = status_of(tables[i].name, &found); !status) return Unexpected{status.error()};
+      tables_[i].keys = found.keys();
+    }
   return {};
 }
 

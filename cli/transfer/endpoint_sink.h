@@ -18,6 +18,7 @@ struct EndpointSinkOptions {
   IfExists if_exists = IfExists::fail;
   bool items_only = false;
   bool with_ttl = true;
+  bool from_server = false;    // the source is one: then no table may be its own target
   double write_units_max = 0;  // a second; 0: no bound
 };
 
@@ -45,9 +46,8 @@ class EndpointSink final : public Sink {
   [[nodiscard]] bool has_settings(const DescribedTable& table) const {
     return !options_.items_only && table.is_described();
   }
-  // Its status; empty: there is none. `keys`: of its key, if they are asked for.
-  Expected<std::string, std::string> status_of(const std::string& table,
-                                               std::vector<std::string>* keys = nullptr);
+  // Its status; empty: there is none. `found`: how it is described, if that is asked for.
+  Expected<std::string, std::string> status_of(const std::string& table, DescribedTable* found = nullptr);
   Expected<void, std::string> await(const std::string& table, const std::string& status);
   Expected<void, std::string> delete_table(const std::string& table);
   Expected<void, std::string> put(const std::string& table, std::span<const std::string> items);

@@ -442,6 +442,7 @@ Outcome<void> Run::open_sink() {
           std::move(endpoint), EndpointSinkOptions{.if_exists = command_.if_exists,
                                                    .items_only = command_.items_only,
                                                    .with_ttl = command_.ttl != TtlChoice::off,
+                                                   .from_server = from_.is_server(),
                                                    .write_units_max = command_.write_units_max});
       break;
     }
