@@ -22,18 +22,18 @@ struct Standing {
 using Standings = std::vector<Standing>;
 
 // The way goes through a name, or through an element of a list.
-struct Place {
+struct Way {
   std::string_view name{};
   std::size_t index = 0;
   bool is_element = false;
 };
 
-bool fits(const PathStep& step, const Place& place) {
+bool fits(const PathStep& step, const Way& way) {
   switch (step.kind) {
-    case PathStep::Kind::name: return !place.is_element && step.name == place.name;
-    case PathStep::Kind::any_name: return !place.is_element;
-    case PathStep::Kind::element: return place.is_element && step.index == place.index;
-    case PathStep::Kind::any_element: return place.is_element;
+    case PathStep::Kind::name: return !way.is_element && step.name == way.name;
+    case PathStep::Kind::any_name: return !way.is_element;
+    case PathStep::Kind::element: return way.is_element && step.index == way.index;
+    case PathStep::Kind::any_element: return way.is_element;
     case PathStep::Kind::any_way: return true;
   }
   return false;
@@ -54,11 +54,11 @@ Standings at_root(std::span<const Rule* const> rules) {
   return standings;
 }
 
-Standings stepped(const Standings& from, std::span<const Rule* const> rules, const Place& place) {
+Standings stepped(const Standings& from, std::span<const Rule* const> rules, const Way& way) {
   Standings to;
   for (const Standing& one : from) {
     const auto& steps = rules[one.rule]->steps;
-    if (one.step == steps.size() || !fits(steps[one.step], place)) continue;
+    if (one.step == steps.size() || !fits(steps[one.step], way)) continue;
     if (steps[one.step].kind == PathStep::Kind::any_way) {
       add_standing(to, rules, one);
     } else {

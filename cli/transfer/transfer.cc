@@ -739,8 +739,8 @@ void Run::report() {
     std::fprintf(out, "%s: %llu\n", http::log::printable(what).c_str(),
                  static_cast<unsigned long long>(count));
   const double seconds = std::chrono::duration<double>(stopwatch_.elapsed()).count();
-  std::fprintf(out, "%llu items of %zu tables in %.1f s\n", static_cast<unsigned long long>(items), tables,
-               seconds);
+  std::fprintf(out, "%llu item%s of %zu table%s in %.1f s\n", static_cast<unsigned long long>(items),
+               items == 1 ? "" : "s", tables, tables == 1 ? "" : "s", seconds);
 }
 
 }  // namespace

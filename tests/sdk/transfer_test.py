@@ -622,7 +622,7 @@ class TransferTest(unittest.TestCase):
     def test_an_anonymized_export_that_is_killed_goes_on_under_the_secret_that_it_drew(self):
         self.make("large", items=0)
         for number in range(24):
-            item = {"id": {"S": str(number)}, "who": {"S": "alice"}, "filled": {"B": bytes(1024 * 300)}}
+            item = {"id": {"S": str(number)}, "who": {"S": "alice"}, "filled": {"S": "x" * 1024 * 300}}
             self.here.put_item(TableName="large", Item=item)
         rules = {"default": "hash", "rules": [{"path": "filled", "action": "keep"}]}
         (self.directory / "rules.json").write_text(json.dumps(rules))
