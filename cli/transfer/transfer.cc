@@ -414,7 +414,7 @@ Outcome<void> Run::name_targets() {
   settled_["tables"] = std::move(names);
   for (const auto& [old_name, new_name] : renames)
     if (std::none_of(source_->tables().begin(), source_->tables().end(),
-                     [&](const DescribedTable& table) { return table.name == old_name; }))
+                     [&name = old_name](const DescribedTable& table) { return table.name == name; }))
       return problem("--rename " + old_name + "=" + new_name + ": there is no table " + old_name);
   if (command_.ttl == TtlChoice::shift) {
     const auto taken_at = source_->taken_at();

@@ -70,13 +70,13 @@ void write_whole(const std::string& path, const std::string& text) {
 }  // namespace
 
 TEST_CASE("a place is a server, a directory, a file or a pipe by how it is written") {
-  using Kind = Place::Kind;
-  CHECK(Place::parse("https://example.com").kind == Kind::server);
-  CHECK(Place::parse("aws").kind == Kind::server);
-  CHECK(Place::parse("-").kind == Kind::standard);
-  CHECK(Place::parse("not-there").kind == Kind::directory);
-  CHECK(Place::parse("not-there.json.gz").kind == Kind::file);
-  CHECK(Place::parse("/etc").kind == Kind::directory);
+  using Kind = transfer::Place::Kind;
+  CHECK(transfer::Place::parse("https://example.com").kind == Kind::server);
+  CHECK(transfer::Place::parse("aws").kind == Kind::server);
+  CHECK(transfer::Place::parse("-").kind == Kind::standard);
+  CHECK(transfer::Place::parse("not-there").kind == Kind::directory);
+  CHECK(transfer::Place::parse("not-there.json.gz").kind == Kind::file);
+  CHECK(transfer::Place::parse("/etc").kind == Kind::directory);
 }
 
 TEST_CASE("the rule that names a value more closely counts, and of those the first") {
@@ -185,19 +185,19 @@ TEST_CASE("a journal that is cut short anywhere is gone on with up to its last w
   const std::string path = directory.path() + "/journal";
   const json::Tree asked = {{"to", "x"}};
   {
-    const auto journal = Journal::begin(path, {asked, {{"segments", 2}}});
+    const auto journal = transfer::Journal::begin(path, {asked, {{"segments", 2}}});
     REQUIRE(journal);
     REQUIRE((*journal)->stage(0, Stage::made));
     for (std::uint64_t page = 1; page <= 3; ++page)
       REQUIRE((*journal)->page({.part = 0, .cursor = std::to_string(page), .items = page},
                                {.file = "f", .bytes = 10 * page, .items = page}, {{"dropped", 1}}));
-    CHECK_FALSE(Journal::resume(path, asked));  // one process at a time
+    CHECK_FALSE(transfer::Journal::resume(path, asked));  // one process at a time
   }
   const std::string whole = read_whole(path);
   const std::size_t plan_end = whole.find('\n') + 1;
   for (std::size_t size = 0; size <= whole.size(); ++size) {
     write_whole(path, whole.substr(0, size));
-    const auto journal = Journal::resume(path, asked);
+    const auto journal = transfer::Journal::resume(path, asked);
     CHECK(bool(journal) == (size >= plan_end));
     if (!journal) continue;
     const auto lines = std::count(whole.begin() + plan_end, whole.begin() + size, '\n');
@@ -207,7 +207,7 @@ TEST_CASE("a journal that is cut short anywhere is gone on with up to its last w
     if (pages > 0) CHECK((*journal)->counts().at("dropped") == pages);
   }
   write_whole(path, whole);
-  CHECK(Journal::resume(path, {{"to", "y"}}).error() ==
+  CHECK(transfer::Journal::resume(path, {{"to", "y"}}).error() ==
         path + " is of a transfer with another --to: go on with the same words");
 }
 
@@ -216,7 +216,7 @@ TEST_CASE("a journal with bytes that are others is refused or read, and never mo
   const std::string path = directory.path() + "/journal";
   const json::Tree asked = {{"to", "x"}};
   {
-    const auto journal = Journal::begin(path, {asked, {}});
+    const auto journal = transfer::Journal::begin(path, {asked, {}});
     REQUIRE((*journal)->stage(0, Stage::made));
     REQUIRE((*journal)->page({.part = 1, .cursor = "c", .items = 1}, {.file = "f", .bytes = 1}, {}));
   }
@@ -226,14 +226,14 @@ TEST_CASE("a journal with bytes that are others is refused or read, and never mo
       std::string damaged = whole;
       damaged[at] = byte;
       write_whole(path, damaged);
-      const auto journal = Journal::resume(path, asked);
+      const auto journal = transfer::Journal::resume(path, asked);
       if (!journal) CHECK_FALSE(journal.error().empty());
     }
   }
   for (const char* line : {"7", "[]", "null", R"({"table":-1,"stage":99})", R"({"part":1e300})",
                            R"({"part":0,"counts":[1],"file":7,"cursor":{}})"}) {
     write_whole(path, whole + line + "\n");
-    const auto journal = Journal::resume(path, asked);
+    const auto journal = transfer::Journal::resume(path, asked);
     if (journal)
       for (const auto& [table, stage] : (*journal)->stages()) CHECK(stage <= Stage::skipped);
   }
