@@ -17,7 +17,6 @@ namespace {
 
 using compat::Error;
 using compat::mcp::Message;
-using compat::mcp::Peer;
 using compat::mcp::Protocol;
 using compat::mcp::RoutingHeaders;
 
