@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <string_view>
+#include <unistd.h>
 #include <utility>
 
 #include "cli/control_options.h"
@@ -230,7 +231,8 @@ void add_log_level_option(CLI::App& app, ServeOptions& options) {
       ->default_str("info");
 }
 
-CLI::App* add_serve_command(CLI::App& app, ServeOptions& options, bool& no_control) {
+// With the options that most who start a server need.
+CLI::App* add_serve_command(CLI::App& app, ServeOptions& options) {
   CLI::App* serve = app.add_subcommand("serve", "Serve DynamoDB's API over HTTP until SIGTERM or SIGINT");
   serve->add_option("--host", options.server.host, "Address to listen on")
       ->envname("MAYFLY_HOST")
@@ -255,98 +257,111 @@ CLI::App* add_serve_command(CLI::App& app, ServeOptions& options, bool& no_contr
   serve->add_option("--region", options.region, "Region of requests that name none")
       ->envname("MAYFLY_REGION")
       ->capture_default_str();
+  add_log_level_option(*serve, options);
+  return serve;
+}
+
+void add_rarer_serve_options(CLI::App& serve, ServeOptions& options, bool& no_control) {
   serve
-      ->add_flag("--shared-regions", options.shared_regions,
-                 "Have one set of tables for all regions, as DynamoDB Local's -sharedDb: all requests are "
-                 "about --region")
+      .add_flag("--shared-regions", options.shared_regions,
+                "Have one set of tables for all regions, as DynamoDB Local's -sharedDb: all requests are "
+                "about --region")
       ->envname("MAYFLY_SHARED_REGIONS");
-  serve->add_option("--threads", options.server.threads, "Threads that serve connections")
+  serve.add_option("--threads", options.server.threads, "Threads that serve connections")
       ->envname("MAYFLY_THREADS")
       ->check(CLI::Range(1u, 256u))
       ->capture_default_str();
   serve
-      ->add_option("--table-delay-ms", options.table_delay_ms,
-                   "How long tables stay CREATING, UPDATING and DELETING, in real time")
+      .add_option("--table-delay-ms", options.table_delay_ms,
+                  "How long tables stay CREATING, UPDATING and DELETING, in real time")
       ->envname("MAYFLY_TABLE_DELAY_MS")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{3'600'000}))
       ->capture_default_str();
   serve
-      ->add_option("--collection-bytes-max", options.collection_bytes_max,
-                   "How large the items of one partition of a table with local indexes may grow; AWS: 10 GB")
+      .add_option("--collection-bytes-max", options.collection_bytes_max,
+                  "How large the items of one partition of a table with local indexes may grow; AWS: 10 GB")
       ->envname("MAYFLY_COLLECTION_BYTES_MAX")
       ->type_name("BYTES");
-  serve->add_option("--stream-shards", options.stream_shards, "Shards with which a new stream begins")
+  serve.add_option("--stream-shards", options.stream_shards, "Shards with which a new stream begins")
       ->envname("MAYFLY_STREAM_SHARDS")
       ->check(CLI::Range(1u, engine::first_shards_max))
       ->capture_default_str();
   serve
-      ->add_option("--function", options.functions,
-                   "A function that event source mappings and Invoke can call; may be repeated")
+      .add_option("--function", options.functions,
+                  "A function that event source mappings and Invoke can call; may be repeated")
       ->envname("MAYFLY_FUNCTION")
       ->delimiter(',')
       ->type_name("NAME=URL");
   serve
-      ->add_option("--destination-dir", options.destination_directory,
-                   "Directory below which event source mappings may write failed batches to files; without "
-                   "it, none may")
+      .add_option("--destination-dir", options.destination_directory,
+                  "Directory below which event source mappings may write failed batches to files; without "
+                  "it, none may")
       ->envname("MAYFLY_DESTINATION_DIR")
       ->type_name("DIR");
   serve
-      ->add_option("--kinesis-endpoint", options.kinesis_endpoint,
-                   "Where the changes of tables with a Kinesis destination are put")
+      .add_option("--kinesis-endpoint", options.kinesis_endpoint,
+                  "Where the changes of tables with a Kinesis destination are put")
       ->envname("MAYFLY_KINESIS_ENDPOINT")
       ->type_name("URL");
   serve
-      ->add_option("--bucket", options.buckets,
-                   "A directory that stands for an S3 bucket of exports and imports; may be repeated")
+      .add_option("--bucket", options.buckets,
+                  "A directory that stands for an S3 bucket of exports and imports; may be repeated")
       ->envname("MAYFLY_BUCKET")
       ->delimiter(',')
       ->type_name("NAME=DIR");
   serve
-      ->add_option("--s3-endpoint", options.s3_endpoint,
-                   "Where buckets of all other names are; requests are signed with the environment's key")
+      .add_option("--s3-endpoint", options.s3_endpoint,
+                  "Where buckets of all other names are; requests are signed with the environment's key")
       ->envname("MAYFLY_S3_ENDPOINT")
       ->type_name("URL");
   serve
-      ->add_option("--schema", options.schemas,
-                   "Tables to create at the start: a CloudFormation template, `terraform show -json`, what "
-                   "describe-table prints, or a directory of such files; may be repeated")
+      .add_option("--schema", options.schemas,
+                  "Tables to create at the start: a CloudFormation template, `terraform show -json`, what "
+                  "describe-table prints, or a directory of such files; may be repeated")
       ->envname("MAYFLY_SCHEMA")
       ->delimiter(',')
       ->type_name("FILE|DIR");
   serve
-      ->add_option(
-          "--schema-parameter", options.schema_parameters,
-          "A parameter of templates that has no Default, or another value than that; may be repeated")
+      .add_option("--schema-parameter", options.schema_parameters,
+                  "A parameter of templates that has no Default, or another value than that; may be repeated")
       ->envname("MAYFLY_SCHEMA_PARAMETER")
       ->delimiter(',')
       ->type_name("NAME=VALUE");
-  add_log_level_option(*serve, options);
-  add_bounds_options(*serve, options);
+  add_bounds_options(serve, options);
   serve
-      ->add_flag("--no-control", no_control,
-                 "Answer nothing under /_mayfly/ but health, change no event source mappings")
+      .add_flag("--no-control", no_control,
+                "Answer nothing under /_mayfly/ but health, change no event source mappings")
       ->envname("MAYFLY_NO_CONTROL");
   serve
-      ->add_flag("--mcp-read-only", options.server.access.mcp_read_only,
-                 "Offer agents no tool that changes something, under /_mayfly/mcp")
+      .add_flag("--mcp-read-only", options.server.access.mcp_read_only,
+                "Offer agents no tool that changes something, under /_mayfly/mcp")
       ->envname("MAYFLY_MCP_READ_ONLY");
   serve
-      ->add_option("--allowed-host", options.server.access.hosts,
-                   "A name with a dot that requests may have in Host; may be repeated")
+      .add_option("--allowed-host", options.server.access.hosts,
+                  "A name with a dot that requests may have in Host; may be repeated")
       ->envname("MAYFLY_ALLOWED_HOST")
       ->delimiter(',')
       ->type_name("NAME");
   serve
-      ->add_option(
+      .add_option(
           "--cors-origin", options.server.access.origins,
           "Whose pages may use the server from a browser (http://localhost:3000); * is all; may be repeated")
       ->envname("MAYFLY_CORS_ORIGIN")
       ->delimiter(',')
       ->type_name("ORIGIN");
-  add_signature_and_tls_options(*serve, options);
-  add_time_options(*serve, options);
-  return serve;
+  add_signature_and_tls_options(serve, options);
+  add_time_options(serve, options);
+}
+
+// Whether the words behind `serve`, or the environment, may be about options that it does not have yet.
+bool names_others(const CLI::App& serve, int argc, char** argv) {
+  for (char** variable = environ; *variable != nullptr; ++variable)
+    if (std::string_view(*variable).starts_with("MAYFLY_")) return true;
+  return std::any_of(argv + 2, argv + argc, [&](std::string_view word) {
+    const auto name = word.substr(0, word.find('='));
+    return word.starts_with('-') && (!word.starts_with("--") || name == "--help" ||
+                                     serve.get_option_no_throw(std::string(name)) == nullptr);
+  });
 }
 
 constexpr int usage_error = 2;
@@ -475,9 +490,11 @@ CommandLine parse_command_line(int argc, char** argv) {
   app.require_subcommand(1);
 
   bool no_control = false;
-  const CLI::App* serve = add_serve_command(app, options, no_control);
-  // A server's start waits for this: where it is asked for, the other commands are not made to be passed by.
-  if (argc < 2 || argv[1] != std::string_view("serve")) {
+  CLI::App* serve = add_serve_command(app, options);
+  // A server's start waits for this: where it is asked for, what nobody names is not made to be passed by.
+  const bool serves = argc >= 2 && argv[1] == std::string_view("serve");
+  if (!serves || names_others(*serve, argc, argv)) add_rarer_serve_options(*serve, options, no_control);
+  if (!serves) {
     add_control_commands(app, command);
     add_mcp_command(app, mcp_command, options);
     add_directory_commands(app, directory_command);
