@@ -10,6 +10,7 @@
 #include <optional>
 #include <pthread.h>
 #include <signal.h>
+#include <span>
 #include <string>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -17,6 +18,9 @@
 #include <system_error>
 #include <time.h>
 #include <unistd.h>
+#if defined(__linux__)
+#include <link.h>
+#endif
 
 #include "cli/deadline.h"
 #include "cli/fail.h"
@@ -55,9 +59,6 @@ void raise_file_limit() {
 }
 
 #if defined(__linux__)
-// The linker's: where the program's code begins and ends.
-extern "C" const char __executable_start, __etext;  // NOLINT(*-reserved-identifier)
-
 // A debugger has its breakpoints in the code.
 bool is_debugged() {
   std::ifstream status("/proc/self/status");
@@ -66,14 +67,22 @@ bool is_debugged() {
   return false;
 }
 
-// Half of the code that is mapped by now was for the start alone: reading options, opening RocksDB. What is
-// needed again comes back from the page cache. Resident when idle: 9.6 MB without this, 4.9 with it.
+// Half of the code and constants that are mapped by now were for the start alone: reading options, opening
+// RocksDB. What is needed again comes back from the page cache. Resident when idle, where Linux maps files by
+// large folios (6.18): 13 MB without this, 6 with it.
 void give_back_code_of_the_start() {
   if (is_debugged()) return;
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto begin = (reinterpret_cast<std::uintptr_t>(&__executable_start) + page - 1) / page * page;
-  const auto end = reinterpret_cast<std::uintptr_t>(&__etext) / page * page;
-  (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  const auto give_back = [](dl_phdr_info* program, std::size_t, void*) {
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    for (const ElfW(Phdr) & part : std::span(program->dlpi_phdr, program->dlpi_phnum)) {
+      if (part.p_type != PT_LOAD || (part.p_flags & PF_W) != 0) continue;
+      const auto begin = (program->dlpi_addr + part.p_vaddr + page - 1) / page * page;
+      const auto end = (program->dlpi_addr + part.p_vaddr + part.p_memsz) / page * page;
+      if (begin < end) (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+    }
+    return 1;  // the program itself is the first
+  };
+  (void)dl_iterate_phdr(give_back, nullptr);
 }
 #else
 void give_back_code_of_the_start() {}
@@ -100,11 +109,13 @@ int next_signal(const sigset_t& signals, bool forever) {
 // Until SIGTERM or SIGINT, or until `parent` (0: nobody) is our parent no more; returns which, for the log.
 // Asked for again and again: the kernel's own signal comes when the parent's thread ends that started us.
 const char* wait_for_the_end(const sigset_t& end_signals, pid_t parent) {
-  for (;;) {
-    const int signal_number = next_signal(end_signals, parent == 0);
+  for (bool begins = true;; begins = false) {
+    const int signal_number = next_signal(end_signals, parent == 0 && !begins);
     if (signal_number == SIGTERM) return "SIGTERM";
     if (signal_number == SIGINT) return "SIGINT";
     if (parent != 0 && getppid() != parent) return "the process that started this one has ended";
+    // Not before: the first requests come at once, and would have it read again.
+    if (begins) give_back_code_of_the_start();
   }
 }
 
@@ -252,7 +263,6 @@ int serve(const ServeOptions& options) {
 
   for (const std::string& note : options.notes) log::write(log::Level::info, note);
 
-  give_back_code_of_the_start();
   const std::string why = wait_for_the_end(end_signals, parent);
   const EndsInTime ends_in_time(std::chrono::seconds(options.shutdown_seconds_max));
   log::write(log::Level::info, why + ": ending");
