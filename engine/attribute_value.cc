@@ -185,20 +185,4 @@ std::string_view type_name(Type type) {
   return names[static_cast<std::size_t>(type)];
 }
 
-std::optional<Type> type_named(std::string_view name) {
-  if (name.size() == 1) {
-    switch (name.front()) {
-      case 'S': return Type::string;
-      case 'N': return Type::number;
-      case 'B': return Type::binary;
-      case 'L': return Type::list;
-      case 'M': return Type::map;
-      default: return std::nullopt;
-    }
-  }
-  for (const Type type : {Type::string_set, Type::number_set, Type::binary_set, Type::boolean, Type::null})
-    if (name == type_name(type)) return type;
-  return std::nullopt;
-}
-
 }  // namespace mayfly::engine

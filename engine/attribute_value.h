@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -182,6 +183,29 @@ std::partial_ordering compare_scalars(const AttributeValue& a, const AttributeVa
 
 // "S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M".
 std::string_view type_name(Type type);
-std::optional<Type> type_named(std::string_view name);
+
+// The type of that name. A request asks this of each value, again and again.
+constexpr std::optional<Type> type_named(std::string_view name) {
+  constexpr std::size_t bytes_max = 4;
+  const auto code = [](std::string_view text) {
+    std::uint64_t word = text.size();
+    for (const char c : text) word = word << 8 | static_cast<unsigned char>(c);
+    return word;
+  };
+  if (name.size() > bytes_max) return std::nullopt;
+  switch (code(name)) {
+    case code("S"): return Type::string;
+    case code("N"): return Type::number;
+    case code("B"): return Type::binary;
+    case code("BOOL"): return Type::boolean;
+    case code("NULL"): return Type::null;
+    case code("SS"): return Type::string_set;
+    case code("NS"): return Type::number_set;
+    case code("BS"): return Type::binary_set;
+    case code("L"): return Type::list;
+    case code("M"): return Type::map;
+    default: return std::nullopt;
+  }
+}
 
 }  // namespace mayfly::engine

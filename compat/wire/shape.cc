@@ -19,6 +19,7 @@ namespace {
 using json::Value;
 using Kind = Value::Kind;
 using ShapeType = Shape::Type;
+using engine::Type;
 
 constexpr std::string_view java_package = "com.amazonaws.dynamodb.v20120810.";
 constexpr std::size_t errors_max = 10;
@@ -135,11 +136,39 @@ class Present {
   std::array<const Value*, declared_max> values_;
 };
 
-// {"S":"x"}, {"N":"1"}: most values are such, and nothing of them is for a shape to judge.
-bool is_text_value(const Value& value) {
+constexpr std::size_t nested_name_length_max = 65535;
+
+// How deep is_plain_value looks: what is below is looked at again for each value around it.
+constexpr int plain_levels_max = 3;
+
+// An attribute's value of which neither types nor constraints have anything to say, as nearly all are: it has
+// one member, which is as its name says. What takes longer to see is not for here: binaries, what lies deep.
+bool is_plain_value(const Value& value, int levels = plain_levels_max) {
   const auto members = value.members();
-  return members.size() == 1 && members[0].value.is(Kind::string) && members[0].name.size() == 1 &&
-         (members[0].name[0] == 'S' || members[0].name[0] == 'N');
+  if (members.size() != 1) return false;
+  const auto& [name, inner] = members[0];
+  const auto is_text = [](const Value& element) { return element.is(Kind::string); };
+  const auto is_plain = [&](const Value& element) { return is_plain_value(element, levels - 1); };
+  const auto type = engine::type_named(name);
+  if (!type) return false;
+  switch (*type) {
+    case Type::string:
+    case Type::number: return is_text(inner);
+    case Type::boolean:
+    case Type::null: return inner.is(Kind::boolean);
+    case Type::string_set:
+    case Type::number_set: return inner.is(Kind::array) && std::ranges::all_of(inner.items(), is_text);
+    case Type::list:
+      return levels > 0 && inner.is(Kind::array) && std::ranges::all_of(inner.items(), is_plain);
+    case Type::map:
+      return levels > 0 && inner.is(Kind::object) &&
+             std::ranges::all_of(inner.members(), [&](const json::Member& entry) {
+               return entry.name.size() <= nested_name_length_max && is_plain(entry.value);
+             });
+    case Type::binary:
+    case Type::binary_set: return false;
+  }
+  return false;
 }
 
 Result<void> check_type(const Shape& shape, const Value& value, Place place);
@@ -182,7 +211,7 @@ Result<void> check_map(const Shape& shape, const Value& value, Place place) {
   if (!value.is(Kind::object)) return unexpected_scalar(shape, place);
   const bool attribute_values = shape.element->type == ShapeType::attribute_value;
   for (const json::Member& member : value.members()) {
-    if (attribute_values && is_text_value(member.value)) continue;
+    if (attribute_values && is_plain_value(member.value)) continue;
     if (!member.value.is(Kind::null)) CHECK_OK(check_type(*shape.element, member.value, Place::element));
   }
   return {};
@@ -254,8 +283,6 @@ Result<void> check_type(const Shape& shape, const Value& value, Place place) {
 }
 
 // ---------------------------------------------------------------- constraints
-
-constexpr std::int64_t nested_name_length_max = 65535;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_alphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c); }
@@ -514,7 +541,7 @@ class Constraints {
         const auto entries = present.value.members();
         if (std::any_of(entries.begin(), entries.end(), [](const json::Member& entry) {
               return entry.name.size() > nested_name_length_max &&
-                     java_length(entry.name) > nested_name_length_max;
+                     java_length(entry.name) > std::int64_t{nested_name_length_max};
             })) {
           report(value_map, &present.value, map,
                  "Map keys must satisfy constraint: [Member must have length less than or equal to 65535]");
@@ -614,7 +641,7 @@ class Constraints {
     for (const auto& member : members) {
       if (errors_.size() >= errors_max) return;
       const bool attribute_value = element.type == ShapeType::attribute_value;
-      if (attribute_value && is_text_value(member.value)) continue;
+      if (attribute_value && is_plain_value(member.value)) continue;
       const Path member_path{.parent = &path, .name = member.name, .element = true};
       if (attribute_value) {
         check_attribute_value(member.value, member_path);

@@ -123,6 +123,10 @@ TEST_CASE("types have the names that JSON gives them") {
   std::string out;
   for (const AttributeValue& value : values) out += std::string(type_name(value.type())) + " ";
   CHECK(out == "S N B BOOL NULL SS NS BS L M ");
+  for (const AttributeValue& value : values) CHECK(type_named(type_name(value.type())) == value.type());
+  using namespace std::string_view_literals;
+  for (const auto name : {""sv, "s"sv, "\0S"sv, "S\0"sv, "\0\0SS"sv, "SSS"sv, "NULLS"sv, "\0NULL"sv})
+    CHECK(type_named(name) == std::nullopt);
 }
 
 }  // namespace mayfly::testing

@@ -123,6 +123,16 @@ TEST_CASE("attribute values are checked at every depth") {
         "Unrecognized collection type java.util.Map<java.lang.String, "
         "com.amazonaws.dynamodb.v20120810.AttributeValue>");
   CHECK(types(outer, R"({"Item":{"a":{"dog":1}}})") == "");
+  for (const std::string of : {"S", "N"}) {
+    std::string value = "{\"" + of + "\":1}";
+    for (int depth = 0; depth < 9; ++depth) {
+      CHECK(types(outer, "{\"Item\":{\"a\":" + value + "}}") == "NUMBER_VALUE cannot be converted to String");
+      value = depth % 2 == 0 ? "{\"L\":[{\"S\":\"\"}," + value + "]}" : "{\"M\":{\"b\":" + value + "}}";
+    }
+  }
+  CHECK(types(outer, R"({"Item":{"a":{"SS":["a",1]}}})") == "NUMBER_VALUE cannot be converted to String");
+  CHECK(types(outer, R"({"Item":{"a":{"L":[{"BOOL":1}]}}})") ==
+        "NUMBER_VALUE cannot be converted to Boolean");
 }
 
 TEST_CASE("null is absent, and what is not declared is ignored") {
