@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -31,45 +32,34 @@ bool is_token(std::string_view text) {
                                       [](char c) { return is_token_byte[static_cast<unsigned char>(c)]; });
 }
 
+// How many bytes from ' ' to '~' stand before the first of another kind.
+std::size_t printable_bytes(std::string_view text) {
+  std::size_t at = 0;
 #ifdef __SSE2__
-bool has_unprintable(const char* sixteen_bytes) {
-  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(sixteen_bytes));
-  const __m128i below = _mm_cmplt_epi8(bytes, _mm_set1_epi8(' '));  // as signed bytes: those from 0x80 too
-  return _mm_movemask_epi8(_mm_or_si128(below, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f)))) != 0;
-}
-#endif
-
-// Bytes from ' ' to '~' alone.
-bool is_printable(std::string_view text) {
-#ifdef __SSE2__
-  if (text.size() >= sizeof(__m128i)) {
-    const char* const last = text.data() + text.size() - sizeof(__m128i);
-    for (const char* at = text.data(); at < last; at += sizeof(__m128i))
-      if (has_unprintable(at)) return false;
-    return !has_unprintable(last);
+  for (; at + sizeof(__m128i) <= text.size(); at += sizeof(__m128i)) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
+    const __m128i below = _mm_cmplt_epi8(bytes, _mm_set1_epi8(' '));  // as signed bytes: those from 0x80 too
+    const auto others = static_cast<unsigned>(
+        _mm_movemask_epi8(_mm_or_si128(below, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f)))));
+    if (others != 0) return at + static_cast<std::size_t>(std::countr_zero(others));
+  }
+#else
+  constexpr std::uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
+  for (std::uint64_t word; at + sizeof word <= text.size(); at += sizeof word) {
+    std::memcpy(&word, text.data() + at, sizeof word);
+    const std::uint64_t deleted = word ^ (ones * 0x7f);
+    if (((word | ((word - ones * 0x20) & ~word) | ((deleted - ones) & ~deleted)) & highs) != 0) break;
   }
 #endif
-  constexpr std::uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
-  const auto has_others = [](std::uint64_t word) {
-    const std::uint64_t deleted = word ^ (ones * 0x7f);
-    return ((word | ((word - ones * 0x20) & ~word) | ((deleted - ones) & ~deleted)) & highs) != 0;
-  };
-  const auto others_at = [&](std::size_t at) {
-    std::uint64_t word;
-    std::memcpy(&word, text.data() + at, sizeof word);
-    return has_others(word);
-  };
-  if (text.size() < sizeof(std::uint64_t))
-    return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
-  for (std::size_t at = 0; at + sizeof(std::uint64_t) <= text.size(); at += sizeof(std::uint64_t))
-    if (others_at(at)) return false;
-  return !others_at(text.size() - sizeof(std::uint64_t));
+  while (at < text.size() && text[at] >= ' ' && text[at] <= '~') ++at;
+  return at;
 }
 
-// Takes a line off the text, without its end. Nothing: there is no whole one, or not with "\r\n".
+// Takes a line off the text, without its end. Nothing: there is no whole one, not with "\r\n", or not of
+// printable bytes alone.
 std::optional<std::string_view> take_line(std::string_view& text) {
-  const auto end = text.find('\r');
-  if (end == std::string_view::npos || end + 1 >= text.size() || text[end + 1] != '\n') return std::nullopt;
+  const auto end = printable_bytes(text);
+  if (!text.substr(end).starts_with("\r\n")) return std::nullopt;
   const std::string_view line = text.substr(0, end);
   text.remove_prefix(end + 2);
   return line;
@@ -84,7 +74,7 @@ bool read_request_line(std::string_view line, Request& request) {
   const std::string_view method = line.substr(0, space), target = line.substr(space + 1);
   const auto is_upper = [](char c) { return c >= 'A' && c <= 'Z'; };
   if (method.empty() || !std::all_of(method.begin(), method.end(), is_upper)) return false;
-  if (target.empty() || target.find(' ') != std::string_view::npos || !is_printable(target)) return false;
+  if (target.empty() || target.find(' ') != std::string_view::npos) return false;
   request.method.assign(method);
   request.target.assign(target);
   return true;
@@ -111,8 +101,7 @@ struct Reading {
     const auto colon = line.find(':');
     if (colon == std::string_view::npos) return false;
     const std::string_view name = line.substr(0, colon), value = trim(line.substr(colon + 1));
-    // Of the name too: is_named takes control characters for others.
-    if (!is_printable(line) || changes_the_reading(name, value)) return false;
+    if (changes_the_reading(name, value)) return false;
     if (request.keeps_all_headers) request.all_headers.push_back({std::string(name), std::string(value)});
     if (request.add_header(name, value)) return true;
     if (is_named(name, "content-length")) {
