@@ -92,8 +92,10 @@ void append_hashed_number(std::string& out, const Number& number) {
 
 // Boost gave the digest as four big-endian words, and from 1.86 on as its bytes.
 [[maybe_unused]] void append_digest(std::string& out, const unsigned int (&words)[4]) {
+  char bytes[key_hash_bytes];
   for (std::size_t i = 0; i < key_hash_bytes; ++i)
-    out += static_cast<char>(words[i / 4] >> (24 - 8 * (i % 4)));
+    bytes[i] = static_cast<char>(words[i / 4] >> (24 - 8 * (i % 4)));
+  out.append(bytes, sizeof bytes);
 }
 [[maybe_unused]] void append_digest(std::string& out, const unsigned char (&bytes)[16]) {
   out.append(reinterpret_cast<const char*>(bytes), key_hash_bytes);
