@@ -36,7 +36,7 @@ inline constexpr FuzzTarget fuzz_targets[] = {
     {"http_pieces", fuzz_http_pieces, 1024},
     {"json", fuzz_json, 1024},
     {"numbers", fuzz_numbers, 256},
-    {"requests", fuzz_requests, 2048},
+    {"requests", fuzz_requests, 768},
     {"signatures", fuzz_signatures, 1024},
     {"statements", fuzz_statements, 512},
     {"stored_bytes", fuzz_stored_bytes, 1024},
