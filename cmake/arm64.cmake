@@ -15,6 +15,6 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 # Some headers lie where the machine's own would: behind all others, so that what wraps the C library's comes first.
 set(CMAKE_CXX_FLAGS_INIT "-idirafter ${CMAKE_FIND_ROOT_PATH}/usr/include -idirafter ${CMAKE_FIND_ROOT_PATH}/usr/include/aarch64-linux-gnu")
 set(CMAKE_C_FLAGS_INIT "${CMAKE_CXX_FLAGS_INIT}")
-# Tests, and what the build itself runs.
+# Tests, and what the build itself runs; the C library that they are linked with is the cross compiler's own.
 find_program(QEMU qemu-aarch64-static)
-set(CMAKE_CROSSCOMPILING_EMULATOR ${QEMU})
+set(CMAKE_CROSSCOMPILING_EMULATOR ${QEMU} -L /usr/aarch64-linux-gnu)

@@ -11,6 +11,7 @@
 #include "engine/expiry_index.h"
 #include "engine/parts.h"
 #include "tests/support/engine_world.h"
+#include "tests/support/own_program.h"
 
 namespace mayfly::testing {
 
@@ -165,7 +166,7 @@ TEST_CASE("an acknowledged write survives kill -9, with all that belongs to it",
       dup2(silence, STDOUT_FILENO);
       setenv("MAYFLY_TEST_VICTIM", path.c_str(), 1);
       if (fsync) setenv("MAYFLY_TEST_FSYNC", "1", 1);
-      execl("/proc/self/exe", "engine_tests", "a process that writes until it is killed", nullptr);
+      become_this_program({"engine_tests", "a process that writes until it is killed"});
       _exit(127);
     }
     ::close(ends[1]);

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "engine/shards.h"
+#include "tests/support/own_program.h"
 
 namespace mayfly::testing {
 
@@ -295,10 +296,7 @@ StreamOutcome run_stream(const StreamRun& run) {
     dup2(ends[1], STDERR_FILENO);
     dup2(::open("/dev/null", O_WRONLY), STDOUT_FILENO);
     describe_to_first_half(run);
-    std::vector<char*> words;
-    for (const std::string& word : run.first_half) words.push_back(const_cast<char*>(word.c_str()));
-    words.push_back(nullptr);
-    execv("/proc/self/exe", words.data());
+    become_this_program(run.first_half);
     _exit(127);
   }
   close(ends[1]);
