@@ -124,6 +124,7 @@ class MessageLines {
   std::optional<std::string> read() {
     for (;;) {
       if (const auto end = buffer_.find('\n', looked_at_); end != std::string::npos) {
+        if (end > mcp_line_bytes_max) refuse_as_too_long();
         std::string line = too_long_ ? std::string() : buffer_.substr(0, end);
         buffer_.erase(0, end + 1);
         looked_at_ = 0;
@@ -132,8 +133,7 @@ class MessageLines {
       }
       looked_at_ = buffer_.size();
       if (buffer_.size() > mcp_line_bytes_max) {
-        if (!too_long_) write(too_long_error);
-        too_long_ = true;
+        refuse_as_too_long();
         std::string().swap(buffer_);
         looked_at_ = 0;
       }
@@ -160,6 +160,11 @@ class MessageLines {
   }
 
  private:
+  // Once for a line.
+  void refuse_as_too_long() {
+    if (!too_long_) write(too_long_error);
+    too_long_ = true;
+  }
   // False: there is no more.
   bool read_more() {
     pollfd ready[] = {{0, POLLIN, 0}, {signals_, POLLIN, 0}};
