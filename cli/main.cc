@@ -8,7 +8,6 @@
 #include <fstream>
 #include <memory>
 #include <optional>
-#include <pthread.h>
 #include <signal.h>
 #include <span>
 #include <string>
@@ -16,13 +15,13 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 #include <system_error>
-#include <time.h>
 #include <unistd.h>
 #if defined(__linux__)
 #include <link.h>
 #endif
 
 #include "cli/deadline.h"
+#include "cli/end_signals.h"
 #include "cli/fail.h"
 #include "cli/mcp.h"
 #include "cli/notices.h"
@@ -38,16 +37,6 @@
 
 namespace mayfly::http {
 namespace {
-
-// Blocked here, before any thread starts, so that wait_for_the_end() alone gets them.
-sigset_t block_end_signals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  return signals;
-}
 
 // Connections, and RocksDB's files beside them.
 void raise_file_limit() {
@@ -88,29 +77,14 @@ void give_back_code_of_the_start() {
 void give_back_code_of_the_start() {}
 #endif
 
-constexpr timespec parent_pause{.tv_sec = 0, .tv_nsec = 200'000'000};
-
-// The next of `signals`; 0: none has come for parent_pause. `forever`: one has.
-int next_signal(const sigset_t& signals, bool forever) {
-  int number = 0;
-  if (forever) return sigwait(&signals, &number) == 0 ? number : 0;
-#if defined(__APPLE__)  // has no sigtimedwait
-  sigset_t pending;
-  nanosleep(&parent_pause, nullptr);
-  if (sigpending(&pending) != 0) return 0;
-  if (!sigismember(&pending, SIGTERM) && !sigismember(&pending, SIGINT)) return 0;
-  return sigwait(&signals, &number) == 0 ? number : 0;
-#else
-  number = sigtimedwait(&signals, nullptr, &parent_pause);
-  return number > 0 ? number : 0;
-#endif
-}
+constexpr std::chrono::milliseconds parent_pause{200};
 
 // Until SIGTERM or SIGINT, or until `parent` (0: nobody) is our parent no more; returns which, for the log.
 // Asked for again and again: the kernel's own signal comes when the parent's thread ends that started us.
-const char* wait_for_the_end(const sigset_t& end_signals, pid_t parent) {
+const char* wait_for_the_end(const EndSignals& end_signals, pid_t parent) {
   for (bool begins = true;; begins = false) {
-    const int signal_number = next_signal(end_signals, parent == 0 && !begins);
+    const bool looks_up = begins || parent != 0;
+    const int signal_number = end_signals.wait(looks_up ? std::optional(parent_pause) : std::nullopt);
     if (signal_number == SIGTERM) return "SIGTERM";
     if (signal_number == SIGINT) return "SIGINT";
     if (parent != 0 && getppid() != parent) return "the process that started this one has ended";
@@ -239,7 +213,7 @@ Expected<std::unique_ptr<Server>, std::string> start_server(compat::Emulator& em
 
 int serve(const ServeOptions& options) {
   const pid_t parent = options.exit_with_parent ? getppid() : 0;  // now: it may end at any time
-  const sigset_t end_signals = block_end_signals();
+  const EndSignals end_signals;
   signal(SIGPIPE, SIG_IGN);
   raise_file_limit();
   log::set_level(options.log_level);
@@ -274,7 +248,7 @@ int serve(const ServeOptions& options) {
 // The Model Context Protocol about an emulator of our own, which is reached by HTTP, too, where that was
 // asked for.
 int serve_mcp(const ServeOptions& options, const McpCommand& command) {
-  const sigset_t end_signals = block_end_signals();
+  const EndSignals end_signals;
   signal(SIGPIPE, SIG_IGN);
   raise_file_limit();
   log::set_level(options.log_level);

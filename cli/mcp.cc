@@ -8,11 +8,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <poll.h>
-#include <sys/signalfd.h>
+#include <signal.h>
 #include <unistd.h>
 #include <utility>
 
 #include "cli/deadline.h"
+#include "cli/end_signals.h"
 #include "cli/fail.h"
 #include "compat/mcp/world.h"
 #include "compat/server_metrics.h"
@@ -123,6 +124,7 @@ class MessageLines {
   std::optional<std::string> read() {
     for (;;) {
       if (const auto end = buffer_.find('\n', looked_at_); end != std::string::npos) {
+        if (end > mcp_line_bytes_max) refuse_as_too_long();
         std::string line = too_long_ ? std::string() : buffer_.substr(0, end);
         buffer_.erase(0, end + 1);
         looked_at_ = 0;
@@ -131,8 +133,7 @@ class MessageLines {
       }
       looked_at_ = buffer_.size();
       if (buffer_.size() > mcp_line_bytes_max) {
-        if (!too_long_) write(too_long_error);
-        too_long_ = true;
+        refuse_as_too_long();
         std::string().swap(buffer_);
         looked_at_ = 0;
       }
@@ -159,6 +160,11 @@ class MessageLines {
   }
 
  private:
+  // Once for a line.
+  void refuse_as_too_long() {
+    if (!too_long_) write(too_long_error);
+    too_long_ = true;
+  }
   // False: there is no more.
   bool read_more() {
     pollfd ready[] = {{0, POLLIN, 0}, {signals_, POLLIN, 0}};
@@ -292,11 +298,10 @@ class Conversation {
 }  // namespace
 
 void speak_mcp(compat::mcp::World& world, compat::mcp::ProtocolSettings settings, int out,
-               const sigset_t& end_signals) {
+               const EndSignals& end_signals) {
   settings.notice = [](const std::string& sentence) { log::write(log::Level::info, "MCP: " + sentence); };
   Protocol protocol(world, std::move(settings));
-  const int signals = ::signalfd(-1, &end_signals, SFD_CLOEXEC);
-  MessageLines lines(out, signals);
+  MessageLines lines(out, end_signals.descriptor());
   Conversation conversation(protocol, lines);
   while (!lines.is_broken()) {
     const auto line = lines.read();
@@ -304,7 +309,6 @@ void speak_mcp(compat::mcp::World& world, compat::mcp::ProtocolSettings settings
     conversation.take(*line);
   }
   conversation.end();
-  if (signals >= 0) ::close(signals);
 }
 
 std::string account_of(const McpCommand& command) {
@@ -323,11 +327,7 @@ int run_mcp(const McpCommand& command) {
   auto url = compat::outbound::Url::parse(command.url, compat::outbound::Schemes::http_and_https);
   if (!url) return fail("'" + command.url + "' is no URL such as http://127.0.0.1:8000");
   log::set_level(command.log_level);
-  sigset_t end_signals;
-  sigemptyset(&end_signals);
-  sigaddset(&end_signals, SIGTERM);
-  sigaddset(&end_signals, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &end_signals, nullptr);
+  const EndSignals end_signals;
   ::signal(SIGPIPE, SIG_IGN);
   const int out = take_standard_output();
   if (out < 0) return fail("there is no standard output");

@@ -7,7 +7,6 @@
 // log goes to standard error.
 #pragma once
 
-#include <signal.h>
 #include <string>
 
 #include "compat/mcp/protocol.h"
@@ -18,6 +17,8 @@ class World;
 }
 
 namespace mayfly::http {
+
+class EndSignals;
 
 struct McpCommand {
   std::string url = "http://127.0.0.1:8000";
@@ -32,10 +33,10 @@ struct McpCommand {
 inline constexpr std::size_t mcp_line_bytes_max = 16 * 1024 * 1024;  // as HTTP's bodies
 inline constexpr std::size_t mcp_waiting_max = 64;                   // messages that are not answered yet
 
-// Reads from descriptor 0, writes to `out`, until the input ends or one of `end_signals` comes, which the
-// caller has blocked. What is under way then has a second to be answered.
+// Reads from descriptor 0, writes to `out`, until the input ends or one of `end_signals` comes. What is
+// under way then has a second to be answered.
 void speak_mcp(compat::mcp::World& world, compat::mcp::ProtocolSettings settings, int out,
-               const sigset_t& end_signals);
+               const EndSignals& end_signals);
 
 // Whose account tools are about if they do not say: --account, or the environment's key's.
 std::string account_of(const McpCommand& command);

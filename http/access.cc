@@ -15,7 +15,7 @@ namespace {
 
 using compat::Error;
 
-constexpr std::size_t name_bytes_max = 253, label_bytes_max = 63;  // DNS's
+constexpr std::size_t host_bytes_max = 253, label_bytes_max = 63;  // DNS's
 constexpr std::size_t quoted_bytes_max = 100;                      // of a header, in a refusal
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -37,7 +37,7 @@ bool is_address(std::string_view text, int family) {
 
 // Labels of letters, digits, hyphens and (Compose's) underscores, none of them empty.
 bool is_name(std::string_view text) {
-  if (text.empty() || text.size() > name_bytes_max) return false;
+  if (text.empty() || text.size() > host_bytes_max) return false;
   std::size_t label_bytes = 0;
   for (const char c : text) {
     if (c == '.') {

@@ -34,9 +34,9 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Header::count_)>
 };
 
 // By the length of a name, bit i for header_names[i]: most headers of most requests have none of its length.
-constexpr std::size_t name_bytes_max = 32;
+constexpr std::size_t header_name_bytes_max = 32;
 constexpr auto names_of_length = [] {
-  std::array<std::uint32_t, name_bytes_max> names{};
+  std::array<std::uint32_t, header_name_bytes_max> names{};
   static_assert(header_names.size() <= 32);
   for (std::size_t i = 0; i < header_names.size(); ++i)
     names[header_names[i].size()] |= std::uint32_t{1} << i;
@@ -89,7 +89,7 @@ void Request::set(Header name, std::string_view value) {
 }
 
 bool Request::add_header(std::string_view name, std::string_view value) {
-  if (name.size() >= name_bytes_max) return false;
+  if (name.size() >= header_name_bytes_max) return false;
   for (std::uint32_t left = names_of_length[name.size()]; left != 0; left &= left - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(left));
     if (!is_named(name, header_names[i])) continue;

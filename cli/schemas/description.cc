@@ -78,6 +78,17 @@ void add_settings(const Tree& tree, TableSchema& schema) {
       backups != nullptr ? json::member(*backups, "PointInTimeRecoveryDescription") : nullptr;
   if (points != nullptr && json::string_member(*points, "PointInTimeRecoveryStatus") == "ENABLED")
     schema.requests.push_back(recovery(schema.table, json::member(*points, "RecoveryPeriodInDays")));
+  if (const Tree* list = json::member(tree, "ContributorInsightsSummaries");
+      list != nullptr && list->is_array()) {
+    for (const Tree& insights : *list) {
+      if (!json::string_member(insights, "ContributorInsightsStatus").value_or("").starts_with("ENABL"))
+        continue;
+      SchemaRequest request{"UpdateContributorInsights",
+                            {{"TableName", schema.table}, {"ContributorInsightsAction", "ENABLE"}}};
+      request.body.update(members_of(insights, {"IndexName", "ContributorInsightsMode"}));
+      schema.requests.push_back(std::move(request));
+    }
+  }
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Tables as `aws dynamodb describe-table` prints them, or as `create-table --cli-input-json` takes them; one,
-// a list of them, or {"Tables":[…]}. Beside "Table" there may be what describe-time-to-live and
-// describe-continuous-backups print.
+// a list of them, or {"Tables":[…]}. Beside "Table" there may be what describe-time-to-live,
+// describe-continuous-backups and list-contributor-insights print.
 #pragma once
 
 #include <string>

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/aws/client.h"
+#include "cli/end_signals.h"
 #include "cli/fail.h"
 #include "cli/sweep/plan.h"
 #include "cli/sweep/process.h"
@@ -90,21 +91,6 @@ std::string sweepers_name() {
   return std::string(system.nodename) + ":" + std::to_string(::getpid()) + ":" + number;
 }
 
-sigset_t block_ends() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  return signals;
-}
-
-// Whether one of them came.
-bool ended_by(const sigset_t& signals, milliseconds time) {
-  const timespec wait{.tv_sec = 0, .tv_nsec = time.count() * 1'000'000};
-  return ::sigtimedwait(&signals, nullptr, &wait) > 0;
-}
-
 ProcessOptions process_options(const SweepCommand& command, const TableCommand& table) {
   return {.layout = table.layout,
           .departure = {.mark_attribute = table.mark_attribute, .dry_run = command.dry_run},
@@ -120,7 +106,7 @@ ProcessOptions process_options(const SweepCommand& command, const TableCommand& 
           .polls_clock = command.mayfly_clock};
 }
 
-int sweep(Session& session, const sigset_t& signals) {
+int sweep(Session& session, const http::EndSignals& signals) {
   const SweepCommand& command = session.command;
   std::vector<std::unique_ptr<Process>> processes;
   for (const TableCommand& table : session.tables) {
@@ -160,8 +146,8 @@ int sweep(Session& session, const sigset_t& signals) {
     return std::all_of(processes.begin(), processes.end(),
                        [](const auto& process) { return process->is_over(); });
   };
-  while (code == 0 && !all_over())
-    if (ended_by(signals, end_poll)) session.ending.end();
+  while (code == 0 && !all_over() && !session.ending.ended())
+    if (signals.wait(end_poll) != 0) session.ending.end();
   bool stayed = false;  // something that was due, in one pass
   for (const auto& process : processes) {
     process->join();
@@ -325,15 +311,15 @@ Expected<std::vector<TableCommand>, std::string> tables_of(const SweepCommand& c
 }
 
 int run_sweep(const SweepCommand& command) {
-  const sigset_t signals = block_ends();  // before any thread starts
+  const http::EndSignals signals;
   ::signal(SIGPIPE, SIG_IGN);
   Session session(command);
   if (const auto opened = session.open(); !opened) return fail(opened.error());
   if (command.what == SweepCommand::What::sweep) return sweep(session, signals);
   std::atomic<bool> done{false};
   std::thread watch([&] {
-    while (!done)
-      if (ended_by(signals, end_poll)) session.ending.end();
+    while (!done && !session.ending.ended())
+      if (signals.wait(end_poll) != 0) session.ending.end();
   });
   int code = 0;
   for (const TableCommand& table : session.tables) code = std::max(code, scan(session, table));

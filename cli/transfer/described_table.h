@@ -3,7 +3,7 @@
 //
 //   {"Table":{"TableName":"carts","KeySchema":[…],…,"Tags":[…]},
 //    "TimeToLiveDescription":{"TimeToLiveStatus":"ENABLED","AttributeName":"expires"},
-//    "ContinuousBackupsDescription":{…}}
+//    "ContinuousBackupsDescription":{…},"ContributorInsightsSummaries":[…]}
 #pragma once
 
 #include <cstdint>

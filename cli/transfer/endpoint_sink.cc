@@ -1,5 +1,6 @@
 #include "cli/transfer/endpoint_sink.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 #include <utility>
@@ -58,11 +59,16 @@ Expected<std::string, std::string> EndpointSink::status_of(const std::string& ta
   return status;
 }
 
+Unexpected<std::string> EndpointSink::is_there_already(const std::string& table) const {
+  return {table + ": there is such a table at " + endpoint_->where() +
+          " already: --if-exists skip, append or replace says what becomes of it"};
+}
+
 Expected<void, std::string> EndpointSink::check(const std::vector<DescribedTable>& tables,
                                                 std::vector<Stage>& stages, bool /*resumed*/) {
   for (std::size_t i = 0; i < tables.size(); ++i) {
     const DescribedTable& table = tables[i];
-    Table known{.name = table.name, .keys = table.keys()};
+    Table known{.name = table.name, .keys = table.keys(), .is_ours = stages[i] == Stage::making};
     if (stages[i] == Stage::nothing) {
       DescribedTable found;
       TRY(const std::string status, status_of(table.name, &found));
@@ -76,8 +82,7 @@ Expected<void, std::string> EndpointSink::check(const std::vector<DescribedTable
                           ", and nothing says how to make it: make it first, or name a --schema"};
       }
       if (is_there && has_settings(table) && options_.if_exists == IfExists::fail) {
-        return Unexpected{table.name + ": there is such a table at " + endpoint_->where() +
-                          " already: --if-exists skip, append or replace says what becomes of it"};
+        return is_there_already(table.name);
       }
       if (is_there && options_.if_exists == IfExists::skip) {
         stages[i] = Stage::skipped;
@@ -130,13 +135,20 @@ Expected<void, std::string> EndpointSink::make(const DescribedTable& table) {
     CHECK_OK(delete_table(table.name));
     status.clear();
   }
+  // Since it was looked for somebody else may have made it, and make it until this asks for it.
+  const bool may_be_there = options_.if_exists == IfExists::append ||
+                            std::any_of(tables_.begin(), tables_.end(), [&](const Table& known) {
+                              return known.name == table.name && known.is_ours;
+                            });
+  if (!status.empty() && !may_be_there) return is_there_already(table.name);
   TRY(const Making making, making_of(table, endpoint_->region(), options_.with_ttl));
   for (const std::string& sentence : making.left_out) notice(sentence);
   for (const schemas::SchemaRequest& request : making.before) {
-    // Another run has made it, and did not come to write that down.
     if (!status.empty() && request.operation == "CreateTable") continue;
     const auto answer = endpoint_->call(request.operation, json::print(request.body));
-    if (!answer) return Unexpected{refused(table.name, request.operation, answer.error())};
+    const bool is_there = !answer && answer.error().name == "ResourceInUseException";
+    if (!answer && !(is_there && may_be_there))
+      return Unexpected{refused(table.name, request.operation, answer.error())};
   }
   return await(table.name, "ACTIVE");
 }

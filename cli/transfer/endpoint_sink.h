@@ -42,12 +42,14 @@ class EndpointSink final : public Sink {
   struct Table {
     std::string name;
     std::vector<std::string> keys;
+    bool is_ours = false;  // if it is there, a run before this one has made it
   };
   [[nodiscard]] bool has_settings(const DescribedTable& table) const {
     return !options_.items_only && table.is_described();
   }
   // Its status; empty: there is none. `found`: how it is described, if that is asked for.
   Expected<std::string, std::string> status_of(const std::string& table, DescribedTable* found = nullptr);
+  [[nodiscard]] Unexpected<std::string> is_there_already(const std::string& table) const;
   Expected<void, std::string> await(const std::string& table, const std::string& status);
   Expected<void, std::string> delete_table(const std::string& table);
   Expected<void, std::string> put(const std::string& table, std::span<const std::string> items);

@@ -1,5 +1,6 @@
 #include "cli/transfer/endpoint_source.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -12,6 +13,7 @@ namespace {
 using json::Tree;
 
 constexpr std::size_t tables_max = 100'000;
+constexpr std::size_t pages_max = 100;  // of a table's tags: it has 50 at most, and a page has 10
 
 std::string sentence(const std::string& where, const char* operation, const aws::Failure& failure) {
   return where + ": " + operation + ": " + failure.sentence();
@@ -129,12 +131,32 @@ Expected<void, std::string> EndpointSource::find_tables(const Selection& selecti
   return {};
 }
 
-Tree EndpointSource::ask_if_known(const char* operation, const Tree& body, const std::string& table) {
+Tree EndpointSource::ask_if_known(const char* operation, const Tree& body, const std::string& table,
+                                  std::initializer_list<std::string_view> means_none) {
   const auto answer = endpoint_->call(operation, json::print(body));
   if (auto tree = answer ? json::parse_tree(*answer) : std::nullopt) return *std::move(tree);
+  const auto is_none = [&](std::string_view name) {
+    return name == "UnknownOperationException" ||
+           std::find(means_none.begin(), means_none.end(), name) != means_none.end();
+  };
+  if (!answer && is_none(answer.error().name)) return {};
   notices_.push_back(table + ": " + operation + " was not answered (" +
                      (answer ? "no JSON" : answer.error().sentence()) + "), so what it says is not there");
   return {};
+}
+
+Tree EndpointSource::ask_for_all(const char* operation, Tree request, const char* list,
+                                 const std::string& table) {
+  Tree all = Tree::array();
+  for (std::size_t pages = 0; pages < pages_max; ++pages) {
+    const Tree page = ask_if_known(operation, request, table);
+    if (const Tree* const some = json::member(page, list); some != nullptr && some->is_array())
+      all.insert(all.end(), some->begin(), some->end());
+    const auto next = json::string_member(page, "NextToken");
+    if (!next) break;
+    request["NextToken"] = *next;
+  }
+  return all;
 }
 
 Expected<void, std::string> EndpointSource::describe(DescribedTable& table) {
@@ -152,20 +174,47 @@ Expected<void, std::string> EndpointSource::describe(DescribedTable& table) {
     const Tree more = ask_if_known(operation, by_name, table.name);
     if (const Tree* const found = json::member(more, member)) table.description[member] = *found;
   }
-  const auto arn = json::string_member(table.description["Table"], "TableArn");
-  if (!arn) return {};
-  Tree request = {{"ResourceArn", *arn}};
-  Tree tags = Tree::array();
-  for (bool more = true; more;) {
-    const Tree page = ask_if_known("ListTagsOfResource", request, table.name);
-    if (const Tree* const some = json::member(page, "Tags"); some != nullptr && some->is_array())
-      tags.insert(tags.end(), some->begin(), some->end());
-    const auto next = json::string_member(page, "NextToken");
-    more = next.has_value() && tags.size() < 1000;
-    if (next) request["NextToken"] = *next;
+  const char* const insights = "ContributorInsightsSummaries";
+  if (Tree found = ask_for_all("ListContributorInsights", by_name, insights, table.name); !found.empty())
+    table.description[insights] = std::move(found);
+  if (const auto arn = json::string_member(table.description["Table"], "TableArn")) {
+    Tree tags = ask_for_all("ListTagsOfResource", {{"ResourceArn", *arn}}, "Tags", table.name);
+    if (!tags.empty()) table.description["Table"]["Tags"] = std::move(tags);
   }
-  if (!tags.empty()) table.description["Table"]["Tags"] = std::move(tags);
+  name_what_stays(table);
   return {};
+}
+
+void EndpointSource::name_what_stays(const DescribedTable& table) {
+  const Tree& described = table.description["Table"];
+  const Tree by_name = {{"TableName", table.name}};
+  bool has_policy = false;
+  for (const char* const resource : {"TableArn", "LatestStreamArn"}) {
+    const auto arn = json::string_member(described, resource);
+    if (!arn || has_policy) continue;
+    const Tree policy = ask_if_known("GetResourcePolicy", {{"ResourceArn", *arn}}, table.name,
+                                     {"PolicyNotFoundException", "ResourceNotFoundException"});
+    has_policy = json::member(policy, "Policy") != nullptr;
+  }
+  if (has_policy)
+    notices_.push_back(table.name + ": its resource policy, which names accounts and ARNs, stays behind");
+
+  const Tree answer = ask_if_known("DescribeKinesisStreamingDestination", by_name, table.name);
+  const Tree* const streams = json::member(answer, "KinesisDataStreamDestinations");
+  if (streams != nullptr && std::any_of(streams->begin(), streams->end(), [](const Tree& stream) {
+        const auto status = json::string_member(stream, "DestinationStatus").value_or("");
+        return status == "ACTIVE" || status == "ENABLING" || status == "UPDATING";
+      }))
+    notices_.push_back(table.name +
+                       ": its Kinesis destinations, which a copy would send its own changes to, stay behind");
+
+  // Of a table without replicas only Application Auto Scaling may know it, which is another service.
+  const Tree* const billing = json::member(described, "BillingModeSummary");
+  if (billing != nullptr && json::string_member(*billing, "BillingMode") == "PAY_PER_REQUEST") return;
+  const Tree scaling = ask_if_known("DescribeTableReplicaAutoScaling", by_name, table.name,
+                                    {"ResourceNotFoundException", "ValidationException"});
+  if (json::print(scaling).find(R"("AutoScalingDisabled":false)") != std::string::npos)
+    notices_.push_back(table.name + ": its auto scaling stays behind; its capacity is what it is now");
 }
 
 Expected<std::unique_ptr<Pages>, std::string> EndpointSource::open(std::size_t part,

@@ -4,8 +4,10 @@
 // come or not.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/transfer/endpoint.h"
@@ -39,8 +41,15 @@ class EndpointSource final : public Source {
  private:
   Expected<void, std::string> find_tables(const Selection& selection);
   Expected<void, std::string> describe(DescribedTable& table);
-  // Of what a server may not have, or not tell: null then, and a notice.
-  json::Tree ask_if_known(const char* operation, const json::Tree& body, const std::string& table);
+  // Of what a server may not have, or not tell: null then, and a notice, unless the failure's name says that
+  // there is none.
+  json::Tree ask_if_known(const char* operation, const json::Tree& body, const std::string& table,
+                          std::initializer_list<std::string_view> means_none = {});
+  // The list of that name in all pages of the answer.
+  json::Tree ask_for_all(const char* operation, json::Tree request, const char* list,
+                         const std::string& table);
+  // Notices of settings that mean something only where the table is.
+  void name_what_stays(const DescribedTable& table);
 
   const std::unique_ptr<Endpoint> endpoint_;
   const EndpointSourceOptions options_;

@@ -10,21 +10,20 @@
 #include <atomic>
 #include <chrono>
 
+#include "cli/end_signals.h"
+
 namespace mayfly::transfer {
 
 class Interruption {
  public:
   Interruption();
-  ~Interruption();
-  Interruption(const Interruption&) = delete;
-  Interruption& operator=(const Interruption&) = delete;
 
-  [[nodiscard]] bool is_wanted() const;
-  [[nodiscard]] bool by_signal() const;
+  [[nodiscard]] bool is_wanted() const { return wanted_ || signals_.came() != 0; }
   void want() { wanted_ = true; }
   bool pause(std::chrono::milliseconds time) const;
 
  private:
+  const http::EndSignals signals_{http::EndSignals::Another::ends_the_process};
   std::atomic<bool> wanted_ = false;
 };
 

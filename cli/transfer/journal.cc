@@ -18,6 +18,9 @@ using json::Tree;
 constexpr int version = 1;
 constexpr std::size_t journal_bytes_max = std::size_t{1} << 30;
 
+constexpr const char* in_use = ": another mayfly is at work on it";
+constexpr const char* unfinished = " is of a transfer that has not ended: go on with --resume, or remove it";
+
 std::string said(const std::string& path) { return path + ": " + std::strerror(errno); }
 
 }  // namespace
@@ -33,17 +36,22 @@ std::unique_ptr<Journal> Journal::none(Plan plan) {
   return std::unique_ptr<Journal>(new Journal("", -1, std::move(plan)));
 }
 
-bool Journal::is_there(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+std::string Journal::in_the_way(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0 && errno == ENOENT) return {};
+  const bool is_in_use = descriptor >= 0 && ::flock(descriptor, LOCK_SH | LOCK_NB) != 0;
+  if (descriptor >= 0) ::close(descriptor);
+  return path + (is_in_use ? in_use : unfinished);
+}
 
 Expected<std::unique_ptr<Journal>, std::string> Journal::begin(const std::string& path, Plan plan) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
   if (descriptor < 0) {
-    if (errno == EEXIST)
-      return Unexpected{path + " is of a transfer that has not ended: go on with --resume, or remove it"};
+    if (errno == EEXIST) return Unexpected{in_the_way(path)};
     return Unexpected{said(path)};
   }
   std::unique_ptr<Journal> journal(new Journal(path, descriptor, std::move(plan)));
-  ::flock(descriptor, LOCK_EX | LOCK_NB);
+  ::flock(descriptor, LOCK_EX);  // nobody holds it for longer than a look at it takes
   const Tree line = {
       {"mayfly_transfer", version}, {"asked", journal->plan_.asked}, {"settled", journal->plan_.settled}};
   CHECK_OK(journal->append(line));
@@ -60,7 +68,7 @@ Expected<std::unique_ptr<Journal>, std::string> Journal::resume(const std::strin
     ::close(descriptor);
     return Unexpected{std::move(sentence)};
   };
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) return fail(path + ": another mayfly is at work on it");
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) return fail(path + in_use);
   auto text = read_file(path, journal_bytes_max);
   if (!text) return fail(text.error());
   const std::string_view whole = std::string_view(*text).substr(0, text->rfind('\n') + 1);

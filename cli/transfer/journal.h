@@ -44,7 +44,8 @@ class Journal {
                                                                 const json::Tree& asked);
   // Writes nothing down.
   static std::unique_ptr<Journal> none(Plan plan);
-  static bool is_there(const std::string& path);
+  // Why none can begin there, a sentence; empty: one can.
+  static std::string in_the_way(const std::string& path);
   ~Journal();
 
   [[nodiscard]] const Plan& plan() const { return plan_; }

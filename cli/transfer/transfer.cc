@@ -110,6 +110,11 @@ DescribedTable described(const schemas::TableSchema& schema) {
       points["PointInTimeRecoveryStatus"] = "ENABLED";
       table.description["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"] = std::move(points);
     }
+    if (request.operation == "UpdateContributorInsights") {
+      Tree insights = request.body;
+      insights["ContributorInsightsStatus"] = "ENABLED";
+      table.description["ContributorInsightsSummaries"].push_back(std::move(insights));
+    }
   }
   return table;
 }
@@ -302,9 +307,9 @@ Tree Run::asked() const {
 
 Outcome<void> Run::open_journal() {
   if (!command_.resume) {
-    if (const std::string path = journal_path();
-        !command_.dry_run && !path.empty() && Journal::is_there(path))
-      return problem(path + " is of a transfer that has not ended: go on with --resume, or remove it");
+    const std::string path = command_.dry_run ? "" : journal_path();
+    if (std::string other = path.empty() ? "" : Journal::in_the_way(path); !other.empty())
+      return problem(std::move(other));
     return {};
   }
   const std::string path = journal_path();
@@ -479,6 +484,8 @@ Outcome<void> Run::show_some() {
                   one.empty() ? "nothing: it is past its TTL" : item_text(one[0]).c_str());
     }
   }
+  for (const std::string& sentence : source_->notices())
+    std::printf("%s\n", http::log::printable(sentence).c_str());
   std::printf("nothing was written: --dry-run\n");
   return {};
 }

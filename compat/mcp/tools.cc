@@ -9,7 +9,9 @@
 #include "compat/mcp/known_errors.h"
 #include "compat/mcp/plain_items.h"
 #include "compat/mcp/world.h"
+#include "compat/wire/json.h"
 #include "compat/wire/percent_encoding.h"
+#include "compat/wire/utf8.h"
 #include "engine/account_id.h"
 
 namespace mayfly::compat::mcp {
@@ -225,7 +227,11 @@ Outcome failure(std::string sentence) { return {.failed = true, .text = std::mov
 
 Outcome not_asked(const std::string& why) { return failure("The server could not be asked: " + why); }
 
-bool is_object_text(std::string_view body) { return body.starts_with('{'); }
+// It will stand as it is within a message, which is a line: a server that is none of ours answers anything.
+bool is_object_text(std::string_view body) {
+  return body.starts_with('{') && body.find_first_of("\r\n") == std::string_view::npos &&
+         json::parse(body) != nullptr;
+}
 
 // "ResourceNotFoundException: Requested resource not found", and all of the answer if it has more than that.
 Outcome refused(const WorldAnswer& answer) {
@@ -401,6 +407,7 @@ Outcome show_metrics(ToolCall& call) {
     if (line.find(**contains) != std::string_view::npos) kept.append(line) += '\n';
   }
   outcome.text = std::move(kept);
+  outcome.is_object = false;
   return outcome;
 }
 
@@ -730,14 +737,22 @@ std::optional<std::string> take_scope(Tree& arguments, engine::Scope& scope) {
   return std::nullopt;
 }
 
-void cut(Outcome& outcome, bool has_schema) {
-  if (outcome.text.size() <= result_bytes_max) return;
+// Returns how many bytes are gone.
+std::size_t cut(std::string& text) {
+  if (text.size() <= result_bytes_max) return 0;
   std::size_t end = result_bytes_max;
-  while (end > 0 && (static_cast<unsigned char>(outcome.text[end]) & 0xc0) == 0x80) --end;
-  const std::size_t left = outcome.text.size() - end;
-  outcome.text.resize(end);
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  const std::size_t left = text.size() - end;
+  text.resize(end);
+  return left;
+}
+
+void cut(Outcome& outcome) {
+  if (const std::size_t left = cut(outcome.more); left > 0)
+    outcome.more += " ... and " + std::to_string(left) + " bytes more.";
+  const std::size_t left = cut(outcome.text);
+  if (left == 0) return;
   outcome.is_object = false;
-  outcome.failed = outcome.failed || has_schema;  // what is cut is not as the schema says
   outcome.more = "The answer was cut: " + std::to_string(left) +
                  " bytes more would follow. Ask for less: a Limit, a ProjectionExpression, fewer keys.";
 }
@@ -814,7 +829,9 @@ Outcome call_tool(const Tool& tool, World& world, const engine::Scope& scope, js
       outcome.text = json::print(*tree);
     }
   }
-  cut(outcome, !tool.output.empty());
+  if (!is_utf8(outcome.text)) outcome = failure("The server's answer is no text.");
+  cut(outcome);
+  if (!tool.output.empty() && !outcome.is_object) outcome.failed = true;  // it is not as the schema says
   return outcome;
 }
 

@@ -186,6 +186,13 @@ export function words(error) {
 export const failure = (error) => element("div", { class: "error", role: "alert" }, words(error));
 
 /**
+ * A part of a pane: a card of that width, called as the heading with that id says.
+ * @param {string} id
+ * @param {string} width
+ */
+export const panel = (id, width) => element("section", { class: "card " + width, "aria-labelledby": id });
+
+/**
  * Draws a part of a pane. If it cannot be drawn, what the server said stands in its place, and the other parts are there.
  * @param {HTMLElement} place @param {AbortSignal} signal @param {() => Promise<unknown>} draw
  */

@@ -8,6 +8,7 @@ import {
   fill,
   grid,
   moment,
+  panel,
   part,
   repeat,
   select,
@@ -22,8 +23,8 @@ const changes_max = 200,
 
 /** @param {HTMLElement} place @param {string[]} _path @param {AbortSignal} signal */
 export async function show(place, _path, signal) {
-  const shards = element("section", { class: "card whole", "aria-labelledby": "shards" });
-  const triggers = element("section", { class: "card whole", "aria-labelledby": "triggers" });
+  const shards = panel("shards", "whole");
+  const triggers = panel("triggers", "whole");
   const names = await all_names(signal);
   place.append(element("div", { class: "grid" }, tail(names, signal), shards, triggers));
   const look = () => draw_triggers(triggers, signal);

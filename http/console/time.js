@@ -11,6 +11,7 @@ import {
   grid,
   labelled,
   moment,
+  panel,
   part,
   repeat,
   select,
@@ -45,9 +46,9 @@ export function seconds_of(text) {
 /** @param {HTMLElement} place @param {string[]} _path @param {AbortSignal} signal */
 export async function show(place, _path, signal) {
   heard(await control("GET", "/clock", undefined, signal));
-  const line = element("section", { class: "card whole", "aria-labelledby": "line" });
-  const due = element("section", { class: "card two-thirds", "aria-labelledby": "due" });
-  const modes = element("section", { class: "card whole", "aria-labelledby": "modes" });
+  const line = panel("line", "whole");
+  const due = panel("due", "two-thirds");
+  const modes = panel("modes", "whole");
   let span = localStorage.getItem("span") ?? "1 d";
   if (!Object.hasOwn(spans, span)) span = "1 d";
   let drawing = Promise.resolve();

@@ -10,6 +10,7 @@ import {
   fill,
   grid,
   labelled,
+  panel,
   part,
   repeat,
   select,
@@ -25,11 +26,11 @@ const plot_points_max = 60,
 
 /** @param {HTMLElement} place @param {string[]} _path @param {AbortSignal} signal */
 export async function show(place, _path, signal) {
-  const accounts = element("section", { class: "card half", "aria-labelledby": "accounts" });
-  const snapshots = element("section", { class: "card half", "aria-labelledby": "snapshots" });
-  const faults = element("section", { class: "card half", "aria-labelledby": "faults" });
-  const failpoints = element("section", { class: "card half", "aria-labelledby": "failpoints" });
-  const plots = element("section", { class: "card whole", "aria-labelledby": "plots" });
+  const accounts = panel("accounts", "half");
+  const snapshots = panel("snapshots", "half");
+  const faults = panel("faults", "half");
+  const failpoints = panel("failpoints", "half");
+  const plots = panel("plots", "whole");
   place.append(element("div", { class: "grid" }, accounts, snapshots, faults, failpoints, plots));
   /** @type {[HTMLElement, (place: HTMLElement, signal: AbortSignal) => Promise<void>][]} */
   const parts = [

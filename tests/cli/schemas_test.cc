@@ -250,16 +250,39 @@ TEST_CASE("what describe-table prints makes the same table, with what stands bes
       "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"},
       "ProvisionedThroughput":{"ReadCapacityUnits":0,"WriteCapacityUnits":0}}],
     "SSEDescription":{"Status":"ENABLED","SSEType":"KMS"},"TableClassSummary":{"TableClass":"STANDARD"}},
-    "TimeToLiveDescription":{"TimeToLiveStatus":"ENABLED","AttributeName":"ttl"}})",
+    "TimeToLiveDescription":{"TimeToLiveStatus":"ENABLED","AttributeName":"ttl"},
+    "ContributorInsightsSummaries":[
+      {"TableName":"t","ContributorInsightsStatus":"ENABLED","ContributorInsightsMode":"THROTTLED_KEYS"},
+      {"TableName":"t","IndexName":"i","ContributorInsightsStatus":"ENABLING"},
+      {"TableName":"t","IndexName":"j","ContributorInsightsStatus":"DISABLING"}]})",
           "t.json") == *json::parse_tree(R"([
     ["CreateTable",{"TableName":"t","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
       "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST",
       "GlobalSecondaryIndexes":[{"IndexName":"i","KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],
         "Projection":{"ProjectionType":"ALL"}}],"TableClass":"STANDARD","SSESpecification":{"Enabled":true}}],
-    ["UpdateTimeToLive",{"TableName":"t","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}}]])"));
+    ["UpdateTimeToLive",{"TableName":"t","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}}],
+    ["UpdateContributorInsights",{"TableName":"t","ContributorInsightsAction":"ENABLE",
+      "ContributorInsightsMode":"THROTTLED_KEYS"}],
+    ["UpdateContributorInsights",{"TableName":"t","ContributorInsightsAction":"ENABLE","IndexName":"i"}]])"));
   const std::string plain = R"({"TableName":"a","KeySchema":[]})";
   CHECK(read("[" + plain + "," + plain + "]", "t.json")->size() == 2);
   CHECK(read(R"({"Tables":[)" + plain + "]}", "t.json")->size() == 1);
+}
+
+TEST_CASE("vector indexes are made as describe-table prints them, without what they have come to") {
+  CHECK(requests(R"({"Table":{"TableName":"t","KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],
+    "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
+    "BillingModeSummary":{"BillingMode":"PAY_PER_REQUEST"},
+    "VectorIndexes":[{"IndexName":"v","IndexStatus":"ACTIVE","IndexSizeBytes":9,"ItemCount":1,"IndexArn":"arn:…",
+      "VectorAttribute":{"AttributeName":"v"},"Projection":{"ProjectionType":"ALL"},"Dimensions":3,
+      "SearchSchema":[{"AttributeName":"id","SearchSchemaElementType":"INLINE_FILTER"}],
+      "DistanceFunction":"COSINE"}]}})",
+                 "t.json") == *json::parse_tree(R"([
+    ["CreateTable",{"TableName":"t","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
+      "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST",
+      "VectorIndexes":[{"IndexName":"v","VectorAttribute":{"AttributeName":"v"},
+        "SearchSchema":[{"AttributeName":"id","SearchSchemaElementType":"INLINE_FILTER"}],
+        "Projection":{"ProjectionType":"ALL"},"Dimensions":3,"DistanceFunction":"COSINE"}]}]])"));
 }
 
 TEST_CASE("a directory's files are read by name, and those of other kinds are passed by") {

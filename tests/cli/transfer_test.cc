@@ -192,7 +192,10 @@ TEST_CASE("a journal that is cut short anywhere is gone on with up to its last w
       REQUIRE((*journal)->page({.part = 0, .cursor = std::to_string(page), .items = page},
                                {.file = "f", .bytes = 10 * page, .items = page}, {{"dropped", 1}}));
     CHECK_FALSE(transfer::Journal::resume(path, asked));  // one process at a time
+    CHECK(transfer::Journal::in_the_way(path) == path + ": another mayfly is at work on it");
   }
+  CHECK(transfer::Journal::in_the_way(path) ==
+        path + " is of a transfer that has not ended: go on with --resume, or remove it");
   const std::string whole = read_whole(path);
   const std::size_t plan_end = whole.find('\n') + 1;
   for (std::size_t size = 0; size <= whole.size(); ++size) {

@@ -186,6 +186,12 @@ std::string FuzzedEmulator::substituted(std::string_view body) const {
   return out.append(body);
 }
 
+compat::mcp::Asked FuzzedEmulator::call(std::string_view method, const std::string& path,
+                                        const std::string& body, const std::stop_token& stop) {
+  if (method != "GET") was_controlled_ = true;
+  return compat::mcp::EmulatorWorld(*emulator_).call(scope_, method, path, body, stop);
+}
+
 void FuzzedEmulator::advance(std::chrono::milliseconds by) {
   changed_ = true;
   (void)emulator_->database().advance_by(scope_.account, by);
@@ -198,21 +204,26 @@ void FuzzedEmulator::verify() {
 
 void FuzzedEmulator::finish() {
   remembered_.clear();
-  if (!changed_) return;
+  if (!changed_ && !was_controlled_) return;
   engine::Database& database = emulator_->database();
-  for (int step = 0; step < steps_max && scheduler_->step_one(); ++step) {}
-  if (verifies_) {
+  for (int step = 0; !was_controlled_ && step < steps_max && scheduler_->step_one(); ++step) {}
+  if (verifies_ && !was_controlled_) {
     verify();
     must(database.restore_snapshot(scope_.account, *snapshot_), "the first state can be had again");
     verify();
   }
-  database.reset(scope_.account);
-  emulator_->table_changes().settle_all(scope_.account);
-  if (worlds_ >= worlds_max) {
-    verify();  // of what is gone nothing is left
+  if (was_controlled_) {
+    if (verifies_) verify();
+  } else {
+    database.reset(scope_.account);
+    emulator_->table_changes().settle_all(scope_.account);
+    if (worlds_ >= worlds_max) verify();  // of what is gone nothing is left
+  }
+  if (was_controlled_ || worlds_ >= worlds_max) {
     open();
     LongRun::get().begin_anew();
   }
+  was_controlled_ = false;
   make_world();
 }
 

@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "compat/emulator.h"
+#include "compat/mcp/world.h"
 #include "tests/fuzz/long_run.h"
 #include "tests/support/stepped_scheduler.h"
 
@@ -47,7 +48,13 @@ class FuzzedEmulator {
   // What must be so: the answer is a 200 or a client's mistake, and JSON; where storage is verified, both
   // readers of JSON can read it.
   compat::Answer execute(std::string_view operation, std::string_view body);
+  // A control call, or one of Lambda's. After one that changes something the emulator is thrown away: it may
+  // have left more than an account's reset takes back.
+  compat::mcp::Asked call(std::string_view method, const std::string& path, const std::string& body,
+                          const std::stop_token& stop);
   void advance(std::chrono::milliseconds by);
+  // Since the input began.
+  [[nodiscard]] bool has_changed() const { return changed_; }
   // What must be so of all that is stored is so, if that is looked at. Then everything is as it was at first.
   void finish();
 
@@ -72,6 +79,7 @@ class FuzzedEmulator {
   std::optional<engine::SnapshotId> snapshot_;                  // of the world as it was made
   bool verifies_ = false;                                       // after this input
   bool changed_ = false;                                        // storage was written to, or time has passed
+  bool was_controlled_ = false;                                 // by a control call that changes something
   int worlds_ = 0;                                              // that this emulator has had
   std::map<std::string, std::string, std::less<>> remembered_;  // JSON
 };

@@ -11,6 +11,10 @@ import sys
 
 SCRIPTS = pathlib.Path(__file__).resolve().parent.parent / "scripts"
 STREAMS = ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")
+# Those that agents have a tool for.
+TOOLS = ("BatchGetItem", "BatchWriteItem", "CreateTable", "DeleteItem", "DeleteTable", "DescribeStream", "DescribeTable", "GetItem",
+         "ListStreams", "ListTables", "PutItem", "Query", "Scan", "TransactGetItems", "TransactWriteItems", "UpdateItem", "UpdateTable",
+         "UpdateTimeToLive")
 REQUESTS_MAX = 5  # of one input: a fuzzer changes short ones sooner
 
 
@@ -63,6 +67,25 @@ def add_script(seeds, script):
         operation, _, body = line[2:].partition(" ")
         if line.startswith("> ") and body:
             add_request(seeds, operation, body)
+    add_messages(seeds, [line[2:].partition(" ") for line in lines if line.startswith("> ")])
+
+
+def add_messages(seeds, requests):
+    """The first requests of a script as an agent makes them: by the tool of the operation's name, or by the one for all."""
+    messages = []
+    for number, (operation, _, body) in enumerate(requests[:REQUESTS_MAX]):
+        try:
+            request = json.loads(body or "{}")
+        except (ValueError, RecursionError):
+            continue
+        tool = re.sub(r"(?<!^)(?=[A-Z])", "_", operation).lower()
+        called = {"name": "operation", "arguments": {"operation": operation, "request": request}}
+        if operation in TOOLS:
+            called = {"name": tool, "arguments": request}
+        message = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": called}
+        messages.append(json.dumps(message, ensure_ascii=False, separators=(",", ":")))
+    if messages:
+        seeds.add("mcp", "\n" + "\n".join(messages) + "\n")
 
 
 def add_request(seeds, operation, body):

@@ -17,6 +17,7 @@ void fuzz_expressions(std::string_view input);
 void fuzz_filter_patterns(std::string_view input);
 void fuzz_http_pieces(std::string_view input);
 void fuzz_json(std::string_view input);
+void fuzz_mcp(std::string_view input);
 void fuzz_numbers(std::string_view input);
 void fuzz_requests(std::string_view input);
 void fuzz_signatures(std::string_view input);
@@ -35,6 +36,7 @@ inline constexpr FuzzTarget fuzz_targets[] = {
     {"filter_patterns", fuzz_filter_patterns, 1024},
     {"http_pieces", fuzz_http_pieces, 1024},
     {"json", fuzz_json, 1024},
+    {"mcp", fuzz_mcp, 2048},
     {"numbers", fuzz_numbers, 256},
     {"requests", fuzz_requests, 768},
     {"signatures", fuzz_signatures, 1024},

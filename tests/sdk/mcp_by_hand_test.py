@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import signal
 import subprocess
 import unittest
 
@@ -122,8 +123,45 @@ class StandardInput(unittest.TestCase):
     def test_arrays_of_messages_are_of_one_revision_alone(self):
         hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-03-26"}}
         batch = json.dumps([{"jsonrpc": "2.0", "id": 2, "method": "ping"}, call(3, "list_tables")])
-        _, every, _ = converse([hello, batch], "--in-memory")
+        ping = {"jsonrpc": "2.0", "id": 4, "method": "ping"}
+        _, every, _ = converse([hello, batch, json.dumps([ping] * 100), json.dumps([ping] * 101)], "--in-memory")
         self.assertEqual([a["id"] for a in every[1]], [2, 3])
+        self.assertEqual(len(every[2]), 100)
+        self.assertEqual(every[3]["error"]["message"], "Invalid request: a batch of more than 100 messages")
+
+    def test_a_line_of_more_than_16_megabytes_is_refused_and_the_next_is_answered(self):
+        long = call(1, "list_tables", more="x" * (16 * 1024 * 1024))
+        whole = call(2, "explain_error", error="x" * (15 * 1024 * 1024))
+        _, every, _ = converse([long, whole, {"jsonrpc": "2.0", "id": 3, "method": "ping"}], "--in-memory")
+        self.assertEqual(every[0]["error"], {"code": -32600, "message": "Invalid request: longer than 16 MB"})
+        self.assertEqual([answer["id"] for answer in every], [None, 2, 3])
+        self.assertLess(len(json.dumps(every[1])), 1024 * 1024)
+
+    def test_no_more_messages_wait_than_may_and_those_that_do_end_with_the_input(self):
+        # A quarter of a second each: then the next may begin.
+        waiting = [self.await_(number) for number in range(10, 75)]
+        answers, every, done = converse([call(1, "create_table", **CARTS), *waiting], "--in-memory")
+        refused = {"code": -32603, "message": "As many requests as may are waiting already"}
+        self.assertEqual(answers.pop(74)["error"], refused)
+        for number in range(10, 74):
+            self.assertTrue(answers[number]["result"]["isError"], answers[number])
+        self.assertEqual((len(every), done.returncode), (66, 0))
+
+
+    def await_(self, number):
+        return call(number, "await_change", table="carts", key={"id": {"S": "1"}}, timeout_seconds=60)
+
+    def test_a_signal_ends_it_as_the_end_of_its_input_does(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            command = [binary(), "mcp", "--in-memory", "--log-level", "error"]
+            with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+                for message in (call(1, "create_table", **CARTS), self.await_(2)):
+                    process.stdin.write(json.dumps(message) + "\n")
+                process.stdin.flush()
+                self.assertEqual(json.loads(process.stdout.readline())["id"], 1)
+                process.send_signal(number)
+                self.assertTrue(json.loads(process.stdout.readline())["result"]["isError"])
+                self.assertEqual(process.wait(), 0)
 
 
 class OverHttp(unittest.TestCase):

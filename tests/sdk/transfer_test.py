@@ -1,16 +1,21 @@
 """`mayfly export` and `mayfly import` as their users run them: between servers, directories, files and pipes, killed and gone
 on with, and with rules that leave nobody in what comes out. Each test has accounts of its own, whose tables boto3 compares."""
 
+import contextlib
 import gzip
+import http.server
 import json
 import os
 import pathlib
 import signal
+import socket
 import stat
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
+import urllib.error
 import urllib.request
 
 from mayfly_server import MayflyServer, binary, eventually, key_schema
@@ -69,8 +74,50 @@ def settings(client, table):
     recovery = ask(client, "DescribeContinuousBackups", {"TableName": table})["ContinuousBackupsDescription"]
     recovery = recovery["PointInTimeRecoveryDescription"]
     facts["recovery"] = [recovery["PointInTimeRecoveryStatus"], recovery.get("RecoveryPeriodInDays")]
+    insights = ask(client, "ListContributorInsights", {"TableName": table})["ContributorInsightsSummaries"]
+    facts["insights"] = [(one.get("IndexName"), one["ContributorInsightsMode"]) for one in insights]
     facts["tags"] = sorted((tag["Key"], tag["Value"]) for tag in client.list_tags_of_resource(ResourceArn=arn)["Tags"])
     return facts
+
+
+@contextlib.contextmanager
+def relay(answers):
+    """A server that has the operations of `answers` answered by (status, body), and the others by ours: its URL."""
+
+    class Relay(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            operation = self.headers["X-Amz-Target"].partition(".")[2]
+            if operation in answers:
+                status, answer = answers[operation]
+                answer = json.dumps(answer).encode()
+            else:
+                headers = {name: value for name, value in self.headers.items() if name != "Content-Length"}
+                try:
+                    with urllib.request.urlopen(urllib.request.Request(server.url, body, headers)) as answered:
+                        status, answer = answered.status, answered.read()
+                except urllib.error.HTTPError as refused:
+                    status, answer = refused.code, refused.read()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, *_):
+            pass
+
+    serving = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Relay)
+    serving.daemon_threads = True
+    thread = threading.Thread(target=serving.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{serving.server_port}"
+    finally:
+        serving.shutdown()
+        thread.join()
+        serving.server_close()
 
 
 EVERY_TYPE = {
@@ -196,6 +243,9 @@ class TransferTest(unittest.TestCase):
         )
         recovery = {"PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": 7}
         ask(client, "UpdateContinuousBackups", {"TableName": "orders", "PointInTimeRecoverySpecification": recovery})
+        insights = {"TableName": "orders", "ContributorInsightsAction": "ENABLE"}
+        ask(client, "UpdateContributorInsights", {**insights, "ContributorInsightsMode": "THROTTLED_KEYS"})
+        ask(client, "UpdateContributorInsights", {**insights, "IndexName": "days"})
         orders = [
             {"who": {"S": f"w{number % 5}"}, "at": {"N": str(number)}, "day": {"B": bytes([number % 3])}, **EVERY_TYPE}
             for number in range(60)
@@ -226,6 +276,7 @@ class TransferTest(unittest.TestCase):
 
         self.import_("--from", "backup")
         self.assert_copied("orders", "carts", "empty")
+        self.assertEqual(settings(self.there, "orders")["insights"], [(None, "THROTTLED_KEYS"), ("days", "ACCESSED_AND_THROTTLED_KEYS")])
         self.assertEqual(self.there.list_tables()["TableNames"], ["carts", "empty", "orders"])
 
     def test_a_directory_is_its_owners_and_says_what_is_in_it(self):
@@ -316,6 +367,88 @@ class TransferTest(unittest.TestCase):
                 self.import_("--from", bucket / format_, "--schema", definition)
                 self.assertEqual(all_items(self.there, "orders"), all_items(self.here, "orders"))
 
+    def test_vector_indexes_come_along(self):
+        index = {
+            "IndexName": "by_v",
+            "VectorAttribute": {"AttributeName": "v"},
+            "SearchSchema": [{"AttributeName": "kind", "SearchSchemaElementType": "INLINE_FILTER"}],
+            "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["title"]},
+            "Dimensions": 3,
+            "DistanceFunction": "COSINE",
+        }
+        attribute = lambda name: {"AttributeName": name, "AttributeType": "S"}
+        definitions = {"AttributeDefinitions": [attribute("id"), attribute("kind")], "KeySchema": key_schema("id")}
+        ask(self.here, "CreateTable", {"TableName": "docs", **definitions, "BillingMode": "PAY_PER_REQUEST", "VectorIndexes": [index]})
+        self.put("docs", [{"id": {"S": "1"}, "kind": {"S": "k"}, "v": {"L": [{"N": "1"}, {"N": "0"}, {"N": "0.5"}]}}])
+        self.export("docs", "--to", "docs.json")
+        self.import_("--from", "docs.json")
+        self.assert_copied("docs")
+        (found,) = ask(self.there, "DescribeTable", {"TableName": "docs"})["Table"]["VectorIndexes"]
+        self.assertEqual({name: found[name] for name in index}, index)
+        self.assertEqual((found["IndexStatus"], found["ItemCount"]), ("ACTIVE", 1))
+
+    # --- what stays where it is
+
+    STAYS = (
+        "orders: its resource policy, which names accounts and ARNs, stays behind",
+        "orders: its Kinesis destinations, which a copy would send its own changes to, stay behind",
+        "orders: its auto scaling stays behind; its capacity is what it is now",
+    )
+
+    def test_settings_that_mean_something_only_where_they_are_stay_there_and_are_named(self):
+        arn = self.make_orders()
+        self.make("carts")
+        allow = {"Effect": "Allow", "Principal": {"AWS": "444455556666"}, "Action": "dynamodb:GetItem", "Resource": arn}
+        policy = json.dumps({"Version": "2012-10-17", "Statement": [allow]})
+        ask(self.here, "PutResourcePolicy", {"ResourceArn": arn, "Policy": policy})
+        stream = f"arn:aws:kinesis:us-east-1:{self.source}:stream/changes"
+        ask(self.here, "EnableKinesisStreamingDestination", {"TableName": "orders", "StreamArn": stream})
+        scaling = {"AutoScalingDisabled": False, "MinimumUnits": 5}
+        replica = {"RegionName": "us-east-1", "ReplicaProvisionedReadCapacityAutoScalingSettings": scaling}
+        answers = {"DescribeTableReplicaAutoScaling": (200, {"TableAutoScalingDescription": {"Replicas": [replica]}})}
+        with relay(answers) as url:
+            dry = self.export("--all", "--url", url, "--to", "backup", "--dry-run")
+            said = self.export("--all", "--url", url, "--to", "backup")
+        for sentence in self.STAYS:
+            self.assertEqual(said.count(sentence), 1, said)
+            self.assertIn(sentence, dry)
+        self.assertNotIn("carts: ", said)
+        for path in (self.directory / "backup").rglob("*.json"):
+            self.assertNotIn("444455556666", path.read_text())
+
+        self.import_("--from", "backup")
+        destinations = ask(self.there, "DescribeKinesisStreamingDestination", {"TableName": "orders"})
+        self.assertEqual(destinations["KinesisDataStreamDestinations"], [])
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            ask(self.there, "GetResourcePolicy", {"ResourceArn": self.there.describe_table(TableName="orders")["Table"]["TableArn"]})
+        self.assertIn("PolicyNotFoundException", refused.exception.read().decode())
+
+    def test_a_streams_own_policy_is_named_too_and_a_destination_that_was_disabled_is_not(self):
+        arn = self.make_orders()
+        stream_arn = self.here.describe_table(TableName="orders")["Table"]["LatestStreamArn"]
+        allow = {"Effect": "Allow", "Principal": {"AWS": "444455556666"}, "Action": "dynamodb:GetRecords", "Resource": stream_arn}
+        policy = json.dumps({"Version": "2012-10-17", "Statement": [allow]})
+        ask(self.here, "PutResourcePolicy", {"ResourceArn": stream_arn, "Policy": policy})
+        destination = {"TableName": "orders", "StreamArn": arn.replace("dynamodb", "kinesis").replace("table/", "stream/")}
+        ask(self.here, "EnableKinesisStreamingDestination", destination)
+        ask(self.here, "DisableKinesisStreamingDestination", destination)
+        said = self.export("orders", "--to", "orders.json")
+        self.assertIn(self.STAYS[0], said)
+        self.assertNotIn("Kinesis", said)
+
+    def test_what_a_server_does_not_know_it_has_none_of_and_what_a_key_may_not_ask_is_told_of(self):
+        self.make("carts")
+        asked = ("ListContributorInsights", "GetResourcePolicy", "DescribeKinesisStreamingDestination", "ListTagsOfResource")
+        failure = lambda name: (400, {"__type": f"com.amazonaws.dynamodb.v20120810#{name}", "message": "so it is"})
+        with relay({operation: failure("UnknownOperationException") for operation in asked}) as url:
+            said = self.export("carts", "--url", url, "--to", "one.json")
+        self.assertNotIn("carts: ", said)
+        with relay({operation: failure("AccessDeniedException") for operation in asked}) as url:
+            said = self.export("carts", "--url", url, "--to", "two.json")
+        for operation in asked:
+            sentence = f"carts: {operation} was not answered (AccessDeniedException: so it is), so what it says is not there"
+            self.assertEqual(said.count(sentence), 1, said)
+
     # --- what is there already
 
     def test_what_becomes_of_a_table_that_is_there_is_said(self):
@@ -333,6 +466,91 @@ class TransferTest(unittest.TestCase):
         self.assertEqual(len(all_items(self.there, "carts")), 4)
         self.import_("--from", "backup", "--if-exists", "replace")
         self.assertEqual(all_items(self.there, "carts"), all_items(self.here, "carts"))
+
+    def test_no_table_is_copied_onto_itself_by_whatever_name_its_server_goes(self):
+        self.make("carts")
+        before = all_items(self.here, "carts")
+        for url in (server.url, server.url.replace("127.0.0.1", "localhost")):
+            for how in ("fail", "skip", "append", "replace"):
+                said = self.export("carts", "--to", url, "--to-account", self.source, "--if-exists", how, code=FAILED)
+                self.assertIn("carts: it would be copied onto itself: --rename it, or name another server", said)
+            said = self.export("carts", "--to", url, "--to-account", self.source, "--items-only", code=FAILED)
+            self.assertIn("onto itself", said)
+        self.assertEqual(list(self.directory.iterdir()), [])
+        self.export("carts", "--to", server.url, "--to-account", self.source, "--rename", "carts=carts-2")
+        self.assertEqual(all_items(self.here, "carts"), before)
+        self.assertEqual(all_items(self.here, "carts-2"), before)
+
+    # --- two at once
+
+    def import_at_once(self, *words):
+        """Two imports of what `one` and `two` have, in a directory each: their exit codes, and what they say."""
+        processes = []
+        for name in ("one", "two"):
+            where = self.directory / f"in-{name}"
+            where.mkdir(exist_ok=True)
+            command = self.command(["import", "--account", self.target, "--from", self.directory / name, *words])
+            processes.append(
+                subprocess.Popen(command, cwd=where, env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            )
+        said = [process.communicate()[0].decode() for process in processes]
+        return [process.returncode for process in processes], said
+
+    def make_one_and_two(self, items=60):
+        """A directory each with as many items of the table carts; those of the other are others."""
+        for name in ("one", "two"):
+            account = self.account()
+            client = server.client("dynamodb", account)
+            self.make("carts", items=0, client=client)
+            client.update_time_to_live(
+                TableName="carts", TimeToLiveSpecification={"Enabled": True, "AttributeName": "expires"}
+            )
+            self.put("carts", [{"id": {"S": f"{name}-{number}"}} for number in range(items)], client)
+            self.mayfly("export", "--account", account, "carts", "--to", name)
+
+    def names_there(self):
+        return [item["id"]["S"].partition("-")[0] for item in all_items(self.there, "carts")]
+
+    def test_two_imports_that_append_to_one_table_at_once_leave_the_items_of_both_in_it(self):
+        self.make_one_and_two()
+        for is_there in (False, True, False, False):
+            with self.subTest(is_there=is_there):
+                self.target = self.account()
+                self.there = server.client("dynamodb", self.target)
+                if is_there:
+                    self.make("carts", items=0, client=self.there)
+                codes, said = self.import_at_once("--if-exists", "append")
+                self.assertEqual(codes, [0, 0], said)
+                self.assertEqual(self.names_there(), ["one"] * 60 + ["two"] * 60)
+                ttl = self.there.describe_time_to_live(TableName="carts")["TimeToLiveDescription"]
+                self.assertEqual(ttl["TimeToLiveStatus"], "DISABLED" if is_there else "ENABLED")
+
+    def test_of_two_imports_that_make_one_table_at_once_one_does_and_the_other_is_told(self):
+        self.make_one_and_two()
+        for _ in range(4):
+            self.target = self.account()
+            self.there = server.client("dynamodb", self.target)
+            codes, said = self.import_at_once()
+            self.assertEqual(sorted(codes), [0, FAILED], said)
+            loser = codes.index(FAILED)
+            self.assertRegex(said[loser], "carts: (there is such a table at|CreateTable: ResourceInUseException)")
+            self.assertEqual(set(self.names_there()), {("two", "one")[loser]})
+            self.assertEqual(len(self.names_there()), 60)
+            for name in ("one", "two"):
+                self.assertEqual(list((self.directory / f"in-{name}").iterdir()), [])  # nothing to go on with
+
+    def test_an_import_beside_one_that_is_under_way_says_whose_journal_is_there(self):
+        self.make_large(items=6)
+        self.export("large", "--to", "backup")
+        words = ["import", "--account", self.target, "--from", "backup", "--write-units-max", "50", "--quiet"]
+        first = subprocess.Popen(self.command(words), cwd=self.directory, env=self.environment(), stderr=subprocess.DEVNULL)
+        journal = self.directory / "mayfly-transfer.journal"
+        try:
+            eventually(lambda: journal.exists() and journal.read_bytes().count(b"\n") > 2)
+            self.assertIn("another mayfly is at work on it", self.import_("--from", "backup", code=FAILED))
+        finally:
+            first.send_signal(signal.SIGTERM)
+            self.assertEqual(first.wait(), UNFINISHED)
 
     def test_a_directory_is_never_written_over(self):
         self.make("carts")
@@ -525,6 +743,19 @@ class TransferTest(unittest.TestCase):
         self.import_("--from", "backup")
         self.assert_copied("large")
         self.assertIn("nothing to go on with", self.export("--all", "--to", "other", "--resume", code=FAILED))
+
+    def test_a_second_signal_ends_what_waits_for_an_answer_that_does_not_come(self):
+        silent = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(silent.close)
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        words = ["export", "--all", "--url", url, "--to", "x"]
+        process = subprocess.Popen(self.command(words), cwd=self.directory, env=self.environment(), stderr=subprocess.DEVNULL)
+        asking, _ = silent.accept()
+        self.addCleanup(asking.close)
+        asking.recv(1)
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(), -signal.SIGTERM)
 
     # --- nobody in it any more
 

@@ -9,6 +9,8 @@ from typing import Callable
 
 import pytest
 
+from mayfly import Server
+
 pytest_plugins = ["pytester"]
 
 ENVIRONMENT_THAT_MISLEADS = {
@@ -40,6 +42,14 @@ def program(tmp_path: Path) -> Callable[[str], Path]:
         return path
 
     return make
+
+
+def await_log(server: Server, text: str, seconds: float = 10) -> None:
+    """A server answers before the last of what it says at its start is written, and read."""
+    end = time.monotonic() + seconds
+    while text not in server.log():
+        assert time.monotonic() < end, server.log()
+        time.sleep(0.005)
 
 
 def is_there(pid: int) -> bool:

@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from conftest import is_gone_within, is_there
+from conftest import await_log, is_gone_within, is_there
 
 from mayfly import EndedError, Server, UnansweredError, _version
 
@@ -129,6 +129,7 @@ def test_threads_ask_at_once(mayfly):
 def test_a_server_that_died_is_named_with_its_log():
     with Server() as server, server.world() as world:
         world.clock.freeze()
+        await_log(server, "keeps everything in memory")
         os.kill(server.pid, signal.SIGKILL)
         with pytest.raises(EndedError) as ended:
             world.clock.now()

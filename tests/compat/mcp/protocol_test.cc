@@ -103,6 +103,45 @@ TEST_CASE("a page that would be too long is made shorter, an item that is too lo
   CHECK(item["content"][1]["text"].get<std::string>().starts_with("The answer was cut: "));
 }
 
+TEST_CASE("what a server answers that is none of ours is told as text, within a message that is one",
+          "[mcp]") {
+  struct Stranger final : mcp::World {
+    mcp::WorldAnswer answer;
+    mcp::Asked operate(const engine::Scope&, std::string_view, const std::string&,
+                       const std::stop_token&) override {
+      return answer;
+    }
+    mcp::Asked call(const engine::Scope&, std::string_view, const std::string&, const std::string&,
+                    const std::stop_token&) override {
+      return answer;
+    }
+    std::string region() override { return "us-east-1"; }
+  } stranger;
+  const mcp::Protocol protocol(stranger, {.scope = {"000000000000", ""}});
+  const auto answered = [&](int status, const std::string& body, const std::string& tool) {
+    stranger.answer = {status, body};
+    const std::string message =
+        R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":")" + tool + R"("}})";
+    const std::string said = protocol.answer(mcp::Message::read(message), {}, {}).body;
+    CHECK(said.find('\n') == std::string::npos);
+    return json::parse(said)["result"];
+  };
+  for (const char* body : {"{no json", "{\n\"TableNames\":[]}", "[1]", "<html>"}) {
+    const json listed = answered(200, body, "list_tables");
+    CHECK(listed["content"][0]["text"] == body);
+    CHECK_FALSE(listed.contains("structuredContent"));
+    CHECK(listed["isError"] == false);
+    CHECK(answered(200, body, "show_clock")["isError"] == true);  // whose answers have a schema
+  }
+  CHECK(answered(200, "{\"a\":\"\xff\"}", "list_tables")["content"][0]["text"] ==
+        "The server's answer is no text.");
+  const std::string long_text(mcp::result_bytes_max, 'x');
+  const json refused =
+      answered(400, R"({"__type":"a#B","message":"m","Reasons":[")" + long_text + R"("]})", "list_tables");
+  CHECK(refused["content"][0]["text"] == "B: m");
+  CHECK(refused["content"][1]["text"].get<std::string>().ends_with("xx ... and 45 bytes more."));
+}
+
 TEST_CASE("each error of DynamoDB's and of ours is known by its name", "[mcp]") {
   for (const mcp::KnownError& known : mcp::known_errors()) {
     const auto explained = mcp::explain_error(compat::error_type(known.kind));

@@ -1,0 +1,211 @@
+// Messages of the Model Context Protocol, a line each, to an emulator or to a server that answers anything:
+//
+//   r h                                                    read-only, and with HTTP's headers, which follow
+//   MCP-Protocol-Version: 2025-03-26
+//   Mcp-Method: tools/call
+//   < 200 {"TableNames":["a"]}                             what every call is answered, instead of the
+//   emulator
+//   {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_tables"}}
+//
+// Whatever they are, what is said to them is JSON-RPC on one line, of a bounded size, and of the same kind
+// when they come again; and who is read-only changes nothing.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "compat/mcp/protocol.h"
+#include "compat/mcp/tools.h"
+#include "compat/mcp/world.h"
+#include "compat/wire/json.h"
+#include "compat/wire/json_tree.h"
+#include "engine/whole_number.h"
+#include "tests/fuzz/emulator_for_fuzzing.h"
+#include "tests/fuzz/must.h"
+#include "tests/fuzz/pieces.h"
+#include "tests/fuzz/targets.h"
+
+namespace mayfly::testing {
+namespace {
+
+using compat::mcp::Asked;
+using compat::mcp::Message;
+using compat::mcp::Peer;
+using compat::mcp::Protocol;
+using compat::mcp::Said;
+using json::Tree;
+
+constexpr int messages_max = 6;
+constexpr std::size_t cut_words_bytes_max = 64;  // " ... and 7 bytes more."
+// Of one message: what it has itself, what a tool answers and says besides, each byte of it as an escape of
+// six, and what a tool answers once more as its structure.
+constexpr std::size_t answer_bytes_max = 13 * compat::mcp::result_bytes_max + 64 * 1024;
+
+std::stop_token stopped() {
+  static const auto* const source = [] {
+    auto* const made = new std::stop_source;  // as long as the process
+    made->request_stop();
+    return made;
+  }();
+  return source->get_token();
+}
+
+// Whatever account and region are named, those of the one emulator are meant. Control calls are stopped
+// already, so that none of them waits. Faults strike whom an operation's answer is looked at for, and some
+// last: they cannot be set.
+class FuzzedWorld final : public compat::mcp::World {
+ public:
+  FuzzedWorld(FuzzedEmulator& emulator, std::optional<compat::mcp::WorldAnswer> told)
+      : emulator_(emulator), told_(std::move(told)) {}
+
+  Asked operate(const engine::Scope& scope, std::string_view target, const std::string& body,
+                const std::stop_token& /*stop*/) override {
+    must(scope.account.size() == 12 && !scope.region.empty(), "an account and a region are asked",
+         scope.account);
+    if (told_) return *told_;
+    auto answer = emulator_.execute(target.substr(target.find('.') + 1), body);
+    return compat::mcp::WorldAnswer{answer.status, std::move(answer.body)};
+  }
+  Asked call(const engine::Scope& /*scope*/, std::string_view method, const std::string& path,
+             const std::string& body, const std::stop_token& /*stop*/) override {
+    must(path.starts_with('/') && path.find_first_of(" \r\n") == std::string::npos, "a path is one", path);
+    if (told_) return *told_;
+    if (method == "PUT" && path == "/_mayfly/faults") return Unexpected{std::string("no faults here")};
+    return emulator_.call(method, path, body, stopped());
+  }
+  std::string region() override { return "us-east-1"; }
+
+ private:
+  FuzzedEmulator& emulator_;
+  const std::optional<compat::mcp::WorldAnswer> told_;
+};
+
+// What an answer is, where the same message gets the same again: "none", "result", "error -32601"; of an
+// array of them how many there are.
+std::string kind_of(const Said& said) {
+  if (said.body.empty()) return "none";
+  const auto tree = json::parse_tree(said.body);
+  if (tree->is_array()) return std::to_string(tree->size());
+  const Tree* const error = json::member(*tree, "error");
+  return error == nullptr ? "result" : "error " + json::print((*error)["code"]);
+}
+
+void look_at_result(const Tree& result) {
+  must(result.is_object(), "a result is an object");
+  const Tree* const content = json::member(result, "content");
+  if (content == nullptr) return;  // not a tool's
+  must(content->is_array() && !content->empty(), "a tool says something");
+  for (const Tree& part : *content) {
+    const auto text = json::string_member(part, "text");
+    must(text && json::string_member(part, "type") == "text", "what a tool says is text");
+    must(text->size() <= compat::mcp::result_bytes_max + cut_words_bytes_max, "what a tool says is cut",
+         text->substr(0, 100));
+  }
+  must(result.contains("isError") && result["isError"].is_boolean(), "a tool says whether it failed");
+  const Tree* const structured = json::member(result, "structuredContent");
+  must(structured == nullptr || structured->is_object(), "structure is an object");
+}
+
+// `id`: as JSON; empty: there was none that could be one.
+void look_at_answer(const Tree& answer, const std::string& id) {
+  must(answer.is_object() && json::string_member(answer, "jsonrpc") == "2.0", "an answer is JSON-RPC's");
+  must(answer.contains("id"), "an answer has an id");
+  must(json::print(answer["id"]) == (id.empty() ? "null" : id), "an answer has the id of its request", id);
+  const Tree* const result = json::member(answer, "result");
+  const Tree* const error = json::member(answer, "error");
+  must((result == nullptr) != (error == nullptr), "an answer is a result or an error");
+  must(answer.size() == 3, "and nothing else");
+  if (result != nullptr) return look_at_result(*result);
+  must(error->is_object() && error->contains("code") && (*error)["code"].is_number_integer() &&
+           json::string_member(*error, "message").has_value(),
+       "an error has a code and a message");
+}
+
+void look_at_batch(const Tree& answers, const Tree& messages) {
+  must(answers.size() <= messages.size(), "each message of an array has one answer at most");
+  for (const Tree& answer : answers) {
+    must(answer.is_object() && answer.contains("id"), "an answer has an id");
+    look_at_answer(answer, answer["id"].is_null() ? "" : json::print(answer["id"]));
+  }
+}
+
+void look_at(const Said& said, std::string_view text, const Message& message, const Peer& peer) {
+  const std::string id = message.id();
+  const auto sent = json::parse_tree(text, json::Decimals::as_written);
+  must(said.status == 200 || said.status == 202 || said.status == 400 || said.status == 404,
+       "an answer has one of four statuses", std::to_string(said.status));
+  must((said.status == 202) == said.body.empty(), "nothing is said with one status alone");
+  must(said.version.empty() || compat::mcp::is_handshake_version(said.version), "a revision is one",
+       said.version);
+  if (said.body.empty()) return must(id.empty(), "who waits is answered", text);
+  must(said.body.find('\n') == std::string::npos, "an answer is one line", said.body);
+  const std::size_t count = sent && sent->is_array() ? std::max<std::size_t>(sent->size(), 1) : 1;
+  must(said.body.size() <= count * answer_bytes_max + 6 * text.size(), "an answer is bounded",
+       std::to_string(said.body.size()));
+  must(json::parse(said.body) != nullptr, "an answer is JSON", said.body);
+  const auto answer = json::parse_tree(said.body, json::Decimals::as_written);
+  must(answer.has_value(), "an answer is JSON for whoever has doubles", said.body);
+  if (answer->is_array()) {
+    must(message.is_batch() && peer.version == compat::mcp::batch_version, "an array is answered one");
+    return look_at_batch(*answer, *sent);
+  }
+  look_at_answer(*answer, message.is_batch() ? "" : id.empty() ? json::print((*answer)["id"]) : id);
+  if (!sent) must(json::integer_member((*answer)["error"], "code") == -32700, "what is no JSON is told so");
+}
+
+// Takes "Name: value" off the front, if it is there.
+std::optional<std::string_view> take_header(std::string_view& input, std::string_view name) {
+  if (!input.starts_with(name) || !input.substr(name.size()).starts_with(": ")) return std::nullopt;
+  return take_until(input).substr(name.size() + 2);
+}
+
+// Takes "< 200 {…}" off the front, if it is there. A vertical tab is an end of line within it.
+std::optional<compat::mcp::WorldAnswer> take_answer(std::string_view& input) {
+  if (!input.starts_with("< ")) return std::nullopt;
+  std::string_view line = take_until(input).substr(2);
+  const auto status = engine::whole_number<std::uint16_t>(take_until(line, ' ')).value_or(200);
+  std::string body(line);
+  std::replace(body.begin(), body.end(), '\v', '\n');
+  return compat::mcp::WorldAnswer{status, std::move(body)};
+}
+
+}  // namespace
+
+void fuzz_mcp(std::string_view input) {
+  FuzzedEmulator& emulator = FuzzedEmulator::get();
+  emulator.begin(input);
+  const std::string_view words = take_until(input);
+  const bool read_only = words.find('r') != std::string_view::npos;
+  compat::mcp::RoutingHeaders headers{.version = take_header(input, "MCP-Protocol-Version"),
+                                      .method = take_header(input, "Mcp-Method"),
+                                      .name = take_header(input, "Mcp-Name"),
+                                      .repeated = words.find('2') != std::string_view::npos};
+  Peer peer{.version = headers.version.value_or(compat::mcp::legacy_version)};
+  if (words.find('h') != std::string_view::npos) peer.headers = &headers;
+
+  FuzzedWorld world(emulator, take_answer(input));
+  std::size_t notices = 0;
+  const Protocol protocol(
+      world,
+      {.scope = {"000000000000", ""}, .read_only = read_only, .notice = [&](const std::string& sentence) {
+         ++notices;
+         must(sentence.size() <= 1024, "a notice is short", sentence);
+       }});
+  for (int messages = 0; messages < messages_max && !input.empty(); ++messages) {
+    const std::string_view text = take_until(input);
+    const Message message = Message::read(text);
+    const std::string cancelled = message.cancels();
+    must(cancelled.empty() || json::parse(cancelled) != nullptr, "an id is JSON", cancelled);
+    const Said said = protocol.answer(message, peer, {});
+    look_at(said, text, message, peer);
+    const Said again = protocol.answer(message, peer, {});
+    look_at(again, text, message, peer);
+    must(kind_of(said) == kind_of(again), "the same message gets the same kind of answer",
+         kind_of(said) + ", " + kind_of(again) + ": " + std::string(text));
+  }
+  must(!read_only || (notices == 0 && !emulator.has_changed()), "who is read-only changes nothing");
+  emulator.finish();
+}
+
+}  // namespace mayfly::testing
