@@ -30,6 +30,7 @@
 #include "engine/mutex.h"
 #include "engine/process_memory.h"
 #include "engine/storage_files.h"
+#include "engine/storage_jobs.h"
 #include "engine/thread_local.h"
 #include "engine/write_ahead_log.h"
 
@@ -44,18 +45,19 @@ class NoLog final : public rocksdb::Logger {
   void Logv(const char*, va_list) override {}
 };
 
-// Files of ours; threads and time as `base` has them.
+// Files of ours, jobs that are counted; threads and time as `base` has them.
 class EnvWithFiles final : public rocksdb::EnvWrapper {
  public:
-  EnvWithFiles(rocksdb::Env& base, const std::shared_ptr<rocksdb::FileSystem>& files)
-      : EnvWrapper(rocksdb::NewCompositeEnv(files)), base_(base) {
+  EnvWithFiles(rocksdb::Env& base, const std::shared_ptr<rocksdb::FileSystem>& files,
+               std::shared_ptr<StorageJobs> jobs)
+      : EnvWrapper(rocksdb::NewCompositeEnv(files)), base_(base), jobs_(std::move(jobs)) {
     file_system_ = files;
     system_clock_ = base.GetSystemClock();
   }
 
   void Schedule(void (*run)(void*), void* argument, Priority priority, void* tag,
                 void (*unscheduled)(void*)) override {
-    base_.Schedule(run, argument, priority, tag, unscheduled);
+    jobs_->schedule(base_, run, argument, priority, tag, unscheduled);
   }
   int UnSchedule(void* tag, Priority priority) override { return base_.UnSchedule(tag, priority); }
   void StartThread(void (*run)(void*), void* argument) override { base_.StartThread(run, argument); }
@@ -73,6 +75,7 @@ class EnvWithFiles final : public rocksdb::EnvWrapper {
 
  private:
   rocksdb::Env& base_;
+  const std::shared_ptr<StorageJobs> jobs_;
 };
 
 // What is common: little memory until it is used, no background work that nobody asked for.
@@ -131,19 +134,25 @@ rocksdb::Options disk_options() {
 // How many keys are erased one by one before a range tombstone is the better bargain.
 constexpr int single_erasures_max = 4096;
 
-// While a thread waits inside of RocksDB for jobs of RocksDB's, nobody else goes first.
+// While a thread waits for jobs of RocksDB's, nobody else goes first.
 class WaitingForJobs {
  public:
-  WaitingForJobs() { interleave("waits for jobs"); }
-  ~WaitingForJobs() { interleave("jobs done"); }
+  WaitingForJobs() {
+    if (depth_++ == 0) interleave("waits for jobs");
+  }
+  ~WaitingForJobs() {
+    if (--depth_ == 0) interleave("jobs done");
+  }
   WaitingForJobs(const WaitingForJobs&) = delete;
   WaitingForJobs& operator=(const WaitingForJobs&) = delete;
 
  private:
+  inline static THREAD_LOCAL int depth_ = 0;
   Interleaving::Alone alone_;
 };
 
 constexpr std::chrono::milliseconds resume_pause{1000};
+constexpr std::chrono::milliseconds jobs_wait_max{10'000};
 constexpr std::int64_t report_pause_ms = 1000;
 
 // Memory is given back when as much as this was erased, and a quarter of all that is held, so that it costs
@@ -199,7 +208,14 @@ struct Storage::Engine final {
       const Interleaving::Alone alone;
       // A compaction is begun anew by itself; writes go on meanwhile.
       const bool stops = error->severity() >= rocksdb::Status::Severity::kHardError;
-      if (stops || reason != rocksdb::BackgroundErrorReason::kCompaction) engine_.fail(error->ToString());
+      if (!stops && reason == rocksdb::BackgroundErrorReason::kCompaction) return;
+      engine_.fail(error->ToString());
+      if (engine_.resumes) return;  // jobs are a part of it then, and errors do not keep them
+      const WaitingForJobs waiting;
+      (void)engine_.jobs->await_begun(jobs_wait_max);
+    }
+    void OnCompactionBegin(rocksdb::DB*, const rocksdb::CompactionJobInfo&) override {
+      engine_.jobs->begun();
     }
 
    private:
@@ -262,7 +278,9 @@ struct Storage::Engine final {
 
   const std::function<void(std::string_view)> report;
   const std::uint64_t memory_bytes_max;
+  const std::shared_ptr<StorageJobs> jobs = std::make_shared<StorageJobs>();
   std::atomic<bool> refuses_files{false};
+  std::atomic<bool> resumes{false};            // RocksDB does
   SharedMutex writing;                         // held alone by who resumes; in memory nobody does
   std::unique_ptr<rocksdb::Env> memory_files;  // none: they are a directory's
   std::unique_ptr<rocksdb::Env> env;           // before the database, which it outlives
@@ -334,7 +352,13 @@ void Storage::Engine::fail(const std::string& text) {
 bool Storage::Engine::resume() {
   const Lock nobody_writes(writing);
   const WaitingForJobs waiting;
-  if (!db->Resume().ok()) return false;
+  const auto resume_rocksdb = [this] {
+    resumes = true;
+    const bool done = db->Resume().ok();
+    resumes = false;
+    return done;
+  };
+  if (!resume_rocksdb()) return false;
   // If it was the log that could not be written to, it takes nothing more, and ends within a record. Another
   // one is begun by a resumption alone, and by that only if there is a buffer to write. So there shall be
   // one, and a reason to resume: that no new log could be made.
@@ -344,7 +368,7 @@ bool Storage::Engine::resume() {
   refuses_files = true;
   const bool begun = db->Flush(rocksdb::FlushOptions()).ok();  // it can be: the log was empty
   refuses_files = false;
-  return begun || db->Resume().ok();
+  return begun || resume_rocksdb();
 }
 
 std::optional<std::chrono::milliseconds> Storage::Engine::keep_up() {
@@ -479,8 +503,8 @@ Expected<std::unique_ptr<Storage>, std::string> Storage::open(StorageOptions opt
   if (options.directory.empty()) {
     engine->memory = true;
     engine->memory_files.reset(rocksdb::NewMemEnv(&base));
-    engine->env =
-        std::make_unique<EnvWithFiles>(base, without_options_files(engine->memory_files->GetFileSystem()));
+    engine->env = std::make_unique<EnvWithFiles>(
+        base, without_options_files(engine->memory_files->GetFileSystem()), engine->jobs);
     rocksdb_options = memory_options(engine->env.get());
     rocksdb_options.listeners.push_back(std::make_shared<Engine::Jobs>(*engine));
     path = "/mayfly";
@@ -489,8 +513,9 @@ Expected<std::unique_ptr<Storage>, std::string> Storage::open(StorageOptions opt
   } else {
     rocksdb_options = disk_options();
     engine->env = std::make_unique<EnvWithFiles>(
-        base, without_options_files(
-                  private_files(base.GetFileSystem(), options.file_fails, engine->refuses_files)));
+        base,
+        without_options_files(private_files(base.GetFileSystem(), options.file_fails, engine->refuses_files)),
+        engine->jobs);
     rocksdb_options.env = engine->env.get();
     rocksdb_options.listeners.push_back(std::make_shared<Engine::Failures>(*engine));
     engine->write.sync = options.fsync;

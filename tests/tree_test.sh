@@ -32,8 +32,8 @@ included_in "the engine's inner parts are the engine's" 'engine/(parts|storage|k
 included_in "a room of compat includes nothing of its entrance, but for control and mcp" 'compat/(dispatch|emulator|faults)[.]h' \
             'compat/((control|mcp)/[a-z_]+|[a-z]+)[.](h|cc)' compat
 included_in "http includes nothing of cli or embed" '(cli|embed|mayfly)/' "$nowhere" http
-included_in "RocksDB is included by engine/storage.cc and storage_files.cc alone" 'rocksdb/' \
-        'engine/storage(_files)?[.]cc' engine compat http cli embed include
+included_in "RocksDB is included by engine/storage, storage_files and storage_jobs alone" 'rocksdb/' \
+        'engine/storage((_files)?[.]cc|_jobs[.]h)' engine compat http cli embed include
 included_in "Boost.JSON is for tests to compare with" 'boost/json' "$nowhere" engine compat http cli embed include
 included_in "nlohmann's JSON is for what people read and write: control calls, kept settings, commands" 'nlohmann/' \
         '(compat/wire/json_tree[.](h|cc)|compat/control/[a-z_]+[.]cc|compat/mcp/[a-z_]+[.](h|cc)|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/triggers/(functions|event_source_mapping|rest)[.]cc|cli/(mcp|commands|control_options|jobs_view)[.]cc|cli/(schemas|aws|sweep|transfer)/[a-z_]+[.](h|cc)|embed/(mayfly|mayfly_c|options_json)[.]cc)' \
