@@ -134,20 +134,15 @@ rocksdb::Options disk_options() {
 // How many keys are erased one by one before a range tombstone is the better bargain.
 constexpr int single_erasures_max = 4096;
 
-// While a thread waits for jobs of RocksDB's, nobody else goes first.
+// While a thread waits inside of RocksDB for jobs of RocksDB's, nobody else goes first.
 class WaitingForJobs {
  public:
-  WaitingForJobs() {
-    if (depth_++ == 0) interleave("waits for jobs");
-  }
-  ~WaitingForJobs() {
-    if (--depth_ == 0) interleave("jobs done");
-  }
+  WaitingForJobs() { interleave("waits for jobs"); }
+  ~WaitingForJobs() { interleave("jobs done"); }
   WaitingForJobs(const WaitingForJobs&) = delete;
   WaitingForJobs& operator=(const WaitingForJobs&) = delete;
 
  private:
-  inline static THREAD_LOCAL int depth_ = 0;
   Interleaving::Alone alone_;
 };
 
@@ -209,10 +204,10 @@ struct Storage::Engine final {
       // A compaction is begun anew by itself; writes go on meanwhile.
       const bool stops = error->severity() >= rocksdb::Status::Severity::kHardError;
       if (!stops && reason == rocksdb::BackgroundErrorReason::kCompaction) return;
+      // While RocksDB resumes jobs are a part of that, and errors do not keep them. In a simulation they are
+      // steps of threads that would wait for this one.
+      if (!engine_.resumes && Interleaving::used() == nullptr) (void)engine_.jobs->await_begun(jobs_wait_max);
       engine_.fail(error->ToString());
-      if (engine_.resumes) return;  // jobs are a part of it then, and errors do not keep them
-      const WaitingForJobs waiting;
-      (void)engine_.jobs->await_begun(jobs_wait_max);
     }
     void OnCompactionBegin(rocksdb::DB*, const rocksdb::CompactionJobInfo&) override {
       engine_.jobs->begun();

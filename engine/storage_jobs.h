@@ -1,6 +1,6 @@
 // RocksDB's flushes and compactions, as far as an error has to wait for them.
 //
-// RocksDB (7.8, and later) forgets a flush that was scheduled before an error of another thread and runs
+// RocksDB (7.8) forgets a flush that was scheduled before an error of another thread and runs
 // behind it: the flush sees the error and goes, no longer counted and still queued, and so is never scheduled
 // again. Who resumes then waits for it for ever, and writers for who resumes. A compaction is forgotten
 // alike, until files are so many that writes stop. So an error comes to count only when no job is left that

@@ -165,7 +165,8 @@ Expected<Rules, std::string> Rules::parse(std::string_view text) {
   Fields fields(&*tree);
   Rules rules;
   const auto otherwise = fields.string("default");
-  const auto known = otherwise && *otherwise ? action_named(**otherwise) : std::nullopt;
+  std::optional<Action> known;
+  if (otherwise && *otherwise) known = action_named(**otherwise);
   if (!known || *known == Action::fake || *known == Action::shift) {
     return Unexpected{
         std::string("\"default\" must say what becomes of values that no rule names: keep, hash or drop")};

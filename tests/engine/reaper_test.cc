@@ -350,8 +350,9 @@ TEST_CASE(
       const std::string seconds =
           std::to_string((due - 1) / 1000) + "." + std::to_string(1000 + (due - 1) % 1000).substr(1);
       world.put(carts, {{"id", "a"}, {"ttl", number(seconds)}});
+      const bool in_time = world.now() < due;  // else it was due when it was written, and is gone
       while (world.now() < due + 5) std::this_thread::yield();  // the reaper came, and was sent away
-      REQUIRE(removed() == round - 1);
+      if (in_time) REQUIRE(removed() == round - 1);
     }
     for (int i = 0; removed() < round && i < 10'000; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -279,7 +279,7 @@ void Clients::restore_instant() {
   // Its first second begins before recovery did.
   const engine::Instant lag = options_.recovery_lag_ms;
   const bool is_bounded = options_.history_bytes_max != 0;
-  makes_table(request, target, before, [=](const ModelState& state) {
+  makes_table(request, target, before, [=, this](const ModelState& state) {
     const ModelTable* const present = state.find(source);
     const auto shown_of = [&](const ModelTable& table) {
       // The first second begins before recovery does: then that is what it brings back.
