@@ -19,7 +19,13 @@ EndSignals::EndSignals(Another another) : another_(another) {
   sigaddset(&signals_, SIGTERM);
   sigaddset(&signals_, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals_, &before_);
-  thread_ = std::thread([this] { take(); });
+  try {
+    thread_ = std::thread([this] { take(); });
+  } catch (const std::system_error& failure) {
+    for (const int end : pipe_) ::close(end);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    throw std::system_error(failure.code(), "cannot start a thread");
+  }
 }
 
 EndSignals::~EndSignals() {

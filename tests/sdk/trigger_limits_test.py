@@ -6,6 +6,8 @@ root is not held to RLIMIT_NPROC, and may start no thread from some moment on.
 
 import os
 import pathlib
+import resource
+import shutil
 import stat
 import subprocess
 import tempfile
@@ -14,7 +16,7 @@ import unittest
 
 from botocore.exceptions import ClientError
 from function_server import FunctionServer
-from mayfly_server import MayflyServer, eventually, key_schema, stream
+from mayfly_server import MayflyServer, binary, eventually, key_schema, stream
 
 NOBODY = 65534
 POOL_THREADS = 4  # compat/triggers/pool.h
@@ -155,6 +157,34 @@ class ThreadsRunOut(unittest.TestCase):
         eventually(lambda: described() == ("ACTIVE", 11_000))
         put(server, "after")
         self.assertEqual(dynamodb.get_item(TableName="carts", Key={"id": {"S": "after"}})["Item"], {"id": {"S": "after"}})
+
+
+class NoThreadAtAll(unittest.TestCase):
+    def test_a_command_that_can_start_no_thread_says_so(self):
+        def become_nobody_alone():
+            resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+            become_nobody()
+
+        with tempfile.TemporaryDirectory() as directory:
+            os.chmod(directory, 0o755)
+            executable = shutil.copy(binary(), directory)  # where it lies, another user may not look
+            endpoint = "http://127.0.0.1:1"
+            for command in (
+                ("serve", "--port", "0"),
+                ("mcp", "--url", endpoint),
+                ("mcp", "--in-memory"),
+                ("export", "--url", endpoint, "--to", f"{directory}/there"),
+            ):
+                with self.subTest(command):
+                    done = subprocess.run(
+                        (executable, *command),
+                        capture_output=True,
+                        stdin=subprocess.DEVNULL,
+                        text=True,
+                        preexec_fn=become_nobody_alone,
+                    )
+                    said = "mayfly: cannot start a thread: Resource temporarily unavailable\n"
+                    self.assertEqual((done.returncode, done.stdout, done.stderr), (1, "", said))
 
 
 class FunctionsHang(unittest.TestCase):
