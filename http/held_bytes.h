@@ -43,6 +43,7 @@ class HeldBytes {
 
  private:
   void set(Share& share, std::size_t bytes) {
+    if (bytes == share.bytes) return;
     metrics_.add(meter_, static_cast<std::int64_t>(bytes) - static_cast<std::int64_t>(share.bytes));
     bytes_ += bytes - share.bytes;
     share.bytes = bytes;

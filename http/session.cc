@@ -84,6 +84,8 @@ void Session<Stream>::start() {
                                 log::write(log::Level::warning, why);
                             });
   } else {
+    ErrorCode ignored;  // then all is written by waiting
+    socket().non_blocking(true, ignored);
     read();
   }
 }
@@ -373,26 +375,59 @@ template <class Stream>
 void Session<Stream>::write() {
   writing_ = true;
   answering_ = {};
+  std::size_t sent = 0;
+  if constexpr (!is_tls) {
+    const auto at_once = send_at_once();
+    if (!at_once) return;  // the client left
+    sent = *at_once;
+    if (sent == out_.size() + out_body_.size()) {
+      drop_sent();
+      // Others that are ready go first; the next request has often come by then, and is read without waiting.
+      return asio::post(stream_.get_executor(), [self = this->shared_from_this()] { self->written(); });
+    }
+  }
   hold();
-  const std::array<asio::const_buffer, 2> buffers = {asio::buffer(out_), asio::buffer(out_body_)};
+  const std::size_t of_out = std::min(sent, out_.size());
+  const std::array<asio::const_buffer, 2> rest = {asio::buffer(out_) + of_out,
+                                                  asio::buffer(out_body_) + (sent - of_out)};
   // Lives as long as the handler beside it.
   const auto more = [this](ErrorCode failure, std::size_t) {
     quiet_ = {};
     unread_answers_.moved(unread_);
     return failure ? 0 : written_at_once_bytes_max;
   };
-  asio::async_write(stream_, buffers, more,
-                    [self = this->shared_from_this()](ErrorCode failure, std::size_t) {
-                      self->unread_answers_.release(self->unread_);
-                      if (failure) return;
-                      self->writing_ = false;
-                      self->out_.clear();
-                      if (self->out_.capacity() > kept_output_bytes_max) std::string().swap(self->out_);
-                      std::string().swap(self->out_body_);
-                      if (self->late_) self->send(*std::exchange(self->late_, std::nullopt));
-                      if (!self->last_ || !self->out_.empty() || self->source_) return self->proceed();
-                      self->finish();
-                    });
+  asio::async_write(stream_, rest, more, [self = this->shared_from_this()](ErrorCode failure, std::size_t) {
+    self->drop_sent();
+    if (!failure) return self->written();
+    self->unread_answers_.release(self->unread_);
+  });
+}
+
+template <class Stream>
+std::optional<std::size_t> Session<Stream>::send_at_once() {
+  if (!socket().non_blocking()) return 0;
+  const std::array<asio::const_buffer, 2> buffers = {asio::buffer(out_), asio::buffer(out_body_)};
+  ErrorCode failure;
+  const std::size_t sent = socket().send(buffers, 0, failure);
+  if (failure && failure != asio::error::would_block) return std::nullopt;
+  quiet_ = {};
+  return sent;
+}
+
+template <class Stream>
+void Session<Stream>::drop_sent() {
+  out_.clear();
+  if (out_.capacity() > kept_output_bytes_max) std::string().swap(out_);
+  std::string().swap(out_body_);
+}
+
+template <class Stream>
+void Session<Stream>::written() {
+  unread_answers_.release(unread_);
+  writing_ = false;
+  if (late_) send(*std::exchange(late_, std::nullopt));
+  if (!last_ || !out_.empty() || source_) return proceed();
+  finish();
 }
 
 // By TLS the client is told that this was all before the connection is half closed: an end that whoever sits

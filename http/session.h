@@ -64,6 +64,11 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   void read();
   void make_room();  // one piece at the end of `in_`
   void write();
+  // What the socket takes without waiting, which is all of most answers: its memory is then the next answer's,
+  // and still in the processor's caches. Nothing: the client left.
+  std::optional<std::size_t> send_at_once();
+  void drop_sent();
+  void written();  // after all was sent
   void finish();  // after the last answer
   void end_sending();
   void read_and_discard();
@@ -113,7 +118,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   bool end_came_ = false;                    // ahead; nobody reads again, since Asio tells of it only twice
   bool resumes_ = false;                     // with what comes ahead: nobody reads into `in_` before that
   bool handshaking_ = false;                 // TLS'
-  bool writing_ = false;                     // `out_` is the socket's
+  bool writing_ = false;                     // until `written`; what is in `out_` is the socket's
   std::stop_source stop_{std::nostopstate};  // of what we wait for
   std::optional<Reply> late_;                // it came while we were writing what was before
   std::shared_ptr<BodySource> source_;       // the rest of the answer that is being sent
