@@ -252,7 +252,8 @@ def together(number, count):
 def batch_get(number):
     numbers = together(number, 25)
     body = {"RequestItems": {"plain": {"Keys": [key(i) for i in numbers]}}}
-    return body, [*items_checks(25, *numbers), is_empty("UnprocessedKeys")]
+    # Looking for all of them takes the generator longer than answering takes a server.
+    return body, [*items_checks(25, *numbers[::8]), is_empty("UnprocessedKeys")]
 
 
 def batch_write(number):

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -37,9 +38,13 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+// By memmem, which a body full of the text's first byte does not slow down, as it does string_view's find.
 std::size_t occurrences(std::string_view body, std::string_view text) {
   std::size_t count = 0;
-  for (auto at = body.find(text); at != body.npos; at = body.find(text, at + text.size())) ++count;
+  while (const void* found = ::memmem(body.data(), body.size(), text.data(), text.size())) {
+    ++count;
+    body.remove_prefix(static_cast<std::size_t>(static_cast<const char*>(found) - body.data()) + text.size());
+  }
   return count;
 }
 
