@@ -547,6 +547,7 @@ static void the_exit_closes_what_is_open(void) {
     port_of(shared, "");
     pthread_t waiting;
     CHECK(pthread_create(&waiting, NULL, awaits_for_ever, NULL) == 0);
+    CHECK(pthread_detach(waiting) == 0);
     opened("{}");
     exit(0);
   }

@@ -134,8 +134,9 @@ class StandardInput(unittest.TestCase):
         whole = call(2, "explain_error", error="x" * (15 * 1024 * 1024))
         _, every, _ = converse([long, whole, {"jsonrpc": "2.0", "id": 3, "method": "ping"}], "--in-memory")
         self.assertEqual(every[0]["error"], {"code": -32600, "message": "Invalid request: longer than 16 MB"})
-        self.assertEqual([answer["id"] for answer in every], [None, 2, 3])
-        self.assertLess(len(json.dumps(every[1])), 1024 * 1024)
+        answers = {answer["id"]: answer for answer in every[1:]}  # a ping overtakes a tool that takes longer
+        self.assertEqual(sorted(answers), [2, 3])
+        self.assertLess(len(json.dumps(answers[2])), 1024 * 1024)
 
     def test_no_more_messages_wait_than_may_and_those_that_do_end_with_the_input(self):
         # A quarter of a second each: then the next may begin.
