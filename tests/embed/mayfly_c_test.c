@@ -535,6 +535,8 @@ static void* awaits_for_ever(void* unused) {
   (void)unused;
   control(shared, "POST", "/_mayfly/await",
           "{\"table\":\"carts\",\"key\":{\"id\":{\"S\":\"1\"}},\"timeout_seconds\":600}");
+  mayfly_free(answer);
+  answer = NULL;
   return NULL;
 }
 
