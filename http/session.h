@@ -64,12 +64,12 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   void read();
   void make_room();  // one piece at the end of `in_`
   void write();
-  // What the socket takes without waiting, which is all of most answers: its memory is then the next answer's,
-  // and still in the processor's caches. Nothing: the client left.
+  // What the socket takes without waiting, which is all of most answers: its memory is then the next
+  // answer's, and still in the processor's caches. Nothing: the client left.
   std::optional<std::size_t> send_at_once();
   void drop_sent();
   void written();  // after all was sent
-  void finish();  // after the last answer
+  void finish();   // after the last answer
   void end_sending();
   void read_and_discard();
   // Parses and answers what was read; then reads on, writes, or closes.
