@@ -28,7 +28,7 @@ constexpr std::size_t body_input_bytes = 64 * 1024;
 constexpr std::size_t output_bytes_max = 64 * 1024;
 // Memory that a connection keeps for its next answers.
 constexpr std::size_t kept_output_bytes_max = 16 * 1024;
-// A client shows that it reads by taking so much.
+// Written before others have their turn; a client shows that it reads by taking so much.
 constexpr std::size_t written_at_once_bytes_max = 64 * 1024;
 // A client that sends on after its last answer is listened to, so that it finds the answer and not a reset.
 constexpr std::size_t discarded_bytes_max = 256 * 1024 * 1024;
@@ -405,7 +405,7 @@ void Session<Stream>::write() {
 
 template <class Stream>
 std::optional<std::size_t> Session<Stream>::send_at_once() {
-  if (!socket().non_blocking()) return 0;
+  if (!socket().non_blocking() || out_.size() + out_body_.size() > written_at_once_bytes_max) return 0;
   const std::array<asio::const_buffer, 2> buffers = {asio::buffer(out_), asio::buffer(out_body_)};
   ErrorCode failure;
   const std::size_t sent = socket().send(buffers, 0, failure);

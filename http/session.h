@@ -65,7 +65,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   void make_room();  // one piece at the end of `in_`
   void write();
   // What the socket takes without waiting, which is all of most answers: its memory is then the next
-  // answer's, and still in the processor's caches. Nothing: the client left.
+  // answer's, and still in the processor's caches. Long ones wait as they must. Nothing: the client left.
   std::optional<std::size_t> send_at_once();
   void drop_sent();
   void written();  // after all was sent

@@ -205,6 +205,32 @@ TEST_CASE("a connection serves request after request, and pipelined ones in orde
   }
 }
 
+TEST_CASE("answers that the socket takes in parts come whole and in order once they are read") {
+  constexpr int items = 10, requests = 300;  // 12 MB of answers: more than the kernel keeps
+  Running running;
+  const auto execute = [&](const std::string& operation, const std::string& body) {
+    REQUIRE(running.emulator->execute({"000000000000", "us-east-1"}, "DynamoDB_20120810." + operation, body)
+                .status == 200);
+  };
+  const auto item = [](int i) {
+    return R"({"id":{"S":")" + std::to_string(i) + R"("},"text":{"S":")" +
+           std::string(static_cast<std::size_t>(40'000 + i), static_cast<char>('a' + i)) + R"("}})";
+  };
+  execute("CreateTable", create_table("long"));
+  for (int i = 0; i < items; ++i) execute("PutItem", R"({"TableName":"long","Item":)" + item(i) + "}");
+
+  HttpClient client(running.port(), small_receive_bytes);
+  for (int n = 0; n < requests; ++n)
+    client.send(operation_request(
+        "GetItem", R"({"TableName":"long","Key":{"id":{"S":")" + std::to_string(n % items) + R"("}}})"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // the server has filled what there is to fill
+  for (int n = 0; n < requests; ++n) {
+    const HttpAnswer answer = client.receive();
+    check_common(answer);
+    REQUIRE(answer.body == R"({"Item":)" + item(n % items) + "}");
+  }
+}
+
 TEST_CASE("a body in chunks may come in any two or three pieces, an empty one too") {
   Running running;
   for (const std::string& body :
