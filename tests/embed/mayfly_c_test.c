@@ -419,11 +419,14 @@ static void threads_use_one_handle_at_once(void) {
   CHECK(mayfly_close(shared) == MAYFLY_DONE);
 }
 
-static void* awaits(void* unused) {
-  (void)unused;
-  EXPECT(control(shared, "POST", "/_mayfly/await",
-                 "{\"table\":\"carts\",\"key\":{\"id\":{\"S\":\"1\"}},\"timeout_seconds\":600}"),
-         503, "{\"__type\":\"mayfly#Stopped\",\"message\":\"The server ends, or who asked has gone.\"}");
+static void* awaits(void* waited) {
+  const int result = control(shared, "POST", "/_mayfly/await",
+                             "{\"table\":\"carts\",\"key\":{\"id\":{\"S\":\"1\"}},\"timeout_seconds\":600}");
+  const bool in_time = result != MAYFLY_CLOSED;
+  EXPECT(result, in_time ? 503 : MAYFLY_CLOSED,
+         in_time ? "{\"__type\":\"mayfly#Stopped\",\"message\":\"The server ends, or who asked has gone.\"}"
+                 : "this handle is not open");
+  *(bool*)waited = in_time;
   EXPECT(execute(shared, LIST), MAYFLY_CLOSED, "this handle is not open");
   return NULL;
 }
@@ -447,7 +450,9 @@ static void wait_until_the_failpoint_is_reached(void) {
   }
 }
 
-static void closing_ends_what_waits(void) {
+// False where the handle was closed before the thread that is to wait had asked anything: nothing tells from
+// outside whether it has.
+static bool closing_ends_who_asked_within(useconds_t microseconds) {
   shared = opened(FROZEN);
   create_carts(shared);
   EXPECT(execute(shared, "UpdateTimeToLive",
@@ -461,13 +466,24 @@ static void closing_ends_what_waits(void) {
       control(shared, "PUT", "/_mayfly/failpoints", "{\"table\":\"carts\",\"key\":{\"id\":{\"S\":\"2\"}}}"),
       200, NULL);
   port_of(shared, "");
+  bool waited = false;
   pthread_t waiting[2];
-  CHECK(pthread_create(&waiting[0], NULL, awaits, NULL) == 0);
+  CHECK(pthread_create(&waiting[0], NULL, awaits, &waited) == 0);
   CHECK(pthread_create(&waiting[1], NULL, advances_to_a_failpoint, NULL) == 0);
   wait_until_the_failpoint_is_reached();
+  usleep(microseconds);
   CHECK(mayfly_close(shared) == MAYFLY_DONE);
   CHECK(mayfly_close(shared) == MAYFLY_CLOSED);
   for (int i = 0; i < 2; ++i) CHECK(pthread_join(waiting[i], NULL) == 0);
+  return waited;
+}
+
+static void closing_ends_what_waits(void) {
+  useconds_t microseconds = 500;
+  while (!closing_ends_who_asked_within(microseconds)) {
+    CHECK(microseconds < 1000000);
+    microseconds *= 2;
+  }
 }
 
 static void* executes_until_closed(void* unused) {
