@@ -332,8 +332,9 @@ void Replication::finish_copy(const Flow& flow, const std::shared_ptr<LiveTable>
     if (table.copies_from.empty() && !table.stream)
       table.stream =
           Stream{.view = source && source->stream ? source->stream->view : StreamView::new_and_old_images};
+    // Who may read it from now on sees all that was copied.
+    if (table.copies_from.empty()) database_.parts().recent_writes.forget(table.id);
   });
-  database_.parts().recent_writes.forget(to->id());  // who may read it sees all that was copied
 }
 
 void Replication::copy_some(const std::shared_ptr<LiveTable>& table, std::size_t items_max) {

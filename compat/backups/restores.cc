@@ -315,10 +315,10 @@ Restores::Went Restores::fill(Job& job, std::size_t items_max) {
 
 void Restores::finish(const Job& job) {
   const std::string name = job.table->description()->name;
-  database_.update_table(job.table, [](engine::Table& edited) {
+  database_.update_table(job.table, [this](engine::Table& edited) {
     change_settings(edited, [](TableSettings& settings) { settings.restored_from.reset(); });
+    database_.recent_writes().forget(edited.id);  // who may read it from now on sees all of it
   });
-  database_.recent_writes().forget(job.table->id());  // who may read it sees all of it
   table_changes_.settle(job.scope, name);
 }
 
