@@ -402,8 +402,10 @@ IonReader::Step IonReader::look_outside(std::string_view rest, std::size_t& plac
   const std::string_view found = rest.substr(place, marker.size());
   if (in_list_ || !marker.starts_with(found)) return Step::wrong;
   if (found.size() < marker.size()) return last ? Step::wrong : Step::needs_more;
+  const std::string_view behind = rest.substr(place + marker.size());
+  if (behind.empty() && !last) return Step::needs_more;
   place += marker.size();
-  return place < rest.size() && is_identifier_part(rest[place]) ? Step::wrong : Step::goes_on;
+  return !behind.empty() && is_identifier_part(behind.front()) ? Step::wrong : Step::goes_on;
 }
 
 IonReader::Step IonReader::look(std::string_view rest, std::size_t& place, bool last) {

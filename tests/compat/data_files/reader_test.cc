@@ -263,8 +263,10 @@ TEST_CASE("wherever a file is cut into chunks, the same is read") {
                            R"({Item:{a:'''x}'''/**/'''y''',b:{{YQ==}},c:"\"}",'}':null}})" + "// {\n," +
                            book_ion + "]\n$ion_1_0 {Item:{a:$dynamodb_SS::[]}} no";
   const std::string rows = "a,b\r\n\"1\"\"\r\n\",2\r\n\r\n1\n,x\n\"\",\"y\"\r\nbad\"";
-  const std::vector<std::pair<Format, std::string>> files = {
-      {Format::dynamodb_json, lines}, {Format::ion, ions}, {Format::csv, rows}};
+  const std::vector<std::pair<Format, std::string>> files = {{Format::dynamodb_json, lines},
+                                                             {Format::ion, ions},
+                                                             {Format::ion, "$ion_1_0$ion_1_0 " + book_ion},
+                                                             {Format::csv, rows}};
   for (const auto& [format, text] : files) {
     const std::string whole = shown(read_file({.format = format}, text));
     CHECK(whole.find("!!") != std::string::npos);
