@@ -35,6 +35,8 @@ namespace mayfly::engine {
 
 inline constexpr std::size_t item_prefix_bytes = 1 + 4 + 2;
 
+inline constexpr std::size_t table_prefix_bytes = 1 + 4;
+
 inline std::string table_prefix(char kind, TableId table) {
   std::string key(1, kind);
   append_big_endian(key, table);
@@ -55,6 +57,8 @@ inline std::string item_key(TableId table, IndexId index, std::string_view key) 
   return out;
 }
 
+inline constexpr std::size_t shard_prefix_bytes = table_prefix_bytes + 4;
+
 inline std::string shard_prefix(StreamId stream, ShardNumber shard) {
   std::string key = table_prefix('S', stream);
   append_big_endian(key, shard);
@@ -67,10 +71,10 @@ inline std::string record_key(StreamId stream, ShardNumber shard, std::uint64_t 
   return key;
 }
 
-inline constexpr std::size_t record_key_bytes = 1 + 4 + 4 + 8;
+inline constexpr std::size_t record_key_bytes = shard_prefix_bytes + 8;
 
 inline std::uint64_t record_sequence(std::string_view record_key) {
-  return read_big_endian<std::uint64_t>(record_key.substr(1 + 4 + 4));
+  return read_big_endian<std::uint64_t>(record_key.substr(shard_prefix_bytes));
 }
 
 inline constexpr std::size_t version_prefix_bytes = 1 + 4;

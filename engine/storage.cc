@@ -13,6 +13,7 @@
 #include <rocksdb/listener.h>
 #include <rocksdb/options.h>
 #include <rocksdb/slice.h>
+#include <rocksdb/slice_transform.h>
 #include <rocksdb/sst_file_reader.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
@@ -27,6 +28,7 @@
 #include "engine/data_directory.h"
 #include "engine/interleaving.h"
 #include "engine/key_codec.h"
+#include "engine/key_space.h"
 #include "engine/mutex.h"
 #include "engine/process_memory.h"
 #include "engine/storage_files.h"
@@ -78,6 +80,26 @@ class EnvWithFiles final : public rocksdb::EnvWrapper {
   const std::shared_ptr<StorageJobs> jobs_;
 };
 
+// Expiry entries of a table, and change records of a shard, come and go for the most part in the order of
+// their keys: RocksDB looks for the place of one from where the last one went, and not from the beginning. A
+// million that expire at one instant go a third quicker; with items, whose order is that of hashes, it would
+// be slower.
+//
+// Of ranges that are erased it would take the place from a list that they are not in (MemTable::Add): none
+// may begin with such a key, and no log with one may be read, so this is for storage in memory.
+class WrittenInOrder final : public rocksdb::SliceTransform {
+ public:
+  static bool has(std::string_view key) {
+    return (key.starts_with('S') && key.size() == record_key_bytes) ||
+           (key.starts_with('X') && key.size() > table_prefix_bytes);
+  }
+  const char* Name() const override { return "mayfly.written_in_order"; }
+  bool InDomain(const rocksdb::Slice& key) const override { return has(key.ToStringView()); }
+  rocksdb::Slice Transform(const rocksdb::Slice& key) const override {
+    return {key.data(), key[0] == 'X' ? table_prefix_bytes : shard_prefix_bytes};
+  }
+};
+
 // What is common: little memory until it is used, no background work that nobody asked for.
 rocksdb::Options common_options() {
   rocksdb::Options options;
@@ -112,6 +134,7 @@ rocksdb::Options memory_options(rocksdb::Env* env) {
   rocksdb::Options options = common_options();
   options.env = env;
   options.write_buffer_size = 32 << 20;
+  options.memtable_insert_with_hint_prefix_extractor = std::make_shared<WrittenInOrder>();
   options.avoid_flush_during_shutdown = true;  // all of it goes away anyhow
   rocksdb::BlockBasedTableOptions table = table_options();
   table.block_cache = rocksdb::NewLRUCache(8 << 20, /*num_shard_bits=*/0);
@@ -591,6 +614,18 @@ bool Storage::has_room() const { return !engine_->full; }
 
 std::uint64_t Storage::memory_bytes_max() const { return engine_->memory_bytes_max; }
 
+namespace {
+
+rocksdb::Status erase_range_in(rocksdb::WriteBatch& batch, std::string_view begin, std::string_view end) {
+  if (!WrittenInOrder::has(begin)) return batch.DeleteRange(slice(begin), slice(end));
+  const std::string behind = std::string(begin) + '\0';
+  if (WrittenInOrder::has(behind)) return rocksdb::Status::NotSupported("a range from an expiry entry on");
+  const rocksdb::Status erased = batch.Delete(slice(begin));
+  return erased.ok() ? batch.DeleteRange(slice(behind), slice(end)) : erased;
+}
+
+}  // namespace
+
 void Storage::write(const Batch& batch) {
   if (options_.write_fails && options_.write_fails()) engine_->fault("a write was made to fail");
   std::shared_lock<SharedMutex> writing;
@@ -606,7 +641,7 @@ void Storage::write(const Batch& batch) {
       case Batch::Kind::put: engine_->check(rocksdb_batch.Put(slice(first), slice(second))); break;
       case Batch::Kind::erase: engine_->check(rocksdb_batch.Delete(slice(first))); break;
       case Batch::Kind::erase_range:
-        engine_->check(rocksdb_batch.DeleteRange(slice(first), slice(second)));
+        engine_->check(erase_range_in(rocksdb_batch, first, second));
         any_range = true;
         break;
     }

@@ -16,6 +16,9 @@
 #include <unistd.h>
 #include <vector>
 
+#include "engine/expiry_index.h"
+#include "engine/key_codec.h"
+#include "engine/key_space.h"
 #include "engine/process_memory.h"
 #include "tests/support/engine_world.h"
 
@@ -128,6 +131,38 @@ TEST_CASE("a range is erased whole, few keys or many", "[storage]") {
   storage->erase_range(batch, "k", "l");
   storage->write(batch);
   CHECK(keys(*storage, "a", "z") == std::vector<std::string>{"j", "l"});
+}
+
+TEST_CASE("a range of change records is erased whole, between others that stay and others that come",
+          "[storage]") {
+  auto storage = open();
+  const auto written = [](Sequence sequence) { return sequence % 3 != 0; };
+  const auto write_those = [&](const auto& of) {
+    for (Sequence sequence = 1; sequence <= 9000; ++sequence)
+      if (of(sequence)) put(*storage, record_key(7, sequence % 2, sequence), "");
+  };
+  write_those(written);
+  Batch batch;
+  for (const ShardNumber shard : {0, 1})
+    batch.erase_range(record_key(7, shard, 500 + shard), record_key(7, shard, 8000 + shard));
+  storage->write(batch);
+  write_those([&](Sequence sequence) { return !written(sequence); });
+
+  for (const ShardNumber shard : {0, 1}) {
+    std::vector<std::string> left;
+    for (Sequence sequence = shard == 0 ? 2 : 1; sequence <= 9000; sequence += 2)
+      if (sequence < 500 + shard || sequence >= 8000 + shard || !written(sequence))
+        left.push_back(record_key(7, shard, sequence));
+    CHECK(keys(*storage, shard_prefix(7, shard), prefix_end(shard_prefix(7, shard))) == left);
+  }
+}
+
+TEST_CASE("no range begins with an expiry entry", "[storage]") {
+  auto storage = open();
+  const ExpiryIndex index(3'600'000);
+  Batch batch;
+  batch.erase_range(index.entry_key(1, 5, "k"), "Y");
+  CHECK_THROWS_AS(storage->write(batch), StorageFault);
 }
 
 TEST_CASE("what was written to a directory is there when it is opened again", "[storage]") {
