@@ -8,6 +8,7 @@
 #include "compat/mcp/tools.h"
 #include "compat/mcp/world.h"
 #include "compat/wire/base64.h"
+#include "compat/wire/utf8.h"
 #include "engine/attempt.h"
 
 namespace mayfly::compat::mcp {
@@ -89,9 +90,15 @@ std::string_view named_member(std::string_view method) {
   return method == "resources/read" ? "uri" : "";
 }
 
+// What somebody has sent, to be quoted: whole characters, and none at all of what is no UTF-8, as a header
+// may be.
 std::string shortened(std::string_view text) {
   constexpr std::size_t shown_max = 200;
-  return text.size() <= shown_max ? std::string(text) : std::string(text.substr(0, shown_max)) + "...";
+  if (!is_utf8(text)) return "";
+  if (text.size() <= shown_max) return std::string(text);
+  std::size_t shown = shown_max;
+  while ((static_cast<unsigned char>(text[shown]) & 0xc0u) == 0x80u) --shown;
+  return std::string(text.substr(0, shown)) + "...";
 }
 
 }  // namespace

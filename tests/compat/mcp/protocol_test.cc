@@ -142,6 +142,23 @@ TEST_CASE("what a server answers that is none of ours is told as text, within a 
   CHECK(refused["content"][1]["text"].get<std::string>().ends_with("xx ... and 45 bytes more."));
 }
 
+TEST_CASE("what is quoted is text, whatever bytes a header has and wherever a long name is cut", "[mcp]") {
+  Agent agent;
+  const std::string_view ping = R"({"jsonrpc":"2.0","id":1,"method":"ping"})";
+  const auto requested = [&](std::string_view version) {
+    const mcp::RoutingHeaders headers{.version = version, .method = "ping"};
+    const mcp::Said said = agent.protocol.answer(mcp::Message::read(ping), {.headers = &headers}, {});
+    CHECK(said.status == 400);
+    return json::parse(said.body)["error"]["data"]["requested"];
+  };
+  CHECK(requested("2031-01-01") == "2031-01-01");
+  CHECK(requested("2031\xff") == "");
+
+  const json unknown =
+      agent.ask({{"jsonrpc", "2.0"}, {"id", 1}, {"method", std::string(199, 'a') + "\u00e4"}});
+  CHECK(unknown["error"]["message"] == "Method not found: " + std::string(199, 'a') + "...");
+}
+
 TEST_CASE("each error of DynamoDB's and of ours is known by its name", "[mcp]") {
   for (const mcp::KnownError& known : mcp::known_errors()) {
     const auto explained = mcp::explain_error(compat::error_type(known.kind));
