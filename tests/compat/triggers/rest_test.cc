@@ -112,6 +112,10 @@ TEST_CASE("what Lambda refuses is refused, in its words") {
       refuse(R"({"FunctionName":"f","EventSourceArn":")" + arn + "\"}") ==
       invalid +
           R"(1 validation error detected: Value null at 'startingPosition' failed to satisfy constraint: Member must not be null."})");
+  // Its own ARN would not name it: that may have 256 bytes.
+  const std::string long_name(220, 'f');
+  CHECK(refuse(creation(arn, long_name)).find("Value '" + long_name + "' at 'functionName' failed") !=
+        std::string::npos);
   CHECK(refuse(replace(creation(arn, "f"), "TRIM_HORIZON", "AT_TIMESTAMP")) ==
         invalid + "Unsupported starting position for arn type: " + arn + "\"}");
   CHECK(refuse(replace(creation(arn, "f"), "TRIM_HORIZON", "invalid")) ==
