@@ -95,10 +95,8 @@ std::string_view named_member(std::string_view method) {
 std::string shortened(std::string_view text) {
   constexpr std::size_t shown_max = 200;
   if (!is_utf8(text)) return "";
-  if (text.size() <= shown_max) return std::string(text);
-  std::size_t shown = shown_max;
-  while ((static_cast<unsigned char>(text[shown]) & 0xc0u) == 0x80u) --shown;
-  return std::string(text.substr(0, shown)) + "...";
+  const std::string_view shown = whole_characters(text, shown_max);
+  return std::string(shown) + (shown.size() < text.size() ? "..." : "");
 }
 
 }  // namespace

@@ -739,11 +739,9 @@ std::optional<std::string> take_scope(Tree& arguments, engine::Scope& scope) {
 
 // Returns how many bytes are gone.
 std::size_t cut(std::string& text) {
-  if (text.size() <= result_bytes_max) return 0;
-  std::size_t end = result_bytes_max;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  const std::size_t left = text.size() - end;
-  text.resize(end);
+  const std::size_t kept = whole_characters(text, result_bytes_max).size();
+  const std::size_t left = text.size() - kept;
+  text.resize(kept);
   return left;
 }
 

@@ -35,4 +35,12 @@ inline bool is_utf8(std::string_view bytes) {
   return true;
 }
 
+// The beginning of a text, of whole characters and at most so many bytes.
+inline std::string_view whole_characters(std::string_view text, std::size_t bytes_max) {
+  if (text.size() <= bytes_max) return text;
+  std::size_t size = bytes_max;
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0u) == 0x80u) --size;
+  return text.substr(0, size);
+}
+
 }  // namespace mayfly::compat
