@@ -181,12 +181,12 @@ double raw_deletions_per_second(std::size_t count, bool spread) {
     return std::string(text);
   };
   struct Keys {
-    std::string item, expiry;
+    std::string item, expiry, record;
   };
   std::vector<Keys> keys;
   for (std::size_t i = 0; i < count; ++i) {
     const std::string key = padded(mix(i));
-    keys.push_back({"I" + key, "X" + padded(spread ? i : 0) + key});
+    keys.push_back({"I" + key, "X" + padded(spread ? i : 0) + key, {}});
   }
   for (const Keys& each : keys) {
     rocksdb::WriteBatch batch;
@@ -196,6 +196,7 @@ double raw_deletions_per_second(std::size_t count, bool spread) {
   }
   std::sort(keys.begin(), keys.end(),
             [](const Keys& one, const Keys& other) { return one.expiry < other.expiry; });
+  for (std::size_t i = 0; i < count; ++i) keys[i].record = "S" + padded(i);
   const auto begin = steady_clock::now();
   std::string old_image;
   for (std::size_t i = 0; i < count;) {
@@ -204,7 +205,7 @@ double raw_deletions_per_second(std::size_t count, bool spread) {
       store.get(keys[i].item, old_image);
       batch.Delete(keys[i].item);
       batch.Delete(keys[i].expiry);
-      batch.Put("S" + padded(i), old_image);
+      batch.Put(keys[i].record, old_image);
     }
     store.write(batch);
   }

@@ -33,9 +33,8 @@
 
 namespace mayfly::engine {
 
-inline constexpr std::size_t item_prefix_bytes = 1 + 4 + 2;
-
 inline constexpr std::size_t table_prefix_bytes = 1 + 4;
+inline constexpr std::size_t item_prefix_bytes = table_prefix_bytes + 2;
 
 inline std::string table_prefix(char kind, TableId table) {
   std::string key(1, kind);
@@ -77,7 +76,7 @@ inline std::uint64_t record_sequence(std::string_view record_key) {
   return read_big_endian<std::uint64_t>(record_key.substr(shard_prefix_bytes));
 }
 
-inline constexpr std::size_t version_prefix_bytes = 1 + 4;
+inline constexpr std::size_t version_prefix_bytes = table_prefix_bytes;
 
 inline std::size_t version_key_bytes(std::string_view key) {
   return version_prefix_bytes + key.size() + sizeof(std::uint64_t);

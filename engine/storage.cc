@@ -82,8 +82,8 @@ class EnvWithFiles final : public rocksdb::EnvWrapper {
 
 // Expiry entries of a table, and change records of a shard, come and go for the most part in the order of
 // their keys: RocksDB looks for the place of one from where the last one went, and not from the beginning. A
-// million that expire at one instant go a third quicker; with items, whose order is that of hashes, it would
-// be slower.
+// jump of the clock over 100,000 that expire at one instant takes a quarter less time; with items, whose
+// order is that of hashes, it would be slower.
 //
 // Of ranges that are erased it would take the place from a list that they are not in (MemTable::Add): none
 // may begin with such a key, and no log with one may be read, so this is for storage in memory.
@@ -99,6 +99,14 @@ class WrittenInOrder final : public rocksdb::SliceTransform {
     return {key.data(), key[0] == 'X' ? table_prefix_bytes : shard_prefix_bytes};
   }
 };
+
+rocksdb::Status erase_range_in(rocksdb::WriteBatch& batch, std::string_view begin, std::string_view end) {
+  if (!WrittenInOrder::has(begin)) return batch.DeleteRange(slice(begin), slice(end));
+  const std::string behind = std::string(begin) + '\0';
+  if (WrittenInOrder::has(behind)) return rocksdb::Status::NotSupported("a range from an expiry entry on");
+  const rocksdb::Status erased = batch.Delete(slice(begin));
+  return erased.ok() ? batch.DeleteRange(slice(behind), slice(end)) : erased;
+}
 
 // What is common: little memory until it is used, no background work that nobody asked for.
 rocksdb::Options common_options() {
@@ -613,18 +621,6 @@ std::uint64_t Storage::footprint_bytes() const { return engine_->footprint_bytes
 bool Storage::has_room() const { return !engine_->full; }
 
 std::uint64_t Storage::memory_bytes_max() const { return engine_->memory_bytes_max; }
-
-namespace {
-
-rocksdb::Status erase_range_in(rocksdb::WriteBatch& batch, std::string_view begin, std::string_view end) {
-  if (!WrittenInOrder::has(begin)) return batch.DeleteRange(slice(begin), slice(end));
-  const std::string behind = std::string(begin) + '\0';
-  if (WrittenInOrder::has(behind)) return rocksdb::Status::NotSupported("a range from an expiry entry on");
-  const rocksdb::Status erased = batch.Delete(slice(begin));
-  return erased.ok() ? batch.DeleteRange(slice(behind), slice(end)) : erased;
-}
-
-}  // namespace
 
 void Storage::write(const Batch& batch) {
   if (options_.write_fails && options_.write_fails()) engine_->fault("a write was made to fail");

@@ -68,6 +68,7 @@ class Batch {
     append(Kind::erase, key, {});
     erased_bytes_ += erased_bytes_of_key + value_bytes;
   }
+  // Everything in [begin, end). Requires: `begin` is no expiry entry's key, or writing it is a fault.
   void erase_range(std::string_view begin, std::string_view end) { append(Kind::erase_range, begin, end); }
   void append(const Batch& other) {
     bytes_.append(other.bytes_);
