@@ -12,6 +12,15 @@ using rocksdb::IODebugContext;
 using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 
+namespace {
+
+// This thread has a compaction that somebody waits for. One that fails is begun anew until the disk is
+// mended; but it is a step that mends it, and nobody takes one while somebody waits. So it reads what others
+// cannot.
+thread_local bool is_waited_for = false;
+
+}  // namespace
+
 // --- files
 
 class SimulatedEnv::Files final : public rocksdb::FileSystemWrapper {
@@ -183,7 +192,7 @@ class SimulatedEnv::Files final : public rocksdb::FileSystemWrapper {
 
   [[nodiscard]] IOStatus read() const {
     const std::lock_guard lock(mutex_);
-    if (failing_ != Failing::reads) return IOStatus::OK();
+    if (failing_ != Failing::reads || is_waited_for) return IOStatus::OK();
     // Where a read fails while a file is written, RocksDB takes any other error for the end of all writing
     // until the database is opened again.
     IOStatus status = IOStatus::IOError("the disk cannot be read");
@@ -266,7 +275,9 @@ void SimulatedEnv::run_elsewhere(const Job& job) {
   };
   const auto run = [](void* argument) {
     const std::unique_ptr<Counted> counted(static_cast<Counted*>(argument));
+    is_waited_for = counted->job.priority == Priority::LOW;
     counted->job.run(counted->job.argument);
+    is_waited_for = false;
     const std::lock_guard lock(counted->env.elsewhere_mutex_);
     --counted->env.elsewhere_;
     counted->env.elsewhere_done_.notify_all();
@@ -281,16 +292,26 @@ void SimulatedEnv::begin_waiting(int thread) {
 
 void SimulatedEnv::end_waiting(int thread) {
   std::unique_lock lock(elsewhere_mutex_);
+  ends_ = true;
   elsewhere_done_.wait(lock, [this] { return elsewhere_ == 0; });
+  ends_ = false;
   waiting_.erase(thread);
+  if (!jobs_.empty()) scheduler_->wake(steps_);
 }
 
 // Its caller holds RocksDB's mutex: nobody else may come in between.
 void SimulatedEnv::Schedule(void (*run)(void*), void* argument, Priority priority, void* tag,
                             void (*unscheduled)(void*)) {
-  if (!waiting_.empty()) return run_elsewhere({run, argument, priority, tag, unscheduled});
+  const Job job{run, argument, priority, tag, unscheduled};
+  if (!waiting_.empty()) {
+    {
+      const std::lock_guard lock(elsewhere_mutex_);
+      if (ends_ && crashed()) return jobs_.push_back(job);
+    }
+    return run_elsewhere(job);
+  }
   const engine::Interleaving::Alone alone;
-  jobs_.push_back({run, argument, priority, tag, unscheduled});
+  jobs_.push_back(job);
   scheduler_->wake(steps_);
 }
 

@@ -49,13 +49,15 @@ class SimulatedEnv final : public rocksdb::EnvWrapper {
   void crash_at(std::uint64_t operation);
   [[nodiscard]] bool crashed() const;
   // While the disk is full nothing is appended or made, and reading goes on; while it cannot be read, the
-  // other way round.
+  // other way round. (A compaction that somebody waits for reads even then: see begin_waiting.)
   void fail(Failing failing);
   void restart(Lost lost, std::mt19937_64& random);
 
   // --- RocksDB's flushes and compactions
   // The thread (Interleaver::self()) goes into RocksDB to wait for jobs, which are no steps for so long: a
-  // thread of RocksDB's does them. Until its last one ends nobody else goes on.
+  // thread of RocksDB's does them. Until its last one ends nobody else goes on. A compaction that fails is
+  // begun anew: so it can read in any case, and where the machine has crashed, and nobody is in RocksDB any
+  // more, it is a step again.
   void begin_waiting(int thread);
   void end_waiting(int thread);
   void Schedule(void (*run)(void*), void* argument, Priority priority, void* tag,
@@ -81,11 +83,12 @@ class SimulatedEnv final : public rocksdb::EnvWrapper {
   std::shared_ptr<engine::Scheduler> scheduler_;
   std::shared_ptr<Files> files_;
   std::shared_ptr<engine::Task> steps_;
-  std::deque<Job> jobs_;
+  std::deque<Job> jobs_;  // while somebody waits with the mutex
   std::set<int> waiting_;
   std::mutex elsewhere_mutex_;
   std::condition_variable elsewhere_done_;
   int elsewhere_ = 0;  // jobs
+  bool ends_ = false;  // nobody who waits is in RocksDB any more
 };
 
 }  // namespace mayfly::testing
