@@ -50,7 +50,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
     write_answer(context, *change, nullptr, out);
     return {};
   }
-  if (is_being_restored(context, name)) return check_settled(context, name);
+  if (change && change->restore) return still_changing(change->status, name);
   TRY(const auto table, find_described_table(context, name));
   if (context.table_changes.status(context.scope, name) == TableStatus::updating) {
     return error::resource_in_use("Attempt to change a resource which is still in use: Table: " + name +

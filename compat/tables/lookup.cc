@@ -67,10 +67,14 @@ bool is_being_restored(const Context& context, std::string_view table_name) {
 
 Result<void> check_settled(const Context& context, std::string_view table_name) {
   const auto status = context.table_changes.status(context.scope, table_name);
-  if (!status) return {};
-  const std::string_view what = *status == TableStatus::creating   ? "created"
-                                : *status == TableStatus::updating ? "updated"
-                                                                   : "deleted";
+  if (status) return still_changing(*status, table_name);
+  return {};
+}
+
+Unexpected<Error> still_changing(TableStatus status, std::string_view table_name) {
+  const std::string_view what = status == TableStatus::creating   ? "created"
+                                : status == TableStatus::updating ? "updated"
+                                                                  : "deleted";
   return error::resource_in_use("Attempt to change a resource which is still in use: Table is being " +
                                 std::string(what) + ": " + std::string(table_name));
 }

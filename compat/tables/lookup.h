@@ -16,6 +16,8 @@
 
 namespace mayfly::compat {
 
+enum class TableStatus;  // changes.h
+
 // The table's own name, where a request may give a name or a table's ARN. An ARN that is malformed, of
 // something else or of another region is a ValidationException; one of another account's table is a
 // ResourceNotFoundException "Requested resource not found".
@@ -39,6 +41,8 @@ Result<std::shared_ptr<engine::LiveTable>> find_described_table(const Context& c
 // For changes of tables: ResourceInUseException "Attempt to change a resource which is still in use: Table is
 // being created: X", or updated, or deleted.
 Result<void> check_settled(const Context& context, std::string_view table_name);
+// That error, where it is known already what is announced: a table may settle from one look to the next.
+Unexpected<Error> still_changing(TableStatus status, std::string_view table_name);
 
 // The errors themselves: a table may also be dropped between its lookup and Transaction::lock().
 Unexpected<Error> table_not_found();
