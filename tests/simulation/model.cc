@@ -389,6 +389,20 @@ std::vector<Model::Told> Model::taken_in(const std::vector<Request*>& order, con
   return rest;
 }
 
+std::size_t Model::half_done(const std::vector<Request*>& requests, const std::vector<ItemIntent*>& taken,
+                             engine::Instant at) const {
+  const auto is_taken = [&](const ItemIntent& intent) {
+    return std::find(taken.begin(), taken.end(), &intent) != taken.end();
+  };
+  return static_cast<std::size_t>(
+      std::count_if(requests.begin(), requests.end(), [&](const Request* request) {
+        return std::any_of(request->intents.begin(), request->intents.end(), is_taken) &&
+               !std::all_of(request->intents.begin(), request->intents.end(), [&](const ItemIntent& intent) {
+                 return intent.told || is_taken(intent) || explains(*request, intent, nullptr, at);
+               });
+      }));
+}
+
 // Whether a restore brings this item. What had come before a crash comes once more, and is the same.
 bool Model::is_awaited(ModelState& state, const Told& change) {
   const ModelTable* const table = state.find(change.table);
@@ -406,7 +420,8 @@ bool Model::is_awaited(ModelState& state, const Told& change) {
 void Model::apply(const std::vector<Told>& commit, const std::vector<std::size_t>& ends, int writer) {
   ModelState next = state();
   // Two may want the same: then it was the one that commits, unless it commits for others, too. Of these one
-  // may want it with others of its changes or not at all, so each order is tried.
+  // may want it with others of its changes or not at all, so each order is tried, and the first is taken that
+  // leaves no change without a request, and the fewest requests half done.
   std::vector<Request*> order;
   if (const auto own = requests_.find(writer); own != requests_.end()) order.push_back(&own->second);
   for (auto& [thread, request] : requests_)
@@ -415,13 +430,21 @@ void Model::apply(const std::vector<Told>& commit, const std::vector<std::size_t
   std::iota(turns.begin(), turns.end(), 0);
   std::vector<Told> rest;
   std::vector<ItemIntent*> taken;
+  auto fewest = std::pair(commit.size() + 1, std::size_t{0});
   do {
     std::vector<Request*> turned;
     for (const std::size_t turn : turns) turned.push_back(order[turn]);
-    taken.clear();
-    rest = taken_in(turned, commit, taken);
-  } while (std::any_of(rest.begin(), rest.end(),
-                       [](const Told& change) { return change.whose == Whose::client; }) &&
+    std::vector<ItemIntent*> taken_so;
+    std::vector<Told> rest_so = taken_in(turned, commit, taken_so);
+    const auto without = std::count_if(rest_so.begin(), rest_so.end(),
+                                       [](const Told& change) { return change.whose == Whose::client; });
+    const auto left =
+        std::pair(static_cast<std::size_t>(without), half_done(order, taken_so, commit.front().at));
+    if (left >= fewest) continue;
+    fewest = left;
+    rest = std::move(rest_so);
+    taken = std::move(taken_so);
+  } while (fewest > std::pair(std::size_t{0}, std::size_t{0}) &&
            std::next_permutation(turns.begin(), turns.end()));
   for (ItemIntent* const intent : taken) {
     intent->told = true;

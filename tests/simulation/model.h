@@ -267,6 +267,9 @@ class Model {
   // What of the commit these requests do not want, each asked in its turn, and in `taken` what they do want.
   std::vector<Told> taken_in(const std::vector<Request*>& order, const std::vector<Told>& commit,
                              std::vector<ItemIntent*>& taken) const;
+  // Of the requests of which something is taken: how many want something else as well.
+  [[nodiscard]] std::size_t half_done(const std::vector<Request*>& requests,
+                                      const std::vector<ItemIntent*>& taken, engine::Instant at) const;
   static bool records_follow(const ModelTable& before, const ModelTable& found, engine::Instant now);
   // When somebody may have looked at the state while the request was under way.
   static std::vector<engine::Instant> instants_of(const ModelState& state, const Request& request,
