@@ -14,6 +14,17 @@ constexpr int gzip_window_bits = 15 + 16;
 constexpr int zstd_window_log_max = 23;  // 8 MB
 using Chunk = std::array<char, Unpacker::step_bytes>;
 
+// The first byte of a frame's magic number, or of what is skipped between frames. The library reads those of
+// its versions before 1.0, too, which nobody writes any more, with windows of any size.
+bool begins_frame(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte == 0x28 || (byte >= 0x50 && byte <= 0x5f);
+}
+
+Unexpected<std::string> no_zstd(std::string_view why) {
+  return {"The file is not in ZSTD format that can be read here: " + std::string(why)};
+}
+
 Unexpected<std::string> cut_off() { return {"The file ends before what is compressed in it does"}; }
 
 class Plain final : public Unpacker {
@@ -83,16 +94,14 @@ class Unzstd final : public PartsUnpacker {
   ~Unzstd() override { ZSTD_freeDStream(stream_); }
   Expected<void, std::string> step(std::string_view& input, std::string& out) override {
     if (at_end_ && input.empty()) return {};
+    if (at_end_ && !begins_frame(input.front())) return no_zstd("Unknown frame descriptor");
     Chunk chunk;
     ZSTD_inBuffer in{input.data(), std::min<std::size_t>(input.size(), step_bytes), 0};
     ZSTD_outBuffer made{chunk.data(), chunk.size(), 0};
     const std::size_t result = ZSTD_decompressStream(stream_, &made, &in);
     input.remove_prefix(in.pos);
     out.append(chunk.data(), made.pos);
-    if (ZSTD_isError(result) != 0) {
-      return Unexpected{"The file is not in ZSTD format that can be read here: " +
-                        std::string(ZSTD_getErrorName(result))};
-    }
+    if (ZSTD_isError(result) != 0) return no_zstd(ZSTD_getErrorName(result));
     at_end_ = result == 0;
     full_ = made.pos == made.size && !at_end_;
     return {};

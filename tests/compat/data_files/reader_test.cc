@@ -327,6 +327,13 @@ TEST_CASE("what is compressed badly is said, and what came before it is read") {
     CHECK(zstd(zstd_of(text).substr(0, size))
               .ends_with("The file ends before what is compressed in it does\n"));
   }
+  // Frames of the versions before 1.0, which the library would read.
+  for (const char version : {'\x1e', '\x22', '\x23', '\x24', '\x25', '\x26', '\x27'}) {
+    CHECK(zstd(version + zstd_of(text).substr(1)) ==
+          "!!line 1, offset 0: The file is not in ZSTD format that can be read here: Unknown frame "
+          "descriptor\n");
+    CHECK(zstd(zstd_of(text) + version + zstd_of(text).substr(1)).starts_with(book_shown + "!!line 2, "));
+  }
   // A window that nobody's levels up to 19 use.
   std::string huge(ZSTD_compressBound(20 << 20), '\0');
   const std::string spaces(20 << 20, ' ');
