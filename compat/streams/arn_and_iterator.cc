@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdio>
+#include <limits>
 
 #include "compat/tables/arn.h"
 #include "compat/wire/hash.h"
@@ -130,7 +131,9 @@ std::optional<SequencePosition> parse_sequence_number(std::string_view text) {
     }
   }
   if (place < sequence_step - 1) return std::nullopt;
-  std::uint64_t at = (place + sequence_step - 1) / sequence_step;  // rounded up to the next record's place
+  // Rounded up to the next record's place.
+  const std::uint64_t at = place / sequence_step + (place % sequence_step == 0 ? 0 : 1);
+  if (at > std::numeric_limits<std::uint64_t>::max() / sequence_step) return std::nullopt;  // it has none
   return SequencePosition{.at = at - 1, .after = place / sequence_step};
 }
 

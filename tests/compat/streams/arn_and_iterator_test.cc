@@ -104,6 +104,11 @@ TEST_CASE("only a closed shard has an ending sequence number: its last record's"
 }
 
 TEST_CASE("text that is no sequence number does not parse") {
+  const auto last = parse_sequence_number("118446744073709551600");  // as high as they go
+  REQUIRE(last);
+  CHECK(sequence_number(last->at) == "118446744073709551600");
+  CHECK(!parse_sequence_number("118446744073709551601"));  // the next record would have none
+  CHECK(!parse_sequence_number("118446744073709551615"));
   CHECK(!parse_sequence_number(""));
   CHECK(!parse_sequence_number("sdfsafglldfngjdafnasdflgnaldklkafdsgklna"));
   CHECK(!parse_sequence_number("-00000000000000004200"));
