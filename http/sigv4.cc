@@ -10,6 +10,7 @@
 #include "compat/wire/percent_encoding.h"
 #include "engine/account_id.h"
 #include "engine/hex.h"
+#include "engine/region.h"
 #include "engine/whole_number.h"
 #include "http/keys.h"
 #include "http/request.h"
@@ -21,8 +22,6 @@ namespace mayfly::http {
 namespace {
 
 using Kind = compat::Error::Kind;
-
-constexpr std::size_t region_bytes_max = 64;
 
 // How far a request's date may be from the host's clock, and for how long a presigned one may be good.
 constexpr std::int64_t skew_seconds_max = 15 * 60, expires_seconds_max = 7 * 24 * 3600;
@@ -42,8 +41,7 @@ Unexpected<compat::Error> unrecognized_client(std::string message) {
 }
 
 struct Parameter {
-  std::string_view name;
-  std::string value;
+  std::string name, value;
 };
 using Parameters = std::vector<Parameter>;
 
@@ -68,20 +66,13 @@ void each_parameter(std::string_view text, char separator, Take&& take) {
   }
 }
 
+// Read as what is signed is (canonical_query): however a name is spelled, it is the one that was signed.
 Parameters query_parameters(std::string_view query) {
   Parameters parameters;
   each_parameter(query, '&', [&](std::string_view name, std::string_view value) {
-    parameters.push_back({name, compat::decode_query(value)});
+    parameters.push_back({compat::decode_query(name), compat::decode_query(value)});
   });
   return parameters;
-}
-
-bool is_region(std::string_view text) {
-  return !text.empty() && text.size() <= region_bytes_max &&
-         std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-                  c == '_' || c == '.';
-         });
 }
 
 struct Credential {
@@ -127,7 +118,7 @@ compat::Result<Credential> parse_credential(std::string_view algorithm, std::str
 }
 
 std::string region_problem(std::string_view region) {
-  if (is_region(region)) return {};
+  if (engine::is_region(region)) return {};
   return "Credential should be scoped to a valid region, not '" + std::string(region) + "'. ";
 }
 

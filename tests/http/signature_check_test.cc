@@ -239,6 +239,10 @@ TEST_CASE("a presigned request is good from a quarter of an hour before its date
   CHECK(signed_at(noon + 91'000, keys, presigned("90")) ==
         "InvalidSignatureException: Signature expired: 20240101T120000Z is now earlier than 20240101T120001Z "
         "(20240101T120131Z - 90 sec.)");
+  Request respelled = presigned("90");  // what is signed is the same, however it is spelled
+  respelled.target.replace(respelled.target.find("X-Amz-Expires"), 13, "X-Amz-%45xpires");
+  CHECK(signed_at(noon, keys, respelled) == taken);
+  CHECK(signed_at(noon + 91'000, keys, respelled) == signed_at(noon + 91'000, keys, presigned("90")));
   CHECK(signed_at(noon - 15 * minute - 1000, keys, presigned("3600")).find("Signature not yet current") !=
         std::string::npos);
   CHECK(outcome(presigned("soon")) == "InvalidSignatureException: X-Amz-Expires should be a number");

@@ -1,0 +1,21 @@
+// A region's name, as far as it stands in keys of storage, in ARNs, paths and headers: of these letters
+// alone. Which regions AWS has is nobody's business here.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+
+namespace mayfly::engine {
+
+inline constexpr std::size_t region_bytes_max = 64;
+
+constexpr bool is_region(std::string_view text) {
+  return !text.empty() && text.size() <= region_bytes_max &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+                  c == '_' || c == '.';
+         });
+}
+
+}  // namespace mayfly::engine
