@@ -19,6 +19,7 @@
 #include "compat/control/call.h"
 #include "compat/control/clock_setting.h"
 #include "engine/account_id.h"
+#include "engine/region.h"
 #include "engine/shards.h"
 
 namespace mayfly::http {
@@ -256,6 +257,13 @@ CLI::App* add_serve_command(CLI::App& app, ServeOptions& options) {
   options.region = "us-east-1";
   serve->add_option("--region", options.region, "Region of requests that name none")
       ->envname("MAYFLY_REGION")
+      ->check(CLI::Validator(
+          [](std::string& region) {
+            return engine::is_region(region)
+                       ? std::string()
+                       : "a region has up to 64 letters, digits, '-', '_' and '.', not '" + region + "'";
+          },
+          ""))
       ->capture_default_str();
   add_log_level_option(*serve, options);
   return serve;

@@ -28,6 +28,7 @@
 #include "engine/attempt.h"
 #include "engine/gate.h"
 #include "engine/mutex.h"
+#include "engine/region.h"
 #include "engine/storage_fault.h"
 #include "http/request.h"
 #include "http/server.h"
@@ -35,7 +36,7 @@
 namespace mayfly::embed {
 namespace {
 
-constexpr std::size_t word_bytes_max = 65'535, region_bytes_max = 64, endpoints_max = 64;
+constexpr std::size_t word_bytes_max = 65'535, endpoints_max = 64;
 
 // Where the caller wants the answer.
 class Out {
@@ -193,20 +194,12 @@ std::optional<std::string_view> body_of(const char* text, std::size_t bytes) {
   return std::string_view(text, bytes);
 }
 
-bool is_region(std::string_view text) {
-  if (text.empty() || text.size() > region_bytes_max) return false;
-  for (const char c : text)
-    if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '-')
-      return false;
-  return true;
-}
-
 // Empty: all is well. NULL is well, too.
 std::string_view problem_of(const char* account, const char* region) {
   if (account != nullptr && !engine::is_account_id(word(account).value_or("")))
     return "the account must be twelve digits, or NULL";
-  if (region != nullptr && !is_region(word(region).value_or("")))
-    return "the region must be up to 64 letters, digits and hyphens, or NULL";
+  if (region != nullptr && !engine::is_region(word(region).value_or("")))
+    return "the region must be up to 64 letters, digits, '-', '_' and '.', or NULL";
   return {};
 }
 

@@ -14,6 +14,7 @@
 #include "compat/control/clock_setting.h"
 #include "compat/wire/json_tree.h"
 #include "embed/calls.h"
+#include "engine/region.h"
 #include "engine/shards.h"
 #include "http/invoker.h"
 #include "http/keys.h"
@@ -309,7 +310,8 @@ Expected<compat::EmulatorOptions, std::string> open_options(std::string_view tex
   if (Problem problem = read_options(text, open_table, opening); !problem.empty())
     return Unexpected{std::move(problem)};
   compat::EmulatorOptions& options = opening.emulator;
-  if (options.region.empty()) return Unexpected{std::string("the option region must not be empty")};
+  if (!engine::is_region(options.region))
+    return Unexpected{std::string("the option region must be up to 64 letters, digits, '-', '_' and '.'")};
   const auto invoker = std::make_shared<http::HttpInvoker>(http::key_of_environment());
   options.triggers.invoker = options.kinesis.invoker = invoker;
   if (opening.s3_endpoint)

@@ -3,6 +3,7 @@
 #include "compat/control/control.h"
 #include "compat/emulator.h"
 #include "engine/account_id.h"
+#include "engine/region.h"
 #include "http/access.h"
 #include "http/mcp.h"
 #include "http/sigv4.h"
@@ -47,6 +48,9 @@ Reply admin(Request& request, compat::Emulator& emulator, const AccessRules& acc
   if (!engine::is_account_id(scope.account)) {
     return refuse(compat::Error::Kind::validation, "X-Mayfly-Account must be an account of twelve digits.");
   }
+  if (!engine::is_region(scope.region))
+    return refuse(compat::Error::Kind::validation,
+                  "X-Mayfly-Region must be a region: up to 64 letters, digits, '-', '_' and '.'.");
 
   if (request.path() == mcp_path) return mcp(request, emulator, std::move(scope), access.mcp_read_only, stop);
 

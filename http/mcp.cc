@@ -8,6 +8,7 @@
 #include "compat/mcp/world.h"
 #include "compat/wire/percent_encoding.h"
 #include "engine/account_id.h"
+#include "engine/region.h"
 #include "http/log.h"
 #include "http/router.h"
 
@@ -67,6 +68,10 @@ Reply mcp(Request& request, compat::Emulator& emulator, engine::Scope scope, boo
   if (!engine::is_account_id(scope.account))
     return refused(request, {.kind = Error::Kind::validation,
                              .message = "account must be an account of twelve digits."});
+  if (!engine::is_region(scope.region))
+    return refused(request,
+                   {.kind = Error::Kind::validation,
+                    .message = "region must be a region: up to 64 letters, digits, '-', '_' and '.'."});
   const auto asked = of_address("read-only");
   if (asked && asked != "true" && asked != "false")
     return refused(request, {.kind = Error::Kind::validation, .message = "read-only must be true or false."});

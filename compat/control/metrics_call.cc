@@ -64,8 +64,8 @@ std::string label(std::string_view name, std::string_view value) {
   std::string text(name);
   text += "=\"";
   for (const char c : value) {
-    if (c == '"' || c == '\\') text += '\\';
-    text += c;
+    if (c == '"' || c == '\\' || c == '\n') text += '\\';
+    text += c == '\n' ? 'n' : c;
   }
   return text + '"';
 }

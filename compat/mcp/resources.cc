@@ -8,6 +8,7 @@
 #include "compat/mcp/world.h"
 #include "compat/wire/percent_encoding.h"
 #include "engine/account_id.h"
+#include "engine/region.h"
 
 namespace mayfly::compat::mcp {
 namespace {
@@ -108,8 +109,8 @@ std::optional<Resource> read_resource(World& world, std::string_view uri, const 
   engine::Scope scope;
   scope.account = take_segment(path);
   scope.region = take_segment(path);
-  if (take_segment(path) != tables || !engine::is_account_id(scope.account) || scope.region.empty() ||
-      path.empty())
+  if (take_segment(path) != tables || !engine::is_account_id(scope.account) ||
+      !engine::is_region(scope.region) || path.empty())
     return std::nullopt;
   const std::string table = take_segment(path);
   const Tree request{{"TableName", table}};

@@ -13,6 +13,7 @@
 #include "compat/wire/percent_encoding.h"
 #include "compat/wire/utf8.h"
 #include "engine/account_id.h"
+#include "engine/region.h"
 
 namespace mayfly::compat::mcp {
 
@@ -734,6 +735,7 @@ std::optional<std::string> take_scope(Tree& arguments, engine::Scope& scope) {
   const auto own_region = take_text(arguments, "region");
   if (!own_region) return own_region.error();
   if (*own_region && !(*own_region)->empty()) scope.region = **own_region;
+  if (!engine::is_region(scope.region)) return "region must be up to 64 letters, digits, '-', '_' and '.'.";
   return std::nullopt;
 }
 

@@ -237,7 +237,7 @@ static void options_are_refused_by_name(void) {
       {"{\"clock\":1}", "the option clock must be real, frozen, offset or rate=60"},
       {"{\"now\":\"tomorrow\"}", "the option now must be a time such as 2031-01-01T00:00:00Z"},
       {"{\"fsync\":1}", "the option fsync must be true or false"},
-      {"{\"region\":\"\"}", "the option region must not be empty"},
+      {"{\"region\":\"\"}", "the option region must be up to 64 letters, digits, '-', '_' and '.'"},
       {"{\"data\":\"a\\u0000b\"}", "the option data must be a string without NUL"},
       {"{\"data\":null}", "the option data must be a string"},
       {"{\"stream-shards\":0}", "the option stream-shards must be a whole number from 1 to 1000"},
@@ -306,7 +306,7 @@ static void identities_see_their_own(void) {
                            "aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"};
   for (size_t i = 0; i < sizeof regions / sizeof *regions; ++i)
     EXPECT(execute_as(mayfly, NULL, regions[i], LIST), MAYFLY_INVALID,
-           "the region must be up to 64 letters, digits and hyphens, or NULL");
+           "the region must be up to 64 letters, digits, '-', '_' and '.', or NULL");
   CHECK(mayfly_close(mayfly) == MAYFLY_DONE);
 }
 
