@@ -123,6 +123,18 @@ SignatureRules signature_rules(const AccessRules& access) {
   return {.keys = access.keys.get(), .now = engine::SystemClock().now()};
 }
 
+// Who answers on an io thread has no `stop`, and must not wait. It was asked before whether he would have to
+// (waits_as); a rule that says so may have come since, and is for those that come after it.
+std::stop_token or_no_wait(const std::stop_token& stop) {
+  if (stop.stop_possible()) return stop;
+  static const std::stop_source stopped = [] {
+    std::stop_source made;
+    made.request_stop();
+    return made;
+  }();
+  return stopped.get_token();
+}
+
 // An operation's answer. Parsing comes first in DynamoDB's order, but only a request that fails otherwise
 // needs to know: a good one is parsed once, by dispatch.
 compat::Answer operate(const Request& request, const compat::Result<engine::Scope>& scope,
@@ -135,7 +147,7 @@ compat::Answer operate(const Request& request, const compat::Result<engine::Scop
   if (compat::find_operation(target) == nullptr) return refuse(compat::error::unknown_operation().error);
   if (!scope) return refuse(scope.error());
   return emulator.execute(emulator.scope_of(*scope), target, request.body, request.header(Header::host),
-                          stop);
+                          or_no_wait(stop));
 }
 
 Reply post(Request& request, compat::Emulator& emulator, const AccessRules& access,

@@ -273,7 +273,7 @@ void Session<Stream>::answer_later(const Admitted& admitted, Waiting kind) {
   if (!place_) return send(too_many_wait(kind));
   if (!request_.header(Header::content_encoding).empty()) {
     hold_request(std::min(body_bytes_max, deflate_ratio_max * request_.body.size()));
-    if (last_) return;  // refused
+    if (last_) return place_.leave();  // refused
   }
   waiting_ = true;
   stop_ = std::stop_source();

@@ -3,11 +3,13 @@
 #include <nlohmann/json.hpp>
 
 #include "compat/emulator.h"
+#include "http/access.h"
 #include "http/request.h"
 #include "http/router.h"
 #include "http/server.h"
 #include "tests/support/http_client.h"
 #include "tests/support/running.h"
+#include "tests/support/signed_request.h"
 
 namespace mayfly::testing {
 
@@ -514,6 +516,28 @@ TEST_CASE("a slow operation holds nobody else up", "[holds]") {
   slow.send(operation_request("ListTables", "{}"));
   running.put("carts", "1");
   running.server.reset();  // and the end does not wait for it
+}
+
+TEST_CASE("a rule that came while a request did holds up no thread that serves connections") {
+  Running running;
+  http::Request request = request_of("POST", "/",
+                                     {{"Host", "localhost"},
+                                      {"Content-Type", "application/x-amz-json-1.0"},
+                                      {"X-Amz-Target", "DynamoDB_20120810.ListTables"},
+                                      {"X-Amz-Date", "20240101T000000Z"},
+                                      {"Authorization",
+                                       "AWS4-HMAC-SHA256 Credential=test/20240101/us-east-1/dynamodb/"
+                                       "aws4_request, SignedHeaders=host, Signature=0"}},
+                                     "{}");
+  REQUIRE(!http::waits_as(request, *running.emulator));
+  running.ok("PUT", "/_mayfly/faults",
+             R"({"rules":[{"operation":"ListTables","fault":"latency","milliseconds":600000}]})");
+  std::string known_host;
+  const auto admitted = http::admit(request, {}, known_host);
+  REQUIRE(admitted);
+  const http::Reply reply = http::route(*admitted, *running.emulator, {}, {});
+  CHECK(reply.status == 200);
+  CHECK(reply.body == R"({"TableNames":[]})");
 }
 
 TEST_CASE("rules that mean nothing are refused") {
