@@ -12,6 +12,13 @@ namespace {
 
 constexpr char absent = 0, present = 1;
 
+// In memory, about: a node of the map, and what its texts have.
+constexpr std::size_t node_bytes = 140;
+
+std::int64_t held_bytes(std::string_view key, const BeforeImages::Value& value) {
+  return static_cast<std::int64_t>(node_bytes + key.size() + (value ? value->size() : 0));
+}
+
 // Whether the snapshot has a say in the key, as far as its kind tells.
 bool is_kept(std::string_view key, const ImageKeeper& keeper) {
   switch (key.front()) {
@@ -62,7 +69,9 @@ void BeforeImages::put(Batch& batch, ImageLog log, std::string_view key,
                        const std::optional<std::string_view>& value) {
   if (in_memory_) {
     const Lock lock(mutex_);
-    images_[log].try_emplace(std::string(key), value ? Value(std::string(*value)) : Value());
+    const auto [image, is_new] =
+        images_[log].try_emplace(std::string(key), value ? Value(std::string(*value)) : Value());
+    if (is_new) storage_.hold(held_bytes(image->first, image->second));
     return;
   }
   batch.put(image_key(log, key), image_bytes(value));
@@ -77,8 +86,21 @@ void BeforeImages::stage(Batch& batch, const Erasure& erasure) const {
 void BeforeImages::written(const Erasure& erasure) {
   if (!in_memory_) return;
   const Lock lock(mutex_);
-  for (const ImageLog log : erasure.logs) images_.erase(log);
-  for (const auto& [log, key] : erasure.images) images_[log].erase(key);
+  std::int64_t bytes = 0;
+  for (const ImageLog log : erasure.logs) {
+    const auto images = images_.find(log);
+    if (images == images_.end()) continue;
+    for (const auto& [key, value] : images->second) bytes += held_bytes(key, value);
+    images_.erase(images);
+  }
+  for (const auto& [log, key] : erasure.images) {
+    Images& images = images_[log];
+    const auto image = images.find(key);
+    if (image == images.end()) continue;
+    bytes += held_bytes(image->first, image->second);
+    images.erase(image);
+  }
+  storage_.hold(-bytes);
 }
 
 void BeforeImages::stage(Batch& batch, const ImageKeeper& keeper) {

@@ -183,10 +183,10 @@ constexpr std::int64_t report_pause_ms = 1000;
 
 // Memory is given back when as much as this was erased, and a quarter of all that is held, so that it costs
 // little beside what was erased, or when a buffer has become a file; and in a quiet moment: while fewer than
-// so many writes come in such a time.
+// so many writes, of so many bytes, come in such a time.
 constexpr std::uint64_t erased_bytes_min = 8 << 20;
 constexpr std::chrono::milliseconds quiet_time{200};
-constexpr std::uint64_t quiet_writes_max = 20;
+constexpr std::uint64_t quiet_writes_max = 20, quiet_bytes_max = 1 << 20;
 
 // How often it is looked whether memory is full, and while it is.
 constexpr std::uint64_t written_bytes_between_looks = 1 << 20;
@@ -290,7 +290,8 @@ struct Storage::Engine final {
   }
   [[nodiscard]] std::uint64_t footprint_bytes() const {
     return property(rocksdb::DB::Properties::kSizeAllMemTables) +
-           (memory ? property(rocksdb::DB::Properties::kTotalSstFilesSize) : 0);
+           (memory ? property(rocksdb::DB::Properties::kTotalSstFilesSize) : 0) +
+           static_cast<std::uint64_t>(held_bytes);
   }
   [[nodiscard]] std::uint64_t bytes_in(std::string_view begin, std::string_view end) const;
 
@@ -319,6 +320,7 @@ struct Storage::Engine final {
   std::atomic<std::uint64_t> writes{0};
   std::atomic<std::uint64_t> erased_bytes{0};  // since memory was last given back
   std::atomic<std::uint64_t> written_bytes{0};
+  std::atomic<std::int64_t> held_bytes{0};  // beside RocksDB
   std::atomic<bool> full{false};
   std::atomic<bool> failing{false};
   Mutex mutex;
@@ -326,7 +328,7 @@ struct Storage::Engine final {
   std::int64_t reported_ms GUARDED_BY(mutex) = 0;
   std::atomic<bool> job_ended{false};  // in memory
   // The upkeep's.
-  std::uint64_t writes_before = 0;
+  std::uint64_t writes_before = 0, bytes_before = 0;
   bool trims = false;  // in the next quiet moment
 
   // Mends and gives back what writers must not wait for.
@@ -451,7 +453,11 @@ std::optional<std::chrono::milliseconds> Storage::Engine::give_back() {
   const bool compacts = erased >= std::max(erased_bytes_min, full ? 0 : footprint_bytes() / 4);
   if (!compacts && !trims) return std::nullopt;
   const std::uint64_t writes_now = writes;
-  if (writes_now - std::exchange(writes_before, writes_now) > quiet_writes_max) return quiet_time;
+  const std::uint64_t bytes_now = written_bytes;
+  const bool few = writes_now - std::exchange(writes_before, writes_now) <= quiet_writes_max;
+  const bool small = bytes_now - std::exchange(bytes_before, bytes_now) <= quiet_bytes_max;
+  const bool quiet = few && small;
+  if (!quiet && !(compacts && full)) return quiet_time;
   trims = false;
   if (compacts) {
     rocksdb::CompactRangeOptions options;
@@ -617,6 +623,10 @@ std::string Storage::failure() const {
 std::uint64_t Storage::faults() const { return engine_->faults; }
 
 std::uint64_t Storage::footprint_bytes() const { return engine_->footprint_bytes(); }
+
+void Storage::hold(std::int64_t bytes) const {
+  engine_->held_bytes.fetch_add(bytes, std::memory_order_relaxed);
+}
 
 bool Storage::has_room() const { return !engine_->full; }
 

@@ -68,6 +68,8 @@ class Batch {
     append(Kind::erase, key, {});
     erased_bytes_ += erased_bytes_of_key + value_bytes;
   }
+  // What was put has a predecessor whose value was so large.
+  void note_replaced(std::uint64_t value_bytes) { erased_bytes_ += replaced_bytes_of_key + value_bytes; }
   // Everything in [begin, end). Requires: `begin` is no expiry entry's key, or writing it is a fault.
   void erase_range(std::string_view begin, std::string_view end) { append(Kind::erase_range, begin, end); }
   void append(const Batch& other) {
@@ -96,6 +98,7 @@ class Batch {
  private:
   // Two of RocksDB's entries: what was put, and its erasure.
   static constexpr std::uint64_t erased_bytes_of_key = 150;
+  static constexpr std::uint64_t replaced_bytes_of_key = 75;  // one
 
   static constexpr std::size_t entry_head_bytes = 1 + 4 + 4;
 
@@ -158,8 +161,10 @@ class Storage {
   [[nodiscard]] std::string failure() const;
   [[nodiscard]] std::uint64_t faults() const;  // that were thrown, ever
 
-  // What RocksDB holds: its buffers and, in memory, its files.
+  // What RocksDB holds: its buffers and, in memory, its files; and what is held beside it.
   [[nodiscard]] std::uint64_t footprint_bytes() const;
+  // So many bytes more are held beside RocksDB, or fewer: what a directory would have in it.
+  void hold(std::int64_t bytes) const;
   // In memory: whether it holds less than it shall, as of the last megabyte written. It takes what is written
   // all the same, or nothing could be erased: who adds something asks.
   [[nodiscard]] bool has_room() const;

@@ -325,16 +325,18 @@ void Transaction::State::expire_written() {
       expiry.adopt(item, StoredItem(item.new_bytes));
   if (expiry.items.empty()) return;
   expiry.tables = tables;
-  for (OneItem& item : expiry.items) {
-    const Table& table = *tables[item.table].description;
-    std::string bytes;
-    if (table.replicates() && parts.storage().get(write_version_key(table.id, item.key), bytes))
-      item.version = decoded_version(bytes);
-  }
-  attempt([&] { expiry.write(); },
-          [](std::string_view) {
-            // What was written stands; the reaper comes for it.
-          });
+  const auto expire = [&] {
+    for (OneItem& item : expiry.items) {
+      const Table& table = *tables[item.table].description;
+      std::string bytes;
+      if (table.replicates() && parts.storage().get(write_version_key(table.id, item.key), bytes))
+        item.version = decoded_version(bytes);
+    }
+    expiry.write();
+  };
+  attempt(expire, [](std::string_view) {
+    // What was written stands; the reaper comes for it.
+  });
 }
 
 void Transaction::State::adopt(const OneItem& item, StoredItem stored) {
@@ -512,6 +514,7 @@ void Transaction::State::stage_item(OneItem& item, const Table& table, const Liv
   staged.batch.make_room(2, 2 * stored_key.size() + item.new_bytes.size() + item.old_item.bytes().size());
   if (puts) {
     staged.batch.put(stored_key, item.new_bytes);
+    if (item.exists) staged.batch.note_replaced(item.old_item.bytes().size());
   } else {
     staged.batch.erase(stored_key, item.exists ? item.old_item.bytes().size() : 0);
   }

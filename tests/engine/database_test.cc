@@ -1,8 +1,10 @@
 #include "engine/database.h"
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <thread>
 
+#include "engine/parts.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -70,6 +72,21 @@ TEST_CASE("a description is changed while nobody is in the middle of a write", "
   changing.join();
   CHECK(world.all(carts, 1).size() == 1);
   CHECK(world.inconsistency(carts) == "");
+}
+
+TEST_CASE("items that are put over and over do not fill memory for good", "[database]") {
+  World world({.reap = false, .memory_bytes_max = 64 << 20});
+  auto carts = world.create(simple_table("carts"));
+  const Storage& storage = world.database().parts().storage();
+  for (int puts = 0; storage.has_room(); ++puts) {
+    REQUIRE(puts < 2000);
+    world.put(carts, {{"id", std::to_string(puts % 30)},
+                      {"a", std::string(390'000, static_cast<char>('a' + puts % 26))}});
+  }
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!storage.has_room() && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  CHECK(storage.has_room());
 }
 
 }  // namespace mayfly::testing

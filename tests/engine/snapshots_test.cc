@@ -739,6 +739,22 @@ TEST_CASE("in memory, too, a restore or a drop that storage refuses changes noth
   CHECK(world.inconsistency(world.find("carts")).empty());
 }
 
+TEST_CASE("in memory what snapshots keep counts as what storage holds, until they go", "[snapshots]") {
+  World world;
+  auto carts = make_carts(world);
+  const auto put_all = [&](char letter) {
+    for (int i = 0; i < 20; ++i)
+      world.put(carts, {{"id", std::to_string(i)}, {"a", std::string(100'000, letter)}});
+  };
+  put_all('a');
+  const SnapshotId snapshot = world.database().take_snapshot(account);
+  put_all('b');
+  put_all('c');  // what these were is nobody's
+  const std::uint64_t with = world.database().memory_bytes();
+  REQUIRE(world.database().drop_snapshot(account, snapshot));
+  CHECK(with - world.database().memory_bytes() >= 2'000'000);
+}
+
 TEST_CASE("what expires when is told without changing anything", "[expiry_view]") {
   World world;
   auto carts = make_carts(world);

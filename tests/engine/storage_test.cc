@@ -422,6 +422,19 @@ TEST_CASE("what was written takes little more memory than it has bytes, once nob
 }
 #endif
 
+TEST_CASE("memory that is full of what was put over has room again", "[storage]") {
+  auto storage = open({.memory_bytes_max = 40 << 20});
+  for (int puts = 0; storage->has_room(); ++puts) {
+    REQUIRE(puts < 1000);
+    Batch batch;
+    batch.put("k" + std::to_string(puts % 50), std::string(100'000, 'x'));
+    if (puts >= 50) batch.note_replaced(100'000);
+    storage->write(batch);
+  }
+  CHECK(comes_to_pass([&] { return storage->has_room(); }));
+  CHECK(storage->footprint_bytes() < 20 << 20);
+}
+
 TEST_CASE("memory that holds as much as it may says so, takes what erases, and has room again", "[storage]") {
   std::mutex mutex;
   std::string told;
