@@ -74,6 +74,12 @@ std::string Account::bytes_at(const AccountClock::Anchor& anchor, std::optional<
   return bytes;
 }
 
+std::string Account::first_bytes(const AccountClock::Anchor& anchor) {
+  std::string bytes = bytes_of(anchor);
+  StreamTime().append_to(bytes);
+  return bytes;
+}
+
 std::optional<Instant> Account::now_in(std::string_view bytes, const Clock& host) {
   if (bytes.size() < anchor_bytes || !StreamTime::is_sound(bytes.substr(anchor_bytes))) return std::nullopt;
   if (static_cast<std::uint8_t>(bytes[0]) > static_cast<int>(ClockSetting::Mode::rate)) return std::nullopt;
@@ -151,19 +157,36 @@ void Accounts::stage_forgetting(Batch& batch, const Account& account) const {
   batch.erase(account_key(account.id()));
 }
 
+void Accounts::store(const Account& account, const std::string& bytes) {
+  Batch batch;
+  batch.put(account_key(account.id()), bytes);
+  storage_.write(batch);
+}
+
 void Accounts::save(const Account& account) {
   if (!storage_.durable()) return;
-  Batch batch;
-  stage(batch, account);
-  storage_.write(batch);
+  const Lock lock(saving_);
+  store(account, account.bytes());
 }
 
 void Accounts::save(const Account& account, ClockSetting setting, Instant now,
                     std::optional<Instant> jumped_from) {
   if (!storage_.durable()) return;
-  Batch batch;
-  batch.put(account_key(account.id()), account.bytes_at({setting, host_.now(), now}, jumped_from));
-  storage_.write(batch);
+  const Lock lock(saving_);
+  store(account, account.bytes_at({setting, host_.now(), now}, jumped_from));
+}
+
+void Accounts::save_anew(const Account& account, ClockSetting setting, Instant now) {
+  if (!storage_.durable()) return;
+  const Lock lock(saving_);
+  store(account, Account::first_bytes({setting, host_.now(), now}));
+}
+
+void Accounts::save_first(const Account& account) {
+  if (!storage_.durable() || account.clock().setting().mode == ClockSetting::Mode::real) return;
+  const Lock lock(saving_);
+  if (std::string stored; storage_.get(account_key(account.id()), stored)) return;
+  store(account, account.bytes());
 }
 
 void Accounts::begin_anew(Account& account) const {

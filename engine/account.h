@@ -112,6 +112,8 @@ class Account {
   // As they will be: Accounts::save.
   [[nodiscard]] std::string bytes_at(const AccountClock::Anchor& anchor,
                                      std::optional<Instant> jumped_from) const;
+  // Of an account whose clock begins anew.
+  static std::string first_bytes(const AccountClock::Anchor& anchor);
   // What the clock of an account with these bytes would say; nothing: they are not bytes()'s.
   static std::optional<Instant> now_in(std::string_view bytes, const Clock& host);
   void resume(std::string_view bytes);                 // after a restart: time has run on since
@@ -152,6 +154,11 @@ class Accounts {
   // Stores the account as it will be when its clock says `now`, and goes on from there so; and when it has
   // jumped there, if it does. A clock that was seen must not go back after a restart: so this comes first.
   void save(const Account& account, ClockSetting setting, Instant now, std::optional<Instant> jumped_from);
+  // The same of a clock that begins anew.
+  void save_anew(const Account& account, ClockSetting setting, Instant now);
+  // Before the account's first table: a clock that goes its own way is stored if it was not yet, or it would
+  // begin once more after a restart, before what happened by it.
+  void save_first(const Account& account);
   void begin_anew(Account& account) const;
   [[nodiscard]] const Clock& host() const { return host_; }
 
@@ -160,11 +167,13 @@ class Accounts {
 
  private:
   [[nodiscard]] AccountClock::Anchor initial_anchor() const;
+  void store(const Account& account, const std::string& bytes) REQUIRES(saving_);
 
   Storage& storage_;
   const Clock& host_;
   const ClockDefaults defaults_;
   Waker reaper_;
+  Mutex saving_;               // one who stores a clock at a time
   mutable SharedMutex mutex_;  // for a few instructions
   std::map<std::string, std::unique_ptr<Account>, std::less<>> accounts_ GUARDED_BY(mutex_);
 };

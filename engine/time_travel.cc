@@ -128,10 +128,16 @@ Expected<Advanced, ClockRefusal> TimeTravel::set(Account& account, ClockSetting 
   const Instant before = account.clock().now();
   const Instant wanted = setting.mode == Mode::real ? accounts.host().now() : now.value_or(before);
   if (wanted >= before) return go(turn, wanted, setting, age_streams, stop);
-  if (database_.parts().catalog.has_tables(account.id())) return Unexpected{ClockRefusal::has_tables};
-  account.begin_anew(setting, wanted);
+  // Nobody makes a table meanwhile, whose time would go back.
+  bool done = false;
+  database_.parts().catalog.hold_still(account.id(), [&](const Catalog::Tables& tables) {
+    if (!tables.empty()) return;
+    accounts.save_anew(account, setting, wanted);
+    account.begin_anew(setting, wanted);
+    done = true;
+  });
+  if (!done) return Unexpected{ClockRefusal::has_tables};
   trimmer_.replaced(account);
-  accounts.save(account);
   return Advanced{.now = account.clock().now()};
 }
 

@@ -224,6 +224,54 @@ TEST_CASE("after a restart frozen time stands where it stood, other time has run
   CHECK(world.database().now("000000000004") == start_ms + 1000);
 }
 
+TEST_CASE("a clock that began its own way goes on after a restart, once its account has a table",
+          "[time_travel]") {
+  const auto goes_on = [](ClockSetting setting, Instant after) {
+    const Directory directory;
+    World world({.directory = directory.path(),
+                 .account_clocks = {.setting = setting, .now = start_ms + hour_ms},
+                 .reap = false});
+    const auto carts = carts_of(world, account);
+    world.put(carts, expiring("a", 3600 + 1));
+    world.close();
+    world.clock().set(start_ms + 5000);
+    world.reopen();
+    CHECK(world.now() == after);
+    CHECK(world.database().now(other_account) == start_ms + hour_ms);  // without tables: it begins
+  };
+  goes_on({Mode::frozen}, start_ms + hour_ms);
+  goes_on({Mode::offset}, start_ms + hour_ms + 5000);
+  goes_on({Mode::rate, 60}, start_ms + hour_ms + 5 * minute_ms);
+}
+
+TEST_CASE("a clock that cannot be stored does not begin anew", "[time_travel]") {
+  const Directory directory;
+  const auto fails = std::make_shared<bool>(false);
+  World world({.directory = directory.path(), .reap = false, .write_fails = [=] { return *fails; }});
+  REQUIRE(world.database().set_clock(account, {Mode::frozen}, start_ms + hour_ms));
+  *fails = true;
+  CHECK_THROWS_AS(world.database().set_clock(account, {Mode::frozen}, start_ms), StorageFault);
+  *fails = false;
+  CHECK(world.now() == start_ms + hour_ms);
+  world.reopen();
+  CHECK(world.now() == start_ms + hour_ms);
+}
+
+TEST_CASE("a clock that begins anew beside a table that is made does so before it or not at all",
+          "[time_travel][holds]") {
+  World world({.reap = false});
+  for (int i = 0; i < 200; ++i) {
+    const std::string owner = std::to_string(100'000'000'000 + i);
+    REQUIRE(world.database().set_clock(owner, {Mode::frozen}, start_ms + hour_ms));
+    std::shared_ptr<LiveTable> carts;
+    std::thread maker([&] { carts = carts_of(world, owner); });
+    const bool began_anew = world.database().set_clock(owner, {Mode::frozen}, start_ms).has_value();
+    maker.join();
+    CHECK(world.database().now(owner) == start_ms + (began_anew ? 0 : hour_ms));
+    CHECK(carts->description()->created <= world.database().now(owner));
+  }
+}
+
 TEST_CASE("records do not age by what was jumped over, after a restart either", "[time_travel][holds]") {
   const Directory directory;
   World world({.directory = directory.path(), .reap = false});
