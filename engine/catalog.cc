@@ -53,7 +53,7 @@ void close_with_last_records(const Storage& storage, Stream& stream, Instant now
     if (!shard.closed) open.push_back(shard.number);
   close(stream, now, published);
   for (Shard& shard : stream.shards)
-    if (std::find(open.begin(), open.end(), shard.number) != open.end())
+    if (std::binary_search(open.begin(), open.end(), shard.number))
       end_with_last_record(storage, stream.id, shard);
 }
 
@@ -278,7 +278,9 @@ Catalog::Making Catalog::stage_making(Table table, Batch& batch, NextIds& next) 
   table.id = next.table++;
   if (table.uuid.empty()) table.uuid = random_uuid(random_);
   table.recovery.reset();
-  table.created = accounts_.of(table.account).clock().now();
+  Account& account = accounts_.of(table.account);
+  accounts_.save_first(account);
+  table.created = account.clock().now();
   for (Index& index : table.indexes) index.id = give_index_id(table, table);
   if (table.stream) {
     table.stream = make_stream(table, table.stream->view, next.stream++);
@@ -756,7 +758,8 @@ std::optional<Shard> Catalog::find_shard(StreamId stream, ShardNumber number) co
   return shard ? std::optional<Shard>(*shard) : std::nullopt;
 }
 
-Expected<std::vector<Shard>, ReshardRefusal> Catalog::reshard(LiveTable& live, ShardNumber shard,
+Expected<std::vector<Shard>, ReshardRefusal> Catalog::reshard(LiveTable& live,
+                                                              std::optional<ShardNumber> shard,
                                                               Resharding how) {
   const Lock gate(live.gate_);
   const Lock changing(changes_);
@@ -765,8 +768,12 @@ Expected<std::vector<Shard>, ReshardRefusal> Catalog::reshard(LiveTable& live, S
   table.stream = find_stream(table.stream->id);
   TRY(std::vector<Shard> children,
       engine::reshard(*table.stream, shard, how, live.account().clock().now(), watermark_.published()));
-  for (Shard& parent : table.stream->shards)
-    if (parent.number == shard) end_with_last_record(storage_, table.stream->id, parent);
+  auto child = children.begin();  // they stand in their parents' order
+  for (Shard& parent : table.stream->shards) {
+    if (child == children.end() || child->parent->number != parent.number) continue;
+    end_with_last_record(storage_, table.stream->id, parent);
+    while (child != children.end() && child->parent->number == parent.number) ++child;
+  }
 
   Batch batch;
   put_description(batch, 'T', table.id, table);
@@ -785,14 +792,17 @@ void Catalog::trim_stream(StreamId id, const std::vector<TrimmedShard>& trimmed,
   const Lock changing(changes_);  // so that neither a closing nor a restore meanwhile is undone
   std::optional<Stream> stream = find_stream(id);
   if (!stream || accounts_.of(stream->account).timeline() != timeline) return;
-  std::vector<Shard>& shards = stream->shards;
-  for (const TrimmedShard& trim : trimmed) {
-    const auto shard = std::find_if(shards.begin(), shards.end(),
-                                    [&](const Shard& candidate) { return candidate.number == trim.shard; });
-    if (shard == shards.end()) continue;
-    shard->oldest_sequence = std::max(shard->oldest_sequence, trim.oldest_sequence);
-    if (trim.forgotten) shards.erase(shard);
+  std::vector<Shard> left;
+  auto trim = trimmed.begin();
+  for (Shard& shard : stream->shards) {
+    while (trim != trimmed.end() && trim->shard < shard.number) ++trim;  // forgotten by somebody else
+    if (trim != trimmed.end() && trim->shard == shard.number) {
+      if (trim->forgotten) continue;
+      shard.oldest_sequence = std::max(shard.oldest_sequence, trim->oldest_sequence);
+    }
+    left.push_back(shard);
   }
+  stream->shards = std::move(left);
   put_description(batch, 'R', id, *stream);
   images_.stage(batch, accounts_.of(stream->account).image_keeper());
   storage_.write(batch);

@@ -191,10 +191,13 @@ class Catalog {
                                                   std::string_view label) const;
   [[nodiscard]] std::optional<Stream> find_stream(StreamId stream) const;
   [[nodiscard]] std::optional<Shard> find_shard(StreamId stream, ShardNumber shard) const;
-  // Closes a shard of the table's stream and opens its children, while nobody writes to the table.
-  Expected<std::vector<Shard>, ReshardRefusal> reshard(LiveTable& table, ShardNumber shard, Resharding how);
+  // Closes a shard of the table's stream, without a number each that is open, and opens the children, while
+  // nobody writes to the table: all in one change of the description.
+  Expected<std::vector<Shard>, ReshardRefusal> reshard(LiveTable& table, std::optional<ShardNumber> shard,
+                                                       Resharding how);
   // Notes in the batch what was trimmed, writes the batch, and then lets readers know. Nothing happens if the
   // account's timeline, in which that was found out, is over. Several may trim a stream at once.
+  // Requires: `trimmed` is in the order of numbers.
   struct TrimmedShard {
     ShardNumber shard;
     std::uint64_t oldest_sequence;  // records before it are gone

@@ -421,7 +421,8 @@ Sequence Database::oldest_sequence(StreamId stream, ShardNumber shard) const {
 }
 
 Expected<std::vector<Shard>, ReshardRefusal> Database::reshard(const std::shared_ptr<LiveTable>& table,
-                                                               ShardNumber shard, Resharding how) {
+                                                               std::optional<ShardNumber> shard,
+                                                               Resharding how) {
   return parts_->catalog.reshard(*table, shard, how);
 }
 

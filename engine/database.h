@@ -177,10 +177,10 @@ class Database {
   [[nodiscard]] Sequence published() const;  // the watermark: last sequence readable
   // First not trimmed; of a shard that was forgotten the next that will be given.
   [[nodiscard]] Sequence oldest_sequence(StreamId stream, ShardNumber shard) const;
-  // Closes an open shard of the table's stream, between two writes. One child goes on with its hashes, or two
-  // with half of them each. Returns the children.
+  // Closes an open shard of the table's stream, without a number all of them, between two writes. One child
+  // goes on with a shard's hashes, or two with half of them each. Returns the children.
   Expected<std::vector<Shard>, ReshardRefusal> reshard(const std::shared_ptr<LiveTable>& table,
-                                                       ShardNumber shard, Resharding how);
+                                                       std::optional<ShardNumber> shard, Resharding how);
   // Every item write as it is committed, of tables with a stream and without: change_feed.h.
   [[nodiscard]] ChangeFeed::Subscription subscribe(ChangeFeed::Listener listener);
 

@@ -36,32 +36,44 @@ std::vector<Shard> first_shards(std::uint32_t count, Instant created, std::uint6
   return shards;
 }
 
-Expected<std::vector<Shard>, ReshardRefusal> reshard(Stream& stream, ShardNumber number, Resharding how,
-                                                     Instant now, std::uint64_t last_sequence) {
-  const auto parent = std::find_if(stream.shards.begin(), stream.shards.end(),
-                                   [&](const Shard& shard) { return shard.number == number; });
-  if (parent == stream.shards.end()) return Unexpected{ReshardRefusal::no_such_shard};
-  if (parent->closed) return Unexpected{ReshardRefusal::already_closed};
-  if (how == Resharding::split && parent->first_hash == parent->last_hash)
-    return Unexpected{ReshardRefusal::cannot_split};
+Expected<std::vector<Shard>, ReshardRefusal> reshard(Stream& stream, std::optional<ShardNumber> number,
+                                                     Resharding how, Instant now,
+                                                     std::uint64_t last_sequence) {
+  const bool splits = how == Resharding::split;
+  std::vector<Shard*> parents;
+  std::size_t open = 0;
+  for (Shard& shard : stream.shards) {
+    open += shard.closed ? 0 : 1;
+    if (number ? shard.number == *number : !shard.closed) parents.push_back(&shard);
+  }
+  if (parents.empty()) return Unexpected{ReshardRefusal::no_such_shard};
+  for (const Shard* parent : parents) {
+    if (parent->closed) return Unexpected{ReshardRefusal::already_closed};
+    if (splits && parent->first_hash == parent->last_hash) return Unexpected{ReshardRefusal::cannot_split};
+  }
+  if (splits && open + parents.size() > open_shards_max) return Unexpected{ReshardRefusal::too_many_open};
+  if (stream.shards.size() + parents.size() * (splits ? 2 : 1) > shards_max)
+    return Unexpected{ReshardRefusal::too_many};
 
-  close(*parent, now, last_sequence);
   // Numbers are not given twice: the youngest shard is an open one, and no open one is ever forgotten.
   ShardNumber next_number = stream.shards.back().number + 1;
   std::vector<Shard> children;
-  const auto add = [&](std::uint64_t first_hash, std::uint64_t last_hash) {
-    Shard& child =
-        children.emplace_back(new_shard(next_number++, std::max(now, parent->created + 1), last_sequence));
-    child.parent = {parent->number, parent->created};
-    child.first_hash = first_hash;
-    child.last_hash = last_hash;
-  };
-  if (how == Resharding::roll) {
-    add(parent->first_hash, parent->last_hash);
-  } else {
-    const std::uint64_t middle = parent->first_hash + (parent->last_hash - parent->first_hash) / 2;
-    add(parent->first_hash, middle);
-    add(middle + 1, parent->last_hash);
+  for (Shard* parent : parents) {
+    close(*parent, now, last_sequence);
+    const auto add = [&](std::uint64_t first_hash, std::uint64_t last_hash) {
+      Shard& child =
+          children.emplace_back(new_shard(next_number++, std::max(now, parent->created + 1), last_sequence));
+      child.parent = {parent->number, parent->created};
+      child.first_hash = first_hash;
+      child.last_hash = last_hash;
+    };
+    if (splits) {
+      const std::uint64_t middle = parent->first_hash + (parent->last_hash - parent->first_hash) / 2;
+      add(parent->first_hash, middle);
+      add(middle + 1, parent->last_hash);
+    } else {
+      add(parent->first_hash, parent->last_hash);
+    }
   }
   stream.shards.insert(stream.shards.end(), children.begin(), children.end());
   return children;

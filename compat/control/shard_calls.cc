@@ -3,12 +3,15 @@
 //
 // POST {"shard":"shardId-…"}  closes it; two children go on with half of its partitions each, or one with
 // all.
-//      {}, or no body         each open shard
+//      {}, or no body         each open shard, all at once or none
 // Each answers {"stream":"arn:…","shards":[{"id":"shardId-…","parent":"shardId-…","open":true}]}.
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
 
 #include "compat/control/handlers.h"
 #include "compat/streams/arn_and_iterator.h"
+#include "engine/shards.h"
 
 namespace mayfly::compat::control {
 namespace {
@@ -34,15 +37,25 @@ Result<json::Tree> shards_of(const Call& call, const engine::LiveTable& table) {
   return json::Tree{{"stream", stream_arn(stream)}, {"shards", std::move(shards)}};
 }
 
-Unexpected<Error> refuse(engine::ReshardRefusal why, const std::string& table, const std::string& id) {
+// `asked`: the shard; nothing: each open one.
+Unexpected<Error> refuse(engine::ReshardRefusal why, const std::string& table,
+                         const std::optional<std::string>& asked) {
+  const std::string shard = asked ? "Shard " + *asked : "A shard of the stream of table " + table;
   switch (why) {
     case engine::ReshardRefusal::no_stream: return conflict("Table " + table + " has no enabled stream.");
     case engine::ReshardRefusal::no_such_shard:
-      return not_found("The stream of table " + table + " has no shard " + id + ".");
-    case engine::ReshardRefusal::already_closed: return conflict("Shard " + id + " is closed already.");
-    case engine::ReshardRefusal::cannot_split: break;
+      return not_found("The stream of table " + table + " has no shard " + asked.value_or("that is open") +
+                       ".");
+    case engine::ReshardRefusal::already_closed: return conflict(shard + " is closed already.");
+    case engine::ReshardRefusal::cannot_split: return conflict(shard + " is too narrow to be split.");
+    case engine::ReshardRefusal::too_many_open:
+      return conflict("The stream of table " + table + " would have more than " +
+                      std::to_string(engine::open_shards_max) + " open shards.");
+    case engine::ReshardRefusal::too_many: break;
   }
-  return conflict("Shard " + id + " is too narrow to be split.");
+  return conflict("The stream of table " + table + " would have more than " +
+                  std::to_string(engine::shards_max) +
+                  " shards, with those that are closed: they are forgotten after a day.");
 }
 
 Result<json::Tree> reshard(Call& call, engine::Resharding how) {
@@ -50,14 +63,15 @@ Result<json::Tree> reshard(Call& call, engine::Resharding how) {
   CHECK_OK(call.body.nothing_else());
   TRY(const auto table, call.table(call.parameters[0]));
   TRY(const engine::Stream stream, stream_of(call, *table));
-  if (asked && !find_shard(stream, *asked))
-    return refuse(engine::ReshardRefusal::no_such_shard, stream.table_name, *asked);
-  for (const engine::Shard& shard : stream.shards) {
-    const std::string id = shard_id(stream, shard);
-    if (asked ? id != *asked : shard.closed.has_value()) continue;
-    const auto children = call.database().reshard(table, shard.number, how);
-    if (!children) return refuse(children.error(), stream.table_name, id);
+  std::optional<engine::ShardNumber> number;
+  if (asked) {
+    const engine::Shard* const shard = find_shard(stream, *asked);
+    if (shard == nullptr) return refuse(engine::ReshardRefusal::no_such_shard, stream.table_name, asked);
+    number = shard->number;
   }
+  if (call.stop.stop_requested()) return stopped();
+  const auto children = call.database().reshard(table, number, how);
+  if (!children) return refuse(children.error(), stream.table_name, asked);
   return shards_of(call, *table);
 }
 

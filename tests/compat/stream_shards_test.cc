@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -327,6 +328,40 @@ TEST_CASE("the control API shows shards, splits them and rolls them over", "[str
     CHECK(control(words.substr(0, words.find(' ')), words.substr(words.find(' ') + 1)) ==
           R"(409 {"__type":"mayfly#Conflict","message":"Table carts has no enabled stream."})");
   }
+}
+
+TEST_CASE("a call splits each open shard or none, and no more than a stream may have", "[streams][control]") {
+  Streamed world(engine::first_shards_max);
+  world.create();
+  std::stop_source stop;
+  const auto control = [&](const std::string& how) {
+    const auto answer = compat::control::answer(world.emulator(), {.method = "POST",
+                                                                   .path = "/_mayfly/streams/carts/" + how,
+                                                                   .scope = world.scope,
+                                                                   .stop = stop.get_token()});
+    return std::to_string(answer.status) + " " + answer.body;
+  };
+  const auto shards = [&] {
+    engine::Database& database = world.emulator().database();
+    return database.find_stream(world.scope, "carts", world.arn.substr(world.arn.rfind('/') + 1))
+        ->shards.size();
+  };
+  CHECK(control("split").starts_with("200 "));
+  CHECK(shards() == 3000);
+  CHECK(control("split") == R"(409 {"__type":"mayfly#Conflict","message":)"
+                            R"("The stream of table carts would have more than 2000 open shards."})");
+  for (int round = 0; round < 3; ++round) CHECK(control("roll").starts_with("200 "));
+  CHECK(control("roll") ==
+        R"(409 {"__type":"mayfly#Conflict","message":"The stream of table carts would have more than 10000 )"
+        R"(shards, with those that are closed: they are forgotten after a day."})");
+  CHECK(shards() == 9000);
+  engine::Database& database = world.emulator().database();
+  database.advance(world.scope.account, database.now(world.scope.account) + 25h / 1ms, /*age_streams=*/true);
+  CHECK(shards() == 2000);
+  CHECK(control("roll").starts_with("200 "));
+  stop.request_stop();
+  CHECK(control("roll").starts_with("503 "));
+  CHECK(shards() == 4000);
 }
 
 TEST_CASE("shards and iterators survive a restart", "[streams]") {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -151,6 +152,49 @@ TEST_CASE("a shard that is closed, unknown, or one hash wide is not split", "[sh
   CHECK(reshard(stream, lowest, Resharding::split, 1, 50).error() == ReshardRefusal::cannot_split);
   CHECK(reshard(stream, lowest, Resharding::roll, 1, 50));
   CHECK(divide_all_hashes(stream.shards));
+}
+
+TEST_CASE("a stream has so many open shards, and so many with those that are closed", "[shards]") {
+  Stream stream;
+  stream.shards = first_shards(first_shards_max, 1000, 41);
+  const auto halves = reshard(stream, std::nullopt, Resharding::split, 1000, 50);
+  REQUIRE(halves);
+  CHECK(halves->size() == open_shards_max);
+  CHECK(divide_all_hashes(stream.shards));
+  const std::vector<Shard> before = stream.shards;
+  CHECK(reshard(stream, std::nullopt, Resharding::split, 1, 50).error() == ReshardRefusal::too_many_open);
+  CHECK(reshard(stream, before.back().number, Resharding::split, 1, 50).error() ==
+        ReshardRefusal::too_many_open);
+  CHECK(stream.shards == before);
+
+  while (stream.shards.size() + open_shards_max <= shards_max)
+    REQUIRE(reshard(stream, std::nullopt, Resharding::roll, 1, 50));
+  CHECK(reshard(stream, std::nullopt, Resharding::roll, 1, 50).error() == ReshardRefusal::too_many);
+  while (stream.shards.size() < shards_max)
+    REQUIRE(reshard(stream, stream.shards.back().number, Resharding::roll, 1, 50));
+  CHECK(reshard(stream, stream.shards.back().number, Resharding::roll, 1, 50).error() ==
+        ReshardRefusal::too_many);
+  CHECK(stream.shards.size() == shards_max);
+  CHECK(divide_all_hashes(stream.shards));
+}
+
+TEST_CASE("callers at once open no more shards of a stream than it may have", "[shards]") {
+  World world({.stream_shards = first_shards_max, .reap = false});
+  const auto carts = world.create(streamed("carts"));
+  std::atomic<int> split{0}, refused{0};
+  std::vector<std::thread> threads;
+  for (int caller = 0; caller < 4; ++caller) {
+    threads.emplace_back([&] {
+      const auto children = world.database().reshard(carts, std::nullopt, Resharding::split);
+      if (children) return void(++split);
+      refused += children.error() == ReshardRefusal::too_many_open;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(split == 1);
+  CHECK(refused == 3);
+  CHECK(carts->description()->stream->shards.size() == 3 * first_shards_max);
+  CHECK(world.inconsistency(carts).empty());
 }
 
 TEST_CASE("a table's records go to the shards of their partitions, also after a split and a restart",
