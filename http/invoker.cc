@@ -42,8 +42,6 @@ using compat::outbound::InvocationFailure;
 using ErrorCode = boost::system::error_code;
 using Parser = beast::http::response_parser<beast::http::string_body>;
 
-constexpr std::uint64_t answer_bytes_max = 16 * 1024 * 1024;
-
 std::string head_of(const Invocation& invocation, const std::optional<Key>& key) {
   ClientRequest request{.method = invocation.method,
                         .path = invocation.url.target,
@@ -66,17 +64,20 @@ std::size_t calls_at_once() {
 
 // All but the mutex' part belongs to the thread.
 struct HttpInvoker::State {
-  explicit State(std::optional<Key> signs_with) : key(std::move(signs_with)) {}
+  State(std::optional<Key> signs_with, std::size_t bytes_max)
+      : key(std::move(signs_with)), answers_bytes_max(bytes_max) {}
   Expected<void, std::string> prepare();
   void run();
   void begin(std::shared_ptr<Call> call);
   void ended();
 
   const std::optional<Key> key;
+  const std::size_t answers_bytes_max;
   const std::size_t calls_max = calls_at_once();
   asio::io_context io{1};
   asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(io);
   std::size_t under_way = 0;
+  std::size_t answer_bytes = 0;  // what calls that are under way hold
   std::deque<std::shared_ptr<Call>> line;
   engine::Mutex mutex;
   std::thread thread GUARDED_BY(mutex);
@@ -91,7 +92,7 @@ class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
         head_(head_of(invocation_, state.key)),
         stop_(std::move(stop)),
         done_(std::move(done)) {
-    parser_.body_limit(answer_bytes_max);
+    parser_.body_limit(answer_bytes_max());
     parser_.skip(invocation_.method == "HEAD");  // its answer has a length, and no body
   }
 
@@ -150,13 +151,34 @@ class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
   }
   void read() {
     if (ended()) return;
-    beast::http::async_read(
+    beast::http::async_read_some(
         socket_, buffer_, parser_, [self = shared_from_this()](ErrorCode failure, std::size_t) {
           if (self->ended()) return;
-          if (!failure) return self->end(self->take_answer());
-          self->fail(InvocationFailure::Kind::no_answer,
-                     "failed: " + (self->write_failure_ ? self->write_failure_ : failure).message());
+          if (failure) return self->fail_reading(failure);
+          if (!self->hold_answer())
+            return self->fail(InvocationFailure::Kind::unable,
+                              "has answered, and answers under way hold all the memory that they may");
+          self->parser_.is_done() ? self->end(self->take_answer()) : self->read();
         });
+  }
+  void fail_reading(ErrorCode failure) {
+    if (failure == beast::http::error::body_limit)
+      return fail(InvocationFailure::Kind::no_answer,
+                  "failed: Response payload size exceeded maximum allowed payload size (" +
+                      std::to_string(answer_bytes_max()) + " bytes).");
+    fail(InvocationFailure::Kind::no_answer,
+         "failed: " + (write_failure_ ? write_failure_ : failure).message());
+  }
+  [[nodiscard]] std::size_t answer_bytes_max() const {
+    return invocation_.signing ? signed_answer_bytes_max : function_answer_bytes_max;
+  }
+
+  // Counts what has come. False: all calls together would hold too much.
+  bool hold_answer() {
+    const std::size_t bytes = parser_.get().body().capacity();
+    state_.answer_bytes += bytes - held_bytes_;
+    held_bytes_ = bytes;
+    return state_.answer_bytes <= state_.answers_bytes_max;
   }
 
   void end(Answer answer) {
@@ -166,6 +188,7 @@ class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
     timer_.cancel();
     ErrorCode ignored;
     socket_.close(ignored);
+    state_.answer_bytes -= std::exchange(held_bytes_, 0);
     if (begun_) state_.ended();
     done(std::move(answer));
   }
@@ -195,6 +218,7 @@ class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
   std::vector<tcp::endpoint> endpoints_;
   beast::flat_buffer buffer_;
   Parser parser_;
+  std::size_t held_bytes_ = 0;
   ErrorCode write_failure_;
   std::optional<std::stop_callback<Stops>> stops_;
 };
@@ -237,7 +261,8 @@ void HttpInvoker::State::ended() {
   }
 }
 
-HttpInvoker::HttpInvoker(std::optional<Key> key) : state_(std::make_unique<State>(std::move(key))) {}
+HttpInvoker::HttpInvoker(std::optional<Key> key, std::size_t bytes_max)
+    : state_(std::make_unique<State>(std::move(key), bytes_max)) {}
 
 HttpInvoker::~HttpInvoker() {
   state_->io.stop();

@@ -4,11 +4,13 @@
 // {"record":{"eventName":"REMOVE",…}}
 //
 // Changes count from the call on; with "since", also those of the table's stream from that time on. When time
-// is up: 408, with what did happen to the item in "records".
+// is up: 408, with what did happen to the item in "records", and in "left_out" how many older changes are not
+// among them, if any.
 #include <condition_variable>
 #include <deque>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <string>
+#include <utility>
 
 #include "compat/control/handlers.h"
 #include "compat/items/keys.h"
@@ -21,7 +23,9 @@ namespace {
 
 constexpr double timeout_seconds_default = 5;
 constexpr double timeout_seconds_max = 600;
-constexpr std::size_t records_max = 100;  // of an answer that time is up
+// Of an answer that time is up, and of what is kept for one.
+constexpr std::size_t records_max = 100;
+constexpr std::size_t records_bytes_max = 1024 * 1024;
 constexpr std::size_t stream_page_records = 1000;
 constexpr std::size_t stream_page_bytes = 1024 * 1024;
 
@@ -41,12 +45,44 @@ struct Wanted {
   }
 };
 
+// The last changes of the item, as many and as large as an answer has; the very last in any case. Of older
+// ones it is known how many they were.
+template <class T>
+class LastChanges {
+ public:
+  void add(T change, std::size_t bytes) {
+    bytes_ += bytes;
+    kept_.push_back({std::move(change), bytes});
+    while (kept_.size() > records_max || (bytes_ > records_bytes_max && kept_.size() > 1)) {
+      bytes_ -= kept_.front().bytes;
+      kept_.pop_front();
+      ++left_out_;
+    }
+  }
+  void leave_out(std::size_t changes) { left_out_ += changes; }
+
+  template <class Visit>
+  void each(Visit visit) const {
+    for (const Kept& kept : kept_) visit(kept.change);
+  }
+  [[nodiscard]] bool empty() const { return kept_.empty(); }
+  [[nodiscard]] std::size_t left_out() const { return left_out_; }
+
+ private:
+  struct Kept {
+    T change;
+    std::size_t bytes;
+  };
+  std::deque<Kept> kept_;
+  std::size_t bytes_ = 0, left_out_ = 0;
+};
+
 // What was told of the item since the subscription: the first change that is wanted, and what came before it.
 struct Inbox {
   engine::Mutex mutex;
   std::condition_variable_any came;
   std::optional<engine::KeptChange> found GUARDED_BY(mutex);
-  std::deque<engine::KeptChange> others GUARDED_BY(mutex);  // the last `records_max`
+  LastChanges<engine::KeptChange> others GUARDED_BY(mutex);
 
   void put(const engine::Change& change, bool wanted) {
     const engine::Lock lock(mutex);
@@ -56,8 +92,7 @@ struct Inbox {
       came.notify_all();
       return;
     }
-    if (others.size() == records_max) others.pop_front();
-    others.emplace_back(change);
+    others.add(engine::KeptChange(change), engine::KeptChange::bytes_of(change));
   }
 };
 
@@ -79,58 +114,71 @@ Result<std::optional<engine::Cause>> read_by(Fields& body) {
   return error::validation("by must be user or service.");
 }
 
-json::Tree answer_with(const ToldChange& change) {
-  std::string record;
-  json::Writer out(record);
-  write_stream_record(out, change.stream, change.record);
-  return {{"record", json::raw(record)}};
+std::string shown_record(const engine::Stream& stream, const engine::ChangeRecord& record) {
+  std::string shown;
+  json::Writer out(shown);
+  write_stream_record(out, stream, record);
+  return shown;
+}
+std::string shown_record(const engine::KeptChange& kept) {
+  const ToldChange change = told(kept.change());
+  return shown_record(change.stream, change.record);
 }
 
-Unexpected<Error> time_is_up(const std::deque<ToldChange>& happened, double seconds) {
-  std::string records;
-  json::Writer out(records);
-  out.begin_array();
-  for (const ToldChange& change : happened) write_stream_record(out, change.stream, change.record);
-  out.end_array();
+json::Tree answer_with(std::string_view record) { return {{"record", json::raw(record)}}; }
+
+// What happened to the item, each change as the record that an answer shows.
+using Happened = LastChanges<std::string>;
+
+void note(Happened& happened, std::string record) {
+  const std::size_t bytes = record.size();
+  happened.add(std::move(record), bytes);
+}
+
+Unexpected<Error> time_is_up(const Happened& happened, double seconds) {
+  std::string extra = "\"records\":[";
+  const char* between = "";
+  happened.each([&](const std::string& record) {
+    extra += std::exchange(between, ",");
+    extra += record;
+  });
+  extra += ']';
+  if (happened.left_out() > 0) extra += ",\"left_out\":" + std::to_string(happened.left_out());
   std::string message =
       happened.empty() ? "Nothing happened to the item" : "Only other changes happened to the item";
   char text[32];
   std::snprintf(text, sizeof text, "%g", seconds);
   message += std::string(" in ") + text + " seconds.";
-  return Unexpected{Error{
-      .kind = Error::Kind::timed_out, .message = std::move(message), .extra = "\"records\":" + records}};
+  return Unexpected{
+      Error{.kind = Error::Kind::timed_out, .message = std::move(message), .extra = std::move(extra)}};
 }
 
-void note(std::deque<ToldChange>& happened, ToldChange change) {
-  if (happened.size() == records_max) happened.pop_front();
-  happened.push_back(std::move(change));
-}
-
-// Reads what the stream has of the item from `since` on; the change that is waited for, if it is there.
-// `seen`: what was read of the item, and may be told as well.
-std::optional<ToldChange> look_back(Call& call, const engine::Table& table, const Wanted& wanted,
-                                    engine::Instant since, std::deque<ToldChange>& happened,
-                                    std::set<engine::Sequence>& seen) {
+// Reads what the stream has of the item from `since` on; the record that is waited for, if it is there.
+// `read_to`: the last of the item's records that was read, which may be told as well, as those before it.
+Result<std::optional<std::string>> look_back(Call& call, const engine::Table& table, const Wanted& wanted,
+                                             engine::Instant since, Happened& happened,
+                                             engine::Sequence& read_to) {
   engine::Database& database = call.database();
   const auto stream = database.find_stream(call.scope, table.name, table.stream->label);
-  if (!stream) return std::nullopt;
+  if (!stream) return std::optional<std::string>();
   // An item's records are in one open shard at a time, and a child's number is higher than its parent's.
   for (const engine::Shard& shard : stream->shards) {
     for (engine::Sequence from = database.oldest_sequence(stream->id, shard.number);;) {
-      auto page =
+      if (call.stop.stop_requested()) return stopped();
+      const auto page =
           database.read_stream(stream->id, shard.number, from, stream_page_records, stream_page_bytes);
-      for (engine::ChangeRecord& record : page.records) {
+      for (const engine::ChangeRecord& record : page.records) {
         if (record.created < since || encode_key(table, record.keys) != wanted.key) continue;
-        seen.insert(record.sequence);
-        ToldChange change{.table_name = table.name, .stream = *stream, .record = std::move(record)};
-        if (wanted.fits(change.record.kind, change.record.cause)) return change;
-        note(happened, std::move(change));
+        read_to = record.sequence;
+        std::string shown = shown_record(*stream, record);
+        if (wanted.fits(record.kind, record.cause)) return std::optional(std::move(shown));
+        note(happened, std::move(shown));
       }
       if (page.at_end) break;
       from = page.next;
     }
   }
-  return std::nullopt;
+  return std::optional<std::string>();
 }
 
 }  // namespace
@@ -157,12 +205,11 @@ Result<json::Tree> await_change(Call& call) {
       inbox.put(change, wanted.fits(change.kind, change.cause));
   });
 
-  std::deque<ToldChange> happened;
-  std::set<engine::Sequence> seen;
+  Happened happened;
+  engine::Sequence read_to = 0;
   if (since) {
-    if (const auto change = look_back(call, *description, wanted, *since, happened, seen)) {
-      return answer_with(*change);
-    }
+    TRY(const auto record, look_back(call, *description, wanted, *since, happened, read_to));
+    if (record) return answer_with(*record);
   }
 
   const double seconds = timeout.value_or(timeout_seconds_default);
@@ -174,11 +221,14 @@ Result<json::Tree> await_change(Call& call) {
   subscription.end();
   const engine::Lock lock(inbox.mutex);  // nobody else takes it any more
   if (inbox.found) {
-    return answer_with(told(inbox.found->change()));
+    return answer_with(shown_record(*inbox.found));
   }
   if (call.stop.stop_requested()) return stopped();
-  for (const engine::KeptChange& other : inbox.others)
-    if (!seen.contains(other.sequence.value_or(0))) note(happened, told(other.change()));
+  // Of those that were told and read, too, one that is left out may count twice.
+  happened.leave_out(inbox.others.left_out());
+  inbox.others.each([&](const engine::KeptChange& other) {
+    if (!other.sequence || *other.sequence > read_to) note(happened, shown_record(other));
+  });
   return time_is_up(happened, seconds);
 }
 

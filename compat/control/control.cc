@@ -104,8 +104,18 @@ bool matches(std::string_view pattern, std::string_view path, std::vector<std::s
   return true;
 }
 
+Answer call_too_large(std::string message) {
+  Answer answer = refusal({.kind = Error::Kind::bad_request, .message = std::move(message)});
+  answer.status = 413;
+  return answer;
+}
+
 Answer run(Emulator& emulator, const Request& request, const Route& route,
            std::vector<std::string> parameters) {
+  if (request.body.size() > call_bytes_max) {
+    return call_too_large("The body of a control call has at most " + std::to_string(call_bytes_max) +
+                          " bytes.");
+  }
   Answer answer;
   if (route.handle != &show_health && route.handle != &show_calls) {
     const auto admitted = emulator.accounts().admit(request.scope.account);
@@ -113,10 +123,15 @@ Answer run(Emulator& emulator, const Request& request, const Route& route,
   }
   std::optional<json::Tree> body;
   if (!request.body.empty()) {
-    body = json::parse_tree(request.body);
-    if (!body || !body->is_object()) {
+    auto tree = json::parse_tree(request.body, json::Decimals::read, call_values_max);
+    if (!tree && tree.error() == json::NoTree::too_many_values) {
+      return call_too_large("The body of a control call has at most " + std::to_string(call_values_max) +
+                            " values.");
+    }
+    if (!tree || !tree->is_object()) {
       return refusal(error::validation("The body must be a JSON object.").error);
     }
+    body = *std::move(tree);
   }
   Call call{.emulator = emulator,
             .scope = request.scope,

@@ -7,9 +7,11 @@
 //
 // One table of routes (control.cc): method and path -> handler, as dispatch.h has it of operations. A handler
 // is declared in handlers.h and defined in its family's file, beside the rules it shares with its neighbours.
-// Errors look as DynamoDB's; those that DynamoDB does not have are "mayfly#…".
+// Errors look as DynamoDB's; those that DynamoDB does not have are "mayfly#…". A body that is too large gets
+// 413.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -23,6 +25,10 @@ class Emulator;
 }
 
 namespace mayfly::compat::control {
+
+// Of a body, and of the values in it: a tree is made of it, many times as large.
+inline constexpr std::size_t call_bytes_max = 1024 * 1024;
+inline constexpr std::size_t call_values_max = 20'000;
 
 struct Request {
   std::string_view method;  // GET, PUT, POST, DELETE

@@ -107,14 +107,16 @@ bool is_handshake_version(std::string_view version) {
 
 // --- messages
 
-Message::Message(std::unique_ptr<json::Tree> tree) : tree_(std::move(tree)) {}
+Message::Message(std::unique_ptr<json::Tree> tree, bool has_too_many_values)
+    : tree_(std::move(tree)), has_too_many_values_(has_too_many_values) {}
 Message::Message(Message&&) noexcept = default;
 Message& Message::operator=(Message&&) noexcept = default;
 Message::~Message() = default;
 
 Message Message::read(std::string_view text) {
-  auto tree = json::parse_tree(text, json::Decimals::as_written);
-  return Message(tree ? std::make_unique<json::Tree>(*std::move(tree)) : nullptr);
+  auto tree = json::parse_tree(text, json::Decimals::as_written, message_values_max);
+  if (tree) return Message(std::make_unique<json::Tree>(*std::move(tree)));
+  return Message(nullptr, tree.error() == json::NoTree::too_many_values);
 }
 
 std::string Message::id() const {
@@ -337,9 +339,14 @@ Protocol::Protocol(World& world, ProtocolSettings settings) : world_(world), set
 Protocol::~Protocol() = default;
 
 Said Protocol::answer(const Message& message, const Peer& peer, const std::stop_token& stop) const {
-  if (!message.tree_)
-    return {.body = json::print(error_message(nullptr, {parse_error, "Parse error: the message is no JSON"})),
-            .status = 400};
+  if (!message.tree_) {
+    const Failure failure =
+        message.has_too_many_values_
+            ? Failure{invalid_request,
+                      "Invalid request: more than " + std::to_string(message_values_max) + " JSON values"}
+            : Failure{parse_error, "Parse error: the message is no JSON"};
+    return {.body = json::print(error_message(nullptr, failure)), .status = 400};
+  }
   return message.is_batch() ? answer_batch(*message.tree_, peer, stop)
                             : answer_one(*message.tree_, peer, stop);
 }

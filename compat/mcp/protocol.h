@@ -37,10 +37,12 @@ inline constexpr std::string_view batch_version = "2025-03-26";  // the one whos
 bool is_handshake_version(std::string_view version);
 
 inline constexpr std::size_t batch_max = 100;
+// JSON values in a message, or in an array of them: a tree is made of it, many times as large.
+inline constexpr std::size_t message_values_max = 100'000;
 
 class Message {
  public:
-  static Message read(std::string_view text);
+  static Message read(std::string_view text);  // message_values_max of it at most
   Message(Message&&) noexcept;
   Message& operator=(Message&&) noexcept;
   ~Message();
@@ -53,8 +55,9 @@ class Message {
 
  private:
   friend class Protocol;
-  explicit Message(std::unique_ptr<json::Tree> tree);
-  std::unique_ptr<json::Tree> tree_;  // nullptr: no JSON
+  explicit Message(std::unique_ptr<json::Tree> tree, bool has_too_many_values = false);
+  std::unique_ptr<json::Tree> tree_;  // nullptr: no JSON, or too much of it
+  bool has_too_many_values_;
 };
 
 // What HTTP says beside the body. A header that is not there is nothing.

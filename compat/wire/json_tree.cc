@@ -15,9 +15,10 @@ namespace {
 // among all those before it.)
 class TreeBuilder {
  public:
-  explicit TreeBuilder(Decimals decimals) : decimals_(decimals) {}
+  TreeBuilder(Decimals decimals, std::size_t values_max) : decimals_(decimals), values_max_(values_max) {}
 
   Tree take() { return std::move(entries_.front().value); }
+  [[nodiscard]] bool has_too_many() const { return has_too_many_; }
 
   bool null() { return add(nullptr); }
   bool boolean(bool value) { return add(value); }
@@ -60,13 +61,16 @@ class TreeBuilder {
   };
 
   bool add(Tree value) {
+    has_too_many_ = values_ == values_max_;
+    if (has_too_many_) return false;
+    ++values_;
     entries_.push_back({std::move(name_), std::move(value)});
     name_.clear();
     return true;
   }
   bool start() {
     if (starts_.size() == static_cast<std::size_t>(depth_max)) return false;
-    add(nullptr);
+    if (!add(nullptr)) return false;
     starts_.push_back(entries_.size());
     return true;
   }
@@ -78,6 +82,9 @@ class TreeBuilder {
   }
 
   const Decimals decimals_;
+  const std::size_t values_max_;
+  std::size_t values_ = 0;
+  bool has_too_many_ = false;
   std::vector<Entry> entries_;
   std::vector<std::size_t> starts_;  // of each container that has not ended: where its elements begin
   std::string name_;                 // of the next value
@@ -138,11 +145,17 @@ class Printer {
 }  // namespace
 
 std::optional<Tree> parse_tree(std::string_view text, Decimals decimals) {
+  auto tree = parse_tree(text, decimals, std::numeric_limits<std::size_t>::max());
+  return tree ? std::optional(*std::move(tree)) : std::nullopt;
+}
+
+Expected<Tree, NoTree> parse_tree(std::string_view text, Decimals decimals, std::size_t values_max) {
   // nlohmann's lexer passes over a byte order mark, and takes a NUL for the end of the text.
-  if (text.starts_with("\xef\xbb\xbf") || text.find('\0') != std::string_view::npos) return std::nullopt;
-  TreeBuilder builder(decimals);
-  if (!Tree::sax_parse(text, &builder)) return std::nullopt;
-  return builder.take();
+  if (text.starts_with("\xef\xbb\xbf") || text.find('\0') != std::string_view::npos)
+    return Unexpected{NoTree::no_json};
+  TreeBuilder builder(decimals, values_max);
+  if (Tree::sax_parse(text, &builder)) return builder.take();
+  return Unexpected{builder.has_too_many() ? NoTree::too_many_values : NoTree::no_json};
 }
 
 const Tree* member(const Tree& object, std::string_view name) {

@@ -14,11 +14,14 @@
 // asks these, or asks `is_…` first.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "engine/expected.h"
 
 namespace mayfly::json {
 
@@ -30,6 +33,10 @@ enum class Decimals : std::uint8_t { read, as_written };
 
 // Nothing: not JSON, invalid UTF-8, or nested deeper than json.h's depth_max.
 std::optional<Tree> parse_tree(std::string_view text, Decimals decimals = Decimals::read);
+// The same of a text that a client may make of nothing but values: each takes some 100 bytes of a tree, and
+// two of the text. At most so many are read, those among them that hold others.
+enum class NoTree : std::uint8_t { no_json, too_many_values };
+Expected<Tree, NoTree> parse_tree(std::string_view text, Decimals decimals, std::size_t values_max);
 
 // nullptr: absent, null, or `object` is none.
 const Tree* member(const Tree& object, std::string_view name);

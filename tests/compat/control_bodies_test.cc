@@ -64,9 +64,30 @@ TEST_CASE("a body that is nested too deeply, no UTF-8, or has a number that no d
   const std::string no_object = refusal("The body must be a JSON object.");
   CHECK(call(emulator, "PUT", "/_mayfly/faults", nested(599)) == refusal("A rule must be a JSON object."));
   CHECK(call(emulator, "PUT", "/_mayfly/faults", nested(600)) == no_object);
-  CHECK(call(emulator, "PUT", "/_mayfly/faults", nested(1'000'000)) == no_object);
+  CHECK(call(emulator, "PUT", "/_mayfly/faults", nested(500'000)) == no_object);
   CHECK(call(emulator, "PUT", "/_mayfly/faults", "{\"rules\":[],\"\xff\":1}") == no_object);
   CHECK(call(emulator, "PUT", "/_mayfly/faults", R"({"rules":[],"count":1e400})") == no_object);
+}
+
+TEST_CASE("a body of a control call has so many bytes, and so many values") {
+  TestEmulator emulator;
+  const auto too_large = [](const std::string& most) {
+    return R"(413 {"__type":"mayfly#BadRequest","message":"The body of a control call has at most )" + most +
+           "\"}";
+  };
+  const std::string rules = R"({"rules":[]})";
+  const std::string spaces(compat::control::call_bytes_max - rules.size(), ' ');
+  CHECK(call(emulator, "PUT", "/_mayfly/faults", rules + spaces) == "200 " + rules);
+  CHECK(call(emulator, "PUT", "/_mayfly/faults", rules + spaces + " ") == too_large("1048576 bytes."));
+  const auto of_values = [](std::size_t count) {  // with the object, and the list
+    std::string body = "{\"rules\":[0";
+    for (std::size_t n = 3; n < count; ++n) body += ",0";
+    return body + "]}";
+  };
+  CHECK(call(emulator, "PUT", "/_mayfly/faults", of_values(compat::control::call_values_max))
+            .starts_with("400 "));
+  CHECK(call(emulator, "PUT", "/_mayfly/faults", of_values(compat::control::call_values_max + 1)) ==
+        too_large("20000 values."));
 }
 
 TEST_CASE("a key is refused in DynamoDB's words") {

@@ -1,4 +1,7 @@
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <stop_token>
+#include <thread>
 
 #include "compat/control/control.h"
 #include "tests/support/test_emulator.h"
@@ -52,6 +55,66 @@ TEST_CASE("a reader of events that is too slow is told what it missed, and goes 
   std::string next;
   REQUIRE(events->next(next, {}));
   CHECK(next.find(R"({"id":{"S":"after"}})") != std::string::npos);
+}
+
+TEST_CASE("an await keeps so many bytes of what it is told, and says how much is left out") {
+  TestEmulator emulator;
+  emulator.ok("CreateTable", {{"TableName", "carts"},
+                              {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
+                              {"KeySchema", {{{"AttributeName", "id"}, {"KeyType", "HASH"}}}},
+                              {"BillingMode", "PAY_PER_REQUEST"}});
+  compat::control::Answer answer;
+  std::atomic<bool> answered{false};
+  std::thread waits([&] {
+    answer = compat::control::answer(
+        emulator.emulator(),
+        {.method = "POST",
+         .path = "/_mayfly/await",
+         .body = R"({"table":"carts","key":{"id":{"S":"1"}},"event":"REMOVE","timeout_seconds":1})",
+         .scope = emulator.scope});
+    answered = true;
+  });
+  for (std::size_t n = 0; !answered; ++n) put(emulator, "1", 300'000 + n % 2);
+  waits.join();
+  CHECK(answer.status == 408);
+  const auto body = nlohmann::json::parse(answer.body);
+  CHECK(body["message"] == "Only other changes happened to the item in 1 seconds.");
+  CHECK(body["records"].size() == 1);  // with both images two would be more than 1 MB
+  CHECK(body["left_out"] > 0);
+}
+
+TEST_CASE("an await that looks back keeps as little, and ends when nobody waits for it") {
+  TestEmulator emulator;
+  emulator.ok("CreateTable",
+              {{"TableName", "carts"},
+               {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
+               {"KeySchema", {{{"AttributeName", "id"}, {"KeyType", "HASH"}}}},
+               {"BillingMode", "PAY_PER_REQUEST"},
+               {"StreamSpecification", {{"StreamEnabled", true}, {"StreamViewType", "NEW_IMAGE"}}}});
+  std::stop_source stop;
+  const auto look_back = [&](const std::string& event) {
+    const std::string body = R"({"table":"carts","key":{"id":{"S":"1"}},"since":"2020-01-01T00:00:00Z",)"
+                             R"("timeout_seconds":0,"event":")" +
+                             event + "\"}";
+    return compat::control::answer(emulator.emulator(), {.method = "POST",
+                                                         .path = "/_mayfly/await",
+                                                         .body = body,
+                                                         .scope = emulator.scope,
+                                                         .stop = stop.get_token()});
+  };
+  for (std::size_t n = 0; n < 150; ++n) put(emulator, "1", n);
+  auto seen = nlohmann::json::parse(look_back("REMOVE").body);
+  CHECK(seen["records"].size() == 100);
+  CHECK(seen["records"][99]["dynamodb"]["NewImage"]["text"]["S"] == std::string(149, 'x'));
+  CHECK(seen["left_out"] == 50);
+  for (std::size_t n = 0; n < 5; ++n) put(emulator, "1", 300'000 + n);
+  seen = nlohmann::json::parse(look_back("REMOVE").body);
+  CHECK(seen["records"].size() == 3);
+  CHECK(seen["left_out"] == 152);
+
+  CHECK(look_back("INSERT").status == 200);
+  stop.request_stop();
+  CHECK(look_back("INSERT").status == 503);
 }
 
 TEST_CASE("events of another account, region or kind are not told") {

@@ -2,6 +2,7 @@
 #include "http/invoker.h"
 
 #include <catch2/catch.hpp>
+#include <future>
 
 #include "tests/support/one_answer.h"
 
@@ -127,10 +128,59 @@ TEST_CASE("a call is signed if it asks for it and there is a key, and only then"
 
 TEST_CASE("an answer that is too long, or cut off, is none") {
   HttpInvoker invoker;
-  OneAnswer long_one("HTTP/1.1 200 OK\r\nContent-Length: 16777217\r\n\r\n");
-  CHECK(invoker.post(invocation(long_one.url(), ""), {}).error().kind == InvocationFailure::Kind::no_answer);
+  OneAnswer largest("HTTP/1.1 200 OK\r\nContent-Length: 6291556\r\n\r\n" + std::string(6'291'556, 'x'));
+  CHECK(invoker.post(invocation(largest.url(), ""), {})->body.size() == 6'291'556);
+  for (const char* head :
+       {"Content-Length: 6291557\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n600065\r\n"}) {
+    OneAnswer longer(std::string("HTTP/1.1 200 OK\r\n") + head + std::string(6'291'557, 'x') +
+                     "\r\n0\r\n\r\n");
+    const auto answer = invoker.post(invocation(longer.url(), ""), {});
+    REQUIRE(!answer);
+    CHECK(answer.error().kind == InvocationFailure::Kind::no_answer);
+    CHECK(answer.error().sentence ==
+          longer.url() +
+              " failed: Response payload size exceeded maximum allowed payload size (6291556 bytes).");
+  }
+  // S3's, which are none of Lambda's.
+  const auto signed_answer = [&](const std::string& answer) {
+    OneAnswer bucket(answer);
+    Invocation call = invocation(bucket.url(), "");
+    call.signing = {"s3", "eu-west-1"};
+    return invoker.post(call, {});
+  };
+  CHECK(signed_answer("HTTP/1.1 200 OK\r\nContent-Length: 6291557\r\n\r\n" + std::string(6'291'557, 'x'))
+            ->body.size() == 6'291'557);
+  CHECK(signed_answer("HTTP/1.1 200 OK\r\nContent-Length: 16777217\r\n\r\n").error().kind ==
+        InvocationFailure::Kind::no_answer);
   OneAnswer cut_off("HTTP/1.1 206 Partial Content\r\nContent-Length: 10\r\n\r\n12345");
   CHECK(invoker.post(invocation(cut_off.url(), ""), {}).error().kind == InvocationFailure::Kind::no_answer);
+}
+
+TEST_CASE("answers under way hold so much memory together, and who finds no room is unable to be called") {
+  HttpInvoker invoker({}, 100'000);
+  const auto asked = [&](std::size_t bytes, bool says_length = true) {
+    const std::string length = says_length ? "Content-Length: " + std::to_string(bytes) + "\r\n" : "";
+    OneAnswer function("HTTP/1.1 200 OK\r\n" + length + "\r\n" + std::string(bytes, 'x'));
+    return invoker.post(invocation(function.url(), "{}"), {});
+  };
+  CHECK(asked(60'000)->body.size() == 60'000);
+  for (const bool says_length : {true, false})
+    CHECK(asked(200'000, says_length).error().kind == InvocationFailure::Kind::unable);
+
+  OneAnswer slow("HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\nx", /*stays=*/true);
+  std::stop_source stop;
+  std::promise<InvocationFailure::Kind> ended;
+  invoker.start(
+      invocation(slow.url(), "{}"), stop.get_token(),
+      [&](const compat::outbound::Invoker::Answer& answer) { ended.set_value(answer.error().kind); });
+  auto beside = asked(60'000);
+  while (beside) beside = asked(60'000);  // until it has begun to come
+  CHECK(beside.error().kind == InvocationFailure::Kind::unable);
+  CHECK(beside.error().sentence.ends_with(
+      " has answered, and answers under way hold all the memory that they may"));
+  stop.request_stop();
+  CHECK(ended.get_future().get() == InvocationFailure::Kind::stopped);
+  CHECK(asked(60'000)->body.size() == 60'000);
 }
 
 }  // namespace mayfly::testing

@@ -16,11 +16,12 @@
 
 namespace mayfly::testing {
 
-// Takes one connection, reads a whole request, sends the answer as it is and closes. An empty answer: sends
-// nothing, and waits until the other side closes.
+// Takes one connection, reads a whole request, sends the answer as it is and closes. An empty answer, or one
+// that `stays`: waits until the other side closes.
 class OneAnswer {
  public:
-  explicit OneAnswer(std::string answer) : socket_(::socket(AF_INET, SOCK_STREAM | socket_flags, 0)) {
+  explicit OneAnswer(std::string answer, bool stays = false)
+      : socket_(::socket(AF_INET, SOCK_STREAM | socket_flags, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -29,7 +30,7 @@ class OneAnswer {
     REQUIRE(::listen(socket_, 1) == 0);
     REQUIRE(::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size) == 0);
     port_ = ntohs(address.sin_port);
-    thread_ = std::thread([this, answer = std::move(answer)] {
+    thread_ = std::thread([this, stays, answer = std::move(answer)] {
       const int connection = ::accept(socket_, nullptr, nullptr);
       char buffer[4096];
       const auto is_whole = [&] {
@@ -42,9 +43,8 @@ class OneAnswer {
         if (bytes <= 0) break;
         request_.append(buffer, static_cast<std::size_t>(bytes));
       }
-      if (!answer.empty()) {
-        ::send(connection, answer.data(), answer.size(), send_flags);
-      } else {
+      if (!answer.empty()) ::send(connection, answer.data(), answer.size(), send_flags);
+      if (answer.empty() || stays) {
         while (::recv(connection, buffer, sizeof buffer, 0) > 0) {}
       }
       ::close(connection);

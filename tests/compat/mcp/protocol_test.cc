@@ -71,6 +71,17 @@ TEST_CASE("every tool is described, and answers whatever it is given in words", 
   CHECK(names.size() == mcp::all_tools().size());
 }
 
+TEST_CASE("a region is a name, in a tool's arguments and in a resource's address", "[mcp]") {
+  Agent agent;
+  for (const std::string& region :
+       {std::string("a/b"), std::string("a\r\nb"), std::string("a\0b", 3), std::string(65, 'a')}) {
+    const json refused = agent.call("list_tables", {{"region", region}})["result"];
+    CHECK(refused["isError"] == true);
+    CHECK(refused["content"][0]["text"] == "region must be up to 64 letters, digits, '-', '_' and '.'.");
+  }
+  CHECK(agent.call("list_tables", {{"region", "eu-west-1"}})["result"]["isError"] == false);
+}
+
 TEST_CASE("a misspelt argument is refused, and one of the API's that is not listed is taken", "[mcp]") {
   Agent agent;
   agent.create_carts();
@@ -140,6 +151,19 @@ TEST_CASE("what a server answers that is none of ours is told as text, within a 
       answered(400, R"({"__type":"a#B","message":"m","Reasons":[")" + long_text + R"("]})", "list_tables");
   CHECK(refused["content"][0]["text"] == "B: m");
   CHECK(refused["content"][1]["text"].get<std::string>().ends_with("xx ... and 45 bytes more."));
+}
+
+TEST_CASE("a message has so many values, and one with more is no request", "[mcp]") {
+  Agent agent;
+  const auto answered = [&](std::size_t values) {
+    std::string message = R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":[0)";
+    for (std::size_t n = 7; n < values; ++n) message += ",0";
+    return agent.protocol.answer(mcp::Message::read(message + "]}}"), {}, {}).body;
+  };
+  CHECK(answered(mcp::message_values_max) == R"({"jsonrpc":"2.0","id":1,"result":{}})");
+  CHECK(answered(mcp::message_values_max + 1) ==
+        R"({"jsonrpc":"2.0","id":null,"error":{"code":-32600,)"
+        R"("message":"Invalid request: more than 100000 JSON values"}})");
 }
 
 TEST_CASE("what is quoted is text, whatever bytes a header has and wherever a long name is cut", "[mcp]") {

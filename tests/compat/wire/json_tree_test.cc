@@ -99,6 +99,16 @@ TEST_CASE("a tree that is nested too deeply is refused") {
   CHECK_FALSE(json::parse_tree(objects + "1" + std::string(json::depth_max + 1, '}')));
 }
 
+TEST_CASE("a tree has so many values as it may, those that hold others among them") {
+  const std::string_view text = R"([0,{"a":1}])";
+  CHECK(json::parse_tree(text, json::Decimals::read, 4));
+  for (const std::size_t values_max : {3, 2, 1, 0})
+    CHECK(json::parse_tree(text, json::Decimals::read, values_max).error() == json::NoTree::too_many_values);
+  CHECK(json::parse_tree("[0,", json::Decimals::read, 4).error() == json::NoTree::no_json);
+  CHECK(json::parse_tree(nested_arrays(json::depth_max + 1), json::Decimals::read, 1'000'000).error() ==
+        json::NoTree::no_json);
+}
+
 TEST_CASE("both readers take the same texts, and print them alike") {
   for (const std::string_view text :
        {"", " ", "{", "[1,]", "{\"a\":1,}", "01", "+1", "1.", "nul", "\"\\ud800\"", "\"\n\"", "1 2", "[]]",
