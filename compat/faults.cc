@@ -1,6 +1,8 @@
 #include "compat/faults.h"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 #include "compat/dispatch.h"
 #include "compat/items/transact_items.h"
@@ -43,52 +45,50 @@ std::vector<engine::RecentWrites::Reach> reaches_of(const std::vector<FaultRule>
   return reaches;
 }
 
-bool names_table(std::string_view name_or_arn, std::string_view table) {
-  if (const auto arn = parse_table_arn(name_or_arn)) return arn->name == table;
-  return name_or_arn == table;
-}
-
-bool stream_is_of(std::string_view stream_arn, std::string_view table) {
-  const auto stream = parse_stream_arn(stream_arn);
-  return stream && stream->table_name == table;
-}
+// What rules ask of a request, read before they are locked: a body may be large.
+struct Asked {
+  std::set<std::string, std::less<>> tables;  // that it is about
+  std::size_t actions = 0;                    // of a transaction
+};
 
 // Requests come as they are here: nobody has checked them yet.
-bool is_about(const Operation& operation, const json::Value& request, std::string_view table) {
+Asked read_request(const Operation& operation, std::string_view body) {
+  Asked asked;
+  const auto document = json::parse(body);
+  if (document == nullptr) return asked;
+  const json::Value& request = document->root();
+  if (const json::Value* actions = request.member("TransactItems")) asked.actions = actions->items().size();
+  const auto add = [&](std::string_view name_or_arn) {
+    const auto arn = parse_table_arn(name_or_arn);
+    asked.tables.emplace(arn ? arn->name : name_or_arn);
+  };
+  const auto add_stream = [&](std::string_view stream_arn) {
+    if (const auto stream = parse_stream_arn(stream_arn)) asked.tables.emplace(stream->table_name);
+  };
   switch (operation.tables_in) {
-    case TablesIn::nothing: return false;
-    case TablesIn::table_name: {
-      const json::Value* name = request.member("TableName");
-      return name != nullptr && names_table(name->string(), table);
-    }
-    case TablesIn::request_items: {
-      const json::Value* batch = request.member("RequestItems");
-      if (batch == nullptr) return false;
-      const auto members = batch->members();
-      return std::any_of(members.begin(), members.end(),
-                         [&](const auto& member) { return names_table(member.name, table); });
-    }
-    case TablesIn::transact_items: {
-      const json::Value* actions = request.member("TransactItems");
-      if (actions == nullptr) return false;
-      for (const json::Value& action : actions->items())
-        for (const json::Member& member : action.members())
-          if (const json::Value* name = member.value.member("TableName");
-              name && names_table(name->string(), table))
-            return true;
-      return false;
-    }
-    case TablesIn::stream_arn: {
-      const json::Value* arn = request.member("StreamArn");
-      return arn != nullptr && stream_is_of(arn->string(), table);
-    }
-    case TablesIn::shard_iterator: {
-      const json::Value* iterator = request.member("ShardIterator");
-      const auto position = iterator ? ShardIterator::parse(iterator->string()) : std::nullopt;
-      return position && stream_is_of(position->stream_arn, table);
-    }
+    case TablesIn::nothing: break;
+    case TablesIn::table_name:
+      if (const json::Value* name = request.member("TableName")) add(name->string());
+      break;
+    case TablesIn::request_items:
+      if (const json::Value* batch = request.member("RequestItems"))
+        for (const json::Member& member : batch->members()) add(member.name);
+      break;
+    case TablesIn::transact_items:
+      if (const json::Value* actions = request.member("TransactItems"))
+        for (const json::Value& action : actions->items())
+          for (const json::Member& member : action.members())
+            if (const json::Value* name = member.value.member("TableName")) add(name->string());
+      break;
+    case TablesIn::stream_arn:
+      if (const json::Value* arn = request.member("StreamArn")) add_stream(arn->string());
+      break;
+    case TablesIn::shard_iterator:
+      if (const json::Value* iterator = request.member("ShardIterator"))
+        if (const auto position = ShardIterator::parse(iterator->string())) add_stream(position->stream_arn);
+      break;
   }
-  return false;
+  return asked;
 }
 
 Error throttled(const FaultRule& rule, const Operation& operation) {
@@ -112,29 +112,27 @@ Error throttled(const FaultRule& rule, const Operation& operation) {
           "your provisioning level with the UpdateTable API."};
 }
 
-// The first action met another transaction.
-Error conflict(const json::Value& request) {
+// The first action met another transaction. Nobody has refused one with too many actions yet.
+Error conflict(std::size_t actions) {
   const Error single{.kind = Error::Kind::transaction_conflict,
                      .message = "Transaction is ongoing for the item"};
-  const json::Value* actions = request.member("TransactItems");
-  if (actions == nullptr || actions->items().empty()) return single;
-  return canceled_by(0, actions->items().size(), single).error;
+  if (actions == 0) return single;
+  return canceled_by(0, std::min(actions, transaction_items_max), single).error;
 }
 
-}  // namespace
+// Whether what the rule does depends on more than the operation.
+bool asks_request(const FaultRule& rule, const Operation& operation) {
+  if (rule.kind == FaultRule::Kind::stale_reads) return false;
+  if (!rule.operation.empty() && rule.operation != operation.name) return false;
+  return !rule.table.empty() || rule.kind == FaultRule::Kind::transaction_conflict;
+}
 
-Fault Faults::judge(const engine::Scope& scope, const Operation& operation, std::string_view body) {
+Fault strike(std::vector<FaultRule>& rules, const Operation& operation, const Asked& asked) {
   Fault fault;
-  const engine::Lock lock(mutex_);
-  const auto found = rules_.find(scope.account);
-  if (found == rules_.end()) return fault;
-  const auto document = json::parse(body);
-  const json::Value nothing{};
-  const json::Value& request = document ? document->root() : nothing;
-  for (FaultRule& rule : found->second) {
+  for (FaultRule& rule : rules) {
     if (rule.kind == FaultRule::Kind::stale_reads) continue;  // asked where something is read
     if (!rule.operation.empty() && rule.operation != operation.name) continue;
-    if (!rule.table.empty() && !is_about(operation, request, rule.table)) continue;
+    if (!rule.table.empty() && !asked.tables.contains(rule.table)) continue;
     if (rule.kind == FaultRule::Kind::unprocessed && !operation.is_batch()) continue;
     if (rule.kind == FaultRule::Kind::replicated_write_conflict && operation.access != Access::writes)
       continue;
@@ -144,11 +142,11 @@ Fault Faults::judge(const engine::Scope& scope, const Operation& operation, std:
     switch (rule.kind) {
       case FaultRule::Kind::latency: fault.delay += std::chrono::milliseconds(rule.milliseconds); continue;
       case FaultRule::Kind::unprocessed: fault.unprocessed = rule.items; continue;
-      case FaultRule::Kind::throttle: fault.error = throttled(rule, operation); return fault;
+      case FaultRule::Kind::throttle: fault.error.emplace(throttled(rule, operation)); return fault;
       case FaultRule::Kind::internal_server_error:
         fault.error = error::internal_server_error().error;
         return fault;
-      case FaultRule::Kind::transaction_conflict: fault.error = conflict(request); return fault;
+      case FaultRule::Kind::transaction_conflict: fault.error = conflict(asked.actions); return fault;
       case FaultRule::Kind::stale_reads: continue;
       case FaultRule::Kind::replicated_write_conflict:
         fault.error = error::replicated_write_conflict().error;
@@ -156,6 +154,23 @@ Fault Faults::judge(const engine::Scope& scope, const Operation& operation, std:
     }
   }
   return fault;
+}
+
+}  // namespace
+
+Fault Faults::judge(const engine::Scope& scope, const Operation& operation, std::string_view body) {
+  Asked asked;
+  for (bool read = false;; read = true) {
+    {
+      const engine::Lock lock(mutex_);
+      const auto found = rules_.find(scope.account);
+      if (found == rules_.end()) return {};
+      std::vector<FaultRule>& rules = found->second;
+      const auto asks = [&](const FaultRule& rule) { return asks_request(rule, operation); };
+      if (read || std::none_of(rules.begin(), rules.end(), asks)) return strike(rules, operation, asked);
+    }
+    asked = read_request(operation, body);  // others are judged meanwhile, and the rules may change
+  }
 }
 
 std::optional<engine::Lag> Faults::lag(const engine::Scope& scope, const Operation& operation,

@@ -6,7 +6,8 @@
 //   Fault fault = faults.judge(scope, operation, body);      // of the third PutItem: nothing
 //   auto lag = faults.lag(scope, operation, "carts");         // of a rule of the kind stale_reads
 //
-// Thread-safe. While there are no rules, an operation pays for one relaxed load.
+// Thread-safe. While there are no rules, an operation pays for one relaxed load. A body is parsed where a
+// rule asks for what is in it, and nobody waits for another's.
 #pragma once
 
 #include <atomic>

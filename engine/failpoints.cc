@@ -8,13 +8,16 @@
 
 namespace mayfly::engine {
 
-void Failpoints::arm(std::shared_ptr<LiveTable> table, std::string key, Item keys) {
+bool Failpoints::arm(std::shared_ptr<LiveTable> table, std::string key, Item keys) {
   const Lock lock(mutex_);
   const bool known = std::any_of(points_.begin(), points_.end(), [&](const Point& point) {
     return point.table == table && point.key == key;
   });
-  if (!known) points_.push_back({std::move(table), std::move(key), std::move(keys)});
+  if (known) return true;
+  if (points_.size() >= points_max) return false;
+  points_.push_back({std::move(table), std::move(key), std::move(keys)});
   any_ = true;
+  return true;
 }
 
 Failpoints::Points::iterator Failpoints::let_go(Points::iterator point) {

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <list>
 #include <memory>
 #include <stop_token>
@@ -36,7 +37,10 @@ class Failpoints {
     Instant due = 0;  // of what waits
   };
 
-  void arm(std::shared_ptr<LiveTable> table, std::string key, Item keys);
+  static constexpr std::size_t points_max = 1'000;  // of all accounts: who asks looks at all of them
+
+  // False: it is a new one, and there are as many as there may be.
+  bool arm(std::shared_ptr<LiveTable> table, std::string key, Item keys);
   bool release(const LiveTable& table, std::string_view key);  // false: there is no such point
   void release_all(std::string_view account);
   void forget(const LiveTable& table);  // it is dropped: nothing of it waits any more

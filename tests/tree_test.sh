@@ -72,7 +72,7 @@ room_uses data_files wire
 room_uses jobs buckets outbound wire
 room_uses exports backups jobs data_files buckets items expression tables outbound wire
 room_uses imports jobs buckets data_files items expression tables outbound wire
-room_uses triggers streams outbound wire
+room_uses triggers streams tables outbound wire
 room_uses kinesis items streams outbound wire
 room_uses backups tables wire
 

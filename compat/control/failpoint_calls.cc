@@ -7,6 +7,7 @@
 
 #include "compat/control/handlers.h"
 #include "compat/items/keys.h"
+#include "compat/tables/room.h"
 #include "engine/failpoints.h"
 
 namespace mayfly::compat::control {
@@ -32,7 +33,11 @@ Result<json::Tree> arm_failpoint(Call& call) {
   TRY(auto table, call.table(name));
   TRY(engine::Item keys, call.key());
   TRY(std::string item_key, request_key(*table->description(), keys));
-  call.database().failpoints().arm(std::move(table), std::move(item_key), std::move(keys));
+  CHECK_OK(check_room(call.database()));
+  if (!call.database().failpoints().arm(std::move(table), std::move(item_key), std::move(keys))) {
+    return error::limit_exceeded("This server has as many failpoints as it may: " +
+                                 std::to_string(engine::Failpoints::points_max) + ".");
+  }
   return show_failpoints(call);
 }
 

@@ -9,11 +9,13 @@
 
 #include "compat/control/handlers.h"
 #include "compat/faults.h"
+#include "compat/tables/room.h"
 
 namespace mayfly::compat::control {
 namespace {
 
 constexpr std::size_t rules_max = 100;
+constexpr std::size_t table_bytes_max = 1024;  // an ARN's
 constexpr std::int64_t milliseconds_max = 600'000;
 constexpr std::int64_t writes_max = 1'000;
 static_assert(static_cast<std::size_t>(writes_max) <= engine::RecentWrites::writes_max);
@@ -45,6 +47,8 @@ Result<FaultRule> read_rule(const json::Tree& value) {
   if (operation && !is_operation(*operation))
     return error::validation("There is no operation " + *operation + ".");
   TRY(auto table, fields.string("table"));
+  if (table && table->size() > table_bytes_max)
+    return error::validation("table must have at most " + std::to_string(table_bytes_max) + " bytes.");
   TRY(const std::string kind, fields.required_string("fault"));
   const auto known =
       std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& each) { return each.first == kind; });
@@ -128,6 +132,7 @@ Result<json::Tree> put_faults(Call& call) {
   for (const json::Tree& value : *list) {
     TRY(rules.emplace_back(), read_rule(value));
   }
+  if (!rules.empty()) CHECK_OK(check_room(call.database()));
   call.emulator.faults().set(call.scope.account, std::move(rules));
   return show_faults(call);
 }

@@ -7,12 +7,15 @@
 #include <nlohmann/json.hpp>
 
 #include "compat/control/handlers.h"
+#include "compat/tables/room.h"
 #include "compat/triggers/triggers.h"
 
 namespace mayfly::compat::control {
 namespace {
 
 using triggers::Function;
+
+constexpr std::size_t url_bytes_max = 2048;
 
 json::Tree show_function(const std::string& name, const Function& function) {
   return {{"name", name},
@@ -37,10 +40,13 @@ Result<json::Tree> put_function(Call& call) {
   const std::string& name = call.parameters[0];
   const auto parsed = triggers::FunctionName::parse(name, call.scope);
   if (!parsed || parsed->name != name) return error::validation("'" + name + "' is no function's name.");
+  if (text.size() > url_bytes_max)
+    return error::validation("url must have at most " + std::to_string(url_bytes_max) + " bytes.");
   auto url = outbound::Url::parse(text);
   if (!url) return error::validation(url.error() + ".");
   Function function{*std::move(url)};
   if (seconds) function.time_max = std::chrono::milliseconds(std::llround(*seconds * 1000));
+  CHECK_OK(check_room(call.database()));
   triggers::Functions& functions = call.emulator.triggers().functions();
   if (!functions.set(call.scope.account, name, function)) {
     return error::limit_exceeded("This server has as many functions as it may: " +

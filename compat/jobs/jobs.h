@@ -63,6 +63,7 @@ class Jobs {
   struct Present {
     const Job* same_token = nullptr;  // the latest with its token, of the last eight hours or not over yet
     std::size_t unfinished = 0;       // of its kind, in all regions of the account
+    std::size_t waiting_in_all = 0;   // of all kinds and accounts
   };
   // Whether the draft starts; else the job of the same token is the answer.
   using Decide = std::function<Result<bool>(const Present& present)>;

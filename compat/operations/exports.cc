@@ -109,7 +109,6 @@ Result<void> start(Context& context, const json::Value& request, json::Writer& o
   job.table_uuid = table->uuid;
   job.client_token = asked.client_token;
   job.request = asked.stored();
-  const std::size_t waiting = context.jobs.occupancy().waiting;
   const auto decide = [&](const jobs::Jobs::Present& present) -> Result<bool> {
     if (present.same_token != nullptr) {
       if (asked.same_as(ExportRequest::parse(present.same_token->request))) return false;
@@ -117,7 +116,7 @@ Result<void> start(Context& context, const json::Value& request, json::Writer& o
           "Export conflict: Duplicate request detected with conflicting parameters");
     }
     if (!until) return Unexpected{until.error()};
-    if (present.unfinished >= exports_max || waiting >= waiting_in_all_max) {
+    if (present.unfinished >= exports_max || present.waiting_in_all >= waiting_in_all_max) {
       return error::limit_exceeded("Subscriber limit exceeded: There is a limit of " +
                                    std::to_string(exports_max) + " concurrent exports");
     }

@@ -5,6 +5,7 @@
 
 #include "compat/triggers/failure_destination.h"
 #include "compat/triggers/lambda_error.h"
+#include "compat/wire/java_string.h"
 #include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat::triggers {
@@ -75,6 +76,10 @@ constexpr Member update_members[] = {
     {"FunctionResponseTypes", &response_types_list},
 };
 constexpr Shape update_shape = structure("UpdateEventSourceMappingRequest", update_members);
+constexpr Member tag_members[] = {
+    {"Tags", &tags, required},
+};
+constexpr Shape tag_shape = structure("TagResourceRequest", tag_members);
 
 // shape's errors are DynamoDB's; the messages are the same.
 Result<void> check(const Shape& shape, const json::Value& request) {
@@ -154,10 +159,62 @@ Result<void> read_settings(const json::Value& request, EventSourceMapping& mappi
   return {};
 }
 
-void read_tags(const json::Value& request, EventSourceMapping& mapping) {
-  const json::Value* wanted = request.member("Tags");
-  if (wanted == nullptr) return;
-  for (const auto& [name, value] : wanted->members()) mapping.tags[std::string(name)] = value.string();
+// LocalStack's words for it. Those of the other refusals of tags are ours.
+Unexpected<Error> too_many_tags() {
+  return lambda_error::invalid_parameter("Number of tags exceeds resource tag limit.");
+}
+
+Result<void> check_tag(std::string_view key, std::string_view value) {
+  const std::int64_t characters = java_length(key);
+  if (characters == 0 || characters > tag_key_characters_max) {
+    return lambda_error::invalid_parameter("A tag's key must have 1 to " +
+                                           std::to_string(tag_key_characters_max) + " characters.");
+  }
+  if (key.starts_with("aws:")) {
+    return lambda_error::invalid_parameter("A tag's key must not begin with aws:.");
+  }
+  if (java_length(value) > tag_value_characters_max) {
+    return lambda_error::invalid_parameter("A tag's value must have at most " +
+                                           std::to_string(tag_value_characters_max) + " characters.");
+  }
+  return {};
+}
+
+// Of a map that is one.
+Result<std::map<std::string, std::string>> tags_in(const json::Value& wanted) {
+  std::map<std::string, std::string> read;
+  for (const auto& [key, value] : wanted.members()) {
+    CHECK_OK(check_tag(key, value.string()));
+    read.insert_or_assign(std::string(key), std::string(value.string()));
+    if (read.size() > tags_max) return too_many_tags();
+  }
+  return read;
+}
+
+// All of a creation but its tags.
+Result<void> read_mapping(const json::Value& request, EventSourceMapping& mapping) {
+  CHECK_OK(check(create_shape, request));
+  const auto source = string_member(request, "EventSourceArn");
+  const auto position_name = string_member(request, "StartingPosition");
+  if (!source) return lambda_error::invalid_parameter("Unrecognized event source.");
+  if (!source->starts_with("arn:aws:dynamodb:")) {
+    return lambda_error::invalid_parameter(
+        "Unrecognized event source, must be kinesis, dynamodb stream or sqs. Unsupported source arn : " +
+        std::string(*source));
+  }
+  if (!position_name) {
+    return lambda_error::invalid_parameter(
+        "1 validation error detected: Value null at 'startingPosition' failed to satisfy constraint: Member "
+        "must not "
+        "be null.");
+  }
+  if (*position_name == "AT_TIMESTAMP") {
+    return lambda_error::invalid_parameter("Unsupported starting position for arn type: " +
+                                           std::string(*source));
+  }
+  mapping.event_source_arn = *source;
+  mapping.starting_position = *position_name;
+  return read_settings(request, mapping);
 }
 
 json::Tree filters_of(const EventSourceMapping& mapping) {
@@ -203,34 +260,27 @@ bool EventSourceMapping::passes(const json::Value& record, FilterWork& work) con
 }
 
 Result<void> read_creation(const json::Value& request, EventSourceMapping& mapping) {
-  CHECK_OK(check(create_shape, request));
-  const auto source = string_member(request, "EventSourceArn");
-  const auto position_name = string_member(request, "StartingPosition");
-  if (!source) return lambda_error::invalid_parameter("Unrecognized event source.");
-  if (!source->starts_with("arn:aws:dynamodb:")) {
-    return lambda_error::invalid_parameter(
-        "Unrecognized event source, must be kinesis, dynamodb stream or sqs. Unsupported source arn : " +
-        std::string(*source));
+  CHECK_OK(read_mapping(request, mapping));
+  if (const json::Value* wanted = request.member("Tags")) {
+    TRY(mapping.tags, tags_in(*wanted));
   }
-  if (!position_name) {
-    return lambda_error::invalid_parameter(
-        "1 validation error detected: Value null at 'startingPosition' failed to satisfy constraint: Member "
-        "must not "
-        "be null.");
-  }
-  if (*position_name == "AT_TIMESTAMP") {
-    return lambda_error::invalid_parameter("Unsupported starting position for arn type: " +
-                                           std::string(*source));
-  }
-  mapping.event_source_arn = *source;
-  mapping.starting_position = *position_name;
-  read_tags(request, mapping);
-  return read_settings(request, mapping);
+  return {};
 }
 
 Result<void> read_update(const json::Value& request, EventSourceMapping& mapping) {
   CHECK_OK(check(update_shape, request));
   return read_settings(request, mapping);
+}
+
+Result<std::map<std::string, std::string>> read_tags(const json::Value& request) {
+  CHECK_OK(check(tag_shape, request));
+  return tags_in(*request.member("Tags"));
+}
+
+Result<void> add_tags(const std::map<std::string, std::string>& tags, EventSourceMapping& mapping) {
+  for (const auto& [key, value] : tags) mapping.tags.insert_or_assign(key, value);
+  if (mapping.tags.size() > tags_max) return too_many_tags();
+  return {};
 }
 
 json::Tree configuration(const EventSourceMapping& mapping, std::string_view state,
@@ -257,7 +307,8 @@ engine::Document to_document(const EventSourceMapping& mapping) {
           json::print(shown)};
 }
 
-// A document has the form of the request that creates such a mapping, and is read as one.
+// A document has the form of the request that creates such a mapping, and is read as one, but that its tags
+// are taken as they are: they may be of a time when they had no bounds.
 std::optional<EventSourceMapping> from_document(const engine::Document& document) {
   const auto slash = document.name.name.find('/');
   const auto parsed = json::parse(document.bytes);
@@ -265,7 +316,10 @@ std::optional<EventSourceMapping> from_document(const engine::Document& document
   EventSourceMapping mapping;
   mapping.scope = {document.name.account, document.name.name.substr(0, slash)};
   mapping.uuid = document.name.name.substr(slash + 1);
-  if (!read_creation(parsed->root(), mapping)) return std::nullopt;
+  if (!read_mapping(parsed->root(), mapping)) return std::nullopt;
+  if (const json::Value* tags = parsed->root().member("Tags")) {
+    for (const auto& [key, value] : tags->members()) mapping.tags[std::string(key)] = value.string();
+  }
   mapping.last_modified = integer_member(parsed->root(), "LastModifiedMs").value_or(0);
   return mapping;
 }

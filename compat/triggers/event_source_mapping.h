@@ -27,6 +27,8 @@ namespace mayfly::compat::triggers {
 
 inline constexpr std::size_t filters_max = 10;  // Lambda's raised quota; 5 unless asked for
 inline constexpr std::int64_t pattern_characters_max = 4096;
+inline constexpr std::size_t tags_max = 50;  // of a mapping
+inline constexpr std::int64_t tag_key_characters_max = 128, tag_value_characters_max = 256;
 
 struct EventSourceMapping {
   engine::Scope scope;
@@ -58,6 +60,12 @@ struct EventSourceMapping {
 // UpdateEventSourceMapping's into one that has all. Neither asks whether the stream is there.
 Result<void> read_creation(const json::Value& request, EventSourceMapping& mapping);
 Result<void> read_update(const json::Value& request, EventSourceMapping& mapping);
+
+// Reads TagResource's body: "A tag's key must have 1 to 128 characters.", "A tag's key must not begin with
+// aws:.", "A tag's value must have at most 256 characters.", and more than fifty.
+Result<std::map<std::string, std::string>> read_tags(const json::Value& request);
+// "Number of tags exceeds resource tag limit.": with those that it has they are more than fifty.
+Result<void> add_tags(const std::map<std::string, std::string>& tags, EventSourceMapping& mapping);
 
 json::Tree configuration(const EventSourceMapping& mapping, std::string_view state,
                          std::string_view last_result);

@@ -128,15 +128,10 @@ Result<RestAnswer> answer_tags(Triggers& triggers, const RestRequest& request, c
   }
   if (request.method == "POST") {
     TRY(const auto document, parse_body(request.body));
+    TRY(const auto tags, read_tags(document->root()));
     CHECK_OK(triggers.update(request.scope, uuid, [&](EventSourceMapping& mapping) -> Result<void> {
-      const json::Value* tags = document->root().member("Tags");
-      if (tags == nullptr) {
-        return lambda_error::validation(
-            "1 validation error detected: Value null at 'tags' failed to satisfy constraint: Member must not "
-            "be null");
-      }
-      for (const auto& [name, value] : tags->members()) mapping.tags[std::string(name)] = value.string();
-      return {};
+      CHECK_OK(triggers.check_room());
+      return add_tags(tags, mapping);
     }));
     return RestAnswer{.status = 204};
   }

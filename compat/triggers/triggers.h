@@ -61,7 +61,7 @@ class Triggers {
     Tally::Counts counts;
   };
   // `mapping` has all but its UUID. "Stream not found: arn…", a conflict with one that has the same stream
-  // and function, a destination that may not be, no thread to be had, as many mappings as may be.
+  // and function, a destination that may not be, no thread to be had, as many mappings as may be, no room.
   Result<View> create(EventSourceMapping mapping);
   [[nodiscard]] std::optional<View> find(const engine::Scope& scope, std::string_view uuid) const;
   [[nodiscard]] std::vector<View> list(const engine::Scope& scope) const;  // by UUID
@@ -70,6 +70,8 @@ class Triggers {
   Result<View> update(const engine::Scope& scope, std::string_view uuid,
                       const std::function<Result<void>(EventSourceMapping&)>& change);
   Result<View> remove(const engine::Scope& scope, std::string_view uuid);
+  // Whether something may be added: as compat/tables/room.h has it, by the name of TooManyRequestsException.
+  [[nodiscard]] Result<void> check_room() const;
 
   // Waits until the account's mappings have delivered, or given up, all that is in their streams now.
   // Batching and tumbling windows end at once; retries that are counted follow each other without waiting,

@@ -8,6 +8,9 @@
 #include <vector>
 
 #include "compat/control/control.h"
+#include "compat/triggers/rest.h"
+#include "compat/triggers/triggers.h"
+#include "engine/failpoints.h"
 #include "tests/support/test_emulator.h"
 
 namespace mayfly::testing {
@@ -382,8 +385,24 @@ TEST_CASE("memory that is full takes nothing that adds to it: reads, deletions a
   TestEmulator emulator(std::move(options));
   const json created = json::parse(R"({"TableName":"items","BillingMode":"PAY_PER_REQUEST",
       "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
-      "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}]})");
-  emulator.ok("CreateTable", created);
+      "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],
+      "StreamSpecification":{"StreamEnabled":true,"StreamViewType":"KEYS_ONLY"}})");
+  const std::string stream = emulator.ok("CreateTable", created)["TableDescription"]["LatestStreamArn"];
+  const auto lambda = [&](std::string_view method, std::string_view path, std::string_view query,
+                          std::string_view body) {
+    const compat::triggers::RestAnswer answer = compat::triggers::answer_rest(
+        emulator.emulator().triggers(),
+        {.scope = emulator.scope, .method = method, .path = path, .query = query, .body = body});
+    return std::to_string(answer.status) + ' ' + answer.body;
+  };
+  const std::string mappings = "/2015-03-31/event-source-mappings";
+  const auto creation = [&](const std::string& function) {
+    return R"({"EventSourceArn":")" + stream + R"(","FunctionName":")" + function +
+           R"(","StartingPosition":"LATEST","Enabled":false,"Tags":{"team":"blue"}})";
+  };
+  const std::string mapping = json::parse(lambda("POST", mappings, "", creation("f")).substr(4))["UUID"];
+  const std::string tags =
+      "/2017-03-31/tags/arn:aws:lambda:us-east-1:000000000000:event-source-mapping:" + mapping;
   emulator.ok(
       "UpdateTimeToLive",
       {{"TableName", "items"}, {"TimeToLiveSpecification", {{"Enabled", true}, {"AttributeName", "ttl"}}}});
@@ -426,14 +445,24 @@ TEST_CASE("memory that is full takes nothing that adds to it: reads, deletions a
     INFO(operation << ' ' << body);
     CHECK(emulator.refused(operation, body) == full);
   }
-  const auto control = [&](std::string_view method, std::string_view path) {
+  const auto control = [&](std::string_view method, std::string_view path, std::string_view body = "") {
     const compat::control::Answer answer = compat::control::answer(
-        emulator.emulator(), {.method = method, .path = path, .scope = emulator.scope});
+        emulator.emulator(), {.method = method, .path = path, .body = body, .scope = emulator.scope});
     return std::to_string(answer.status) + ' ' + answer.body;
   };
-  CHECK(control("POST", "/_mayfly/snapshots") ==
-        R"(400 {"__type":"com.amazonaws.dynamodb.v20120810#LimitExceededException","message":")" + full +
-            R"("})");
+  const std::string refusal =
+      R"(400 {"__type":"com.amazonaws.dynamodb.v20120810#LimitExceededException","message":")" + full +
+      R"("})";
+  CHECK(control("POST", "/_mayfly/snapshots") == refusal);
+  CHECK(control("PUT", "/_mayfly/faults", R"({"rules":[{"fault":"throttle"}]})") == refusal);
+  CHECK(control("PUT", "/_mayfly/faults", R"({"rules":[]})") == R"(200 {"rules":[]})");
+  CHECK(control("PUT", "/_mayfly/functions/f", R"({"url":"http://127.0.0.1:1/"})") == refusal);
+  CHECK(control("PUT", "/_mayfly/failpoints", R"({"table":"items","key":{"id":{"S":"0"}}})") == refusal);
+  const std::string lambdas_refusal = R"(429 {"Type":"User","message":")" + full + R"("})";
+  CHECK(lambda("POST", mappings, "", creation("g")) == lambdas_refusal);
+  CHECK(lambda("POST", tags, "", R"({"Tags":{"stage":"test"}})") == lambdas_refusal);
+  CHECK(lambda("DELETE", tags, "tagKeys=team", "") == "204 ");
+  CHECK(lambda("GET", tags, "", "") == R"(200 {"Tags":{}})");
   CHECK(control("GET", "/_mayfly/health").find(R"("degraded: memory holds as much as it may")") !=
         std::string::npos);
 
@@ -467,6 +496,87 @@ TEST_CASE("there are so many functions, and whoever has one may change it") {
   CHECK(control("GET", "/_mayfly/metrics", "").find("\nmayfly_functions 2\n") != std::string::npos);
   CHECK(control("DELETE", one, "").starts_with("200 "));
   CHECK(control("PUT", two, url).starts_with("200 "));
+}
+
+TEST_CASE(
+    "an account has up to 100 rules, whose tables have up to 1024 bytes, and a function's URL has 2048") {
+  TestEmulator emulator;
+  const auto control = [&](std::string_view path, std::string_view body) {
+    const compat::control::Answer answer = compat::control::answer(
+        emulator.emulator(), {.method = "PUT", .path = path, .body = body, .scope = emulator.scope});
+    return std::to_string(answer.status) + ' ' + answer.body;
+  };
+  const auto refusal = [](const std::string& message) {
+    return R"(400 {"__type":"com.amazon.coral.validate#ValidationException","message":")" + message + "\"}";
+  };
+  const auto rule = [&](std::size_t bytes) {
+    return control("/_mayfly/faults",
+                   R"({"rules":[{"fault":"throttle","table":")" + std::string(bytes, 't') + "\"}]}");
+  };
+  CHECK(rule(1024).starts_with("200 "));
+  CHECK(rule(1025) == refusal("table must have at most 1024 bytes."));
+  const auto rules = [&](int count) {
+    return control("/_mayfly/faults", R"({"rules":[)" + joined(count, R"({"fault":"throttle"})", ",") + "]}");
+  };
+  CHECK(rules(101) == refusal("rules must be at most 100."));
+  CHECK(rules(100).starts_with("200 "));
+  const std::string start = "http://127.0.0.1:1/";
+  const auto function = [&](std::size_t bytes) {
+    return control("/_mayfly/functions/f",
+                   R"({"url":")" + start + std::string(bytes - start.size(), 'u') + "\"}");
+  };
+  CHECK(function(2048).starts_with("200 "));
+  CHECK(function(2049) == refusal("url must have at most 2048 bytes."));
+}
+
+TEST_CASE("there are so many failpoints, of all accounts, and room for another when one is released") {
+  TestEmulator emulator;
+  const json created = json::parse(R"({"TableName":"carts","BillingMode":"PAY_PER_REQUEST",
+      "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
+      "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}]})");
+  emulator.ok("CreateTable", created);
+  engine::Database& database = emulator.emulator().database();
+  for (std::size_t i = 1; i < engine::Failpoints::points_max; ++i)
+    CHECK(database.failpoints().arm(database.find_table(emulator.scope, "carts"), std::to_string(i), {}));
+
+  emulator.scope.account = "000000000001";
+  emulator.ok("CreateTable", created);
+  const auto control = [&](std::string_view method, const std::string& id) {
+    const std::string body = R"({"table":"carts","key":{"id":{"S":")" + id + R"("}}})";
+    const compat::control::Answer answer = compat::control::answer(
+        emulator.emulator(),
+        {.method = method, .path = "/_mayfly/failpoints", .body = body, .scope = emulator.scope});
+    return std::to_string(answer.status) + ' ' + answer.body;
+  };
+  const std::string armed =
+      R"(200 {"failpoints":[{"region":"us-east-1","table":"carts","key":{"id":{"S":"a"}},"state":"armed"}]})";
+  CHECK(control("PUT", "a") == armed);
+  CHECK(control("PUT", "b") ==
+        R"(400 {"__type":"com.amazonaws.dynamodb.v20120810#LimitExceededException","message":)"
+        R"("This server has as many failpoints as it may: 1000."})");
+  CHECK(control("PUT", "a") == armed);
+  CHECK(control("DELETE", "a") == R"(200 {"failpoints":[]})");
+  CHECK(control("PUT", "b").starts_with("200 "));
+}
+
+TEST_CASE("a rule refuses a transaction of too many actions with as many reasons as one may have") {
+  TestEmulator emulator;
+  const compat::control::Answer put = compat::control::answer(
+      emulator.emulator(), {.method = "PUT",
+                            .path = "/_mayfly/faults",
+                            .body = R"({"rules":[{"table":"carts","fault":"transaction_conflict"}]})",
+                            .scope = emulator.scope});
+  REQUIRE(put.status == 200);
+  const auto refused = [&](int actions) {
+    const std::string action = R"({"Delete":{"TableName":"carts","Key":{"id":{"S":"1"}}}})";
+    return emulator.run("TransactWriteItems", R"({"TransactItems":[)" + joined(actions, action, ",") + "]}");
+  };
+  CHECK(refused(1) ==
+        R"(400 {"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":)"
+        R"("Transaction cancelled, please refer cancellation reasons for specific reasons )"
+        R"([TransactionConflict]","CancellationReasons":[{"Code":"TransactionConflict","Message":)"
+        R"("Transaction is ongoing for the item"}]})");
+  CHECK(refused(100'000) == refused(100));
 }
 
 TEST_CASE("callers at the same time make no more tables, snapshots or functions than there may be") {

@@ -1,6 +1,10 @@
 // Exports of tables, with a scheduler that the test steps.
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "compat/jobs/jobs.h"
 #include "tests/support/engine_world.h"
@@ -24,7 +28,8 @@ struct Stepped {
     options.database.make_scheduler = [this](std::size_t) { return scheduler; };
     return options;
   }
-  Stepped() {
+  Stepped() { create_table(); }
+  void create_table() {
     emulator.ok("CreateTable", {{"TableName", "carts"},
                                 {"BillingMode", "PAY_PER_REQUEST"},
                                 {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
@@ -80,6 +85,42 @@ TEST_CASE("no more exports wait than may", "[exports]") {
       "Subscriber limit exceeded: There is a limit of 300 concurrent exports");
   world.scheduler->run();
   CHECK(world.describe(world.start())["ExportStatus"] == "IN_PROGRESS");
+}
+
+TEST_CASE("callers at the same time begin no more exports, in all accounts, than may wait", "[exports]") {
+  Stepped world;
+  const std::string accounts[] = {"000000000000", "000000000001", "000000000002", "000000000003"};
+  const auto start = [&](const std::string& account) {
+    const std::string body =
+        R"({"TableArn":"arn:aws:dynamodb:us-east-1:)" + account + R"(:table/carts","S3Bucket":"bucket"})";
+    return world.emulator.emulator()
+        .execute({account, "us-east-1"}, "DynamoDB_20120810.ExportTableToPointInTime", body)
+        .status;
+  };
+  for (const std::string& account : accounts) {
+    world.emulator.scope.account = account;
+    if (account != accounts[0]) world.create_table();
+    for (int i = 0; i < 250; ++i) REQUIRE(start(account) == 200);
+  }
+  const compat::jobs::Jobs& jobs = world.emulator.emulator().jobs();
+  REQUIRE(jobs.occupancy().running == 4);
+  REQUIRE(jobs.occupancy().waiting == 996);
+  std::atomic<int> started = 0, refused = 0;
+  {
+    std::vector<std::jthread> callers;
+    for (const std::string& account : accounts) {
+      callers.emplace_back([&] {
+        for (int i = 0; i < 3; ++i) {
+          const int status = start(account);
+          started += status == 200;
+          refused += status == 400;
+        }
+      });
+    }
+  }
+  CHECK(started == 4);
+  CHECK(refused == 8);
+  CHECK(jobs.occupancy().waiting == 1'000);
 }
 
 TEST_CASE("an export that is under way when its account is reset writes no more, and is gone", "[exports]") {

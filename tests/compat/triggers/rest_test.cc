@@ -248,6 +248,58 @@ TEST_CASE("tags are a mapping's") {
       R"(404 x-amzn-ErrorType: ResourceNotFoundException {"Type":"User","Message":"The resource you requested does not exist."})");
 }
 
+TEST_CASE(
+    "a mapping has up to fifty tags, of so many characters, and a request that has more changes nothing") {
+  TriggerWorld world;
+  const std::string arn = world.create_table("carts");
+  const std::string uuid = world.map(arn, "f", R"("Tags":{"team":"blue"})");
+  const std::string tags =
+      "/2017-03-31/tags/arn%3Aaws%3Alambda%3Aus-east-1%3A000000000000%3Aevent-source-mapping%3A" + uuid;
+  const auto refusal = [](const std::string& message) {
+    return R"(400 x-amzn-ErrorType: InvalidParameterValueException {"Type":"User","message":")" + message +
+           "\"}";
+  };
+  const auto with = [&](const std::string& key, const std::string& value) {
+    return world.rest("POST " + tags, R"({"Tags":{")" + key + R"(":")" + value + "\"}}");
+  };
+  const auto many = [](int first, int count) {
+    std::string members;
+    for (int i = first; i < first + count; ++i)
+      members += (i == first ? "\"" : ",\"") + std::to_string(i) + R"(":"")";
+    return R"({"Tags":{)" + members + "}}";
+  };
+  std::string longest_key, longest_value;
+  for (int i = 0; i < 128; ++i) longest_key += "\u00e9";
+  for (int i = 0; i < 256; ++i) longest_value += "\u00e9";
+  const std::string key_refusal = refusal("A tag's key must have 1 to 128 characters.");
+  CHECK(with("", "") == key_refusal);
+  CHECK(with(longest_key + "x", "") == key_refusal);
+  CHECK(with("aws:team", "") == refusal("A tag's key must not begin with aws:."));
+  CHECK(with("stage", longest_value + "x") == refusal("A tag's value must have at most 256 characters."));
+  CHECK(
+      world.rest("POST " + tags, "{}") ==
+      R"(400 x-amzn-ErrorType: ValidationException {"message":"1 validation error detected: Value null at 'tags' failed to satisfy constraint: Member must not be null"})");
+  CHECK(world.rest("POST " + tags, R"({"Tags":{"team":1}})")
+            .starts_with("400 x-amzn-ErrorType: SerializationException "));
+  const std::string too_many = refusal("Number of tags exceeds resource tag limit.");
+  CHECK(world.rest("POST " + tags, many(0, 50)) == too_many);  // and the one that there is
+  CHECK(world.rest("GET " + tags) == R"(200 {"Tags":{"team":"blue"}})");
+
+  CHECK(with(longest_key, longest_value) == "204");
+  CHECK(world.rest("POST " + tags, many(0, 48)) == "204");
+  CHECK(with("stage", "test") == too_many);
+  CHECK(with("team", "red") == "204");
+  CHECK(world.rest("DELETE " + tags + "?tagKeys=team") == "204");
+  CHECK(with("stage", "test") == "204");
+
+  const auto create = [&](const std::string& given) {
+    return world.rest("POST " + mappings_path, creation(arn, "g", "," + given.substr(1, given.size() - 2)));
+  };
+  CHECK(create(many(0, 51)) == too_many);
+  CHECK(create(R"({"Tags":{"aws:team":""}})") == refusal("A tag's key must not begin with aws:."));
+  CHECK(create(many(0, 50)).starts_with("202 "));
+}
+
 TEST_CASE("functions can be invoked by name") {
   TriggerWorld world;
   world.function("f", [](const auto& event) { return TriggerWorld::Answer{.body = event.dump()}; });
