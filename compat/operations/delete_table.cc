@@ -1,6 +1,7 @@
 #include "compat/backups/backups.h"
 #include "compat/kinesis/destinations.h"
 #include "compat/operations/operations.h"
+#include "compat/operations/replica_updates.h"
 #include "compat/tables/description.h"
 #include "compat/tables/lookup.h"
 #include "compat/tables/replicas.h"
@@ -43,6 +44,16 @@ Result<void> check_deletion(const Context& context, const engine::Table& table) 
   return {};
 }
 
+Result<void> drop(Context& context, const std::shared_ptr<engine::LiveTable>& table) {
+  const auto description = table->description();
+  if (!description->replicas.empty()) {
+    const auto is_it = [&](const engine::Table& each) { return each.id == table->id(); };
+    return drop_replicas(context, table, is_it, [] { return Result<void>(); });
+  }
+  if (!context.backups.drop_table(table)) return named_table_not_found(description->name);
+  return {};
+}
+
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
   TRY(const auto name, resolve_table_name(context, *string_member(request, "TableName")));
   const auto change = context.table_changes.find(context.scope, name);
@@ -64,8 +75,10 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   write_answer(context, deletion, table.get(), out);  // counters go with the table
   // Before it is gone, so that its name is never free in between.
   context.table_changes.begin(context.scope, deletion);
-  if (deletion.global) context.database.settle_replicas(context.scope.account);  // what it has not sent yet
-  if (!context.backups.drop_table(table)) return named_table_not_found(name);
+  if (auto dropped = drop(context, table); !dropped) {
+    if (!table->dropped()) context.table_changes.drop(context.scope, name);  // it stays
+    return dropped;
+  }
   context.kinesis.forget(*description);
   return {};
 }

@@ -1,6 +1,7 @@
 #include "compat/operations/replica_updates.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "compat/backups/backups.h"
@@ -276,6 +277,22 @@ Result<TableChange> create_replicas(Context& context, const ReplicaRequest& requ
 
 // ---------------------------------------------------------------- removing
 
+constexpr int tries_max = 100;  // each after all that had been written arrived
+
+// Whether tables that go have something on its way to those that stay, which only has to be waited for.
+bool any_arrives(const Context& context, const std::vector<Table>& tables,
+                 const std::function<bool(const Table&)>& goes) {
+  const engine::Replication& replication = context.database.replication();
+  for (const Table& from : tables) {
+    if (!goes(from)) continue;
+    for (const Table& to : tables) {
+      const bool is_open = replication.way(from.account, {from.region, to.region}) == engine::WaySetting{};
+      if (is_open && !goes(to) && replication.is_on_the_way(from.id, to.id)) return true;
+    }
+  }
+  return false;
+}
+
 bool is_replica(const Table& table, const std::string& region) {
   return std::any_of(table.replicas.begin(), table.replicas.end(),
                      [&](const engine::Replica& replica) { return replica.region == region; });
@@ -339,17 +356,12 @@ Result<TableChange> remove_replicas(Context& context, const ReplicaRequest& requ
       deletions.emplace_back(engine::Scope{before->account, replica.region},
                              TableChange{TableStatus::deleting, replica.shown});
   }
-  context.database.settle_replicas(context.scope.account);  // what they have not sent yet
-  Result<void> checked;
-  const auto after = context.backups.update_together(live, [&](std::vector<Table>& tables) {
-    checked = check_members(*live->description(), request.deletes);
-    if (!checked) return false;
-    for (const Value* remove : request.deletes)
-      std::erase_if(tables, [&](const Table& each) { return each.region == replica_region(*remove); });
-    return true;
-  });
-  CHECK_OK(std::move(checked));
-  if (!after) return named_table_not_found(before->name);
+  const auto goes = [&](const Table& each) {
+    return std::any_of(request.deletes.begin(), request.deletes.end(),
+                       [&](const Value* remove) { return replica_region(*remove) == each.region; });
+  };
+  CHECK_OK(drop_replicas(context, live, goes,
+                         [&] { return check_members(*live->description(), request.deletes); }));
   for (const auto& [scope, deletion] : deletions) {
     context.table_changes.begin(scope, deletion);
     context.kinesis.forget(*deletion.shown);
@@ -359,8 +371,6 @@ Result<TableChange> remove_replicas(Context& context, const ReplicaRequest& requ
 }
 
 // ---------------------------------------------------------------- disassociating
-
-constexpr int disassociations_max = 100;  // tries, each after all that had been written arrived
 
 Result<void> check_disassociation(const Context& context, const Table& table) {
   if (table.replicas.empty()) return not_replicas({table.region});
@@ -405,7 +415,7 @@ Result<TableChange> disassociate(Context& context, const std::shared_ptr<engine:
   CHECK_OK(check_disassociation(context, *before));
   TableChange announced{TableStatus::updating, nullptr};
   announced.global = global_table_of(context, *before);
-  for (int tries = 0; tries < disassociations_max; ++tries) {
+  for (int tries = 0; tries < tries_max; ++tries) {
     context.database.settle_replicas(context.scope.account);
     if (pending_of(context, *before).is_held) break;
     Result<void> checked;
@@ -468,6 +478,25 @@ Result<TableChange> change_replicas(Context& context, const ReplicaRequest& requ
 }
 
 }  // namespace
+
+Result<void> drop_replicas(Context& context, const std::shared_ptr<engine::LiveTable>& live,
+                           const std::function<bool(const Table&)>& goes,
+                           const std::function<Result<void>()>& check) {
+  for (int tries = 0; tries < tries_max; ++tries) {
+    context.database.settle_replicas(context.scope.account);  // what they have not sent yet
+    Result<void> checked;
+    bool arrives = false;
+    const auto after = context.backups.update_together(live, [&](std::vector<Table>& tables) {
+      checked = check();
+      arrives = checked && any_arrives(context, tables, goes);
+      return checked && !arrives && std::erase_if(tables, goes) > 0;
+    });
+    CHECK_OK(std::move(checked));
+    if (after) return {};
+    if (!arrives) return named_table_not_found(live->description()->name);
+  }
+  return being_changed();
+}
 
 Result<TableChange> update_replicas(Context& context, const ReplicaRequest& request,
                                     const std::shared_ptr<engine::LiveTable>& table) {
