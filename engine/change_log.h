@@ -25,7 +25,8 @@ class Storage;
 
 // In storage, u64le: the last number that streams have used which are forgotten by now.
 inline constexpr std::string_view last_sequence_key = "Msequence";
-// Likewise: the last number that old versions of items have (committer.h); of a directory.
+// Likewise: the last number that old versions of items have (committer.h), of a directory, or tombstones
+// without a record. The commit section alone writes it, so that it never goes back.
 inline constexpr std::string_view last_version_key = "Mlast-version";
 
 // Who wrote: a user's request, or the service deleting what expired.

@@ -18,7 +18,7 @@ void stage_replica_write(Batch& batch, const ReplicaWrite& replica_write, const 
   if (replica_write.item.empty()) {
     std::string last;
     append_little_endian(last, ++sequence);
-    batch.put(last_sequence_key, last);
+    batch.put(last_version_key, last);
   }
   stage(batch, replica_write, sequence, write.at);
 }
@@ -39,10 +39,16 @@ void Committer::commit_shared(StagedWrite& write) {
   queue_moved_.wait(lock, [&]() REQUIRES(queue_mutex_) { return self.done || queue_.front() == &self; });
   if (!self.done) {
     // First in the queue: whoever waits comes along; who arrives meanwhile is for the next.
-    const std::vector<Waiting*> followers(queue_.begin(), queue_.end());
-    lock.unlock();
     std::vector<StagedWrite*> group;
-    for (const Waiting* follower : followers) group.push_back(follower->write);
+    try {
+      group.reserve(queue_.size());
+    } catch (...) {  // those behind do without this one
+      queue_.pop_front();
+      queue_moved_.notify_all();
+      throw;
+    }
+    for (const Waiting* follower : queue_) group.push_back(follower->write);
+    lock.unlock();
     std::exception_ptr fault;
     try {
       const Lock commit_lock(commit_);
@@ -51,7 +57,8 @@ void Committer::commit_shared(StagedWrite& write) {
       fault = std::current_exception();
     }
     lock.lock();
-    for (Waiting* follower : followers) {
+    for (std::size_t taken = 0; taken < group.size(); ++taken) {
+      Waiting* const follower = queue_.front();
       queue_.pop_front();
       follower->fault = fault;
       follower->done = true;

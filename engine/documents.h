@@ -14,12 +14,15 @@
 //   'D' account 0x00 kind 0x00 name          bytes; none of the three has a byte 0
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "engine/attempt.h"
 
 namespace mayfly::engine {
 
@@ -52,10 +55,17 @@ class Documents {
 
   // From now on; an empty one is told nothing. Each `owner` has one. Requires: no account is being replaced.
   void listen(const void* owner, Listener listener);
-  // Tells them, those who came first before the others. Requires: the caller holds the account's requests
-  // alone.
+  // Tells them, those who came first before the others. Where one fails all are told, and then the first
+  // fault is thrown. Requires: the caller holds the account's requests alone.
   void replaced(std::string_view account) const {
-    for (const auto& [owner, listener] : listeners_) listener(account);
+    std::exception_ptr fault;
+    for (const auto& [owner, listener] : listeners_) {
+      attempt([&, &told = listener] { told(account); },
+              [&](std::string_view) {
+                if (!fault) fault = std::current_exception();
+              });
+    }
+    if (fault) std::rethrow_exception(fault);
   }
 
   [[nodiscard]] std::optional<std::string> get(const DocumentName& name) const;

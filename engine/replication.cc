@@ -99,6 +99,7 @@ void Replication::replaced(const Account& account) {
 // --- the ways
 
 void Replication::load(std::string_view account) {
+  const Lock moving(moving_);  // so that who sets a way meanwhile is before it or after it, as in set_way()
   std::map<Way, WaySetting> loaded;
   for (const Document& document : database_.parts().documents.list(account, ways_kind))
     if (const auto way = read_way(document)) loaded.insert(*way);

@@ -8,6 +8,7 @@
 #include "compat/backups/arn.h"
 #include "compat/tables/room.h"
 #include "compat/tables/settings.h"
+#include "engine/attempt.h"
 #include "engine/census.h"
 #include "engine/interleaving.h"
 #include "engine/random.h"
@@ -25,7 +26,7 @@ Unexpected<Error> table_gone(const engine::LiveTable& table) {
 
 }  // namespace
 
-// Takes away the SYSTEM backups whose time is over, of one account in a step.
+// Takes away the SYSTEM backups whose time is over, and points that are left over, of one account in a step.
 class Backups::Expiry final : public engine::Task {
  public:
   explicit Expiry(Backups& backups) : of_(backups) {}
@@ -44,7 +45,7 @@ class Backups::Expiry final : public engine::Task {
         if (const auto left = of_.database_.real_time_until(account, *backup.expires()))
           pause = std::min(pause.value_or(*left), *left);
       }
-      if (!any_due) continue;
+      if (!any_due && !of_.any_left_over(account)) continue;
       const auto request = of_.database_.begin_request(account);
       const engine::Lock lock(of_.mutex_);
       of_.forget_expired(account);
@@ -86,11 +87,12 @@ void Backups::watch_expiry() {
 void Backups::reconcile(std::string_view account) {
   const engine::Lock lock(mutex_);
   engine::History& history = database_.history();
+  left_over_.erase(std::string(account));  // a restore may have brought back their documents
   const std::vector<Backup> kept = all(account);
   std::set<engine::PointId> wanted;
   for (const Backup& backup : kept) wanted.insert(backup.point);
   for (const engine::Point& point : history.points(account)) {
-    if (wanted.erase(point.id) == 0) history.drop_point(point.id);
+    if (wanted.erase(point.id) == 0) let_go(account, point.id);
   }
   std::vector<engine::DocumentName> without_point;
   bool any_expires = false;
@@ -168,9 +170,17 @@ Result<Backup> Backups::create(const std::shared_ptr<engine::LiveTable>& table, 
     return error::limit_exceeded("This server holds as many old versions of items for backups as it may: " +
                                  std::to_string(database_.history().bytes_max()) + " bytes (--history-max).");
   }
-  Backup backup = backup_of(*point, name, false);
-  const engine::Document document = to_document(backup);
-  database_.documents().put(document.name, document.bytes);
+  Backup backup;
+  engine::attempt(
+      [&] {
+        backup = backup_of(*point, name, false);
+        const engine::Document document = to_document(backup);
+        database_.documents().put(document.name, document.bytes);
+      },
+      [&](std::string_view) NO_THREAD_SAFETY_ANALYSIS {
+        let_go(account, point->id);
+        throw;
+      });
   engine::interleave("backup kept");
   return backup;
 }
@@ -206,16 +216,36 @@ bool Backups::erase(const Backup& backup) {
   if (!database_.documents().get(name)) return false;
   database_.documents().erase(name);
   engine::interleave("backup erased");
-  database_.history().drop_point(backup.point);
+  let_go(backup.scope.account, backup.point);
   return true;
 }
 
+void Backups::let_go(std::string_view account, engine::PointId point) {
+  left_over_[std::string(account)].push_back(point);
+  engine::attempt([&]() NO_THREAD_SAFETY_ANALYSIS { drop_left_over(account); },
+                  [&](std::string_view) { watch_expiry(); });
+}
+
+void Backups::drop_left_over(std::string_view account) {
+  const auto of_account = left_over_.find(account);
+  if (of_account == left_over_.end()) return;
+  for (std::vector<engine::PointId>& points = of_account->second; !points.empty(); points.pop_back())
+    database_.history().drop_point(points.back());
+  left_over_.erase(of_account);
+}
+
+bool Backups::any_left_over(std::string_view account) {
+  const engine::Lock lock(mutex_);
+  return left_over_.contains(account);
+}
+
 void Backups::forget_expired(std::string_view account) {
+  drop_left_over(account);
   const engine::Instant now = database_.now(account);
   for (const Backup& backup : all(account)) {
     if (now < backup.expires().value_or(engine::last_instant + 1)) continue;
     database_.documents().erase(document_name(backup.scope, backup.id, backup.table_name));
-    database_.history().drop_point(backup.point);
+    let_go(account, backup.point);
   }
 }
 

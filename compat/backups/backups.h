@@ -6,8 +6,8 @@
 //   to
 //
 // A backup that has its document has its point: points are taken first and dropped last, and what a table
-// leaves behind is written with its end. Points that nobody has a document of, since the server ended in
-// between, go when it starts.
+// leaves behind is written with its end. Points that nobody has a document of, since storage failed in
+// between, go when it does not fail any more, or, since the server ended, when it starts.
 //
 // SYSTEM backups whose time is over are found no more from that millisecond of their account's clock on; a
 // task takes them, and what they hold on to, away. Thread-safe.
@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -89,7 +90,11 @@ class Backups {
   // recovery was a setting alone, before there was anything to go back to, begin to keep what they were.
   void reconcile(std::string_view account);
   void forget_expired(std::string_view account) REQUIRES(mutex_);
-  void watch_expiry();  // there is a SYSTEM backup
+  // Drops a point that nobody has a document of: at once, or as soon as that can be stored.
+  void let_go(std::string_view account, engine::PointId point) REQUIRES(mutex_);
+  void drop_left_over(std::string_view account) REQUIRES(mutex_);
+  [[nodiscard]] bool any_left_over(std::string_view account);
+  void watch_expiry();  // there is a SYSTEM backup, or a point that is left over
   [[nodiscard]] std::set<std::string> accounts() const;
   [[nodiscard]] std::vector<Backup> all(std::string_view account) const;
   // A point's, with an id that no other has while nobody else keeps one.
@@ -103,6 +108,8 @@ class Backups {
   std::atomic<bool> any_expires_{false};
   // While backups are changed. Taken within an account's requests; storage within it.
   engine::Mutex mutex_;
+  // Points that could not be dropped, by account.
+  std::map<std::string, std::vector<engine::PointId>, std::less<>> left_over_ GUARDED_BY(mutex_);
 };
 
 }  // namespace mayfly::compat::backups

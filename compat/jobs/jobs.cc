@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "engine/attempt.h"
 #include "engine/documents.h"
 
 namespace mayfly::compat::jobs {
@@ -123,7 +124,8 @@ std::vector<std::shared_ptr<const Job>> Jobs::adopt(std::string_view account,
       job->ending = cut_off(why);
       job->ended = std::max(database_.now(account), job->started);
       const engine::Document stored = to_document(*job);
-      database_.documents().put(stored.name, stored.bytes);
+      // Where that cannot be stored it has failed all the same, and will have when it is read again.
+      engine::attempt([&] { database_.documents().put(stored.name, stored.bytes); }, [](std::string_view) {});
     }
     auto kept = std::make_shared<const Job>(*std::move(job));
     if (fails) failed.push_back(kept);
@@ -242,6 +244,7 @@ Result<std::shared_ptr<const Job>> Jobs::start(Job draft, std::unique_ptr<Work> 
     if (!job->ended || *job->ended + token_lifetime_ms > now) same_token = job;  // the latest is the last
   }
   present.same_token = same_token.get();
+  present.waiting_in_all = waiting_.size();
   TRY(const bool starts, decide(present));
   if (!starts) return same_token;
   if (!scheduler_->start()) return error::internal_server_error();

@@ -67,13 +67,16 @@ bool Functions::set(std::string_view account, std::string_view name, const Funct
 }
 
 bool Functions::remove(std::string_view account, std::string_view name) {
+  const std::pair key{std::string(account), std::string(name)};
   {
     const engine::Lock changing(changing_);
     {
       const engine::Lock lock(mutex_);
-      if (functions_.erase({std::string(account), std::string(name)}) == 0) return false;
+      if (!functions_.contains(key)) return false;
     }
-    documents_.erase({std::string(account), std::string(function_kind), std::string(name)});
+    documents_.erase({key.first, std::string(function_kind), key.second});
+    const engine::Lock lock(mutex_);
+    functions_.erase(key);
   }
   changed_();
   return true;

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "compat/streams/arn_and_iterator.h"
+#include "compat/tables/room.h"
 #include "compat/triggers/lambda_error.h"
+#include "engine/attempt.h"
 #include "engine/clock.h"
 #include "engine/documents.h"
 #include "engine/mutex.h"
@@ -235,6 +237,12 @@ Result<void> Triggers::check_threads() {
   return {};
 }
 
+Result<void> Triggers::check_room() const {
+  auto room = compat::check_room(database_);
+  if (!room) return lambda_error::too_many_requests(std::move(room).error().message);
+  return {};
+}
+
 Triggers::View Triggers::view(const Entry& entry) {
   const Poller* const at_work = entry.poller ? entry.poller.get() : entry.last.get();
   std::string result = entry.mapping.enabled && !entry.poller ? "PROBLEM: Stream not found"
@@ -268,6 +276,7 @@ Result<Triggers::View> Triggers::create(EventSourceMapping mapping) {
     return lambda_error::too_many_requests("This server has as many event source mappings as it may: " +
                                            std::to_string(mappings_max_) + " (--mappings-max).");
   }
+  CHECK_OK(check_room());
   mapping.uuid = engine::random_uuid(database_.random());
   mapping.last_modified = database_.now(mapping.scope.account);
   std::vector<engine::Document> documents = first_positions(mapping, *stream, database_.published());
@@ -334,7 +343,11 @@ Result<Triggers::View> Triggers::remove(const engine::Scope& scope, std::string_
   answer.state = "Deleting";
   stop(entry);
   close_gate(entry);
-  erase(entry);
+  engine::attempt([&]() NO_THREAD_SAFETY_ANALYSIS { erase(entry); },
+                  [&](std::string_view) NO_THREAD_SAFETY_ANALYSIS {
+                    start(entry);  // it is there as before
+                    throw;
+                  });
   entries_.erase(found);
   return answer;
 }

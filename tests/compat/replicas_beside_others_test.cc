@@ -8,6 +8,7 @@
 #include "compat/control/control.h"
 #include "engine/history.h"
 #include "engine/replication.h"
+#include "tests/support/beside.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/stepped_scheduler.h"
 #include "tests/support/test_emulator.h"
@@ -457,6 +458,62 @@ TEST_CASE("a replica that is disassociated keeps all it has, and is a table alon
   // A new global table begins with protection.
   regions.replica("Create", "eu-north-1", "ap-south-1");
   CHECK(regions.table("ap-south-1")["DisassociationProtectionEnabled"] == true);
+}
+
+// What was written between the last arrival and the drop was lost.
+TEST_CASE("wherever a write comes while its region's table goes, it is refused or arrives elsewhere",
+          "[replication]") {
+  const bool from_elsewhere = GENERATE(false, true);
+  const auto clock = std::make_shared<SteppedClock>(TestEmulator::start);
+  const json put = {{"TableName", "carts"}, {"Item", {{"id", {{"S", "1"}}}}}};
+  const int places = at_each_place([&](int place) {
+    compat::EmulatorOptions options = exact_recovery();
+    options.database.make_scheduler = [&](std::size_t) {
+      return std::make_shared<SteppedScheduler>(clock, 1);
+    };
+    Regions regions(std::move(options));
+    regions.in("us-east-1", "CreateTable", create_carts_request);
+    regions.replica("Create", "eu-west-1");
+    compat::Answer written{.status = 0};
+    bool begun = false;
+    {
+      Beside write(place, [&] {
+        written = regions.emulator().execute({"000000000000", "eu-west-1"}, "DynamoDB_20120810.PutItem",
+                                             put.dump());
+      });
+      if (from_elsewhere) {
+        regions.replica("Delete", "eu-west-1");
+      } else {
+        regions.in("eu-west-1", "DeleteTable", named_carts);
+      }
+      begun = write.begun;
+    }
+    INFO("the write comes at place " << place << ": " << written.body);
+    CHECK(regions.count("us-east-1") == (written.status == 200 ? 1 : 0));
+    CHECK(regions.refused_in("eu-west-1", "DescribeTable", named_carts) ==
+          "Requested resource not found: Table: carts not found");
+    CHECK(regions.inconsistent() == "");
+    return begun;
+  });
+  CHECK(places > 5);
+}
+
+TEST_CASE("what a pause or a lag holds goes with the table that it was written to", "[replication]") {
+  Regions regions;
+  regions.in("us-east-1", "CreateTable", create_carts_request);
+  regions.replica("Create", "eu-west-1");
+  regions.put("eu-west-1", "1");
+  regions.settle();
+  SECTION("a pause") { regions.pause("eu-west-1", "us-east-1"); }
+  SECTION("a lag") {
+    regions.control("PUT", "/_mayfly/replication",
+                    {{"from", "eu-west-1"}, {"to", "us-east-1"}, {"lag_milliseconds", 500}});
+  }
+  regions.put("eu-west-1", "2");
+  regions.in("eu-west-1", "DeleteTable", named_carts);
+  CHECK(regions.count("us-east-1") == 1);
+  CHECK(regions.control("GET", "/_mayfly/replication")["on_the_way"].empty());
+  CHECK(regions.inconsistent() == "");
 }
 
 }  // namespace mayfly::testing

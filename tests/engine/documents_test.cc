@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "engine/storage_fault.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -71,6 +72,24 @@ TEST_CASE("whoever keeps documents in memory is told when an account's state is 
   database.reset(account);
   CHECK(told == account + ":1 " + account + ":none ");
   CHECK(told_beside == std::vector{account});
+}
+
+// Those behind it were not: a table that a restore from a backup had half filled could be read.
+TEST_CASE(
+    "where somebody fails who is told of an account's other state, all are told, and the first is heard") {
+  World world;
+  Documents& documents = world.database().documents();
+  const std::string account(testing::account);
+  std::vector<std::string> told;
+  const int first = 1, second = 2;
+  documents.listen(&first, [&](std::string_view) { throw StorageFault("the disk is full"); });
+  documents.listen(&second, [&](std::string_view) { throw StorageFault("memory ran out"); });
+  documents.listen(&told, [&](std::string_view replaced) { told.emplace_back(replaced); });
+  const SnapshotId id = world.database().take_snapshot(account);
+  CHECK_THROWS_WITH(world.database().restore_snapshot(account, id), "the disk is full");
+  CHECK(told == std::vector{account});
+  CHECK_THROWS_WITH(world.database().reset(account), "the disk is full");
+  CHECK(told == std::vector{account, account});
 }
 
 }  // namespace mayfly::testing

@@ -100,4 +100,26 @@ TEST_CASE("wherever a restore comes once a replica has the items, they are copie
   CHECK(places > 3);
 }
 
+// The way was paused, and open after the next start.
+TEST_CASE("wherever a restore comes while a way is set, what is known of it is what is stored",
+          "[replication]") {
+  const bool paused = GENERATE(false, true);
+  const int places = at_each_place([&](int place) {
+    World world;
+    set_way(world, "us-east-1", "eu-west-1", {.paused = !paused});
+    const SnapshotId snapshot = world.database().take_snapshot(account);
+    bool begun = false;
+    {
+      Beside restore(place, [&] { REQUIRE(world.database().restore_snapshot(account, snapshot)); });
+      set_way(world, "us-east-1", "eu-west-1", {.paused = paused});
+      begun = restore.begun;
+    }
+    INFO("the restore comes at place " << place);
+    CHECK(world.database().replication().ways(account) ==
+          Replication(world.database(), nullptr).ways(account));
+    return begun;
+  });
+  CHECK(places > 1);
+}
+
 }  // namespace mayfly::testing

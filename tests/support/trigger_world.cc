@@ -69,11 +69,13 @@ class TriggerWorld::Invoker final : public compat::outbound::Invoker {
   std::map<std::string, std::vector<json>> calls_;
 };
 
-TriggerWorld::TriggerWorld(std::string directory, std::string destination_directory, std::size_t mappings_max)
+TriggerWorld::TriggerWorld(std::string directory, std::string destination_directory, std::size_t mappings_max,
+                           std::function<bool()> write_fails)
     : clock_(std::make_shared<engine::ManualClock>(start)), invoker_(std::make_shared<Invoker>()) {
   compat::EmulatorOptions options;
   options.database.clock = clock_;
   options.database.directory = std::move(directory);
+  options.database.write_fails = std::move(write_fails);
   options.triggers.invoker = invoker_;
   options.triggers.destination_directory = std::move(destination_directory);
   options.triggers.mappings_max = mappings_max;

@@ -31,9 +31,10 @@ class TriggerWorld {
   using Answer = compat::outbound::InvocationAnswer;
   using Handler = std::function<Answer(const json& event)>;
 
-  // In memory, or in a directory that a next world can be made of.
+  // In memory, or in a directory that a next world can be made of. `write_fails`: whether storage does;
+  // asked by several threads.
   explicit TriggerWorld(std::string directory = {}, std::string destination_directory = {},
-                        std::size_t mappings_max = 1'000);
+                        std::size_t mappings_max = 1'000, std::function<bool()> write_fails = {});
   ~TriggerWorld();
 
   // Registers http://functions/NAME. Handlers may run on several threads at once.

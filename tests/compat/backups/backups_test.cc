@@ -253,6 +253,46 @@ TEST_CASE("whichever write of a table's deletion fails, there is the table, or w
   }
 }
 
+// Until a restart it held on to old versions of which nobody knew.
+TEST_CASE("whatever fails while a backup is made or deleted, no point stays without its backup",
+          "[backups]") {
+  const bool for_a_while = GENERATE(false, true);
+  for (int failing = 0;; ++failing) {
+    const auto clock = std::make_shared<SteppedClock>(TestEmulator::start);
+    const auto scheduler = std::make_shared<SteppedScheduler>(clock, 3);
+    int writes = -1;  // counted from the first of the two requests on
+    compat::EmulatorOptions options;
+    options.database.make_scheduler = [&](std::size_t) { return scheduler; };
+    options.database.write_fails = [&] {
+      if (writes < 0) return false;
+      const int write = writes++;
+      return write == failing || (for_a_while && write > failing);
+    };
+    TestEmulator emulator(std::move(options));
+    emulator.ok("CreateTable", create_request("carts"));
+    emulator.ok("PutItem", item("1"));
+    const json named = {{"BackupArn", backup(emulator)}};
+    writes = 0;
+    const auto made = emulator.execute("CreateBackup", R"({"TableName":"carts","BackupName":"nightly"})");
+    const auto deleted = emulator.execute("DeleteBackup", named.dump());
+    const bool failed = writes > failing;
+    scheduler->run();
+    writes = -1;
+    clock->move(1000);  // what failed is tried again
+    scheduler->run();
+    CAPTURE(for_a_while, failing, made.body, deleted.body);
+    const std::size_t there = (made.status == 200 ? 1 : 0) + (deleted.status == 200 ? 0 : 1);
+    CHECK(listed(emulator) == there);
+    CHECK(emulator.emulator().database().history().points("000000000000").size() == there);
+    CHECK(inconsistency(emulator.emulator().database()) == "");
+    if (!failed) {
+      CHECK(made.status == 200);
+      CHECK(deleted.status == 200);
+      break;
+    }
+  }
+}
+
 TEST_CASE("recovery that is switched on beside a table's deletion is refused, or leaves a backup",
           "[backups][races]") {
   TestEmulator emulator;

@@ -1,9 +1,12 @@
 #include "compat/jobs/jobs.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>
+#include <utility>
 
 #include "compat/jobs/bucket_call.h"
+#include "engine/attempt.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/stepped_scheduler.h"
 
@@ -32,6 +35,11 @@ class Scripted final : public Work {
 
  private:
   Script& script_;
+};
+
+// One of no script, which several threads may drop.
+struct Waiting final : Work {
+  Step step(Run&) override { return Step::waits(); }
 };
 
 // A database whose jobs are stepped by the test.
@@ -127,6 +135,30 @@ TEST_CASE("a few jobs of an account run at once, the others wait and are in prog
   CHECK(scripts[2].steps == 1);
   CHECK(world.jobs->cancel(scope, Kind::table_import, started[0]->id)->status() == Status::cancelled);
   CHECK(world.jobs->cancel(scope, Kind::table_export, started[0]->id) == nullptr);
+}
+
+TEST_CASE("who starts a job sees how many wait by then, also where others start some at the same time",
+          "[jobs]") {
+  constexpr std::size_t waiting_max = 5;
+  JobsWorld world;
+  const auto decide = [](const Jobs::Present& present) -> compat::Result<bool> {
+    if (present.waiting_in_all >= waiting_max) return compat::error::limit_exceeded("no");
+    return true;
+  };
+  std::atomic<std::size_t> started = 0;
+  {
+    std::vector<std::jthread> callers;
+    for (int caller = 0; caller < 4; ++caller) {
+      callers.emplace_back([&] {
+        for (int i = 0; i < 10; ++i) {
+          Job draft = world.jobs->draft(scope, Kind::table_export);
+          started += world.jobs->start(std::move(draft), std::make_unique<Waiting>(), decide) ? 1 : 0;
+        }
+      });
+    }
+  }
+  CHECK(started == running_max + waiting_max);
+  CHECK(world.jobs->occupancy().waiting == waiting_max);
 }
 
 TEST_CASE("what a work waits for wakes its job", "[jobs]") {
@@ -301,6 +333,30 @@ TEST_CASE("a reset ends an account's jobs, a restore brings the snapshot's back,
   world.scheduler->run();
   CHECK(runs.dropped == 2);
   CHECK(database.documents().list(document_kind).empty());
+}
+
+// It was forgotten, and those who are told of a restore after the jobs were not told.
+TEST_CASE("whichever write of a restore fails, a job is known that it has cut off", "[jobs]") {
+  for (int failing = 0;; ++failing) {
+    Script runs;
+    int writes = -1;  // counted from the restore on
+    JobsWorld world({.reap = false, .write_fails = [&] { return writes >= 0 && writes++ == failing; }});
+    Database& database = world.world->database();
+    const auto job = world.start(runs);
+    world.scheduler->step_one();
+    const SnapshotId snapshot = database.take_snapshot(account);
+    writes = 0;
+    const bool restored = attempt([&] { return database.restore_snapshot(account, snapshot); },
+                                  [](std::string_view) { return false; });
+    const int made = std::exchange(writes, -1);
+    CAPTURE(failing, restored);
+    REQUIRE(world.look(*job) != nullptr);
+    if (restored) CHECK(world.status(*job) == Status::failed);
+    if (made <= failing) {
+      CHECK(restored);
+      break;
+    }
+  }
 }
 
 TEST_CASE("a job whose storage fails has failed once that can be stored, and the next one runs", "[jobs]") {

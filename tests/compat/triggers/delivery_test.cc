@@ -7,6 +7,7 @@
 #include <sstream>
 #include <thread>
 
+#include "compat/control/control.h"
 #include "compat/triggers/position.h"
 #include "engine/documents.h"
 #include "tests/support/engine_world.h"
@@ -503,6 +504,48 @@ TEST_CASE("a restart keeps mappings, functions, and how far each came") {
   CHECK(world.settle().empty());
   CHECK(world.delivered("f") == "c");
   CHECK(world.mapping(uuid)["FilterCriteria"]["Filters"][0]["Pattern"] == R"({"eventName":["INSERT"]})");
+}
+
+// It stayed Enabled, and until a restart nobody read its stream.
+TEST_CASE("a mapping whose deletion fails goes on where it was, and can be deleted later") {
+  std::atomic<bool> fails = false;
+  TriggerWorld world({}, {}, 1'000, [&] { return fails.load(); });
+  world.function("f");
+  const std::string path = "/2015-03-31/event-source-mappings/" + world.map(world.create_table("carts"), "f");
+  world.put("carts", "a");
+  CHECK(world.settle().empty());
+  fails = true;
+  CHECK(
+      world.rest("DELETE " + path) ==
+      R"(500 x-amzn-ErrorType: ServiceException {"Type":"Service","Message":"An internal error occurred"})");
+  fails = false;
+  CHECK(world.rest("GET " + path).find(R"("State":"Enabled")") != std::string::npos);
+  world.put("carts", "b");
+  CHECK(world.settle().empty());
+  CHECK(world.delivered("f") == "a b");
+  CHECK(world.rest("DELETE " + path).starts_with("202 "));
+  CHECK(world.rest("GET " + path).starts_with("404 "));
+}
+
+// It was gone, and came back with the next start.
+TEST_CASE("a function whose removal fails is still registered, and can be removed later") {
+  std::atomic<bool> fails = false;
+  TriggerWorld world({}, {}, 1'000, [&] { return fails.load(); });
+  world.function("f");
+  const auto remove = [&] {
+    const auto answer = compat::control::answer(
+        world.emulator(), {.method = "DELETE", .path = "/_mayfly/functions/f", .scope = world.scope});
+    return std::to_string(answer.status) + " " + answer.body;
+  };
+  fails = true;
+  CHECK(
+      remove() ==
+      R"(500 {"__type":"com.amazonaws.dynamodb.v20120810#InternalServerError","message":"Internal server error"})");
+  fails = false;
+  CHECK(world.control("GET /_mayfly/functions")["functions"].size() == 1);
+  CHECK(remove() == "200 {}");
+  CHECK(world.control("GET /_mayfly/functions") == json{{"functions", json::array()}});
+  CHECK(world.emulator().database().documents().list("function").empty());
 }
 
 TEST_CASE("a batch that was under way when Mayfly ended is delivered again") {
