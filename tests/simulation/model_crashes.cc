@@ -220,8 +220,16 @@ bool Model::follows(std::size_t state, const ModelState& found, engine::Instant 
     const ModelTable& table = *before.find(difference.first);
     const Json* const item = stored(table, difference.second);
     const auto due = item == nullptr ? std::nullopt : due_of(*item);
-    return table.expires && due && *due <= now && expires_here(table, difference.second) &&
-           stored(*found.find(difference.first), difference.second) == nullptr;
+    // One of another region's goes by whoever wants to write there.
+    const auto is_met_by = [&](const Request& request) {
+      return std::any_of(request.intents.begin(), request.intents.end(), [&](const ItemIntent& intent) {
+        return intent.table == difference.first && intent.key == difference.second;
+      });
+    };
+    return table.expires && due && *due <= now &&
+           stored(*found.find(difference.first), difference.second) == nullptr &&
+           (expires_here(table, difference.second) ||
+            std::any_of(in_doubt_.begin(), in_doubt_.end(), is_met_by));
   };
   const auto explains_whole = [&](const Request& request, const auto& difference) {
     const auto is_found = [&](const ItemIntent& intent) {
