@@ -1,5 +1,6 @@
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <stop_token>
 #include <thread>
 
@@ -74,7 +75,10 @@ TEST_CASE("an await keeps so many bytes of what it is told, and says how much is
          .scope = emulator.scope});
     answered = true;
   });
-  for (std::size_t n = 0; !answered; ++n) put(emulator, "1", 300'000 + n % 2);
+  for (std::size_t n = 0; !answered; ++n) {
+    put(emulator, "1", 300'000 + n % 2);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
   waits.join();
   CHECK(answer.status == 408);
   const auto body = nlohmann::json::parse(answer.body);
