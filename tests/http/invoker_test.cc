@@ -2,6 +2,7 @@
 #include "http/invoker.h"
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <future>
 
 #include "tests/support/one_answer.h"
@@ -167,19 +168,26 @@ TEST_CASE("answers under way hold so much memory together, and who finds no room
   for (const bool says_length : {true, false})
     CHECK(asked(200'000, says_length).error().kind == InvocationFailure::Kind::unable);
 
-  OneAnswer slow("HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\nx", /*stays=*/true);
-  std::stop_source stop;
-  std::promise<InvocationFailure::Kind> ended;
-  invoker.start(
-      invocation(slow.url(), "{}"), stop.get_token(),
-      [&](const compat::outbound::Invoker::Answer& answer) { ended.set_value(answer.error().kind); });
-  auto beside = asked(60'000);
-  while (beside) beside = asked(60'000);  // until it has begun to come
-  CHECK(beside.error().kind == InvocationFailure::Kind::unable);
-  CHECK(beside.error().sentence.ends_with(
-      " has answered, and answers under way hold all the memory that they may"));
-  stop.request_stop();
-  CHECK(ended.get_future().get() == InvocationFailure::Kind::stopped);
+  // Whichever of two comes later finds no room: if it is the slow one, it is asked once more.
+  for (bool refused = false; !refused;) {
+    OneAnswer slow("HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\nx", /*stays=*/true);
+    std::stop_source stop;
+    std::promise<InvocationFailure::Kind> ended;
+    auto end = ended.get_future();
+    invoker.start(
+        invocation(slow.url(), "{}"), stop.get_token(),
+        [&](const compat::outbound::Invoker::Answer& answer) { ended.set_value(answer.error().kind); });
+    while (!refused && end.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready) {
+      const auto beside = asked(60'000);
+      if (beside) continue;
+      refused = true;
+      CHECK(beside.error().kind == InvocationFailure::Kind::unable);
+      CHECK(beside.error().sentence.ends_with(
+          " has answered, and answers under way hold all the memory that they may"));
+    }
+    stop.request_stop();
+    CHECK(end.get() == (refused ? InvocationFailure::Kind::stopped : InvocationFailure::Kind::unable));
+  }
   CHECK(asked(60'000)->body.size() == 60'000);
 }
 

@@ -313,21 +313,23 @@ StreamOutcome run_stream(const StreamRun& run) {
       int writer = 0;
       words >> writer;
       ++acknowledged[static_cast<std::size_t>(writer)];
-      if (++outcome.acknowledged_before_kill >= run.kill_after && !killed) {
-        kill(child, SIGKILL);
-        killed = true;
-      }
-      continue;
+      ++outcome.acknowledged_before_kill;
     }
     if (kind == 't') words >> arn;
     if (kind == 'x') outcome.wrong = words.str();
-    if (kind != 'p') continue;
-    std::string shard, next;
-    std::vector<StreamConsumer::Record> records;
-    words >> shard >> next;
-    for (StreamConsumer::Record record; words >> record.id >> record.before >> record.n;)
-      records.push_back(record);
-    judge.page(shard, next == "-" ? "" : next, records);
+    if (kind == 'p') {
+      std::string shard, next;
+      std::vector<StreamConsumer::Record> records;
+      words >> shard >> next;
+      for (StreamConsumer::Record record; words >> record.id >> record.before >> record.n;)
+        records.push_back(record);
+      judge.page(shard, next == "-" ? "" : next, records);
+    }
+    // In the middle of both: a consumer may come to nothing while writers go on.
+    if (!killed && outcome.acknowledged_before_kill >= run.kill_after && outcome.seen > 0) {
+      kill(child, SIGKILL);
+      killed = true;
+    }
   }
   std::free(line);
   std::fclose(lines);
