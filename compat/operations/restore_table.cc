@@ -153,11 +153,15 @@ Result<void> to_point_in_time(Context& context, const Value& request, json::Writ
   CHECK_OK(check_time(request));
   CHECK_OK(backups::check_overrides(request));
   TRY(const Source source, read_source(context, request));
+  const auto not_found = [&] {
+    return error::table_not_found(source.by_arn ? "Table not found" : "Table not found: " + source.name);
+  };
   const auto table = context.database.find_table(source.scope, source.name);
   if (table == nullptr || context.table_changes.status(source.scope, source.name) == TableStatus::creating)
-    return error::table_not_found(source.by_arn ? "Table not found" : "Table not found: " + source.name);
+    return not_found();
   const auto window = context.backups.window(*table);
   if (!window) {
+    if (table->dropped()) return not_found();  // meanwhile
     return error::point_in_time_recovery_unavailable("Point in time recovery is not enabled for table '" +
                                                      source.name + "'");
   }
