@@ -111,6 +111,7 @@ struct Transaction::State final : ChangeSource {
   [[nodiscard]] bool has_departed(const OneItem& item, std::string_view stored) const;
   void expire_met();                                   // items that are there, before anybody sees them
   void expire_written();                               // items that were due already when they were written
+  void read_versions();                                // of global tables' items, as storage has them
   void adopt(const OneItem& item, StoredItem stored);  // of a transaction that holds the locks: to be removed
 
   static std::optional<Instant> old_due(const OneItem& item, const Table& table) {
@@ -309,12 +310,7 @@ void Transaction::State::expire_met() {
   if (expiry.items.empty()) return;
   expiry.tables = tables;
   expiry.write();
-  std::string bytes;
-  for (OneItem& item : items) {  // that went has the version of its deletion now
-    const Table& table = *tables[item.table].description;
-    if (table.replicates() && parts.storage().get(write_version_key(table.id, item.key), bytes))
-      item.version = decoded_version(bytes);
-  }
+  read_versions();  // an item that went has that of its deletion now
 }
 
 void Transaction::State::expire_written() {
@@ -326,17 +322,21 @@ void Transaction::State::expire_written() {
   if (expiry.items.empty()) return;
   expiry.tables = tables;
   const auto expire = [&] {
-    for (OneItem& item : expiry.items) {
-      const Table& table = *tables[item.table].description;
-      std::string bytes;
-      if (table.replicates() && parts.storage().get(write_version_key(table.id, item.key), bytes))
-        item.version = decoded_version(bytes);
-    }
+    expiry.read_versions();
     expiry.write();
   };
   attempt(expire, [](std::string_view) {
     // What was written stands; the reaper comes for it.
   });
+}
+
+void Transaction::State::read_versions() {
+  std::string bytes;
+  for (OneItem& item : items) {
+    const Table& table = *tables[item.table].description;
+    if (table.replicates() && parts.storage().get(write_version_key(table.id, item.key), bytes))
+      item.version = decoded_version(bytes);
+  }
 }
 
 void Transaction::State::adopt(const OneItem& item, StoredItem stored) {
