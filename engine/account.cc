@@ -143,10 +143,6 @@ std::vector<Account*> Accounts::all() const {
   return result;
 }
 
-void Accounts::stage(Batch& batch, const Account& account) const {
-  batch.put(account_key(account.id()), account.bytes());
-}
-
 void Accounts::stage_rewinding(Batch& batch, const Account& account, std::string_view bytes) const {
   AccountClock::Anchor anchor = anchor_in(bytes);
   anchor.host = host_.now();
@@ -161,12 +157,6 @@ void Accounts::store(const Account& account, const std::string& bytes) {
   Batch batch;
   batch.put(account_key(account.id()), bytes);
   storage_.write(batch);
-}
-
-void Accounts::save(const Account& account) {
-  if (!storage_.durable()) return;
-  const Lock lock(saving_);
-  store(account, account.bytes());
 }
 
 void Accounts::save(const Account& account, ClockSetting setting, Instant now,

@@ -147,10 +147,8 @@ class Accounts {
   Account& of(std::string_view id);
   [[nodiscard]] std::vector<Account*> all() const;
 
-  void stage(Batch& batch, const Account& account) const;
   void stage_rewinding(Batch& batch, const Account& account, std::string_view bytes) const;
   void stage_forgetting(Batch& batch, const Account& account) const;
-  void save(const Account& account);
   // Stores the account as it will be when its clock says `now`, and goes on from there so; and when it has
   // jumped there, if it does. A clock that was seen must not go back after a restart: so this comes first.
   void save(const Account& account, ClockSetting setting, Instant now, std::optional<Instant> jumped_from);

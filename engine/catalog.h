@@ -125,7 +125,6 @@ class Catalog {
                                                std::size_t limit) const;
   [[nodiscard]] std::vector<std::shared_ptr<LiveTable>> tables() const;
   [[nodiscard]] std::vector<std::shared_ptr<LiveTable>> tables(std::string_view account) const;  // by id
-  [[nodiscard]] bool has_tables(std::string_view account) const { return !tables(account).empty(); }
 
   // Edits a copy of the description while nobody writes to the table. Gives new indexes and a new stream
   // their ids, marks what has to be backfilled, erases what removed indexes and a removed TTL left, closes a

@@ -244,6 +244,24 @@ TEST_CASE("a clock that began its own way goes on after a restart, once its acco
   goes_on({Mode::rate, 60}, start_ms + hour_ms + 5 * minute_ms);
 }
 
+TEST_CASE("a clock that is moved while its account's first table is made is stored where it got to",
+          "[time_travel][holds]") {
+  const Directory directory;
+  World world({.directory = directory.path(),
+               .account_clocks = {.setting = {Mode::frozen}, .now = start_ms},
+               .reap = false});
+  std::vector<Instant> seen;
+  const auto owner = [](int i) { return std::to_string(100'000'000'000 + i); };
+  for (int i = 0; i < 50; ++i) {
+    std::thread maker([&] { carts_of(world, owner(i)); });
+    REQUIRE(world.database().advance_by(owner(i), std::chrono::milliseconds(hour_ms)));
+    maker.join();
+    seen.push_back(world.database().now(owner(i)));
+  }
+  world.reopen();
+  for (int i = 0; i < 50; ++i) CHECK(world.database().now(owner(i)) == seen[static_cast<std::size_t>(i)]);
+}
+
 TEST_CASE("a clock that cannot be stored does not begin anew", "[time_travel]") {
   const Directory directory;
   const auto fails = std::make_shared<bool>(false);
