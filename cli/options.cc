@@ -261,7 +261,7 @@ CLI::App* add_serve_command(CLI::App& app, ServeOptions& options) {
           [](std::string& region) {
             return engine::is_region(region)
                        ? std::string()
-                       : "a region has up to 64 letters, digits, '-', '_' and '.', not '" + region + "'";
+                       : "a region has " + std::string(engine::region_letters) + ", not '" + region + "'";
           },
           ""))
       ->capture_default_str();

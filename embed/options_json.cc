@@ -311,7 +311,7 @@ Expected<compat::EmulatorOptions, std::string> open_options(std::string_view tex
     return Unexpected{std::move(problem)};
   compat::EmulatorOptions& options = opening.emulator;
   if (!engine::is_region(options.region))
-    return Unexpected{std::string("the option region must be up to 64 letters, digits, '-', '_' and '.'")};
+    return Unexpected{"the option region must be " + std::string(engine::region_letters)};
   const auto invoker = std::make_shared<http::HttpInvoker>(http::key_of_environment());
   options.triggers.invoker = options.kinesis.invoker = invoker;
   if (opening.s3_endpoint)

@@ -9,6 +9,8 @@
 namespace mayfly::engine {
 
 inline constexpr std::size_t region_bytes_max = 64;
+inline constexpr std::string_view region_letters =
+    "up to 64 letters, digits, '-', '_' and '.'";  // for people
 
 constexpr bool is_region(std::string_view text) {
   return !text.empty() && text.size() <= region_bytes_max &&

@@ -50,7 +50,7 @@ Reply admin(Request& request, compat::Emulator& emulator, const AccessRules& acc
   }
   if (!engine::is_region(scope.region))
     return refuse(compat::Error::Kind::validation,
-                  "X-Mayfly-Region must be a region: up to 64 letters, digits, '-', '_' and '.'.");
+                  "X-Mayfly-Region must be a region: " + std::string(engine::region_letters) + ".");
 
   if (request.path() == mcp_path) return mcp(request, emulator, std::move(scope), access.mcp_read_only, stop);
 

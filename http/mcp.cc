@@ -71,7 +71,7 @@ Reply mcp(Request& request, compat::Emulator& emulator, engine::Scope scope, boo
   if (!engine::is_region(scope.region))
     return refused(request,
                    {.kind = Error::Kind::validation,
-                    .message = "region must be a region: up to 64 letters, digits, '-', '_' and '.'."});
+                    .message = "region must be a region: " + std::string(engine::region_letters) + "."});
   const auto asked = of_address("read-only");
   if (asked && asked != "true" && asked != "false")
     return refused(request, {.kind = Error::Kind::validation, .message = "read-only must be true or false."});

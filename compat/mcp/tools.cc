@@ -735,7 +735,7 @@ std::optional<std::string> take_scope(Tree& arguments, engine::Scope& scope) {
   const auto own_region = take_text(arguments, "region");
   if (!own_region) return own_region.error();
   if (*own_region && !(*own_region)->empty()) scope.region = **own_region;
-  if (!engine::is_region(scope.region)) return "region must be up to 64 letters, digits, '-', '_' and '.'.";
+  if (!engine::is_region(scope.region)) return "region must be " + std::string(engine::region_letters) + ".";
   return std::nullopt;
 }
 

@@ -25,6 +25,14 @@ void put(TestEmulator& emulator, const std::string& id, std::size_t bytes) {
                           {"Item", {{"id", {{"S", id}}}, {"text", {{"S", std::string(bytes, 'x')}}}}}});
 }
 
+void create_carts(TestEmulator& emulator, const nlohmann::json& stream = {{"StreamEnabled", false}}) {
+  emulator.ok("CreateTable", {{"TableName", "carts"},
+                              {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
+                              {"KeySchema", {{{"AttributeName", "id"}, {"KeyType", "HASH"}}}},
+                              {"BillingMode", "PAY_PER_REQUEST"},
+                              {"StreamSpecification", stream}});
+}
+
 std::size_t count(const std::string& text, std::string_view part) {
   std::size_t found = 0;
   for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++found;
@@ -35,10 +43,7 @@ std::size_t count(const std::string& text, std::string_view part) {
 
 TEST_CASE("a reader of events that is too slow is told what it missed, and goes on from there") {
   TestEmulator emulator;
-  emulator.ok("CreateTable", {{"TableName", "carts"},
-                              {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
-                              {"KeySchema", {{{"AttributeName", "id"}, {"KeyType", "HASH"}}}},
-                              {"BillingMode", "PAY_PER_REQUEST"}});
+  create_carts(emulator);
   const auto events = follow(emulator, "table=carts&event=INSERT");
   std::string greeting;
   REQUIRE(events->next(greeting, {}));
@@ -60,10 +65,7 @@ TEST_CASE("a reader of events that is too slow is told what it missed, and goes 
 
 TEST_CASE("an await keeps so many bytes of what it is told, and says how much is left out") {
   TestEmulator emulator;
-  emulator.ok("CreateTable", {{"TableName", "carts"},
-                              {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
-                              {"KeySchema", {{{"AttributeName", "id"}, {"KeyType", "HASH"}}}},
-                              {"BillingMode", "PAY_PER_REQUEST"}});
+  create_carts(emulator);
   compat::control::Answer answer;
   std::atomic<bool> answered{false};
   std::thread waits([&] {
@@ -89,12 +91,7 @@ TEST_CASE("an await keeps so many bytes of what it is told, and says how much is
 
 TEST_CASE("an await that looks back keeps as little, and ends when nobody waits for it") {
   TestEmulator emulator;
-  emulator.ok("CreateTable",
-              {{"TableName", "carts"},
-               {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
-               {"KeySchema", {{{"AttributeName", "id"}, {"KeyType", "HASH"}}}},
-               {"BillingMode", "PAY_PER_REQUEST"},
-               {"StreamSpecification", {{"StreamEnabled", true}, {"StreamViewType", "NEW_IMAGE"}}}});
+  create_carts(emulator, {{"StreamEnabled", true}, {"StreamViewType", "NEW_IMAGE"}});
   std::stop_source stop;
   const auto look_back = [&](const std::string& event) {
     const std::string body = R"({"table":"carts","key":{"id":{"S":"1"}},"since":"2020-01-01T00:00:00Z",)"
