@@ -1,9 +1,10 @@
 # What Mayfly links: RocksDB, zlib, libdeflate, Zstandard, Expat, OpenSSL and c-ares as mayfly::rocksdb, mayfly::zlib,
 # mayfly::deflate, mayfly::zstd, mayfly::expat, mayfly::openssl and mayfly::cares.
 #
-# Debian's archives, so that an executable carries all it needs; with MAYFLY_SHARED_DEPENDENCIES the shared
-# libraries, which sanitizers want. RocksDB is what script/rocksdb has built, if MAYFLY_ROCKSDB_PREFIX has it. Included by
-# Mayfly's own build and by the package it installs.
+# By default these are the system's static archives, so that an executable carries all it needs; with
+# MAYFLY_SHARED_DEPENDENCIES they are its shared libraries, which sanitizers need. RocksDB comes from
+# MAYFLY_ROCKSDB_PREFIX, where script/rocksdb puts it, or else from the system. Included by Mayfly's own build and by the
+# package that it installs.
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
 
@@ -37,14 +38,22 @@ mayfly_dependency(zstd zstd)
 mayfly_dependency(expat expat)
 mayfly_dependency(openssl ssl crypto)
 mayfly_dependency(cares cares)
-if(MAYFLY_ROCKSDB_PREFIX AND EXISTS "${MAYFLY_ROCKSDB_PREFIX}/lib/librocksdb.a")
-  if(NOT TARGET mayfly::rocksdb)
+
+include(${CMAKE_CURRENT_LIST_DIR}/rocksdb_version.cmake)
+if(NOT TARGET mayfly::rocksdb)
+  if(MAYFLY_ROCKSDB_PREFIX AND EXISTS "${MAYFLY_ROCKSDB_PREFIX}/lib/librocksdb.a")
+    mayfly_check_rocksdb(${MAYFLY_ROCKSDB_PREFIX}/include)
     add_library(mayfly::rocksdb INTERFACE IMPORTED GLOBAL)
     target_include_directories(mayfly::rocksdb INTERFACE ${MAYFLY_ROCKSDB_PREFIX}/include)
     target_link_libraries(mayfly::rocksdb INTERFACE ${MAYFLY_ROCKSDB_PREFIX}/lib/librocksdb.a)
+  else()
+    find_path(MAYFLY_ROCKSDB_INCLUDE rocksdb/db.h REQUIRED)
+    mark_as_advanced(MAYFLY_ROCKSDB_INCLUDE)
+    mayfly_check_rocksdb(${MAYFLY_ROCKSDB_INCLUDE})
+    if(MAYFLY_SHARED_DEPENDENCIES)
+      mayfly_dependency(rocksdb rocksdb)
+    else()
+      mayfly_dependency(rocksdb rocksdb snappy lz4 zstd bz2 z)
+    endif()
   endif()
-else()
-  find_path(MAYFLY_ROCKSDB_INCLUDE rocksdb/db.h REQUIRED)
-  mark_as_advanced(MAYFLY_ROCKSDB_INCLUDE)
-  mayfly_dependency(rocksdb rocksdb snappy lz4 zstd bz2 z)
 endif()

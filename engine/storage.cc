@@ -125,6 +125,7 @@ rocksdb::Options common_options() {
   options.allow_concurrent_memtable_write = false;  // one committer
   options.enable_write_thread_adaptive_yield = false;
   options.delayed_write_rate = 0;
+  options.fail_if_options_file_error = false;  // see without_options_files()
   options.max_bgerror_resume_count = 0;  // we resume, on a thread that can be had without any being left
   return options;
 }

@@ -21,9 +21,9 @@ std::shared_ptr<rocksdb::FileSystem> private_files(std::shared_ptr<rocksdb::File
                                                    std::function<bool(std::string_view path)> fails,
                                                    const std::atomic<bool>& refuses);
 
-// Those of `base`, but no OPTIONS file can be made. RocksDB writes one with all its options each time it
-// opens a database, reads it again and compares, which is a third of what a server's start takes; nobody
-// reads it later.
+// The files of `base`, but an OPTIONS file cannot be created. Each time RocksDB opens a database it writes
+// one with all options, reads it again and compares, which is a third of a server's start; nothing reads
+// it later. Requires: DBOptions::fail_if_options_file_error is false.
 std::shared_ptr<rocksdb::FileSystem> without_options_files(std::shared_ptr<rocksdb::FileSystem> base);
 
 }  // namespace mayfly::engine

@@ -1,10 +1,11 @@
-// RocksDB's flushes and compactions, as far as an error has to wait for them.
+// Delays a RocksDB error until the flushes and compactions that it would strand have begun or ended.
 //
-// RocksDB (7.8) forgets a flush that was scheduled before an error of another thread and runs
-// behind it: the flush sees the error and goes, no longer counted and still queued, and so is never scheduled
-// again. Who resumes then waits for it for ever, and writers for who resumes. A compaction is forgotten
-// alike, until files are so many that writes stop. So an error comes to count only when no job is left that
-// would meet it so: RocksDB tells its listeners beforehand, without holding its lock.
+// When a thread reports an error while a flush is already scheduled, that flush sees the error and returns
+// without flushing. RocksDB (7.8 to 10.10: DBImpl::BackgroundFlush) no longer counts it but leaves its
+// request queued, so it is never scheduled again: DB::Resume waits for it forever, and writers wait for
+// DB::Resume. A compaction is lost in the same way, and writes stop when files pile up. RocksDB
+// tells its listeners of an error before the error takes effect, without holding its lock; that is when
+// await_begun() waits.
 #pragma once
 
 #include <chrono>
