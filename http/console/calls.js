@@ -1,8 +1,9 @@
-// A call as a program makes it: for boto3, the AWS CLI, and the AWS SDK for JavaScript.
-import { button, copy, dialog, element, choice, fill } from "./elements.js";
+// A request as code: for boto3, the AWS CLI and the AWS SDK for JavaScript.
+import { button, choice, copy, element, fill } from "./elements.js";
+import { dialog } from "./dialogs.js";
 import { world } from "./server.js";
 
-/** Whether it is {"B":"…"} or {"BS":[…]}: bytes, which JSON has as base64. @param {any} value */
+/** The base64 strings of {"B":"…"} or {"BS":[…]}; null for any other value. @param {any} value */
 function binary(value) {
   const names = Object.keys(value);
   if (names.length !== 1) return null;
@@ -44,7 +45,7 @@ function literal(value, language, indent = "") {
   return "{" + (members.length ? begin + members.join(join) + end : "") + "}";
 }
 
-/** "BatchGetItem" as "batch_get_item", or with another sign between the words. @param {string} operation @param {string} sign */
+/** "BatchGetItem" as "batch_get_item", with `sign` between the words. @param {string} operation @param {string} sign */
 const words_of = (operation, sign) => operation.replace(/(?!^)([A-Z])/g, sign + "$1").toLowerCase();
 
 /** @param {string} operation @param {any} input */
@@ -110,7 +111,7 @@ export function show_call(operation, input) {
   const show = () => fill(code, ways[way](operation, input));
   show();
   dialog(
-    operation + " as a call",
+    operation + " as code",
     [
       choice(
         "Language",

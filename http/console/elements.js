@@ -1,5 +1,5 @@
-// What panes are made of: elements with text in them. Nothing here takes markup, so a name or a value from a table is text
-// wherever it comes to stand.
+// What panes are made of: elements with text in them. Nothing here takes markup, so a name or a value from a table is always
+// shown as text.
 //
 //   element("button", { class: "primary", onclick: save }, "Save")
 
@@ -53,7 +53,7 @@ export function drawn(tag, properties = {}, ...children) {
 
 /**
  * @param {string} text
- * @param {() => unknown} press may take a while: the button waits, and what goes wrong is said
+ * @param {() => unknown} press while it runs, the button ignores clicks; an error becomes a notice
  * @param {Record<string, any>} [properties]
  */
 export function button(text, press, properties = {}) {
@@ -100,7 +100,7 @@ export function select(options, value, properties = {}) {
 
 let groups = 0;
 /**
- * One of a few, side by side.
+ * One choice of a few.
  * @param {string} legend
  * @param {[string, string][]} options
  * @param {string} value
@@ -124,13 +124,13 @@ export function choice(legend, options, value, chosen) {
 }
 
 /**
- * A table that may be wider than its place, and is scrolled by keys, too.
- * @param {string} about what it is, for who does not see it
+ * A table that scrolls sideways, by keys as well, if it is wider than its card.
+ * @param {string} about its name for screen readers
  * @param {(string | [string, string])[]} heads with a class
- * @param {Child[][]} rows a cell that is a <td> stands as it is
+ * @param {(Child | Child[])[][]} rows a cell that is a <td> is taken as it is
  */
 export function grid(about, heads, rows) {
-  const cell = (/** @type {Child} */ content, /** @type {number} */ at) => {
+  const cell = (/** @type {Child | Child[]} */ content, /** @type {number} */ at) => {
     if (content instanceof HTMLTableCellElement) return content;
     const head = heads[at];
     return element("td", { class: Array.isArray(head) ? head[1] : null }, content);
@@ -173,27 +173,50 @@ export function grid(about, heads, rows) {
 export const badge = (text, kind = "") => element("span", { class: ("badge " + kind).trim() }, text);
 
 /**
- * A server's error in its own words, below its name.
+ * A server's error in its own words, below its name; and the fault rule that caused it, if one did.
  * @param {unknown} error
  */
 export function words(error) {
-  const type = /** @type {any} */ (error)?.type;
-  const message = /** @type {any} */ (error)?.message ?? String(error);
-  return type ? [element("b", {}, type), element("br"), message] : [message];
+  const { type, fault, message = String(error) } = /** @type {any} */ (error ?? {});
+  if (!type) return [message];
+  const cause = fault
+    ? element(
+        "div",
+        { class: "cause" },
+        `Injected by a fault rule: ${fault.fault} on ${fault.operation ?? "every operation"}`,
+        fault.table ? ` of ${fault.table}` : "",
+        `, ${counted(fault.struck)} of ${counted(fault.asked)} requests so far. `,
+        element("a", { href: "#/worlds" }, "Fault rules"),
+      )
+    : null;
+  return [element("b", {}, type), element("br"), message, cause];
 }
 
 /** @param {unknown} error */
 export const failure = (error) => element("div", { class: "error", role: "alert" }, words(error));
 
 /**
- * A part of a pane: a card of that width, called as the heading with that id says.
+ * A part of a pane: a card of that width, labelled by the heading with that id.
  * @param {string} id
  * @param {string} width
  */
 export const panel = (id, width) => element("section", { class: "card " + width, "aria-labelledby": id });
 
 /**
- * Draws a part of a pane. If it cannot be drawn, what the server said stands in its place, and the other parts are there.
+ * A pane's heading, and a sentence about what is in it.
+ * @param {string} title @param {string} about
+ */
+export const intro = (title, about) =>
+  element("div", { class: "intro" }, element("h1", {}, title), element("p", { class: "dim" }, about));
+
+/**
+ * A placeholder where there is nothing to list: what is missing, and how to make one.
+ * @param {...(Child | Child[])} children
+ */
+export const empty = (...children) => element("div", { class: "empty" }, ...children);
+
+/**
+ * Draws a part of a pane. If it fails, its card shows the error, and the other parts are still drawn.
  * @param {HTMLElement} place @param {AbortSignal} signal @param {() => Promise<unknown>} draw
  */
 export async function part(place, signal, draw) {
@@ -205,8 +228,8 @@ export async function part(place, signal, draw) {
 }
 
 /**
- * Again and again while somebody looks; what goes wrong then is said by the bar on top. What takes long is done less often, so
- * that a page that is open is a tenth of somebody's work at most.
+ * Calls `act` again and again while the page is visible. The bar on top reports a server that does not answer. A slow call is
+ * repeated less often, so that an open page keeps the server busy for a tenth of the time at most.
  * @param {AbortSignal} signal @param {number} every_ms @param {() => Promise<unknown>} act
  */
 export function repeat(signal, every_ms, act) {
@@ -222,7 +245,7 @@ export function repeat(signal, every_ms, act) {
 }
 
 /**
- * Says something in the corner: an error until it is closed, else for a while.
+ * Shows a notice in the corner: an error until it is closed, anything else for five seconds.
  * @param {unknown} what
  */
 export function tell(what) {
@@ -244,63 +267,12 @@ export function tell(what) {
   if (!bad) setTimeout(() => notice.remove(), 5000);
 }
 
-/**
- * A dialog that is gone when it is closed.
- * @param {string} title
- * @param {Child[]} body
- * @param {Child[]} foot
- * @param {string} [kind]
- */
-export function dialog(title, body, foot, kind = "") {
-  const id = "title" + ++groups;
-  const made = element(
-    "dialog",
-    { class: kind || null, "aria-labelledby": id, onclose: () => made.remove() },
-    element(
-      "div",
-      { class: "row middle between" },
-      element("h2", { id }, title),
-      element(
-        "button",
-        { type: "button", class: "quiet small", "aria-label": "Close", onclick: () => made.close() },
-        "✕",
-      ),
-    ),
-    element("div", { class: "body" }, body),
-    element("div", { class: "foot" }, foot),
-  );
-  document.body.append(made);
-  made.showModal();
-  return made;
-}
-
-/**
- * @param {string} question
- * @param {string} yes what the button says that does it
- * @returns {Promise<boolean>}
- */
-export function confirmed(question, yes) {
-  return new Promise((resolve) => {
-    let answer = false;
-    const made = dialog(
-      yes + "?",
-      [element("p", {}, question)],
-      [
-        button("Cancel", () => made.close()),
-        button(yes, () => ((answer = true), made.close()), { class: "danger", autofocus: true }),
-      ],
-      "narrow",
-    );
-    made.addEventListener("close", () => resolve(answer));
-  });
-}
-
 /** @param {string} text */
 export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // Where a page is of plain HTTP and of another machine there is no clipboard to write to but by this old way.
+    // A page that another machine serves by plain HTTP has no clipboard API.
     const area = element("textarea", { value: text, "aria-hidden": "true" });
     (document.querySelector("dialog[open]") ?? document.body).append(area);
     area.select();
@@ -339,7 +311,7 @@ export function moment(ms) {
   return day + " " + time.slice(0, ms % 1000 ? 12 : 8);
 }
 
-/** "in 3 h", "2 d ago". @param {number} ms */
+/** "in 3 h", "2 d ago", "now". @param {number} ms */
 export function spanned(ms) {
   const units = /** @type {[number, string][]} */ ([
     [86400e3 * 365, "y"],
@@ -349,6 +321,7 @@ export function spanned(ms) {
     [1e3, "s"],
   ]);
   const size = Math.abs(ms);
+  if (size < 1) return "now";
   const found = units.find(([unit]) => size >= unit);
   const text = found
     ? (size / found[0] < 10 ? String(Math.floor((size / found[0]) * 10) / 10) : Math.floor(size / found[0])) +

@@ -1,14 +1,20 @@
-// The page: which pane is shown, what stands in the bar, and what is said while the server does not answer.
-import { dialog, button, element, failure, fill, labelled, moment } from "./elements.js";
+// The page: the pane that is shown, the bar on top, and the notice while the server does not answer.
+import { button, element, failure, fill, labelled, moment } from "./elements.js";
+import * as backups from "./backups.js";
+import { dialog } from "./dialogs.js";
 import { clock, control, events, greet, heard, now, world, ServerAway } from "./server.js";
 import * as tables from "./tables.js";
 import * as time from "./time.js";
 import * as streams from "./streams.js";
+import * as triggers from "./triggers.js";
+import { dialogs_open, recalled, remember } from "./views.js";
 import * as worlds from "./worlds.js";
 
 /** @type {Record<string, { show(place: HTMLElement, path: string[], signal: AbortSignal): Promise<void> }>} */
-const panes = { tables, time, streams, worlds };
-const clock_every_ms = 2000;
+const panes = { tables, time, streams, triggers, backups, worlds };
+const titles = /** @type {Record<string, string>} */ ({ worlds: "Accounts" });
+const clock_every_ms = 2000,
+  scroll_rests_ms = 200;
 const by_id = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const main = by_id("main");
 let shown = new AbortController();
@@ -18,7 +24,8 @@ async function show(moved) {
   shown.abort();
   shown = new AbortController();
   const { signal } = shown,
-    { hash } = location;
+    { hash } = location,
+    { scroll = 0 } = recalled();
   main.setAttribute("aria-busy", "true");
   const [name, ...path] = location.hash
     .slice(2)
@@ -35,11 +42,12 @@ async function show(moved) {
     link.getAttribute("href") === "#/" + pane
       ? link.setAttribute("aria-current", "page")
       : link.removeAttribute("aria-current");
-  document.title = (path[0] ? path[0] + " – " : "") + pane[0].toUpperCase() + pane.slice(1) + " – Mayfly";
+  const title = titles[pane] ?? pane[0].toUpperCase() + pane.slice(1);
+  document.title = (path[0] ? path[0] + " – " : "") + title + " – Mayfly";
   const place = element("div", {});
   try {
     const drawn = panes[pane].show(place, path, signal);
-    // What is there soon replaces the old pane at once; what takes long does not leave it standing.
+    // A quick pane replaces the old one in a single step; a slow one is shown as far as it is drawn.
     await Promise.race([drawn, new Promise((resolve) => setTimeout(resolve, 150))]);
     if (signal.aborted) return;
     fill(main, place);
@@ -48,6 +56,7 @@ async function show(moved) {
       main.focus({ preventScroll: true });
     }
     await drawn;
+    if (moved && scroll && !signal.aborted) scrollTo(0, scroll);
   } catch (error) {
     if (signal.aborted) return;
     fill(main, place, failure(error));
@@ -57,9 +66,15 @@ async function show(moved) {
   main.dataset.shows = hash;
 }
 
+let scrolled = 0;
+addEventListener("scroll", () => {
+  clearTimeout(scrolled);
+  if (main.hasAttribute("aria-busy") || dialogs_open()) return;
+  scrolled = setTimeout(() => main.hasAttribute("aria-busy") || remember({ scroll: scrollY }), scroll_rests_ms);
+});
+
 // --- the bar
 
-/** Words that the clock's chip and the dial use. */
 const mode_texts = { real: "real time", frozen: "frozen", offset: "offset", rate: "× " };
 function show_clock() {
   const chip = by_id("clock");
@@ -94,7 +109,7 @@ events.addEventListener("away", () => {
   by_id("away").hidden = false;
   fill(
     by_id("away"),
-    "The server does not answer. It is asked again every second; nothing here is newer than its last answer.",
+    "The server does not answer. This page retries every second and shows the last answers until then.",
   );
 });
 events.addEventListener("here", () => {
@@ -111,9 +126,9 @@ events.addEventListener("world", () => {
   show();
 });
 
-// --- a server that wants signatures
+// --- a server that requires signatures
 
-/** Who does not want to give a key is asked no more, but may want to later. */
+/** After "declined" the page does not ask again, but the bar offers it. */
 let locked = /** @type {"" | "asked" | "declined"} */ ("");
 events.addEventListener("locked", (event) => {
   if (!locked) ask_for_key(/** @type {CustomEvent} */ (event).detail);
@@ -130,25 +145,25 @@ function ask_for_key(refusal) {
   const sign = () => {
     signed = true;
     world.key = { id: id.value.trim(), secret: secret.value.trim(), token: token.value.trim() };
-    // Operations are of the key's account, whatever this page has chosen.
+    // The key decides which account the operations use.
     world.account = /^\d{12}$/.test(world.key.id) ? world.key.id : "000000000000";
     asked.close();
   };
   const asked = dialog(
-    "This server wants signatures",
+    "This server requires signatures",
     [
       element(
         "p",
         {},
-        "It was started with --require-signature. Give a key that it knows: it signs what this page asks, and is forgotten when the page is closed or loaded again.",
+        "It was started with --require-signature. Enter an access key that it knows. The page signs its requests with it, and forgets it when you close or reload the page.",
       ),
       can
         ? null
-        : element("p", { class: "error" }, "Browsers sign on pages of https:// and of this machine (localhost) alone."),
+        : element("p", { class: "error" }, "Browsers can sign only on https:// pages and on this machine (localhost)."),
       world.key && refusal ? failure(refusal) : null,
       labelled("Access key id", id),
       labelled("Secret access key", secret),
-      labelled("Session token, if it has one", token),
+      labelled("Session token (optional)", token),
     ],
     [button("Sign", sign, { class: "primary", disabled: !can })],
     "narrow",
@@ -168,8 +183,8 @@ function offer_key() {
   by_id("away").hidden = false;
   fill(
     by_id("away"),
-    "This server wants signatures. ",
-    button("Give a key", () => ask_for_key(null), { class: "small" }),
+    "This server requires signatures. ",
+    button("Enter a key", () => ask_for_key(null), { class: "small" }),
   );
 }
 
@@ -181,8 +196,8 @@ function dress() {
   document.documentElement.dataset.theme = theme;
   const other = theme === "dark" ? "light" : "dark";
   fill(by_id("theme"), theme === "dark" ? "☀" : "☾");
-  by_id("theme").setAttribute("aria-label", `Show it ${other}`);
-  by_id("theme").title = `Show it ${other}`;
+  by_id("theme").setAttribute("aria-label", `Use the ${other} theme`);
+  by_id("theme").title = `Use the ${other} theme`;
 }
 by_id("theme").addEventListener("click", () => {
   localStorage.setItem("theme", document.documentElement.dataset.theme === "dark" ? "light" : "dark");
@@ -190,10 +205,10 @@ by_id("theme").addEventListener("click", () => {
 });
 preferred.addEventListener("change", dress);
 
-// --- keys: 1 to 4 are the panes, / is the first box to search in
+// --- keys: 1 to 6 choose a pane, / goes to the search box
 
 addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.altKey || event.metaKey || document.querySelector("dialog[open]")) return;
+  if (event.ctrlKey || event.altKey || event.metaKey || dialogs_open()) return;
   if (event.target instanceof Element && event.target.matches("input, textarea, select")) return;
   const names = Object.keys(panes);
   if (event.key >= "1" && event.key <= String(names.length)) location.hash = "#/" + names[Number(event.key) - 1];

@@ -1,14 +1,16 @@
-// The server that this page came from, asked as any client asks it: by its control API and by DynamoDB's operations. What
-// the page does, a test can do by the same calls.
+// Requests to the server that this page came from: the control API, DynamoDB's operations, and Lambda's event source mappings.
+// A test can make the same requests.
 //
-// Whose tables they are is said as everywhere: by X-Mayfly-Account and X-Mayfly-Region, and by the access key id of an
-// Authorization header. It is no signature, unless the server asks for one (--require-signature): then it is made with a key
-// that a person has typed, which stays in this page's memory.
+// X-Mayfly-Account and X-Mayfly-Region, or the access key id of an Authorization header, name the account and region. That header
+// carries no valid signature unless the server requires one (--require-signature). The page then signs with a key that the user
+// has typed, which stays in this page's memory.
 
 /** @typedef {{ id: string, secret: string, token: string }} Key */
 
-/** What the server said, in its words. */
+/** An error that the server answered with. */
 export class ServerError extends Error {
+  /** The fault rule that caused it. @type {any} */
+  fault = null;
   /** @param {string} type @param {string} message @param {number} status */
   constructor(type, message, status) {
     super(message);
@@ -17,7 +19,7 @@ export class ServerError extends Error {
   }
 }
 
-/** There was no answer at all. */
+/** The server did not answer. */
 export class ServerAway extends Error {
   constructor() {
     super("The server does not answer.");
@@ -71,10 +73,10 @@ const percent = (character) => "%" + character.charCodeAt(0).toString(16).toUppe
 const encoded = (value) => encodeURIComponent(value).replace(/[!'()*]/g, percent);
 
 /**
- * AWS Signature Version 4, for the service dynamodb.
- * @param {string} method @param {string} path @param {Record<string, string>} headers @param {string} body
+ * AWS Signature Version 4.
+ * @param {string} service @param {string} method @param {string} path @param {Record<string, string>} headers @param {string} body
  */
-async function sign(method, path, headers, body) {
+async function sign(service, method, path, headers, body) {
   const key = /** @type {Key} */ (world.key);
   const [bare, query = ""] = path.split("?");
   const day = headers["X-Amz-Date"].slice(0, 8);
@@ -105,7 +107,7 @@ async function sign(method, path, headers, body) {
     names.join(";"),
     await digest(body),
   ].join("\n");
-  const scope = [day, world.region, "dynamodb", "aws4_request"];
+  const scope = [day, world.region, service, "aws4_request"];
   /** @type {ArrayBuffer | Uint8Array} */
   let derived = text.encode("AWS4" + key.secret);
   for (const part of scope) derived = await hmac(derived, part);
@@ -123,10 +125,11 @@ async function sign(method, path, headers, body) {
  */
 async function ask(method, path, headers, body, signal) {
   headers["X-Amz-Date"] = new Date().toISOString().replace(/[-:]|[.]\d+/g, "");
+  const service = path === "/" || path.startsWith("/_mayfly/") ? "dynamodb" : "lambda";
   if (world.key) {
-    await sign(method, path, headers, body);
-  } else if (path === "/") {
-    const scope = `${world.account}/${headers["X-Amz-Date"].slice(0, 8)}/${world.region}/dynamodb/aws4_request`;
+    await sign(service, method, path, headers, body);
+  } else if (!path.startsWith("/_mayfly/")) {
+    const scope = `${world.account}/${headers["X-Amz-Date"].slice(0, 8)}/${world.region}/${service}/aws4_request`;
     headers.Authorization = `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host, Signature=0`;
   }
   let response;
@@ -157,13 +160,14 @@ async function refusal(response) {
   try {
     const parsed = JSON.parse(said);
     const type =
-      String(parsed.__type ?? error.type)
+      String(parsed.__type ?? response.headers.get("x-amzn-ErrorType") ?? error.type)
         .split("#")
-        .pop() ?? "";
+        .pop()
+        ?.split(":")[0] ?? "";
     error = new ServerError(type, parsed.message ?? parsed.Message ?? said, response.status);
     if (parsed.CancellationReasons) error.message += " " + JSON.stringify(parsed.CancellationReasons);
   } catch {
-    // It stays as it was said.
+    // Not JSON: the message is the body.
   }
   if (/^(MissingAuthenticationToken|UnrecognizedClient|InvalidSignature|IncompleteSignature)/.test(error.type))
     events.dispatchEvent(new CustomEvent("locked", { detail: error }));
@@ -190,7 +194,7 @@ async function controlled(method, path, body, signal) {
   return ask(method, "/_mayfly" + path, headers, printed(body), signal);
 }
 
-/** What the page is told before it knows where it is. */
+/** Learns the server's version and default region. */
 export async function greet() {
   const index = await (await ask("GET", "/_mayfly/", {}, "")).json();
   world.version = index.version;
@@ -200,18 +204,66 @@ export async function greet() {
 /** @param {AbortSignal} [signal] */
 export const metrics = async (signal) => (await controlled("GET", "/metrics", undefined, signal)).text();
 
+/** The errors that a fault rule of each kind answers with. @type {Record<string, RegExp>} */
+const errors_of_faults = {
+  throttle: /^(ProvisionedThroughputExceeded|Throttling)Exception$|^RequestLimitExceeded$/,
+  internal_server_error: /^InternalServerError$/,
+  transaction_conflict: /^Transaction(Canceled|Conflict)Exception$/,
+  replicated_write_conflict: /^ReplicatedWriteConflictException$/,
+};
+
+/**
+ * The rule that made an operation fail, of those that have struck. A failure like it without a rule does not happen here.
+ * @param {ServerError} error @param {string} operation @param {any} input
+ */
+async function fault_behind(error, operation, input) {
+  if (!Object.values(errors_of_faults).some((errors) => errors.test(error.type))) return null;
+  const { rules } = await control("GET", "/faults");
+  return rules.find(
+    (/** @type {any} */ rule) =>
+      rule.struck > 0 &&
+      errors_of_faults[rule.fault]?.test(error.type) &&
+      (!rule.operation || rule.operation === operation) &&
+      (!rule.table || rule.table === input.TableName || Object.hasOwn(input.RequestItems ?? {}, rule.table)),
+  );
+}
+
+/** @param {string} service @param {string} operation @param {any} input @param {AbortSignal} [signal] */
+async function operate(service, operation, input, signal) {
+  const headers = { "Content-Type": "application/x-amz-json-1.0", "X-Amz-Target": service + "." + operation };
+  try {
+    return await (await ask("POST", "/", headers, printed(input), signal)).json();
+  } catch (error) {
+    if (error instanceof ServerError) error.fault = await fault_behind(error, operation, input).catch(() => null);
+    throw error;
+  }
+}
+
 /**
  * An operation: `dynamodb("PutItem", {...})`.
  * @param {string} operation @param {any} input @param {AbortSignal} [signal]
  * @returns {Promise<any>}
  */
-export async function dynamodb(operation, input, signal) {
-  const headers = { "Content-Type": "application/x-amz-json-1.0", "X-Amz-Target": "DynamoDB_20120810." + operation };
-  return (await ask("POST", "/", headers, printed(input), signal)).json();
+export const dynamodb = (operation, input, signal) => operate("DynamoDB_20120810", operation, input, signal);
+
+/**
+ * An operation of DynamoDB Streams: `streams("DescribeStream", {...})`.
+ * @param {string} operation @param {any} input @param {AbortSignal} [signal]
+ * @returns {Promise<any>}
+ */
+export const streams = (operation, input, signal) => operate("DynamoDBStreams_20120810", operation, input, signal);
+
+/**
+ * A call of Lambda's API: `lambda("GET", "/event-source-mappings/" + uuid)`.
+ * @param {string} method @param {string} path behind its version @param {any} [body]
+ * @returns {Promise<Response>}
+ */
+export async function lambda(method, path, body) {
+  return ask(method, "/2015-03-31" + path, body ? { "Content-Type": "application/json" } : {}, printed(body));
 }
 
 /**
- * Server-sent events, until `signal`. An EventSource cannot say whose they are.
+ * Server-sent events, until `signal`. (An EventSource cannot send the headers that name the account.)
  * @param {string} path @param {(event: string, data: any) => void} take @param {() => void} opened @param {AbortSignal} signal
  */
 export async function follow(path, take, opened, signal) {
@@ -240,10 +292,10 @@ export async function follow(path, take, opened, signal) {
 
 // --- the account's clock
 
-/** As it was last told, and when by this machine's clock. */
+/** As the server last reported it, and when that was by this machine's clock. */
 export const clock = { mode: "real", now: Date.now(), rate: 1, told: performance.now() };
 
-/** The account's time, by the last that was told. */
+/** The account's time, extrapolated from the last report. */
 export function now() {
   if (clock.mode === "frozen") return clock.now;
   return clock.now + (performance.now() - clock.told) * (clock.mode === "rate" ? clock.rate : 1);

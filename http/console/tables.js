@@ -1,51 +1,16 @@
-// The pane of tables: which there are, and of one its items, its schema, and PartiQL.
-import {
-  badge,
-  button,
-  confirmed,
-  counted,
-  dialog,
-  element,
-  failure,
-  fill,
-  grid,
-  labelled,
-  moment,
-  repeat,
-  select,
-  sized,
-  spanned,
-  tell,
-} from "./elements.js";
-import { items_pane, partiql_pane } from "./items.js";
+// The pane of tables: a list of them, and one table's items, PartiQL and schema.
+import { badge, button, counted, element, failure, fill, labelled, repeat, sized, tell } from "./elements.js";
+import { nothing_here } from "./connect.js";
+import { create_table } from "./create_table.js";
+import { items_pane } from "./items.js";
 import { parse, sizes } from "./metrics.js";
-import { control, dynamodb, metrics, now, world } from "./server.js";
+import { link_to, page_of_names } from "./names.js";
+import { partiql_pane } from "./partiql.js";
+import { schema } from "./schema.js";
+import { control, dynamodb, metrics, world } from "./server.js";
+import { recalled, remember } from "./views.js";
 
-const names_per_page = 100,
-  counts_every_ms = 4000;
-
-/** @param {...string} parts */
-export const link_to = (...parts) => "#/tables/" + parts.map(encodeURIComponent).join("/");
-
-/** The next names behind `after`. @param {string | undefined} after @param {AbortSignal} [signal] */
-async function page_of_names(after, signal) {
-  const page = await dynamodb("ListTables", { Limit: names_per_page, ExclusiveStartTableName: after }, signal);
-  return {
-    names: /** @type {string[]} */ (page.TableNames),
-    after: /** @type {string | undefined} */ (page.LastEvaluatedTableName),
-  };
-}
-
-/** All of them; other panes choose among them. @param {AbortSignal} [signal] */
-export async function all_names(signal) {
-  const names = [];
-  for (let after; ;) {
-    const page = await page_of_names(after, signal);
-    names.push(...page.names);
-    after = page.after;
-    if (!after) return names;
-  }
-}
+const counts_every_ms = 4000;
 
 /** @param {HTMLElement} place @param {string[]} path @param {AbortSignal} signal */
 export async function show(place, path, signal) {
@@ -54,28 +19,7 @@ export async function show(place, path, signal) {
   const body = element("div", { class: "stack" });
   place.append(element("div", { class: name ? "columns chosen" : "columns" }, list, body));
   if (name) return show_table(body, name, tab, signal);
-  body.append(empty ? nothing_here() : element("div", { class: "card empty" }, "Choose a table."));
-}
-
-function nothing_here() {
-  return element(
-    "section",
-    { class: "card stack" },
-    element("h1", {}, "No tables yet"),
-    element(
-      "p",
-      {},
-      `Account ${world.account} has no tables in ${world.region}. Point a test or a program at this server, or begin here:`,
-    ),
-    element(
-      "pre",
-      { class: "mono", tabindex: 0 },
-      `aws dynamodb create-table --endpoint-url ${location.origin} --region ${world.region} \\
-  --table-name carts --billing-mode PAY_PER_REQUEST \\
-  --attribute-definitions AttributeName=id,AttributeType=S --key-schema AttributeName=id,KeyType=HASH`,
-    ),
-    element("div", {}, button("Create a table", create_table, { class: "primary" })),
-  );
+  body.append(empty ? nothing_here() : element("div", { class: "card empty" }, "Choose a table from the list."));
 }
 
 // --- the list
@@ -87,7 +31,12 @@ async function side(chosen, signal) {
   /** @type {string | undefined} */
   let after;
   let counts = sizes([], "", "");
-  const search = element("input", { type: "search", placeholder: "Find a table", "aria-label": "Find a table" });
+  const search = element("input", {
+    type: "search",
+    placeholder: "Find a table",
+    "aria-label": "Find a table",
+    value: recalled().find,
+  });
   const list = element("ul", {});
   const more = button("More tables", () => load(), { class: "small" });
   const load = async () => {
@@ -126,15 +75,16 @@ async function side(chosen, signal) {
       }),
     );
     if (!found.length)
-      list.append(element("li", { class: "empty" }, names.length ? "No table is called so." : "No tables."));
+      list.append(element("li", { class: "empty" }, names.length ? "No table has this name." : "No tables."));
     more.hidden = !after;
     if (focused) /** @type {HTMLElement | null} */ (list.querySelector(`a[href="${CSS.escape(focused)}"]`))?.focus();
   };
   search.addEventListener("input", async () => {
+    remember({ find: search.value });
     draw();
     if (!after) return;
     try {
-      // What is not there yet may be what is looked for.
+      // Later pages may have the name.
       while (after && !signal.aborted) await load();
     } catch (error) {
       tell(error);
@@ -160,58 +110,13 @@ async function side(chosen, signal) {
   };
 }
 
-function create_table() {
-  const name = element("input", { required: true, autofocus: true, spellcheck: "false" });
-  const key = element("input", { value: "id", spellcheck: "false" }),
-    key_type = select(["S", "N", "B"]);
-  const sort = element("input", { placeholder: "none", spellcheck: "false" }),
-    sort_type = select(["S", "N", "B"]);
-  const ttl = element("input", { placeholder: "none", spellcheck: "false" });
-  const stream = element("input", { type: "checkbox", checked: true });
-  const wrong = element("div", {});
-  const make = async () => {
-    const attributes = [
-      [key.value, key_type.value, "HASH"],
-      ...(sort.value ? [[sort.value, sort_type.value, "RANGE"]] : []),
-    ];
-    try {
-      await dynamodb("CreateTable", {
-        TableName: name.value,
-        BillingMode: "PAY_PER_REQUEST",
-        AttributeDefinitions: attributes.map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType })),
-        KeySchema: attributes.map(([AttributeName, , KeyType]) => ({ AttributeName, KeyType })),
-        StreamSpecification: stream.checked ? { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" } : undefined,
-      });
-      if (ttl.value)
-        await dynamodb("UpdateTimeToLive", {
-          TableName: name.value,
-          TimeToLiveSpecification: { Enabled: true, AttributeName: ttl.value },
-        });
-    } catch (error) {
-      return fill(wrong, failure(error));
-    }
-    made.close();
-    location.hash = link_to(name.value);
-  };
-  const made = dialog(
-    "Create a table",
-    [
-      labelled("Name", name),
-      element("div", { class: "row" }, labelled("Partition key", key, "grow"), labelled("Type", key_type)),
-      element("div", { class: "row" }, labelled("Sort key", sort, "grow"), labelled("Type", sort_type)),
-      labelled("TTL attribute", ttl),
-      labelled("A stream with old and new images", stream),
-      wrong,
-    ],
-    [button("Create", make, { class: "primary" })],
-    "narrow",
-  );
-}
-
 // --- one table
 
-/** @param {HTMLElement} place @param {string} name @param {string} tab @param {AbortSignal} signal */
-async function show_table(place, name, tab, signal) {
+/**
+ * @param {HTMLElement} place @param {string} name @param {string} tab @param {AbortSignal} signal
+ * @param {HTMLElement} [root] what the page shows: a table that is drawn anew replaces it at once
+ */
+async function show_table(place, name, tab, signal, root = place) {
   const back = element("a", { class: "back", href: "#/tables" }, "← All tables");
   let table, ttl;
   try {
@@ -245,129 +150,21 @@ async function show_table(place, name, tab, signal) {
     ),
     element(
       "nav",
-      { class: "tabs", "aria-label": "Of this table" },
+      { class: "tabs", "aria-label": "This table" },
       tabs.map(([own, text]) =>
         element("a", { href: link_to(name, own), "aria-current": own === tab ? "page" : null }, text),
       ),
     ),
   );
-  if (tab === "schema") return schema(place, table, ttl);
+  if (tab === "schema") {
+    const again = async () => {
+      if (signal.aborted) return;
+      const drawn = element("div", { class: "stack" });
+      await show_table(drawn, name, tab, signal, root);
+      root.replaceChildren(...drawn.childNodes);
+    };
+    return schema(place, table, ttl, signal, again);
+  }
   if (tab === "partiql") return partiql_pane(place, table, signal);
   return items_pane(place, table, ttl, signal);
-}
-
-/** @param {any[]} keys @param {any[]} definitions */
-const keys_text = (keys, definitions) =>
-  keys.map(({ AttributeName, KeyType }) => {
-    const type = definitions.find((one) => one.AttributeName === AttributeName)?.AttributeType;
-    return element(
-      "div",
-      {},
-      element("code", {}, AttributeName),
-      " ",
-      element("span", { class: "type" }, type),
-      element("span", { class: "dim" }, KeyType === "HASH" ? " partition" : " sort"),
-    );
-  });
-
-/** @param {[string, any][]} members */
-export const facts = (members) =>
-  element(
-    "dl",
-    { class: "facts" },
-    members.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]),
-  );
-
-/** @param {HTMLElement} place @param {any} table @param {any} ttl */
-async function schema(place, table, ttl) {
-  const own = table.AttributeDefinitions;
-  const indexes = [
-    ...(table.GlobalSecondaryIndexes ?? []).map((/** @type {any} */ index) => ({ ...index, kind: "global" })),
-    ...(table.LocalSecondaryIndexes ?? []).map((/** @type {any} */ index) => ({ ...index, kind: "local" })),
-  ];
-  const tags = await dynamodb("ListTagsOfResource", { ResourceArn: table.TableArn }).then(
-    (answer) => answer.Tags,
-    () => [],
-  );
-  place.append(
-    element(
-      "section",
-      { class: "card" },
-      element("h2", {}, "Table"),
-      facts([
-        ["Keys", keys_text(table.KeySchema, own)],
-        [
-          "Billing",
-          table.BillingModeSummary?.BillingMode ??
-            `PROVISIONED, ${table.ProvisionedThroughput.ReadCapacityUnits} read, ${table.ProvisionedThroughput.WriteCapacityUnits} write`,
-        ],
-        ["Created", `${moment(table.CreationDateTime * 1000)} (${spanned(table.CreationDateTime * 1000 - now())})`],
-        ["ARN", element("code", {}, table.TableArn)],
-        [
-          "TTL",
-          ttl.status === "ENABLED"
-            ? [element("code", {}, ttl.attribute), ` (${ttl.mode}), ${counted(ttl.pending)} pending`]
-            : "off",
-        ],
-        [
-          "Stream",
-          table.StreamSpecification
-            ? [table.StreamSpecification.StreamViewType, " ", element("code", {}, table.LatestStreamArn)]
-            : "off",
-        ],
-        ["Deletion protection", table.DeletionProtectionEnabled ? "on" : "off"],
-        [
-          "Tags",
-          tags.length
-            ? tags.map((/** @type {any} */ tag) => element("div", {}, element("code", {}, tag.Key), " = ", tag.Value))
-            : "none",
-        ],
-      ]),
-    ),
-    element(
-      "section",
-      { class: "card" },
-      element("h2", {}, "Indexes"),
-      indexes.length
-        ? grid(
-            "Indexes",
-            ["Name", "Kind", "Keys", "Projection", ["Items", "right"], ["Size", "right"]],
-            indexes.map((index) => [
-              element("b", {}, index.IndexName),
-              index.kind + (index.IndexStatus && index.IndexStatus !== "ACTIVE" ? ", " + index.IndexStatus : ""),
-              element("div", {}, keys_text(index.KeySchema, own)),
-              index.Projection.ProjectionType +
-                (index.Projection.NonKeyAttributes ? ": " + index.Projection.NonKeyAttributes.join(", ") : ""),
-              counted(index.ItemCount),
-              sized(index.IndexSizeBytes),
-            ]),
-          )
-        : element("p", { class: "dim" }, "None."),
-    ),
-    element(
-      "details",
-      { class: "card" },
-      element("summary", {}, "As DescribeTable has it"),
-      element("pre", { class: "mono", tabindex: 0 }, JSON.stringify(table, null, 2)),
-    ),
-    element(
-      "div",
-      {},
-      button(
-        "Delete the table",
-        async () => {
-          if (
-            !(await confirmed(
-              `The table ${table.TableName} and its ${counted(table.ItemCount)} items are deleted.`,
-              "Delete the table",
-            ))
-          )
-            return;
-          await dynamodb("DeleteTable", { TableName: table.TableName });
-          location.hash = "#/tables";
-        },
-        { class: "danger" },
-      ),
-    ),
-  );
 }

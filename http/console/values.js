@@ -1,5 +1,6 @@
-// DynamoDB's values, {"S":"…"}: as people read them, as a form edits them. A value that is no text (B) shows its bytes.
+// DynamoDB's values, {"S":"…"}: as text in tables, and as a form. Binary values (B) show their bytes.
 import { button, element, fill, select, sized } from "./elements.js";
+import { ttl_fields, verdict, verdict_line } from "./ttl.js";
 
 /** @typedef {Record<string, any>} Value one member, named by its type */
 /** @typedef {Record<string, Value>} Item */
@@ -113,7 +114,7 @@ export function typed(type, text) {
 
 // --- a form
 
-const rows_max = 400; // attributes that a form shows; beyond, JSON is the better way
+const rows_max = 400; // attributes that a form shows; larger items are edited as JSON
 
 /** @param {Value} value @returns {number} */
 export function count_rows(value) {
@@ -126,12 +127,12 @@ export function count_rows(value) {
 export const fits_form = (item) => count_rows({ M: item }) <= rows_max;
 
 /**
- * The form of an item, or of a map in it. `read()` is the item as it stands there.
+ * The form of an item, or of a map in it. `read()` returns the item as the form has it.
  * @param {Item} item
- * @param {string[]} fixed names of attributes that stay: the key's of an item that is there
- * @param {boolean} [listed] it is a list: `item`'s names are places
+ * @param {string[]} fixed names of attributes that cannot be changed: the key of a stored item
+ * @param {{ listed?: boolean, ttl?: string | null }} [options] `listed`: a list, `item`'s names are positions; `ttl`: the TTL attribute
  */
-export function form(item, fixed, listed = false) {
+export function form(item, fixed, { listed = false, ttl = null } = {}) {
   /** @type {{ name: () => string, value: () => Value, row: HTMLElement }[]} */
   let rows = [];
   const list = element("div", { class: "editor" });
@@ -155,7 +156,7 @@ export function form(item, fixed, listed = false) {
     /** @type {() => Value} */
     let read = () => value;
     const edit = (/** @type {string} */ type, /** @type {Value} */ of) => {
-      const made = value_form(type, of, named, stays);
+      const made = value_form(type, of, named, stays, ttl !== null && named.value === ttl);
       read = made.read;
       fill(held, made.node);
       held.classList.toggle("inner", type === "M" || type === "L");
@@ -165,6 +166,13 @@ export function form(item, fixed, listed = false) {
       onchange: () => edit(kinds.value, { [kinds.value]: changed(read, kinds.value) }),
     });
     kinds.disabled = stays;
+    // A renamed attribute may become the TTL attribute, or no longer be it.
+    let expires = named.value === ttl;
+    named.addEventListener("input", () => {
+      if (expires === (named.value === ttl)) return;
+      expires = !expires;
+      edit(kinds.value, changed_value(read, kinds.value));
+    });
     const row = element(
       "div",
       { class: listed ? "attribute listed" : "attribute" },
@@ -207,7 +215,7 @@ export function form(item, fixed, listed = false) {
       const made = {};
       rows.forEach((row, at) => {
         const name = listed ? String(at) : row.name();
-        if (!listed && Object.hasOwn(made, name)) throw new Error(`The attribute ${name} stands there twice.`);
+        if (!listed && Object.hasOwn(made, name)) throw new Error(`The attribute ${name} appears twice. Rename one.`);
         Object.defineProperty(made, name, { value: row.value(), enumerable: true, configurable: true, writable: true });
       });
       return made;
@@ -215,7 +223,16 @@ export function form(item, fixed, listed = false) {
   };
 }
 
-/** What stays of a value when its type is changed. @param {() => Value} read @param {string} type */
+/** The value as far as it can be read. @param {() => Value} read @param {string} type @returns {Value} */
+function changed_value(read, type) {
+  try {
+    return read();
+  } catch {
+    return { [type]: changed(read, type) };
+  }
+}
+
+/** What a change of type keeps of a value. @param {() => Value} read @param {string} type */
 function changed(read, type) {
   if (type === "M") return {};
   if (type === "L") return [];
@@ -227,16 +244,16 @@ function changed(read, type) {
       held = value[type_of(value)];
     text = typeof held === "string" ? held : Array.isArray(held) && typeof held[0] === "string" ? held.join("\n") : "";
   } catch {
-    // There is nothing to keep.
+    // Nothing to keep.
   }
   return type.endsWith("S") && type.length === 2 ? text.split("\n").filter(Boolean) : text;
 }
 
 /**
- * @param {string} type @param {Value} value @param {HTMLInputElement} named @param {boolean} stays
+ * @param {string} type @param {Value} value @param {HTMLInputElement} named @param {boolean} stays @param {boolean} expires
  * @returns {{ node: HTMLElement, read: () => Value }}
  */
-function value_form(type, value, named, stays) {
+function value_form(type, value, named, stays, expires) {
   const held = value[type],
     label = { "aria-label": "Value of " + (named.value || "the attribute") };
   if (type === "M" || type === "L") {
@@ -245,7 +262,7 @@ function value_form(type, value, named, stays) {
         ? held
         : Object.fromEntries(held.map((/** @type {Value} */ one, /** @type {number} */ at) => [at, one])),
       [],
-      type === "L",
+      { listed: type === "L" },
     );
     return { node: inner.node, read: () => ({ [type]: type === "M" ? inner.read() : Object.values(inner.read()) }) };
   }
@@ -256,7 +273,8 @@ function value_form(type, value, named, stays) {
   }
   if (type === "N") {
     const control = element("input", { ...label, value: held, inputmode: "decimal", class: "mono N", readonly: stays });
-    return { node: control, read: () => typed("N", control.value) };
+    const node = expires ? element("div", { class: "stack tight" }, control, ttl_fields(control)) : control;
+    return { node, read: () => typed("N", control.value) };
   }
   const text = Array.isArray(held) ? held.join("\n") : held;
   const hints = { B: "base64", SS: "a string on each line", NS: "a number on each line", BS: "base64 on each line" };
@@ -270,10 +288,13 @@ function value_form(type, value, named, stays) {
     class: type,
   });
   control.value = text;
-  // A textarea makes one end of line of every other; who changed nothing gets what was there.
+  // A textarea changes line ends. A value that was not edited stays as it was.
   const shown = control.value;
   const read = () => (control.value === shown && type_of(value) === type ? value : typed(type, control.value));
-  if (type !== "B") return { node: control, read };
+  if (type !== "B") {
+    const warning = expires ? verdict_line(verdict(value), null) : null;
+    return { node: warning ? element("div", { class: "stack tight" }, control, warning) : control, read };
+  }
   const about = element("span", { class: "type" });
   const tell_size = () => (about.textContent = dump(control.value.trim(), 16));
   control.addEventListener("input", tell_size);

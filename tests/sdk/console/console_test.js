@@ -110,6 +110,8 @@ for (const width of [1280, 400]) {
         "tables/carts/schema",
         "time",
         "streams",
+        "triggers",
+        "backups",
         "worlds",
       ]) {
         await go(page, path);
@@ -131,7 +133,7 @@ test("light and dark are the system's until somebody chooses", async () => {
   const page = await browser.open(server, "time", { theme: "dark" });
   const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
   assert.equal(await theme(), "dark");
-  await page.getByRole("button", { name: "Show it light" }).click();
+  await page.getByRole("button", { name: "Use the light theme" }).click();
   await page.reload();
   assert.equal(await theme(), "light");
   await browser.close(page);
@@ -147,7 +149,7 @@ test("a page of items follows the other, and a query finds by key and filter", a
     status: S(at % 2 ? "open" : "paid"),
   }));
   const page = await browser.open(server, "tables/carts");
-  const found = page.getByRole("region", { name: "What was found" });
+  const found = page.getByRole("region", { name: "Results" });
   await found.getByText(/Page 1: 50 items/).waitFor();
   await press(found, "Next →");
   await found.getByText(/Page 2: 50 items/).waitFor();
@@ -161,12 +163,12 @@ test("a page of items follows the other, and a query finds by key and filter", a
   await page.getByLabel("Value of id").fill("b");
   await page.getByLabel("Comparison of at").selectOption("between");
   await page.getByLabel("Value of at").fill("70");
-  await page.getByLabel("Up to, of at").fill("79");
+  await page.getByLabel("Upper bound of at").fill("79");
   await press(page, "Add a filter");
   await page.getByLabel("Attribute to filter by").fill("status");
   await page.getByLabel("Value of the filter").fill("open");
   await press(page, "Run");
-  await found.getByText("Page 1: 5 items of 10 looked at").waitFor();
+  await found.getByText(/Page 1: 5 items, 10 scanned/).waitFor();
   assert.deepEqual(await found.locator("tbody td:nth-child(2)").allTextContents(), ["71", "73", "75", "77", "79"]);
   // What the server has to say is said in its words.
   await page.getByLabel("Value of at").fill("seventy");
@@ -181,17 +183,15 @@ test("an item is written as JSON, updated by its form, replaced, and deleted", a
   const dialog = page.getByRole("dialog");
   await press(page, "New item");
   await dialog.getByText("JSON", { exact: true }).click();
-  await dialog
-    .getByRole("textbox")
-    .fill(
-      JSON.stringify({
-        id: S("1"),
-        total: N("1.50"),
-        gift: { BOOL: false },
-        lines: { L: [{ M: { sku: S("A") } }] },
-        digest: { B: "//4A" },
-      }),
-    );
+  await dialog.getByRole("textbox").fill(
+    JSON.stringify({
+      id: S("1"),
+      total: N("1.50"),
+      gift: { BOOL: false },
+      lines: { L: [{ M: { sku: S("A") } }] },
+      digest: { B: "//4A" },
+    }),
+  );
   await press(dialog, "Put");
   await page.getByRole("button", { name: "1", exact: true }).click();
 
@@ -248,12 +248,12 @@ test("PartiQL runs, and says what is wrong with it", async () => {
   await create_table("carts");
   const page = await browser.open(server, "tables/carts/partiql");
   const statement = page.getByLabel("Statement"),
-    found = page.getByRole("region", { name: "What was found" });
+    found = page.getByRole("region", { name: "Results" });
   await statement.fill(`INSERT INTO "carts" VALUE {'id':'p','n':?}`);
-  await page.getByLabel("Parameters, as a JSON list").fill('[{"N":"7"}]');
+  await page.getByLabel("Parameters (JSON list)").fill('[{"N":"7"}]');
   await press(page, "Run");
-  await found.getByText("Nothing.").waitFor();
-  await page.getByLabel("Parameters, as a JSON list").fill("");
+  await found.getByText("No items found.").waitFor();
+  await page.getByLabel("Parameters (JSON list)").fill("");
   await statement.fill("SELECT * FROM \"carts\" WHERE id = 'p'");
   await statement.press("Control+Enter");
   await found.getByRole("cell", { name: "7" }).waitFor();
@@ -293,7 +293,7 @@ test("a call that is copied does the same from boto3, the AWS CLI and JavaScript
     for (const what of ["read", "write"]) {
       if (what === "write")
         await dialog.getByLabel("Value of ok").selectOption({ label: language === "boto3" ? "false" : "true" });
-      await press(dialog, "Copy as a call");
+      await press(dialog, "Copy as code");
       const code_dialog = page.getByRole("dialog").last();
       await code_dialog.getByText(language, { exact: true }).click();
       await press(code_dialog, "Copy");
@@ -429,7 +429,7 @@ test("an item of 400 KB, bytes that are no text, and a number of 38 digits are s
   await page.getByRole("button", { name: "wide", exact: true }).click();
   assert.match(await dialog.getByRole("textbox").inputValue(), /"a1499": \{/);
   await dialog.getByText("Form", { exact: true }).click();
-  await dialog.getByText("The item has too many attributes for a form.").waitFor();
+  await dialog.getByText("This item has too many attributes for the form.").waitFor();
   await browser.close(page);
 });
 
@@ -449,7 +449,7 @@ test("the clock is frozen, set, run and advanced, and what expires is told", asy
   await page.getByText("2031-01-01 01:10:00.001 UTC").waitFor();
   await page.getByLabel("Advance by").fill("50 minutes");
   await press(page, "Advance");
-  await page.getByText("is no duration").waitFor();
+  await page.getByText("is not a duration").waitFor();
   await page.getByLabel("Advance by").fill("1h");
   await press(page, "Advance");
   await page.getByText("Expired: 1 (carts 1).").waitFor();
@@ -460,12 +460,12 @@ test("the clock is frozen, set, run and advanced, and what expires is told", asy
   await page.getByLabel("Time to set, in UTC").fill("2030-01-01T00:00:00Z");
   await press(page, "Set");
   await page.locator(".notice.bad").filter({ hasText: "Conflict" }).waitFor();
-  await page.getByLabel("How many times as fast").fill("3600");
+  await page.getByLabel("Rate").fill("3600");
   await press(page, "Run at");
   await page.getByText("runs 3600 times as fast").waitFor();
   await page.getByText("2031-02-01 01:").first().waitFor(); // within some seconds
   await press(page, "Freeze");
-  await page.getByText("stands still until it is moved").waitFor();
+  await page.getByText("stands still until you move it").waitFor();
   assert.equal((await server.control("GET", "/clock")).mode, "frozen");
   await press(page, "+ 1 d");
   await browser.close(page);
@@ -484,9 +484,9 @@ test("the time-line shows windows of every table, and leads to the end of one", 
   await line.getByRole("button", { name: /^sessions: 5 between 2031-01-06 00:00:00/ }).waitFor();
   await line.getByRole("button", { name: /^carts: 20 between/ }).focus();
   await page.keyboard.press("Enter");
-  await press(line, "Advance to the end of it");
+  await press(line, "Advance to its end");
   await page.getByText("Expired: 20 (carts 20).").waitFor();
-  await line.getByText("The same as a table").click();
+  await line.getByText("Show as a table").click();
   await line.getByRole("cell", { name: "sessions" }).waitFor();
   await browser.close(page);
 });
@@ -500,9 +500,9 @@ test("items that are due next are explained, and so is one that milliseconds kee
   await due.getByText("id = soon").waitFor();
   await press(due, "Explain");
   await due.getByText("not_due").waitFor();
-  const why = card(page, "Why is it still there?");
+  const why = card(page, "Why has it not expired?");
   await why.getByLabel("Table").fill("carts");
-  await why.getByLabel("Its key").fill('{"id":{"S":"never"}}');
+  await why.getByLabel("Key").fill('{"id":{"S":"never"}}');
   await press(why, "Explain");
   await why.getByText("It looks like milliseconds").waitFor();
   const modes = card(page, "Tables with TTL");
@@ -536,7 +536,7 @@ test("changes are shown as they commit, old and new beside each other, the servi
   await modified.locator(".differs").nth(1).waitFor();
   assert.deepEqual(await modified.locator(".differs").allTextContents(), ["statusopen", "statuspaid"]);
   await page.locator(".change.expired summary").click();
-  await page.getByText("The service deleted it").waitFor();
+  await page.getByText("Its TTL passed, and the service deleted it").waitFor();
 
   await page.getByLabel("Made by").selectOption("service");
   await press(page, "Clear");
@@ -546,7 +546,7 @@ test("changes are shown as they commit, old and new beside each other, the servi
   await server.control("POST", "/clock/advance", { seconds: 120 });
   await page.getByText("1 change, 1 held").waitFor();
   assert.equal(await badges.count(), 0);
-  await press(page, "Go on");
+  await press(page, "Resume");
   await page.locator(".change.expired").waitFor();
   await browser.close(page);
 });
@@ -600,7 +600,7 @@ test("a trigger shows its last batch, failures, retries, and what was given up",
     }),
   });
   assert.equal(created.status, 202);
-  const page = await browser.open(server, "streams");
+  const page = await browser.open(server, "triggers");
   const triggers = card(page, "Triggers");
   await triggers.getByText("No records processed").waitFor();
   await put("carts", { id: S("1") });
@@ -613,7 +613,7 @@ test("a trigger shows its last batch, failures, retries, and what was given up",
   status = 200;
   await put("carts", { id: S("2") });
   await eventually(async () => (await cells())[5] === "1 / 1");
-  assert.match((await cells())[4], /^1 records2031-01-01/);
+  assert.match((await cells())[4], /^1 record2031-01-01/);
   await browser.close(page);
 });
 
@@ -623,12 +623,12 @@ test("another account is another world, with tables of its own", async () => {
   await create_table("carts");
   const page = await browser.open(server, "worlds");
   const accounts = card(page, "Accounts");
-  await accounts.getByText("here", { exact: true }).waitFor();
-  await accounts.getByLabel("Another account").fill("42");
-  await press(accounts, "Go there");
-  await page.getByText("An account has twelve digits.").waitFor();
-  await accounts.getByLabel("Another account").fill("000000000042");
-  await press(accounts, "Go there");
+  await accounts.getByText("current", { exact: true }).waitFor();
+  await accounts.getByLabel("Account", { exact: true }).fill("42");
+  await press(accounts, "Switch");
+  await page.getByText("An account is twelve digits").waitFor();
+  await accounts.getByLabel("Account", { exact: true }).fill("000000000042");
+  await press(accounts, "Switch");
   await eventually(async () => (await page.locator("#world").textContent()).startsWith("000000000042"));
   await go(page, "tables");
   await page.getByText("Account 000000000042 has no tables in us-east-1").waitFor();
@@ -644,16 +644,16 @@ test("a snapshot is taken, named, restored and deleted", async () => {
   await put("carts", { id: S("1") });
   const page = await browser.open(server, "worlds");
   const snapshots = card(page, "Snapshots");
-  await snapshots.getByLabel("Name, if it is to have one").fill("fixtures");
+  await snapshots.getByLabel("Name (optional)").fill("fixtures");
   await press(snapshots, "Take a snapshot");
   await snapshots.getByRole("cell", { name: "fixtures", exact: true }).waitFor();
   await put("carts", { id: S("2") });
   await press(snapshots, "Restore fixtures");
   await page.getByRole("dialog").getByRole("button", { name: "Restore", exact: true }).click();
-  await page.getByText("Restored; it is").waitFor();
+  await page.getByText("Restored. The clock is at").waitFor();
   assert.equal(await get("carts", { id: S("2") }), undefined);
   await press(snapshots, "Delete fixtures");
-  await snapshots.getByText("None. A snapshot is").waitFor();
+  await snapshots.getByText("No snapshots yet").waitFor();
   await press(snapshots, "Reset the account");
   await page.getByRole("dialog").getByRole("button", { name: "Reset the account" }).click();
   await eventually(async () => Object.keys((await server.control("GET", "/ttl")).tables).length === 0);
@@ -666,20 +666,20 @@ test("faults strike and are counted; a failpoint keeps an item until it is relea
   const page = await browser.open(server, "worlds");
   const faults = card(page, "Faults");
   await faults.getByLabel("Operation").fill("GetItem");
-  await faults.getByLabel("How often").fill("1");
+  await faults.getByLabel("Count").fill("1");
   await press(faults, "Add");
   await faults.getByText("GetItem", { exact: true }).waitFor();
   await assert.rejects(get("carts", { id: S("1") }), { name: "ProvisionedThroughputExceededException" });
   await faults.getByText("1 of 1").waitFor();
   await press(faults, "Remove the fault throttle");
-  await faults.getByText("Nothing fails on purpose.").waitFor();
+  await faults.getByText("No fault rules.").waitFor();
   await faults.getByLabel("Probability").fill("7");
   await press(faults, "Add");
   await page.getByText("probability must be from 0 to 1").waitFor();
 
   const failpoints = card(page, "Failpoints");
   await failpoints.getByLabel("Table").fill("carts");
-  await failpoints.getByLabel("The item's key").fill('{"id":{"S":"1"}}');
+  await failpoints.getByLabel("Key").fill('{"id":{"S":"1"}}');
   await press(failpoints, "Arm");
   await failpoints.getByText("armed", { exact: true }).waitFor();
   const advanced = server.control("POST", "/clock/advance", { seconds: 120 });
@@ -687,12 +687,12 @@ test("faults strike and are counted; a failpoint keeps an item until it is relea
   assert.notEqual(await get("carts", { id: S("1") }), undefined);
   await press(failpoints, "Release");
   assert.equal((await advanced).expired, 1);
-  await failpoints.getByText("None is armed.").waitFor();
+  await failpoints.getByText("No failpoints are armed.").waitFor();
 
   const plots = card(page, "Metrics");
-  await plots.getByText("Operations a second").waitFor();
+  await plots.getByText("Operations per second").waitFor();
   await plots.locator("polyline").first().waitFor({ state: "attached" });
-  await plots.getByText("Operations since the start").click();
+  await plots.getByText("Operations since the server started").click();
   await plots.getByRole("cell", { name: "GetItem" }).waitFor();
   await browser.close(page);
 });
@@ -717,7 +717,7 @@ test("by keys alone: a pane is chosen, time is advanced, an item is changed", as
     }
     assert.fail(`no way by Tab to ${name}`);
   };
-  await tab_to("Skip to the pane");
+  await tab_to("Skip to the content");
   await tab_to("Time");
   await page.keyboard.press("Enter");
   await page.getByText("stands still").waitFor();
@@ -754,7 +754,7 @@ test("a server that goes away is missed, and a server that comes back is used", 
   await page.getByText("The server does not answer.").first().waitFor();
   other = await Server.start("--port", String(port));
   await page.locator("#away").waitFor({ state: "hidden" });
-  await page.getByRole("heading", { name: "Accounts" }).waitFor();
+  await page.getByRole("heading", { name: "Accounts", exact: true }).waitFor();
   await browser.close(page);
   await other.stop();
 });
@@ -773,10 +773,10 @@ test("with --require-signature the page asks for a key, signs with it, and says 
   const dialog = page.getByRole("dialog");
   // Who does not want to is not asked again and again.
   await page.keyboard.press("Escape");
-  await page.getByRole("alert").getByText("This server wants signatures.").waitFor();
+  await page.getByRole("alert").getByText("This server requires signatures.").waitFor();
   await page.waitForTimeout(2500);
   assert.equal(await dialog.count(), 0);
-  await press(page, "Give a key");
+  await press(page, "Enter a key");
   await dialog.getByLabel("Access key id").fill("AKIDEXAMPLE");
   await dialog.getByLabel("Secret access key").fill("wrong");
   await press(dialog, "Sign");

@@ -1,0 +1,84 @@
+// Items whose TTL cannot fire, or fired at once, as the server found them (GET /_mayfly/ttl).
+import { badge, counted, element, empty, fill, grid, moment } from "./elements.js";
+import { reasons_text } from "./advanced.js";
+import { link_to } from "./names.js";
+import { key_text } from "./values.js";
+
+/** @typedef {import("./values.js").Item} Item */
+
+/** @param {Item} key @param {((key: Item) => unknown) | null} open */
+const key_cell = (key, open) =>
+  element(
+    "td",
+    { class: "value", title: key_text(key) },
+    open
+      ? element(
+          "button",
+          { type: "button", class: "link mono", title: "Open the item", onclick: () => open(key) },
+          key_text(key),
+        )
+      : key_text(key),
+  );
+
+/** @param {any} one suspect */
+const details = (one) => [
+  [badge(one.reason, "bad"), " ", one.message],
+  element("span", { class: "nowrap" }, one.at ? moment(Date.parse(one.at)) : ""),
+];
+
+/**
+ * The card of a table that has such items; null: it has none.
+ * @param {any} ttl what GET /_mayfly/ttl/{table} answered
+ * @param {(key: Item) => unknown} open
+ */
+export function suspects_card(ttl, open) {
+  const list = ttl.suspects ?? [];
+  const counts = reasons_text(ttl.never ?? {});
+  if (!counts && !list.length) return null;
+  return element(
+    "details",
+    { class: "card warning" },
+    element(
+      "summary",
+      {},
+      badge("TTL", "bad"),
+      " ",
+      counts ? `Items that never expire: ${counts}.` : "Items were written with a TTL that had passed.",
+    ),
+    list.length
+      ? grid(
+          "Items whose TTL cannot fire",
+          ["Key", "Why", "Written"],
+          list.map((/** @type {any} */ one) => [key_cell(one.key, open), ...details(one)]),
+        )
+      : null,
+  );
+}
+
+/** Those of every table. @param {HTMLElement} place @param {Record<string, any>} ttl what GET /_mayfly/ttl answered */
+export function draw_suspects(place, ttl) {
+  const rows = Object.entries(ttl).flatMap(([table, of]) =>
+    (of.suspects ?? []).map((/** @type {any} */ one) => [
+      element("a", { href: link_to(table) }, table),
+      key_cell(one.key, null),
+      ...details(one),
+    ]),
+  );
+  const counts = Object.entries(ttl)
+    .filter(([, of]) => Object.keys(of.never ?? {}).length)
+    .map(([table, of]) => `${table}: ${reasons_text(of.never)}`);
+  const total = Object.values(ttl).reduce(
+    (sum, of) => sum + Object.values(of.never ?? {}).reduce((/** @type {number} */ part, one) => part + Number(one), 0),
+    0,
+  );
+  fill(
+    place,
+    element("h2", { id: "never" }, "Items that never expire"),
+    counts.length ? element("p", {}, `${counted(total)} items (${counts.join("; ")}).`) : null,
+    rows.length
+      ? grid("Items that never expire", ["Table", "Key", "Why", "Written"], rows)
+      : counts.length
+        ? null
+        : empty("No item has a TTL that cannot fire."),
+  );
+}

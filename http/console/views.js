@@ -1,0 +1,90 @@
+// The browser's history. Back closes the dialog on top, and returns to a view as it was left.
+//
+//   remember({ query })      the view of this history entry, which recalled() returns when the entry is shown again
+//   opened(dialog)           an entry of its own, so that Back closes it
+//   visit("#/tables/carts")  closes every dialog, then goes there
+//
+// An entry's state is { depth, view }: how many dialogs are open, and what the pane keeps of its view. Moving in the history takes
+// the browser a while, so one step follows the other (`settled`).
+
+const view_bytes_max = 100_000,
+  traversal_ms_max = 1000;
+
+/** The open dialogs, the top one last. @type {HTMLDialogElement[]} */
+const open = [];
+/** A view that is not written yet, and where it belongs. @type {{ hash: string, view: Record<string, any> } | null} */
+let due = null;
+let settled = Promise.resolve();
+let moving = false;
+
+const depth = () => /** @type {number} */ (history.state?.depth ?? 0);
+
+/** @param {any} changes */
+function rewrite(changes) {
+  try {
+    history.replaceState({ ...history.state, ...changes }, "");
+  } catch {
+    // A browser limits how often a page may do so. The view is not restored, then.
+  }
+}
+
+/** Makes the history agree with the dialogs that are open, then keeps the view. */
+async function reconcile() {
+  while (depth() !== open.length) {
+    if (depth() < open.length) {
+      history.pushState({ ...history.state, depth: depth() + 1 }, "");
+      continue;
+    }
+    moving = true;
+    const moved = new Promise((resolve) => addEventListener("popstate", resolve, { once: true }));
+    history.go(open.length - depth());
+    await Promise.race([moved, new Promise((resolve) => setTimeout(resolve, traversal_ms_max, "late"))]);
+    moving = false;
+    if (depth() > open.length) rewrite({ depth: open.length });
+  }
+  if (!due || open.length) return;
+  if (due.hash === location.hash && JSON.stringify(due.view).length <= view_bytes_max) rewrite({ view: due.view });
+  due = null;
+}
+
+const settle = () => (settled = settled.then(reconcile));
+
+/** What the pane kept of this entry's view. @returns {Record<string, any>} */
+export const recalled = () => (due?.hash === location.hash ? due.view : /** @type {any} */ (history.state)?.view) ?? {};
+
+/** @param {Record<string, any>} changes */
+export function remember(changes) {
+  due = { hash: location.hash, view: { ...recalled(), ...changes } };
+  settle();
+}
+
+/** @param {HTMLDialogElement} made */
+export function opened(made) {
+  open.push(made);
+  made.addEventListener("close", () => {
+    const at = open.indexOf(made);
+    if (at >= 0) open.splice(at, 1);
+    settle();
+  });
+  settle();
+}
+
+export const dialogs_open = () => open.length > 0;
+
+/** @param {string} hash "#/tables/carts" */
+export async function visit(hash) {
+  for (const made of open.splice(0)) made.close();
+  await settle();
+  location.hash = hash;
+}
+
+addEventListener("popstate", () => {
+  if (moving) return;
+  while (open.length > depth()) open.pop()?.close();
+  // Forward leads to the entry of a dialog that was closed: it is its pane's entry now.
+  if (depth() > open.length) rewrite({ depth: open.length });
+});
+
+history.scrollRestoration = "manual";
+// A page that is loaded again has no dialogs.
+if (depth()) rewrite({ depth: 0 });
