@@ -1,21 +1,22 @@
 #include "cli/commands.h"
 
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <unistd.h>
 
+#include "cli/answer_view.h"
 #include "cli/fail.h"
+#include "cli/item_text.h"
 #include "cli/jobs_view.h"
+#include "cli/output.h"
 #include "compat/wire/json_tree.h"
 #include "compat/wire/percent_encoding.h"
 #include "engine/clock.h"
-#include "http/client.h"
-#include "http/keys.h"
 #include "http/log.h"
-#include "http/signer.h"
 
 namespace mayfly::http {
 
@@ -23,14 +24,7 @@ namespace {
 
 using json::Tree;
 
-std::string message_of(const ClientAnswer& answer) {
-  const auto tree = json::parse_tree(answer.body);
-  auto message = tree ? json::string_member(*tree, "message") : std::nullopt;
-  if (!message && tree) message = json::string_member(*tree, "Message");
-  return message ? log::printable(*message) : "HTTP status " + std::to_string(answer.status);
-}
-
-// --- tail
+// --- changes
 
 struct Colours {
   const char *insert, *modify, *remove, *expired, *faint, *off;
@@ -38,147 +32,170 @@ struct Colours {
 constexpr Colours coloured{"\x1b[32m", "\x1b[33m", "\x1b[31m", "\x1b[35m", "\x1b[2m", "\x1b[0m"};
 constexpr Colours plain{"", "", "", "", "", ""};
 
-// "2031-01-03T00:00:00Z REMOVE carts {"id":{"S":"1"}} expired"
-void print_event(std::string_view data, const Colours& colours) {
-  const auto tree = json::parse_tree(data, json::Decimals::as_written);
-  if (!tree) return;
-  if (const auto dropped = json::integer_member(*tree, "dropped")) {
-    std::printf("%s... %s changes were too fast to be shown%s\n", colours.faint,
-                std::to_string(*dropped).c_str(), colours.off);
-    std::fflush(stdout);
-    return;
-  }
-  const auto table = json::string_member(*tree, "table");
-  const Tree* record = json::member(*tree, "record");
-  const Tree* change = record ? json::member(*record, "dynamodb") : nullptr;
-  const auto name = record ? json::string_member(*record, "eventName") : std::nullopt;
-  if (!table || change == nullptr || !name) return;
-  const bool expired = json::member(*record, "userIdentity") != nullptr;
-  const std::string_view event = *name;
-  const char* colour = expired             ? colours.expired
-                       : event == "INSERT" ? colours.insert
-                       : event == "MODIFY" ? colours.modify
-                                           : colours.remove;
-  std::string line = colours.faint;
-  if (const Tree* created = json::member(*change, "ApproximateCreationDateTime")) {
-    line += engine::iso8601(json::integer(*created).value_or(0) * 1000).substr(0, 19) + "Z ";
-  }
-  line += colours.off;
-  line += colour;
-  line += event;
-  line += colours.off;
-  line += ' ';
-  line += *table;
-  line += ' ';
-  const auto print = [&](const Tree& value) { line += log::printable(json::print(value)); };
-  if (const Tree* keys = json::member(*change, "Keys")) print(*keys);
-  if (expired) line += std::string(" ") + colour + "expired" + colours.off;
-  const Tree* image = json::member(*change, event == "REMOVE" ? "OldImage" : "NewImage");
-  if (image != nullptr) {
-    line += std::string(" ") + colours.faint;
-    print(*image);
-    line += colours.off;
-  }
-  std::printf("%s\n", line.c_str());
-  std::fflush(stdout);
+const Colours& colours() {
+  static const bool colour = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+  return colour ? coloured : plain;
 }
 
-// Gathers pieces of an event stream to lines and prints the data of each.
+// "2031-01-03T00:00:00Z REMOVE carts id=1 expired id=1 ttl=1924992060"; empty: it is not a record.
+std::string change_line(std::string_view table, const Tree& record) {
+  const Colours& paint = colours();
+  const Tree* change = json::member(record, "dynamodb");
+  const auto name = json::string_member(record, "eventName");
+  if (change == nullptr || !name) return {};
+  const bool expired = json::member(record, "userIdentity") != nullptr;
+  const std::string_view event = *name;
+  const char* colour = expired             ? paint.expired
+                       : event == "INSERT" ? paint.insert
+                       : event == "MODIFY" ? paint.modify
+                                           : paint.remove;
+  std::string line = paint.faint;
+  if (const Tree* created = json::member(*change, "ApproximateCreationDateTime"))
+    line += engine::iso8601(json::integer(*created).value_or(0) * 1000).substr(0, 19) + "Z ";
+  line += std::string(paint.off) + colour + log::printable(event) + paint.off + " " + log::printable(table);
+  if (const Tree* keys = json::member(*change, "Keys")) line += " " + plain_key(*keys);
+  if (expired) line += std::string(" ") + colour + "expired" + paint.off;
+  if (const Tree* image = json::member(*change, event == "REMOVE" ? "OldImage" : "NewImage"))
+    line += std::string(" ") + paint.faint + plain_key(*image) + paint.off;
+  return line + "\n";
+}
+
+void print_event(std::string_view data, bool as_json) {
+  const auto tree = json::parse_tree(data, json::Decimals::as_written);
+  if (!tree) return;
+  if (as_json) return print(print_json_line(*tree));
+  if (const auto dropped = json::integer_member(*tree, "dropped"))
+    return print(std::string(colours().faint) + "... " + std::to_string(*dropped) +
+                 " changes were not shown: they came faster than they could be printed" + colours().off +
+                 "\n");
+  const auto table = json::string_member(*tree, "table");
+  const Tree* record = json::member(*tree, "record");
+  if (table && record != nullptr) print(change_line(*table, *record));
+}
+
+// Collects the pieces of an event stream into lines and prints the data of each.
 class Tail {
  public:
-  explicit Tail(const Colours& colours) : colours_(colours) {}
+  explicit Tail(bool as_json) : as_json_(as_json) {}
 
+  // False: nobody reads the output any longer.
   bool take(std::string_view piece) {
     rest_ += piece;
     for (std::size_t end = 0; (end = rest_.find('\n')) != std::string::npos; rest_.erase(0, end + 1)) {
       constexpr std::string_view data = "data: ";
       const std::string_view line = std::string_view(rest_).substr(0, end);
-      if (line.starts_with(data)) print_event(line.substr(data.size()), colours_);
+      if (line.starts_with(data)) print_event(line.substr(data.size()), as_json_);
     }
-    return std::ferror(stdout) == 0;
+    return !reader_left();
   }
 
  private:
-  const Colours& colours_;
+  const bool as_json_;
   std::string rest_;
 };
 
-}  // namespace
-
-namespace {
-
-using Take = std::function<bool(std::string_view)>;
-
-Expected<ClientAnswer, std::string> ask(const ControlCommand& command, const Take& take = {}) {
-  const auto url = compat::outbound::Url::parse(command.url, compat::outbound::Schemes::http_and_https);
-  if (!url) return Unexpected{"'" + command.url + "' is no URL such as http://127.0.0.1:8000"};
-  ClientRequest request{.method = command.method, .path = command.path, .body = command.body};
-  if (command.method != "GET") request.content_type = "application/json";
-  if (!command.account.empty()) request.headers.emplace_back("X-Mayfly-Account", command.account);
-  if (!command.region.empty()) request.headers.emplace_back("X-Mayfly-Region", command.region);
-  if (const auto key = key_of_environment()) {
-    // The server takes any region here; which one the call is about stands in X-Mayfly-Region.
-    sign(request, request.body, *url, *key,
-         {"dynamodb", command.region.empty() ? "us-east-1" : command.region}, engine::SystemClock().now());
+int follow_changes(ServerCalls& server, const ControlCommand& command) {
+  if (!command.table.empty()) {
+    std::string path = "/_mayfly/ttl/";
+    compat::append_encoded(path, command.table, "");
+    if (const auto found = server.control("GET", path); !found)
+      std::fprintf(stderr, "mayfly: %s Waiting for its changes.\n", found.error().sentence.c_str());
   }
-  auto answer = fetch(*url, request, take, command.ca_file);
-  if (answer && answer->status != 200) return Unexpected{message_of(*answer)};
-  return answer;
+  Tail tail(command.json);
+  const auto answer = server.follow(command.path, [&](std::string_view piece) { return tail.take(piece); });
+  return answer || reader_left() ? printed(0) : fail(answer.error().sentence);
 }
 
-// On a terminal the lines are drawn over; elsewhere only the last ones are printed.
-int show_jobs(const ControlCommand& command) {
-  ControlCommand pause = command;
-  pause.method = "POST";
-  pause.path = "/_mayfly/jobs/await";
-  pause.body = R"({"timeout_seconds":0.5})";
-  const bool draws_over = ::isatty(STDOUT_FILENO) == 1;
+// `text` with the account and the region in the places of {account} and {region}.
+std::string filled_in(std::string text, ServerCalls& server) {
+  const auto replace = [&](std::string_view name, const auto& value) {
+    if (const auto at = text.find(name); at != std::string::npos) text.replace(at, name.size(), value());
+  };
+  replace("{account}", [&] { return server.account(); });
+  replace("{region}", [&] { return log::printable(server.region()); });
+  return text;
+}
+
+// --- jobs
+
+// On a terminal the lines are redrawn; elsewhere only the last ones are printed.
+int show_jobs(ServerCalls& server, const ControlCommand& command) {
+  const bool redraws = ::isatty(STDOUT_FILENO) == 1 && !command.json;
   for (std::size_t lines_before = 0;;) {
-    const auto answer = ask(command);
-    if (!answer) return fail(answer.error());
-    const auto tree = json::parse_tree(answer->body);
+    const auto answer = server.control(command.method, command.path);
+    if (!answer) return fail(answer.error().sentence);
+    const auto tree = json::parse_tree(*answer, json::Decimals::as_written);
     const JobsView view = tree ? view_jobs(*tree) : JobsView();
     const bool goes_on = command.watch && view.unfinished;
-    if (!goes_on || draws_over) {
-      if (lines_before > 0) std::printf("\x1b[%zuA\x1b[J", lines_before);
-      std::fputs(view.text.c_str(), stdout);
-      std::fflush(stdout);
+    if (!goes_on || redraws) {
+      if (lines_before > 0) print("\x1b[" + std::to_string(lines_before) + "A\x1b[J");
+      print(command.json && tree ? print_json(*tree)
+            : view.text.empty()  ? filled_in(command.when_empty, server) + "\n"
+                                 : view.text);
     }
-    if (!goes_on) return 0;
-    if (draws_over) lines_before = view.lines;
-    if (const auto waited = ask(pause); !waited) return fail(waited.error());
+    if (!goes_on || reader_left()) return printed(0);
+    if (redraws) lines_before = view.lines;
+    if (const auto waited = server.control("POST", "/_mayfly/jobs/await", R"({"timeout_seconds":0.5})");
+        !waited)
+      return fail(waited.error().sentence);
   }
 }
 
-int follow_changes(const ControlCommand& command) {
-  if (!command.table.empty()) {
-    ControlCommand look = command;
-    look.path = "/_mayfly/ttl/";
-    compat::append_encoded(look.path, command.table, "");
-    if (const auto found = ask(look); !found)
-      std::fprintf(stderr, "mayfly: %s Its changes are shown when there is one.\n", found.error().c_str());
+// --- others
+
+Expected<Tree, std::string> key_of(ServerCalls& server, const ControlCommand& command) {
+  if (command.key.size() == 1)
+    if (auto typed = typed_key(command.key[0])) return *std::move(typed);
+  TRY(const Tree table, describe_table(server, command.table));
+  const auto schema = key_schema_of(table, table, command.table);
+  if (!schema) return Unexpected{std::string("DescribeTable's answer has no KeySchema.")};
+  return read_key(*schema, command.key);
+}
+
+// Text that is not JSON, as metrics are.
+std::string printable_lines(std::string_view text) {
+  std::string lines;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    lines += log::printable(text.substr(0, end)) + "\n";
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
-  const bool colour = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
-  Tail tail(colour ? coloured : plain);
-  const auto answer = ask(command, [&](std::string_view piece) { return tail.take(piece); });
-  return answer ? 0 : fail(answer.error());
+  return lines;
+}
+
+std::string view(ServerCalls& server, const ControlCommand& command, const std::string& answer) {
+  using Shows = ControlCommand::Shows;
+  const auto tree =
+      command.shows == Shows::text ? std::nullopt : json::parse_tree(answer, json::Decimals::as_written);
+  if (!tree) return printable_lines(answer);
+  if (command.json) return print_json(*tree);
+  if (const auto id = json::string_member(*tree, "id"); id && command.shows == Shows::id)
+    return log::printable(*id) + "\n";
+  const Tree* const record = json::member(*tree, "record");
+  if (record != nullptr && command.shows == Shows::change) return change_line(command.table, *record);
+  return view_answer(*tree, command.list, filled_in(command.when_empty, server));
 }
 
 }  // namespace
 
 int run_command(const ControlCommand& command) {
   using Shows = ControlCommand::Shows;
-  if (command.shows == Shows::jobs) return show_jobs(command);
-  if (command.shows == Shows::changes) return follow_changes(command);
-  const auto answer = ask(command);
-  if (!answer) return fail(answer.error());
-  const auto tree = json::parse_tree(answer->body, json::Decimals::as_written);
-  const auto id = tree && command.shows == Shows::id ? json::string_member(*tree, "id") : std::nullopt;
-  const std::string text = id     ? std::string(*id) + '\n'
-                           : tree ? json::print_indented(*tree) + '\n'
-                                  : answer->body;  // metrics are no JSON
-  std::fputs(text.c_str(), stdout);
-  return 0;
+  auto server = ServerCalls::to(command.server);
+  if (!server) return fail(server.error());
+  if (command.shows == Shows::jobs) return show_jobs(*server, command);
+  if (command.shows == Shows::changes) return follow_changes(*server, command);
+  std::string body = command.body;
+  if (!command.key.empty()) {
+    const auto key = key_of(*server, command);
+    if (!key) return fail(key.error());
+    Tree tree = json::parse_tree(body, json::Decimals::as_written).value_or(Tree::object());
+    tree["key"] = *key;
+    body = json::print(tree);
+  }
+  const auto answer = server->control(command.method, command.path, body);
+  if (!answer) return fail(answer.error().sentence);
+  print(view(*server, command, *answer));
+  return printed(0);
 }
 
 std::optional<std::string> seconds_of(const std::string& duration) {
@@ -189,7 +206,8 @@ std::optional<std::string> seconds_of(const std::string& duration) {
   while (at != end) {
     double value = 0;
     const auto [next, failure] = std::from_chars(at, end, value);
-    if (failure != std::errc{} || value < 0) return std::nullopt;
+    // from_chars reads "inf" and "nan", too.
+    if (failure != std::errc{} || value < 0 || !std::isfinite(value)) return std::nullopt;
     at = next;
     double unit = 1;
     if (at != end) {
@@ -203,6 +221,7 @@ std::optional<std::string> seconds_of(const std::string& duration) {
     }
     total += value * unit;
   }
+  if (!std::isfinite(total)) return std::nullopt;
   char text[32];
   return std::string(text, std::to_chars(text, text + sizeof text, total).ptr);
 }

@@ -1,6 +1,7 @@
 #include "cli/control_options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -9,9 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "cli/option_text.h"
 #include "compat/control/call.h"
 #include "compat/wire/json_tree.h"
 #include "compat/wire/percent_encoding.h"
+#include "engine/account_id.h"
+#include "engine/region.h"
 
 namespace mayfly::http {
 namespace {
@@ -20,9 +24,9 @@ using json::Tree;
 
 // What a command was given. Each reads what it has options for.
 struct Given {
-  std::string table, key, name, id, url, text, time, mode, event, by, from, to, since, operation, fault,
-      exception, shard;
-  std::vector<std::string> rules;
+  std::string table, name, id, url, time, mode, event, by, from, to, since, operation, fault, exception,
+      shard;
+  std::vector<std::string> key, rules;
   std::vector<std::int64_t> delay;
   std::optional<std::int64_t> limit, window_seconds, count, seed, items, writes, milliseconds;
   std::optional<double> rate, probability;
@@ -42,10 +46,6 @@ class Body {
     if (number) tree_[name] = *number;
     return *this;
   }
-  Body& add_json(const char* name, const std::string& text) {
-    if (const auto tree = json::parse_tree(text, json::Decimals::as_written)) tree_[name] = *tree;
-    return *this;
-  }
   Body& add_seconds(const char* name, const std::string& duration) {
     if (const auto seconds = seconds_of(duration)) tree_[name] = json::raw(*seconds);
     return *this;
@@ -62,20 +62,34 @@ class Body {
 
 // --- what arguments may be
 
-std::string check_json(const std::string& text) {
-  return json::parse_tree(text) ? "" : "'" + text + R"(' is no JSON, such as '{"id":{"S":"1"}}')";
+std::string check_rule(const std::string& text) {
+  const auto rule = json::parse_tree(text);
+  return rule && rule->is_object() ? "" : must_be(R"(a JSON object such as '{"fault":"latency"}')", text);
+}
+
+std::string check_key(const std::string& text) {
+  if (!text.starts_with('{') || json::parse_tree(text)) return {};
+  return must_be(R"(a value, NAME=VALUE or a JSON object such as '{"id":"1"}')", text);
 }
 
 std::string check_duration(const std::string& text) {
-  return seconds_of(text) ? "" : "'" + text + "' is no duration: 90s, 15m, 48h, 2d, 1h30m";
+  return seconds_of(text) ? "" : must_be("a duration such as 90s, 15m, 48h, 2d or 1h30m", text);
+}
+
+std::string check_time(const std::string& text) {
+  return compat::control::parse_time(text) ? "" : must_be("a time such as 2031-01-01T00:00:00Z", text);
 }
 
 std::string check_advance(const std::string& text) {
   if (seconds_of(text) || text == "next-expiry" || compat::control::parse_time(text)) return {};
-  const std::string ways = "90s, 15m, 48h, 2d; or a time such as 2031-01-01T00:00:00Z; or next-expiry";
-  if (text.starts_with('-')) return "a clock goes forward, so not by " + text + ", but by " + ways;
-  return "'" + text + "' is no way forward: " + ways;
+  const std::string ways =
+      "a duration such as 90s, 15m, 48h, 2d or 1d12h, a time such as 2031-01-01T00:00:00Z, or next-expiry";
+  return must_be(ways, text) + (text.starts_with('-') ? ". The clock cannot go back." : "");
 }
+
+constexpr const char* server_group = "Server";
+constexpr std::string_view key_help =
+    R"(a value for each key attribute (1), NAME=VALUE (id=1) or JSON ('{"id":{"S":"1"}}'))";
 
 // --- commands
 
@@ -107,18 +121,14 @@ class Commands {
   CLI::App& add(CLI::App& parent, const std::string& name, const std::string& help, const std::string& method,
                 Make path, Make body = {}) {
     CLI::App* added = parent.add_subcommand(name, help);
-    added->add_option("--url", command_.url, "The server")->envname("MAYFLY_URL")->capture_default_str();
-    added
-        ->add_option("--ca-file", command_.ca_file,
-                     "Whose certificates an https:// server may show; without it, the system's issuers'")
-        ->envname("MAYFLY_CA_FILE")
-        ->type_name("FILE");
-    added->add_option("--account", command_.account, "Account of twelve digits")->envname("MAYFLY_ACCOUNT");
-    added->add_option("--region", command_.region, "Region")->envname("MAYFLY_REGION");
+    add_server_options(*added, command_.server);
+    add_json_option(*added, command_.json);
     added->callback(
         [filled = &command_, given = given_, method, path = std::move(path), body = std::move(body)] {
           filled->method = method;
           filled->path = "/_mayfly" + path(*given);
+          filled->table = given->table;
+          filled->key = given->key;
           if (body) filled->body = body(*given);
         });
     return *added;
@@ -130,16 +140,28 @@ class Commands {
   }
 
   void take_table(CLI::App& to, bool required = true) {
-    to.add_option("table", given_->table, "Table")->required(required);
+    to.add_option("TABLE", given_->table, "Table")->required(required);
   }
   void take_key(CLI::App& to, bool required = true) {
-    to.add_option("key", given_->key, R"(The item's, as DynamoDB's JSON: '{"id":{"S":"1"}}')")
+    to.add_option("KEY", given_->key, "Key of the item: " + std::string(key_help))
         ->required(required)
-        ->check(check_json);
+        ->expected(1, 2)
+        ->check(check_key);
   }
   void take_wait(CLI::App& to, const std::string& help) {
     to.add_option("--timeout", given_->duration, help)->check(check_duration)->type_name("DURATION");
   }
+  // What the command prints for people.
+  void shows(CLI::App& command, ControlCommand::Shows shows) {
+    command.parse_complete_callback([filled = &command_, shows] { filled->shows = shows; });
+  }
+  void lists(CLI::App& command, const std::string& member, const std::string& when_empty) {
+    command.parse_complete_callback([filled = &command_, member, when_empty] {
+      filled->list = member;
+      filled->when_empty = when_empty;
+    });
+  }
+  void says(CLI::App& command, const std::string& when_done) { lists(command, "", when_done); }
 
   CLI::App& app_;
   ControlCommand& command_;
@@ -164,40 +186,46 @@ std::string query(const std::vector<std::pair<std::string, std::string>>& member
 }
 
 void Commands::add_clock() {
-  CLI::App& clock = group("clock", "The account's time on a running server");
+  CLI::App& clock = group("clock", "Show, freeze, move and reset the account's clock");
   const auto put = [this, &clock](const std::string& name, const std::string& help,
                                   const std::string& mode) -> CLI::App& {
     return add(clock, name, help, "PUT", "/clock", [mode](const Given& given) {
       return Body().add("mode", mode).add("now", given.time).add("rate", given.rate).text();
     });
   };
-  add(clock, "show", "Its mode and its now", "GET", "/clock");
-  put("freeze", "Let it stand still, now or at a time", "frozen")
-      .add_option("time", given_->time, "2031-01-01T00:00:00Z");
-  put("set", "Move it to a time", "").add_option("time", given_->time, "2031-01-01T00:00:00Z")->required();
-  put("real", "The host's time", "real");
-  put("rate", "Let it run so many times as fast", "rate")
-      .add_option("rate", given_->rate, "60: an hour a minute")
+  const auto take_time = [this](CLI::App& command, const std::string& help) {
+    return command.add_option("TIME", given_->time, help)->check(check_time);
+  };
+  add(clock, "show", "Print the clock's mode and time", "GET", "/clock");
+  take_time(put("freeze", "Stop the clock", "frozen"), "Time to set first, such as 2031-01-01T00:00:00Z");
+  take_time(put("set", "Set the clock", ""), "Time, such as 2031-01-01T00:00:00Z")->required();
+  put("real", "Let the clock follow the host's time", "real");
+  put("rate", "Let the clock run faster or slower", "rate")
+      .add_option("RATE", given_->rate, "Speed; at 60 an hour passes in a minute")
+      ->check(positive())
       ->required();
   CLI::App& advance =
-      add(clock, "advance", "Move it forward; what falls due on the way is deleted", "POST", "/clock/advance",
-          [](const Given& given) {
+      add(clock, "advance", "Move the clock forward and delete every item that expires on the way", "POST",
+          "/clock/advance", [](const Given& given) {
             Body body;
             seconds_of(given.time) ? body.add_seconds("seconds", given.time) : body.add("to", given.time);
             if (given.age_streams) body.set("age_streams", true);
             if (given.settle) body.set("settle", "triggers");
             return body.text();
           });
-  advance.add_option("by", given_->time, "90s, 15m, 48h, 2d; or a time; or next-expiry")
+  advance.add_option("SPAN", given_->time, "Duration (90s, 15m, 48h, 2d, 1d12h), time, or next-expiry")
       ->required()
       ->check(check_advance);
-  advance.add_flag("--age-streams", given_->age_streams, "Stream records and iterators age by the jump");
-  advance.add_flag("--settle", given_->settle,
-                   "Wait until replicas, functions, Kinesis destinations and jobs have all that is to come");
+  advance.add_flag("--age-streams", given_->age_streams,
+                   "Also age stream records and iterators, so that records older than 24 hours are trimmed");
+  advance.add_flag(
+      "--settle", given_->settle,
+      "Wait until replicas, functions, Kinesis destinations and jobs have processed all changes");
+  advance.footer("Example:\n  mayfly clock advance 1d12h");
 }
 
 void Commands::add_ttl() {
-  CLI::App& ttl = group("ttl", "What expires when, on a running server");
+  CLI::App& ttl = group("ttl", "Explain, list and force the expiry of items");
   const auto of_table = [](const std::string& what) {
     return [what](const Given& given) {
       return "/ttl" + (given.table.empty() ? "" : segment(given.table)) + what +
@@ -205,215 +233,303 @@ void Commands::add_ttl() {
                     {"window_seconds", given.window_seconds ? std::to_string(*given.window_seconds) : ""}});
     };
   };
-  CLI::App& show = add(ttl, "show", "Modes, counts, lags and windows", "GET", of_table(""));
-  take_table(show, false);
-  show.add_option("--window-seconds", given_->window_seconds, "How long the windows are that are counted");
-  CLI::App& set = add(ttl, "set", "When what is due is deleted", "PUT", of_table(""), [](const Given& given) {
-    Body body;
-    body.add("mode", given.mode).add("seed", given.seed);
-    if (!given.delay.empty()) body.set("delay_seconds", given.delay);
-    return body.text();
+  CLI::App& show =
+      add(ttl, "show", "Print TTL settings, pending and expired items of tables", "GET", of_table(""));
+  show.parse_complete_callback([filled = &command_, given = given_] {
+    if (!given->table.empty()) return;
+    filled->list = "tables";
+    filled->when_empty = "No tables in account {account}, region {region}.";
   });
+  take_table(show, false);
+  show.add_option("--window-seconds", given_->window_seconds,
+                  "Count upcoming expiries in windows of this length")
+      ->check(between(1, std::int64_t{366} * 24 * 3600))
+      ->type_name("SECONDS");
+  CLI::App& set = add(ttl, "set", "Choose how a table deletes expired items", "PUT", of_table(""),
+                      [](const Given& given) {
+                        Body body;
+                        body.add("mode", given.mode).add("seed", given.seed);
+                        if (!given.delay.empty()) body.set("delay_seconds", given.delay);
+                        return body.text();
+                      });
   take_table(set);
-  set.add_option("mode", given_->mode, "At once, late, or when told")
+  set.add_option("MODE", given_->mode, "exact (immediately), aws (late, as on AWS) or manual (on request)")
       ->required()
-      ->check(CLI::IsMember({"exact", "aws", "manual"}));
-  set.add_option("--delay", given_->delay, "Of aws: least and most seconds after due")->expected(2);
-  set.add_option("--seed", given_->seed, "Of aws: what the delays are drawn from");
-  take_table(add(ttl, "sweep", "Delete what is due, whatever the mode", "POST", of_table("/sweep")));
-  CLI::App& upcoming = add(ttl, "upcoming", "What expires next", "GET", of_table("/upcoming"));
+      ->check(one_of({"exact", "aws", "manual"}));
+  set.add_option("--delay", given_->delay, "Minimum and maximum delay of the mode aws")
+      ->expected(2)
+      ->check(whole_number())
+      ->type_name("SECONDS");
+  set.add_option("--seed", given_->seed, "Random seed for the delays of the mode aws")->check(whole_number());
+  take_table(
+      add(ttl, "sweep", "Delete a table's expired items now, in any mode", "POST", of_table("/sweep")));
+  CLI::App& upcoming = add(ttl, "upcoming", "List the items that expire next", "GET", of_table("/upcoming"));
+  lists(upcoming, "items", "No item of this table will expire.");
   take_table(upcoming);
-  upcoming.add_option("--limit", given_->limit, "Items at most");
-  CLI::App& explain =
-      add(ttl, "explain", "Why an item is still there, or is not", "POST", of_table("/explain"),
-          [](const Given& given) { return Body().add_json("key", given.key).text(); });
+  upcoming.add_option("--limit", given_->limit, "Maximum items to list")->check(whole_number());
+  CLI::App& explain = add(ttl, "explain", "Say when and why an item expires, or why it does not", "POST",
+                          of_table("/explain"), [](const Given&) { return Body().text(); });
   take_table(explain);
   take_key(explain);
+  explain.footer("Example:\n  mayfly ttl explain carts 1");
 }
 
 void Commands::add_waiting() {
-  CLI::App& await = add(app_, "await", "Wait for a change of an item, and print its record", "POST", "/await",
+  CLI::App& await = add(app_, "await", "Wait for a change of an item and print it", "POST", "/await",
                         [](const Given& given) {
                           return Body()
                               .add("table", given.table)
-                              .add_json("key", given.key)
                               .add("event", given.event)
                               .add("by", given.by)
                               .add("since", given.since)
                               .add_seconds("timeout_seconds", given.duration)
                               .text();
                         });
-  CLI::App& tail = add(app_, "tail", "Print changes as they commit", "GET", [](const Given& given) {
+  CLI::App& tail = add(app_, "tail", "Print changes of items as they happen", "GET", [](const Given& given) {
     return "/events" + query({{"table", given.table}, {"event", given.event}, {"by", given.by}});
   });
-  tail.parse_complete_callback([command = &command_, given = given_] {
-    command->shows = ControlCommand::Shows::changes;
-    command->table = given->table;
-  });
+  shows(await, ControlCommand::Shows::change);
+  shows(tail, ControlCommand::Shows::changes);
   take_table(await);
   take_key(await);
   take_table(tail, false);
   for (CLI::App* command : {&await, &tail}) {
-    command->add_option("--event", given_->event, "Only these changes")
-        ->check(CLI::IsMember({"INSERT", "MODIFY", "REMOVE"}));
-    command->add_option("--by", given_->by, "Only by the user, or by the service: expired items")
-        ->check(CLI::IsMember({"user", "service"}));
+    command->add_option("--event", given_->event, "Only INSERT, MODIFY or REMOVE")
+        ->check(one_of({"INSERT", "MODIFY", "REMOVE"}))
+        ->type_name("EVENT");
+    command->add_option("--by", given_->by, "Only changes by user, or by service (expired items)")
+        ->check(one_of({"user", "service"}))
+        ->type_name("WRITER");
   }
-  await.add_option("--since", given_->since,
-                   "Also what the stream has from this time on: 2031-01-01T00:00:00Z");
-  take_wait(await, "How long at most, in real time (5s)");
+  await.add_option("--since", given_->since, "Also accept changes in the table's stream from this time on")
+      ->check(check_time)
+      ->type_name("TIME");
+  take_wait(await, "Maximum time to wait, in real time (default: 5s)");
 }
 
 void Commands::add_snapshots() {
-  CLI::App& snapshot = group("snapshot", "All of an account, kept and restored");
+  CLI::App& snapshot = group("snapshot", "Save and restore an account: tables, streams and clock");
   const auto of_id = [](const std::string& what) {
     return [what](const Given& given) { return "/snapshots" + segment(given.id) + what; };
   };
-  CLI::App& take = add(snapshot, "take", "Keep the account as it is; prints an id", "POST", "/snapshots",
+  CLI::App& take = add(snapshot, "take", "Save the account and print the snapshot's id", "POST", "/snapshots",
                        [](const Given& given) { return Body().add("name", given.name).text(); });
-  take.parse_complete_callback([command = &command_] { command->shows = ControlCommand::Shows::id; });
-  take.add_option("--name", given_->name, "What people call it");
-  add(snapshot, "list", "The ids and names of those that are kept", "GET", "/snapshots");
-  for (CLI::App* command :
-       {&add(snapshot, "restore", "Make the account what it was", "POST", of_id("/restore")),
-        &add(snapshot, "delete", "Forget a snapshot", "DELETE", of_id(""))})
-    command->add_option("id", given_->id, "As take printed it")->required();
-  add(app_, "reset", "Empty the account: tables, streams, snapshots, faults, clock", "POST", "/reset");
+  shows(take, ControlCommand::Shows::id);
+  take.add_option("--name", given_->name, "Name of the snapshot")->type_name("NAME");
+  lists(add(snapshot, "list", "List snapshots", "GET", "/snapshots"), "snapshots",
+        "No snapshots in account {account}.");
+  CLI::App& restore = add(snapshot, "restore", "Restore the account as it was", "POST", of_id("/restore"));
+  CLI::App& remove = add(snapshot, "delete", "Delete a snapshot", "DELETE", of_id(""));
+  says(remove, "Deleted.");
+  for (CLI::App* command : {&restore, &remove})
+    command->add_option("ID", given_->id, "Id that 'mayfly snapshot take' printed")->required();
+  add(app_, "reset", "Delete an account's tables, snapshots and faults, and reset its clock", "POST",
+      "/reset");
 }
 
 void Commands::add_streams() {
-  CLI::App& stream = group("stream", "The shards of a table's stream, which split and roll over when told");
+  CLI::App& stream = group("stream", "List, split and roll over the shards of a table's stream");
   const auto of_table = [](const std::string& what) {
     return [what](const Given& given) { return "/streams" + segment(given.table) + what; };
   };
   const auto body = [](const Given& given) { return Body().add("shard", given.shard).text(); };
-  take_table(add(stream, "shards", "All of them, oldest first", "GET", of_table("/shards")));
-  for (CLI::App* command :
-       {&add(stream, "split", "Close shards; two go on with half of each", "POST", of_table("/split"), body),
-        &add(stream, "roll", "Close shards; one goes on with each", "POST", of_table("/roll"), body)}) {
+  CLI::App& show = add(stream, "shards", "List shards, oldest first", "GET", of_table("/shards"));
+  CLI::App& split =
+      add(stream, "split", "Close shards; two new shards continue each", "POST", of_table("/split"), body);
+  CLI::App& roll =
+      add(stream, "roll", "Close shards; one new shard continues each", "POST", of_table("/roll"), body);
+  for (CLI::App* command : {&show, &split, &roll}) {
+    lists(*command, "shards", "No shards.");
     take_table(*command);
-    command->add_option("--shard", given_->shard, "This one; without it, each that is open");
   }
+  for (CLI::App* command : {&split, &roll})
+    command->add_option("--shard", given_->shard, "Only this shard (default: all open shards)")
+        ->type_name("ID");
 }
 
 void Commands::add_jobs() {
-  CLI::App& jobs = add(app_, "jobs", "Exports, imports and bulk puts, and how far they are", "GET", "/jobs");
+  const std::string when_empty = "No exports, imports or bulk puts in account {account}.";
+  CLI::App& jobs = add(app_, "jobs", "Show the progress of exports, imports and bulk puts", "GET", "/jobs");
   jobs.require_subcommand(0, 1);
-  jobs.add_flag("--watch", command_.watch, "Until all of them are over");
+  jobs.add_flag("--watch", command_.watch, "Continue until all jobs have ended");
   // Its own callback would come after that of a subcommand.
-  jobs.callback([command = &command_, &jobs] {
+  jobs.callback([command = &command_, &jobs, when_empty] {
     if (!jobs.get_subcommands().empty()) return;
     command->method = "GET";
     command->path = "/_mayfly/jobs";
     command->shows = ControlCommand::Shows::jobs;
+    command->when_empty = when_empty;
   });
-  for (CLI::App* command : {&add(jobs, "show", "All that is known of one", "GET",
-                                 [](const Given& given) { return "/jobs" + segment(given.id); }),
-                            &add(jobs, "log", "What was wrong with what one read", "GET",
-                                 [](const Given& given) { return "/jobs" + segment(given.id) + "/log"; })})
-    command->add_option("id", given_->id, "As GET /_mayfly/jobs says it")->required();
+  CLI::App& show = add(jobs, "show", "Print everything about a job", "GET",
+                       [](const Given& given) { return "/jobs" + segment(given.id); });
+  CLI::App& log = add(jobs, "log", "Print the errors in what a job read", "GET",
+                      [](const Given& given) { return "/jobs" + segment(given.id) + "/log"; });
+  lists(log, "lines", "The job's log is empty.");
+  for (CLI::App* command : {&show, &log})
+    command->add_option("ID", given_->id, "Id of the job, as 'mayfly jobs --json' prints it")->required();
   take_wait(
-      add(jobs, "await", "Wait until all are over", "POST", "/jobs/await",
+      add(jobs, "await", "Wait until all jobs have ended", "POST", "/jobs/await",
           [](const Given& given) { return Body().add_seconds("timeout_seconds", given.duration).text(); }),
-      "How long at most (30s)");
+      "Maximum time to wait (default: 30s)");
 }
 
 void Commands::add_replication() {
-  CLI::App& replication = group("replication", "How writes of global tables get from region to region");
-  add(replication, "show", "Its ways, and what is on them", "GET", "/replication");
+  CLI::App& replication =
+      group("replication", "Delay or pause replication between the regions of global tables");
+  add(replication, "show", "Print delays, pauses and pending writes", "GET", "/replication");
   CLI::App& set =
-      add(replication, "set", "Slow a way down, stop it or open it", "PUT", "/replication",
+      add(replication, "set", "Delay, pause or resume replication", "PUT", "/replication",
           [](const Given& given) {
             Body body;
             body.add("from", given.from).add("to", given.to).add("lag_milliseconds", given.milliseconds);
             if (given.paused || given.resumed) body.set("paused", given.paused);
             return body.text();
           });
-  set.add_option("--from", given_->from, "Region; without it, every one");
-  set.add_option("--to", given_->to, "Region; without it, every one");
-  set.add_option("--lag-ms", given_->milliseconds, "How long a write takes, by the account's clock");
-  CLI::Option* pause = set.add_flag("--pause", given_->paused, "Nothing arrives");
-  set.add_flag("--resume", given_->resumed, "What waited arrives")->excludes(pause);
-  add(replication, "settle", "Wait for what may arrive by now", "POST", "/replication/settle");
-  add(replication, "reset", "Every way is open, and without a lag", "DELETE", "/replication");
+  set.add_option("--from", given_->from, "Source region (default: all)")->type_name("REGION");
+  set.add_option("--to", given_->to, "Target region (default: all)")->type_name("REGION");
+  set.add_option("--lag-ms", given_->milliseconds,
+                 "Delay of each write in milliseconds, by the account's clock")
+      ->check(whole_number());
+  CLI::Option* pause = set.add_flag("--pause", given_->paused, "Hold all writes back");
+  set.add_flag("--resume", given_->resumed, "Deliver the writes that were held back")->excludes(pause);
+  says(add(replication, "settle", "Wait until every write that can be delivered has been", "POST",
+           "/replication/settle"),
+       "Settled.");
+  says(add(replication, "reset", "Remove all delays and pauses", "DELETE", "/replication"), "Reset.");
 }
 
 void Commands::add_functions() {
-  add(app_, "triggers", "Event source mappings, and how each fares", "GET", "/triggers");
-  CLI::App& function =
-      group("function", "Where the functions are that event source mappings and Invoke call");
+  lists(add(app_, "triggers", "Show event source mappings and their results", "GET", "/triggers"), "triggers",
+        "No event source mappings in account {account}, region {region}.");
+  CLI::App& function = group("function", "Register functions that event source mappings and Invoke call");
   const auto of_name = [](const Given& given) { return "/functions" + segment(given.name); };
-  add(function, "list", "Those of the account", "GET", "/functions");
-  CLI::App& put = add(function, "put", "Say where one is", "PUT", of_name, [](const Given& given) {
-    return Body().add("url", given.url).add_seconds("timeout_seconds", given.duration).text();
-  });
-  CLI::App& remove = add(function, "remove", "Forget one", "DELETE", of_name);
+  lists(add(function, "list", "List registered functions", "GET", "/functions"), "functions",
+        "No functions in account {account}.");
+  CLI::App& put =
+      add(function, "put", "Register a function or change its URL", "PUT", of_name, [](const Given& given) {
+        return Body().add("url", given.url).add_seconds("timeout_seconds", given.duration).text();
+      });
+  CLI::App& remove = add(function, "remove", "Remove a function", "DELETE", of_name);
+  says(remove, "Removed.");
   for (CLI::App* command : {&put, &remove})
-    command->add_option("name", given_->name, "The function")->required();
-  put.add_option("function-url", given_->url, "http://127.0.0.1:9000/")->required();
-  take_wait(put, "How long it may take (60s)");
+    command->add_option("NAME", given_->name, "Name of the function")->required();
+  put.add_option("FUNCTION_URL", given_->url, "Where it listens, such as http://127.0.0.1:9000/")->required();
+  take_wait(put, "Time limit for one call (default: 60s)");
 }
 
 void Commands::add_faults() {
-  CLI::App& faults = group("faults", "Rules by which operations fail");
-  add(faults, "show", "The rules, and how often each struck", "GET", "/faults");
-  CLI::App& set =
-      add(faults, "set", "Have these rules and no others", "PUT", "/faults", [](const Given& given) {
-        Tree rules = Tree::array();
-        if (!given.fault.empty()) {
-          Body rule;
-          rule.add("fault", given.fault).add("operation", given.operation).add("table", given.table);
-          rule.add("exception", given.exception).add("count", given.count).add("items", given.items);
-          rule.add("writes", given.writes).add("milliseconds", given.milliseconds);
-          rule.add("probability", given.probability).add("seed", given.seed);
-          rules.push_back(json::raw(rule.text()));
-        }
-        for (const std::string& rule : given.rules) rules.push_back(json::raw(rule));
-        return Body().set("rules", std::move(rules)).text();
-      });
-  set.add_option("fault", given_->fault,
-                 "throttle, internal_server_error, latency, unprocessed, "
-                 "transaction_conflict, stale_reads or replicated_write_conflict");
-  set.add_option("--operation", given_->operation, "Only of this operation");
-  set.add_option("--table", given_->table, "Only of this table");
-  set.add_option("--count", given_->count, "How often it strikes");
-  set.add_option("--probability", given_->probability, "It strikes now and then: 0.1");
-  set.add_option("--seed", given_->seed, "When, if now and then, and how far");
-  set.add_option("--milliseconds", given_->milliseconds, "Of latency and stale_reads");
-  set.add_option("--writes", given_->writes, "Of stale_reads: how many commits reads may be behind");
-  set.add_option("--items", given_->items, "Of unprocessed: how many");
-  set.add_option("--exception", given_->exception, "Of throttle: which");
+  CLI::App& faults = group("faults", "Make operations fail on purpose");
+  const std::string none = "No fault rules in account {account}.";
+  lists(add(faults, "show", "List fault rules and how often they struck", "GET", "/faults"), "rules", none);
+  CLI::App& set = add(faults, "set", "Replace all fault rules", "PUT", "/faults", [](const Given& given) {
+    Tree rules = Tree::array();
+    if (!given.fault.empty()) {
+      Body rule;
+      rule.add("fault", given.fault).add("operation", given.operation).add("table", given.table);
+      rule.add("exception", given.exception).add("count", given.count).add("items", given.items);
+      rule.add("writes", given.writes).add("milliseconds", given.milliseconds);
+      rule.add("probability", given.probability).add("seed", given.seed);
+      rules.push_back(json::raw(rule.text()));
+    }
+    for (const std::string& rule : given.rules) rules.push_back(json::raw(rule));
+    return Body().set("rules", std::move(rules)).text();
+  });
+  lists(set, "rules", none);
+  set.add_option("FAULT", given_->fault, alternatives(fault_kinds()))->check(one_of(fault_kinds()));
+  set.add_option("--operation", given_->operation, "Only this operation, such as PutItem")->type_name("NAME");
+  set.add_option("--table", given_->table, "Only this table")->type_name("TABLE");
+  set.add_option("--count", given_->count, "How many times it strikes (default: always)")
+      ->check(whole_number());
+  set.add_option("--probability", given_->probability, "How likely it strikes each time, such as 0.1")
+      ->check(between_decimals(0, 1));
+  set.add_option("--seed", given_->seed, "Random seed for --probability and stale_reads")
+      ->check(whole_number());
+  set.add_option("--milliseconds", given_->milliseconds, "Delay of latency; maximum lag of stale_reads")
+      ->check(whole_number());
+  set.add_option("--writes", given_->writes, "Maximum lag of stale_reads, in commits")->check(whole_number());
+  set.add_option("--items", given_->items, "How many items unprocessed leaves out")->check(whole_number());
+  set.add_option("--exception", given_->exception, "Exception that throttle returns")->type_name("NAME");
   set.add_option("--rule", given_->rules,
-                 R"(A whole rule: '{"fault":"latency","milliseconds":200}'; may be repeated)")
-      ->check(check_json)
-      ->allow_extra_args(false);
-  add(faults, "clear", "Have none", "DELETE", "/faults");
+                 R"(A whole rule, such as '{"fault":"latency","milliseconds":200}'; can be repeated)")
+      ->check(check_rule)
+      ->allow_extra_args(false)
+      ->type_name("JSON");
+  set.footer("Example:\n  mayfly faults set throttle --operation PutItem --count 2");
+  lists(add(faults, "clear", "Remove all fault rules", "DELETE", "/faults"), "rules", none);
 }
 
 void Commands::add_failpoints() {
-  CLI::App& failpoint =
-      group("failpoint", "Where an expiry stops between the moment an item is due and its deletion");
-  const auto body = [](const Given& given) {
-    return Body().add("table", given.table).add_json("key", given.key).text();
-  };
-  add(failpoint, "list", "Those that are armed, and who waits there", "GET", "/failpoints");
-  CLI::App& arm = add(failpoint, "arm", "Stop the expiry of an item", "PUT", "/failpoints", body);
+  CLI::App& failpoint = group("failpoint", "Hold an item's expiry just before its deletion");
+  const std::string none = "No failpoints in account {account}, region {region}.";
+  const auto body = [](const Given& given) { return Body().add("table", given.table).text(); };
+  CLI::App& list =
+      add(failpoint, "list", "List failpoints and whether an expiry waits there", "GET", "/failpoints");
+  CLI::App& arm = add(failpoint, "arm", "Hold the expiry of an item", "PUT", "/failpoints", body);
   take_table(arm);
   take_key(arm);
-  CLI::App& release =
-      add(failpoint, "release", "Let it go on; without a table, all", "DELETE", "/failpoints", body);
+  CLI::App& release = add(failpoint, "release", "Let an expiry continue, or all without TABLE", "DELETE",
+                          "/failpoints", body);
   take_table(release, false);
   take_key(release, false);
+  for (CLI::App* command : {&list, &arm, &release}) lists(*command, "failpoints", none);
 }
 
 void Commands::add_server() {
-  add(app_, "calls", "What there is under /_mayfly/", "GET", "/");
-  add(app_, "accounts", "The accounts that there are, and their tables", "GET", "/accounts");
-  add(app_, "health", "Whether the server is well, and its version", "GET", "/health");
-  add(app_, "metrics", "Counts and times, as Prometheus reads them", "GET", "/metrics");
+  add(app_, "calls", "List the calls of the control API", "GET", "/");
+  lists(add(app_, "accounts", "List accounts and their tables", "GET", "/accounts"), "accounts",
+        "No accounts.");
+  add(app_, "health", "Print whether the server is healthy, and its version", "GET", "/health");
+  CLI::App& metrics = add(app_, "metrics", "Print metrics in Prometheus' format", "GET", "/metrics");
+  shows(metrics, ControlCommand::Shows::text);
+  metrics.remove_option(metrics.get_option("--json"));
 }
 
 }  // namespace
+
+const std::vector<std::string>& fault_kinds() {
+  static const std::vector<std::string> kinds = {"throttle",
+                                                 "internal_server_error",
+                                                 "latency",
+                                                 "unprocessed",
+                                                 "stale_reads",
+                                                 "transaction_conflict",
+                                                 "replicated_write_conflict"};
+  return kinds;
+}
+
+void add_server_options(CLI::App& command, ServerPlace& place) {
+  command.add_option("--url", place.url, "Server to use")
+      ->envname("MAYFLY_URL")
+      ->type_name("URL")
+      ->capture_default_str()
+      ->group(server_group);
+  command
+      .add_option("--ca-file", place.ca_file,
+                  "Trust the certificates in FILE for https:// (default: the system's)")
+      ->envname("MAYFLY_CA_FILE")
+      ->type_name("FILE")
+      ->group(server_group);
+  command
+      .add_option("--account", place.account,
+                  "Account, twelve digits (default: AWS_ACCESS_KEY_ID if it is one, or 000000000000)")
+      ->envname("MAYFLY_ACCOUNT")
+      ->type_name("ID")
+      ->check([](const std::string& text) {
+        return engine::is_account_id(text) ? std::string() : must_be("twelve digits", text);
+      })
+      ->group(server_group);
+  command.add_option("--region", place.region, "Region (default: the server's)")
+      ->envname("MAYFLY_REGION")
+      ->type_name("NAME")
+      ->check([](const std::string& text) {
+        return engine::is_region(text) ? std::string() : must_be(engine::region_letters, text);
+      })
+      ->group(server_group);
+}
+
+void add_json_option(CLI::App& command, bool& json) {
+  command.add_flag("--json", json, "Print the server's answer as JSON");
+}
 
 void add_control_commands(CLI::App& app, ControlCommand& command) {
   Commands commands(app, command);

@@ -1,5 +1,8 @@
-// The commands that ask a running server, on the command line: every call of the control API is one.
+// The options of the commands that make one call of the control API; each call has its command.
 #pragma once
+
+#include <string>
+#include <vector>
 
 #include "cli/commands.h"
 
@@ -9,7 +12,14 @@ class App;
 
 namespace mayfly::http {
 
-// When one of them is parsed, `command` is the call that it means.
+// Parsing one of these commands fills in `command`.
 void add_control_commands(CLI::App& app, ControlCommand& command);
+
+// The names of faults, as FAULT and the member "fault" of a rule take them.
+const std::vector<std::string>& fault_kinds();
+
+// --url, --ca-file, --account and --region.
+void add_server_options(CLI::App& command, ServerPlace& place);
+void add_json_option(CLI::App& command, bool& json);
 
 }  // namespace mayfly::http

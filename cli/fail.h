@@ -1,15 +1,21 @@
-// How a command ends that cannot do what it was asked for.
+// Messages of commands that fail.
 #pragma once
 
 #include <cstdio>
 #include <string>
+#include <string_view>
+
+#include "http/log.h"
 
 namespace mayfly::http {
 
-// The sentence on stderr; returns the exit code.
+// Prints the sentence on stderr; returns the exit code.
 inline int fail(const std::string& sentence) {
   std::fprintf(stderr, "mayfly: %s\n", sentence.c_str());
   return 1;
 }
+
+// For messages: what was typed, or a name that a server returned.
+inline std::string in_quotes(std::string_view text) { return "'" + log::printable(text) + "'"; }
 
 }  // namespace mayfly::http

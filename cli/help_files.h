@@ -1,4 +1,4 @@
-// What the command line's own options make: completions for shells, and the manual page.
+// The manual page, made from the options of all commands.
 #pragma once
 
 #include <string>
@@ -8,9 +8,6 @@ class App;
 }
 
 namespace mayfly::http {
-
-// For `source <(mayfly completion bash)`; requires: `shell` is bash, zsh or fish.
-std::string completion(const CLI::App& app, const std::string& shell);
 
 // mayfly(1), as roff.
 std::string manual_page(const CLI::App& app);

@@ -214,7 +214,6 @@ Expected<std::unique_ptr<Server>, std::string> start_server(compat::Emulator& em
 int serve(const ServeOptions& options) {
   const pid_t parent = options.exit_with_parent ? getppid() : 0;  // now: it may end at any time
   const EndSignals end_signals;
-  signal(SIGPIPE, SIG_IGN);
   raise_file_limit();
   log::set_level(options.log_level);
 
@@ -249,7 +248,6 @@ int serve(const ServeOptions& options) {
 // asked for.
 int serve_mcp(const ServeOptions& options, const McpCommand& command) {
   const EndSignals end_signals;
-  signal(SIGPIPE, SIG_IGN);
   raise_file_limit();
   log::set_level(options.log_level);
   const int out = take_standard_output();
@@ -276,6 +274,8 @@ int serve_mcp(const ServeOptions& options, const McpCommand& command) {
 }  // namespace mayfly::http
 
 int main(int argc, char** argv) try {
+  // A reader that closes its end of a pipe, or a client its connection, ends no command (cli/output.h).
+  signal(SIGPIPE, SIG_IGN);
   const auto command_line = mayfly::http::parse_command_line(argc, argv);
   if (command_line.mcp)
     return command_line.serve ? mayfly::http::serve_mcp(*command_line.serve, *command_line.mcp)
@@ -284,6 +284,7 @@ int main(int argc, char** argv) try {
   if (command_line.sweep) return mayfly::sweep::run_sweep(*command_line.sweep);
   if (command_line.directory) return mayfly::http::run_directory_command(*command_line.directory);
   if (command_line.transfer) return mayfly::transfer::run_transfer(*command_line.transfer);
+  if (command_line.item) return mayfly::http::run_item_command(*command_line.item);
   return command_line.control ? mayfly::http::run_command(*command_line.control) : command_line.exit_code;
 } catch (const std::system_error& failure) {
   // There is no thread, or no descriptor, to be had for what every command needs.

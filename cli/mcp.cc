@@ -8,13 +8,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <poll.h>
-#include <signal.h>
 #include <unistd.h>
 #include <utility>
 
 #include "cli/deadline.h"
 #include "cli/end_signals.h"
 #include "cli/fail.h"
+#include "cli/server_calls.h"
 #include "compat/mcp/world.h"
 #include "compat/server_metrics.h"
 #include "compat/wire/json_tree.h"
@@ -54,7 +54,7 @@ class ServerWorld final : public compat::mcp::World {
     ClientRequest request{
         .method = "POST", .path = "/", .content_type = "application/x-amz-json-1.0", .body = body};
     request.headers.emplace_back("X-Amz-Target", target);
-    return ask(std::move(request), scope, key_for(scope.account), "dynamodb", stop);
+    return ask(std::move(request), scope, key_for(scope.account, key_), "dynamodb", stop);
   }
 
   Asked call(const engine::Scope& scope, std::string_view method, const std::string& path,
@@ -62,7 +62,7 @@ class ServerWorld final : public compat::mcp::World {
     ClientRequest request{.method = std::string(method), .path = path, .body = body};
     if (method != "GET") request.content_type = "application/json";
     if (!path.starts_with("/_mayfly/"))
-      return ask(std::move(request), scope, key_for(scope.account), "lambda", stop);
+      return ask(std::move(request), scope, key_for(scope.account, key_), "lambda", stop);
     request.headers.emplace_back("X-Mayfly-Account", scope.account);
     request.headers.emplace_back("X-Mayfly-Region", scope.region);
     return ask(std::move(request), scope, key_, "dynamodb", stop);
@@ -83,13 +83,6 @@ class ServerWorld final : public compat::mcp::World {
 
  private:
   static constexpr std::string_view region_default = "us-east-1";
-
-  // The environment's, where its account is meant; else one that names the account, for servers that take
-  // any.
-  [[nodiscard]] std::optional<Key> key_for(const std::string& account) const {
-    if (key_ && http::account_of(key_->id) == account) return key_;
-    return Key{account, "mayfly"};
-  }
 
   Asked ask(ClientRequest request, const engine::Scope& scope, const std::optional<Key>& key,
             const char* service, const std::stop_token& stop) const {
@@ -325,10 +318,9 @@ int take_standard_output() {
 
 int run_mcp(const McpCommand& command) {
   auto url = compat::outbound::Url::parse(command.url, compat::outbound::Schemes::http_and_https);
-  if (!url) return fail("'" + command.url + "' is no URL such as http://127.0.0.1:8000");
+  if (!url) return fail("--url must be a URL such as http://127.0.0.1:8000, got '" + command.url + "'");
   log::set_level(command.log_level);
   const EndSignals end_signals;
-  ::signal(SIGPIPE, SIG_IGN);
   const int out = take_standard_output();
   if (out < 0) return fail("there is no standard output");
   ServerWorld world(*std::move(url), command);

@@ -4,16 +4,18 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
-#include <map>
-#include <numeric>
 #include <string_view>
 #include <unistd.h>
 #include <utility>
 
+#include "cli/completion.h"
 #include "cli/control_options.h"
 #include "cli/dynamodb_local.h"
 #include "cli/fail.h"
 #include "cli/help_files.h"
+#include "cli/item_options.h"
+#include "cli/option_text.h"
+#include "cli/output.h"
 #include "cli/sweep_options.h"
 #include "cli/transfer_options.h"
 #include "compat/control/call.h"
@@ -29,159 +31,163 @@ namespace {
 void add_directory_commands(CLI::App& app, DirectoryCommand& command) {
   const auto add = [&](const std::string& name, const std::string& help, DirectoryCommand::What what) {
     CLI::App* added = app.add_subcommand(name, help);
-    added->add_option("--data", command.directory, "The data directory, which no server has open")
+    added->add_option("--data", command.directory, "Data directory; no server may have it open")
         ->envname("MAYFLY_DATA")
         ->type_name("DIR")
         ->required();
     added->callback([&command, what] { command.what = what; });
     return added;
   };
-  add("verify", "Say what is wrong in a data directory, and change nothing", DirectoryCommand::What::verify);
-  CLI::App* repair =
-      add("repair", "Mend a data directory as far as its items say how", DirectoryCommand::What::repair);
+  add("verify", "Check a data directory without changing it", DirectoryCommand::What::verify);
+  CLI::App* repair = add("repair", "Rebuild what can be rebuilt in a damaged data directory",
+                         DirectoryCommand::What::repair);
   repair
       ->add_option(
           "--move-out", command.repair.move_out_file,
-          "File to move to what cannot be mended, as lines of a key and its value; without it, it stays")
+          "Move entries that cannot be repaired to FILE, one key and value a line (default: leave them)")
       ->type_name("FILE");
   repair->add_flag("--give-up-damaged-files", command.repair.give_up_damaged_files,
-                   "Move files that cannot be read to DIR/lost, and go on without what they held");
+                   "Move unreadable files to DIR/lost and continue without their contents");
 }
 
 void add_signature_and_tls_options(CLI::App& serve, ServeOptions& options) {
   serve
-      .add_flag(
-          "--require-signature", options.require_signature,
-          "Answer only who signs with a key of --keys, or of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+      .add_flag("--require-signature", options.require_signature,
+                "Reject requests that are not signed with a key from --keys, or with AWS_ACCESS_KEY_ID and "
+                "AWS_SECRET_ACCESS_KEY")
       ->envname("MAYFLY_REQUIRE_SIGNATURE");
-  serve.add_option("--keys", options.keys_file, "Keys that may sign, as AWS's credentials files have them")
+  serve.add_option("--keys", options.keys_file, "Access keys to accept, in the format of ~/.aws/credentials")
       ->envname("MAYFLY_KEYS")
       ->type_name("FILE");
   serve
       .add_option("--tls-cert", options.server.tls_cert_file,
-                  "Certificate (PEM, its issuers' behind it) to serve https:// with")
+                  "Serve https:// with this certificate (PEM, followed by its issuers')")
       ->envname("MAYFLY_TLS_CERT")
       ->type_name("FILE");
-  serve.add_option("--tls-key", options.server.tls_key_file, "The certificate's private key (PEM)")
+  serve.add_option("--tls-key", options.server.tls_key_file, "Private key of the certificate (PEM)")
       ->envname("MAYFLY_TLS_KEY")
       ->type_name("FILE");
 }
 
-constexpr std::size_t megabyte = 1024 * 1024;
+constexpr std::int64_t megabyte = 1024 * 1024;
 
 void add_bounds_options(CLI::App& serve, ServeOptions& options) {
   ServerSettings& server = options.server;
   serve
-      .add_option("--connections-max", server.connections_max,
-                  "How many connections may be open; more wait to be accepted")
+      .add_option("--connections-max", server.connections_max, "Maximum open connections; further ones wait")
       ->envname("MAYFLY_CONNECTIONS_MAX")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}))
+      ->check(between(1, 1'000'000))
       ->capture_default_str();
   serve
       .add_option_function<std::int64_t>(
           "--request-seconds-max",
           [&server](std::int64_t seconds) { server.request_max = std::chrono::seconds(seconds); },
-          "How long a request may take to come, and its answer to go, from first byte to last")
+          "Time limit for receiving a request and for sending its response")
       ->envname("MAYFLY_REQUEST_SECONDS_MAX")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{24 * 3600}))
+      ->type_name("SECONDS")
+      ->check(between(1, 24 * 3600))
       ->default_str(
           std::to_string(std::chrono::duration_cast<std::chrono::seconds>(server.request_max).count()));
   serve
-      .add_option(
-          "--waiting-max", server.waiting_max,
-          "How many awaits, event streams, invocations and control calls may wait at once, of each kind")
+      .add_option("--waiting-max", server.waiting_max,
+                  "Maximum waiting awaits, event streams, invocations and control calls, of each kind")
       ->envname("MAYFLY_WAITING_MAX")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{4096}))
+      ->check(between(1, 4096))
       ->capture_default_str();
   serve
-      .add_option("--request-bytes-max", server.request_bytes_max,
-                  "How much all requests under way may hold; who has been sending for longest is refused")
+      .add_option(
+          "--request-bytes-max", server.request_bytes_max,
+          "Memory limit for all in-flight requests; when it is exceeded, the longest-running upload is "
+          "rejected with 503")
       ->envname("MAYFLY_REQUEST_BYTES_MAX")
-      ->check(CLI::Range(32 * megabyte, std::size_t{1} << 40))
+      ->check(between(32 * megabyte, std::int64_t{1} << 40))
       ->type_name("BYTES")
       ->capture_default_str();
   serve
       .add_option(
           "--unread-bytes-max", server.unread_bytes_max,
-          "How much all answers may hold that clients do not read; who took nothing for longest is closed")
+          "Memory limit for responses that clients have not read; when it is exceeded, the connection that "
+          "has been idle longest is closed")
       ->envname("MAYFLY_UNREAD_BYTES_MAX")
-      ->check(CLI::Range(32 * megabyte, std::size_t{1} << 40))
+      ->check(between(32 * megabyte, std::int64_t{1} << 40))
       ->type_name("BYTES")
       ->capture_default_str();
   serve
-      .add_option(
-          "--memory-max", options.memory_bytes_max,
-          "Without --data: how much tables and streams may hold in memory; then nothing more is taken")
+      .add_option("--memory-max", options.memory_bytes_max,
+                  "Memory limit for tables and streams without --data; writes that need more are rejected")
       ->envname("MAYFLY_MEMORY_MAX")
-      ->check(CLI::Range(std::uint64_t{64 * megabyte}, std::uint64_t{1} << 50))
+      ->check(between(64 * megabyte, std::int64_t{1} << 50))
       ->type_name("BYTES")
-      ->default_str("half of what the process may have");
+      ->default_str("half of the available memory");
   serve
       .add_option(
           "--history-max", options.history_bytes_max,
-          "How much old versions of items may take, for backups and for going back in time; beyond it "
-          "the oldest instants are given up, and no more backups taken")
+          "Storage limit for old item versions, which backups and point-in-time recovery need; when it is "
+          "exceeded, the oldest points in time are dropped and new backups are rejected")
       ->envname("MAYFLY_HISTORY_MAX")
-      ->check(CLI::Range(std::uint64_t{megabyte}, std::uint64_t{1} << 50))
+      ->check(between(megabyte, std::int64_t{1} << 50))
       ->type_name("BYTES")
       ->capture_default_str();
   const auto add_count = [&](const std::string& name, const std::string& variable, std::size_t& count,
                              const std::string& help) {
     serve.add_option(name, count, help)
         ->envname(variable)
-        ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}))
+        ->check(between(1, 1'000'000))
         ->capture_default_str();
   };
   add_count("--accounts-max", "MAYFLY_ACCOUNTS_MAX", options.limits.accounts_max,
-            "How many accounts there may be; one begins with the first request that names it");
+            "Maximum accounts; the first request that names an account creates it");
   add_count("--tables-max", "MAYFLY_TABLES_MAX", options.limits.tables_max,
-            "How many tables an account may have in a region");
+            "Maximum tables of an account in a region");
   add_count("--snapshots-max", "MAYFLY_SNAPSHOTS_MAX", options.limits.snapshots_max,
-            "How many snapshots an account may have");
+            "Maximum snapshots of an account");
   add_count("--backups-max", "MAYFLY_BACKUPS_MAX", options.limits.backups_max,
-            "How many backups an account may have");
+            "Maximum backups of an account");
   add_count("--functions-max", "MAYFLY_FUNCTIONS_MAX", options.functions_max,
-            "How many functions all accounts may register");
+            "Maximum registered functions, all accounts together");
   add_count("--mappings-max", "MAYFLY_MAPPINGS_MAX", options.mappings_max,
-            "How many event source mappings there may be");
+            "Maximum event source mappings, all accounts together");
   serve
       .add_option("--shutdown-seconds-max", options.shutdown_seconds_max,
-                  "How long SIGTERM and SIGINT wait for what is under way before the process ends anyway")
+                  "How long to wait for work in progress after SIGTERM or SIGINT before exiting with 1")
       ->envname("MAYFLY_SHUTDOWN_SECONDS_MAX")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{3600}))
+      ->type_name("SECONDS")
+      ->check(between(1, 3600))
       ->capture_default_str();
 }
 
 void add_time_options(CLI::App& serve, ServeOptions& options) {
+  using Kind = engine::ExpiryMode::Kind;
   serve
       .add_option_function<std::string>(
           "--clock",
           [&options](const std::string& text) {
             const auto setting = compat::control::parse_clock_setting(text);
-            if (!setting) throw CLI::ValidationError("--clock", std::string(compat::control::clock_settings));
+            if (!setting)
+              throw CLI::ValidationError("--clock", must_be("real, frozen, offset or rate=N", text));
             options.clocks.setting = *setting;
           },
-          "How an account's time goes at first: real, frozen, offset, rate=60")
-      ->envname("MAYFLY_CLOCK");
+          "Initial clock of new accounts: real, frozen, offset or rate=N (default: real)")
+      ->envname("MAYFLY_CLOCK")
+      ->type_name("CLOCK");
   serve
       .add_option_function<std::string>(
           "--now",
           [&options](const std::string& text) {
             options.clocks.now = compat::control::parse_time(text);
             if (!options.clocks.now)
-              throw CLI::ValidationError("--now", "must be a time such as 2031-01-01T00:00:00Z");
+              throw CLI::ValidationError("--now", must_be("a time such as 2031-01-01T00:00:00Z", text));
           },
-          "What an account's clock says at first, if not the host's time")
-      ->envname("MAYFLY_NOW");
-  const std::map<std::string, engine::ExpiryMode::Kind> modes = {
-      {"exact", engine::ExpiryMode::Kind::exact},
-      {"aws", engine::ExpiryMode::Kind::aws},
-      {"manual", engine::ExpiryMode::Kind::manual}};
+          "Initial time of new accounts, such as 2031-01-01T00:00:00Z (default: the host's time)")
+      ->envname("MAYFLY_NOW")
+      ->type_name("TIME");
   serve
       .add_option("--ttl-mode", options.expiry.kind,
-                  "When what is due is deleted, in new tables: at once, late, when told")
+                  "How new tables delete expired items: exact (immediately), aws (late, as on AWS) or manual "
+                  "(on request)")
       ->envname("MAYFLY_TTL_MODE")
-      ->transform(CLI::Transformer(modes, CLI::ignore_case).description("exact|aws|manual"))
+      ->transform(choice<Kind>({{"exact", Kind::exact}, {"aws", Kind::aws}, {"manual", Kind::manual}}))
+      ->type_name("MODE")
       ->default_str("exact");
   serve
       .add_option_function<std::vector<std::int64_t>>(
@@ -189,79 +195,89 @@ void add_time_options(CLI::App& serve, ServeOptions& options) {
           [&options](const std::vector<std::int64_t>& seconds) {
             if (seconds[0] < 0 || seconds[0] > seconds[1] || seconds[1] > 30 * 24 * 3600) {
               throw CLI::ValidationError("--ttl-delay-seconds",
-                                         "must be the least and the most, at most 30 days");
+                                         "must be a minimum and a maximum of at most 30 days");
             }
             options.expiry.delay_ms_min = seconds[0] * 1000;
             options.expiry.delay_ms_max = seconds[1] * 1000;
           },
-          "In the mode aws: how late, at least and at most (600,1680)")
+          "Minimum and maximum delay of the mode aws (default: 600 1680)")
       ->envname("MAYFLY_TTL_DELAY_SECONDS")
+      ->type_name("SECONDS")
       ->expected(2)
       ->delimiter(',');
-  serve.add_option("--ttl-seed", options.expiry.seed, "In the mode aws: what the delays are drawn from")
+  serve.add_option("--ttl-seed", options.expiry.seed, "Random seed for the delays of the mode aws")
       ->envname("MAYFLY_TTL_SEED")
+      ->check(whole_number())
       ->capture_default_str();
   serve
       .add_option("--ttl-window-seconds", options.ttl_window_seconds,
-                  "Span of the windows that expiries are counted in")
+                  "Length of the windows in which upcoming expiries are counted")
       ->envname("MAYFLY_TTL_WINDOW_SECONDS")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{24 * 3600}))
+      ->type_name("SECONDS")
+      ->check(between(1, 24 * 3600))
       ->capture_default_str();
   serve
       .add_option(
           "--ttl-cooldown-seconds", options.ttl_cooldown_seconds,
-          "How long UpdateTimeToLive refuses to change a table again, by the account's clock; AWS: 1800")
+          "How long after a change UpdateTimeToLive rejects another one, by the account's clock; 1800 on AWS")
       ->envname("MAYFLY_TTL_COOLDOWN_SECONDS")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{24 * 3600}))
+      ->type_name("SECONDS")
+      ->check(between(0, 24 * 3600))
       ->capture_default_str();
   serve
       .add_flag("--exact-recovery", options.exact_recovery,
-                "Let tables be restored to any instant up to now, not only up to five minutes ago")
+                "Allow restores to any point in time up to now, not only up to five minutes ago")
       ->envname("MAYFLY_EXACT_RECOVERY");
 }
 
 void add_log_level_option(CLI::App& app, ServeOptions& options) {
-  const std::map<std::string, log::Level> levels = {{"debug", log::Level::debug},
-                                                    {"info", log::Level::info},
-                                                    {"warning", log::Level::warning},
-                                                    {"error", log::Level::error},
-                                                    {"off", log::Level::off}};
-  app.add_option("--log-level", options.log_level, "Least level to log on stderr")
+  app.add_option("--log-level", options.log_level, "Minimum log level: debug, info, warning, error or off")
       ->envname("MAYFLY_LOG_LEVEL")
-      ->transform(CLI::Transformer(levels, CLI::ignore_case).description("debug|info|warning|error|off"))
+      ->transform(choice<log::Level>({{"debug", log::Level::debug},
+                                      {"info", log::Level::info},
+                                      {"warning", log::Level::warning},
+                                      {"error", log::Level::error},
+                                      {"off", log::Level::off}}))
+      ->type_name("LEVEL")
       ->default_str("info");
 }
 
 // With the options that most who start a server need.
 CLI::App* add_serve_command(CLI::App& app, ServeOptions& options) {
-  CLI::App* serve = app.add_subcommand("serve", "Serve DynamoDB's API over HTTP until SIGTERM or SIGINT");
+  CLI::App* serve = app.add_subcommand("serve", "Start a server; it runs until SIGTERM or SIGINT");
   serve->add_option("--host", options.server.host, "Address to listen on")
       ->envname("MAYFLY_HOST")
+      ->type_name("ADDRESS")
       ->capture_default_str();
-  serve->add_option("--port", options.server.port, "Port to listen on; 0 picks a free one")
+  serve->add_option("--port", options.server.port, "Port to listen on; 0 picks a free port")
       ->envname("MAYFLY_PORT")
+      ->check(between(0, 65535))
       ->capture_default_str();
-  serve->add_option("--port-file", options.port_file, "File to write the port to, once requests are answered")
+  serve
+      ->add_option("--port-file", options.port_file,
+                   "Write the port number to FILE once the server accepts requests")
       ->envname("MAYFLY_PORT_FILE")
       ->type_name("FILE");
   serve
       ->add_flag("--exit-with-parent", options.exit_with_parent,
-                 "End when the process that started this one has ended, however that was")
+                 "Exit when the parent process exits for any reason")
       ->envname("MAYFLY_EXIT_WITH_PARENT");
-  serve->add_option("--data", options.data_directory, "Directory to keep everything in; without it, memory")
+  serve->add_option("--data", options.data_directory, "Keep all data in this directory (default: in memory)")
       ->envname("MAYFLY_DATA")
       ->type_name("DIR");
   serve
-      ->add_flag("--fsync", options.fsync, "Make an acknowledged write survive a power cut, not only kill -9")
+      ->add_flag("--fsync", options.fsync,
+                 "Make acknowledged writes survive a power failure, not only kill -9")
       ->envname("MAYFLY_FSYNC");
   options.region = "us-east-1";
-  serve->add_option("--region", options.region, "Region of requests that name none")
+  serve->add_option("--region", options.region, "Default region for unsigned requests")
       ->envname("MAYFLY_REGION")
+      ->type_name("NAME")
       ->check(CLI::Validator(
           [](std::string& region) {
             return engine::is_region(region)
                        ? std::string()
-                       : "a region has " + std::string(engine::region_letters) + ", not '" + region + "'";
+                       : "must have " + std::string(engine::region_letters) + ", got '" + region + "'";
           },
           ""))
       ->capture_default_str();
@@ -272,88 +288,92 @@ CLI::App* add_serve_command(CLI::App& app, ServeOptions& options) {
 void add_rarer_serve_options(CLI::App& serve, ServeOptions& options, bool& no_control) {
   serve
       .add_flag("--shared-regions", options.shared_regions,
-                "Have one set of tables for all regions, as DynamoDB Local's -sharedDb: all requests are "
-                "about --region")
+                "Use one set of tables for all regions, like DynamoDB Local's -sharedDb")
       ->envname("MAYFLY_SHARED_REGIONS");
-  serve.add_option("--threads", options.server.threads, "Threads that serve connections")
+  serve.add_option("--threads", options.server.threads, "Number of threads that serve connections")
       ->envname("MAYFLY_THREADS")
-      ->check(CLI::Range(1u, 256u))
+      ->check(between(1, 256))
       ->capture_default_str();
   serve
       .add_option("--table-delay-ms", options.table_delay_ms,
-                  "How long tables stay CREATING, UPDATING and DELETING, in real time")
+                  "How many milliseconds tables stay CREATING, UPDATING or DELETING, in real time")
       ->envname("MAYFLY_TABLE_DELAY_MS")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{3'600'000}))
+      ->check(between(0, 3'600'000))
       ->capture_default_str();
   serve
-      .add_option("--collection-bytes-max", options.collection_bytes_max,
-                  "How large the items of one partition of a table with local indexes may grow; AWS: 10 GB")
+      .add_option(
+          "--collection-bytes-max", options.collection_bytes_max,
+          "Maximum size of the items with one partition key in a table with local indexes; 10 GB on AWS")
       ->envname("MAYFLY_COLLECTION_BYTES_MAX")
+      ->check(whole_number())
       ->type_name("BYTES");
-  serve.add_option("--stream-shards", options.stream_shards, "Shards with which a new stream begins")
+  serve.add_option("--stream-shards", options.stream_shards, "Number of shards of a new stream")
       ->envname("MAYFLY_STREAM_SHARDS")
-      ->check(CLI::Range(1u, engine::first_shards_max))
+      ->check(between(1, engine::first_shards_max))
       ->capture_default_str();
   serve
       .add_option("--function", options.functions,
-                  "A function that event source mappings and Invoke can call; may be repeated")
+                  "Register a function that event source mappings and Invoke can call; can be repeated")
       ->envname("MAYFLY_FUNCTION")
       ->delimiter(',')
       ->type_name("NAME=URL");
   serve
       .add_option("--destination-dir", options.destination_directory,
-                  "Directory below which event source mappings may write failed batches to files; without "
-                  "it, none may")
+                  "Let event source mappings write failed batches to files in DIR (default: disabled)")
       ->envname("MAYFLY_DESTINATION_DIR")
       ->type_name("DIR");
   serve
       .add_option("--kinesis-endpoint", options.kinesis_endpoint,
-                  "Where the changes of tables with a Kinesis destination are put")
+                  "Kinesis endpoint that receives the changes of tables with a Kinesis destination")
       ->envname("MAYFLY_KINESIS_ENDPOINT")
       ->type_name("URL");
   serve
       .add_option("--bucket", options.buckets,
-                  "A directory that stands for an S3 bucket of exports and imports; may be repeated")
+                  "Use a directory as the S3 bucket NAME in exports and imports; can be repeated")
       ->envname("MAYFLY_BUCKET")
       ->delimiter(',')
       ->type_name("NAME=DIR");
   serve
       .add_option("--s3-endpoint", options.s3_endpoint,
-                  "Where buckets of all other names are; requests are signed with the environment's key")
+                  "S3 endpoint for all other buckets; requests are signed with the environment's key")
       ->envname("MAYFLY_S3_ENDPOINT")
       ->type_name("URL");
   serve
-      .add_option("--schema", options.schemas,
-                  "Tables to create at the start: a CloudFormation template, `terraform show -json`, what "
-                  "describe-table prints, or a directory of such files; may be repeated")
+      .add_option(
+          "--schema", options.schemas,
+          "Create the tables of a CloudFormation template, of `terraform show -json`, of describe-table's "
+          "output, or of a directory of such files; can be repeated")
       ->envname("MAYFLY_SCHEMA")
       ->delimiter(',')
       ->type_name("FILE|DIR");
   serve
       .add_option("--schema-parameter", options.schema_parameters,
-                  "A parameter of templates that has no Default, or another value than that; may be repeated")
+                  "Set a template parameter; can be repeated")
       ->envname("MAYFLY_SCHEMA_PARAMETER")
       ->delimiter(',')
       ->type_name("NAME=VALUE");
   add_bounds_options(serve, options);
   serve
-      .add_flag("--no-control", no_control,
-                "Answer nothing under /_mayfly/ but health, change no event source mappings")
+      .add_flag(
+          "--no-control", no_control,
+          "Disable the control API, except for /_mayfly/health, and make event source mappings read-only")
       ->envname("MAYFLY_NO_CONTROL");
   serve
       .add_flag("--mcp-read-only", options.server.access.mcp_read_only,
-                "Offer agents no tool that changes something, under /_mayfly/mcp")
+                "Offer only read-only tools to agents at /_mayfly/mcp")
       ->envname("MAYFLY_MCP_READ_ONLY");
   serve
-      .add_option("--allowed-host", options.server.access.hosts,
-                  "A name with a dot that requests may have in Host; may be repeated")
+      .add_option(
+          "--allowed-host", options.server.access.hosts,
+          "Accept requests with this Host; can be repeated (default: addresses and names without a dot)")
       ->envname("MAYFLY_ALLOWED_HOST")
       ->delimiter(',')
       ->type_name("NAME");
   serve
       .add_option(
           "--cors-origin", options.server.access.origins,
-          "Whose pages may use the server from a browser (http://localhost:3000); * is all; may be repeated")
+          "Let web pages of this origin, such as http://localhost:3000, use the server; * allows all; can be "
+          "repeated")
       ->envname("MAYFLY_CORS_ORIGIN")
       ->delimiter(',')
       ->type_name("ORIGIN");
@@ -374,76 +394,34 @@ bool names_others(const CLI::App& serve, int argc, char** argv) {
 
 constexpr int usage_error = 2;
 
-// How many letters must be added, left out or changed to make one word of the other.
-std::size_t distance(std::string_view from, std::string_view to) {
-  std::vector<std::size_t> row(to.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < to.size(); ++j) {
-      const std::size_t changed = diagonal + (from[i] == to[j] ? 0 : 1);
-      diagonal = std::exchange(row[j + 1], std::min({changed, row[j] + 1, row[j + 1] + 1}));
-    }
-  }
-  return row.back();
-}
-
-// The first word that is no command, as a sentence; empty: there is none.
-std::string unknown_command(const CLI::App& app, int argc, char** argv) {
-  const CLI::App* at = &app;
-  std::string path = "mayfly";
-  for (int i = 1; i < argc && argv[i][0] != '-' && at->get_require_subcommand_min() > 0; ++i) {
-    const std::string word = argv[i];
-    const auto commands = at->get_subcommands([](const CLI::App*) { return true; });
-    const auto found = std::find_if(commands.begin(), commands.end(),
-                                    [&](const CLI::App* command) { return command->get_name() == word; });
-    if (found != commands.end()) {
-      at = *found;
-      path += " " + word;
-      continue;
-    }
-    std::string names;
-    for (const CLI::App* command : commands) names += (names.empty() ? "" : ", ") + command->get_name();
-    const auto nearest =
-        std::min_element(commands.begin(), commands.end(), [&](const CLI::App* one, const CLI::App* other) {
-          return distance(word, one->get_name()) < distance(word, other->get_name());
-        });
-    const bool is_near = distance(word, (*nearest)->get_name()) <= 2;
-    return "there is no '" + path + " " + word + "'" +
-           (is_near ? "; did you mean '" + path + " " + (*nearest)->get_name() + "'?" : ", but: " + names);
-  }
-  return {};
-}
-
 void add_mcp_command(CLI::App& app, McpCommand& command, ServeOptions& options) {
   CLI::App* mcp = app.add_subcommand(
       "mcp",
-      "Speak the Model Context Protocol on standard input and output: tools for agents, about a server");
-  mcp->add_option("--url", command.url, "The server")->envname("MAYFLY_URL")->capture_default_str();
+      "Offer a server's tables and clock to agents (Model Context Protocol on standard input and output)");
+  mcp->add_option("--url", command.url, "Server to use")->envname("MAYFLY_URL")->capture_default_str();
   mcp->add_option("--ca-file", command.ca_file,
-                  "Whose certificates an https:// server may show; without it, the system's issuers'")
+                  "Trust the certificates in FILE for https:// (default: the system's)")
       ->envname("MAYFLY_CA_FILE")
       ->type_name("FILE");
-  mcp->add_option("--account", command.account, "Account that tools are about if they name none")
+  mcp->add_option("--account", command.account, "Default account of the tools, twelve digits")
       ->envname("MAYFLY_ACCOUNT")
       ->check([](const std::string& text) {
-        return engine::is_account_id(text) ? std::string() : "'" + text + "' is no account of twelve digits";
+        return engine::is_account_id(text) ? std::string() : must_be("twelve digits", text);
       });
-  mcp->add_option("--region", command.region, "Region that tools are about if they name none")
-      ->envname("MAYFLY_REGION");
-  mcp->add_flag("--read-only", command.read_only, "Offer no tool that changes something")
+  mcp->add_option("--region", command.region, "Default region of the tools")->envname("MAYFLY_REGION");
+  mcp->add_flag("--read-only", command.read_only, "Offer only tools that change nothing")
       ->envname("MAYFLY_MCP_READ_ONLY");
   CLI::Option* in_memory = mcp->add_flag_function(
-      "--in-memory", [](std::int64_t) {}, "Ask no server, but tables of this process, in memory");
+      "--in-memory", [](std::int64_t) {}, "Keep tables in this process's memory instead of using a server");
   CLI::Option* data = mcp->add_option("--data", options.data_directory,
-                                      "Ask no server, but tables of this process, in this directory")
+                                      "Keep tables in this process, in DIR, instead of using a server")
                           ->type_name("DIR");
   in_memory->excludes(data);
-  mcp->add_option("--port", options.server.port,
-                  "Of tables of this process: also serve them over HTTP, on this port of 127.0.0.1; 0 picks "
-                  "a free one")
+  mcp->add_option(
+         "--port", options.server.port,
+         "With --in-memory or --data: also serve the tables over HTTP on 127.0.0.1; 0 picks a free port")
       ->type_name("PORT");
-  mcp->add_option("--schema", options.schemas, "Of tables of this process: what to create, as for serve")
+  mcp->add_option("--schema", options.schemas, "With --in-memory or --data: tables to create, as for serve")
       ->type_name("FILE|DIR");
   add_time_options(*mcp, options);
   add_log_level_option(*mcp, options);
@@ -451,13 +429,97 @@ void add_mcp_command(CLI::App& app, McpCommand& command, ServeOptions& options) 
     command.own = mcp->count("--in-memory") + mcp->count("--data") > 0;
     command.listens = mcp->count("--port") > 0;
     if (!command.own && (command.listens || mcp->count("--schema") > 0))
-      throw CLI::ValidationError("--port and --schema", "are for --in-memory and --data");
+      throw CLI::ValidationError("--port and --schema", "need --in-memory or --data.");
   });
 }
 
-}  // namespace
+// help, version and what shells and man read.
+void add_commands_about_commands(CLI::App& app, std::string& shell, std::vector<std::string>& line) {
+  app.add_subcommand("help", "Print help for a command")
+      ->add_option("COMMAND", line, "Command, such as clock advance");
+  app.add_subcommand("version", "Print the version");
+  CLI::App& completion = *app.add_subcommand("completion", "Print a shell's completion script");
+  completion.add_option("SHELL", shell, "bash, zsh or fish")
+      ->required()
+      ->check(one_of({"bash", "zsh", "fish"}));
+  completion.footer("Example:\n  source <(mayfly completion bash)");
+  app.add_subcommand("manual", "Print the manual page: mayfly manual | man -l -");
+  // For the completion scripts alone: without a group it is not listed.
+  app.add_subcommand(completing_command, "Print what can follow a command line")
+      ->group("")
+      ->add_option("LINE", line, "Command line up to the cursor");
+}
 
-namespace {
+// Headings and footers of groups of commands.
+void finish_group(CLI::App& group, const std::string& path) {
+  const auto commands = group.get_subcommands([](const CLI::App*) { return true; });
+  if (!commands.empty() && group.get_footer().empty())
+    group.footer("Run '" + path + " COMMAND --help' for a command's arguments and options.");
+  for (CLI::App* const command : commands) {
+    if (command->get_group() == "Subcommands") command->group("Commands");
+    finish_group(*command, path + " " + command->get_name());
+  }
+}
+
+// The headings under which 'mayfly help' lists commands.
+void in_groups(CLI::App& app) {
+  const std::vector<std::pair<const char*, std::vector<const char*>>> groups = {
+      {"Server", {"serve", "health", "metrics", "accounts", "calls"}},
+      {"Tables and items", {"table", "item", "tail", "await"}},
+      {"Time", {"clock", "ttl"}},
+      {"Tests", {"snapshot", "reset", "faults", "failpoint"}},
+      {"Streams, functions and regions", {"stream", "triggers", "function", "jobs", "replication"}},
+      {"Data", {"export", "import", "sweep", "verify", "repair"}},
+      {"Other", {"mcp", "completion", "manual", "help", "version"}}};
+  for (const auto& [group, names] : groups)
+    for (const char* const name : names)
+      for (CLI::App* const command :
+           app.get_subcommands([&](const CLI::App* one) { return one->get_name() == name; }))
+        command->group(group);
+}
+
+constexpr std::string_view overview =
+    "Mayfly " MAYFLY_VERSION
+    ": DynamoDB for tests. Items disappear at the instant their TTL passes.\n\n"
+    "Start a server:\n"
+    "  mayfly serve\n\n"
+    "Try it, in another terminal:\n"
+    "  mayfly table create carts --ttl ttl\n"
+    "  mayfly item put carts id=1 ttl=+48h\n"
+    "  mayfly clock advance 72h\n"
+    "  mayfly item get carts 1\n\n"
+    "Run 'mayfly help' for all commands and 'mayfly help COMMAND' for one of them.\n";
+
+// `mayfly help clock advance`: the help of the command that the words name.
+int print_help(const CLI::App& app, const std::vector<std::string>& words) {
+  if (const std::string wrong = unknown_word(app, words); !wrong.empty()) {
+    fail(wrong);
+    return usage_error;
+  }
+  const CLI::App* command = &app;
+  std::string path;
+  for (const std::string& word : words) {
+    const auto named = command->get_subcommands([&](const CLI::App* one) { return one->get_name() == word; });
+    if (named.empty()) break;
+    path += (path.empty() ? "" : " ") + command->get_name();
+    command = named.front();
+  }
+  print(command->help(path));
+  return printed(0);
+}
+
+// Says what is wrong with the command line. Returns the exit code.
+int refused(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  if (command->get_require_subcommand_min() > 0 && std::string_view(error.get_name()) == "RequiredError") {
+    fail("'" + parsed_path(app) + "' needs a command.");
+    std::fprintf(stderr, "\n%s", app.help().c_str());
+  } else {
+    fail(refusal(app, error));
+  }
+  return usage_error;
+}
 
 CommandLine parse_as_dynamodb_local(const DynamoDbLocal& local) {
   if (!local.problem.empty()) {
@@ -490,11 +552,24 @@ CommandLine parse_command_line(int argc, char** argv) {
   sweep::SweepCommand sweep_command;
   McpCommand mcp_command;
   transfer::TransferCommand transfer_command;
+  ItemCommand item_command;
   std::string shell;
+  std::vector<std::string> line;
 
-  CLI::App app("Mayfly: DynamoDB for tests, whose items disappear at the instant their TTL passes.",
-               "mayfly");
-  app.set_version_flag("--version", "mayfly " MAYFLY_VERSION);
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.empty()) {
+    print(overview);
+    return {.exit_code = printed(0)};
+  }
+  if (words[0] == "version" || words[0] == "--version") {
+    print("mayfly " MAYFLY_VERSION "\n");
+    return {.exit_code = printed(0)};
+  }
+
+  CLI::App app("Mayfly: DynamoDB for tests. Items disappear at the instant their TTL passes.", "mayfly");
+  app.formatter(help_formatter());
+  app.set_help_flag("-h,--help", "Print help and exit");
+  app.set_version_flag("--version", "mayfly " MAYFLY_VERSION, "Print the version and exit");
   app.require_subcommand(1);
 
   bool no_control = false;
@@ -503,27 +578,33 @@ CommandLine parse_command_line(int argc, char** argv) {
   const bool serves = argc >= 2 && argv[1] == std::string_view("serve");
   if (!serves || names_others(*serve, argc, argv)) add_rarer_serve_options(*serve, options, no_control);
   if (!serves) {
+    add_item_commands(app, item_command);
     add_control_commands(app, command);
-    add_mcp_command(app, mcp_command, options);
-    add_directory_commands(app, directory_command);
-    add_sweep_commands(app, sweep_command);
     add_transfer_commands(app, transfer_command);
-    app.add_subcommand("completion",
-                       "Print what completes commands and options: source <(mayfly completion bash)")
-        ->add_option("shell", shell, "bash, zsh or fish")
-        ->required()
-        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-    app.add_subcommand("manual", "Print the manual page, for man -l");
+    add_sweep_commands(app, sweep_command);
+    add_directory_commands(app, directory_command);
+    add_mcp_command(app, mcp_command, options);
+    add_commands_about_commands(app, shell, line);
   }
+  in_groups(app);
+  finish_group(app, "mayfly");
 
-  if (const std::string wrong = unknown_command(app, argc, argv); !wrong.empty()) {
+  if (words[0] == "help") return {.exit_code = print_help(app, {words.begin() + 1, words.end()})};
+  if (words[0] == completing_command) {
+    print(completions(app, words.size() > 1 ? words[1] : ""));
+    return {.exit_code = printed(0)};
+  }
+  if (const std::string wrong = unknown_word(app, words); !wrong.empty()) {
     fail(wrong);
     return {.exit_code = usage_error};
   }
   try {
     app.parse(argc, argv);
-  } catch (const CLI::ParseError& outcome) {
-    return {.exit_code = app.exit(outcome) == 0 ? 0 : usage_error};
+  } catch (const CLI::CallForHelp&) {
+    print(app.help());
+    return {.exit_code = printed(0)};
+  } catch (const CLI::ParseError& error) {
+    return {.exit_code = refused(app, error)};
   }
   options.server.access.control = !no_control;
   if (serve->parsed()) return {.serve = std::move(options)};
@@ -537,14 +618,16 @@ CommandLine parse_command_line(int argc, char** argv) {
     return parsed;
   }
   if (app.got_subcommand("completion") || app.got_subcommand("manual")) {
-    std::fputs((shell.empty() ? manual_page(app) : completion(app, shell)).c_str(), stdout);
-    return {};
+    print(shell.empty() ? manual_page(app) : completion_script(shell));
+    return {.exit_code = printed(0)};
   }
   for (const char* name : {"verify", "repair"})
     if (app.got_subcommand(name)) return {.directory = std::move(directory_command)};
   if (app.got_subcommand("sweep")) return {.sweep = std::move(sweep_command)};
   for (const char* name : {"export", "import"})
     if (app.got_subcommand(name)) return {.transfer = std::move(transfer_command)};
+  for (const char* name : {"table", "item"})
+    if (app.got_subcommand(name)) return {.item = std::move(item_command)};
   return {.control = std::move(command)};
 }
 

@@ -1,7 +1,11 @@
-// The command line: `mayfly serve --port 8000`, each option also as MAYFLY_… in the environment; the commands
-// that ask a running server: `mayfly clock advance 48h`; those for a data directory: `mayfly verify --data
-// DIR`; those that move tables: `mayfly export --all --to DIR`; and DynamoDB Local's, as dynamodb_local.h
-// reads them.
+// The command line:
+//
+//   mayfly serve --port 8000                  each option is also a variable, MAYFLY_PORT
+//   mayfly clock advance 48h                  a call of a running server's control API
+//   mayfly item get carts 1                   tables and items of a running server
+//   mayfly verify --data DIR                  a data directory
+//   mayfly export --all --to DIR              tables on their way from one place to another
+//   mayfly -jar DynamoDBLocal.jar -inMemory   DynamoDB Local's arguments (dynamodb_local.h)
 #pragma once
 
 #include <cstdint>
@@ -11,6 +15,7 @@
 
 #include "cli/commands.h"
 #include "cli/directory_commands.h"
+#include "cli/item_command.h"
 #include "cli/mcp.h"
 #include "cli/sweep/sweep_command.h"
 #include "cli/transfer/transfer.h"
@@ -66,11 +71,12 @@ struct CommandLine {
   std::optional<sweep::SweepCommand> sweep{};
   std::optional<McpCommand> mcp{};  // with `serve`, where it has an emulator of its own
   std::optional<DirectoryCommand> directory{};
-  std::optional<transfer::TransferCommand> transfer{};  // none of them: all is said, exit with `exit_code`
-  int exit_code = 0;
+  std::optional<transfer::TransferCommand> transfer{};
+  std::optional<ItemCommand> item{};
+  int exit_code = 0;  // if there is no command to run: everything has been printed
 };
 
-// Prints help, the version, and what is wrong.
+// Prints help, the version, and why the command line is refused.
 CommandLine parse_command_line(int argc, char** argv);
 
 }  // namespace mayfly::http

@@ -2,10 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 
+#include "cli/option_text.h"
 #include "cli/transfer/transfer.h"
 
 namespace mayfly::http {
@@ -21,84 +21,89 @@ constexpr const char* server_here = "http://127.0.0.1:8000";
 void add_place(CLI::App& app, PlaceOptions& place, const std::string& side) {
   const std::string of = side == "from" ? "the source" : "the target";
   app.add_option("--" + side + "-account", place.account,
-                 "Account of twelve digits, where " + of + " is a Mayfly");
-  app.add_option("--" + side + "-region", place.region,
-                 "Region of " + of + "; without it, the environment's");
+                 "Account, twelve digits, if " + of + " is a Mayfly server")
+      ->type_name("ID");
+  app.add_option("--" + side + "-region", place.region, "Region of " + of + " (default: the environment's)")
+      ->type_name("NAME");
   app.add_option("--" + side + "-profile", place.profile,
-                 "Profile of AWS's credentials files for " + of + "; without it, the environment's");
+                 "Profile in AWS's credentials files for " + of + " (default: the environment's)")
+      ->type_name("NAME");
 }
 
 void add_what_and_how(CLI::App& app, TransferCommand& command) {
-  app.add_option("TABLE", command.tables, "Tables, or patterns such as 'orders*'");
-  app.add_flag("--all", command.all, "All tables");
+  app.add_option("TABLE", command.tables, "Table, or pattern such as 'orders*'");
+  app.add_flag("--all", command.all, "All tables, except sweep's state table mayfly_sweep");
   add_place(app, command.from, "from");
   add_place(app, command.to, "to");
   app.add_option("--ca-file", command.ca_file,
-                 "Whose certificates an https:// server may show; without it, the system's issuers'")
+                 "Trust the certificates in FILE for https:// (default: the system's)")
       ->envname("MAYFLY_CA_FILE")
       ->type_name("FILE");
-  app.add_option("--rename", command.renames, "What a table is called at the target; may be repeated")
+  app.add_option("--rename", command.renames, "Rename a table at the target; can be repeated")
       ->type_name("OLD=NEW")
       ->allow_extra_args(false);
-  app.add_option(
-         "--schema", command.schemas,
-         "Definitions of tables whose settings the source does not have, as of serve --schema; may be "
-         "repeated")
+  app.add_option("--schema", command.schemas,
+                 "Table definitions, as for serve --schema, if the source has none; can be repeated")
       ->type_name("FILE|DIR")
       ->allow_extra_args(false);
-  app.add_option("--schema-parameter", command.schema_parameters, "A parameter of templates; may be repeated")
+  app.add_option("--schema-parameter", command.schema_parameters, "Set a template parameter; can be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   app.add_flag("--items-only", command.items_only,
-               "Only items: the tables are there, or a file has no settings");
-  const std::map<std::string, IfExists> ways = {{"fail", IfExists::fail},
-                                                {"skip", IfExists::skip},
-                                                {"append", IfExists::append},
-                                                {"replace", IfExists::replace}};
-  app.add_option("--if-exists", command.if_exists, "What becomes of a table that the target has already")
-      ->transform(CLI::Transformer(ways, CLI::ignore_case).description("fail|skip|append|replace"))
+               "Copy only items; the tables must exist, and files get no settings");
+  app.add_option("--if-exists", command.if_exists,
+                 "If the target has the table: fail, skip it, append items or replace it")
+      ->transform(choice<IfExists>({{"fail", IfExists::fail},
+                                    {"skip", IfExists::skip},
+                                    {"append", IfExists::append},
+                                    {"replace", IfExists::replace}}))
+      ->type_name("ACTION")
       ->default_str("fail");
-  const std::map<std::string, TtlChoice> choices = {{"on", TtlChoice::on},
-                                                    {"off", TtlChoice::off},
-                                                    {"shift", TtlChoice::shift},
-                                                    {"unexpired", TtlChoice::unexpired}};
-  app.add_option(
-         "--ttl", command.ttl,
-         "Of times to live: switched on when all items are in; left off; moved on by the time since the "
-         "export; or on, without the items that are past")
-      ->transform(CLI::Transformer(choices, CLI::ignore_case).description("on|off|shift|unexpired"))
+  app.add_option("--ttl", command.ttl,
+                 "TTL at the target: on (enabled after the last item), off, shift (on, with times moved by "
+                 "the age of the "
+                 "export) or unexpired (on, without expired items)")
+      ->transform(choice<TtlChoice>({{"on", TtlChoice::on},
+                                     {"off", TtlChoice::off},
+                                     {"shift", TtlChoice::shift},
+                                     {"unexpired", TtlChoice::unexpired}}))
+      ->type_name("CHOICE")
       ->default_str("on");
-  app.add_option("--anonymize", command.anonymize, "Rules by which values are dropped, hashed, or made up")
+  app.add_option("--anonymize", command.anonymize, "Drop, hash or replace values by the rules in FILE")
       ->type_name("FILE");
-  app.add_option(
-         "--secret-file", command.secret_file,
-         "What hashes are keyed with; without it, MAYFLY_ANONYMIZE_SECRET, or a new one that is forgotten")
+  app.add_option("--secret-file", command.secret_file,
+                 "Key of the hashes (default: MAYFLY_ANONYMIZE_SECRET, or a random key that is not kept)")
       ->type_name("FILE");
-  app.add_flag("--dry-run", command.dry_run, "Show a few items before and after, and write nothing");
-  app.add_option("--parallel", command.parallel, "How many segments of tables, or files, are copied at once")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{64}))
+  app.add_flag("--dry-run", command.dry_run, "Print a few items before and after, without writing anything");
+  app.add_option("--parallel", command.parallel, "Number of table segments or files to copy in parallel")
+      ->check(between(1, 64))
       ->capture_default_str();
-  app.add_option("--read-units-max", command.read_units_max, "How many capacity units may be read a second")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--write-units-max", command.write_units_max, "How many may be written a second")
-      ->check(CLI::PositiveNumber);
-  app.add_flag("--consistent", command.consistent, "Read consistently, which costs twice as much");
-  app.add_flag("--uncompressed", command.uncompressed,
-               "Write a directory's data files as they are, not as gzip");
-  app.add_flag("--resume", command.resume, "Go on with what was interrupted, asked for by the same words");
+  app.add_option("--read-units-max", command.read_units_max, "Maximum capacity units to read per second")
+      ->check(positive())
+      ->type_name("UNITS");
+  app.add_option("--write-units-max", command.write_units_max, "Maximum capacity units to write per second")
+      ->check(positive())
+      ->type_name("UNITS");
+  app.add_flag("--consistent", command.consistent, "Use consistent reads, which cost twice as much");
+  app.add_flag("--uncompressed", command.uncompressed, "Do not compress the data files of a directory");
+  app.add_flag("--resume", command.resume, "Continue an interrupted run of the same command");
   app.add_option("--journal", command.journal,
-                 "Where to write down how far it is; - is nowhere; without it, in DIR/export.journal, "
-                 "FILE.journal, or mayfly-transfer.journal here")
+                 "File that records the progress; - for none (default: DIR/export.journal, FILE.journal or "
+                 "./mayfly-transfer.journal)")
       ->type_name("FILE");
-  app.add_flag("--quiet", command.quiet, "No progress on standard error");
+  app.add_flag("--quiet", command.quiet, "Print no progress on standard error");
 }
 
 // On this side is a server, unless somebody says otherwise.
 void add_server(CLI::App& app, PlaceOptions& place) {
-  app.add_option("--account", place.account, "Account of twelve digits, of the server")
-      ->envname("MAYFLY_ACCOUNT");
-  app.add_option("--region", place.region, "Region, of the server")->envname("MAYFLY_REGION");
-  app.add_option("--profile", place.profile, "Profile, of the server");
+  app.add_option("--account", place.account, "Account of the server, twelve digits")
+      ->envname("MAYFLY_ACCOUNT")
+      ->type_name("ID");
+  app.add_option("--region", place.region, "Region of the server")
+      ->envname("MAYFLY_REGION")
+      ->type_name("NAME");
+  app.add_option("--profile", place.profile, "Profile in AWS's credentials files for the server")
+      ->type_name("NAME");
 }
 
 constexpr const char* places = "aws|URL|DIR|FILE|-";
@@ -108,13 +113,12 @@ constexpr const char* places = "aws|URL|DIR|FILE|-";
 // Each has its own words until it is the one that was asked for: of one that was not, the environment's
 // variables are taken, too.
 void add_transfer_commands(CLI::App& app, TransferCommand& command) {
-  CLI::App* const out = app.add_subcommand(
-      "export", "Write tables with their settings and items to a directory, a file, or another server");
+  CLI::App* const out = app.add_subcommand("export", "Copy tables to a directory, a file or another server");
   const auto exported = std::make_shared<TransferCommand>();
   exported->kind = "export";
   exported->from.place = server_here;
-  out->add_option("--to", exported->to.place, "Where to")->type_name(places)->required();
-  out->add_option("--from,--url", exported->from.place, "Where from")
+  out->add_option("--to", exported->to.place, "Target")->type_name(places)->required();
+  out->add_option("--from,--url", exported->from.place, "Source")
       ->envname("MAYFLY_URL")
       ->type_name(places)
       ->capture_default_str();
@@ -122,15 +126,15 @@ void add_transfer_commands(CLI::App& app, TransferCommand& command) {
   add_what_and_how(*out, *exported);
   out->callback([exported, &command] { command = *exported; });
 
-  CLI::App* const in = app.add_subcommand(
-      "import", "Make tables with their settings and items of a directory, a file, or another server");
+  CLI::App* const in =
+      app.add_subcommand("import", "Copy tables from a directory, a file, an AWS export or another server");
   const auto imported = std::make_shared<TransferCommand>();
   imported->kind = "import";
   imported->to.place = server_here;
-  in->add_option("--from", imported->from.place, "Where from, an export of AWS's too")
+  in->add_option("--from", imported->from.place, "Source; can be an AWS export")
       ->type_name(places)
       ->required();
-  in->add_option("--to,--url", imported->to.place, "Where to")
+  in->add_option("--to,--url", imported->to.place, "Target")
       ->envname("MAYFLY_URL")
       ->type_name(places)
       ->capture_default_str();

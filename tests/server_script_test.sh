@@ -29,7 +29,7 @@ answers() {
   [ "$answer" = "$text" ] || fails "script/server $*: said '$answer', not '$text'"
 }
 refuses() {
-  local text="script/server: $1; script/server --help says what there is"
+  local text="script/server: $1"
   shift
   answers 2 "$text" "$@"
   [ ! -e "$work/asked" ] || fails "script/server $*: was not refused before the build"
@@ -44,15 +44,20 @@ serves() {
 answers 0 "$(cat "$root/cli/serve_help.txt")" --help
 [ ! -e "$work/asked" ] || fails "script/server --help built something"
 
-refuses "there is no option --nonsense" --nonsense
-refuses "there is no 'word'" word
-refuses "there is no '-p'" -p 8000
-refuses "--port must be a number, not 'x'" --port x
-refuses "--threads must be from 1 to 256, not 0" --threads=0
-refuses "--threads must be from 1 to 256, not 257" --port 0 --threads 257
-refuses "--request-bytes-max must be from 33554432 to 1099511627776, not 1" --request-bytes-max 1
-refuses "--data needs a value" --data
-refuses "--data needs a value" --data --fsync
+usage="Run 'script/server --help' for its options."
+refuses "unknown option '--nonsense'. $usage" --nonsense
+refuses "unknown option '--prot'. Did you mean '--port'? $usage" --prot 8000
+refuses "unknown option '--ttl-mod'. Did you mean '--ttl-mode'? $usage" --ttl-mod=aws
+refuses "unexpected argument 'word'. $usage" word
+refuses "unknown option '-p'. $usage" -p 8000
+refuses "--port must be a number between 0 and 65535, got 'x'" --port x
+refuses "--port must be between 0 and 65535, got 99999" --port 99999
+refuses "--ttl-seed must be a whole number, got 'x'" --ttl-seed x
+refuses "--threads must be between 1 and 256, got 0" --threads=0
+refuses "--threads must be between 1 and 256, got 257" --port 0 --threads 257
+refuses "--request-bytes-max must be between 33554432 and 1099511627776, got 1" --request-bytes-max 1
+refuses "--data needs a value. $usage" --data
+refuses "--data needs a value. $usage" --data --fsync
 
 serves
 serves --port 0 --clock frozen --fsync

@@ -36,7 +36,7 @@ included_in "RocksDB is included by engine/storage, storage_files and storage_jo
         'engine/storage((_files)?[.]cc|_jobs[.]h)' engine compat http cli embed include
 included_in "Boost.JSON is for tests to compare with" 'boost/json' "$nowhere" engine compat http cli embed include
 included_in "nlohmann's JSON is for what people read and write: control calls, kept settings, commands" 'nlohmann/' \
-        '(compat/wire/json_tree[.](h|cc)|compat/control/[a-z_]+[.]cc|compat/mcp/[a-z_]+[.](h|cc)|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/triggers/(functions|event_source_mapping|rest)[.]cc|cli/(mcp|commands|control_options|jobs_view)[.]cc|cli/(schemas|aws|sweep|transfer)/[a-z_]+[.](h|cc)|embed/(mayfly|mayfly_c|options_json)[.]cc)' \
+        '(compat/wire/json_tree[.](h|cc)|compat/control/[a-z_]+[.]cc|compat/mcp/[a-z_]+[.](h|cc)|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/triggers/(functions|event_source_mapping|rest)[.]cc|cli/(mcp|commands|control_options|item_command|item_text|answer_view|server_calls|completion|jobs_view)[.]cc|cli/(schemas|aws|sweep|transfer)/[a-z_]+[.](h|cc)|embed/(mayfly|mayfly_c|options_json)[.]cc)' \
         engine compat http cli embed include
 included_in "Asio and Beast stay in the connection's files" 'boost/(asio|beast)' \
         'http/(session|server|request_parser|client|invoker|name_lookup|tls)[.](h|cc)' engine compat http cli embed include
@@ -47,7 +47,7 @@ included_in "Expat is included by compat/buckets/s3_xml.cc alone" 'expat[.]h' 'c
 included_in "zlib and Zstandard are included where bytes are compressed" '(zlib|zstd)[.]h' \
         '(http/compression|compat/data_files/compression)[.]cc' engine compat http cli embed include
 included_in "libdeflate is included by http/crc32.cc alone" 'libdeflate[.]h' 'http/crc32[.]cc' engine compat http cli embed include
-included_in "CLI11 is included by the command line's options alone" 'CLI/' 'cli/(options|control_options|aws_options|sweep_options|transfer_options|help_files)[.]cc' engine compat http cli embed include
+included_in "CLI11 is included by the command line's options alone" 'CLI/' 'cli/(option_text[.]h|(options|option_text|control_options|item_options|aws_options|sweep_options|transfer_options|help_files|completion)[.]cc)' engine compat http cli embed include
 included_in "yaml-cpp is included by cli/schemas/yaml.cc alone" 'yaml-cpp/' 'cli/schemas/yaml[.]cc' engine compat http cli embed include
 included_in "mayfly.h includes the standard library alone" '[^>]*[/.]' 'include/mayfly/mayfly_c[.]h' include
 included_in "mayfly_c.h includes C's two headers of types alone" '([^s]|s[^t]|std[^di]|[^>]*/)' "$nowhere" include/mayfly/mayfly_c.h

@@ -53,14 +53,13 @@ std::map<std::string, std::string> listed_options(const std::string& command) {
     const std::string line = text.substr(at, end - at);
     at = end + 1;
     const auto begin = line.find_first_not_of(' ');
-    if (begin != std::string::npos && line.compare(begin, 2, "--") == 0) {
+    if (line.starts_with("  --")) {
       last = line.substr(begin, line.find_first_of(" {,", begin) - begin);
       options[last];
     }
-    constexpr std::string_view mark = "Env:";
-    if (const auto env = line.find(mark); env != std::string::npos && !last.empty()) {
-      options[last] = line.substr(env + mark.size(), line.find(')', env) - env - mark.size());
-    }
+    constexpr std::string_view mark = "[MAYFLY_";
+    if (const auto variable = line.find(mark); variable != std::string::npos && !last.empty())
+      options[last] = line.substr(variable + 1, line.find(']', variable) - variable - 1);
   }
   return options;
 }
@@ -243,18 +242,19 @@ TEST_CASE("DynamoDB Local's arguments are options of serve, whatever the program
   }
 }
 
-TEST_CASE("every command takes the server, whom to trust, the account and the region from the environment") {
+TEST_CASE("every command reads server, trusted certificates, account and region from the environment") {
   const std::map<std::string, std::string> expected = {{"--url", "MAYFLY_URL"},
                                                        {"--ca-file", "MAYFLY_CA_FILE"},
                                                        {"--account", "MAYFLY_ACCOUNT"},
-                                                       {"--region", "MAYFLY_REGION"}};
-  for (const char* command : {"clock show", "snapshot list", "replication show", "reset"})
+                                                       {"--region", "MAYFLY_REGION"},
+                                                       {"--json", ""}};
+  for (const char* command : {"clock show", "snapshot list", "replication show", "reset", "table list"})
     CHECK(listed_options(command) == expected);
-  CHECK(parse_with("MAYFLY_URL", "http://127.0.0.1:1", {"clock", "show"}).control->url ==
+  CHECK(parse_with("MAYFLY_URL", "http://127.0.0.1:1", {"clock", "show"}).control->server.url ==
         "http://127.0.0.1:1");
-  CHECK(parse_with("MAYFLY_CA_FILE", "/c", {"clock", "show"}).control->ca_file == "/c");
-  CHECK(parse_with("MAYFLY_ACCOUNT", "000000000042", {"reset"}).control->account == "000000000042");
-  CHECK(parse_with("MAYFLY_REGION", "eu-west-1", {"ttl", "show"}).control->region == "eu-west-1");
+  CHECK(parse_with("MAYFLY_CA_FILE", "/c", {"clock", "show"}).control->server.ca_file == "/c");
+  CHECK(parse_with("MAYFLY_ACCOUNT", "000000000042", {"reset"}).control->server.account == "000000000042");
+  CHECK(parse_with("MAYFLY_REGION", "eu-west-1", {"ttl", "show"}).control->server.region == "eu-west-1");
 }
 
 TEST_CASE("mayfly export takes from the server of --url, and mayfly import puts there") {

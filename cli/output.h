@@ -1,0 +1,24 @@
+// Standard output of the commands that print answers.
+//
+//   print(table.text());
+//   if (reader_left()) return printed(0);   // `mayfly item scan carts | head`: stop asking for more pages
+//   return printed(0);
+//
+// A reader that closes the pipe is not an error: the command keeps its exit code and says nothing. Any other
+// failed write is one. Requires: SIGPIPE is ignored.
+#pragma once
+
+#include <string_view>
+
+namespace mayfly::http {
+
+void print(std::string_view text);
+
+// Sends what was printed so far; whether nobody can read it any longer.
+bool reader_left();
+
+// Sends what was printed. Returns `exit_code`, or 1 with a sentence on stderr if a write failed, as on a full
+// disk.
+int printed(int exit_code);
+
+}  // namespace mayfly::http

@@ -1,0 +1,159 @@
+#include "cli/server_calls.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "cli/nearest.h"
+#include "engine/clock.h"
+#include "http/log.h"
+#include "http/signer.h"
+#include "http/sigv4.h"
+
+namespace mayfly::http {
+namespace {
+
+constexpr std::string_view region_default = "us-east-1";
+
+std::string unreachable(const std::string& reason) {
+  return log::printable(reason) + ". Start a server with 'mayfly serve', or name a running one with --url.";
+}
+
+CallFailure failure_of(const ClientAnswer& answer) {
+  CallFailure failure;
+  const auto tree = json::parse_tree(answer.body);
+  const auto member = [&](const char* name) {
+    return std::string(tree ? json::string_member(*tree, name).value_or("") : "");
+  };
+  failure.name = member("__type");
+  if (const auto hash = failure.name.rfind('#');
+      !failure.name.starts_with("mayfly#") && hash != std::string::npos)
+    failure.name.erase(0, hash + 1);
+  failure.sentence = member("message");
+  if (failure.sentence.empty()) failure.sentence = member("Message");
+  if (failure.sentence.empty())
+    failure.sentence = "the server answered with HTTP status " + std::to_string(answer.status);
+  failure.sentence = log::printable(failure.sentence);
+  return failure;
+}
+
+Expected<std::string, CallFailure> body_of(Expected<ClientAnswer, std::string> answer) {
+  if (!answer) return Unexpected{CallFailure{.name = {}, .sentence = unreachable(answer.error())}};
+  if (answer->status != 200) return Unexpected{failure_of(*answer)};
+  return std::move(answer->body);
+}
+
+Expected<json::Tree, CallFailure> tree_of(const Expected<std::string, CallFailure>& body) {
+  if (!body) return Unexpected{body.error()};
+  if (auto tree = json::parse_tree(*body, json::Decimals::as_written)) return *std::move(tree);
+  return Unexpected{CallFailure{{}, "the server's answer is not JSON; is it a DynamoDB endpoint?"}};
+}
+
+}  // namespace
+
+Key key_for(const std::string& account, const std::optional<Key>& environment) {
+  return environment && account_of(environment->id) == account ? *environment : Key{account, "mayfly"};
+}
+
+ServerCalls::ServerCalls(compat::outbound::Url url, const ServerPlace& place)
+    : url_(std::move(url)),
+      ca_file_(place.ca_file),
+      account_(place.account),
+      region_(place.region),
+      key_(key_of_environment()) {
+  if (account_.empty()) account_ = key_ ? account_of(key_->id) : default_account;
+}
+
+Expected<ServerCalls, std::string> ServerCalls::to(const ServerPlace& place) {
+  auto url = compat::outbound::Url::parse(place.url, compat::outbound::Schemes::http_and_https);
+  if (!url)
+    return Unexpected{"--url must be a URL such as http://127.0.0.1:8000, got '" + log::printable(place.url) +
+                      "'"};
+  return ServerCalls(*std::move(url), place);
+}
+
+void ServerCalls::sign_for(ClientRequest& request, const Key& key, const std::string& region) const {
+  const std::string body = request.body;
+  sign(request, body, url_, key, {"dynamodb", region}, engine::SystemClock().now());
+}
+
+ClientRequest ServerCalls::control_request(const std::string& method, const std::string& path,
+                                           const std::string& body) const {
+  ClientRequest request{.method = method, .path = path, .body = body};
+  if (method != "GET") request.content_type = "application/json";
+  request.headers.emplace_back("X-Mayfly-Account", account_);
+  if (!region_.empty()) request.headers.emplace_back("X-Mayfly-Region", region_);
+  // The server takes a signature for any region; X-Mayfly-Region says which region the call is about.
+  if (key_) sign_for(request, *key_, region_.empty() ? std::string(region_default) : region_);
+  return request;
+}
+
+Expected<std::string, CallFailure> ServerCalls::ask(const ClientRequest& request) const {
+  if (!time_max_) return body_of(fetch(url_, request, {}, ca_file_));
+  auto answer = Connections(url_, ca_file_).ask(request, *time_max_);
+  if (!answer) return body_of(Unexpected{std::move(answer.error().sentence)});
+  return body_of(*std::move(answer));
+}
+
+Expected<std::string, CallFailure> ServerCalls::control(const std::string& method, const std::string& path,
+                                                        const std::string& body) const {
+  return ask(control_request(method, path, body));
+}
+
+Expected<std::string, CallFailure> ServerCalls::follow(
+    const std::string& path, const std::function<bool(std::string_view)>& piece) const {
+  return body_of(fetch(url_, control_request("GET", path, {}), piece, ca_file_));
+}
+
+Expected<json::Tree, CallFailure> ServerCalls::operate(std::string_view operation, const json::Tree& body) {
+  ClientRequest request{.method = "POST",
+                        .path = "/",
+                        .content_type = "application/x-amz-json-1.0",
+                        .headers = {{"X-Amz-Target", "DynamoDB_20120810." + std::string(operation)}},
+                        .body = json::print(body)};
+  sign_for(request, key_for(account_, key_), region());
+  return tree_of(ask(request));
+}
+
+const std::string& ServerCalls::region() {
+  if (!region_.empty()) return region_;
+  const auto answer = control("GET", "/_mayfly/");
+  const auto tree = answer ? json::parse_tree(*answer) : std::nullopt;
+  region_ = tree ? std::string(json::string_member(*tree, "region").value_or(region_default))
+                 : std::string(region_default);
+  return region_;
+}
+
+Expected<std::vector<std::string>, CallFailure> table_names(ServerCalls& server, std::size_t names_max) {
+  std::vector<std::string> names;
+  json::Tree request = json::Tree::object();
+  while (names.size() < names_max) {
+    TRY(const json::Tree page, server.operate("ListTables", request));
+    const json::Tree* const listed = json::member(page, "TableNames");
+    if (listed == nullptr || !listed->is_array()) break;
+    for (const json::Tree& name : *listed)
+      if (name.is_string() && names.size() < names_max) names.push_back(name.get<std::string>());
+    const auto last = json::string_member(page, "LastEvaluatedTableName");
+    if (!last || listed->empty()) break;
+    request["ExclusiveStartTableName"] = *last;
+  }
+  return names;
+}
+
+Expected<json::Tree, std::string> describe_table(ServerCalls& server, const std::string& table) {
+  auto answer = server.operate("DescribeTable", {{"TableName", table}});
+  if (answer) {
+    if (const json::Tree* const described = json::member(*answer, "Table")) return *described;
+    return Unexpected{std::string("DescribeTable's answer has no Table; is it a DynamoDB endpoint?")};
+  }
+  if (answer.error().name != "ResourceNotFoundException")
+    return Unexpected{std::move(answer.error().sentence)};
+  std::string sentence = "There is no table '" + log::printable(table) + "' in account " + server.account() +
+                         ", region " + server.region() + ".";
+  constexpr std::size_t candidates_max = 1000;
+  if (const auto names = table_names(server, candidates_max))
+    if (const std::string meant = nearest(table, *names); !meant.empty())
+      sentence += " Did you mean '" + log::printable(meant) + "'?";
+  return Unexpected{std::move(sentence)};
+}
+
+}  // namespace mayfly::http

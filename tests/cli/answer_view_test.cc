@@ -1,0 +1,59 @@
+// Answers as people read them.
+#include "cli/answer_view.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+namespace mayfly::testing {
+
+namespace {
+
+std::string view(std::string_view answer, const std::string& list = "", const std::string& when_empty = "") {
+  return http::view_answer(*json::parse_tree(answer, json::Decimals::as_written), list, when_empty);
+}
+
+}  // namespace
+
+TEST_CASE("an answer's members are aligned names and values") {
+  CHECK(
+      view(
+          R"({"now":"2031-01-01T00:00:00Z","expired":2,"tables":{"carts":2,"b":0.1},"next_expiry":null,"settled":true})") ==
+      "now          2031-01-01T00:00:00Z\n"
+      "expired      2\n"
+      "tables       carts 2, b 0.1\n"
+      "next expiry  none\n"
+      "settled      true\n");
+}
+
+TEST_CASE("a list is a table, and a sentence when it is empty") {
+  const std::string answer =
+      R"({"items":[{"key":{"id":{"S":"1"},"at":{"N":"5"}},"due":"x"},{"key":{"id":{"S":"22"}},"more":[1,2]}]})";
+  CHECK(view(answer, "items") == "KEY        DUE  MORE\nid=1 at=5  x\nid=22           1, 2\n");
+  CHECK(view(R"({"items":[]})", "items", "No items.") == "No items.\n");
+  CHECK(view(R"({})", "items", "No items.") == "No items.\n");
+  CHECK(view(R"({"items":[]})") == "items  none\n");
+  CHECK(view(R"({})", "", "Deleted.") == "Deleted.\n");
+  CHECK(view(R"({"a":1,"list":[{"b":2}]})") == "a  1\nlist:\n  B\n  2\n");
+  CHECK(view(R"({"tables":{"carts":{"status":"ENABLED"}}})", "tables") == "NAME   STATUS\ncarts  ENABLED\n");
+}
+
+TEST_CASE("what a server answers cannot control the terminal") {
+  const std::string hostile = R"({"a\u001b":"\u001b]0;x\u0007","l":[{"\u009b":"\n\u009b2J"}]})";
+  const std::string people = view(hostile);
+  CHECK(people == "a\\x1b  \\x1b]0;x\\x07\nl:\n  \\xc2\\x9b\n  \\x0a\\xc2\\x9b2J\n");
+  const auto tree = *json::parse_tree("{\"a\":\"\\u001b\x7f\xc2\x9b\xc3\xa4\"}");
+  CHECK(http::print_json_line(tree) == "{\"a\":\"\\u001b\\u007f\\u009b\xc3\xa4\"}\n");
+  CHECK(*json::parse_tree(http::print_json(tree)) == tree);
+}
+
+TEST_CASE("a long cell is cut between characters") {
+  http::TextTable table({"A", "B"});
+  std::string umlauts;
+  for (std::size_t i = 0; i <= http::TextTable::cell_characters_max; ++i) umlauts += "ä";
+  table.add({umlauts, "b"});
+  const std::string text = table.text();
+  const std::string cut = umlauts.substr(0, 2 * (http::TextTable::cell_characters_max - 1)) + "…";
+  CHECK_THAT(text, Catch::EndsWith(cut + "  b\n"));
+}
+
+}  // namespace mayfly::testing

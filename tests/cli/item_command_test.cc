@@ -1,0 +1,203 @@
+// mayfly table and mayfly item, on a server of their own.
+#include "cli/item_command.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/process.h"
+
+namespace mayfly::testing {
+
+namespace {
+
+class Shell {
+ public:
+  explicit Shell(std::vector<std::string> options = {})
+      : server_(arguments(std::move(options))), url_(local_url(server_.port())) {}
+  ~Shell() { CHECK(server_.end(SIGTERM) == 0); }
+  Shell(const Shell&) = delete;
+  Shell& operator=(const Shell&) = delete;
+
+  std::string operator()(std::vector<std::string> words) const {
+    return printed(at_server(std::move(words)));
+  }
+  [[nodiscard]] std::string refused(std::vector<std::string> words) const {
+    return testing::refused(at_server(std::move(words)));
+  }
+
+ private:
+  static std::vector<std::string> arguments(std::vector<std::string> options) {
+    std::vector<std::string> all = {
+        "serve", "--port", "0", "--clock", "frozen", "--now", "2031-01-01T00:00:00Z"};
+    all.insert(all.end(), options.begin(), options.end());
+    return all;
+  }
+  [[nodiscard]] std::vector<std::string> at_server(std::vector<std::string> words) const {
+    words.insert(words.end(), {"--url", url_});
+    return words;
+  }
+
+  Process server_;
+  std::string url_;
+};
+
+std::string request_of(const http::ItemCommand& command) {
+  const auto request = http::create_request(command);
+  return request ? json::print(*request) : request.error();
+}
+
+}  // namespace
+
+TEST_CASE("table create has the names and defaults of the packages") {
+  CHECK(
+      request_of({.table = "carts"}) ==
+      R"({"TableName":"carts","BillingMode":"PAY_PER_REQUEST","KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],)"
+      R"("AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
+      R"("StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_AND_OLD_IMAGES"}})");
+  CHECK(
+      request_of({.table = "carts",
+                  .key = "user",
+                  .sort = "at:N",
+                  .stream = "off",
+                  .indexes = {"by_owner:owner,at", "by_kind:kind=KEYS_ONLY", "by_size:size:N=a,b"},
+                  .local_indexes = {"by_name:name"}}) ==
+      R"({"TableName":"carts","BillingMode":"PAY_PER_REQUEST",)"
+      R"("KeySchema":[{"AttributeName":"user","KeyType":"HASH"},{"AttributeName":"at","KeyType":"RANGE"}],)"
+      R"("GlobalSecondaryIndexes":[)"
+      R"({"IndexName":"by_owner","KeySchema":[{"AttributeName":"owner","KeyType":"HASH"},)"
+      R"({"AttributeName":"at","KeyType":"RANGE"}],"Projection":{"ProjectionType":"ALL"}},)"
+      R"({"IndexName":"by_kind","KeySchema":[{"AttributeName":"kind","KeyType":"HASH"}],)"
+      R"("Projection":{"ProjectionType":"KEYS_ONLY"}},)"
+      R"({"IndexName":"by_size","KeySchema":[{"AttributeName":"size","KeyType":"HASH"}],)"
+      R"("Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["a","b"]}}],)"
+      R"("LocalSecondaryIndexes":[{"IndexName":"by_name","KeySchema":[{"AttributeName":"user","KeyType":"HASH"},)"
+      R"({"AttributeName":"name","KeyType":"RANGE"}],"Projection":{"ProjectionType":"ALL"}}],)"
+      R"("AttributeDefinitions":[{"AttributeName":"user","AttributeType":"S"},{"AttributeName":"at","AttributeType":"N"},)"
+      R"({"AttributeName":"owner","AttributeType":"S"},{"AttributeName":"kind","AttributeType":"S"},)"
+      R"({"AttributeName":"size","AttributeType":"N"},{"AttributeName":"name","AttributeType":"S"}]})");
+}
+
+TEST_CASE("an index that cannot be read, and an attribute with two types, are rejected before any request") {
+  const std::string global =
+      "--index must be NAME:KEY[,SORT][=PROJECTION], such as by_owner:owner,at:N, got '";
+  for (const char* text : {"x", ":x", "x:", "x:a,b,c", "x=a:b", "x:a,", ""})
+    CHECK(request_of({.table = "carts", .indexes = {text}}) == global + text + "'.");
+  CHECK(request_of({.table = "carts", .local_indexes = {"x:a,b"}}) ==
+        "--local-index must be NAME:SORT[=PROJECTION], such as by_time:at:N, got 'x:a,b'.");
+  CHECK(request_of({.table = "carts", .sort = "at:N", .indexes = {"x:at:S"}}) ==
+        "attribute 'at' is given the types N and S.");
+}
+
+TEST_CASE("tables are created, listed, described and deleted") {
+  const Shell mayfly;
+  CHECK(mayfly({"table", "list"}) == "No tables in account 000000000000, region us-east-1.\n");
+  CHECK(mayfly({"table", "list", "--account", "000000000042", "--region", "eu-west-1"}) ==
+        "No tables in account 000000000042, region eu-west-1.\n");
+  CHECK(mayfly({"table", "create", "carts", "--ttl", "ttl", "--index", "by_owner:owner,at:N=total"}) ==
+        "Created table carts.\n");
+  CHECK(mayfly({"table", "create", "plain", "--key", "n:N", "--no-stream"}) == "Created table plain.\n");
+  CHECK(mayfly({"table", "list"}) ==
+        "TABLE  KEY   SORT  STREAM              ITEMS\n"
+        "carts  id:S        NEW_AND_OLD_IMAGES  0\n"
+        "plain  n:N                             0\n");
+  CHECK(mayfly({"table", "list", "--json"}) ==
+        "{\n  \"TableNames\": [\n    \"carts\",\n    \"plain\"\n  ]\n}\n");
+  CHECK(mayfly({"table", "list", "--account", "000000000042", "--json"}) == "{\n  \"TableNames\": []\n}\n");
+  const std::string described = mayfly({"table", "describe", "carts"});
+  CHECK_THAT(described,
+             Catch::StartsWith("table       carts\nstatus      ACTIVE\nkey         id:S\nttl         ttl\n"
+                               "stream      NEW_AND_OLD_IMAGES\nitems       0\n"));
+  CHECK_THAT(described,
+             Catch::EndsWith("\nINDEX     KEY      SORT  PROJECTION\nby_owner  owner:S  at:N  total\n"));
+  const auto json = nlohmann::json::parse(mayfly({"table", "describe", "carts", "--json"}));
+  CHECK(json["Table"]["TableName"] == "carts");
+  CHECK(json["TimeToLiveDescription"]["AttributeName"] == "ttl");
+  CHECK_THAT(mayfly.refused({"table", "create", "carts"}), Catch::Contains("carts"));
+  for (const char* command : {"describe", "delete"})
+    CHECK(mayfly.refused({"table", command, "cart"}) ==
+          "mayfly: There is no table 'cart' in account 000000000000, region us-east-1. Did you mean "
+          "'carts'?\n");
+  CHECK(mayfly({"table", "delete", "carts"}) == "Deleted table carts.\n");
+  CHECK(nlohmann::json::parse(
+            mayfly({"table", "delete", "plain", "--json"}))["TableDescription"]["TableName"] == "plain");
+}
+
+TEST_CASE("a table that is created slowly still gets its TTL") {
+  const Shell mayfly({"--table-delay-ms", "300"});
+  CHECK(mayfly({"table", "create", "carts", "--ttl", "ttl"}) == "Created table carts.\n");
+  CHECK_THAT(mayfly({"table", "describe", "carts"}), Catch::Contains("\nttl         ttl\n"));
+}
+
+TEST_CASE("an item is put with a TTL, read, and gone after it, and the commands say so") {
+  const Shell mayfly;
+  mayfly({"table", "create", "carts", "--ttl", "ttl"});
+  CHECK(mayfly({"item", "put", "carts", "id=1", "ttl=+48h", "total=12.5"}) ==
+        "Put id=1 into carts. It expires at 2031-01-03T00:00:00.001Z.\n");
+  CHECK(mayfly({"item", "get", "carts", "1"}) ==
+        "id     1\ntotal  12.5\nttl    1925164800 (2031-01-03T00:00:00Z)\n");
+  CHECK(nlohmann::json::parse(mayfly({"item", "get", "carts", "id=1", "--json"})) ==
+        nlohmann::json::parse(R"({"Item":{"id":{"S":"1"},"ttl":{"N":"1925164800"},"total":{"N":"12.5"}}})"));
+  CHECK_THAT(mayfly({"ttl", "explain", "carts", "1"}), Catch::Contains("reason      not_due\n"));
+  mayfly({"clock", "advance", "72h"});
+  CHECK_THAT(
+      mayfly.refused({"item", "get", "carts", "1"}),
+      Catch::StartsWith("mayfly: no item id=1 in carts. ") && Catch::Contains("2031-01-03T00:00:00.001Z"));
+  CHECK(mayfly.refused({"item", "get", "carts", "2"}) == "mayfly: no item id=2 in carts.\n");
+  CHECK(mayfly({"item", "scan", "carts"}) == "No items in carts.\n");
+}
+
+TEST_CASE("item put notes a TTL that can never fire") {
+  const Shell mayfly;
+  mayfly({"table", "create", "carts", "--ttl", "ttl"});
+  CHECK_THAT(mayfly({"item", "put", "carts", "id=1", "ttl=1924992000000"}),
+             Catch::StartsWith("Put id=1 into carts.\nNote: ttl is 1924992000000, ") &&
+                 Catch::Contains("milliseconds"));
+  CHECK_THAT(mayfly({"item", "put", "carts", "id=2", "ttl=\"1924992000\""}),
+             Catch::Contains("\nNote: ttl is a string"));
+  CHECK(mayfly({"item", "put", "carts", "id=3"}) == "Put id=3 into carts.\n");
+}
+
+TEST_CASE("queries and scans print tables, follow pages and obey limits") {
+  const Shell mayfly;
+  mayfly({"table", "create", "events", "--key", "user", "--sort", "at:N", "--index", "by_kind:kind,at"});
+  for (const char* at : {"1", "2", "3"})
+    mayfly({"item", "put", "events", "user=ann", std::string("at=") + at, "kind=k"});
+  mayfly({"item", "put", "events", R"({"user":{"S":"bob"},"at":{"N":"9"},"tags":{"SS":["a","b"]}})"});
+  CHECK(mayfly({"item", "query", "events", "ann"}) ==
+        "user  at  kind\nann   1   k\nann   2   k\nann   3   k\n");
+  CHECK(mayfly({"item", "query", "events", "user=ann", "--from", "2", "--reverse", "--limit", "1"}) ==
+        "user  at  kind\nann   3   k\n");
+  CHECK(mayfly({"item", "query", "events", "ann", "--from", "1", "--to", "2", "--json"}) ==
+        "{\n  \"Items\": [\n"
+        "    {\"at\":{\"N\":\"1\"},\"kind\":{\"S\":\"k\"},\"user\":{\"S\":\"ann\"}},\n"
+        "    {\"at\":{\"N\":\"2\"},\"kind\":{\"S\":\"k\"},\"user\":{\"S\":\"ann\"}}\n"
+        "  ],\n  \"Count\": 2,\n  \"ScannedCount\": 2\n}\n");
+  CHECK(mayfly({"item", "query", "events", "ann", "2"}) == "user  at  kind\nann   2   k\n");
+  CHECK(mayfly({"item", "query", "events", "k", "--to", "1", "--index", "by_kind"}) ==
+        "user  at  kind\nann   1   k\n");
+  CHECK_THAT(mayfly({"item", "scan", "events"}), Catch::Contains("bob   9         [\"a\",\"b\"]\n"));
+  CHECK(mayfly({"item", "query", "events", "eve"}) == "No items with this key in events.\n");
+  CHECK(mayfly({"item", "delete", "events", "bob", "9"}) == "Deleted user=bob at=9 from events.\n");
+  CHECK(mayfly({"item", "delete", "events", "bob", "9"}) == "There was no item user=bob at=9 in events.\n");
+  CHECK(mayfly.refused({"item", "query", "events", "ann", "--index", "x"}) ==
+        "mayfly: table 'events' has no index 'x'.\n");
+  CHECK(mayfly.refused({"item", "query", "events", "ann", "1", "--from", "1"}) ==
+        "mayfly: a sort key cannot be combined with --from, --to or --begins-with.\n");
+  CHECK(mayfly.refused({"item", "query", "events", "ann", "--begins-with", "1", "--from", "1"}) ==
+        "mayfly: --begins-with cannot be combined with --from or --to.\n");
+
+  // More than a page, which is a megabyte.
+  const std::string large(100'000, 'x');
+  mayfly({"table", "create", "large"});
+  for (int i = 0; i < 12; ++i) mayfly({"item", "put", "large", "id=" + std::to_string(i), "x=" + large});
+  CHECK(nlohmann::json::parse(mayfly({"item", "scan", "large", "--json"}))["Items"].size() == 12);
+}
+
+TEST_CASE("commands use the account of a key of twelve digits, unless --account names another one") {
+  const Shell mayfly;
+  mayfly({"table", "create", "mine", "--account", "000000000042"});
+  CHECK_THAT(mayfly({"table", "list", "--account", "000000000042"}), Catch::Contains("mine"));
+  CHECK(mayfly({"table", "list"}) == "No tables in account 000000000000, region us-east-1.\n");
+}
+
+}  // namespace mayfly::testing
