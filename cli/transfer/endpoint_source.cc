@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "cli/sweep/state.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/json.h"
 
@@ -119,7 +120,11 @@ Expected<void, std::string> EndpointSource::find_tables(const Selection& selecti
       return Unexpected{where + ": ListTables: the answer has no TableNames"};
     for (const Tree& name : *names) {
       ++seen;
-      if (name.is_string() && selection.has(name.get<std::string>()))
+      if (!name.is_string() || !selection.has(name.get<std::string>())) continue;
+      if (selection.is_all() && name == sweep::state_table_default)
+        notices_.push_back(std::string(sweep::state_table_default) +
+                           ": left out, because it holds the state of 'mayfly sweep'; name it to copy it");
+      else
         tables_.push_back({.name = name.get<std::string>()});
     }
     const auto last = json::string_member(*tree, "LastEvaluatedTableName");

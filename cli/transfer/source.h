@@ -58,6 +58,7 @@ class Selection {
  public:
   Selection(std::vector<std::string> patterns, bool all) : patterns_(std::move(patterns)), all_(all) {}
   [[nodiscard]] bool has(const std::string& table) const;
+  [[nodiscard]] bool is_all() const { return all_; }
   [[nodiscard]] const std::vector<std::string>& patterns() const { return patterns_; }
   // The patterns that none of these tables fits, as a sentence; empty: each has one.
   [[nodiscard]] std::string unmet(const std::vector<DescribedTable>& tables, const std::string& where) const;

@@ -334,6 +334,17 @@ class TransferTest(unittest.TestCase):
         self.assertIn("no table nowhere", self.export("nowhere", "--to", "x", code=FAILED))
         self.assertIn("--all", self.export("--to", "x", code=MEANS_NOTHING))
 
+    def test_all_tables_do_not_include_the_state_of_sweep_unless_it_is_named(self):
+        self.make("carts")
+        self.make("mayfly_sweep")
+        left_out = "mayfly_sweep: left out, because it holds the state of 'mayfly sweep'; name it to copy it"
+        self.assertEqual(self.export("--all", "--to", "backup").count(left_out), 1)
+        self.import_("--from", "backup")
+        self.assertEqual(self.there.list_tables()["TableNames"], ["carts"])
+        self.assertNotIn("left out", self.export("mayfly_sweep", "--to", "state"))
+        self.import_("--from", "state")
+        self.assertEqual(self.there.list_tables()["TableNames"], ["carts", "mayfly_sweep"])
+
     def test_items_alone_go_into_a_table_that_is_there(self):
         self.make("carts", items=30)
         self.make("carts", items=0, client=self.there)
