@@ -11,6 +11,7 @@
 
 #include "compat/backups/restores.h"
 #include "compat/control/handlers.h"
+#include "compat/control/trigger_views.h"
 #include "compat/jobs/jobs.h"
 #include "compat/kinesis/destinations.h"
 #include "compat/triggers/triggers.h"
@@ -78,26 +79,24 @@ Unexpected<Error> would_go_back(engine::Instant to, engine::Instant now) {
                   print_time(now) + ". A reset or a snapshot's restore can go back.");
 }
 
-// Waits until what was written has reached replicas, functions, Kinesis and readers, and until jobs are over,
-// and says of functions what has not. Functions and jobs may have written, too.
+// Waits until earlier writes have reached replicas, functions, Kinesis and readers, and until jobs are over.
+// Shows which mappings are unfinished and which batches were given up. Functions and jobs may write again.
 void add_settled(json::Tree& shown, Call& call, double seconds_max) {
   const auto time_max = std::chrono::milliseconds(std::llround(seconds_max * 1000));
   const auto deadline = engine::host_time() + time_max;
   call.database().settle_replicas(call.scope.account, call.stop);
-  const auto unfinished = call.emulator.triggers().settle(call.scope.account, time_max, call.stop);
+  const auto settled = call.emulator.triggers().settle(call.scope.account, time_max, call.stop);
   const bool kinesis = call.emulator.kinesis().settle(deadline, call.stop);
   const bool jobs = call.emulator.jobs().settle(call.scope.account, deadline, call.stop) &&
                     call.emulator.restores().settle(call.scope.account, deadline, call.stop);
   call.database().settle_replicas(call.scope.account, call.stop);
   call.database().recent_writes().forget(call.scope.account);  // no read is behind what was written until now
-  shown["settled"] = unfinished.empty() && kinesis && jobs;
-  json::Tree& list = shown["unfinished"] = json::Tree::array();
-  for (const auto& one : unfinished) {
-    list.push_back({{"UUID", one.uuid},
-                    {"FunctionArn", one.function_arn},
-                    {"EventSourceArn", one.event_source_arn},
-                    {"LastProcessingResult", one.reason}});
-  }
+  shown["settled"] = settled.unfinished.empty() && settled.given_up.empty() && kinesis && jobs;
+  json::Tree& unfinished = shown["unfinished"] = json::Tree::array();
+  for (const auto& one : settled.unfinished) unfinished.push_back(show_unfinished(one));
+  json::Tree& given_up = shown["given_up"] = json::Tree::array();
+  for (const auto& one : settled.given_up) given_up.push_back(show_given_up(one));
+  if (settled.given_up_left_out > 0) shown["given_up_left_out"] = settled.given_up_left_out;
 }
 
 Unexpected<Error> past_the_end() { return error::validation("The clock ends with the year 9999."); }

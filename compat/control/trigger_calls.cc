@@ -3,13 +3,16 @@
 //   {"triggers":[{"uuid":"…","function":"reminder","table":"carts","stream":"arn:…","state":"Enabled",
 //                 "last_result":"OK","batches":12,"records":40,"failures":3,"retries":3,"given_up":0,
 //                 "last_batch":{"records":2,"at":"2031-01-01T00:00:00Z"},
-//                 "last_failure":{"status":500,"error":"Unhandled","at":"2031-01-01T00:00:00Z"}}]}
+//                 "last_failure":{"status":200,"error":"Unhandled","type":"AssertionError",
+//                                 "message":"assert 1 == 2","at":"2031-01-01T00:00:00Z"},
+//                 "retrying":{"attempts":4,"records":2,"error":{"status":200,"error":"Unhandled",…}}}]}
 //
 // What the mappings are, and changes of them, is Lambda's API (docs/triggers.md); here is what CloudWatch
 // would show: counts since the server started.
 #include <nlohmann/json.hpp>
 
 #include "compat/control/handlers.h"
+#include "compat/control/trigger_views.h"
 #include "compat/streams/arn_and_iterator.h"
 #include "compat/triggers/triggers.h"
 
@@ -18,12 +21,29 @@ namespace {
 
 using triggers::Triggers;
 
+std::string table_of(std::string_view stream_arn) {
+  const auto stream = parse_stream_arn(stream_arn);
+  return stream ? stream->table_name : std::string();
+}
+
+json::Tree show_error(const triggers::CallError& error) {
+  json::Tree shown{{"status", error.status}};
+  if (!error.error.empty()) shown["error"] = error.error;
+  if (!error.type.empty()) shown["type"] = error.type;
+  if (!error.message.empty()) shown["message"] = error.message;
+  return shown;
+}
+
+json::Tree show_retrying(const triggers::Retrying& retrying) {
+  return {
+      {"attempts", retrying.attempts}, {"records", retrying.records}, {"error", show_error(retrying.error)}};
+}
+
 json::Tree show_trigger(const Triggers::View& view) {
   const triggers::Tally::Counts& counts = view.counts;
-  const auto stream = parse_stream_arn(view.mapping.event_source_arn);
   json::Tree shown{{"uuid", view.mapping.uuid},
                    {"function", view.mapping.function.name},
-                   {"table", stream ? stream->table_name : std::string()},
+                   {"table", table_of(view.mapping.event_source_arn)},
                    {"stream", view.mapping.event_source_arn},
                    {"state", view.state},
                    {"last_result", view.last_result},
@@ -37,14 +57,45 @@ json::Tree show_trigger(const Triggers::View& view) {
         json::Tree{{"records", counts.last_records}, {"at", print_time(counts.last_batch_at)}};
   }
   if (counts.failures > 0) {
-    json::Tree& failure = shown["last_failure"] = json::Tree{{"status", counts.last_status}};
-    if (!counts.last_error.empty()) failure["error"] = counts.last_error;
+    json::Tree& failure = shown["last_failure"] = show_error(counts.last_failure);
     failure["at"] = print_time(counts.last_failure_at);
   }
+  if (view.retrying) shown["retrying"] = show_retrying(*view.retrying);
   return shown;
 }
 
 }  // namespace
+
+json::Tree show_unfinished(const Triggers::Unfinished& unfinished) {
+  const triggers::EventSourceMapping& mapping = *unfinished.mapping;
+  json::Tree shown{{"UUID", mapping.uuid},
+                   {"FunctionArn", mapping.function.arn()},
+                   {"EventSourceArn", mapping.event_source_arn},
+                   {"LastProcessingResult", unfinished.reason},
+                   {"function", mapping.function.name},
+                   {"table", table_of(mapping.event_source_arn)}};
+  if (unfinished.retrying) shown["retrying"] = show_retrying(*unfinished.retrying);
+  return shown;
+}
+
+json::Tree show_given_up(const Triggers::NewlyGivenUp& given_up) {
+  const triggers::GivenUp& batch = given_up.batch;
+  json::Tree shown{{"UUID", given_up.uuid},
+                   {"function", batch.function},
+                   {"table", table_of(given_up.event_source_arn)},
+                   {"stream", given_up.event_source_arn},
+                   {"condition", batch.condition},
+                   {"attempts", batch.attempts}};
+  if (batch.attempts > 0) shown["error"] = show_error(batch.error);
+  json::Tree& records = shown["records"] = json::Tree::array();
+  for (const triggers::GivenUp::Record& record : batch.records) {
+    records.push_back(json::Tree{
+        {"sequence_number", record.number}, {"event", record.event}, {"key", json::raw(record.key)}});
+  }
+  shown["left_out"] = batch.left_out;
+  if (!batch.destination.empty()) shown["destination"] = batch.destination;
+  return shown;
+}
 
 Result<json::Tree> list_triggers(Call& call) {
   json::Tree shown = json::Tree::array();

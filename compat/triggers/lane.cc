@@ -25,6 +25,10 @@ constexpr int sends_max = 3;
 // What was read and discarded is noted in storage now and then: a restart reads it again.
 constexpr engine::Sequence discards_max = 10'000;
 
+CallError error_of(const Outcome& outcome) {
+  return {outcome.status, outcome.function_error, outcome.error_type, outcome.error_message};
+}
+
 }  // namespace
 
 Lane::Lane(const std::shared_ptr<Poller>& poller, const LaneName& name, std::string shard_id,
@@ -52,6 +56,7 @@ engine::Task::Next Lane::failed(std::string_view why) {
   if (!keeper) return Next::when_woken();
   poller_.set_last_result("PROBLEM: " + std::string(why));
   if (call_) end_call();
+  note_retrying(std::nullopt);
   work_.clear();
   closing_.reset();
   sending_.reset();
@@ -74,7 +79,8 @@ engine::Task::Next Lane::go_on() {
     return Next::at_once();
   }
   if (rest_until_) {
-    const bool flushed = flush_ends_rest_ && poller_.flushing() && mapping->retries_max >= 0;
+    const bool flushed = flush_ends_rest_ && poller_.flushing() &&
+                         (mapping->retries_max >= 0 || poller_.flush_number() != call_flush_);
     if (!flushed && now() < *rest_until_) return Next::at(*rest_until_);
     rest_until_.reset();
   }
@@ -226,6 +232,7 @@ Lane::Batch Lane::take_batch(const EventSourceMapping& mapping) {
 
 void Lane::start_call(Call::For what, outbound::Invocation invocation) {
   const Surroundings& surroundings = poller_.surroundings();
+  call_flush_ = poller_.flush_number();
   call_.emplace(Call{what, outbound::Call(surroundings.scheduler, weak_from_this())});
   call_->call.start(surroundings.invoker, std::move(invocation), poller_.stop());
 }
@@ -268,6 +275,7 @@ void Lane::answered(const EventSourceMapping& mapping, Call::For what,
   if (what == Call::For::destination) return sent(mapping, answer && answer->status < 300);
   Batch& batch = what == Call::For::window ? closing_->nothing : work_.front();
   Outcome outcome = judge(answer, batch.records, mapping.reports_failures);
+  note_retrying(std::nullopt);
   ++batch.invocations;
   batch.last = outcome;
   poller_.set_last_result(outcome.kind == Outcome::Kind::success ? "OK" : "PROBLEM: Function call failed");
@@ -296,7 +304,7 @@ void Lane::batch_answered(const EventSourceMapping& mapping, Outcome outcome) {
       closing_.emplace(Closing{{}, true});
     return;
   }
-  tally.failed(outcome.status, outcome.function_error, now);
+  tally.failed(error_of(outcome), now);
   if (outcome.kind == Outcome::Kind::partial && outcome.first_failed > 0) {
     if (position_.window) position_.window->state = std::move(outcome.state);
     const auto first = batch.records.begin() + static_cast<std::ptrdiff_t>(outcome.first_failed);
@@ -314,22 +322,51 @@ void Lane::batch_answered(const EventSourceMapping& mapping, Outcome outcome) {
     work_.insert(work_.begin() + 1, std::move(second));
     return;
   }
-  if (mapping.retries_max < 0 || batch.retries < mapping.retries_max) {
-    tally.retried();
-    return rest_before_retry(batch.retries++);
-  }
-  tally.gave_up(batch.records.size());
+  if (retry(mapping, batch)) return;
+  note_given_up(mapping, batch, "RetryAttemptsExhausted");
   if (!give_up(mapping, batch, "RetryAttemptsExhausted", true)) batch_done();
 }
 
 void Lane::window_answered(const EventSourceMapping& mapping, const Outcome& outcome) {
   Batch& nothing = closing_->nothing;
-  const bool again = mapping.retries_max < 0 || nothing.retries < mapping.retries_max;
-  if (outcome.kind != Outcome::Kind::success && again) return rest_before_retry(nothing.retries++);
+  if (outcome.kind != Outcome::Kind::success) {
+    poller_.tally().failed(error_of(outcome), poller_.surroundings().database.now(mapping.scope.account));
+    if (retry(mapping, nothing)) return;
+    note_given_up(mapping, nothing, "RetryAttemptsExhausted");
+  }
   closing_.reset();
   position_.window.reset();
   window_deadline_.reset();
   done_up_to(first_not_done());
+}
+
+bool Lane::retry(const EventSourceMapping& mapping, Batch& batch) {
+  const bool unlimited = mapping.retries_max < 0;
+  if (!unlimited && batch.retries >= mapping.retries_max) return false;
+  poller_.tally().retried();
+  rest_before_retry(batch.retries++);
+  note_retrying(Retrying{batch.invocations, batch.records.size(), error_of(batch.last)}, unlimited,
+                batch.retries);
+  return true;
+}
+
+void Lane::note_retrying(std::optional<Retrying> retrying, bool unlimited, int failures) {
+  {
+    const engine::Lock lock(failing_mutex_);
+    failing_.reset();
+    if (retrying) failing_.emplace(Failing{*std::move(retrying), unlimited, failures, call_flush_});
+  }
+  if (failures >= failures_max) poller_.surroundings().progress.ring();
+}
+
+std::optional<Retrying> Lane::retrying() const {
+  const engine::Lock lock(failing_mutex_);
+  return failing_ ? std::optional(failing_->retrying) : std::nullopt;
+}
+
+bool Lane::failing(std::uint64_t flush) const {
+  const engine::Lock lock(failing_mutex_);
+  return failing_ && failing_->unlimited && failing_->failures >= failures_max && failing_->flush >= flush;
 }
 
 void Lane::batch_done() {
@@ -366,9 +403,22 @@ void Lane::drop_aged(const EventSourceMapping& mapping, Batch& batch) {
   });
   if (young == batch.records.begin()) return;
   const Batch aged{{batch.records.begin(), young}, batch.invocations, batch.retries, batch.last};
-  poller_.tally().gave_up(aged.records.size());
+  note_given_up(mapping, aged, "RecordAgeExceeded");
   give_up(mapping, aged, "RecordAgeExceeded", false);
   batch.records.erase(batch.records.begin(), young);
+}
+
+void Lane::note_given_up(const EventSourceMapping& mapping, const Batch& batch, std::string_view condition) {
+  note_retrying(std::nullopt);
+  poller_.tally().gave_up(batch.records.size());
+  auto [records, left_out] = shown_records(batch.records);
+  poller_.note_given_up({.function = mapping.function.name,
+                         .condition = std::string(condition),
+                         .destination = mapping.on_failure,
+                         .attempts = batch.invocations,
+                         .error = batch.invocations == 0 ? CallError{} : error_of(batch.last),
+                         .records = std::move(records),
+                         .left_out = left_out});
 }
 
 bool Lane::give_up(const EventSourceMapping& mapping, const Batch& batch, std::string_view condition,

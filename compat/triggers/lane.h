@@ -21,9 +21,11 @@
 
 #include "compat/outbound/call.h"
 #include "compat/outbound/invoker.h"
+#include "compat/triggers/given_up.h"
 #include "compat/triggers/lambda_event.h"
 #include "compat/triggers/outcome.h"
 #include "compat/triggers/poller.h"
+#include "engine/mutex.h"
 #include "engine/scheduler.h"
 
 namespace mayfly::compat::triggers {
@@ -37,6 +39,11 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
   // Everything up to `target` is done with, and no window is open.
   [[nodiscard]] bool settled(engine::Sequence target) const { return idle_ && read_to_ > target; }
   [[nodiscard]] bool stuck() const { return stuck_; }
+  // The batch that failed and is going to be tried again.
+  [[nodiscard]] std::optional<Retrying> retrying() const;
+  // Nothing but a change of the function can end the lane's retries: they are unlimited, and the batch has
+  // failed `failures_max` times, the last time in a call that was made since the flush of that number began.
+  [[nodiscard]] bool failing(std::uint64_t flush) const;
 
  private:
   struct Batch {
@@ -93,7 +100,14 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
   bool give_up(const EventSourceMapping& mapping, const Batch& batch, std::string_view condition,
                bool ends_batch);
   void rest(std::chrono::milliseconds time);
-  void rest_before_retry(int retries);  // a flush ends it
+  // A flush ends it: each flush once where retries are unlimited, so that a function that was mended is
+  // called again at once.
+  void rest_before_retry(int retries);
+  // Plans the next attempt of a batch, or of a window's last call, that failed. False: its retries are used
+  // up.
+  bool retry(const EventSourceMapping& mapping, Batch& batch);
+  void note_retrying(std::optional<Retrying> retrying, bool unlimited = false, int failures = 0);
+  void note_given_up(const EventSourceMapping& mapping, const Batch& batch, std::string_view condition);
   [[nodiscard]] engine::Sequence first_not_done() const;
   void done_up_to(engine::Sequence next);
 
@@ -115,8 +129,19 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
   std::optional<Call> call_;  // under way
   std::optional<engine::RealTime> rest_until_;
   bool flush_ends_rest_ = false;
+  std::uint64_t call_flush_ = 0;  // the number of the last flush when the last call was made
   std::atomic<bool> idle_{false}, stuck_{false};
   std::atomic<engine::Sequence> read_to_{0};
+
+  static constexpr int failures_max = 3;
+  struct Failing {
+    Retrying retrying;
+    bool unlimited;
+    int failures;         // since the batch was last split or got shorter, or less
+    std::uint64_t flush;  // call_flush_ of the last
+  };
+  mutable engine::Mutex failing_mutex_;
+  std::optional<Failing> failing_ GUARDED_BY(failing_mutex_);
 };
 
 }  // namespace mayfly::compat::triggers

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compat/wire/json.h"
+#include "compat/wire/utf8.h"
 
 namespace mayfly::compat::triggers {
 namespace {
@@ -24,6 +25,34 @@ std::size_t first_failed(const json::Value& body, std::span<const Record> batch)
     first = std::min(first, static_cast<std::size_t>(record - batch.begin()));
   }
   return first;
+}
+
+// A text that a function sent, made safe for logs and terminals. Requires: `text` is UTF-8.
+std::string shown_text(std::string_view text, std::size_t bytes_max, std::string_view allowed_controls) {
+  std::string shown;
+  for (text = whole_characters(text, bytes_max); !text.empty();) {
+    const std::size_t bytes = utf8_character_bytes(text);
+    if (bytes == 0) break;
+    const auto first = static_cast<unsigned char>(text[0]);
+    const bool c1 = first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0;
+    const bool control = first < 0x20 || first == 0x7f || c1;
+    if (control && allowed_controls.find(text[0]) == std::string_view::npos) {
+      shown += '?';
+    } else {
+      shown += text.substr(0, bytes);
+    }
+    text.remove_prefix(bytes);
+  }
+  return shown;
+}
+
+void read_error(const std::string& body, Outcome& outcome) {
+  const auto document = json::parse(body);
+  if (document == nullptr) return;
+  if (const json::Value* type = document->root().member("errorType"))
+    outcome.error_type = shown_text(type->string(), error_type_bytes_max, "");
+  if (const json::Value* message = document->root().member("errorMessage"))
+    outcome.error_message = shown_text(message->string(), error_message_bytes_max, "\n\t");
 }
 
 }  // namespace
@@ -48,6 +77,7 @@ Outcome judge(const Expected<outbound::InvocationAnswer, outbound::InvocationFai
     outcome.kind = answer.error().kind == outbound::InvocationFailure::Kind::stopped ? Outcome::Kind::stopped
                                                                                      : Outcome::Kind::failure;
     outcome.function_error = "Unhandled";
+    outcome.error_message = shown_text(answer.error().sentence, error_message_bytes_max, "");
     return outcome;
   }
   outcome.status = answer->status;
@@ -55,6 +85,7 @@ Outcome judge(const Expected<outbound::InvocationAnswer, outbound::InvocationFai
   if (auto error = function_error(*answer)) {
     outcome.kind = Outcome::Kind::failure;
     outcome.function_error = *std::move(error);
+    read_error(answer->body, outcome);
     return outcome;
   }
   const auto body = json::parse(answer->body);
@@ -66,7 +97,10 @@ Outcome judge(const Expected<outbound::InvocationAnswer, outbound::InvocationFai
   }
   if (!reports_failures || batch.empty()) return outcome;
   outcome.first_failed = first_failed(body->root(), batch);
-  if (outcome.first_failed < batch.size()) outcome.kind = Outcome::Kind::partial;
+  if (outcome.first_failed < batch.size()) {
+    outcome.kind = Outcome::Kind::partial;
+    outcome.error_message = "The function reported batchItemFailures.";
+  }
   return outcome;
 }
 

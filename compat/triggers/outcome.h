@@ -25,8 +25,14 @@ struct Outcome {
   std::size_t first_failed = 0;  // partial: its place in the batch, 0 included
   int status = 200;
   std::string executed_version, function_error;  // of a failure: "Unhandled" where the function says nothing
-  std::string state = "{}";                      // of a success with tumbling windows: JSON
+  // Of a failure: errorType and errorMessage of the answer, or what else is known. At most
+  // error_type_bytes_max and error_message_bytes_max bytes of UTF-8; control characters (but \n and \t in the
+  // message) become '?'.
+  std::string error_type, error_message;
+  std::string state = "{}";  // of a success with tumbling windows: JSON
 };
+
+inline constexpr std::size_t error_type_bytes_max = 256, error_message_bytes_max = 2048;
 
 Outcome judge(const Expected<outbound::InvocationAnswer, outbound::InvocationFailure>& answer,
               std::span<const Record> batch, bool reports_failures);

@@ -229,6 +229,11 @@ void Poller::wake() {
   if (!woken_.exchange(true)) surroundings_.scheduler->wake(shared_from_this());
 }
 
+void Poller::note_given_up(GivenUp batch) {
+  const engine::Lock lock(gate_->mutex);
+  if (gate_->open) tally_->given_up_log().add(std::move(batch));
+}
+
 void Poller::store(const LaneName& lane, const Position& position) {
   const engine::Document document = to_document(*mapping(), lane, position);
   const engine::Lock lock(gate_->mutex);
@@ -257,9 +262,11 @@ void Poller::give_back_call() {
   }
 }
 
-void Poller::begin_flush() {
+std::uint64_t Poller::begin_flush() {
+  const std::uint64_t number = ++flush_number_;
   ++flushes_;
   wake();
+  return number;
 }
 
 void Poller::end_flush() { --flushes_; }
@@ -270,17 +277,25 @@ bool Poller::settled(engine::Sequence target) const {
                                [&](const auto& entry) { return entry.second->settled(target); });
 }
 
-bool Poller::stuck(engine::Sequence target) const {
+bool Poller::at_rest(engine::Sequence target, std::uint64_t flush) const {
   const engine::Lock lock(mutex_);
   // It may have been registered just now, before the lanes that wait for it have heard of it.
-  if (surroundings_.functions.find(mapping_->function.account, mapping_->function.name)) return false;
-  bool any = false;
+  const bool registered =
+      surroundings_.functions.find(mapping_->function.account, mapping_->function.name).has_value();
+  return begun_ && std::all_of(running_.begin(), running_.end(), [&](const auto& entry) {
+           const Lane& lane = *entry.second;
+           return lane.settled(target) || (!registered && lane.stuck()) || lane.failing(flush);
+         });
+}
+
+std::optional<Retrying> Poller::retrying() const {
+  const engine::Lock lock(mutex_);
+  std::optional<Retrying> most;
   for (const auto& [name, lane] : running_) {
-    if (lane->settled(target)) continue;
-    if (!lane->stuck()) return false;
-    any = true;
+    auto one = lane->retrying();
+    if (one && (!most || one->attempts > most->attempts)) most = std::move(one);
   }
-  return any;
+  return most;
 }
 
 }  // namespace mayfly::compat::triggers

@@ -25,6 +25,7 @@
 #include "compat/triggers/destination_directory.h"
 #include "compat/triggers/event_source_mapping.h"
 #include "compat/triggers/functions.h"
+#include "compat/triggers/given_up.h"
 #include "compat/triggers/position.h"
 #include "compat/triggers/shard_view.h"
 #include "compat/triggers/tally.h"
@@ -79,23 +80,29 @@ class Poller final : public engine::Task, public std::enable_shared_from_this<Po
   // There may be something new to read, or another reason to look again.
   void wake();
 
-  // Between the two, windows end at once and retries that are counted wait for nothing.
-  void begin_flush();
+  // Between the two, windows end at once and limited retries follow each other without waiting. Returns the
+  // flush's number.
+  std::uint64_t begin_flush();
   void end_flush();
   // Ends what is under way; what is not done with is delivered again by the next poller.
   void end();
   // Everything up to `target` was delivered or given up, and no window is open.
   [[nodiscard]] bool settled(engine::Sequence target) const;
-  // Some lane is not settled, and all such wait for a function that is not registered.
-  [[nodiscard]] bool stuck(engine::Sequence target) const;
+  // The same, but for lanes that wait for a function that is not registered, and those of which nothing is
+  // left but retries of a function that keeps failing, in calls since the flush of that number began.
+  [[nodiscard]] bool at_rest(engine::Sequence target, std::uint64_t flush) const;
+  // The batch that failed most often, of all lanes, and is going to be tried again.
+  [[nodiscard]] std::optional<Retrying> retrying() const;
 
   // --- for its lanes
   const Surroundings& surroundings() const { return surroundings_; }
   [[nodiscard]] std::stop_token stop() const { return stop_.get_token(); }
   [[nodiscard]] bool flushing() const { return flushes_.load() > 0; }
+  [[nodiscard]] std::uint64_t flush_number() const { return flush_number_.load(); }
   void set_last_result(std::string result);
   [[nodiscard]] Tally& tally() const { return *tally_; }
-  // Nothing, once the gate is closed.
+  // Both do nothing once the gate is closed.
+  void note_given_up(GivenUp batch);
   void store(const LaneName& lane, const Position& position);
   void lane_ended(const LaneName& lane);  // its shard has; children may begin
   void lane_left(const LaneName& lane);   // it has stopped
@@ -121,7 +128,8 @@ class Poller final : public engine::Task, public std::enable_shared_from_this<Po
   const std::shared_ptr<PositionGate> gate_;
   const std::shared_ptr<Tally> tally_;
   std::stop_source stop_;
-  std::atomic<int> flushes_{0};
+  std::atomic<int> flushes_{0};                 // under way
+  std::atomic<std::uint64_t> flush_number_{0};  // of the last that began
   std::atomic<bool> woken_{false};
 
   mutable engine::Mutex mutex_;

@@ -1,13 +1,13 @@
-// How a mapping fares, for people: what it has delivered, and what went wrong, since the server started.
+// Counts a mapping's deliveries and failures since the server started.
 //
-// Its lanes count; a mapping keeps its Tally while pollers come and go. Thread-safe.
+// Lanes count. A mapping keeps its Tally when it gets another poller. Thread-safe.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <utility>
 
+#include "compat/triggers/given_up.h"
 #include "engine/clock.h"
 #include "engine/mutex.h"
 
@@ -21,8 +21,7 @@ class Tally {
     std::int64_t retries = 0;               // the same batch once more
     std::int64_t given_up = 0;              // records
     std::int64_t last_records = 0;          // of the last batch that was taken
-    int last_status = 0;                    // of the last failure, as a destination is told it
-    std::string last_error;                 // the same: "Unhandled"; empty: a part was done
+    CallError last_failure;
     engine::Instant last_batch_at = 0, last_failure_at = 0;  // by the account's clock
   };
 
@@ -33,11 +32,10 @@ class Tally {
     counts_.last_records = static_cast<std::int64_t>(records);
     counts_.last_batch_at = now;
   }
-  void failed(int status, std::string error, engine::Instant now) {
+  void failed(CallError error, engine::Instant now) {
     const engine::Lock lock(mutex_);
     ++counts_.failures;
-    counts_.last_status = status;
-    counts_.last_error = std::move(error);
+    counts_.last_failure = std::move(error);
     counts_.last_failure_at = now;
   }
   void retried() {
@@ -52,8 +50,10 @@ class Tally {
     const engine::Lock lock(mutex_);
     return counts_;
   }
+  [[nodiscard]] GivenUpLog& given_up_log() { return given_up_log_; }
 
  private:
+  GivenUpLog given_up_log_;
   mutable engine::Mutex mutex_;
   Counts counts_ GUARDED_BY(mutex_);
 };

@@ -120,6 +120,7 @@ void Triggers::while_stopped(std::string_view account, const std::function<void(
       if (name.first.account != account) continue;
       stop(entry);
       close_gate(entry);
+      entry.tally->given_up_log().forget();
       before[name] = stored_positions(database_.documents(), entry.mapping);
     }
   }
@@ -249,7 +250,7 @@ Triggers::View Triggers::view(const Entry& entry) {
                        : at_work != nullptr                   ? at_work->last_result()
                                                               : Poller::nothing_processed;
   return {entry.mapping, entry.mapping.enabled ? "Enabled" : "Disabled", std::move(result),
-          entry.tally->counts()};
+          entry.tally->counts(), entry.poller ? entry.poller->retrying() : std::nullopt};
 }
 
 Result<Triggers::View> Triggers::create(EventSourceMapping mapping) {
@@ -352,19 +353,19 @@ Result<Triggers::View> Triggers::remove(const engine::Scope& scope, std::string_
   return answer;
 }
 
-std::vector<Triggers::Unfinished> Triggers::settle(std::string_view account,
-                                                   std::chrono::milliseconds time_max,
-                                                   const std::stop_token& stop) {
+Triggers::Settled Triggers::settle(std::string_view account, std::chrono::milliseconds time_max,
+                                   const std::stop_token& stop) {
   const engine::Sequence target = database_.published();
-  std::set<std::shared_ptr<Poller>> flushed;
-  std::vector<std::shared_ptr<Poller>> present;  // a mapping that is changed gets another one
+  const Marks marks = reported(account);
+  std::map<std::shared_ptr<Poller>, std::uint64_t> flushed;  // the number of our flush
+  std::vector<std::shared_ptr<Poller>> present;              // a mapping that is changed gets another one
   const auto look = [&] {
     const engine::Lock lock(mutex_);
     present.clear();
     for (const auto& [name, entry] : entries_) {
       if (name.first.account != account || !entry.poller) continue;
       present.push_back(entry.poller);
-      if (flushed.insert(entry.poller).second) entry.poller->begin_flush();
+      if (!flushed.contains(entry.poller)) flushed[entry.poller] = entry.poller->begin_flush();
     }
     return !held_.contains(account);
   };
@@ -374,20 +375,48 @@ std::vector<Triggers::Unfinished> Triggers::settle(std::string_view account,
   while (in_time && !stop.stop_requested()) {
     const auto ticket = progress_.ticket();
     const bool nothing_moves = look() && std::all_of(present.begin(), present.end(), [&](const auto& poller) {
-                                 return poller->settled(target) || poller->stuck(target);
+                                 return poller->at_rest(target, flushed[poller]);
                                });
     if (nothing_moves) break;
     in_time = progress_.wait(ticket, deadline);
   }
-  for (const auto& poller : flushed) poller->end_flush();
-  std::vector<Unfinished> unfinished;
+  for (const auto& [poller, number] : flushed) poller->end_flush();
+  Settled settled;
   for (const auto& poller : present) {
     if (poller->settled(target)) continue;
-    const auto mapping = poller->mapping();
-    unfinished.push_back(
-        {mapping->uuid, mapping->function.arn(), mapping->event_source_arn, poller->last_result()});
+    settled.unfinished.push_back({poller->mapping(), poller->last_result(), poller->retrying()});
   }
-  return unfinished;
+  collect_given_up(account, marks, !stop.stop_requested(), settled);
+  return settled;
+}
+
+Triggers::Marks Triggers::reported(std::string_view account) const {
+  Marks marks;
+  const engine::Lock lock(mutex_);
+  for (const auto& [name, entry] : entries_) {
+    if (name.first.account == account) marks[entry.tally] = entry.tally->given_up_log().reported();
+  }
+  return marks;
+}
+
+void Triggers::collect_given_up(std::string_view account, const Marks& marks, bool report,
+                                Settled& settled) const {
+  const engine::Lock lock(mutex_);
+  for (const auto& [name, entry] : entries_) {
+    if (name.first.account != account) continue;
+    GivenUpLog& log = entry.tally->given_up_log();
+    const auto mark = marks.find(entry.tally);
+    GivenUpLog::Found found = log.since(mark == marks.end() ? 0 : mark->second);
+    if (report) log.set_reported(found.end);
+    settled.given_up_left_out += found.left_out;
+    for (GivenUp& batch : found.batches) {
+      if (settled.given_up.size() < given_up_max) {
+        settled.given_up.push_back({entry.mapping.uuid, entry.mapping.event_source_arn, std::move(batch)});
+      } else {
+        ++settled.given_up_left_out;
+      }
+    }
+  }
 }
 
 }  // namespace mayfly::compat::triggers

@@ -4,7 +4,8 @@
 //                                .functions = {{"reminder", {*Url::parse("http://127.0.0.1:9000/")}}}},
 //                     *DestinationDirectory::open("/failed"));
 //   TRY(auto created, triggers.create(mapping));
-//   auto unfinished = triggers.settle("000000000000", 10s);  // all is delivered, or given up
+//   auto settled = triggers.settle("000000000000", 10s);
+//   settled.unfinished, settled.given_up                     // both empty: every record reached its function
 //
 // Mappings and how far each has come are stored; a Triggers made on the same storage goes on where the last
 // one ended. Thread-safe; but for settle(), while_stopped() and reset() no call waits for lanes or functions.
@@ -59,6 +60,7 @@ class Triggers {
     EventSourceMapping mapping;
     std::string state, last_result;
     Tally::Counts counts;
+    std::optional<Retrying> retrying{};
   };
   // `mapping` has all but its UUID. "Stream not found: arn…", a conflict with one that has the same stream
   // and function, a destination that may not be, no thread to be had, as many mappings as may be, no room.
@@ -73,16 +75,30 @@ class Triggers {
   // Whether something may be added: as compat/tables/room.h has it, by the name of TooManyRequestsException.
   [[nodiscard]] Result<void> check_room() const;
 
-  // Waits until the account's mappings have delivered, or given up, all that is in their streams now.
-  // Batching and tumbling windows end at once; retries that are counted follow each other without waiting,
-  // others go on as ever. Returns what is not finished after `time_max` of real time, waits for a function
-  // that nobody has registered, or when nobody waits for the answer any more.
+  // Waits until the account's mappings have delivered, or given up, every record that is in their streams
+  // now. Batching and tumbling windows end at once, and limited retries follow each other without waiting. A
+  // batch with unlimited retries is tried once more at once. Settle does not wait for such a batch after it
+  // has failed three times, nor for a function that is not registered. Returns after `time_max` of real time
+  // at the latest, or when `stop` is requested.
   struct Unfinished {
-    std::string uuid, function_arn, event_source_arn, reason;
+    std::shared_ptr<const EventSourceMapping> mapping;
+    std::string reason;
+    std::optional<Retrying> retrying;
   };
-  std::vector<Unfinished> settle(std::string_view account,
-                                 std::chrono::milliseconds time_max = settle_time_default,
-                                 const std::stop_token& stop = {});
+  struct NewlyGivenUp {
+    std::string uuid, event_source_arn;
+    GivenUp batch;
+  };
+  struct Settled {
+    std::vector<Unfinished> unfinished;
+    // Since the account's last settle returned; settles at the same time return the same. By mapping, oldest
+    // first, at most `given_up_max` in all.
+    std::vector<NewlyGivenUp> given_up;
+    std::size_t given_up_left_out = 0;  // batches
+  };
+  static constexpr std::size_t given_up_max = 100;
+  Settled settle(std::string_view account, std::chrono::milliseconds time_max = settle_time_default,
+                 const std::stop_token& stop = {});
 
   // `replace` puts others of the same names in place of the account's streams and positions: a snapshot's.
   // Nobody reads them meanwhile; its mappings go on with what is there then. One that the snapshot does not
@@ -117,6 +133,10 @@ class Triggers {
   Result<void> check_threads();    // whether lanes can be at work
   void listen() REQUIRES(mutex_);  // tells pollers of commits to their tables
   static View view(const Entry& entry);
+  using Marks = std::map<std::shared_ptr<Tally>, GivenUpLog::Mark>;
+  [[nodiscard]] Marks reported(std::string_view account) const;
+  // Adds the batches given up since `marks`. With `report` the next settle does not return them again.
+  void collect_given_up(std::string_view account, const Marks& marks, bool report, Settled& settled) const;
 
   engine::Database& database_;
   const std::shared_ptr<outbound::Invoker> invoker_;

@@ -191,7 +191,7 @@ nlohmann::json TriggerWorld::control(const std::string& target, const std::strin
 }
 
 std::vector<compat::triggers::Triggers::Unfinished> TriggerWorld::settle(std::chrono::milliseconds time_max) {
-  return triggers().settle(scope.account, time_max);
+  return triggers().settle(scope.account, time_max).unfinished;
 }
 
 void TriggerWorld::advance(std::chrono::milliseconds by, bool age_streams) {

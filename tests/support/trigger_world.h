@@ -62,6 +62,7 @@ class TriggerWorld {
   std::string map(const std::string& arn, const std::string& function, const std::string& settings = {});
   json mapping(const std::string& uuid);
 
+  // The mappings that are unfinished.
   std::vector<compat::triggers::Triggers::Unfinished> settle(
       std::chrono::milliseconds time_max = std::chrono::seconds(20));
   void advance(std::chrono::milliseconds by, bool age_streams = false);
