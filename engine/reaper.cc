@@ -216,22 +216,28 @@ class Reaper::Rounds final : public Task {
     Deletions deletions;
     if (sweep && reaper_.step(*sweep, slice_items_max, deletions) != Progress::more) sweep.reset();
     if (!reaper_.database_.watched()) return;
-    for (const auto& [table, count] : deletions) expired_[table] += count;
+    if (deletions.empty()) return;
+    Deletions& expired = expired_[turn.account().id()];
+    for (const auto& [table, count] : deletions) expired[table] += count;
   }
 
-  // "expired 12 items: carts 10, sessions 2"; of tables of one name in several accounts all together.
   void tell() {
+    for (const auto& [account, expired] : expired_) reaper_.database_.notice(sentence_of(account, expired));
+    expired_.clear();
+    told_.emplace();
+  }
+
+  // "expired 12 items of account 000000000000: carts 10, sessions 2"
+  static std::string sentence_of(const std::string& account, const Deletions& expired) {
     std::int64_t items = 0;
     std::string tables;
-    for (const auto& [table, count] : expired_) {
+    for (const auto& [table, count] : expired) {
       items += count;
       if (tables.size() < notice_bytes_max)
         tables += (tables.empty() ? "" : ", ") + table + " " + std::to_string(count);
     }
-    reaper_.database_.notice("expired " + std::to_string(items) + (items == 1 ? " item: " : " items: ") +
-                             tables + (tables.size() < notice_bytes_max ? "" : ", ..."));
-    expired_.clear();
-    told_.emplace();
+    return "expired " + std::to_string(items) + (items == 1 ? " item" : " items") + " of account " + account +
+           ": " + tables + (tables.size() < notice_bytes_max ? "" : ", ...");
   }
 
   static constexpr std::chrono::nanoseconds notice_pause = std::chrono::seconds(1);
@@ -239,7 +245,7 @@ class Reaper::Rounds final : public Task {
 
   Reaper& reaper_;
   std::map<Account*, std::optional<Sweep>> sweeps_;  // to be gone on with
-  Deletions expired_;                                // that nobody was told of yet
+  std::map<std::string, Deletions> expired_;         // by account: deleted since tell() was last called
   std::optional<Stopwatch> told_;                    // when somebody was last
 };
 

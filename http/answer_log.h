@@ -9,8 +9,9 @@
 
 namespace mayfly::http::log {
 
-// For debugging, of each: "POST / DynamoDB_20120810.PutItem of carts -> 400 ResourceNotFoundException, 112
-// bytes, 0.2 ms". What a presigned query has in it is not shown: it is as good as a key for a while.
+// One debug line per request: "POST / DynamoDB_20120810.PutItem of carts of account 000000000042 -> 400
+// ResourceNotFoundException, 112 bytes, 0.2 ms". A test fixture shows the lines of its own account. A
+// presigned query is not shown, because whoever has it can use it as a key until it expires.
 void answer(const Request& request, const Reply& reply, std::optional<std::chrono::nanoseconds> time = {});
 
 // Of control calls that change something, what was asked and what became of it: what moves a clock, brings a

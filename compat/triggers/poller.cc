@@ -218,7 +218,8 @@ void Poller::set_last_result(std::string result) {
   {
     const engine::Lock lock(mutex_);
     if (result != last_result_ && (is_problem(result) || (is_problem(last_result_) && result == "OK"))) {
-      notice = "the mapping of " + stream_.table_name + " to " + mapping_->function.name + ": " + result;
+      notice = "the mapping of " + stream_.table_name + " to " + mapping_->function.name + " of account " +
+               stream_.account + ": " + result;
     }
     last_result_ = std::move(result);
   }

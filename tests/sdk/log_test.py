@@ -43,7 +43,7 @@ class Log(unittest.TestCase):
         for key in "123":
             carts.put_item(Item={"id": key, "ttl": int(time.time()) + 3600})
         self.server.control("PUT", "clock", {"mode": "rate", "rate": 1_000_000})
-        self.assertEqual(self.line(" expired "), "info expired 3 items: carts 3")
+        self.assertEqual(self.line(" expired "), "info expired 3 items of account 000000000000: carts 3")
 
     def test_faults_that_strike_so_many_a_second(self):
         self.start("info")
@@ -67,7 +67,7 @@ class Log(unittest.TestCase):
         )
         carts.put_item(Item={"id": "1"})
         self.assertTrue(
-            self.line("PROBLEM").startswith("info the mapping of carts to reminder: PROBLEM: "), self.line("PROBLEM")
+            self.line("PROBLEM").startswith("info the mapping of carts to reminder of account 000000000000: PROBLEM: "), self.line("PROBLEM")
         )
         self.assertNotIn("secret", self.line("PUT /_mayfly/functions/reminder"))
 
@@ -77,7 +77,7 @@ class Log(unittest.TestCase):
             self.server.client("dynamodb").get_item(TableName="carts", Key={"id": {"S": "1"}})
         self.assertRegex(
             self.line("GetItem"),
-            r"^debug POST / DynamoDB_20120810\.GetItem of carts -> 400 ResourceNotFoundException, \d+ bytes, \d+\.\d ms$",
+            r"^debug POST / DynamoDB_20120810\.GetItem of carts of account 000000000000 -> 400 ResourceNotFoundException, \d+ bytes, \d+\.\d ms$",
         )
 
 
