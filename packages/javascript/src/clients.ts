@@ -1,8 +1,9 @@
-// AWS's clients for a world. Every setting that they would look up in the user's AWS configuration is given.
+// The AWS SDK's clients of a world. Every setting that they would read from the user's AWS configuration is given.
 
-import type { DynamoDBClient, DynamoDBClientConfig } from "@aws-sdk/client-dynamodb";
-import type { DynamoDBStreamsClient, DynamoDBStreamsClientConfig } from "@aws-sdk/client-dynamodb-streams";
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBStreamsClientConfig } from "@aws-sdk/client-dynamodb-streams";
+
+import type { DynamoDBClient, DynamoDBClientConfig, DynamoDBDocumentClient, DynamoDBStreamsClient } from "./aws";
+import type { Connections } from "./http";
 
 export function clientConfig(url: string, account: string, region: string) {
   return {
@@ -27,16 +28,18 @@ export function clientConfig(url: string, account: string, region: string) {
 /** AWS's clients, made when they are first asked for. */
 export class Clients {
   readonly config: DynamoDBClientConfig;
+  readonly #connections: Connections;
   #dynamodb: DynamoDBClient | undefined;
   #documents: DynamoDBDocumentClient | undefined;
   #streams: DynamoDBStreamsClient | undefined;
 
-  constructor(url: string, account: string, region: string) {
+  constructor(url: string, connections: Connections, account: string, region: string) {
     this.config = clientConfig(url, account, region);
+    this.#connections = connections;
   }
 
   get dynamodb(): DynamoDBClient {
-    return (this.#dynamodb ??= new (sdk().DynamoDBClient)(this.config));
+    return (this.#dynamodb ??= this.#explaining(new (sdk().DynamoDBClient)(this.config)));
   }
 
   get documents(): DynamoDBDocumentClient {
@@ -55,9 +58,26 @@ export class Clients {
         "@aws-sdk/client-dynamodb-streams",
         () => require("@aws-sdk/client-dynamodb-streams"),
       );
-      this.#streams = new DynamoDBStreamsClient(this.config as DynamoDBStreamsClientConfig);
+      this.#streams = this.#explaining(new DynamoDBStreamsClient(this.config as DynamoDBStreamsClientConfig));
     }
     return this.#streams;
+  }
+
+  // A call that meets a server that died says so, instead of ECONNREFUSED.
+  #explaining<Client>(client: Client): Client {
+    const explain = (next: any, context: any) => async (call: any) => {
+      try {
+        return await next(call);
+      } catch (problem) {
+        // In Jest's sandbox the SDK wraps the error, whose code is then in the message alone.
+        const { code, message } = problem as NodeJS.ErrnoException;
+        const disconnected = /ECONNREFUSED|ECONNRESET|EPIPE|socket hang up/.test(`${code} ${message}`);
+        const request = String(context.commandName).replace(/Command$/, "");
+        throw (disconnected && (await this.#connections.death(request, problem))) || problem;
+      }
+    };
+    (client as any).middlewareStack.add(explain, { step: "initialize", name: "mayflyExplainsDeath", priority: "high" });
+    return client;
   }
 
   destroy(): void {

@@ -2,19 +2,24 @@
 // indexes, and into the stream.
 
 import type { Control } from "./control";
+import type { AttributeJson, EventName, FunctionError } from "./errors";
 import type { Follower } from "./follow";
 import { dateOrNull, durationSeconds, instantJson, isInstant, type Duration, type Instant } from "./times";
 
-/** How a clock goes. */
+/** How a clock runs; `offset` is what `real` becomes when it is moved. */
+export type ClockMode = "real" | "frozen" | "offset" | "rate";
+
 export interface ClockState {
-  /** `offset` is what `real` becomes when it is moved. */
-  mode: "real" | "frozen" | "offset" | "rate";
+  mode: ClockMode;
   now: Date;
-  /** How many times as fast as the host's, in the mode `rate`. */
+  /** How many times as fast as the host's clock, in the mode `rate`. */
   rate?: number;
 }
 
-/** What an advance brought about. */
+/** Why an item's TTL never fires. */
+export type NeverReason = "milliseconds" | "string" | "wrong_type" | "too_old";
+
+/** The result of moving a clock. */
 export interface Advanced {
   now: Date;
   /** How many items expired, in all tables. */
@@ -23,31 +28,82 @@ export interface Advanced {
   tables: Record<string, number>;
   /** When something expires next; null if nothing will. */
   nextExpiry: Date | null;
-  /** With `settle`: whether all that was in the streams has been delivered or given up. */
+  /** How many items have a TTL that never fires, by table and reason: `{ carts: { string: 1 } }`. */
+  never: Record<string, Partial<Record<NeverReason, number>>>;
+  /** How many items had already expired when they were written, by table, since the last advance. */
+  bornExpired: Record<string, number>;
+  /** With `settle`: whether every record reached its function. */
   settled?: boolean;
   /** With `settle`: the event source mappings that are not done, and why. */
-  unfinished?: { UUID: string; FunctionArn: string; EventSourceArn: string; LastProcessingResult: string }[];
-  /** Said if nothing is going to expire and the clock stayed where it is. */
+  unfinished?: Unfinished[];
+  /** With `settle`: the batches that were given up since the last settle. */
+  givenUp?: GivenUp[];
+  /** A sentence, if nothing is going to expire and the clock stayed where it is. */
   message?: string;
 }
 
+/** The result of a settle. */
+export interface Settled extends Advanced {
+  settled: boolean;
+  unfinished: Unfinished[];
+  givenUp: GivenUp[];
+}
+
+/** An event source mapping that still has records to deliver. */
+export interface Unfinished {
+  UUID: string;
+  FunctionArn: string;
+  EventSourceArn: string;
+  LastProcessingResult: string;
+  /** The function's name. */
+  function: string;
+  table?: string;
+  /** The batch that fails and is being retried. */
+  retrying?: { attempts: number; records: number; error: FunctionError };
+}
+
+/** A batch that a mapping gave up. */
+export interface GivenUp {
+  UUID: string;
+  /** The function's name. */
+  function: string;
+  table?: string;
+  /** The stream's ARN. */
+  stream: string;
+  /** `"RetryAttemptsExhausted"`, `"RecordAgeExceeded"`, … */
+  condition: string;
+  attempts: number;
+  error?: FunctionError;
+  /** The first records of the batch. */
+  records: { sequenceNumber: string; event: EventName; key: Record<string, AttributeJson> }[];
+  /** How many further records the batch has. */
+  leftOut: number;
+  /** Where the batch was sent, if the mapping has a destination. */
+  destination?: string;
+}
+
 export interface AdvanceOptions {
-  /** Answer when all that is in the streams has reached its functions, or was given up. */
+  /**
+   * Return when every record in the streams has reached its function, was given up, or is in retry after its function
+   * failed. Throws a HandlerError if a function failed that was not registered with `mayFail`.
+   */
   settle?: boolean;
-  /** How long to wait for that, in real seconds: 30. */
+  /** The time limit for that, in real seconds: 30. */
   settleSeconds?: number;
-  /** Let stream records age by the jump, so that after 24 hours they are trimmed. */
+  /** Let stream records age by the jump, so that they are trimmed after 24 hours. */
   ageStreams?: boolean;
 }
 
 export class Clock {
   readonly #control: Control;
   readonly #follower: Follower | undefined;
+  readonly #check: (settled: Settled) => void;
   #at: Date | undefined; // where the follower is
 
-  /** @internal Worlds make their clocks. */
-  constructor(control: Control, follower?: Follower) {
+  /** @internal Worlds make their clocks. `check` throws if a settle found failures. */
+  constructor(control: Control, check: (settled: Settled) => void, follower?: Follower) {
     this.#control = control;
+    this.#check = check;
     this.#follower = follower;
   }
 
@@ -94,6 +150,8 @@ export class Clock {
    * Moves it through every instant at which something expires: by a span (`"48h"`, `{ hours: 48 }`), to a time (a
    * Date, `"2031-01-01T00:00:00Z"`), or to the `"next-expiry"`.
    */
+  async advance(by: Duration | Instant | "next-expiry", options: AdvanceOptions & { settle: true }): Promise<Settled>;
+  async advance(by: Duration | Instant | "next-expiry", options?: AdvanceOptions): Promise<Advanced>;
   async advance(by: Duration | Instant | "next-expiry", options: AdvanceOptions = {}): Promise<Advanced> {
     const way =
       by === "next-expiry" ? { to: by } : isInstant(by) ? { to: instantJson(by) } : { seconds: durationSeconds(by) };
@@ -105,12 +163,15 @@ export class Clock {
     const before = this.#at;
     // The program's Date goes first: functions are called with what expires while the advance is under way.
     this.#tell(await this.#target(by));
+    let advanced;
     try {
-      return this.#moved(await this.#control.call("POST", "/clock/advance", body));
+      advanced = this.#moved(await this.#control.call("POST", "/clock/advance", body));
     } catch (problem) {
       this.#tell(before);
       throw problem;
     }
+    if (options.settle) this.#check(advanced as Settled);
+    return advanced;
   }
 
   /** @internal After a restore or a reset: the program's Date is where the clock is. */
@@ -167,7 +228,18 @@ function advancedOf(answer: any): Advanced {
     expired: answer.expired,
     tables: answer.tables,
     nextExpiry: dateOrNull(answer.next_expiry),
-    ...(answer.settled === undefined ? {} : { settled: answer.settled, unfinished: answer.unfinished }),
+    never: answer.never ?? {},
+    bornExpired: answer.born_expired ?? {},
+    ...(answer.settled === undefined ? {} : settledOf(answer)),
     ...(answer.message === undefined ? {} : { message: answer.message }),
   };
+}
+
+function settledOf({ settled, unfinished = [], given_up = [] }: any) {
+  const givenUp = given_up.map(({ records = [], left_out = 0, ...rest }: any) => ({
+    ...rest,
+    records: records.map(({ sequence_number, ...record }: any) => ({ sequenceNumber: sequence_number, ...record })),
+    leftOut: left_out,
+  }));
+  return { settled, unfinished, givenUp };
 }

@@ -38,9 +38,12 @@ export class Control {
     try {
       answer = await this.connections.ask({ method, path, headers, body, timeoutMs });
     } catch (problem) {
-      const { url, whyNot } = this.connections;
-      const sentence = `${method} ${path} had no answer from ${url.origin}: ${(problem as Error).message}.`;
-      throw new MayflyError("Unreachable", sentence + (await whyNot()), 0);
+      const request = `${method} ${path}`;
+      const died = await this.connections.death(request, problem);
+      if (died) throw died;
+      const { origin } = this.connections.url;
+      const sentence = `${origin} did not answer ${request}: ${(problem as Error).message}. Check that the server is running.`;
+      throw new MayflyError("Unreachable", sentence, 0, { cause: problem });
     }
     if (answer.status < 300) return answer.body;
     const { __type = "", message, Message, records } = answer.body ?? {};

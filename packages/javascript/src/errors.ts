@@ -1,4 +1,5 @@
-// What goes wrong, in three classes: the server could not be had, a control call was refused, a wait ran out.
+// Errors: no server could be started or reached, the control API refused a call, a wait timed out. (HandlerError is in
+// failures.ts.)
 
 /** Why there is no server to test with. */
 export type ServerProblem =
@@ -23,16 +24,16 @@ export class ServerError extends Error {
   }
 }
 
-/** The control API refused a call. */
+/** The control API refused a call, or the server did not answer. */
 export class MayflyError extends Error {
   override readonly name: string = "MayflyError";
-  /** What kind of refusal: `"Conflict"`, `"ValidationException"`, `"NotFound"`, … */
+  /** `"Conflict"`, `"ValidationException"`, `"NotFound"`, …; `"Unreachable"` if the server did not answer. */
   readonly type: string;
-  /** The HTTP status: 400, 404, 405, 408, 409, 415 or 503; 0 where no answer came. */
+  /** The HTTP status: 400, 404, 405, 408, 409, 415 or 503; 0 if the server did not answer. */
   readonly status: number;
 
-  constructor(type: string, message: string, status: number) {
-    super(message);
+  constructor(type: string, message: string, status: number, options?: { cause?: unknown }) {
+    super(message, options);
     this.type = type;
     this.status = status;
   }
@@ -50,10 +51,25 @@ export class WaitTimeoutError extends MayflyError {
   }
 }
 
+/** What was done to an item. */
+export type EventName = "INSERT" | "MODIFY" | "REMOVE";
+
+/** How a call of a function failed, as the server saw it. */
+export interface FunctionError {
+  /** The HTTP status of the function's answer. */
+  status: number;
+  /** `"Unhandled"`, for example; what a destination is told. */
+  error?: string;
+  /** The function's `errorType`, if it gave one: `"TypeError"`. */
+  type?: string;
+  /** The function's `errorMessage`, if it gave one. */
+  message?: string;
+}
+
 /** A record of DynamoDB Streams, as GetRecords and Lambda's events have it; attributes are DynamoDB JSON. */
 export interface StreamRecord {
   eventID: string;
-  eventName: "INSERT" | "MODIFY" | "REMOVE";
+  eventName: EventName;
   eventVersion: string;
   eventSource: string;
   awsRegion: string;

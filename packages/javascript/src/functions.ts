@@ -1,11 +1,12 @@
-// Functions of this process as a world's Lambda functions: node:http serves them on the loopback, and event source
-// mappings call them with what a table's stream has.
+// Functions of this process as a world's Lambda functions. node:http serves them on the loopback address, and event
+// source mappings call them with the records of a table's stream.
 
 import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 import type { Control } from "./control";
 import type { StreamRecord } from "./errors";
+import type { HandlerFailures } from "./failures";
 
 /** What a mapping calls a function with. */
 export interface StreamEvent {
@@ -13,7 +14,7 @@ export interface StreamEvent {
   [more: string]: unknown;
 }
 
-/** A function as Lambda's: what it returns is the answer, what it throws fails the invocation. */
+/** A Lambda function: what it returns is the answer; what it throws fails the invocation, and the test. */
 export type Handler<Event = StreamEvent> = (event: Event, context: { functionName: string }) => unknown;
 
 /** One call of a function: the event, and what it returned or threw. */
@@ -31,11 +32,11 @@ export interface LocalFunction<Event = StreamEvent> {
   readonly name: string;
   /** Where it is served. */
   readonly url: string;
-  /** Its calls that are over, in the order in which they ended. */
+  /** Its finished calls, in the order in which they ended. */
   readonly invocations: Invocation<Event>[];
   /**
-   * Has it called with the changes of a table, from the stream's beginning on: CreateEventSourceMapping. The table
-   * needs a stream. Answers with the mapping.
+   * Creates an event source mapping, which calls the function with a table's changes from the beginning of its stream.
+   * The table needs a stream. Returns the mapping.
    */
   consume(table: string, options?: MappingOptions): Promise<{ UUID: string; [more: string]: unknown }>;
 }
@@ -43,11 +44,14 @@ export interface LocalFunction<Event = StreamEvent> {
 /** Serves a world's local functions; one HTTP server, from the first function on. */
 export class LocalFunctions {
   readonly #control: Control;
+  readonly #failures: HandlerFailures;
+  readonly #running = new Set<Promise<unknown>>();
   readonly #handlers = new Map<string, { handler: Handler<any>; invocations: Invocation<any>[] }>();
   #server: Promise<{ server: HttpServer; origin: string }> | undefined;
 
-  constructor(control: Control) {
+  constructor(control: Control, failures: HandlerFailures) {
     this.#control = control;
+    this.#failures = failures;
   }
 
   async add<Event>(name: string, handler: Handler<Event>, timeoutSeconds?: number): Promise<LocalFunction<Event>> {
@@ -58,6 +62,11 @@ export class LocalFunctions {
     await registerFunction(this.#control, name, url, timeoutSeconds);
     const control = this.#control;
     return { name, url, invocations, consume: (table, options = {}) => createMapping(control, name, table, options) };
+  }
+
+  /** Resolves when the handlers that are running now have ended. */
+  async idle(): Promise<void> {
+    await Promise.allSettled(this.#running);
   }
 
   async close(): Promise<void> {
@@ -85,14 +94,19 @@ export class LocalFunctions {
     for await (const part of request) parts.push(part);
     if (!known) return send(response, 404, { errorMessage: `there is no function ${name}` });
     const event = JSON.parse(Buffer.concat(parts).toString("utf8") || "null");
+    const call = (async () => known.handler(event, { functionName: name }))();
+    this.#running.add(call);
     try {
-      const result = await known.handler(event, { functionName: name });
+      const result = await call;
       known.invocations.push({ event, result });
       send(response, 200, result ?? null);
     } catch (error) {
       known.invocations.push({ event, error });
+      this.#failures.add({ function: name, error, event });
       const { name: errorType = "Error", message = String(error) } = (error ?? {}) as Error;
       send(response, 200, { errorType, errorMessage: message }, { "X-Amz-Function-Error": "Unhandled" });
+    } finally {
+      this.#running.delete(call);
     }
   }
 }
@@ -114,7 +128,7 @@ async function createMapping(control: Control, name: string, table: string, opti
   const target = "DynamoDB_20120810.DescribeTable";
   const { Table } = await control.aws("dynamodb", "POST", "/", target, { TableName: table });
   if (!Table.LatestStreamArn) {
-    throw new TypeError(`${table} has no stream to consume: create it with a StreamSpecification.`);
+    throw new TypeError(`The table ${table} has no stream to consume: create it with a stream (the default).`);
   }
   return control.aws("lambda", "POST", "/2015-03-31/event-source-mappings/", "", {
     EventSourceArn: Table.LatestStreamArn,

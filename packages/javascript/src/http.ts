@@ -1,7 +1,10 @@
-// One request to a server, as JSON: node:http, as fetch gives up on answers that take minutes, as an await's may.
+// One JSON request to a server. By node:http, because fetch gives up on answers that take minutes, as an await's may.
 
 import * as http from "node:http";
 import * as https from "node:https";
+
+import { MayflyError } from "./errors";
+import { withLog } from "./log";
 
 export interface Answer {
   status: number;
@@ -17,16 +20,26 @@ export interface Asked {
   timeoutMs?: number;
 }
 
-/** Connections to one server, kept open between requests; idle ones keep no process alive. */
+/** How a server ended that nobody closed. */
+export interface Death {
+  /** `"was killed by SIGKILL"`, `"exited with status 3"`. */
+  how: string;
+  /** The last lines of its log. */
+  log: string;
+}
+
+/** Tells whether and how a server died; undefined if it did not, or nobody knows. */
+export type Autopsy = () => Promise<Death | undefined>;
+
+/** Connections to one server, kept open between requests. Idle ones do not keep the process alive. */
 export class Connections {
   readonly url: URL;
-  readonly whyNot: () => Promise<string>;
+  readonly #autopsy: Autopsy;
   readonly #agent: http.Agent;
 
-  /** `whyNot`: what is to be said of a server that did not answer, " The server has ended …", or "". */
-  constructor(url: string, whyNot: () => Promise<string> = async () => "") {
+  constructor(url: string, autopsy: Autopsy = async () => undefined) {
     this.url = new URL(url);
-    this.whyNot = whyNot;
+    this.#autopsy = autopsy;
     this.#agent =
       this.url.protocol === "https:" ? new https.Agent({ keepAlive: true }) : new http.Agent({ keepAlive: true });
   }
@@ -39,6 +52,14 @@ export class Connections {
       if ((problem as { reusedSocket?: boolean }).reusedSocket) return this.#once(asked);
       throw problem;
     }
+  }
+
+  /** The error for a request, "GET /_mayfly/clock" or "PutItem", that the server did not answer because it died. */
+  async death(request: string, cause: unknown): Promise<MayflyError | undefined> {
+    const death = await this.#autopsy();
+    if (!death) return undefined;
+    const message = `Mayfly's server ${death.how} before it answered ${request}.${withLog(death.log)}`;
+    return new MayflyError("Unreachable", message, 0, { cause });
   }
 
   close(): void {

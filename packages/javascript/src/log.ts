@@ -36,13 +36,13 @@ export class ServerLog {
   }
 }
 
-/** What to print when a test has failed; nothing if the server said nothing. */
-export function logOfTest(log: ServerLog | undefined, since: number): string | undefined {
-  const lines = log?.tail(40, since);
-  return lines ? `Mayfly's log:\n${lines}` : undefined;
+/** What to print when a test has failed: the server's log during the test, and what its world says. */
+export function reportOfTest(log: string | undefined, suspects: string | undefined): string | undefined {
+  const parts = [log ? `Mayfly's log:\n${log}` : undefined, suspects].filter(Boolean);
+  return parts.length > 0 ? parts.join("\n") : undefined;
 }
 
-/** For the end of a message: the log's lines under a heading, or that it is empty. */
+/** For the end of a message: the log's lines, or that it is empty. */
 export function withLog(log: string): string {
   return log === "" ? " Its log is empty." : ` Its log:\n${log.replace(/^/gm, "  ")}`;
 }

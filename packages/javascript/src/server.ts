@@ -1,4 +1,4 @@
-// A server for tests: a process of this one's, on a free port of the loopback, or one that runs already.
+// A server for tests: a child process on a free port of the loopback address, or one that already runs.
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs";
@@ -8,15 +8,15 @@ import { join } from "node:path";
 
 import { findBinary } from "./binary";
 import { ServerError } from "./errors";
-import { Connections } from "./http";
+import { Connections, type Autopsy, type Death } from "./http";
 import { ServerLog, withLog } from "./log";
 import { checkVersion } from "./version";
 import { World, type WorldOptions } from "./world";
 
 export interface ServerOptions {
-  /** Use the server that answers there, and start none. Without it: MAYFLY_URL, if that is set. */
+  /** Use the server at this URL instead of starting one. Default: MAYFLY_URL, if that is set. */
   url?: string;
-  /** The program. Without it: MAYFLY_BINARY, the platform's package, `mayfly` on PATH. */
+  /** The program. Default: MAYFLY_BINARY, the platform's package, or `mayfly` on PATH. */
   binary?: string;
   /** Further arguments of `mayfly serve`: `["--table-delay-ms", "50"]`. */
   args?: string[];
@@ -30,8 +30,8 @@ export interface ServerOptions {
 
 const startTimeoutMsDefault = 10_000;
 const endTimeoutMs = 5_000;
-const exitNoticeMs = 200; // what the kernel may take to tell of a server's end
-// Taken now: a test may have put fake ones in their place when it starts a server.
+const exitNoticeMs = 200; // the time it may take until this process learns of a server's end
+// The real ones: a test may have replaced them by fake ones when it starts a server.
 const { setTimeout, clearTimeout } = globalThis;
 
 interface Started {
@@ -54,12 +54,13 @@ export class Server {
   readonly url: string;
   /** The server's version. */
   readonly version: string;
-  /** Its log, if it is known where that is. */
+  /** The server's log, if its file is known. */
   readonly log: ServerLog | undefined;
-  /** Its process, if it is one of this process's. */
+  /** The server's process id, if it was started here. */
   readonly pid: number | undefined;
   readonly #connections: Connections;
   readonly #started: Started | undefined;
+  #closing = false;
 
   private constructor(url: string, version: string, connections: Connections, log?: ServerLog, started?: Started) {
     this.url = url;
@@ -76,12 +77,13 @@ export class Server {
    */
   static async start(options: ServerOptions = {}): Promise<Server> {
     const url = options.url ?? process.env.MAYFLY_URL;
-    return url ? Server.#attach(url, options) : Server.#launch(options);
+    return url ? Server.attach({ ...options, url }) : Server.#launch(options);
   }
 
-  static async #attach(text: string, options: ServerOptions): Promise<Server> {
-    const url = text.replace(/\/+$/, "");
-    const connections = new Connections(url);
+  /** @internal Attaches to a server; `autopsy` knows whether it died. */
+  static async attach(options: ServerOptions & { url: string }, autopsy?: Autopsy): Promise<Server> {
+    const url = options.url.replace(/\/+$/, "");
+    const connections = new Connections(url, autopsy);
     try {
       const version = await versionOf(connections, options.startTimeoutMs ?? startTimeoutMsDefault);
       checkVersion(version, `The server at ${url}`);
@@ -91,8 +93,8 @@ export class Server {
       if (problem instanceof ServerError) throw problem;
       throw new ServerError(
         "unreachable",
-        `No Mayfly answers at ${url} (${(problem as Error).message}): start one there, or unset MAYFLY_URL, and ` +
-          "one is started for you.",
+        `No Mayfly server answers at ${url} (${(problem as Error).message}). Start one there, or unset MAYFLY_URL to ` +
+          "have one started for you.",
       );
     }
   }
@@ -113,10 +115,10 @@ export class Server {
     running.add(started);
     try {
       const url = await urlOf(child, binary, log, options);
-      const connections = new Connections(url, () => howItIs(started, log));
+      const connections = new Connections(url, () => deathOf(started, log));
       const version = await versionOf(connections, options.startTimeoutMs ?? startTimeoutMsDefault).catch((problem) => {
         connections.close();
-        throw new ServerError("timed-out", `${url} does not say how it is: ${problem.message}.${withLog(log.tail())}`);
+        throw new ServerError("timed-out", `${url} did not answer: ${problem.message}.${withLog(log.tail())}`);
       });
       checkVersion(version, binary);
       // Nothing that it may still say keeps this process waiting.
@@ -131,13 +133,32 @@ export class Server {
     }
   }
 
-  /** A world of its own: an account that nobody else has, with its tables, streams and clock. */
+  /** Opens a world: an account that nobody else has, with tables, streams and a clock of its own. */
   async world(options: WorldOptions = {}): Promise<World> {
+    const died = this.#started && howEnded(this.#started.child);
+    if (died) throw new ServerError("ended", `Mayfly's server ${died}. Start another one.${withLog(this.log!.tail())}`);
     return World.open(this.url, this.#connections, options);
+  }
+
+  /** @internal Calls it when the server that was started here ends without close(). */
+  onDeath(call: (death: Death) => void): void {
+    const { child } = this.#started!;
+    const tell = () => this.#closing || call({ how: howEnded(child)!, log: this.log!.tail() });
+    if (howEnded(child)) tell();
+    else child.once("exit", tell);
+  }
+
+  /** @internal Whether it answers. */
+  async answers(): Promise<boolean> {
+    return versionOf(this.#connections, startTimeoutMsDefault).then(
+      () => true,
+      () => false,
+    );
   }
 
   /** Ends the server, if it was started here: SIGTERM, and SIGKILL after five seconds. */
   async close(): Promise<void> {
+    this.#closing = true;
     this.#connections.close();
     if (this.#started) await end(this.#started);
   }
@@ -170,7 +191,7 @@ function urlOf(child: ChildProcess, binary: string, log: ServerLog, options: Ser
     };
     const timer = setTimeout(
       () =>
-        fail(new ServerError("timed-out", `${binary} has not said in ${timeoutMs} ms where it listens.${withLog(log.tail())}`)),
+        fail(new ServerError("timed-out", `${binary} did not start within ${timeoutMs} ms.${withLog(log.tail())}`)),
       timeoutMs,
     );
     let line = "";
@@ -193,18 +214,18 @@ function endedEarly(binary: string, code: number | null, signal: string | null, 
   if (taken) {
     return new ServerError(
       "port-taken",
-      `${taken[1]} is taken: end what listens there, or choose another port (0 takes a free one).${withLog(log)}`,
+      `${taken[1]} is in use. Stop what listens there, or choose another port (0 takes a free one).${withLog(log)}`,
     );
   }
-  const how = signal ? `by ${signal}` : `with status ${code}`;
-  return new ServerError("ended", `${binary} ended ${how} before it answered.${withLog(log)}`);
+  const how = signal ? `was killed by ${signal}` : `exited with status ${code}`;
+  return new ServerError("ended", `${binary} ${how} before it was ready.${withLog(log)}`);
 }
 
 // As health says it.
 async function versionOf(connections: Connections, timeoutMs: number): Promise<string> {
   const { body } = await connections.ask({ method: "GET", path: "/_mayfly/health", timeoutMs });
   if (typeof body?.version === "string") return body.version;
-  throw new Error("what answers there is no Mayfly");
+  throw new Error("the server there is not Mayfly");
 }
 
 async function end(started: Started): Promise<void> {
@@ -222,15 +243,19 @@ async function end(started: Started): Promise<void> {
   if (running.size === 0) process.off("exit", endRunning);
 }
 
-// For the error of a request that found no server: whether it has ended, and its last lines.
-async function howItIs({ child }: Started, log: ServerLog): Promise<string> {
-  if (child.exitCode === null && child.signalCode === null) {
+/** "was killed by SIGKILL", "exited with status 3"; undefined if it runs. */
+function howEnded({ exitCode, signalCode }: ChildProcess): string | undefined {
+  if (signalCode) return `was killed by ${signalCode}`;
+  return exitCode === null ? undefined : `exited with status ${exitCode}`;
+}
+
+async function deathOf({ child }: Started, log: ServerLog): Promise<Death | undefined> {
+  if (!howEnded(child)) {
     await Promise.race([
       new Promise((resolve) => child.once("exit", resolve)),
       new Promise((resolve) => setTimeout(resolve, exitNoticeMs)),
     ]);
   }
-  const { exitCode, signalCode } = child;
-  if (exitCode === null && signalCode === null) return "";
-  return ` The server has ended ${signalCode ? `by ${signalCode}` : `with status ${exitCode}`}.${withLog(log.tail())}`;
+  const how = howEnded(child);
+  return how === undefined ? undefined : { how, log: log.tail() };
 }

@@ -1,28 +1,51 @@
-// Tables for tests, in one line: `createTable("carts", { key: "id", ttl: "ttl", stream: true })`.
+// Tables for tests, in one line: `createTable("carts", { key: "id", ttl: "ttl" })`.
 
-import type { CreateTableCommandInput, DynamoDBClient, TableDescription } from "@aws-sdk/client-dynamodb";
-
+import type { CreateTableCommandInput, DynamoDBClient, TableDescription } from "./aws";
 import { sdk } from "./clients";
 
-/** A key's attribute: its name, if it is a string, or its name and type. */
-export type KeyAttribute = string | { name: string; type: "S" | "N" | "B" };
+/** The type of a key attribute. */
+export type KeyType = "S" | "N" | "B";
 
-/** A table, shortly. What else it has goes to `more`, as CreateTable takes it. */
+/** A key attribute: its name, if it is a string, or its name and type. */
+export type KeyAttribute = string | { name: string; type: KeyType };
+
+/** What a stream's records contain besides the keys. */
+export type StreamViewType = "KEYS_ONLY" | "NEW_IMAGE" | "OLD_IMAGE" | "NEW_AND_OLD_IMAGES";
+
+/** A secondary index. */
+export interface Index {
+  name: string;
+  /** The partition key. Required for a global index; a local one has the table's. */
+  key?: KeyAttribute;
+  /** The sort key. Required for a local index. */
+  sort?: KeyAttribute;
+  /** The attributes that the index contains: all (the default), keys only, or keys and the listed ones. */
+  projection?: "ALL" | "KEYS_ONLY" | readonly string[];
+  /** Make it a local index. */
+  local?: boolean;
+}
+
 export interface TableOptions {
-  /** The partition key. */
-  key: KeyAttribute;
-  sortKey?: KeyAttribute;
-  /** The attribute by which items expire. */
+  /** The partition key: `"id"` by default. */
+  key?: KeyAttribute;
+  /** The sort key. */
+  sort?: KeyAttribute;
+  /** The attribute that holds the TTL, in epoch seconds. */
   ttl?: string;
-  /** A stream; `true` has new and old images. */
-  stream?: boolean | "KEYS_ONLY" | "NEW_IMAGE" | "OLD_IMAGE" | "NEW_AND_OLD_IMAGES";
-  /** Further parameters of CreateTable: indexes, say. */
+  /** The stream: `true`, the default, has new and old images. */
+  stream?: boolean | StreamViewType;
+  /** Secondary indexes. */
+  indexes?: readonly Index[];
+  /** Further parameters of CreateTable. */
   more?: Partial<CreateTableCommandInput>;
 }
 
+const optionNames = ["key", "sort", "ttl", "stream", "indexes", "more"];
+
 export async function createTable(client: DynamoDBClient, name: string, options: TableOptions): Promise<TableDescription> {
+  const input = createTableInput(name, options);
   const { CreateTableCommand, UpdateTimeToLiveCommand } = sdk();
-  const { TableDescription } = await client.send(new CreateTableCommand(createTableInput(name, options)));
+  const { TableDescription } = await client.send(new CreateTableCommand(input));
   if (options.ttl) {
     const TimeToLiveSpecification = { Enabled: true, AttributeName: options.ttl };
     await client.send(new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification }));
@@ -31,32 +54,88 @@ export async function createTable(client: DynamoDBClient, name: string, options:
 }
 
 function createTableInput(name: string, options: TableOptions): CreateTableCommandInput {
-  const { more = {}, stream } = options;
-  const key = attribute(options.key);
-  const sortKey = options.sortKey === undefined ? [] : [attribute(options.sortKey)];
+  const unknown = Object.keys(options).find((option) => !optionNames.includes(option));
+  if (unknown) {
+    throw new TypeError(
+      `createTable("${name}") has no option "${unknown}". Its options are ${optionNames.join(", ")}; pass other ` +
+        "parameters of CreateTable in more.",
+    );
+  }
+  const { key = "id", sort, stream = true, indexes = [], more = {} } = options;
+  const attributes = new Attributes(name);
+  const KeySchema = attributes.schema("the table", key, sort);
+  const global = indexes.filter((index) => !index.local).map((index) => globalIndex(attributes, index));
+  const local = indexes.filter((index) => index.local).map((index) => localIndex(attributes, index, key));
+  const globalIndexes = [...global, ...(more.GlobalSecondaryIndexes ?? [])];
+  const localIndexes = [...local, ...(more.LocalSecondaryIndexes ?? [])];
   return {
     TableName: name,
-    BillingMode: "PAY_PER_REQUEST",
+    KeySchema,
+    ...(more.ProvisionedThroughput ? {} : { BillingMode: "PAY_PER_REQUEST" as const }),
+    ...(stream ? { StreamSpecification: streamSpecification(stream) } : {}),
     ...more,
-    AttributeDefinitions: [
-      ...[key, ...sortKey].map(({ name: AttributeName, type: AttributeType }) => ({ AttributeName, AttributeType })),
-      ...(more.AttributeDefinitions ?? []),
-    ],
-    KeySchema: [
-      { AttributeName: key.name, KeyType: "HASH" },
-      ...sortKey.map(({ name: AttributeName }) => ({ AttributeName, KeyType: "RANGE" as const })),
-    ],
-    ...(stream
-      ? {
-          StreamSpecification: {
-            StreamEnabled: true,
-            StreamViewType: stream === true ? "NEW_AND_OLD_IMAGES" : stream,
-          },
-        }
-      : {}),
+    AttributeDefinitions: attributes.definitions(more.AttributeDefinitions),
+    ...(globalIndexes.length > 0 ? { GlobalSecondaryIndexes: globalIndexes } : {}),
+    ...(localIndexes.length > 0 ? { LocalSecondaryIndexes: localIndexes } : {}),
   };
 }
 
-function attribute(given: KeyAttribute): { name: string; type: "S" | "N" | "B" } {
-  return typeof given === "string" ? { name: given, type: "S" } : given;
+function streamSpecification(stream: true | StreamViewType) {
+  return { StreamEnabled: true, StreamViewType: stream === true ? ("NEW_AND_OLD_IMAGES" as const) : stream };
+}
+
+function globalIndex(attributes: Attributes, { name, key, sort, projection }: Index) {
+  if (key === undefined) {
+    throw new TypeError(`The global index "${name}" needs a partition key: set key, or local: true for a local index.`);
+  }
+  return { IndexName: name, KeySchema: attributes.schema(`the index ${name}`, key, sort), ...projected(projection) };
+}
+
+function localIndex(attributes: Attributes, { name, key, sort, projection }: Index, tableKey: KeyAttribute) {
+  if (key !== undefined) {
+    throw new TypeError(`The local index "${name}" has the table's partition key: remove key, or local: true.`);
+  }
+  if (sort === undefined) throw new TypeError(`The local index "${name}" needs a sort key: set sort.`);
+  return { IndexName: name, KeySchema: attributes.schema(`the index ${name}`, tableKey, sort), ...projected(projection) };
+}
+
+function projected(projection: Index["projection"] = "ALL") {
+  if (typeof projection === "string") return { Projection: { ProjectionType: projection } };
+  return { Projection: { ProjectionType: "INCLUDE" as const, NonKeyAttributes: [...projection] } };
+}
+
+/** The types of all key attributes. */
+class Attributes {
+  readonly #table: string;
+  readonly #types = new Map<string, { type: KeyType; of: string }>();
+
+  constructor(table: string) {
+    this.#table = table;
+  }
+
+  /** A key schema, whose attributes are remembered. Throws a TypeError if one already has another type. */
+  schema(of: string, key: KeyAttribute, sort: KeyAttribute | undefined) {
+    const schema = [{ AttributeName: this.#add(of, key), KeyType: "HASH" as const }];
+    if (sort === undefined) return schema;
+    return [...schema, { AttributeName: this.#add(of, sort), KeyType: "RANGE" as const }];
+  }
+
+  /** AttributeDefinitions, and those of `more` that are not among them. */
+  definitions(more: CreateTableCommandInput["AttributeDefinitions"] = []) {
+    const ours = [...this.#types].map(([AttributeName, { type }]) => ({ AttributeName, AttributeType: type }));
+    return [...ours, ...more.filter(({ AttributeName }: { AttributeName?: string }) => !this.#types.has(AttributeName!))];
+  }
+
+  #add(of: string, given: KeyAttribute): string {
+    const { name, type } = typeof given === "string" ? { name: given, type: "S" as const } : given;
+    const known = this.#types.get(name);
+    if (known && known.type !== type) {
+      throw new TypeError(
+        `createTable("${this.#table}"): the attribute "${name}" has type ${known.type} in ${known.of} and ${type} in ` +
+          `${of}. Give it the same type in both, for example { name: "${name}", type: "${known.type}" }.`,
+      );
+    }
+    if (!known) this.#types.set(name, { type, of });
+    return name;
+  }
 }

@@ -1,14 +1,29 @@
 // Time to live of one table: how it stands, when what is due is deleted, why an item is still there.
 
+import type { NeverReason } from "./clock";
 import type { Control } from "./control";
 import type { AttributeJson } from "./errors";
 import { keyJson, type Key } from "./keys";
 import { dateOrNull } from "./times";
 
+/** When an expired item is deleted: at once, late by a delay as on AWS, or by a sweep. */
+export type TtlMode = "exact" | "aws" | "manual";
+
+/** An item whose TTL never fires, or that had already expired when it was written. */
+export interface TtlSuspect {
+  /** In DynamoDB JSON. */
+  key: Record<string, AttributeJson>;
+  reason: NeverReason | "born_expired";
+  /** A sentence. */
+  message: string;
+  /** When it was written. */
+  at: Date;
+}
+
 export interface TtlStatus {
   status: "ENABLED" | "DISABLED";
   attribute?: string;
-  mode: "exact" | "aws" | "manual";
+  mode: TtlMode;
   /** In the mode `aws`: the least and the most that a deletion comes late. */
   delaySeconds?: [number, number];
   seed?: number;
@@ -24,6 +39,10 @@ export interface TtlStatus {
   /** How late they were deleted, in milliseconds. */
   lagMs: { p50: number; p99: number; max: number };
   windows: { window: string; count: number }[];
+  /** How many items have a TTL that never fires, by reason. */
+  never: Partial<Record<NeverReason, number>>;
+  /** The latest items with a TTL that never fires or had passed when they were written; at most ten. */
+  suspects: TtlSuspect[];
 }
 
 export interface Upcoming {
@@ -71,7 +90,7 @@ export class Ttl {
    * `manual`, by sweep().
    */
   async set(
-    mode: "exact" | "aws" | "manual",
+    mode: TtlMode,
     options: { delaySeconds?: [number, number]; seed?: number } = {},
   ): Promise<TtlStatus> {
     const { delaySeconds, seed } = options;
@@ -118,5 +137,7 @@ function statusOf(answer: any): TtlStatus {
     bornExpired: answer.born_expired,
     lagMs: answer.lag_ms,
     windows: answer.windows,
+    never: answer.never ?? {},
+    suspects: (answer.suspects ?? []).map((suspect: any) => ({ ...suspect, at: new Date(suspect.at) })),
   };
 }

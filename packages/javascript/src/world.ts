@@ -1,22 +1,29 @@
 // A world: an account that nobody else has, with tables, streams and a clock of its own. Each test has one, so that
-// tests share nothing, whichever of them run at once.
+// tests that run at the same time share nothing.
 
-import type { CreateTableCommandInput, DynamoDBClient, TableDescription } from "@aws-sdk/client-dynamodb";
-import type { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { randomInt } from "node:crypto";
 
+import type {
+  CreateTableCommandInput,
+  DynamoDBClient,
+  DynamoDBClientConfig,
+  DynamoDBDocumentClient,
+  DynamoDBStreamsClient,
+  TableDescription,
+} from "./aws";
 import { Clients, sdk } from "./clients";
-import { Clock } from "./clock";
+import { Clock, type Settled } from "./clock";
 import { Control } from "./control";
-import type { StreamRecord } from "./errors";
+import type { EventName, StreamRecord } from "./errors";
+import { HandlerFailures, type HandlerError, type HandlerFailure } from "./failures";
 import { followerOf, type Follow, type Follower } from "./follow";
 import { LocalFunctions, registerFunction, type Handler, type LocalFunction, type StreamEvent } from "./functions";
 import type { Connections } from "./http";
 import { keyJson, type Key } from "./keys";
 import { createTable, type TableOptions } from "./tables";
+import { within } from "./timers";
 import { instantJson, type Instant } from "./times";
-import { Ttl, type Explanation } from "./ttl";
+import { Ttl, type Explanation, type TtlSuspect } from "./ttl";
 
 export interface WorldOptions {
   /** Stop the clock at once: at this time, or where it is (`true`). */
@@ -32,41 +39,52 @@ export interface WorldOptions {
   account?: string;
 }
 
-/** One rule by which operations fail; see the page on the control API for all faults. */
+/** What a fault does to an operation. */
+export type FaultKind =
+  | "throttle"
+  | "internal_server_error"
+  | "latency"
+  | "unprocessed"
+  | "transaction_conflict"
+  | "stale_reads"
+  | "replicated_write_conflict";
+
+/** A rule by which operations fail. docs/control.md describes each fault. */
 export interface FaultRule {
-  fault:
-    | "throttle"
-    | "internal_server_error"
-    | "latency"
-    | "unprocessed"
-    | "transaction_conflict"
-    | "stale_reads"
-    | "replicated_write_conflict";
+  fault: FaultKind;
+  /** Only this operation: `"PutItem"`. */
   operation?: string;
+  /** Only operations on this table. */
   table?: string;
-  /** How often it strikes at most. */
+  /** How often the fault strikes at most. */
   count?: number;
+  /** How often it strikes, from 0 to 1; the same way each time for the same seed. */
   probability?: number;
   seed?: number;
+  /** Of `throttle`: the exception. */
+  exception?: "ProvisionedThroughputExceededException" | "ThrottlingException" | "RequestLimitExceeded";
   /** Of `latency` and `stale_reads`. */
   milliseconds?: number;
-  [more: string]: unknown;
+  /** Of `unprocessed`: how many items a batch leaves unprocessed. */
+  items?: number;
+  /** Of `stale_reads`: how many commits a read lags behind at most. */
+  writes?: number;
 }
 
 export interface WaitOptions {
-  event?: "INSERT" | "MODIFY" | "REMOVE";
-  /** Who changes it: `service` is TTL. Without it, anybody. */
+  event?: EventName;
+  /** Who changes the item: `service` is TTL. Default: anybody. */
   by?: "user" | "service";
-  /** Changes that the table's stream has from this time of the world's clock on count, too. */
+  /** Also count changes that the table's stream has since this time of the world's clock. */
   since?: Instant;
   /** In real seconds: 5. */
   timeoutSeconds?: number;
 }
 
-/** All of a world as it was: tables, items, pending expiries, streams, clock. */
+/** A snapshot of a world: tables, items, pending expiries, streams, clock. */
 export interface Snapshot {
   readonly id: string;
-  /** Brings it back, as often as you like. */
+  /** Restores it, any number of times. */
   restore(): Promise<void>;
   delete(): Promise<void>;
 }
@@ -80,6 +98,7 @@ export interface Failpoint {
 }
 
 const closeTimeoutMs = 2_000;
+const handlersTimeoutMs = 2_000; // how long the end of a test waits for handlers that are running
 
 export class World {
   /** The server's. */
@@ -92,6 +111,7 @@ export class World {
   readonly #clients: Clients;
   readonly #functions: LocalFunctions;
   readonly #functionNames = new Set<string>();
+  readonly #failures = new HandlerFailures();
   readonly #follower: Follower | undefined;
   #restoreEnvironment: (() => void) | undefined;
   #closed: Promise<void> | undefined;
@@ -102,9 +122,9 @@ export class World {
     this.region = options.region ?? "us-east-1";
     this.#follower = options.follow && followerOf(options.follow);
     this.#control = new Control(connections, this.account, this.region);
-    this.clock = new Clock(this.#control, this.#follower);
-    this.#clients = new Clients(url, this.account, this.region);
-    this.#functions = new LocalFunctions(this.#control);
+    this.clock = new Clock(this.#control, (settled) => this.#raise(settled), this.#follower);
+    this.#clients = new Clients(url, connections, this.account, this.region);
+    this.#functions = new LocalFunctions(this.#control, this.#failures);
   }
 
   /** @internal `server.world()` opens it. */
@@ -124,27 +144,27 @@ export class World {
     }
   }
 
-  /** AWS's client of DynamoDB. */
+  /** The AWS SDK's client of DynamoDB. */
   get dynamodb(): DynamoDBClient {
     return this.#clients.dynamodb;
   }
 
-  /** AWS's document client, which takes and gives plain objects. */
+  /** The AWS SDK's document client, which takes and returns plain objects. */
   get documents(): DynamoDBDocumentClient {
     return this.#clients.documents;
   }
 
-  /** AWS's client of DynamoDB Streams. */
+  /** The AWS SDK's client of DynamoDB Streams. */
   get streams(): DynamoDBStreamsClient {
     return this.#clients.streams;
   }
 
-  /** What a client's constructor takes to be one of this world. */
-  get clientConfig() {
+  /** The configuration that makes any client of the AWS SDK one of this world. */
+  get clientConfig(): DynamoDBClientConfig {
     return { ...this.#clients.config };
   }
 
-  /** The variables by which other processes, and clients that code makes for itself, come into this world. */
+  /** The environment variables with which another process, or a client that code makes for itself, uses this world. */
   get environment(): Record<string, string> {
     return {
       AWS_ENDPOINT_URL_DYNAMODB: this.url,
@@ -158,24 +178,27 @@ export class World {
     };
   }
 
-  /** Creates a table: `createTable("carts", { key: "id", ttl: "ttl", stream: true })`. */
-  async createTable(name: string, options: TableOptions): Promise<TableDescription> {
+  /**
+   * Creates a table: `createTable("carts", { key: "customer", sort: { name: "at", type: "N" }, ttl: "ttl" })`. It has a
+   * stream unless `stream` is false.
+   */
+  async createTable(name: string, options: TableOptions = {}): Promise<TableDescription> {
     return createTable(this.dynamodb, name, options);
   }
 
-  /** A table's time to live: its status and mode, what is upcoming, why an item is still there. */
+  /** A table's time to live: its status and mode, what expires next, why an item is still there. */
   ttl(table: string): Ttl {
     return new Ttl(this.#control, table);
   }
 
-  /** Why an item is still there, or is not. */
+  /** Explains why an item is still there, or why it is not. */
   async explain(table: string, key: Key): Promise<Explanation> {
     return this.ttl(table).explain(key);
   }
 
   /**
-   * Waits until an item changes, and answers with the record. Changes count from the call on, or, with `since`, from
-   * that time on. Throws a WaitTimeoutError, whose `records` are what did happen to the item.
+   * Waits until an item changes, and returns the record. Changes since the call count, or, with `since`, changes since
+   * that time. Throws a WaitTimeoutError whose `records` are the other changes of the item.
    */
   async waitFor(table: string, key: Key, options: WaitOptions = {}): Promise<StreamRecord> {
     const { event, by, since, timeoutSeconds } = options;
@@ -190,7 +213,7 @@ export class World {
     return record;
   }
 
-  /** Keeps all of the world as it is now. */
+  /** Takes a snapshot of the whole world. */
   async snapshot(): Promise<Snapshot> {
     const { id } = await this.#control.call("POST", "/snapshots", {});
     return {
@@ -200,20 +223,20 @@ export class World {
     };
   }
 
-  /** Brings back what a snapshot kept, the clock too. */
+  /** Restores a snapshot, including the clock. */
   async restore(snapshot: string | Snapshot): Promise<void> {
     const id = typeof snapshot === "string" ? snapshot : snapshot.id;
     await this.#control.call("POST", `/snapshots/${encodeURIComponent(id)}/restore`, {});
     await this.clock.catchUp();
   }
 
-  /** Empties the world: no tables, streams, snapshots, mappings, faults; the clock as it began. */
+  /** Empties the world: removes tables, streams, snapshots, mappings and faults, and resets the clock. */
   async reset(): Promise<void> {
     await this.#control.call("POST", "/reset", {});
     await this.clock.catchUp();
   }
 
-  /** From now on operations fail by these rules, instead of those before; with `[]`, none does. */
+  /** Replaces all fault rules; `[]` removes them. */
   async faults(rules: FaultRule[]): Promise<void> {
     if (rules.length > 0) await this.#control.call("PUT", "/faults", { rules });
     else await this.#control.call("DELETE", "/faults", {});
@@ -228,15 +251,18 @@ export class World {
     return (await this.#control.call("GET", "/failpoints")).failpoints;
   }
 
-  /** Lets an item's expiry go on, or those of all items. */
+  /** Lets the expiry of an item continue, or of all items. */
   async releaseFailpoints(table?: string, key?: Key): Promise<void> {
     const which = table === undefined || key === undefined ? {} : { table, key: keyJson(key) };
     await this.#control.call("DELETE", "/failpoints", which);
   }
 
   /**
-   * Makes a function of this process, or what answers at a URL, one of the world's Lambda functions, for event source
-   * mappings and Invoke. `consume(table)` of a local function makes a mapping.
+   * Registers a function of this process, or what answers at a URL, as a Lambda function of the world, for event source
+   * mappings and Invoke. `consume(table)` of a local function creates a mapping.
+   *
+   * An error of a handler is printed, and fails the test with a HandlerError: at the next settle, and at the latest when
+   * the test ends. Register the function with `mayFail: true` if the test expects errors.
    */
   async function<Event = StreamEvent>(
     name: string,
@@ -246,22 +272,75 @@ export class World {
   async function(name: string, url: string, options?: FunctionOptions): Promise<void>;
   async function(name: string, handler: Handler<any> | string, options: FunctionOptions = {}) {
     this.#functionNames.add(name);
+    this.#failures.declare(name, options.mayFail ?? false);
     if (typeof handler === "function") return this.#functions.add(name, handler, options.timeoutSeconds);
     return registerFunction(this.#control, name, handler, options.timeoutSeconds);
   }
 
-  /** Any other call of the control API: `control("POST", "/streams/carts/split", {})`; its answer. */
+  /** The failed calls of the test's own functions, those with `mayFail` too, oldest first; at most 100. */
+  handlerFailures(): HandlerFailure[] {
+    return this.#failures.all;
+  }
+
+  /**
+   * Waits until every record in the streams has reached its function. Throws a HandlerError if a function failed that
+   * was not registered with `mayFail`. The same as `clock.advance("0s", { settle: true })`.
+   */
+  async settle(options: { settleSeconds?: number } = {}): Promise<Settled> {
+    return this.clock.advance("0s", { ...options, settle: true });
+  }
+
+  /** Makes any other call of the control API: `control("POST", "/streams/carts/split", {})`. Returns its answer. */
   async control(method: string, path: string, body?: unknown): Promise<any> {
     return this.#control.call(method, path, body ?? (method === "GET" ? undefined : {}));
   }
 
-  /** Gives everything back: the server's memory, clients, local functions, the program's Date and environment. */
-  close(): Promise<void> {
-    return (this.#closed ??= this.#close());
+  /**
+   * Empties the account, closes clients and local functions, and gives the program's Date and environment back. Then
+   * throws a HandlerError if a function failed since the last one was thrown.
+   */
+  async close(): Promise<void> {
+    const { error } = await this.end(false);
+    if (error) throw error;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  /**
+   * @internal Closes it when its test has ended. Returns the HandlerError that close() would throw, and, if the test has
+   * failed or does now, a report of items whose TTL is suspect.
+   */
+  async end(failed: boolean): Promise<{ error?: HandlerError; suspects?: string }> {
+    if (this.#closed) {
+      await this.#closed;
+      return {};
+    }
+    const handlers = within(handlersTimeoutMs, this.#functions.idle());
+    // What handlers throw because the world is being closed does not count.
+    const ended = handlers.then(async () => {
+      const error = this.#failures.take();
+      const suspects = failed || error ? await this.suspects() : undefined;
+      return { ...(error ? { error } : {}), ...(suspects ? { suspects } : {}) };
+    });
+    this.#closed = ended.then(() => this.#close());
+    await this.#closed;
+    return ended;
+  }
+
+  /** @internal For the report of a failed test: items whose TTL never fires, or had passed when they were written. */
+  async suspects(): Promise<string | undefined> {
+    const { tables = {} } = await this.#control.call("GET", "/ttl", undefined, closeTimeoutMs).catch(() => ({}));
+    const lines = Object.entries<{ suspects?: TtlSuspect[] }>(tables).flatMap(([table, { suspects = [] }]) =>
+      suspects.map(({ key, message }) => `  ${table} ${JSON.stringify(key)}: ${message}`),
+    );
+    return lines.length > 0 ? `Mayfly found items with a suspect TTL:\n${lines.join("\n")}` : undefined;
+  }
+
+  #raise(settled: Settled): void {
+    const error = this.#failures.take(settled);
+    if (error) throw error;
   }
 
   async #close(): Promise<void> {
@@ -269,7 +348,7 @@ export class World {
     this.#restoreEnvironment?.();
     this.#clients.destroy();
     const calls = [...this.#functionNames].map((name) => ["DELETE", `/functions/${encodeURIComponent(name)}`]);
-    // A server that has gone has given it back already.
+    // A server that died has nothing to give back.
     for (const [method, path] of [["POST", "/reset"], ...calls]) {
       await this.#control.call(method!, path!, {}, closeTimeoutMs).catch(() => undefined);
     }
@@ -278,8 +357,10 @@ export class World {
 }
 
 export interface FunctionOptions {
-  /** How long a call may take: 60. */
+  /** The time limit of a call: 60. */
   timeoutSeconds?: number;
+  /** The test expects that the function fails: errors are neither printed nor thrown. */
+  mayFail?: boolean;
 }
 
 function randomAccount(): string {

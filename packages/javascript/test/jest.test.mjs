@@ -239,7 +239,7 @@ test("its port, if it is taken, is named", async (t) => {
     }),
   );
   assert.equal(status, 1);
-  assert.match(output, new RegExp(`127\\.0\\.0\\.1:${taken} is taken: end what listens there`));
+  assert.match(output, new RegExp(`127\\.0\\.0\\.1:${taken} is in use\\. Stop what listens there`));
 });
 
 test("a hostname beyond the loopback, and a file without tables, are told", async (t) => {
@@ -252,4 +252,106 @@ test("a hostname beyond the loopback, and a file without tables, are told", asyn
     assert.equal(status, 1);
     assert.match(output, message);
   }
+});
+
+// A world whose handler has failed when `failed` returns.
+const failing = `
+  const fails = () => { throw new RangeError("no cart"); };
+  async function failed(world, options) {
+    await world.createTable("carts");
+    const reminder = await world.function("reminder", fails, options);
+    await reminder.consume("carts");
+    await world.documents.send(new PutCommand({ TableName: "carts", Item: { id: "1" } }));
+    while (reminder.invocations.length === 0) await new Promise((resume) => setImmediate(resume));
+  }
+`;
+
+test("a handler that fails fails its test, or its file, when that ends, and nothing else", async (t) => {
+  const { status, output } = await jest(
+    project(t, {
+      "jest.config.js": config,
+      "a.test.js": `${head} ${failing}
+        test("nobody looks", async () => { await failed(await openWorld()); });
+        test("may fail", async () => { await failed(await openWorld(), { mayFail: true }); });
+        test("is settled", async () => {
+          const world = await openWorld();
+          await failed(world);
+          await world.settle();
+        });
+      `,
+      "b.test.js": `${head} ${failing}
+        let world;
+        beforeAll(async () => { world = await openWorld(); });
+        test("passes", async () => { await failed(world); });
+      `,
+    }),
+  );
+  assert.equal(status, 1, output);
+  assert.match(output, /Test Suites: 2 failed, 2 total\n/);
+  assert.match(output, /Tests: +2 failed, (1|2) passed/);
+  assert.match(output, /● nobody looks\n\n +HandlerError: Function reminder failed \d+ times?\. /);
+  assert.match(output, /● is settled\n\n +HandlerError: Function reminder /);
+  assert.match(output, /● Test suite failed to run\n\n +HandlerError: Function reminder /);
+  assert.match(output, /console\.error\n +Mayfly: the function "reminder" failed: RangeError: no cart\n +at .*fails/);
+  assert.match(output, /Cause:\n +RangeError: no cart/);
+});
+
+for (const workers of ["--runInBand", "--maxWorkers=2"]) {
+  test(`with ${workers} tests after one whose server died have another server`, async (t) => {
+    const kill = `
+      const { readFileSync } = require("node:fs");
+      const state = () => JSON.parse(readFileSync(process.env.MAYFLY_SERVER_STATE));
+      const dies = async () => {
+        const world = await openWorld();
+        await world.createTable("carts");
+        process.kill(state().server.pid, "SIGKILL");
+        await world.documents.send(new PutCommand({ TableName: "carts", Item: { id: "1" } }));
+      };
+      const next = async () => {
+        while (state().deaths.length === 0) await new Promise((resume) => setTimeout(resume, 1));
+        const world = await openWorld();
+        await world.createTable("carts");
+        expect((await world.clock.advance("1h")).expired).toBe(0);
+        expect((await runServer()).url).toBe(world.url);
+        if (${workers === "--runInBand"}) await fetch(process.env.MAYFLY_URL + "/_mayfly/health"); // in the files after it
+      };
+    `;
+    const next = `${head} ${kill} test("next", next);`;
+    const { status, output } = await jest(
+      project(t, {
+        "jest.config.js": config,
+        "jest-dynamodb-config.js": `module.exports = { tables: ${tables}, port: 0 };`,
+        "a.test.js": `${head} ${kill} test("dies", dies); test("next in the same file", next);`.replace(/if \(true\).*/, ""),
+        "b.test.js": next,
+        "c.test.js": next,
+        "order.js": `
+          const Sequencer = require("@jest/test-sequencer").default;
+          module.exports = class extends Sequencer { sort(tests) { return [...tests].sort((a, b) => (a.path < b.path ? -1 : 1)); } };
+        `,
+      }),
+      workers,
+      "--testSequencer=./order.js",
+    );
+    assert.equal(status, 1);
+    assert.match(output, /Tests: +1 failed, 3 passed/);
+    assert.match(output, /● dies\n\n.*Mayfly's server was killed by SIGKILL before it answered PutItem\. Its log:\n +\d{4}-/);
+  });
+}
+
+test("a test that fails shows items whose TTL never fires", async (t) => {
+  const { status, output } = await jest(
+    project(t, {
+      "jest.config.js": config,
+      "a.test.js": `${head}
+        test("fails", async () => {
+          const world = await openWorld();
+          await world.createTable("carts", { ttl: "ttl" });
+          await world.documents.send(new PutCommand({ TableName: "carts", Item: { id: "1", ttl: "1795590184" } }));
+          expect(1).toBe(2);
+        });
+      `,
+    }),
+  );
+  assert.equal(status, 1);
+  assert.match(output, /Mayfly found items with a suspect TTL:\n +carts \{"id":\{"S":"1"\}\}: .*string.*1795590184/);
 });

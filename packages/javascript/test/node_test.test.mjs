@@ -85,3 +85,75 @@ test("require has it, too", async (t) => {
   const { status, output } = await node(directory, ["--test", "--test-reporter=tap"]);
   assert.equal(status, 0, output);
 });
+
+// A world whose handler has failed when `failed` returns.
+const failing = `
+  const fails = () => { throw new RangeError("no cart"); };
+  async function failed(world, options) {
+    await world.createTable("carts");
+    const reminder = await world.function("reminder", fails, options);
+    await reminder.consume("carts");
+    await world.documents.send(new PutCommand({ TableName: "carts", Item: { id: "1" } }));
+    while (reminder.invocations.length === 0) await new Promise((resume) => setImmediate(resume));
+  }
+`;
+
+test("a handler that fails fails its test when that ends, and no other", async (t) => {
+  const directory = project(t, {
+    "a.test.mjs": `${head} ${failing}
+      test("nobody looks", async (t) => { await failed(await openWorld(t)); });
+      test("may fail", async (t) => { await failed(await openWorld(t), { mayFail: true }); });
+      test("is settled", async (t) => {
+        const world = await openWorld(t);
+        await failed(world);
+        await world.settle();
+      });
+    `,
+  });
+  const { status, output } = await node(directory, ["--test", "--test-reporter=tap"]);
+  assert.equal(status, 1, output);
+  assert.match(output, /^not ok 1 - nobody looks$/m);
+  assert.match(output, /^ok 2 - may fail$/m);
+  assert.match(output, /^not ok 3 - is settled$/m);
+  assert.match(output, /Mayfly: the function "reminder" failed: RangeError: no cart\n.*at Object\.fails/);
+  assert.match(output, /error: '?Function reminder failed \d+ times?\. Its last error was RangeError: no cart\./);
+});
+
+test("after a test whose server died the next has another server", async (t) => {
+  const directory = project(t, {
+    "a.test.mjs": `${head}
+      test("dies", async (t) => {
+        const world = await openWorld(t);
+        process.kill((await fileServer()).pid, "SIGKILL");
+        await world.createTable("carts");
+      });
+      test("next", async (t) => {
+        const world = await openWorld(t);
+        await world.createTable("carts");
+        console.log("pid=" + (await fileServer()).pid);
+      });
+    `,
+  });
+  const { status, output } = await node(directory, ["--test", "--test-reporter=tap"]);
+  assert.equal(status, 1);
+  assert.match(output, /^not ok 1 - dies$/m);
+  assert.match(output, /Mayfly's server was killed by SIGKILL before it answered CreateTable\. Its log:/);
+  assert.match(output, /^ok 2 - next$/m);
+  await gone(Number(/pid=(\d+)/.exec(output)[1]));
+});
+
+test("a test that fails shows items whose TTL never fires", { skip: old }, async (t) => {
+  const directory = project(t, {
+    "a.test.mjs": `${head}
+      test("fails", async (t) => {
+        const world = await openWorld(t);
+        await world.createTable("carts", { ttl: "ttl" });
+        await world.documents.send(new PutCommand({ TableName: "carts", Item: { id: "1", ttl: "1795590184" } }));
+        assert.fail("as it should");
+      });
+    `,
+  });
+  const { status, output } = await node(directory, ["--test", "--test-reporter=tap"]);
+  assert.equal(status, 1);
+  assert.match(output, /# Mayfly found items with a suspect TTL:\n# +carts \{"id":\{"S":"1"\}\}: .*string.*1795590184/);
+});

@@ -8,7 +8,9 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 
-import { Server, ServerError } from "mayfly-dynamodb";
+import { ListStreamsCommand } from "@aws-sdk/client-dynamodb-streams";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { MayflyError, Server, ServerError } from "mayfly-dynamodb";
 
 import { gone, isRunning, project, userEnvironment, version } from "./project.mjs";
 
@@ -59,7 +61,7 @@ test("a port that is taken is named", async (t) => {
   assert.equal(error.problem, "port-taken");
   assert.match(
     error.message,
-    new RegExp(`^127\\.0\\.0\\.1:${port} is taken: end what listens there, or choose another port \\(0 takes a free one\\)`),
+    new RegExp(`^127\\.0\\.0\\.1:${port} is in use. Stop what listens there, or choose another port \\(0 takes a free one\\)`),
   );
 });
 
@@ -67,7 +69,7 @@ test("a program that ends before it answers is told with its status and log", as
   const directory = project(t, { mayfly: "#!/bin/sh\necho 'the moon is in the way' >&2\nexit 3\n" });
   const error = await refusal({ binary: join(directory, "mayfly") });
   assert.equal(error.problem, "ended");
-  assert.match(error.message, /mayfly ended with status 3 before it answered\. Its log:\n {2}the moon is in the way$/);
+  assert.match(error.message, /mayfly exited with status 3 before it was ready\. Its log:\n {2}the moon is in the way$/);
 });
 
 test("a program that does not know an option is told with what it says", async () => {
@@ -80,7 +82,7 @@ test("a start that takes too long is given up, and the process ended", async (t)
   const directory = project(t, { mayfly: "#!/bin/sh\necho \"$$ waits\" >&2\nexec sleep 60\n" });
   const error = await refusal({ binary: join(directory, "mayfly"), startTimeoutMs: 300 });
   assert.equal(error.problem, "timed-out");
-  const [, pid] = /mayfly has not said in 300 ms where it listens\. Its log:\n {2}(\d+) waits$/.exec(error.message);
+  const [, pid] = /mayfly did not start within 300 ms\. Its log:\n {2}(\d+) waits$/.exec(error.message);
   await gone(Number(pid));
 });
 
@@ -93,7 +95,7 @@ test("a program that listens and does not answer is given up", async (t) => {
   const directory = project(t, { mayfly: pretender("") });
   const error = await refusal({ binary: join(directory, "mayfly"), startTimeoutMs: 1000 });
   assert.equal(error.problem, "timed-out");
-  assert.match(error.message, /^http:\/\/127\.0\.0\.1:\d+ does not say how it is: no answer in 1000 ms\./);
+  assert.match(error.message, /^http:\/\/127\.0\.0\.1:\d+ did not answer: no answer in 1000 ms\./);
 });
 
 test("a server of another version is refused, with both versions and what to do", async (t) => {
@@ -135,21 +137,60 @@ test("a URL where nobody answers is named", async () => {
   assert.equal(error.problem, "unreachable");
   assert.match(
     error.message,
-    /^No Mayfly answers at http:\/\/127\.0\.0\.1:1 \(.*ECONNREFUSED.*\): start one there, or unset MAYFLY_URL/,
+    /^No Mayfly server answers at http:\/\/127\.0\.0\.1:1 \(.*ECONNREFUSED.*\)\. Start one there, or unset MAYFLY_URL/,
   );
 });
 
-test("a server that dies is told of by the next call, with its log", async () => {
+test("a call that meets a dead server says how the server ended, with its log", async () => {
+  const died = (request) => (error) => {
+    assert.ok(error instanceof MayflyError, error.stack);
+    assert.equal(error.type, "Unreachable");
+    assert.equal(error.status, 0);
+    const [first, second] = error.message.split("\n");
+    assert.equal(first, `Mayfly's server was killed by SIGKILL before it answered ${request}. Its log:`);
+    assert.match(second, /^ {2}.* info mayfly .* keeps everything in memory/);
+    return true;
+  };
   const server = await Server.start();
   const world = await server.world();
+  await world.createTable("carts", { ttl: "ttl" });
   process.kill(server.pid, "SIGKILL");
-  await assert.rejects(world.clock.now(), (error) => {
-    assert.equal(error.type, "Unreachable");
-    assert.match(error.message, /^GET \/_mayfly\/clock had no answer from http:\/\/127\.0\.0\.1:\d+: .*\. The server has ended by SIGKILL\. Its log:\n/);
-    return true;
+  await assert.rejects(world.documents.send(new PutCommand({ TableName: "carts", Item: { id: "1" } })), died("PutItem"));
+  await assert.rejects(world.streams.send(new ListStreamsCommand({})), died("ListStreams"));
+  await assert.rejects(world.clock.now(), died("GET /_mayfly/clock"));
+  await assert.rejects(server.world(), {
+    name: "ServerError",
+    problem: "ended",
+    message: /^Mayfly's server was killed by SIGKILL\. Start another one\. Its log:\n/,
   });
   await world.close();
   await server.close();
+});
+
+test("a server that exits is told with its status", async (t) => {
+  const directory = project(t, {
+    mayfly: pretender(`
+      if (request.url !== "/_mayfly/health") { console.error("out of patience"); process.exit(7); }
+      response.end('{"status":"ok","version":"${version}"}');
+    `),
+  });
+  const server = await Server.start({ binary: join(directory, "mayfly") });
+  const world = await server.world();
+  await assert.rejects(world.clock.now(), {
+    message: "Mayfly's server exited with status 7 before it answered GET /_mayfly/clock. Its log:\n  out of patience",
+  });
+  await server.close();
+});
+
+test("a server that somebody else runs and that does not answer is named", async () => {
+  const owned = await Server.start();
+  const world = await (await Server.start({ url: owned.url })).world();
+  await owned.close();
+  await assert.rejects(world.clock.now(), {
+    type: "Unreachable",
+    message: /^http:\/\/127\.0\.0\.1:\d+ did not answer GET \/_mayfly\/clock: .*\. Check that the server is running\.$/,
+  });
+  await assert.rejects(world.documents.send(new PutCommand({ TableName: "carts", Item: { id: "1" } })), { code: "ECONNREFUSED" });
 });
 
 // A process that starts a server, says its pid, and goes on as `then` says.

@@ -131,3 +131,87 @@ test("a server that cannot be started ends the run with the sentence", async (t)
   assert.equal(status, 1);
   assert.match(output, /the option binary names \/not\/there, and there is no such file\./);
 });
+
+// A world whose handler has failed when `failed` returns.
+const failing = `
+  const fails = () => { throw new RangeError("no cart"); };
+  async function failed(world, options) {
+    await world.createTable("carts");
+    const reminder = await world.function("reminder", fails, options);
+    await reminder.consume("carts");
+    await world.documents.send(new PutCommand({ TableName: "carts", Item: { id: "1" } }));
+    while (reminder.invocations.length === 0) await new Promise((resume) => setImmediate(resume));
+  }
+`;
+
+test("a handler that fails fails its test when that ends, and no other", async (t) => {
+  const { status, output } = await vitest(
+    project(t, {
+      "vitest.config.mjs": config(),
+      "a.test.mjs": `${head} ${failing}
+        test("nobody looks", async ({ world }) => { await failed(world); });
+        test("may fail", async ({ world }) => { await failed(world, { mayFail: true }); });
+        test("is settled", async ({ world }) => {
+          await failed(world);
+          await world.settle();
+        });
+      `,
+    }),
+  );
+  assert.equal(status, 1, output);
+  assert.match(output, /Tests +2 failed \| 1 passed/);
+  assert.match(output, /FAIL +a\.test\.mjs > nobody looks\nHandlerError: Function reminder failed \d+ times?\. /);
+  assert.match(output, /FAIL +a\.test\.mjs > is settled\nHandlerError: Function reminder /);
+  assert.match(output, /Caused by: RangeError: no cart\n.* Object\.fails .*a\.test\.mjs/);
+  assert.match(output, /stderr \| a\.test\.mjs > nobody looks\nMayfly: the function "reminder" failed: RangeError: no cart\n/);
+});
+
+for (const pool of ["threads", "forks"]) {
+  test(`in the pool ${pool} tests after one whose server died have another server`, async (t) => {
+    const next = `${head}
+      test("next", async ({ world, expect }) => {
+        await world.createTable("carts");
+        expect((await world.clock.advance("1h")).expired).toBe(0);
+        console.log("url=" + world.url + "=");
+      });
+    `;
+    const { status, output } = await vitest(
+      project(t, {
+        "vitest.config.mjs": config(`pool: "${pool}", maxWorkers: 1, minWorkers: 1`),
+        "a.test.mjs": `${head}
+          import { readFileSync } from "node:fs";
+          test("dies", async ({ world }) => {
+            await world.createTable("carts");
+            process.kill(JSON.parse(readFileSync(inject("mayfly").stateFile)).server.pid, "SIGKILL");
+            await world.documents.send(new PutCommand({ TableName: "carts", Item: { id: "1" } }));
+          });
+          ${next.slice(head.length)}
+        `,
+        "b.test.mjs": next,
+        "c.test.mjs": next,
+      }),
+    );
+    assert.equal(status, 1);
+    assert.match(output, /Tests +1 failed \| 3 passed/);
+    assert.match(output, /FAIL +a\.test\.mjs > dies\n.*Mayfly's server was killed by SIGKILL before it answered PutItem\. Its log:\n +\d{4}-/);
+    const urls = new Set([...output.matchAll(/url=(\S+)=/g)].map(([, url]) => url));
+    for (const url of urls) await assert.rejects(fetch(url), "the server ended with the run");
+  });
+}
+
+test("a test that fails shows items whose TTL never fires", async (t) => {
+  const { status, output } = await vitest(
+    project(t, {
+      "vitest.config.mjs": config(),
+      "a.test.mjs": `${head}
+        test("fails", async ({ world, documents }) => {
+          await world.createTable("carts", { ttl: "ttl" });
+          await documents.send(new PutCommand({ TableName: "carts", Item: { id: "1", ttl: "1795590184" } }));
+          expect(1).toBe(2);
+        });
+      `,
+    }),
+  );
+  assert.equal(status, 1);
+  assert.match(output, /Mayfly found items with a suspect TTL:\n +carts \{"id":\{"S":"1"\}\}: .*string.*1795590184/);
+});

@@ -4,11 +4,11 @@
 //   { tables: [CreateTable's parameters, …], port: 8000, hostname: "localhost", options: ["-sharedDb"],
 //     clientConfig: {…}, installerConfig: {…} }
 
-import type { CreateTableCommandInput, DynamoDBClientConfig } from "@aws-sdk/client-dynamodb";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
+import type { CreateTableCommandInput, DynamoDBClientConfig } from "../aws";
 import type { ServerOptions } from "../server";
 
 /** What the file says. */

@@ -1,12 +1,13 @@
-// Jest's test environment: worlds end with their tests, and the server's log is shown when a test fails. Node's, with
-// that added; withMayfly() adds it to another.
+// Jest's test environment: worlds end with their tests, failures of their functions fail the tests, and the server's log
+// is shown when a test fails. It extends jest-environment-node; withMayfly() extends another one.
 
 import { setDefaultResultOrder } from "node:dns";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-import { logOfTest, ServerLog } from "../log";
-import { logVariable, scopeKey, type Scope } from "./shared";
+import { reportOfTest, ServerLog } from "../log";
+import { currentServer } from "../run";
+import { logVariable, scopeKey, stateVariable, urlVariable, type End, type Scope } from "./shared";
 
 /** What this asks of a test environment, as jest-environment-node and -jsdom are. */
 interface Environment {
@@ -22,31 +23,32 @@ type EnvironmentClass = new (config: any, context: any) => Environment;
 export function withMayfly(Base: EnvironmentClass): EnvironmentClass {
   return class MayflyEnvironment extends Base {
     readonly #console: Console;
-    readonly #log: ServerLog | undefined;
-    readonly #ofFile: (() => Promise<void>)[] = [];
-    #ofTest: (() => Promise<void>)[] | undefined;
+    readonly #ofFile: End[] = [];
+    #ofTest: End[] | undefined;
+    #log: ServerLog | undefined;
     #logged = 0;
 
     constructor(config: any, context: any) {
       super(config, context);
       this.#console = context.console ?? console;
-      const log = process.env[logVariable];
-      this.#log = log ? new ServerLog(log) : undefined;
     }
 
     override async setup(): Promise<void> {
       await super.setup();
       // Node 18 tries ::1 first, and only that, for the `http://localhost:8000` of tests.
       setDefaultResultOrder("ipv4first");
+      // The server may be another one than when this worker was started.
+      const server = currentServer(process.env[stateVariable]);
+      if (server) this.global.process.env[urlVariable] = server.url;
       this.global[scopeKey] = {
-        atEnd: (close) => void (this.#ofTest ?? this.#ofFile).push(close),
-        atFileEnd: (close) => void this.#ofFile.push(close),
+        atEnd: (end) => void (this.#ofTest ?? this.#ofFile).push(end),
+        atFileEnd: (end) => void this.#ofFile.push(end),
         useRealTimers: () => this.fakeTimersModern?.useRealTimers(),
       } satisfies Scope;
     }
 
     override async teardown(): Promise<void> {
-      await closeAll(this.#ofFile);
+      await endAll(this.#ofFile, false);
       await super.teardown();
     }
 
@@ -55,20 +57,37 @@ export function withMayfly(Base: EnvironmentClass): EnvironmentClass {
       await super.handleTestEvent?.(event, state);
       if (event.name === "test_start" && !event.test.concurrent) {
         this.#ofTest = [];
+        const log = currentServer(process.env[stateVariable])?.logFile ?? process.env[logVariable];
+        this.#log = log ? new ServerLog(log) : undefined;
         this.#logged = this.#log?.end ?? 0;
       } else if (event.name === "test_done") {
-        const closers = this.#ofTest ?? [];
+        const ends = this.#ofTest ?? [];
         this.#ofTest = undefined;
-        await closeAll(closers);
-        const log = event.test.errors.length > 0 ? logOfTest(this.#log, this.#logged) : undefined;
-        if (log) this.#console.error(log);
+        const failed = event.test.errors.length > 0;
+        const log = this.#log?.tail(40, this.#logged);
+        const { errors, suspects } = await endAll(ends, failed);
+        for (const error of errors) event.test.errors.push([error, error]);
+        if (!failed && errors.length === 0) return;
+        const report = reportOfTest(log, suspects);
+        if (report) this.#console.error(report);
+      } else if (event.name === "run_finish") {
+        const { errors } = await endAll(this.#ofFile, false);
+        state.unhandledErrors.push(...errors);
       }
     }
   };
 }
 
-async function closeAll(closers: (() => Promise<void>)[]): Promise<void> {
-  for (const close of closers.splice(0).reverse()) await close();
+// In the reverse order of their opening. Every one is ended, whether one before it failed or not.
+async function endAll(ends: End[], failed: boolean): Promise<{ errors: Error[]; suspects: string | undefined }> {
+  const errors: Error[] = [];
+  const reports: string[] = [];
+  for (const end of ends.splice(0).reverse()) {
+    const { error, suspects } = await end(failed);
+    if (error) errors.push(error);
+    if (suspects) reports.push(suspects);
+  }
+  return { errors, suspects: reports.length > 0 ? reports.join("\n") : undefined };
 }
 
 // Jest brings jest-environment-node; a package manager that keeps packages apart shows it to Jest alone.

@@ -1,9 +1,10 @@
-// For Jest's tests: a world for each. The server is the preset's: `preset: "mayfly-dynamodb"`.
+// For Jest: a world for each test. The preset starts the server: `preset: "mayfly-dynamodb"`.
 
 import type { Follower } from "../follow";
-import { Server } from "../server";
+import { AttachedRun } from "../run";
+import type { Server } from "../server";
 import type { World, WorldOptions } from "../world";
-import { logVariable, scopeKey, urlVariable, type Scope } from "./shared";
+import { logVariable, scopeKey, stateVariable, urlVariable, type End, type Scope } from "./shared";
 
 export type { JestDynamodbConfig } from "./config";
 
@@ -20,45 +21,49 @@ declare const jest: {
 };
 declare const afterAll: (hook: () => Promise<void>) => void;
 
-let attached: Promise<Server> | undefined;
+let run: AttachedRun | undefined;
 
-/** The run's server, which the preset started. */
-export function runServer(): Promise<Server> {
-  if (!process.env[urlVariable]) {
-    throw new Error('There is no server: set preset: "mayfly-dynamodb" in the Jest configuration.');
+/** The run's server, which the preset started. If it has died, the one that was started in its place. */
+export async function runServer(): Promise<Server> {
+  const url = process.env[urlVariable];
+  if (!url) throw new Error('There is no server: set preset: "mayfly-dynamodb" in the Jest configuration.');
+  if (!run) {
+    const attached = new AttachedRun({ url, logFile: process.env[logVariable], stateFile: process.env[stateVariable] });
+    run = attached;
+    scope().atFileEnd(async () => {
+      await attached.close();
+      return {};
+    });
   }
-  return (attached ??= attach());
-}
-
-async function attach(): Promise<Server> {
-  const server = await Server.start({ url: process.env[urlVariable], logFile: process.env[logVariable] });
-  scope().atFileEnd(() => server.close());
-  return server;
+  return run.server();
 }
 
 /**
- * A world that is closed when the test has ended; opened in beforeAll, when the file has. If the test fails, the
- * server's log is printed.
+ * A world that is closed when the test has ended, or, if it was opened in beforeAll, when the file has. If a function of
+ * the world failed, the test fails; if the test fails, the server's log is printed.
  */
 export async function openWorld(options: JestWorldOptions = {}): Promise<World> {
   const { follow, ...rest } = options;
   const following = follow === true ? fakeDate : follow || undefined;
   const world = await (await runServer()).world({ ...rest, ...(following ? { follow: following } : {}) });
-  scope().atEnd(() => world.close());
+  scope().atEnd((failed) => world.end(failed));
   return world;
 }
 
-// The environment's; in another than the preset's nobody says when a test has ended, and all waits for the file's end.
+// The environment's. Another environment than the preset's does not say when a test has ended: worlds last until the
+// file's end.
 const scope = (): Scope => (globalThis as any)[scopeKey] ?? ofFile;
-const closers: (() => Promise<void>)[] = [];
+const ends: End[] = [];
 const ofFile: Scope = {
-  atEnd: (close) => void closers.unshift(close),
-  atFileEnd: (close) => void closers.unshift(close),
+  atEnd: (end) => void ends.unshift(end),
+  atFileEnd: (end) => void ends.unshift(end),
   useRealTimers: () => jest.useRealTimers(),
 };
 if (scope() === ofFile && typeof afterAll === "function") {
   afterAll(async () => {
-    for (const close of closers.splice(0)) await close();
+    let first: Error | undefined;
+    for (const end of ends.splice(0)) first ??= (await end(false)).error;
+    if (first) throw first;
   });
 }
 

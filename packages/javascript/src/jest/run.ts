@@ -1,26 +1,27 @@
-// The run's server, from globalSetup to globalTeardown, which Jest loads apart from each other.
+// Keeps the run's server from globalSetup to globalTeardown, which Jest loads as separate modules.
 
-import type { Server } from "../server";
-import { logVariable, urlVariable } from "./shared";
+import type { OwnedRun } from "../run";
+import { logVariable, stateVariable, urlVariable } from "./shared";
 
 const key = Symbol.for("mayfly-dynamodb.jest.run");
 
-interface Run {
-  server: Server;
+interface Kept {
+  run: OwnedRun;
   /** MAYFLY_URL as it was before. */
   givenUrl: string | undefined;
 }
 
-export function keep(server: Server, givenUrl: string | undefined): void {
-  (globalThis as any)[key] = { server, givenUrl } satisfies Run;
+export function keep(run: OwnedRun, givenUrl: string | undefined): void {
+  (globalThis as any)[key] = { run, givenUrl } satisfies Kept;
 }
 
 export async function endRun(): Promise<void> {
-  const run: Run | undefined = (globalThis as any)[key];
+  const kept: Kept | undefined = (globalThis as any)[key];
   delete (globalThis as any)[key];
-  if (!run) return;
+  if (!kept) return;
   delete process.env[logVariable];
-  if (run.givenUrl === undefined) delete process.env[urlVariable];
-  else process.env[urlVariable] = run.givenUrl;
-  await run.server.close();
+  delete process.env[stateVariable];
+  if (kept.givenUrl === undefined) delete process.env[urlVariable];
+  else process.env[urlVariable] = kept.givenUrl;
+  await kept.run.close();
 }

@@ -1,13 +1,14 @@
 // Jest's globalSetup: one server for the run, and the tables of a jest-dynamodb-config.js, if there is one.
 
-import type { CreateTableCommandInput } from "@aws-sdk/client-dynamodb";
 import { setTimeout as pause } from "node:timers/promises";
 
+import type { CreateTableCommandInput } from "../aws";
 import { clientConfig, sdk } from "../clients";
-import { Server } from "../server";
+import { OwnedRun } from "../run";
+import type { Server } from "../server";
 import { readConfig, serverOptions, type JestDynamodbConfig } from "./config";
-import { logVariable, urlVariable } from "./shared";
 import { keep } from "./run";
+import { logVariable, stateVariable, urlVariable } from "./shared";
 
 const pauseMs = 10;
 
@@ -19,11 +20,15 @@ export default async function globalSetup(globalConfig: { rootDir: string }): Pr
   if (ignored.length > 0 && !given) {
     process.stderr.write(`mayfly: these of jest-dynamodb-config.js do nothing here: ${ignored.join(", ")}\n`);
   }
-  const server = await Server.start(options);
-  keep(server, given);
-  process.env[urlVariable] = server.url;
-  if (server.log) process.env[logVariable] = server.log.path;
-  if (config) await createTables(server, config);
+  const run = await OwnedRun.start(options, async (server) => {
+    // For workers that are started from now on.
+    process.env[urlVariable] = server.url;
+    if (server.log) process.env[logVariable] = server.log.path;
+    if (config) await createTables(server, config);
+  });
+  const { stateFile } = run.provided;
+  if (stateFile) process.env[stateVariable] = stateFile;
+  keep(run, given);
 }
 
 // For everybody who signs with no account's number, as tests that came from DynamoDB Local do.

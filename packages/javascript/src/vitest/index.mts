@@ -4,8 +4,9 @@ import { inject, test as base, vi } from "vitest";
 
 import type { Clock } from "../clock.js";
 import type { Follower } from "../follow.js";
-import { logOfTest } from "../log.js";
-import { Server } from "../server.js";
+import { reportOfTest } from "../log.js";
+import { AttachedRun } from "../run.js";
+import type { Server } from "../server.js";
 import type { World, WorldOptions } from "../world.js";
 import type {} from "./setup.mjs";
 
@@ -15,7 +16,10 @@ export interface VitestWorldOptions extends Omit<WorldOptions, "follow"> {
 }
 
 export interface MayflyFixtures {
-  /** A world for the test, closed when that has ended; if it failed, the server's log is printed. */
+  /**
+   * A world for the test, closed when the test has ended. If a function of the world failed, the test fails; if the test
+   * fails, the server's log is printed.
+   */
   world: World;
   /** The world's clock. */
   clock: Clock;
@@ -25,20 +29,20 @@ export interface MayflyFixtures {
   dynamodb: World["dynamodb"];
 }
 
-let attached: Promise<Server> | undefined;
+let run: AttachedRun | undefined;
 
-/** The run's server, which globalSetup started. */
-export function runServer(): Promise<Server> {
+/** The run's server, which globalSetup started. If it has died, the one that was started in its place. */
+export async function runServer(): Promise<Server> {
   const provided = inject("mayfly");
   if (!provided) {
     throw new Error(
       'There is no server: add globalSetup: ["mayfly-dynamodb/vitest/setup"] to `test` of the Vitest configuration.',
     );
   }
-  return (attached ??= Server.start({ url: provided.url, logFile: provided.logFile }));
+  return (run ??= new AttachedRun(provided)).server();
 }
 
-/** A world beside the fixture's, for beforeAll, say; whoever opens it closes it. */
+/** Another world, for beforeAll for example. Close it yourself. */
 export async function openWorld(options: VitestWorldOptions = {}): Promise<World> {
   const { follow, ...rest } = options;
   const following = follow === true ? mockedDate : follow || undefined;
@@ -48,19 +52,17 @@ export async function openWorld(options: VitestWorldOptions = {}): Promise<World
 /** Vitest's test, whose context has a world that begins so: `const test = testWith({ follow: true })`. */
 export function testWith(options: VitestWorldOptions) {
   return base.extend<MayflyFixtures>({
-    world: async ({ onTestFailed }, use) => {
-      const { log } = await runServer();
-      const since = log?.end ?? 0;
-      onTestFailed(() => {
-        const lines = logOfTest(log, since);
-        if (lines) console.error(lines);
-      });
+    world: async ({ task }, use) => {
+      const { log: serverLog } = await runServer();
+      const since = serverLog?.end ?? 0;
       const world = await openWorld(options);
-      try {
-        await use(world);
-      } finally {
-        await world.close();
-      }
+      await use(world);
+      const failed = task.result?.state === "fail";
+      const log = serverLog?.tail(40, since);
+      const { error, suspects } = await world.end(failed);
+      const report = failed || error ? reportOfTest(log, suspects) : undefined;
+      if (report) console.error(report);
+      if (error) throw error;
     },
     clock: ({ world }, use) => use(world.clock),
     documents: ({ world }, use) => use(world.documents),

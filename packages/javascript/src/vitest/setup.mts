@@ -1,14 +1,12 @@
 // Vitest's globalSetup: `globalSetup: ["mayfly-dynamodb/vitest/setup"]`. One server for the run; tests learn where by
 // inject("mayfly").
 
-import { Server, type ServerOptions } from "../server.js";
+import { OwnedRun, type ProvidedRun } from "../run.js";
+import type { ServerOptions } from "../server.js";
 
 /** What tests get by `inject("mayfly")`. */
-export interface ProvidedMayfly {
-  url: string;
+export interface ProvidedMayfly extends ProvidedRun {
   version: string;
-  /** The file of the server's log, if it is known. */
-  logFile?: string;
 }
 
 declare module "vitest" {
@@ -28,10 +26,9 @@ interface Project {
  */
 export function globalSetup(options: ServerOptions = {}) {
   return async (project: Project): Promise<() => Promise<void>> => {
-    const server = await Server.start(options);
-    const { url, version, log } = server;
-    project.provide("mayfly", { url, version, ...(log ? { logFile: log.path } : {}) });
-    return () => server.close();
+    const run = await OwnedRun.start(options);
+    project.provide("mayfly", { ...run.provided, version: run.server.version });
+    return () => run.close();
   };
 }
 

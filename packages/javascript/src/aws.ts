@@ -1,0 +1,15 @@
+// Types of the AWS SDK. Its packages are optional: where one is not installed, its types are `any`, so that a project
+// with `skipLibCheck: false` still compiles. The directives must be JSDoc comments, which tsc keeps in declarations.
+
+/** @ts-ignore: optional */
+export type { CreateTableCommandInput } from "@aws-sdk/client-dynamodb";
+/** @ts-ignore: optional */
+export type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+/** @ts-ignore: optional */
+export type { DynamoDBClientConfig } from "@aws-sdk/client-dynamodb";
+/** @ts-ignore: optional */
+export type { TableDescription } from "@aws-sdk/client-dynamodb";
+/** @ts-ignore: optional */
+export type { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
+/** @ts-ignore: optional */
+export type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";

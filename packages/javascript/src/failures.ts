@@ -1,0 +1,152 @@
+// Failures of a world's functions: kept, printed, and raised once as a HandlerError.
+
+import { stripVTControlCharacters } from "node:util";
+
+import type { GivenUp, Settled, Unfinished } from "./clock";
+import type { FunctionError } from "./errors";
+
+/** One failed call of a function of the test. */
+export interface HandlerFailure {
+  /** The function's name. */
+  function: string;
+  /** What the handler threw, or what its promise was rejected with. */
+  error: unknown;
+  /** What it was called with. */
+  event: any;
+}
+
+const failuresMax = 100; // kept for each world
+const sentencesMax = 5;
+const errorCharactersMax = 500;
+
+/**
+ * A function failed, and the test did not declare that with `mayFail`. Thrown by `settle()` and by an advance with
+ * `settle`, and at the latest when the test ends. `cause` is the first error of a handler, if it is the test's.
+ */
+export class HandlerError extends Error {
+  override readonly name = "HandlerError";
+  /** The failed calls of the test's own functions since the last HandlerError, oldest first; at most 100. */
+  readonly failures: HandlerFailure[];
+  /** The answer of the settle that found the failures. */
+  readonly settled: Settled | undefined;
+
+  constructor(message: string, failures: HandlerFailure[], settled?: Settled) {
+    super(message, failures.length > 0 ? { cause: failures[0]!.error } : undefined);
+    this.failures = failures;
+    this.settled = settled;
+    // Test runners print enumerable properties, and the message already says what these contain.
+    for (const name of ["failures", "settled"]) Object.defineProperty(this, name, { enumerable: false });
+  }
+}
+
+type Stuck = (GivenUp & { retrying?: undefined }) | (Unfinished & { retrying: NonNullable<Unfinished["retrying"]> });
+
+export class HandlerFailures {
+  readonly #all: HandlerFailure[] = [];
+  #unraised: HandlerFailure[] = [];
+  readonly #mayFail = new Set<string>();
+  /** What was printed and what was raised, by function and record: a retry of the same records is not news. */
+  readonly #printed = new Map<string, string>();
+  readonly #raised = new Set<string>();
+
+  /** The failed calls of all functions of the test, those with mayFail too, oldest first; at most 100. */
+  get all(): HandlerFailure[] {
+    return [...this.#all];
+  }
+
+  /** Says whether a function's failures are expected. */
+  declare(name: string, mayFail: boolean): void {
+    if (mayFail) this.#mayFail.add(name);
+    else this.#mayFail.delete(name);
+  }
+
+  add(failure: HandlerFailure): void {
+    if (this.#all.length < failuresMax) this.#all.push(failure);
+    if (this.#mayFail.has(failure.function)) return;
+    const records = recordsOf(failure);
+    const error = errorText(failure.error);
+    if (records.length === 0 || records.some((record) => this.#printed.get(record) !== error)) {
+      console.error(`Mayfly: the function "${failure.function}" failed:`, failure.error);
+    }
+    for (const record of records) this.#printed.set(record, error);
+    const raised = records.length > 0 && records.every((record) => this.#raised.has(record));
+    if (!raised && this.#unraised.length < failuresMax) this.#unraised.push(failure);
+  }
+
+  /** The error to raise now, if there is one: for what failed since the last, and what a settle answered. */
+  take(settled?: Settled): HandlerError | undefined {
+    const failures = this.#unraised.filter((failure) => !this.#mayFail.has(failure.function));
+    this.#unraised = [];
+    const stuck = settled ? stuckOf(settled).filter((each) => !this.#mayFail.has(each.function)) : [];
+    if (failures.length === 0 && stuck.length === 0) return undefined;
+    for (const record of failures.flatMap(recordsOf)) this.#raised.add(record);
+    return new HandlerError(messageOf(failures, stuck), failures, settled);
+  }
+}
+
+function stuckOf({ givenUp, unfinished }: Settled): Stuck[] {
+  return [...givenUp, ...unfinished.filter((each) => each.retrying)] as Stuck[];
+}
+
+function recordsOf({ function: name, event }: HandlerFailure): string[] {
+  if (!Array.isArray(event?.Records)) return [];
+  return event.Records.map((record: any) => record?.eventID).filter(Boolean).map((id: string) => `${name} ${id}`);
+}
+
+// "Function reminder failed on table carts: 2 records were given up after 1 attempt (RetryAttemptsExhausted). …"
+function messageOf(failures: HandlerFailure[], stuck: Stuck[]): string {
+  const sentences = new Set(stuckSentences(stuck));
+  const told = new Set(stuck.map((each) => each.function));
+  const names = new Set([...told, ...failures.map((each) => each.function)]);
+  for (const name of names) {
+    const calls = failures.filter((each) => each.function === name);
+    if (told.has(name)) continue;
+    const last = calls[calls.length - 1]!;
+    sentences.add(`Function ${name} failed ${counted(calls.length, "time")}. Its last error was ${errorText(last.error)}.`);
+  }
+  const shown = [...sentences].slice(0, sentencesMax);
+  if (sentences.size > shown.length) shown.push(`${counted(sentences.size - shown.length, "more failure")} not listed.`);
+  const which = names.size === 1 ? "the function" : "these functions";
+  return `${shown.join(" ")} If the test expects this, register ${which} with { mayFail: true }.`;
+}
+
+// Batches of the same mapping that ended the same way are one sentence.
+function stuckSentences(stuck: Stuck[]): string[] {
+  const groups = new Map<string, { first: Stuck; records: number; attempts: number }>();
+  for (const each of stuck) {
+    const { attempts } = each.retrying ?? (each as GivenUp);
+    const records = each.retrying ? each.retrying.records : (each as GivenUp).records.length + (each as GivenUp).leftOut;
+    const condition = each.retrying ? "retrying" : (each as GivenUp).condition;
+    const key = JSON.stringify([each.function, each.table, condition]);
+    const group = groups.get(key) ?? { first: each, records: 0, attempts: 0 };
+    groups.set(key, { first: each, records: group.records + records, attempts: Math.max(group.attempts, attempts) });
+  }
+  return [...groups.values()].map(({ first, records, attempts }) => {
+    const error = functionErrorText(first.retrying?.error ?? (first as GivenUp).error);
+    const what = first.retrying
+      ? `Function ${first.function} keeps failing on table ${first.table}: ${counted(attempts, "attempt")} for ` +
+        `${counted(records, "record")} so far.`
+      : `Function ${first.function} failed on table ${first.table}: Mayfly gave up ${counted(records, "record")} after ` +
+        `${counted(attempts, "attempt")} (${(first as GivenUp).condition}).`;
+    return `${what} Its last error was ${error}.`;
+  });
+}
+
+function functionErrorText(error: FunctionError | undefined): string {
+  if (!error) return "unknown";
+  if (error.type || error.message) return oneLine([error.type, error.message].filter(Boolean).join(": "));
+  return error.error ? `${error.error} (HTTP status ${error.status})` : `HTTP status ${error.status}`;
+}
+
+function errorText(error: unknown): string {
+  if (!(error instanceof Object) || typeof (error as Error).message !== "string") return oneLine(String(error));
+  const { name = "Error", message } = error as Error;
+  return oneLine(message ? `${name}: ${message}` : name);
+}
+
+function oneLine(text: string): string {
+  const line = stripVTControlCharacters(text).replace(/\s+/g, " ").trim().replace(/\.$/, "");
+  return line.length > errorCharactersMax ? `${line.slice(0, errorCharactersMax)}…` : line;
+}
+
+const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;

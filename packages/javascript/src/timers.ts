@@ -1,0 +1,15 @@
+// The real timers: a test may have replaced the global ones by fake ones when these are needed.
+
+const { setTimeout, clearTimeout } = globalThis;
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Waits for a promise, at most so long. */
+export async function within(ms: number, promise: Promise<void>): Promise<void> {
+  let timer;
+  const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
+  await Promise.race([promise, timeout]);
+  clearTimeout(timer);
+}

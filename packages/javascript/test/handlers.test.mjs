@@ -1,0 +1,211 @@
+// A function that fails fails the test: errors are printed, raised once, and can be declared.
+
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { after, before, test } from "node:test";
+
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { HandlerError, Server } from "mayfly-dynamodb";
+
+let server;
+before(async () => (server = await Server.start()));
+after(() => server.close());
+
+async function withCarts(t, handler, { mapping = {}, ...options } = {}) {
+  const world = await server.world({ frozen: "2031-01-01T00:00:00Z" });
+  t.after(() => world.close().catch(() => {}));
+  await world.createTable("carts", { ttl: "ttl" });
+  const reminder = await world.function("reminder", handler, options);
+  await reminder.consume("carts", mapping);
+  return { world, reminder };
+}
+
+const put = (world, ...ids) =>
+  Promise.all(ids.map((id) => world.documents.send(new PutCommand({ TableName: "carts", Item: { id } }))));
+
+// What console.error is called with during the test.
+function printed(t) {
+  return t.mock.method(console, "error", () => {}).mock.calls;
+}
+
+async function handlerError(promise) {
+  const error = await promise.then(
+    () => assert.fail("nothing was thrown"),
+    (error) => error,
+  );
+  assert.ok(error instanceof HandlerError, error.stack);
+  assert.equal(error.name, "HandlerError");
+  return error;
+}
+
+const fails = () => {
+  throw new RangeError("no\n   cart");
+};
+const once = { mapping: { MaximumRetryAttempts: 0 } };
+const declare = "If the test expects this, register the function with { mayFail: true }.";
+
+test("settle throws what a handler threw, and what was given up", async (t) => {
+  const lines = printed(t);
+  const { world, reminder } = await withCarts(t, fails, once);
+  await put(world, "1");
+  const error = await handlerError(world.settle());
+  assert.equal(
+    error.message,
+    "Function reminder failed on table carts: Mayfly gave up 1 record after 1 attempt (RetryAttemptsExhausted). Its last " +
+      `error was RangeError: no cart. ${declare}`,
+  );
+  assert.equal(error.cause, reminder.invocations[0].error);
+  assert.deepEqual(
+    error.failures.map(({ function: name, event }) => [name, event.Records[0].dynamodb.Keys]),
+    [["reminder", { id: { S: "1" } }]],
+  );
+  const { settled, unfinished, givenUp } = error.settled;
+  assert.deepEqual([settled, unfinished], [false, []]);
+  const [{ sequenceNumber, ...record }] = givenUp[0].records;
+  assert.match(sequenceNumber, /^\d+$/);
+  assert.deepEqual(record, { event: "INSERT", key: { id: { S: "1" } } });
+  assert.equal(givenUp[0].leftOut, 0);
+  // Printed when it happened, with its trace.
+  assert.equal(lines.length, 1);
+  assert.equal(lines[0].arguments[0], 'Mayfly: the function "reminder" failed:');
+  assert.equal(lines[0].arguments[1], error.cause);
+
+  assert.equal((await world.settle()).settled, true, "raised once");
+  await world.close();
+});
+
+test("an advance with settle throws, too; the items have expired all the same", async (t) => {
+  printed(t);
+  const { world } = await withCarts(t, fails, once);
+  await put(world, "1");
+  const error = await handlerError(world.clock.advance("1h", { settle: true }));
+  assert.equal(error.settled.now.toISOString(), "2031-01-01T01:00:00.000Z");
+});
+
+test("a batch that is retried without end is raised before the settle's time limit", { timeout: 300_000 }, async (t) => {
+  const lines = printed(t);
+  const { world } = await withCarts(t, async () => fails());
+  await put(world, "1");
+  // A settle that waited for its limit would outlast the test's own.
+  const error = await handlerError(world.settle({ settleSeconds: 600 }));
+  assert.match(
+    error.message,
+    /^Function reminder keeps failing on table carts: \d+ attempts for 1 record so far\. Its last error was RangeError: no cart\. /,
+  );
+  const [{ retrying, function: name, table }] = error.settled.unfinished;
+  assert.deepEqual([name, table, retrying.records], ["reminder", "carts", 1]);
+  assert.deepEqual(retrying.error, { status: 200, error: "Unhandled", type: "RangeError", message: "no\n   cart" });
+  assert.equal(lines.length, 1, "retries of the same records with the same error are not printed again");
+  await world.close(); // Nor are they raised again.
+});
+
+test("a handler that succeeds when it is retried has failed", async (t) => {
+  printed(t);
+  let calls = 0;
+  const { world, reminder } = await withCarts(t, () => ++calls < 3 && fails());
+  await put(world, "1");
+  const error = await handlerError(world.settle());
+  assert.equal(error.message, `Function reminder failed 2 times. Its last error was RangeError: no cart. ${declare}`);
+  assert.equal(error.settled.settled, true);
+  assert.equal(reminder.invocations.length, 3);
+});
+
+test("with mayFail nothing is printed or thrown, and failures can be read", async (t) => {
+  const lines = printed(t);
+  const { world } = await withCarts(t, fails, { ...once, mayFail: true });
+  await put(world, "1");
+  const { settled, givenUp } = await world.settle();
+  assert.equal(settled, false);
+  assert.equal(givenUp[0].condition, "RetryAttemptsExhausted");
+  assert.deepEqual(
+    world.handlerFailures().map(({ function: name, error }) => [name, error.message]),
+    [["reminder", "no\n   cart"]],
+  );
+  await world.close();
+  assert.equal(lines.length, 0);
+});
+
+test("close throws what no settle has thrown, after everything was given back", async (t) => {
+  printed(t);
+  const { world, reminder } = await withCarts(t, fails);
+  await put(world, "1");
+  while (reminder.invocations.length === 0) await new Promise((resume) => setImmediate(resume));
+  const error = await handlerError(world.close());
+  assert.match(error.message, /^Function reminder failed \d+ times?\. Its last error was RangeError: no cart\. /);
+  assert.equal(error.settled, undefined);
+  assert.deepEqual(await world.control("GET", "/functions"), { functions: [] });
+  await world.close();
+});
+
+test("close waits for a handler that is running", async (t) => {
+  printed(t);
+  let began, goOn;
+  const running = new Promise((resolve) => (began = resolve));
+  const { world } = await withCarts(t, async () => {
+    began();
+    await new Promise((resolve) => (goOn = resolve));
+    fails();
+  });
+  await put(world, "1");
+  await running;
+  const closing = handlerError(world.close());
+  setImmediate(goOn);
+  assert.match((await closing).message, /^Function reminder failed 1 time\. /);
+});
+
+test("a function elsewhere that fails is raised, unless it may", async (t) => {
+  const elsewhere = createServer((request, response) => {
+    request.resume();
+    response.writeHead(500).end("{}");
+  }).listen(0, "127.0.0.1");
+  t.after(() => elsewhere.close());
+  await new Promise((listening) => elsewhere.once("listening", listening));
+  const url = `http://127.0.0.1:${elsewhere.address().port}/`;
+  for (const mayFail of [false, true]) {
+    const world = await server.world();
+    const { LatestStreamArn } = await world.createTable("orders");
+    await world.function("reminder", url, { mayFail });
+    const consume = { FunctionName: "reminder", EventSourceArn: LatestStreamArn, StartingPosition: "TRIM_HORIZON" };
+    await createMapping(world, { ...consume, MaximumRetryAttempts: 0 });
+    await world.documents.send(new PutCommand({ TableName: "orders", Item: { id: "1" } }));
+    if (mayFail) {
+      assert.equal((await world.settle()).settled, false);
+    } else {
+      const { message, cause, failures } = await handlerError(world.settle());
+      assert.match(message, /^Function reminder failed on table orders: Mayfly gave up 1 record after 1 attempt \(RetryAttemptsExhausted\)\. /);
+      assert.match(message, /Its last error was .*\(HTTP status 500\)\. /);
+      assert.deepEqual([cause, failures], [undefined, []]);
+    }
+    await world.close();
+  }
+});
+
+// Lambda's API, whose account is that of the key in the signature.
+async function createMapping(world, body) {
+  const scope = `${world.account}/20310101/${world.region}/lambda/aws4_request`;
+  const response = await fetch(`${world.url}/2015-03-31/event-source-mappings/`, {
+    method: "POST",
+    headers: {
+      "Content-Type": "application/json",
+      "X-Amz-Date": "20310101T000000Z",
+      Authorization: `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host, Signature=0`,
+    },
+    body: JSON.stringify(body),
+  });
+  assert.ok(response.ok, await response.text());
+}
+
+test("a long error and many functions are cut short", async (t) => {
+  printed(t);
+  const { world } = await withCarts(t, () => {
+    throw new Error("x".repeat(5000));
+  }, once);
+  for (let n = 1; n <= 7; ++n) {
+    const more = await world.function(`more${n}`, fails);
+    await more.consume("carts", once.mapping);
+  }
+  await put(world, "1");
+  const { message } = await handlerError(world.settle());
+  assert.ok(message.length < 2000, message);
+  assert.match(message, /3 more failures not listed\. If the test expects this, register these functions with \{ mayFail: true \}\.$/);
+});
