@@ -447,7 +447,7 @@ class Simulation {
       scheduler_->run();
       while (receivers_->answer_one()) scheduler_->run();
       settled = emulator_->kinesis().settle(engine::RealTime()) &&
-                emulator_->triggers().settle(account, std::chrono::milliseconds(0)).empty();
+                emulator_->triggers().settle(account, std::chrono::milliseconds(0)).unfinished.empty();
       if (!settled) clock_->move(100);
     }
     if (!settled) wrong("what is to be delivered is not, in " + std::to_string(rounds_max) + " rounds");
