@@ -241,32 +241,5 @@ class BackupTest(unittest.TestCase):
         self.assertEqual(dynamodb.describe_table(TableName="many-again")["Table"]["ItemCount"], 20_000)
 
 
-class DocumentedTest(unittest.TestCase):
-    def test_what_docs_backups_shows(self):
-        # --- docs/backups.md
-        import boto3
-
-        dynamodb = boto3.client("dynamodb", **server._options("test"))
-        dynamodb.create_table(
-            TableName="carts",
-            AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
-            KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
-            BillingMode="PAY_PER_REQUEST",
-        )
-        dynamodb.update_continuous_backups(
-            TableName="carts", PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True}
-        )
-        dynamodb.put_item(TableName="carts", Item={"id": {"S": "1"}, "n": {"N": "1"}})
-        before = int(dynamodb.describe_table(TableName="carts")["Table"]["CreationDateTime"].timestamp())
-        server.advance(3600)
-        dynamodb.delete_item(TableName="carts", Key={"id": {"S": "1"}})  # a mistake
-        server.advance(21 * 24 * 3600)
-        dynamodb.restore_table_to_point_in_time(
-            SourceTableName="carts", TargetTableName="carts-then", RestoreDateTime=before + 60
-        )
-        assert dynamodb.scan(TableName="carts-then")["Count"] == 1
-        # ---
-
-
 if __name__ == "__main__":
     unittest.main()

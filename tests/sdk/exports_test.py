@@ -456,13 +456,6 @@ class Failures(unittest.TestCase):
             dynamodb.export_table_to_point_in_time(TableArn=ARN + "cart", S3Bucket="exports")
         self.assertEqual(refused.exception.response["Error"]["Code"], "TableNotFoundException")
 
-    def test_what_the_documentation_shows(self):
-        exporter = Exporter(self)
-        page = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "exports.md").read_text()
-        example = page.split("```python\n")[1].split("```")[0]
-        exec(compile(example, "docs/exports.md", "exec"),
-             {"server": exporter.server, "dynamodb": exporter.dynamodb, "DIRECTORY": str(exporter.bucket)})
-
     def test_an_unknown_bucket(self):
         exporter = Exporter(self)
         exporter.create()

@@ -4,14 +4,12 @@ becomes of bad lines, and of a server that is killed while one runs."""
 import gzip
 import json
 import pathlib
-import re
 import struct
 import tempfile
 import unittest
 
 from mayfly_server import Client, MayflyServer, eventually, key_schema
 
-DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "imports.md"
 TABLE = {
     "BillingMode": "PAY_PER_REQUEST",
     "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
@@ -283,14 +281,6 @@ class Imports(unittest.TestCase):
             else:
                 self.assertEqual(line["attemptedItem"], {"id": {"S": "2"}})
                 self.assertEqual(line["existingItem"], {"id": {"S": "2"}, "v": {"N": "0"}})
-
-    def test_the_page_on_imports_is_right(self):
-        blocks = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.S)
-        self.assertGreater(len(blocks), 0)
-        names = {"server": self.server, "dynamodb": self.dynamodb, "operation": self.operation,
-                 "DIRECTORY": str(self.bucket.path)}
-        for block in blocks:
-            exec(compile(block, str(DOCUMENT), "exec"), names)
 
 
 class Killed(unittest.TestCase):

@@ -1,0 +1,243 @@
+"""The documentation's examples, pasted page by page into one server, as a reader would.
+
+One server runs with every option that the pages start it with. For each page a shell takes its `sh` blocks and a Python session
+its `python` blocks, in the order of the page; both are the page's own, so that each page can also be read alone. Nothing may fail.
+
+A comment before a block says what the block is:
+
+    <!-- server -->              it starts the server: the test takes its options
+    <!-- not run: a reason -->   it needs what a test does not have
+    <!-- setup: NAME -->         it defines names that other pages use as well: a page that says <!-- uses: NAME --> gets it first
+
+`/tmp/mayfly` and port 8000 are the reader's; the test has others instead."""
+
+import os
+import pathlib
+import queue
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+from mayfly_server import MayflyServer, binary
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGES = [
+    "docs/control.md",
+    "docs/triggers.md",
+    "docs/backups.md",
+    "docs/exports.md",
+    "docs/imports.md",
+    "docs/global_tables.md",
+    "docs/transfer.md",
+    "docs/sweep.md",
+    "docs/moving.md",
+]
+# Answers of the server are not valid input for these: they are read as text.
+RUN = ("sh", "python")
+FENCE = re.compile(r"^(?:<!-- ([^\n]*?) -->\n)?^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+USES = re.compile(r"^<!-- uses: (.*?) -->$", re.MULTILINE)
+BLOCK_SECONDS_MAX = 60
+
+
+class Block:
+    def __init__(self, page, note, language, text):
+        self.page, self.note, self.language, self.text = page, note or "", language, text
+
+    def __str__(self):
+        return f"{self.page}:\n{self.text}"
+
+
+def blocks_of(page):
+    text = (ROOT / page).read_text()
+    return [Block(page, *found) for found in FENCE.findall(text) if found[1] in RUN]
+
+
+def used_by(page):
+    return USES.findall((ROOT / page).read_text())
+
+
+class Session:
+    """An interpreter that takes blocks and says after each what it printed and whether it failed."""
+
+    END = "--- end of a block ---"
+
+    def __init__(self, command, environment, directory, encode):
+        self._encode = encode
+        self._file = directory / f".block.{os.path.basename(command[0])}"
+        self._process = subprocess.Popen(
+            command,
+            env=environment,
+            cwd=directory,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            bufsize=1,
+            start_new_session=True,
+        )
+        self._lines = queue.Queue()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self):
+        for line in self._process.stdout:
+            self._lines.put(line)
+        self._lines.put(None)
+
+    def run(self, text):
+        """(what it printed, None), or what went wrong as the second."""
+        self._file.write_text(text)
+        self._process.stdin.write(self._encode(str(self._file), self.END))
+        self._process.stdin.flush()
+        printed = []
+        while True:
+            try:
+                line = self._lines.get(timeout=BLOCK_SECONDS_MAX)
+            except queue.Empty:
+                return "".join(printed), f"it did not end within {BLOCK_SECONDS_MAX} s"
+            if line is None:
+                return "".join(printed), "it failed"
+            if line.startswith(self.END):
+                status = line[len(self.END) :].strip()
+                return "".join(printed), None if status == "0" else f"it failed with {status}"
+            printed.append(line)
+
+    def close(self):
+        """Ends it, and what its blocks left running."""
+        try:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self._process.wait()
+        self._process.stdin.close()
+        self._reader.join()
+        self._process.stdout.close()
+
+
+# Each interpreter reads from standard input which file to run, so that a block's own commands read nothing from it. A shell
+# ends with the first command that fails.
+def encode_shell(path, end):
+    return f"source {path} </dev/null; printf '\\n%s %s\\n' '{end}' 0\n"
+
+
+def encode_python(path, end):
+    return repr((path, end)) + "\n"
+
+
+PYTHON_SESSION = """
+import ast, sys, traceback
+names = {"__name__": "__main__"}
+for line in sys.stdin:
+    path, end = ast.literal_eval(line)
+    status = 0
+    try:
+        exec(compile(open(path).read(), path, "exec"), names)
+    except BaseException:
+        traceback.print_exc()
+        status = 1
+    sys.stderr.flush()
+    print(end, status, flush=True)
+"""
+
+
+class Pages(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.TemporaryDirectory(prefix="mayfly-pages-")
+        cls.addClassCleanup(cls.directory.cleanup)
+        cls.home = pathlib.Path(cls.directory.name)
+        (cls.home / "bin").mkdir()
+        os.symlink(os.path.abspath(binary()), cls.home / "bin" / "mayfly")
+        cls.blocks = {page: blocks_of(page) for page in PAGES}
+        cls.setups = {
+            (block.note[len("setup: ") :], block.language): block
+            for blocks in cls.blocks.values()
+            for block in blocks
+            if block.note.startswith("setup: ")
+        }
+        cls.server = MayflyServer(*cls.server_options())
+        cls.addClassCleanup(cls.server.stop)
+        cls.environment = {
+            "PATH": f"{cls.home / 'bin'}:{os.environ['PATH']}",
+            "HOME": str(cls.home),
+            "LANG": "C.UTF-8",
+            "MAYFLY_URL": cls.server.url,
+            "AWS_PAGER": "",
+            "AWS_ACCESS_KEY_ID": "test",
+            "AWS_SECRET_ACCESS_KEY": "test",
+            "AWS_DEFAULT_REGION": "us-east-1",
+        }
+
+    @classmethod
+    def server_options(cls):
+        """Those of all blocks that start a server, each once."""
+        options = {}
+        for blocks in cls.blocks.values():
+            for block in blocks:
+                if block.note != "server":
+                    continue
+                for line in cls.here(block.text).replace("\\\n", " ").splitlines():
+                    words = shlex.split(line, comments=True)
+                    if words[:1] == ["mkdir"]:
+                        subprocess.run(words, check=True)
+                    if words[:2] != ["mayfly", "serve"]:
+                        continue
+                    given = [word for word in words[2:] if word != "&"]
+                    for name, value in zip(given[::2], given[1::2]):
+                        if name != "--port":
+                            options[name, value] = None
+        return [word for option in options for word in option]
+
+    @classmethod
+    def here(cls, text):
+        text = text.replace("/tmp/mayfly", f"{cls.home}/files")
+        return text.replace("http://127.0.0.1:8000", cls.server.url) if hasattr(cls, "server") else text
+
+    def test_each_page_can_be_pasted_in_order(self):
+        for page in PAGES:
+            with self.subTest(page):
+                self.paste(page)
+
+    def paste(self, page):
+        directory = self.home / pathlib.Path(page).stem
+        directory.mkdir()
+        shell = Session(["bash", "-eu"], self.environment, directory, encode_shell)
+        python = Session([sys.executable, "-c", PYTHON_SESSION], self.environment, directory, encode_python)
+        sessions = {"sh": shell, "python": python}
+        try:
+            wanted = [block for name in used_by(page) for (setup, _), block in self.setups.items() if setup == name]
+            ran = 0
+            for block in wanted + self.blocks[page]:
+                if block.note == "server" or block.note.startswith("not run: "):
+                    continue
+                printed, wrong = sessions[block.language].run(self.here(block.text))
+                self.assertIsNone(wrong, f"{wrong}\n{block}\nprinted:\n{printed}")
+                ran += 1
+            self.assertGreater(ran, 0, "no block of the page is run")
+        finally:
+            shell.close()
+            python.close()
+
+    def test_no_page_shadows_the_program(self):
+        for page in PAGES:
+            for block in self.blocks[page]:
+                self.assertNotRegex(block.text, r"(?m)^\s*(function )?mayfly\s*\(\)", str(block))
+
+    def test_pages_use_table_names_of_their_own(self):
+        created = {}
+        for page in PAGES:
+            for block in self.blocks[page]:
+                for name in re.findall(r"""(?:TableName"?[=:]\s*"|--table-name |mayfly table create )([\w.-]+)""", block.text):
+                    created.setdefault(name, set()).add(page)
+        self.assertEqual({name: pages for name, pages in created.items() if len(pages) > 1}, {})
+
+
+if __name__ == "__main__":
+    unittest.main()
