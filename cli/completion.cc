@@ -189,6 +189,24 @@ constexpr const char* bash_script = R"sh(_mayfly() {
 complete -o default -F _mayfly mayfly
 )sh";
 
+// As a file _mayfly in $fpath, and for `source <(mayfly completion zsh)`.
+constexpr const char* zsh_script = R"sh(#compdef mayfly
+_mayfly() {
+  local -a found
+  found=("${(@f)$("$words[1]" __complete "${(j: :)words[1,CURRENT]}" 2>/dev/null)}")
+  if [[ -n "$found[1]" ]]; then
+    compadd -- "${found[@]}"
+  else
+    _files
+  fi
+}
+if [[ "$funcstack[1]" == _mayfly ]]; then
+  _mayfly "$@"
+else
+  compdef _mayfly mayfly
+fi
+)sh";
+
 constexpr const char* fish_script = R"sh(function __mayfly_complete
   set -l words (mayfly __complete (commandline -cp | string join ' ') 2>/dev/null)
   if test (count $words) -gt 0
@@ -204,7 +222,7 @@ complete -c mayfly -f -a '(__mayfly_complete)'
 
 std::string completion_script(const std::string& shell) {
   if (shell == "fish") return fish_script;
-  if (shell == "zsh") return std::string("autoload -U +X bashcompinit && bashcompinit\n") + bash_script;
+  if (shell == "zsh") return zsh_script;
   return bash_script;
 }
 
