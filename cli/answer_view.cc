@@ -49,6 +49,18 @@ std::string heading_of(std::string_view name) {
   return log::printable(heading);
 }
 
+// "arn:aws:lambda:us-east-1:000000000000:function:reminder" -> "function:reminder"
+std::string_view without_arn(std::string_view text) {
+  if (!text.starts_with("arn:")) return text;
+  std::string_view rest = text;
+  for (int fields = 0; fields < 5; ++fields) {
+    const auto colon = rest.find(':');
+    if (colon == std::string_view::npos) return text;
+    rest.remove_prefix(colon + 1);
+  }
+  return rest;
+}
+
 bool is_compound(const Tree& value) { return value.is_object() || value.is_array(); }
 
 bool is_list_of_objects(const Tree& value) {
@@ -122,12 +134,29 @@ std::string TextTable::text(std::string_view indent) const {
   for (const auto& row : rows_)
     for (std::size_t i = 0; i < row.size(); ++i)
       widths[i] = std::max(widths[i], std::min(characters(row[i]), cell_characters_max));
+  std::size_t width = indent.size();
+  for (const std::size_t column : widths) width += column + 2;
+  if (width > line_characters_max + 2) return blocks(indent);
   std::string text;
   for (const auto& row : rows_) {
     std::string line(indent);
     for (std::size_t i = 0; i < row.size(); ++i) line += padded(cut(row[i]), widths[i] + 2);
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
+  }
+  return text;
+}
+
+std::string TextTable::blocks(std::string_view indent) const {
+  const auto& headings = rows_.front();
+  std::size_t width = 0;
+  for (const std::string& heading : headings) width = std::max(width, characters(heading));
+  std::string text;
+  for (auto row = rows_.begin() + 1; row != rows_.end(); ++row) {
+    if (!text.empty()) text += "\n";
+    for (std::size_t i = 0; i < row->size(); ++i)
+      if (!(*row)[i].empty())
+        text += std::string(indent) + padded(headings[i], width + 2) + cut((*row)[i]) + "\n";
   }
   return text;
 }
@@ -141,7 +170,7 @@ std::string TextList::text() const {
 }
 
 std::string cell_text(const Tree& value) {
-  if (value.is_string()) return log::printable(value.get_ref<const std::string&>());
+  if (value.is_string()) return log::printable(without_arn(value.get_ref<const std::string&>()));
   if (value.is_null() || (is_compound(value) && value.empty())) return "none";
   if (is_typed_item(value)) return plain_key(value);
   if (is_list_of_objects(value)) return std::to_string(value.size());
@@ -169,7 +198,8 @@ std::string view_answer(const Tree& answer, const std::string& list, const std::
       for (const auto& [key, one] : value.items()) pairs.add(log::printable(key), cell_text(one));
       tables += "\n" + pairs.text();
     } else {
-      lines.add(words_of(name), cell_text(value));
+      lines.add(words_of(name),
+                value.is_string() ? log::printable(value.get_ref<const std::string&>()) : cell_text(value));
     }
   }
   return lines.text() + tables;

@@ -16,10 +16,11 @@
 
 namespace mayfly::http {
 
-// Columns under headings. Longer cells are cut after cell_characters_max characters.
+// Columns under headings; if they would be wider than line_characters_max, a block of lines for each row.
+// Longer cells are cut after cell_characters_max characters.
 class TextTable {
  public:
-  static constexpr std::size_t cell_characters_max = 80;
+  static constexpr std::size_t cell_characters_max = 80, line_characters_max = 130;
 
   explicit TextTable(std::vector<std::string> headings) : rows_{std::move(headings)} {}
 
@@ -28,6 +29,8 @@ class TextTable {
   [[nodiscard]] std::string text(std::string_view indent = {}) const;
 
  private:
+  [[nodiscard]] std::string blocks(std::string_view indent) const;
+
   std::vector<std::vector<std::string>> rows_;
 };
 
@@ -44,7 +47,7 @@ class TextList {
   std::vector<Row> rows_;
 };
 
-// One value in a cell: "true", "none", "id=1", "carts 2, sessions 1".
+// One value in a cell: "true", "none", "id=1", "carts 2, sessions 1"; of an ARN what follows the account.
 std::string cell_text(const json::Tree& value);
 
 // An answer of the control API. `when_empty` is printed instead if the answer has no members, or if `list`

@@ -2,41 +2,52 @@
 
 #include <cstdio>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unistd.h>
 
+#include "cli/answer_view.h"
+#include "cli/fail.h"
+#include "cli/output.h"
+#include "compat/wire/json_tree.h"
 #include "http/log.h"
 
 namespace mayfly::http {
 namespace {
 
-constexpr std::uint64_t lines_max = 100;
-
-// Lines as they come, and counts of those that came too many.
-class Lines {
+// Findings as they come, as lines or as JSON, and counts of those beyond findings_max.
+class Findings {
  public:
-  explicit Lines(std::string_view before) : before_(before) {}
+  Findings(std::string_view before, bool as_json) : before_(before), as_json_(as_json) {}
 
-  void print(std::string_view kind, std::string_view line) {
-    if (++count_ <= lines_max)
-      std::printf("%.*s%s\n", static_cast<int>(before_.size()), before_.data(), log::printable(line).c_str());
-    else
+  void add(std::string_view kind, std::string_view line) {
+    if (++count_ > findings_max) {
       ++unprinted_[std::string(kind)];
+      return;
+    }
+    if (as_json_)
+      listed_.push_back({{"kind", kind}, {"message", log::printable(line)}});
+    else
+      print(std::string(before_) + log::printable(line) + "\n");
   }
   void end() {
-    if (!unprinted_.empty())
-      std::printf("%.*sand %llu more:\n", static_cast<int>(before_.size()), before_.data(),
-                  static_cast<unsigned long long>(count_ - lines_max));
+    if (!as_json_ && !unprinted_.empty())
+      print(std::string(before_) + "and " + std::to_string(count_ - findings_max) + " more:\n");
     for (const auto& [kind, count] : unprinted_)
-      std::printf("  %llu times %s\n", static_cast<unsigned long long>(count), kind.c_str());
+      if (!as_json_) print("  " + std::to_string(count) + " times " + kind + "\n");
     unprinted_.clear();
   }
+  // {"count":…,"listed":[…]}
+  [[nodiscard]] json::Tree tree(std::uint64_t count) const { return {{"count", count}, {"listed", listed_}}; }
 
  private:
   const std::string_view before_;
+  const bool as_json_;
   std::uint64_t count_ = 0;
   std::map<std::string, std::uint64_t> unprinted_;
+  json::Tree listed_ = json::Tree::array();
 };
 
 // How far it is, on a terminal; nothing elsewhere.
@@ -77,22 +88,38 @@ std::string summary(const std::optional<engine::Checked>& all) {
          " with " + count(checked.versions, "old version", "old versions");
 }
 
+json::Tree counts(const std::optional<engine::Checked>& all) {
+  if (!all) return nullptr;
+  return {{"tables", all->tables},
+          {"items", all->items},
+          {"index_entries", all->index_entries},
+          {"expiry_entries", all->expiry_entries},
+          {"streams", all->streams},
+          {"records", all->records},
+          {"snapshots", all->snapshots},
+          {"images", all->images},
+          {"tokens", all->tokens},
+          {"documents", all->documents},
+          {"points", all->points},
+          {"versions", all->versions}};
+}
+
 }  // namespace
 
 int run_directory_command(const DirectoryCommand& command) {
   const bool repairs = command.what == DirectoryCommand::What::repair;
-  Lines wrong(repairs ? "stays: " : ""), mended("mended: ");
+  Findings wrong(repairs ? "stays: " : "", command.json), mended("mended: ", command.json);
   Progress progress;
   const engine::CheckListener listener{
       .wrong =
           [&](std::string_view kind, std::string_view line) {
             progress.clear();
-            wrong.print(kind, line);
+            wrong.add(kind, line);
           },
       .mended =
           [&](std::string_view kind, std::string_view line) {
             progress.clear();
-            mended.print(kind, line);
+            mended.add(kind, line);
           },
       .progress = [&](std::uint64_t keys, std::uint64_t estimate) { progress.show(keys, estimate); }};
   const auto outcome = repairs ? engine::repair_directory(command.directory, command.repair, listener)
@@ -101,13 +128,20 @@ int run_directory_command(const DirectoryCommand& command) {
   mended.end();
   wrong.end();
   if (!outcome) {
-    std::fprintf(stderr, "mayfly: %s\n", log::printable(outcome.error()).c_str());
+    fail(log::printable(outcome.error()));
     return 2;
   }
-  std::printf("%s\n", summary(outcome->checked).c_str());
-  if (repairs) std::printf("%llu mended, ", static_cast<unsigned long long>(outcome->mended));
-  std::printf("%llu wrong\n", static_cast<unsigned long long>(outcome->wrong));
-  return outcome->wrong == 0 ? 0 : 1;
+  const int code = outcome->wrong == 0 ? 0 : 1;
+  if (command.json) {
+    json::Tree answer = {{"checked", counts(outcome->checked)}, {"wrong", wrong.tree(outcome->wrong)}};
+    if (repairs) answer["mended"] = mended.tree(outcome->mended);
+    print(print_json(answer));
+  } else {
+    print(summary(outcome->checked) + "\n");
+    if (repairs) print(std::to_string(outcome->mended) + " mended, ");
+    print(std::to_string(outcome->wrong) + " wrong\n");
+  }
+  return printed(code);
 }
 
 }  // namespace mayfly::http

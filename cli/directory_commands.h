@@ -1,4 +1,4 @@
-// The commands for a data directory that no server has open: `mayfly verify --data DIR`, `mayfly repair
+// The commands for a data directory that no server has open: `mayfly verify --data DIR` and `mayfly repair
 // --data DIR`.
 #pragma once
 
@@ -9,16 +9,19 @@
 
 namespace mayfly::http {
 
+inline constexpr std::uint64_t findings_max = 100;
+
 struct DirectoryCommand {
   enum class What : std::uint8_t { verify, repair };
   What what = What::verify;
   std::string directory;
   engine::RepairOptions repair;
+  bool json = false;
 };
 
-// Prints what is wrong, and what was done, a line each: of each sort some hundred, and then how many more
-// there are. Returns the exit code: 0, all is as it should be; 1, something is wrong, or stays so; 2, with a
-// sentence on stderr, it could not be looked at.
+// Prints a line for each thing that is wrong or was repaired, of each at most findings_max, and a summary;
+// with --json one object. Returns the exit code: 0, the data is intact; 1, it is damaged, or stays damaged;
+// 2, with a sentence on stderr, it cannot be read.
 int run_directory_command(const DirectoryCommand& command);
 
 }  // namespace mayfly::http

@@ -47,12 +47,20 @@ void add_option(std::string& page, const CLI::Option& option) {
   page += ".TP\n" + head + "\n" + roff(description_of(option)) + "\n";
 }
 
+// Lines as they are, if a command's footer has examples.
+void add_example(std::string& page, const std::string& footer) {
+  if (footer.find("Example") == std::string::npos) return;
+  page += ".PP\n.nf\n";
+  for (const std::string& line : CLI::detail::split(footer, '\n')) page += roff(line) + "\n";
+  page += ".fi\n";
+}
+
 }  // namespace
 
 std::string manual_page(const CLI::App& app) {
   std::string page =
       ".TH MAYFLY 1 \"\" \"mayfly " MAYFLY_VERSION
-      "\" \"User Commands\"\n"
+      "\" \"User Commands\"\n.nh\n"
       ".SH NAME\nmayfly \\- DynamoDB for tests; items disappear at the instant their TTL passes\n"
       ".SH SYNOPSIS\n.B mayfly\n\\fICOMMAND\\fR [\\fIOPTION\\fR]... [\\fIARGUMENT\\fR]...\n"
       ".SH DESCRIPTION\n"
@@ -69,6 +77,7 @@ std::string manual_page(const CLI::App& app) {
       usage += option->get_required() ? " " + name : " [" + name + "]";
     }
     page += ".SS " + roff(usage) + "\n" + roff(command.get_description()) + ".\n";
+    add_example(page, command.get_footer());
     for (const CLI::Option* option : options_of(command))
       if (option->get_name() != "--help" && option->get_name() != "-h,--help") add_option(page, *option);
   });

@@ -242,7 +242,8 @@ int describe(ServerCalls& server, const ItemCommand& command) {
   for (const auto& [name, member] :
        {std::pair("items", "ItemCount"), std::pair("bytes", "TableSizeBytes"), std::pair("arn", "TableArn"),
         std::pair("stream arn", "LatestStreamArn")})
-    if (const Tree* const value = json::member(*table, member)) lines.add(name, cell_text(*value));
+    if (const Tree* const value = json::member(*table, member))
+      lines.add(name, value->is_string() ? text_of(*table, member) : cell_text(*value));
   print(lines.text());
   print_indexes(*table, "GlobalSecondaryIndexes", "INDEX");
   print_indexes(*table, "LocalSecondaryIndexes", "LOCAL INDEX");
@@ -333,8 +334,10 @@ int put_item(ServerCalls& server, const ItemCommand& command) {
   std::string sentence = "Put " + plain_key(key) + " into " + log::printable(command.table) + ".";
   if (const auto why = explanation(server, command.table, key)) {
     const std::string reason = text_of(*why, "reason");
+    // In the mode manual there is no such time.
+    const std::string expires = text_of(*why, "expires_at");
     if (reason == "not_due" || reason == "delayed")
-      sentence += " It expires at " + text_of(*why, "expires_at") + ".";
+      sentence += expires.empty() ? "\n" + text_of(*why, "message") : " It expires at " + expires + ".";
     else if (reason != "ttl_disabled" && reason != "no_attribute" && reason != "no_item")
       sentence += "\nNote: " + text_of(*why, "message");
   }

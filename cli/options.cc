@@ -35,6 +35,7 @@ void add_directory_commands(CLI::App& app, DirectoryCommand& command) {
         ->envname("MAYFLY_DATA")
         ->type_name("DIR")
         ->required();
+    added->add_flag("--json", command.json, "Print the result as JSON");
     added->callback([&command, what] { command.what = what; });
     return added;
   };

@@ -5,6 +5,7 @@
 
 #include "cli/nearest.h"
 #include "engine/clock.h"
+#include "engine/region.h"
 #include "http/log.h"
 #include "http/signer.h"
 #include "http/sigv4.h"
@@ -116,10 +117,14 @@ Expected<json::Tree, CallFailure> ServerCalls::operate(std::string_view operatio
 
 const std::string& ServerCalls::region() {
   if (!region_.empty()) return region_;
-  const auto answer = control("GET", "/_mayfly/");
-  const auto tree = answer ? json::parse_tree(*answer) : std::nullopt;
-  region_ = tree ? std::string(json::string_member(*tree, "region").value_or(region_default))
-                 : std::string(region_default);
+  if (const auto answer = control("GET", "/_mayfly/"))
+    if (const auto tree = json::parse_tree(*answer))
+      region_ = json::string_member(*tree, "region").value_or("");
+  // A server without a control API still says "healthy: dynamodb.us-east-1.amazonaws.com ".
+  if (constexpr std::string_view before = "healthy: dynamodb."; region_.empty())
+    if (const auto health = ask({.method = "GET", .path = "/"}); health && health->starts_with(before))
+      region_ = health->substr(before.size(), health->find('.', before.size()) - before.size());
+  if (!engine::is_region(region_)) region_ = region_default;
   return region_;
 }
 

@@ -56,4 +56,25 @@ TEST_CASE("a long cell is cut between characters") {
   CHECK_THAT(text, Catch::EndsWith(cut + "  b\n"));
 }
 
+TEST_CASE("a table that is too wide for a line is a block of lines for each row") {
+  http::TextTable table({"A", "LONG"});
+  const std::string wide(70, 'x');
+  table.add({wide, wide});
+  table.add({"", "b"});
+  CHECK(table.text("  ") == "  A     " + wide + "\n  LONG  " + wide + "\n\n  LONG  b\n");
+}
+
+TEST_CASE("a settled answer names what failed, with ARNs cut to what they name") {
+  CHECK(
+      view(
+          R"({"expired":1,"never":{"carts":{"milliseconds":3}},"settled":false,"unfinished":[],)"
+          R"("given_up":[{"stream":"arn:aws:dynamodb:us-east-1:000000000000:table/carts/stream/1","attempts":1,)"
+          R"("error":{"type":"AssertionError","message":"assert 1 == 2"},"records":[{"event":"REMOVE"}]}]})") ==
+      "expired     1\nsettled     false\nunfinished  none\n"
+      "never:\n  NAME   MILLISECONDS\n  carts  3\n"
+      "given up:\n  STREAM                ATTEMPTS  ERROR                                       RECORDS\n"
+      "  table/carts/stream/1  1         type AssertionError, message assert 1 == 2  1\n");
+  CHECK(view(R"({"stream":"arn:a:b","x":["arn:a:b:c:d:e:f"]})") == "stream  arn:a:b\nx       e:f\n");
+}
+
 }  // namespace mayfly::testing

@@ -31,8 +31,7 @@ TEST_CASE("commands, options and fixed values are completed without a server") {
   CHECK(completed("mayfly ttl set --url http://127.0.0.1:1 carts ma") == "manual\n");
   CHECK(completed("mayfly serve --data ").empty());
   CHECK(completed("mayfly __").empty());
-  for (const char* nothing :
-       {"", "mayfly", "mayfly xyzzy ", "mayfly clock advance 1h 2h 3h "})
+  for (const char* nothing : {"", "mayfly", "mayfly xyzzy ", "mayfly clock advance 1h 2h 3h "})
     CHECK(completed(nothing).empty());
 }
 

@@ -164,6 +164,10 @@ TEST_CASE("verify and repair say what they found, and their exit codes whether a
   CHECK(repair.line() == nothing);
   CHECK(repair.line() == "0 mended, 0 wrong");
   CHECK(repair.wait() == 0);
+  const auto intact = nlohmann::json::parse(printed({"repair", "--data", data, "--json"}));
+  CHECK(intact["checked"]["tables"] == 0);
+  CHECK(intact["wrong"] == nlohmann::json::parse(R"({"count":0,"listed":[]})"));
+  CHECK(intact["mended"] == intact["wrong"]);
 
   fs::path manifest;
   for (const auto& file : fs::directory_iterator(data))
@@ -175,6 +179,12 @@ TEST_CASE("verify and repair say what they found, and their exit codes whether a
   CHECK(damaged.line() == "only the files were checked, since not all of them can be read");
   CHECK(damaged.line() == "1 wrong");
   CHECK(damaged.wait() == 1);
+  Process told({"verify", "--data", data, "--json"});
+  const auto damage = nlohmann::json::parse(told.rest());
+  CHECK(told.wait() == 1);
+  CHECK(damage["checked"].is_null());
+  CHECK(damage["wrong"]["count"] == 1);
+  CHECK_THAT(damage["wrong"]["listed"][0]["message"].get<std::string>(), Catch::Contains("Corruption: "));
 
   Process missing({"verify", "--data", data + "/missing"});
   CHECK(missing.wait() == 2);

@@ -21,6 +21,13 @@ class Shell {
   std::string operator()(std::vector<std::string> words) const {
     return printed(at_server(std::move(words)));
   }
+  // With these variables; it must succeed.
+  [[nodiscard]] std::string with(std::vector<std::string> environment, std::vector<std::string> words) const {
+    Process command(at_server(std::move(words)), std::move(environment));
+    std::string text = command.rest();
+    CHECK(command.wait() == 0);
+    return text;
+  }
   [[nodiscard]] std::string refused(std::vector<std::string> words) const {
     return testing::refused(at_server(std::move(words)));
   }
@@ -198,6 +205,29 @@ TEST_CASE("commands use the account of a key of twelve digits, unless --account 
   mayfly({"table", "create", "mine", "--account", "000000000042"});
   CHECK_THAT(mayfly({"table", "list", "--account", "000000000042"}), Catch::Contains("mine"));
   CHECK(mayfly({"table", "list"}) == "No tables in account 000000000000, region us-east-1.\n");
+  const std::vector<std::string> key = {"AWS_ACCESS_KEY_ID=000000000042", "AWS_SECRET_ACCESS_KEY=x"};
+  CHECK_THAT(mayfly.with(key, {"table", "list"}), Catch::Contains("mine"));
+  CHECK_THAT(mayfly.with(key, {"ttl", "show", "mine"}), Catch::Contains("DISABLED"));
+  CHECK_THAT(mayfly.with(key, {"table", "list", "--account", "000000000000"}),
+             Catch::StartsWith("No tables"));
+  CHECK_THAT(mayfly.with({"AWS_ACCESS_KEY_ID=AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY=x"}, {"table", "list"}),
+             Catch::StartsWith("No tables in account 000000000000"));
+}
+
+TEST_CASE("item put in a table of the mode manual says that a sweep deletes the item") {
+  const Shell mayfly({"--ttl-mode", "manual"});
+  mayfly({"table", "create", "carts", "--ttl", "ttl"});
+  CHECK_THAT(mayfly({"item", "put", "carts", "id=1", "ttl=+1h"}),
+             Catch::StartsWith("Put id=1 into carts.\nttl is 1924995600; ") && Catch::Contains("sweep"));
+}
+
+TEST_CASE("without a control API, tables and items are found in the server's region") {
+  const Shell mayfly({"--no-control", "--region", "eu-west-1"});
+  CHECK(mayfly({"table", "create", "carts", "--ttl", "ttl"}) == "Created table carts.\n");
+  CHECK_THAT(mayfly({"table", "describe", "carts"}), Catch::Contains("arn:aws:dynamodb:eu-west-1:"));
+  CHECK(mayfly({"item", "put", "carts", "id=1", "ttl=1924995600"}) == "Put id=1 into carts.\n");
+  CHECK(mayfly.refused({"item", "get", "carts", "2"}) == "mayfly: no item id=2 in carts.\n");
+  CHECK_THAT(mayfly.refused({"item", "put", "carts", "id=1", "ttl=+48h"}), Catch::Contains("--no-control"));
 }
 
 }  // namespace mayfly::testing
