@@ -60,10 +60,12 @@ function job_row(one) {
   const kinds = /** @type {Record<string, string>} */ ({ COMPLETED: "good", FAILED: "bad", CANCELLED: "bad" });
   return [
     [element("b", {}, one.kind), element("div", { class: "small dim" }, one.id)],
-    [element("a", { href: link_to(one.table) }, one.table), element("div", { class: "small dim" }, one.region)],
+    [element("a", { href: link_to(one.table) }, one.table), element("div", { class: "small dim nowrap" }, one.region)],
     [
       badge(one.status, kinds[one.status] ?? "time"),
-      one.failure_code ? element("div", { class: "small" }, `${one.failure_code}: ${one.failure_message ?? ""}`) : null,
+      one.failure_code
+        ? element("div", { class: "small failure" }, `${one.failure_code}: ${one.failure_message ?? ""}`)
+        : null,
     ],
     element("progress", { max: 100, value: one.percent, "aria-label": `Progress of ${one.id}` }),
     element(

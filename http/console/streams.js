@@ -159,7 +159,7 @@ async function live(place, wanted, signal) {
   });
   list.append(nothing);
   place.append(
-    element("div", { class: "row middle" }, state, count, element("span", { class: "grow" }), pause, clear),
+    element("div", { class: "row middle" }, state, count, element("div", { class: "row end" }, pause, clear)),
     list,
   );
   const query = Object.entries(wanted)

@@ -134,9 +134,8 @@ export function ttl_fields(epoch) {
       { class: "row middle small" },
       element("span", { class: "dim" }, "or in"),
       span,
-      element("span", { class: "dim" }, "or at"),
+      element("span", { class: "dim" }, "or at (UTC)"),
       date,
-      element("span", { class: "dim" }, "UTC"),
     ),
     said,
   );

@@ -28,6 +28,31 @@ function rewrite(changes) {
   }
 }
 
+/**
+ * Goes some entries back. Answers where to go then: a pane that was chosen before the browser had done so, which it would leave
+ * again.
+ * @param {number} entries negative
+ * @returns {Promise<string>}
+ */
+function go_back(entries) {
+  const from = location.hash;
+  let chosen = "";
+  moving = true;
+  return new Promise((resolve) => {
+    const done = () => {
+      removeEventListener("popstate", popped);
+      clearTimeout(timer);
+      moving = false;
+      resolve(chosen === location.hash ? "" : chosen);
+    };
+    // A dialog's entry is of the same pane as the one below it.
+    const popped = () => (location.hash === from ? done() : (chosen = location.hash));
+    const timer = setTimeout(done, traversal_ms_max);
+    addEventListener("popstate", popped);
+    history.go(entries);
+  });
+}
+
 /** Makes the history agree with the dialogs that are open, then keeps the view. */
 async function reconcile() {
   while (depth() !== open.length) {
@@ -35,12 +60,9 @@ async function reconcile() {
       history.pushState({ ...history.state, depth: depth() + 1 }, "");
       continue;
     }
-    moving = true;
-    const moved = new Promise((resolve) => addEventListener("popstate", resolve, { once: true }));
-    history.go(open.length - depth());
-    await Promise.race([moved, new Promise((resolve) => setTimeout(resolve, traversal_ms_max, "late"))]);
-    moving = false;
+    const chosen = await go_back(open.length - depth());
     if (depth() > open.length) rewrite({ depth: open.length });
+    if (chosen) location.hash = chosen;
   }
   if (!due || open.length) return;
   if (due.hash === location.hash && JSON.stringify(due.view).length <= view_bytes_max) rewrite({ view: due.view });

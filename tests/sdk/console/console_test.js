@@ -3,88 +3,21 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { createRequire } from "node:module";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import { join } from "node:path";
-import { after, before, beforeEach, test } from "node:test";
+import { test } from "node:test";
 import { promisify } from "node:util";
 
-import {
-  BatchWriteItemCommand,
-  CreateTableCommand,
-  DeleteItemCommand,
-  GetItemCommand,
-  PutItemCommand,
-  UpdateItemCommand,
-  UpdateTimeToLiveCommand,
-} from "@aws-sdk/client-dynamodb";
+import { DeleteItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 
-import { Browser, Server, eventually, go } from "./running.js";
+import { N, S, Server, card, check_accessible, eventually, fixture, go, press, start } from "./running.js";
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const start = Date.parse("2031-01-01T00:00:00Z") / 1000;
 const run_file = promisify(execFile);
 
 let server, browser;
-before(async () => {
-  server = await Server.start("--function", "reminder=http://127.0.0.1:9/");
-  browser = await Browser.start();
-});
-after(async () => {
-  await browser?.stop();
-  await server?.stop();
-});
-beforeEach(async () => {
-  await server.control("POST", "/reset", {});
-  await server.control("PUT", "/clock", { mode: "frozen", now: "2031-01-01T00:00:00Z" });
-});
-
-const send = (command) => server.dynamodb.send(command);
-async function create_table(TableName, { sort, ttl = "ttl", stream = true } = {}) {
-  const keys = [["id", "S", "HASH"], ...(sort ? [[sort, "N", "RANGE"]] : [])];
-  await send(
-    new CreateTableCommand({
-      TableName,
-      BillingMode: "PAY_PER_REQUEST",
-      AttributeDefinitions: keys.map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType })),
-      KeySchema: keys.map(([AttributeName, , KeyType]) => ({ AttributeName, KeyType })),
-      ...(stream ? { StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" } } : {}),
-    }),
-  );
-  if (ttl)
-    await send(
-      new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification: { Enabled: true, AttributeName: ttl } }),
-    );
-}
-const put = (TableName, Item) => send(new PutItemCommand({ TableName, Item }));
-const get = async (TableName, Key) => (await send(new GetItemCommand({ TableName, Key }))).Item;
-async function put_many(TableName, count, make) {
-  for (let at = 0; at < count; at += 25) {
-    const pieces = Array.from({ length: Math.min(25, count - at) }, (_, one) => ({
-      PutRequest: { Item: make(at + one) },
-    }));
-    await send(new BatchWriteItemCommand({ RequestItems: { [TableName]: pieces } }));
-  }
-}
-const S = (text) => ({ S: text }),
-  N = (number) => ({ N: String(number) });
-
-/** Within what is seen under a heading, or the whole pane. */
-const card = (page, heading) =>
-  page.locator("section.card").filter({ has: page.getByRole("heading", { name: heading, exact: true }) });
-const press = (place, name) => place.getByRole("button", { name, exact: true }).click();
-
-async function check_accessible(page, where) {
-  // By the debugger, so that the page's policy stands as it is.
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
-  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  assert.deepEqual(
-    serious.map(({ id, nodes }) => [where, id, nodes.map((node) => node.html).slice(0, 3)]),
-    [],
-  );
-}
+const own = fixture(["--function", "reminder=http://127.0.0.1:9/"], () => ({ server, browser } = own));
+const { create_table, get, put, put_many, send } = own;
 
 // --- looks
 
@@ -799,14 +732,4 @@ test("with --require-signature the page asks for a key, signs with it, and says 
   await browser.close(page);
 });
 
-test("all that pages have asked in these tests was asked of the server that they came from", () => {
-  assert.ok(browser.asked.size > 20);
-  for (const [asker, url] of [...browser.asked].map((pair) => pair.split(" ")))
-    assert.equal(new URL(url).origin, asker);
-  // The proxy saw nothing else either, but for what Chromium asks its maker for by itself, and did not get.
-  const others = [...browser.hosts].filter(
-    (host) => !/^127\.0\.0\.1:\d+$|\.(google|googleapis|gvt1)\.com(:\d+)?$/.test(host),
-  );
-  assert.deepEqual(others, []);
-  assert.ok(browser.hosts.has(`127.0.0.1:${server.port}`));
-});
+test("pages send requests only to the server that they came from", () => own.check_hosts());

@@ -1,18 +1,26 @@
-// A server of its own for a test, a browser that sees nothing but it, and clients of DynamoDB and of the control API.
+// What the console's tests share: a server, a browser, clients of DynamoDB and of the control API, and looks at a page.
 //
-// Everything that the browser asks goes through a proxy that writes down which host it is asked of; so does what the browser
-// would ask for itself.
+// All of the browser's requests pass a proxy that records their hosts, including those that the browser makes for itself.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import http from "node:http";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { after, before, beforeEach } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import {
+  BatchWriteItemCommand,
+  CreateTableCommand,
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  UpdateTimeToLiveCommand,
+} from "@aws-sdk/client-dynamodb";
 import { chromium } from "playwright-core";
 
 export const wait_ms_max = 20_000;
@@ -184,4 +192,91 @@ export async function go(page, path) {
     location.hash = "#/" + to;
   }, path);
   await shown(page, path);
+}
+
+// --- a file's tests
+
+export const S = (text) => ({ S: text });
+export const N = (number) => ({ N: String(number) });
+export const start = Date.parse("2031-01-01T00:00:00Z") / 1000;
+
+/**
+ * A server with these options and a browser for a file's tests; `begun` is called when both run. Each test begins with an empty
+ * account, whose clock is frozen at `start`.
+ */
+export function fixture(options, begun) {
+  const own = {
+    send: (command) => own.server.dynamodb.send(command),
+    put: (TableName, Item) => own.send(new PutItemCommand({ TableName, Item })),
+    get: async (TableName, Key) => (await own.send(new GetItemCommand({ TableName, Key }))).Item,
+    async create_table(TableName, { sort, ttl = "ttl", stream = true } = {}) {
+      const keys = [["id", "S", "HASH"], ...(sort ? [[sort, "N", "RANGE"]] : [])];
+      await own.send(
+        new CreateTableCommand({
+          TableName,
+          BillingMode: "PAY_PER_REQUEST",
+          AttributeDefinitions: keys.map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType })),
+          KeySchema: keys.map(([AttributeName, , KeyType]) => ({ AttributeName, KeyType })),
+          ...(stream ? { StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" } } : {}),
+        }),
+      );
+      if (!ttl) return;
+      const TimeToLiveSpecification = { Enabled: true, AttributeName: ttl };
+      await own.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
+    },
+    async put_many(TableName, count, make) {
+      for (let at = 0; at < count; at += 25) {
+        const pieces = Array.from({ length: Math.min(25, count - at) }, (_, one) => ({
+          PutRequest: { Item: make(at + one) },
+        }));
+        await own.send(new BatchWriteItemCommand({ RequestItems: { [TableName]: pieces } }));
+      }
+    },
+    check_hosts() {
+      const { asked, hosts } = own.browser;
+      assert.ok(asked.size > 20);
+      for (const [asker, url] of [...asked].map((pair) => pair.split(" "))) assert.equal(new URL(url).origin, asker);
+      // Chromium asks its maker's hosts by itself, and the proxy refuses.
+      const others = [...hosts].filter(
+        (host) => !/^127\.0\.0\.1:\d+$|\.(google|googleapis|gvt1)\.com(:\d+)?$/.test(host),
+      );
+      assert.deepEqual(others, []);
+      assert.ok(hosts.has(`127.0.0.1:${own.server.port}`));
+    },
+  };
+  before(async () => {
+    own.server = await Server.start(...options);
+    own.browser = await Browser.start();
+    begun();
+  });
+  after(async () => {
+    await own.browser?.stop();
+    await own.server?.stop();
+  });
+  beforeEach(async () => {
+    await own.server.control("POST", "/reset", {});
+    await own.server.control("PUT", "/clock", { mode: "frozen", now: "2031-01-01T00:00:00Z" });
+  });
+  return own;
+}
+
+// --- looks at a page
+
+/** The card that has this heading. */
+export const card = (page, heading) =>
+  page.locator("section.card").filter({ has: page.getByRole("heading", { name: heading, exact: true }) });
+export const press = (place, name) => place.getByRole("button", { name, exact: true }).click();
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** axe-core finds nothing serious or critical. */
+export async function check_accessible(page, where) {
+  // The debugger loads it, so that the page keeps its content security policy.
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  assert.deepEqual(
+    serious.map(({ id, nodes }) => [where, id, nodes.map((node) => node.html).slice(0, 3)]),
+    [],
+  );
 }
