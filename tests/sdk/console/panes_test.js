@@ -389,7 +389,7 @@ test("a table is exported and imported, and jobs show how they ended", async () 
   await press(jobs, "Export a table");
   await dialog.getByLabel("Bucket").fill("nowhere");
   await press(dialog, "Export");
-  await jobs.getByText("FAILED").waitFor();
+  await jobs.getByText("FAILED", { exact: true }).waitFor();
   await jobs.getByText("S3NoSuchBucket").waitFor();
 
   writeFileSync(join(bucket, "people.csv"), "id,n\n1,2\n,4\n");
@@ -402,7 +402,7 @@ test("a table is exported and imported, and jobs show how they ended", async () 
   await press(dialog, "Import");
   const row = jobs.getByRole("row").filter({ hasText: "people" });
   // One item has no key.
-  await row.getByText("FAILED").waitFor();
+  await row.getByText("FAILED", { exact: true }).waitFor();
   await row.getByText("ItemValidationError").waitFor();
   await row.getByText("ErrorCount 1, ImportedItemCount 1").waitFor();
   assert.deepEqual(await get("people", { id: S("1") }), { id: S("1"), n: S("2") });
