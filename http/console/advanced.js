@@ -3,7 +3,11 @@ import { counted, element, moment } from "./elements.js";
 import { failure_text } from "./functions.js";
 import { key_text } from "./values.js";
 
-const keys_shown_max = 5;
+const keys_shown_max = 5,
+  batches_shown_max = 20;
+
+/** @param {number} count */
+export const records = (count) => `${counted(count)} ${count === 1 ? "record" : "records"}`;
 
 /** The counts of a reason, {"milliseconds":3,"string":1}. @param {Record<string, number>} reasons */
 export const reasons_text = (reasons) =>
@@ -36,10 +40,21 @@ function unfinished(one) {
     one.table ? ` on ${one.table}` : "",
     `: ${one.LastProcessingResult ?? one.last_result ?? one.status ?? "not done"}`,
     retrying
-      ? `. Retrying ${counted(retrying.records)} records; ${counted(retrying.attempts)} attempts failed, the last with ${failure_text(retrying.error ?? {})}`
+      ? `. Retrying ${records(retrying.records)}; ${counted(retrying.attempts)} attempts failed, the last with ${failure_text(retrying.error ?? {})}`
       : "",
   );
 }
+
+/** @param {any[]} entries @param {(one: any) => HTMLElement} draw */
+const listed = (entries, draw) =>
+  element(
+    "ul",
+    {},
+    entries.slice(0, batches_shown_max).map(draw),
+    entries.length > batches_shown_max
+      ? element("li", {}, `${counted(entries.length - batches_shown_max)} more.`)
+      : null,
+  );
 
 /** @param {any} answer of POST /_mayfly/clock/advance */
 export function advanced(answer) {
@@ -81,8 +96,8 @@ export function advanced(answer) {
         )
       : null,
     failed.length
-      ? element("div", { class: "error" }, "Functions gave up on records:", element("ul", {}, failed.map(given_up)))
+      ? element("div", { class: "error" }, "Functions gave up on records:", listed(failed, given_up))
       : null,
-    open.length ? element("div", { class: "error" }, "Not done yet:", element("ul", {}, open.map(unfinished))) : null,
+    open.length ? element("div", { class: "error" }, "Not done yet:", listed(open, unfinished)) : null,
   );
 }

@@ -264,6 +264,9 @@ export function tell(what) {
   const notices = /** @type {HTMLElement} */ (document.getElementById("notices"));
   notices.append(notice);
   while (notices.children.length > 4) notices.firstElementChild?.remove();
+  // Shown again, it is above a dialog that was opened in the meantime.
+  notices.hidePopover();
+  notices.showPopover();
   if (!bad) setTimeout(() => notice.remove(), 5000);
 }
 

@@ -4,9 +4,20 @@ import { show_call } from "./calls.js";
 import { confirmed, dialog } from "./dialogs.js";
 import { keys_of, Placeholders } from "./search.js";
 import { control, dynamodb, now } from "./server.js";
-import { fits_form, form, key_of, key_text } from "./values.js";
+import { verdict, verdict_line } from "./ttl.js";
+import { attribute, fits_form, form, key_of, key_text } from "./values.js";
 
 /** @typedef {import("./values.js").Item} Item */
+
+/** An attribute of an item that is being typed as JSON. @param {string} text @param {string} name */
+function value_in(text, name) {
+  try {
+    const value = attribute(JSON.parse(text), name);
+    return value && typeof value === "object" ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 /** @param {Item} item @param {string[]} keys */
 function keys_first(item, keys) {
@@ -104,7 +115,15 @@ export function edit_item(table, ttl, before, done) {
       });
       text.value = JSON.stringify(item, null, 2);
       read = () => JSON.parse(text.value);
-      fill(place, text);
+      const warning = element("div", { role: "status" });
+      const look = () => {
+        const value = ttl === null ? undefined : value_in(text.value, ttl);
+        const of = value && verdict(value);
+        fill(warning, of && of.kind !== "expires" ? verdict_line(of, null) : null);
+      };
+      text.addEventListener("input", look);
+      look();
+      fill(place, text, warning);
     }
   };
   const switched = (/** @type {string} */ chosen) => {

@@ -20,7 +20,7 @@ import {
 import { advanced } from "./advanced.js";
 import { dial } from "./dial.js";
 import { explain } from "./item.js";
-import { clock, control, heard, now } from "./server.js";
+import { clock, control, events, heard, now } from "./server.js";
 import { draw_suspects } from "./suspects.js";
 import { link_to } from "./names.js";
 import { draw_line, spans } from "./timeline.js";
@@ -82,7 +82,7 @@ export async function show(place, _path, signal) {
       element(
         "section",
         { class: "card whole stack", "aria-label": "Clock" },
-        element("div", { class: "clockwork" }, dial(signal), controls(advance, again, settle, ages)),
+        element("div", { class: "clockwork" }, dial(signal), controls(advance, again, settle, ages, signal)),
         said,
       ),
       line,
@@ -113,8 +113,11 @@ export async function show(place, _path, signal) {
 
 // --- moving the clock
 
-/** @param {(by: any) => Promise<void>} advance @param {() => Promise<void>} again @param {HTMLInputElement} settle @param {HTMLInputElement} ages */
-function controls(advance, again, settle, ages) {
+/**
+ * @param {(by: any) => Promise<void>} advance @param {() => Promise<void>} again
+ * @param {HTMLInputElement} settle @param {HTMLInputElement} ages @param {AbortSignal} signal
+ */
+function controls(advance, again, settle, ages, signal) {
   const put = async (/** @type {any} */ body) => {
     heard(await control("PUT", "/clock", body));
     await again();
@@ -133,8 +136,14 @@ function controls(advance, again, settle, ages) {
     class: "mono",
     size: 22,
     spellcheck: "false",
-    value: new Date(now()).toISOString().slice(0, 19) + "Z",
   });
+  // The box follows the clock until it is edited.
+  let suggested = "";
+  const suggest = () => {
+    if (at.value === suggested) at.value = suggested = new Date(now()).toISOString().slice(0, 19) + "Z";
+  };
+  suggest();
+  events.addEventListener("clock", suggest, { signal });
   const by = element("input", {
     placeholder: "90s, 15m, 48h, 2d",
     "aria-label": "Advance by",

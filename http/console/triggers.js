@@ -16,6 +16,7 @@ import {
   select,
   tell,
 } from "./elements.js";
+import { records } from "./advanced.js";
 import { confirmed, dialog, form_dialog } from "./dialogs.js";
 import { draw_functions, failure_text } from "./functions.js";
 import { control, dynamodb, lambda } from "./server.js";
@@ -82,7 +83,7 @@ async function draw_triggers(place, signal, again) {
         ? element(
             "span",
             {},
-            `${counted(one.last_batch.records)} ${one.last_batch.records === 1 ? "record" : "records"}`,
+            records(one.last_batch.records),
             element("div", { class: "small dim nowrap" }, moment(Date.parse(one.last_batch.at))),
           )
         : "–",
@@ -162,7 +163,7 @@ async function show_trigger(one) {
         ? element(
             "div",
             { class: "told" },
-            `Retrying ${counted(retrying.records)} records: ${counted(retrying.attempts)} attempts failed, the last with ${failure_text(retrying.error ?? {})}.`,
+            `Retrying ${records(retrying.records)}: ${counted(retrying.attempts)} attempts failed, the last with ${failure_text(retrying.error ?? {})}.`,
           )
         : null,
       element("pre", { class: "mono", tabindex: 0 }, JSON.stringify(mapping, null, 2)),

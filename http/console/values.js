@@ -155,8 +155,12 @@ export function form(item, fixed, { listed = false, ttl = null } = {}) {
     const held = element("div", { class: "held" });
     /** @type {() => Value} */
     let read = () => value;
+    const use = (/** @type {Value} */ fix) => {
+      kinds.value = type_of(fix);
+      edit(kinds.value, fix);
+    };
     const edit = (/** @type {string} */ type, /** @type {Value} */ of) => {
-      const made = value_form(type, of, named, stays, ttl !== null && named.value === ttl);
+      const made = value_form(type, of, named, stays, ttl !== null && named.value === ttl ? use : null);
       read = made.read;
       fill(held, made.node);
       held.classList.toggle("inner", type === "M" || type === "L");
@@ -250,7 +254,8 @@ function changed(read, type) {
 }
 
 /**
- * @param {string} type @param {Value} value @param {HTMLInputElement} named @param {boolean} stays @param {boolean} expires
+ * @param {string} type @param {Value} value @param {HTMLInputElement} named @param {boolean} stays
+ * @param {((fix: Value) => void) | null} expires of the TTL attribute: takes another value in place of this
  * @returns {{ node: HTMLElement, read: () => Value }}
  */
 function value_form(type, value, named, stays, expires) {
@@ -292,7 +297,7 @@ function value_form(type, value, named, stays, expires) {
   const shown = control.value;
   const read = () => (control.value === shown && type_of(value) === type ? value : typed(type, control.value));
   if (type !== "B") {
-    const warning = expires ? verdict_line(verdict(value), null) : null;
+    const warning = expires ? verdict_line(verdict(value), expires) : null;
     return { node: warning ? element("div", { class: "stack tight" }, control, warning) : control, read };
   }
   const about = element("span", { class: "type" });

@@ -341,10 +341,19 @@ test("a TTL that cannot fire is warned of while it is typed, and corrected", asy
   }
   await press(dialog, `Use ${start + 60}`);
   assert.equal(await ttl.inputValue(), String(start + 60));
-  // The type of the fourth row, after id, is the TTL's.
-  await dialog.getByLabel("Type", { exact: true }).nth(1).selectOption("S");
+  const type = dialog.getByLabel("Type", { exact: true }).nth(1);
+  await type.selectOption("S");
   await dialog.getByText("A string never expires. TTL takes a Number (N) of epoch seconds.").waitFor();
-  await dialog.getByLabel("Type", { exact: true }).nth(1).selectOption("N");
+  await press(dialog, `Use ${start + 60}`);
+  assert.equal(await type.inputValue(), "N");
+  // The JSON view warns as well.
+  await dialog.getByText("JSON", { exact: true }).click();
+  const text = dialog.getByRole("textbox"),
+    fine = await text.inputValue();
+  await text.fill(fine.replace(String(start + 60), String((start + 60) * 1000)));
+  await dialog.getByText("This looks like milliseconds").waitFor();
+  await text.fill(fine);
+  await dialog.getByText("Form", { exact: true }).click();
   await dialog.getByText("Expires in 1 min").waitFor();
   await press(dialog, "Put");
   await dialog.waitFor({ state: "detached" });
