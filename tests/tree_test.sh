@@ -48,7 +48,7 @@ included_in "zlib and Zstandard are included where bytes are compressed" '(zlib|
         '(http/compression|compat/data_files/compression)[.]cc' engine compat http cli embed include
 included_in "libdeflate is included by http/crc32.cc alone" 'libdeflate[.]h' 'http/crc32[.]cc' engine compat http cli embed include
 included_in "CLI11 is included by the command line's options alone" 'CLI/' 'cli/(option_text[.]h|(options|option_text|control_options|item_options|aws_options|sweep_options|transfer_options|help_files|completion)[.]cc)' engine compat http cli embed include
-included_in "yaml-cpp is included by cli/schemas/yaml.cc alone" 'yaml-cpp/' 'cli/schemas/yaml[.]cc' engine compat http cli embed include
+included_in "libyaml is included by cli/schemas/yaml.cc alone" 'yaml[.]h' 'cli/schemas/yaml[.]cc' engine compat http cli embed include
 included_in "mayfly.h includes the standard library alone" '[^>]*[/.]' 'include/mayfly/mayfly_c[.]h' include
 included_in "mayfly_c.h includes C's two headers of types alone" '([^s]|s[^t]|std[^di]|[^>]*/)' "$nowhere" include/mayfly/mayfly_c.h
 

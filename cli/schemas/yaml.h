@@ -1,6 +1,11 @@
-// YAML, with CloudFormation's short forms, as the tree that the same template in JSON would be: `!Ref Stage`
-// is
-// {"Ref":"Stage"}, `!GetAtt Carts.Arn` is {"Fn::GetAtt":["Carts","Arn"]}, `!Sub …` is {"Fn::Sub":…}.
+// Reads YAML as CloudFormation does, into the tree that the same template in JSON would be.
+//
+// - Scalars follow YAML 1.1: `yes`, `on` and `true` are true, `017` is 15, `1_000` is 1000. `y` and `n` stay
+//   text, so that `AttributeType: N` is the type N. Timestamps stay text.
+// - Short forms become their long forms: `!Ref Stage` is {"Ref":"Stage"}, `!GetAtt Carts.Arn` is
+//   {"Fn::GetAtt":["Carts","Arn"]}, `!Sub …` is {"Fn::Sub":…}. A scalar with a short form is text.
+// - Aliases, merge keys and the tags !!binary, !!omap, !!pairs, !!set and !!timestamp are errors. An anchor
+//   that no alias uses is ignored.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,7 +16,8 @@
 
 namespace mayfly::schemas {
 
-// The error is a sentence without the file's name: "line 3: …". Aliases are followed, up to a bound.
+// The first document of `text`; null if there is none. The error is a sentence without the file's name:
+// "line 3: …". At most 100 levels and 1,000,000 values are read.
 Expected<json::Tree, std::string> parse_yaml(const std::string& text);
 
 }  // namespace mayfly::schemas
