@@ -128,20 +128,17 @@ class EndsInTime {
   std::optional<Deadline> deadline_;
 };
 
-// The tables of --schema, in everybody's account.
+// The tables of --schema, in the default account.
 Expected<void, std::string> create_tables(compat::Emulator& emulator, const ServeOptions& options) {
-  schemas::SchemaContext context{.region = options.region};
-  for (const std::string& text : options.schema_parameters) {
-    const auto equals = text.find('=');
-    if (equals == 0 || equals == std::string::npos)
-      return Unexpected{"--schema-parameter is NAME=VALUE, not " + text};
-    context.parameters[text.substr(0, equals)] = text.substr(equals + 1);
-  }
+  schemas::SchemaContext context{.region = options.region, .strict = options.schema_strict};
+  TRY(context.parameters, schemas::schema_parameters(options.schema_parameters));
+  const schemas::Reports reports{
+      [](const std::string& sentence) { log::write(log::Level::info, sentence); },
+      [](const std::string& sentence) { log::write(log::Level::warning, sentence); }};
   for (const std::string& path : options.schemas) {
     TRY(const auto read, schemas::read_schema_files(path, context));
-    CHECK_OK(schemas::create_tables(emulator, read, context, [](const std::string& sentence) {
-      log::write(log::Level::info, sentence);
-    }));
+    for (const std::string& warning : read.warnings) reports.warning(warning);
+    CHECK_OK(schemas::create_tables(emulator, read.tables, context, reports));
   }
   return {};
 }

@@ -342,17 +342,22 @@ void add_rarer_serve_options(CLI::App& serve, ServeOptions& options, bool& no_co
   serve
       .add_option(
           "--schema", options.schemas,
-          "Create the tables of a CloudFormation template, of `terraform show -json`, of describe-table's "
-          "output, or of a directory of such files; can be repeated")
+          "Create the tables of a CloudFormation template, of `terraform show -json`, of a NoSQL Workbench "
+          "model, of describe-table's output, or of a directory of such files; can be repeated")
       ->envname("MAYFLY_SCHEMA")
       ->delimiter(',')
       ->type_name("FILE|DIR");
   serve
       .add_option("--schema-parameter", options.schema_parameters,
-                  "Set a template parameter; can be repeated")
+                  "Set a template's parameter, import or attribute (Role.Arn); can be repeated")
       ->envname("MAYFLY_SCHEMA_PARAMETER")
       ->delimiter(',')
       ->type_name("NAME=VALUE");
+  serve
+      .add_flag(
+          "--schema-strict", options.schema_strict,
+          "Stop if any file of a --schema directory cannot be read, instead of skipping it with a warning")
+      ->envname("MAYFLY_SCHEMA_STRICT");
   add_bounds_options(serve, options);
   serve
       .add_flag(

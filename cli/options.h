@@ -58,6 +58,7 @@ struct ServeOptions {
   std::string destination_directory;           // empty: no file destinations
   std::vector<std::string> schemas;            // files and directories
   std::vector<std::string> schema_parameters;  // NAME=VALUE
+  bool schema_strict = false;                  // a directory's unreadable file ends the start
   bool require_signature = false;
   std::string keys_file;  // empty: the environment's key
   log::Level log_level = log::Level::info;

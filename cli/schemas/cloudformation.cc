@@ -1,6 +1,8 @@
 #include "cli/schemas/cloudformation.h"
 
-#include <optional>
+#include <cmath>
+#include <cstdint>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -16,67 +18,132 @@ constexpr std::string_view table_type = "AWS::DynamoDB::Table";
 constexpr std::string_view global_table_type = "AWS::DynamoDB::GlobalTable";
 constexpr std::string_view simple_table_type = "AWS::Serverless::SimpleTable";
 
-// A global table's capacity stands in two parts: of writes for all replicas, of reads in each.
-Tree least_capacity(const Tree& writes, const Tree* replica) {
-  const auto least = [](const Tree* settings, const char* kind) {
-    const Tree* scaling = settings != nullptr ? json::member(*settings, kind) : nullptr;
-    const Tree* units = scaling != nullptr ? json::member(*scaling, "MinCapacity") : nullptr;
-    return units != nullptr ? with_numbers(*units) : Tree(5);
-  };
-  const Tree* reads =
-      replica != nullptr ? json::member(*replica, "ReadProvisionedThroughputSettings") : nullptr;
-  Tree read_units = least(reads, "ReadCapacityAutoScalingSettings");
-  if (const Tree* units = reads != nullptr ? json::member(*reads, "ReadCapacityUnits") : nullptr)
-    read_units = with_numbers(*units);
-  return {{"ReadCapacityUnits", std::move(read_units)},
-          {"WriteCapacityUnits", least(&writes, "WriteCapacityAutoScalingSettings")}};
+// Converts scalars to the types of the members that have them; all others are strings.
+Tree coerced(Tree value, std::string_view member) {
+  static const std::set<std::string_view> integers = {
+      "ReadCapacityUnits",  "WriteCapacityUnits",  "MaxReadRequestUnits",  "MaxWriteRequestUnits",
+      "ReadUnitsPerSecond", "WriteUnitsPerSecond", "RecoveryPeriodInDays", "MinCapacity"};
+  static const std::set<std::string_view> booleans = {
+      "Enabled", "SSEEnabled", "StreamEnabled", "DeletionProtectionEnabled", "PointInTimeRecoveryEnabled"};
+  if (value.is_object()) {
+    for (const auto& [name, inner] : value.items()) inner = coerced(std::move(inner), name);
+    return value;
+  }
+  if (value.is_array()) {
+    for (Tree& element : value) element = coerced(std::move(element), member);
+    return value;
+  }
+  if (value.is_null()) return value;
+  if (integers.contains(member)) {
+    constexpr double exact_max = 9'007'199'254'740'992;
+    const double number = value.is_number_float() ? value.get<double>() : 0.5;
+    if (std::trunc(number) == number && std::abs(number) < exact_max)
+      return static_cast<std::int64_t>(number);
+    return with_numbers(std::move(value));
+  }
+  if (booleans.contains(member)) {
+    for (const char* text : {"true", "True", "TRUE"})
+      if (value == text) return true;
+    for (const char* text : {"false", "False", "FALSE"})
+      if (value == text) return false;
+    return value;
+  }
+  return value.is_string() ? value : Tree(json::print(value));
 }
 
-Tree create_table(const Tree& properties, const std::string& name) {
+constexpr std::int64_t units_if_unsaid = 5;
+
+// What `name` has in a list of indexes; nullptr: nothing.
+const Tree* index_in(const Tree* indexes, std::string_view name) {
+  if (indexes == nullptr || !indexes->is_array()) return nullptr;
+  for (const Tree& index : *indexes)
+    if (json::string_member(index, "IndexName") == name) return &index;
+  return nullptr;
+}
+
+const Tree* member_of(const Tree* object, const char* name) {
+  return object != nullptr ? json::member(*object, name) : nullptr;
+}
+
+// A global table's capacity is in two parts: of writes for all replicas, and of reads in each. `written` is
+// the table or an index, `here` the same of this region's replica, or nullptr.
+void add_global_throughput(const Tree& written, const Tree* here, Tree& made) {
+  const auto least = [](const Tree* scaling) {
+    const Tree* const units = member_of(scaling, "MinCapacity");
+    return units != nullptr ? *units : Tree(units_if_unsaid);
+  };
+  if (const Tree* const writes = json::member(written, "WriteProvisionedThroughputSettings")) {
+    const Tree* const reads = member_of(here, "ReadProvisionedThroughputSettings");
+    const Tree* const units = member_of(reads, "ReadCapacityUnits");
+    made["ProvisionedThroughput"] = {
+        {"ReadCapacityUnits",
+         units != nullptr ? *units : least(member_of(reads, "ReadCapacityAutoScalingSettings"))},
+        {"WriteCapacityUnits", least(json::member(*writes, "WriteCapacityAutoScalingSettings"))}};
+  }
+  Tree limits = Tree::object();
+  if (const Tree* const writes = json::member(written, "WriteOnDemandThroughputSettings"))
+    limits.update(members_of(*writes, {"MaxWriteRequestUnits"}));
+  if (const Tree* const reads = member_of(here, "ReadOnDemandThroughputSettings"))
+    limits.update(members_of(*reads, {"MaxReadRequestUnits"}));
+  if (!limits.empty()) made["OnDemandThroughput"] = std::move(limits);
+}
+
+// `here`: of a global table this region's replica; nullptr: it is another table.
+Tree create_table(const Tree& properties, const std::string& name, const Tree* here) {
   Tree request = {{"TableName", name}};
   request.update(
-      members_of(properties, {"AttributeDefinitions", "KeySchema", "BillingMode", "TableClass", "Tags"}));
-  for (const char* member : {"ProvisionedThroughput", "OnDemandThroughput", "WarmThroughput"}) {
-    if (const Tree* found = json::member(properties, member)) request[member] = with_numbers(*found);
-  }
+      members_of(properties, {"AttributeDefinitions", "KeySchema", "BillingMode", "TableClass", "Tags",
+                              "ProvisionedThroughput", "OnDemandThroughput", "WarmThroughput"}));
+  add_global_throughput(properties, here, request);
   for (const char* indexes : {"GlobalSecondaryIndexes", "LocalSecondaryIndexes"}) {
     const Tree* list = json::member(properties, indexes);
     if (list == nullptr || !list->is_array()) continue;
     for (const Tree& index : *list) {
-      Tree made = members_of(index, {"IndexName", "KeySchema", "Projection"});
-      for (const char* member : {"ProvisionedThroughput", "OnDemandThroughput", "WarmThroughput"}) {
-        if (const Tree* found = json::member(index, member)) made[member] = with_numbers(*found);
-      }
-      if (const Tree* writes = json::member(index, "WriteProvisionedThroughputSettings"))
-        made["ProvisionedThroughput"] = least_capacity(*writes, nullptr);
+      Tree made = members_of(index, {"IndexName", "KeySchema", "Projection", "ProvisionedThroughput",
+                                     "OnDemandThroughput", "WarmThroughput"});
+      const auto index_name = json::string_member(index, "IndexName").value_or("");
+      add_global_throughput(index, index_in(member_of(here, indexes), index_name), made);
       request[indexes].push_back(std::move(made));
     }
   }
   const Tree* stream = json::member(properties, "StreamSpecification");
-  if (const Tree* view = stream != nullptr ? json::member(*stream, "StreamViewType") : nullptr)
+  if (const Tree* view = member_of(stream, "StreamViewType"))
     request["StreamSpecification"] = {{"StreamEnabled", true}, {"StreamViewType", *view}};
   const Tree* encryption = json::member(properties, "SSESpecification");
-  if (encryption != nullptr && is_true(json::member(*encryption, "SSEEnabled")))
-    request["SSESpecification"] = {{"Enabled", true}};
-  if (const Tree* kept = json::member(properties, "DeletionProtectionEnabled"))
-    request["DeletionProtectionEnabled"] = is_true(kept);
+  if (is_true(member_of(encryption, "SSEEnabled"))) request["SSESpecification"] = {{"Enabled", true}};
+  request.update(members_of(properties, {"DeletionProtectionEnabled"}));
   return request;
 }
 
 void add_settings(const Tree& properties, TableSchema& schema) {
   const Tree* expiry = json::member(properties, "TimeToLiveSpecification");
-  if (expiry != nullptr && is_true(json::member(*expiry, "Enabled"))) {
+  if (is_true(member_of(expiry, "Enabled"))) {
     schema.requests.push_back(
         time_to_live(schema.table, std::string(json::string_member(*expiry, "AttributeName").value_or(""))));
   }
   const Tree* recoverable = json::member(properties, "PointInTimeRecoverySpecification");
-  if (recoverable != nullptr && is_true(json::member(*recoverable, "PointInTimeRecoveryEnabled")))
+  if (is_true(member_of(recoverable, "PointInTimeRecoveryEnabled")))
     schema.requests.push_back(recovery(schema.table, json::member(*recoverable, "RecoveryPeriodInDays")));
 }
 
 void read_table(const Tree& properties, TableSchema& schema) {
-  schema.requests.push_back({"CreateTable", create_table(properties, schema.table)});
+  schema.requests.push_back({"CreateTable", create_table(properties, schema.table, nullptr)});
   add_settings(properties, schema);
+}
+
+// Replicas and witnesses of strong consistency are made in one request.
+SchemaRequest strong_replicas(const std::string& table, const std::vector<std::string>& elsewhere,
+                              const Tree* witnesses) {
+  SchemaRequest request{"UpdateTable", {{"TableName", table}, {"MultiRegionConsistency", "STRONG"}}};
+  for (const std::string& region : elsewhere)
+    request.body["ReplicaUpdates"].push_back({{"Create", {{"RegionName", region}}}});
+  if (witnesses != nullptr && witnesses->is_array()) {
+    for (const Tree& witness : *witnesses) {
+      Tree create = {{"RegionName", std::string(json::string_member(witness, "Region").value_or(""))}};
+      request.body["GlobalTableWitnessUpdates"].push_back({{"Create", std::move(create)}});
+    }
+  }
+  return request;
 }
 
 void read_global_table(const Tree& properties, const SchemaContext& context, TableSchema& schema) {
@@ -93,21 +160,20 @@ void read_global_table(const Tree& properties, const SchemaContext& context, Tab
       }
     }
   }
-  Tree request = create_table(properties, schema.table);
-  if (const Tree* writes = json::member(properties, "WriteProvisionedThroughputSettings"))
-    request["ProvisionedThroughput"] = least_capacity(*writes, here);
-  if (here != nullptr) {
-    request.update(members_of(*here, {"TableClass", "Tags"}));
-    if (const Tree* kept = json::member(*here, "DeletionProtectionEnabled"))
-      request["DeletionProtectionEnabled"] = is_true(kept);
-  }
+  Tree request = create_table(properties, schema.table, here);
+  if (here != nullptr) request.update(members_of(*here, {"TableClass", "Tags", "DeletionProtectionEnabled"}));
   schema.requests.push_back({"CreateTable", std::move(request)});
   add_settings(properties, schema);
   if (here != nullptr) add_settings(*here, schema);
+  if (json::string_member(properties, "MultiRegionConsistency") == "STRONG") {
+    schema.requests.push_back(
+        strong_replicas(schema.table, elsewhere, json::member(properties, "GlobalTableWitnesses")));
+    return;
+  }
   for (const std::string& region : elsewhere) schema.requests.push_back(replica(schema.table, region));
 }
 
-// SAM's: one key, on demand unless throughput is given.
+// SAM's table has one key, and is on-demand unless throughput is given.
 // https://docs.aws.amazon.com/serverless-application-model/latest/developerguide/sam-resource-simpletable.html
 void read_simple_table(const Tree& properties, TableSchema& schema) {
   const Tree* key = json::member(properties, "PrimaryKey");
@@ -130,6 +196,59 @@ void read_simple_table(const Tree& properties, TableSchema& schema) {
   read_table(table, schema);
 }
 
+// Those that become part of a request.
+Expected<Tree, std::string> properties_of(const Template::Resource& resource, Template& values) {
+  static const std::set<std::string_view> used = {"TableName",
+                                                  "AttributeDefinitions",
+                                                  "KeySchema",
+                                                  "PrimaryKey",
+                                                  "BillingMode",
+                                                  "TableClass",
+                                                  "ProvisionedThroughput",
+                                                  "OnDemandThroughput",
+                                                  "WarmThroughput",
+                                                  "WriteProvisionedThroughputSettings",
+                                                  "WriteOnDemandThroughputSettings",
+                                                  "GlobalSecondaryIndexes",
+                                                  "LocalSecondaryIndexes",
+                                                  "StreamSpecification",
+                                                  "SSESpecification",
+                                                  "TimeToLiveSpecification",
+                                                  "PointInTimeRecoverySpecification",
+                                                  "DeletionProtectionEnabled",
+                                                  "Replicas",
+                                                  "MultiRegionConsistency",
+                                                  "GlobalTableWitnesses",
+                                                  "Tags"};
+  const Tree* const written = json::member(*resource.body, "Properties");
+  if (written == nullptr) return Tree::object();
+  Tree properties = Tree::object();
+  // One by one, so that an error says which it is in.
+  if (written->is_object() && !(written->size() == 1 && written->begin().key().starts_with("Fn::"))) {
+    for (const auto& [name, value] : written->items()) {
+      if (!used.contains(name) && !name.starts_with("Fn::ForEach::")) continue;
+      const auto resolved = values.resolve(Tree{{name, value}}, resource);
+      if (!resolved) return Unexpected{"." + name + ": " + resolved.error()};
+      if (*resolved && (*resolved)->is_object()) properties.update(**resolved);
+    }
+  } else {
+    const auto resolved = values.resolve(*written, resource);
+    if (!resolved) return Unexpected{".Properties: " + resolved.error()};
+    if (!*resolved || !(*resolved)->is_object())
+      return Unexpected{std::string(".Properties is not a mapping")};
+    properties = **resolved;
+  }
+  return coerced(std::move(properties), "");
+}
+
+// The Serverless Framework's variables, which a part of its configuration has.
+bool has_serverless_variable(std::string_view text) {
+  for (const std::string_view begin : {"${self:", "${opt:", "${sls:", "${env:", "${param:", "${file(",
+                                       "${ssm:", "${aws:", "${cf:", "${strToBool("})
+    if (text.find(begin) != std::string_view::npos) return true;
+  return false;
+}
+
 }  // namespace
 
 bool is_cloudformation(const Tree& tree) {
@@ -137,49 +256,37 @@ bool is_cloudformation(const Tree& tree) {
   return resources != nullptr && resources->is_object();
 }
 
-Expected<std::vector<TableSchema>, std::string> read_cloudformation(const Tree& tree, const std::string& file,
-                                                                    const SchemaContext& context) {
-  const Template values(tree, context);
-  std::vector<TableSchema> schemas;
-  for (const auto& [name, resource] : json::member(tree, "Resources")->items()) {
-    const auto type = json::string_member(resource, "Type").value_or("");
-    if (type != table_type && type != global_table_type && type != simple_table_type) continue;
-    TableSchema schema{.where = file + ": Resources." + name};
-    const auto failed = [&](const std::string& what) { return Unexpected{schema.where + ": " + what}; };
-    if (const auto condition = json::string_member(resource, "Condition")) {
-      const auto holds = values.holds(std::string(*condition));
-      if (!holds) return failed(holds.error());
-      if (!*holds) continue;
+Expected<void, std::string> read_cloudformation(const Tree& tree, const std::string& file,
+                                                const SchemaContext& context, SchemaFiles& files) {
+  auto values = Template::open(tree, context);
+  if (!values) return Unexpected{file + ": " + values.error()};
+  for (const Template::Resource& resource : values->resources()) {
+    if (!resource.is_table()) continue;
+    TableSchema schema{.where = file + ": Resources." + resource.name};
+    const auto is_made = values->is_made(resource);
+    if (!is_made) return Unexpected{schema.where + ".Condition: " + is_made.error()};
+    if (!*is_made) continue;
+    const auto properties = properties_of(resource, *values);
+    if (!properties) return Unexpected{schema.where + properties.error()};
+    schema.table = json::string_member(*properties, "TableName").value_or(resource.name);
+    if (has_serverless_variable(schema.table)) {
+      return Unexpected{
+          schema.where + ".TableName: '" + schema.table +
+          "' has a variable of the Serverless Framework. Run 'sls package' and pass the template "
+          "that it writes: --schema .serverless/cloudformation-template-update-stack.json"};
     }
-    // What is not used is not resolved: a key's or a policy's ARN comes from resources that are not here.
-    const Tree* written = json::member(resource, "Properties");
-    Tree properties = Tree::object();
-    if (written != nullptr && written->is_object()) {
-      properties = *written;
-      for (const char* unused : {"ResourcePolicy", "KinesisStreamSpecification", "ImportSourceSpecification",
-                                 "ContributorInsightsSpecification"})
-        properties.erase(unused);
-      if (properties.contains("SSESpecification") && properties["SSESpecification"].is_object())
-        properties["SSESpecification"].erase("KMSMasterKeyId");
-      if (properties.contains("Replicas") && properties["Replicas"].is_array()) {
-        for (Tree& replica : properties["Replicas"]) {
-          if (!replica.is_object()) continue;
-          for (const char* unused : {"ResourcePolicy", "KinesisStreamSpecification", "SSESpecification",
-                                     "ContributorInsightsSpecification"})
-            replica.erase(unused);
-        }
-      }
-    }
-    const auto resolved = values.resolve(properties);
-    if (!resolved) return failed(resolved.error());
-    if (!*resolved || !(*resolved)->is_object()) return failed("its Properties are none");
-    schema.table = json::string_member(**resolved, "TableName").value_or(name);
-    if (type == table_type) read_table(**resolved, schema);
-    if (type == global_table_type) read_global_table(**resolved, context, schema);
-    if (type == simple_table_type) read_simple_table(**resolved, schema);
-    schemas.push_back(std::move(schema));
+    const auto type = json::string_member(*resource.body, "Type");
+    if (type == table_type) read_table(*properties, schema);
+    if (type == global_table_type) read_global_table(*properties, context, schema);
+    if (type == simple_table_type) read_simple_table(*properties, schema);
+    files.tables.push_back(std::move(schema));
   }
-  return schemas;
+  if (values->unknown().empty()) return {};
+  std::string names;
+  for (const std::string& name : values->unknown()) names += (names.empty() ? "" : ", ") + name;
+  files.warnings.push_back(file + ": tags have placeholders for values that are not known here: " + names +
+                           ". Give them values with --schema-parameter NAME=VALUE");
+  return {};
 }
 
 }  // namespace mayfly::schemas

@@ -1,13 +1,13 @@
-// The tables of a CloudFormation template: AWS::DynamoDB::Table, AWS::DynamoDB::GlobalTable,
+// The tables of a CloudFormation template: AWS::DynamoDB::Table, AWS::DynamoDB::GlobalTable and
 // AWS::Serverless::SimpleTable.
 // https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-dynamodb-table.html
 //
-// A table without TableName is called as its resource is. What has no meaning here is left out: policies,
-// keys of KMS, Contributor Insights, alarms, auto scaling (its least capacity is what the table has).
+// A table without TableName has its resource's name. Properties without a meaning here are ignored: policies,
+// KMS keys, Contributor Insights, Kinesis streams, alarms. An auto-scaled capacity is its minimum. Values are
+// converted to their properties' types as CloudFormation converts them: 4711 to "4711", "5" to 5.
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "cli/schemas/schema.h"
 #include "engine/expected.h"
@@ -16,9 +16,10 @@ namespace mayfly::schemas {
 
 bool is_cloudformation(const json::Tree& tree);
 
-// In the template's order; resources whose Condition does not hold are left out. `file` is for sentences.
-Expected<std::vector<TableSchema>, std::string> read_cloudformation(const json::Tree& tree,
-                                                                    const std::string& file,
-                                                                    const SchemaContext& context);
+// Appends the tables in the template's order, without those whose Condition is false, and a warning if
+// placeholders stand for values that are not known (intrinsics.h). `file` is for messages; the error is a
+// sentence that begins with it.
+Expected<void, std::string> read_cloudformation(const json::Tree& tree, const std::string& file,
+                                                const SchemaContext& context, SchemaFiles& files);
 
 }  // namespace mayfly::schemas

@@ -1,13 +1,16 @@
 #include "cli/schemas/create.h"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 namespace mayfly::schemas {
 
 namespace {
 
 using compat::Answer;
+using json::Tree;
 
 constexpr std::chrono::milliseconds pause{1};
 
@@ -19,7 +22,7 @@ Answer ask(compat::Emulator& emulator, const SchemaContext& context, const Schem
 std::string status_of(compat::Emulator& emulator, const SchemaContext& context, const std::string& table) {
   const Answer answer = ask(emulator, context, {"DescribeTable", {{"TableName", table}}});
   const auto tree = json::parse_tree(answer.body);
-  const json::Tree* described = answer.status == 200 && tree ? json::member(*tree, "Table") : nullptr;
+  const Tree* described = answer.status == 200 && tree ? json::member(*tree, "Table") : nullptr;
   return described != nullptr ? std::string(json::string_member(*described, "TableStatus").value_or("")) : "";
 }
 
@@ -33,24 +36,75 @@ std::string message_of(const Answer& answer) {
   return type.substr(type.find('#') + 1) + ": " + std::string(message.value_or(""));
 }
 
+// Why a table's tags, on which nothing here depends, were refused; empty: they were not.
+std::string problem_with_tags(const Answer& answer) {
+  if (answer.status != 400) return {};
+  std::string problem = message_of(answer);
+  for (const char* begin : {"ValidationException: The Tag ", "ValidationException: Tag Key "})
+    if (problem.starts_with(begin)) return problem;
+  return {};
+}
+
+// A provisioned table gets replicas only while its writes are auto-scaled, which this server does not know
+// of. A definition with replicas would not have been accepted without it, so its table is created on demand
+// and provisioned once it has them.
+bool is_auto_scaled(const std::vector<SchemaRequest>& requests) {
+  return json::string_member(requests.front().body, "BillingMode") != "PAY_PER_REQUEST" &&
+         std::any_of(requests.begin(), requests.end(),
+                     [](const SchemaRequest& request) { return request.body.contains("ReplicaUpdates"); });
+}
+
+std::vector<SchemaRequest> provisioned_last(std::vector<SchemaRequest> requests) {
+  Tree& create = requests.front().body;
+  SchemaRequest provision{"UpdateTable",
+                          {{"TableName", create["TableName"]}, {"BillingMode", "PROVISIONED"}}};
+  provision.body.update(members_of(create, {"ProvisionedThroughput"}));
+  create.erase("ProvisionedThroughput");
+  create["BillingMode"] = "PAY_PER_REQUEST";
+  if (create.contains("GlobalSecondaryIndexes")) {
+    for (Tree& index : create["GlobalSecondaryIndexes"]) {
+      Tree update = members_of(index, {"IndexName", "ProvisionedThroughput"});
+      index.erase("ProvisionedThroughput");
+      provision.body["GlobalSecondaryIndexUpdates"].push_back({{"Update", std::move(update)}});
+    }
+  }
+  requests.push_back(std::move(provision));
+  return requests;
+}
+
 }  // namespace
 
 Expected<void, std::string> create_tables(compat::Emulator& emulator, const std::vector<TableSchema>& schemas,
-                                          const SchemaContext& context,
-                                          const std::function<void(const std::string&)>& report) {
+                                          const SchemaContext& context, const Reports& reports) {
   for (const TableSchema& schema : schemas) {
     if (!status_of(emulator, context, schema.table).empty()) {
-      report("table " + schema.table + " is there already (" + schema.where + ")");
+      reports.notice("table " + schema.table + " exists already and is left as it is (" + schema.where + ")");
       continue;
     }
-    for (const SchemaRequest& request : schema.requests) {
-      const Answer answer = ask(emulator, context, request);
-      if (answer.status != 200)
-        return Unexpected{schema.where + ": " + request.operation + ": " + message_of(answer)};
+    std::size_t items = 0;
+    std::vector<SchemaRequest> reordered;
+    if (is_auto_scaled(schema.requests)) reordered = provisioned_last(schema.requests);
+    for (const SchemaRequest& request : reordered.empty() ? schema.requests : reordered) {
+      const bool is_item = request.operation == "PutItem";
+      items += is_item;
+      Answer answer = ask(emulator, context, request);
+      if (const std::string problem = problem_with_tags(answer); !problem.empty()) {
+        reports.warning(schema.where + ": table " + schema.table +
+                        " is created without its tags, which DynamoDB refuses: " + problem);
+        SchemaRequest untagged = request;
+        untagged.body.erase("Tags");
+        answer = ask(emulator, context, untagged);
+      }
+      if (answer.status != 200) {
+        return Unexpected{schema.where + ": " + request.operation +
+                          (is_item ? " of item " + std::to_string(items) : "") + ": " + message_of(answer)};
+      }
+      if (is_item) continue;
       // --table-delay-ms: tables take as long here as at any other time.
       while (status_of(emulator, context, schema.table) != "ACTIVE") std::this_thread::sleep_for(pause);
     }
-    report("created table " + schema.table + " (" + schema.where + ")");
+    const std::string with_items = items > 0 ? " with " + std::to_string(items) + " items" : "";
+    reports.notice("created table " + schema.table + with_items + " (" + schema.where + ")");
   }
   return {};
 }

@@ -1,4 +1,4 @@
-// Makes the tables of schemas, before anybody can ask for them.
+// Creates the tables of schemas before the first request is served.
 #pragma once
 
 #include <functional>
@@ -12,10 +12,15 @@
 
 namespace mayfly::schemas {
 
-// A table that is there already (in a data directory) stays as it is. `report` is told of each table, a
-// sentence. The error says which request failed, where it comes from, and AWS's message.
+// Receive a sentence each.
+struct Reports {
+  std::function<void(const std::string&)> notice;   // what became of a table
+  std::function<void(const std::string&)> warning;  // what of its definition was left out
+};
+
+// A table that exists already (in a data directory) is left as it is, and gets no items. Tags that DynamoDB
+// would refuse are left out. The error says which request failed, where it comes from, and AWS's message.
 Expected<void, std::string> create_tables(compat::Emulator& emulator, const std::vector<TableSchema>& schemas,
-                                          const SchemaContext& context,
-                                          const std::function<void(const std::string&)>& report);
+                                          const SchemaContext& context, const Reports& reports);
 
 }  // namespace mayfly::schemas

@@ -12,6 +12,7 @@
 #include "cli/schemas/cloudformation.h"
 #include "cli/schemas/description.h"
 #include "cli/schemas/terraform.h"
+#include "cli/schemas/workbench.h"
 #include "cli/schemas/yaml.h"
 
 namespace mayfly::schemas {
@@ -20,64 +21,147 @@ namespace {
 
 namespace fs = std::filesystem;
 using json::Tree;
-using Schemas = Expected<std::vector<TableSchema>, std::string>;
 
 constexpr std::uintmax_t file_bytes_max = 64 * 1024 * 1024;  // a Terraform plan of everything is large
+constexpr std::size_t files_max = 10'000;
+constexpr int assembly_depth_max = 8;
+constexpr const char* assembly_marker = "cdk.out";  // a file in each directory that `cdk synth` writes
 
-Schemas read_file(const fs::path& path, const SchemaContext& context) {
+// The Serverless Framework's own file, whose variables only that program resolves.
+bool is_serverless(const Tree& tree) {
+  return tree.is_object() && tree.contains("service") && tree.contains("provider") &&
+         !tree.contains("Resources");
+}
+
+std::string serverless_sentence(const std::string& name) {
+  return name +
+         " is a Serverless Framework configuration. Run 'sls package' and pass the template that it "
+         "writes: --schema .serverless/cloudformation-template-update-stack.json";
+}
+
+std::string terraform_sentence(const std::string& name, const std::string& what) {
+  return name + " is a Terraform " + what +
+         ". Run 'terraform show -json > tables.json' (of a plan: 'terraform show -json PLAN') and pass that "
+         "file: --schema tables.json";
+}
+
+// Why a file of a known kind is refused; empty: it is not of such a kind.
+std::string refusal(const Tree& tree, const std::string& name) {
+  if (is_serverless(tree)) return serverless_sentence(name);
+  if (tree.is_object() && tree.contains("terraform_version") && tree.contains("lineage"))
+    return terraform_sentence(name, "state file");
+  if (json::string_member(tree, "Type").value_or("").starts_with("AWS::DynamoDB::"))
+    return name + " is one resource of a template. Pass the whole template, which has it under Resources";
+  return {};
+}
+
+Expected<std::string, std::string> read_text(const fs::path& path) {
   const std::string name = path.string();
   std::error_code failure;
   const auto bytes = fs::file_size(path, failure);
   if (failure) return Unexpected{name + ": " + failure.message()};
   if (bytes > file_bytes_max) return Unexpected{name + " is larger than 64 MB"};
   std::ifstream file(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  std::string text((std::istreambuf_iterator<char>(file)), {});
   if (!file) return Unexpected{name + " cannot be read"};
+  return text;
+}
 
+Expected<void, std::string> read_file(const fs::path& path, const SchemaContext& context,
+                                      SchemaFiles& files) {
+  const std::string name = path.string();
+  if (path.extension() == ".tf") return Unexpected{terraform_sentence(name, "configuration")};
+  TRY(const std::string text, read_text(path));
   auto tree = json::parse_tree(text);
   if (!tree) {
     // JSON is YAML, too, but what is wrong with it is then said of YAML.
     auto read = parse_yaml(text);
+    if (!read && path.stem() == "serverless") return Unexpected{serverless_sentence(name)};
     if (!read) return Unexpected{name + ": " + read.error()};
     tree = *std::move(read);
   }
-  if (is_cloudformation(*tree)) return read_cloudformation(*tree, name, context);
-  if (is_terraform(*tree)) return read_terraform(*tree, name);
-  if (is_description(*tree)) return read_descriptions(*tree, name, context.region);
-  return std::vector<TableSchema>();
+  if (is_cloudformation(*tree)) return read_cloudformation(*tree, name, context, files);
+  if (is_workbench(*tree)) return read_workbench(*tree, name, files.tables);
+  if (is_terraform(*tree) || is_description(*tree)) {
+    TRY(auto tables,
+        is_terraform(*tree) ? read_terraform(*tree, name) : read_descriptions(*tree, name, context.region));
+    std::move(tables.begin(), tables.end(), std::back_inserter(files.tables));
+    return {};
+  }
+  if (std::string sentence = refusal(*tree, name); !sentence.empty()) return Unexpected{std::move(sentence)};
+  return {};
 }
 
-bool is_of_a_kind_that_is_read(const fs::path& path) {
+// Those that a directory has, sorted by name.
+Expected<std::vector<fs::path>, std::string> list(const fs::path& directory) {
+  std::vector<fs::path> entries;
+  std::error_code failure;
+  for (fs::directory_iterator entry(directory, failure), end; !failure && entry != end;
+       entry.increment(failure)) {
+    if (entries.size() == files_max) return Unexpected{directory.string() + " has more than 10,000 files"};
+    entries.push_back(entry->path());
+  }
+  if (failure) return Unexpected{directory.string() + ": " + failure.message()};
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+bool is_regular(const fs::path& path) {
+  std::error_code failure;
+  return fs::is_regular_file(path, failure);
+}
+
+// The files of a directory that may define tables.
+Expected<void, std::string> find_files(const fs::path& directory, int depth, std::vector<fs::path>& found) {
   static const std::set<std::string> endings = {".json", ".yaml", ".yml", ".template"};
-  return endings.contains(path.extension().string());
+  const bool is_assembly = is_regular(directory / assembly_marker);
+  TRY(const auto entries, list(directory));
+  for (const fs::path& entry : entries) {
+    const std::string name = entry.filename().string();
+    if (is_regular(entry)) {
+      if (is_assembly ? name.ends_with(".template.json") : endings.contains(entry.extension().string()))
+        found.push_back(entry);
+    } else if (is_assembly && name.starts_with("assembly-") && is_regular(entry / assembly_marker)) {
+      if (depth == assembly_depth_max)
+        return Unexpected{entry.string() + ": CDK assemblies are nested more than 8 deep"};
+      CHECK_OK(find_files(entry, depth + 1, found));
+    }
+    if (found.size() > files_max) return Unexpected{directory.string() + " has more than 10,000 files"};
+  }
+  return {};
 }
 
 }  // namespace
 
-Schemas read_schema_files(const std::string& path, const SchemaContext& context) {
+Expected<SchemaFiles, std::string> read_schema_files(const std::string& path, const SchemaContext& context) {
+  SchemaFiles files;
   std::error_code failure;
   if (!fs::is_directory(path, failure)) {
-    TRY(auto schemas, read_file(path, context));
-    if (schemas.empty())
-      return Unexpected{
-          path +
-          " defines no tables: it should be a CloudFormation template, `terraform show -json`, or "
-          "what describe-table prints"};
-    return schemas;
+    CHECK_OK(read_file(path, context, files));
+    if (files.tables.empty())
+      return Unexpected{path +
+                        " defines no tables. It must be a CloudFormation template, a NoSQL Workbench model, "
+                        "or the output of `terraform show -json` or `aws dynamodb describe-table`"};
+    return files;
   }
-  std::vector<fs::path> files;
-  for (fs::directory_iterator entry(path, failure), end; !failure && entry != end; entry.increment(failure))
-    if (entry->is_regular_file(failure) && is_of_a_kind_that_is_read(entry->path()))
-      files.push_back(entry->path());
-  if (failure) return Unexpected{path + ": " + failure.message()};
-  std::sort(files.begin(), files.end());
-  std::vector<TableSchema> all;
-  for (const fs::path& file : files) {
-    TRY(auto schemas, read_file(file, context));
-    std::move(schemas.begin(), schemas.end(), std::back_inserter(all));
+  std::vector<fs::path> found;
+  CHECK_OK(find_files(path, 0, found));
+  for (const fs::path& file : found) {
+    SchemaFiles of_file;
+    if (const auto read = read_file(file, context, of_file); !read) {
+      if (context.strict) return Unexpected{read.error()};
+      files.warnings.push_back(read.error() + " (skipped; --schema-strict makes this an error)");
+      continue;
+    }
+    std::move(of_file.tables.begin(), of_file.tables.end(), std::back_inserter(files.tables));
+    std::move(of_file.warnings.begin(), of_file.warnings.end(), std::back_inserter(files.warnings));
   }
-  if (all.empty()) return Unexpected{path + " has no file that defines tables"};
-  return all;
+  if (files.tables.empty()) {
+    std::string sentence = path + " has no file that defines tables";
+    for (const std::string& warning : files.warnings) sentence += "; " + warning;
+    return Unexpected{std::move(sentence)};
+  }
+  return files;
 }
 
 }  // namespace mayfly::schemas

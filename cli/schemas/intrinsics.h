@@ -1,14 +1,29 @@
-// What a CloudFormation template's functions come to: Ref, Fn::Sub, Fn::Join, Fn::If with its conditions,
-// Fn::Select, Fn::Split and Fn::FindInMap.
-// https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/intrinsic-function-reference.html
+// Evaluates a CloudFormation template: parameters, mappings, conditions, loops and intrinsic functions.
+// https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference.html
 //
-//   Template values(tree, context);
-//   values.resolve({{"Fn::Sub", "${Stage}-carts"}})   // "dev-carts"
+//   auto values = Template::open(tree, context);
+//   for (const Template::Resource& resource : values->resources())
+//     values->resolve({{"Fn::Sub", "${Stage}-carts"}}, resource)   // "dev-carts"
+//
+// Supported: Ref, Fn::Sub, Fn::Join, Fn::Select, Fn::Split, Fn::FindInMap, Fn::Base64, Fn::If with
+// conditions, Fn::GetAtt of tables' ARNs, and of AWS::LanguageExtensions Fn::ForEach, Fn::Length and
+// Fn::ToJsonString.
+//
+// Values that only AWS knows (another resource's attribute, an import, a dynamic reference, a parameter
+// without Default) are taken from SchemaContext::parameters. Below a member named Tags, where they cannot
+// matter, a missing one becomes "unknown:NAME" and is listed in unknown(). Elsewhere it is an error.
+//
+// The work that one template can cause is bounded, whatever it repeats.
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "cli/schemas/schema.h"
 #include "engine/expected.h"
@@ -17,27 +32,72 @@ namespace mayfly::schemas {
 
 class Template {
  public:
-  // Both live as long as this.
-  Template(const json::Tree& tree, const SchemaContext& context) : tree_(tree), context_(context) {}
+  // The loop variables of Fn::ForEach and their values, outermost first.
+  using Variables = std::vector<std::pair<std::string, std::string>>;
+  // An entry of a section, once for each time that a loop repeats it.
+  struct Resource {
+    std::string name;
+    const json::Tree* body;
+    Variables variables;
 
-  // Nothing: AWS::NoValue, so what has it as its value has no value. The error is a sentence.
-  Expected<std::optional<json::Tree>, std::string> resolve(const json::Tree& value) const;
-  // Whether a resource with this Condition is made.
-  Expected<bool, std::string> holds(const std::string& condition) const;
-
- private:
+    [[nodiscard]] bool is_table() const;
+  };
   using Resolved = Expected<std::optional<json::Tree>, std::string>;
 
-  Resolved resolve(const json::Tree& value, std::size_t depth) const;
-  Resolved function(const std::string& name, const json::Tree& argument, std::size_t depth) const;
-  Resolved reference(const std::string& name) const;
-  Resolved substituted(const json::Tree& argument, std::size_t depth) const;
-  Resolved found_in_map(const json::Tree& argument, std::size_t depth) const;
-  Expected<std::string, std::string> text(const json::Tree& value, std::size_t depth) const;
-  Expected<bool, std::string> condition(const json::Tree& value, std::size_t depth) const;
+  // `tree` and `context` must outlive the template. Errors of all functions are sentences.
+  static Expected<Template, std::string> open(const json::Tree& tree, const SchemaContext& context);
+
+  [[nodiscard]] const std::vector<Resource>& resources() const { return resources_; }
+  // `value` as a part of `resource`. Nothing: AWS::NoValue, so the member that has it is absent.
+  Resolved resolve(const json::Tree& value, const Resource& resource);
+  // Whether `resource` is created, by its Condition.
+  Expected<bool, std::string> is_made(const Resource& resource);
+  // The names of values that placeholders stand for.
+  [[nodiscard]] const std::set<std::string>& unknown() const { return unknown_; }
+
+ private:
+  struct At {
+    const Variables& variables;
+    std::size_t depth = 0;
+    bool may_be_unknown = false;
+
+    [[nodiscard]] At deeper() const { return {variables, depth + 1, may_be_unknown}; }
+  };
+  struct Loop {
+    std::string variable;
+    std::vector<std::string> values;
+    const json::Tree* body;
+  };
+  using Text = Expected<std::string, std::string>;
+
+  Template(const json::Tree& tree, const SchemaContext& context) : tree_(tree), context_(context) {}
+
+  Expected<void, std::string> charge(std::size_t work);
+  Expected<void, std::string> collect(const json::Tree& section, const Variables& variables,
+                                      std::size_t depth, std::vector<Resource>& entries);
+  Expected<Loop, std::string> loop(const json::Tree& written, At at);
+  Text with_variables(const std::string& text, At at);
+  Text with_references(const std::string& text, At at);
+
+  Resolved resolve(const json::Tree& value, At at);
+  Resolved resolve_object(const json::Tree& value, At at);
+  Resolved function(const std::string& name, const json::Tree& argument, At at);
+  Resolved reference(const std::string& name, At at);
+  Resolved parameter(const std::string& name, const json::Tree& declared, At at);
+  Resolved attribute(const json::Tree& argument, At at);
+  Resolved substituted(const json::Tree& argument, At at);
+  Resolved found_in_map(const json::Tree& argument, At at);
+  Resolved unknown(const std::string& name, const std::string& problem, At at);
+  Text text(const json::Tree& value, At at);
+  Text table_name(const Resource& resource, At at);
+  Expected<bool, std::string> condition(const json::Tree& value, At at);
 
   const json::Tree& tree_;
   const SchemaContext& context_;
+  std::vector<Resource> resources_, conditions_;
+  std::map<std::string, std::size_t> resource_places_, condition_places_;
+  std::set<std::string> unknown_;
+  std::size_t work_ = 0;
 };
 
 }  // namespace mayfly::schemas

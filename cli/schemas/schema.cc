@@ -8,6 +8,24 @@ namespace mayfly::schemas {
 
 using json::Tree;
 
+Expected<std::map<std::string, std::string>, std::string> schema_parameters(
+    const std::vector<std::string>& options) {
+  std::map<std::string, std::string> parameters;
+  std::string* last = nullptr;
+  for (const std::string& option : options) {
+    const auto equals = option.find('=');
+    if (equals == std::string::npos && last != nullptr) {
+      *last += "," + option;
+      continue;
+    }
+    if (equals == 0 || equals == std::string::npos)
+      return Unexpected{"--schema-parameter must be NAME=VALUE, got '" + option + "'"};
+    last = &parameters[option.substr(0, equals)];
+    *last = option.substr(equals + 1);
+  }
+  return parameters;
+}
+
 Tree members_of(const Tree& from, std::initializer_list<const char*> names) {
   Tree result = Tree::object();
   for (const char* name : names) {

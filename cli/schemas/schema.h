@@ -1,7 +1,7 @@
-// A table as a project has it written down already, as the requests that make it.
+// A table that a project has defined somewhere, as the requests that create it.
 //
-// CloudFormation's (YAML or JSON, SAM's and CDK's too), Terraform's plans and states (terraform show -json),
-// and DescribeTable's answers or CreateTable's requests: files.h reads each of them into these.
+// files.h reads CloudFormation templates (YAML or JSON, also those of SAM, CDK and the Serverless Framework),
+// `terraform show -json`, NoSQL Workbench models, and DescribeTable responses or CreateTable requests.
 //
 //   TableSchema{.where = "template.yaml: Resources.Carts", .table = "carts",
 //               .requests = {{"CreateTable", {…}}, {"UpdateTimeToLive", {…}}}}
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "compat/wire/json_tree.h"
+#include "engine/expected.h"
 
 namespace mayfly::schemas {
 
@@ -22,22 +23,35 @@ struct SchemaRequest {
 };
 
 struct TableSchema {
-  std::string where;                    // for sentences
-  std::string table;                    // its name
-  std::vector<SchemaRequest> requests;  // in this order, each when the table is ACTIVE after the one before
+  std::string where;  // for messages
+  std::string table;  // its name
+  // CreateTable first, then settings, replicas and items, each sent once the table is ACTIVE again.
+  std::vector<SchemaRequest> requests;
 };
 
-// What a definition may ask for that stands nowhere in it.
+struct SchemaFiles {
+  std::vector<TableSchema> tables;
+  std::vector<std::string> warnings;  // sentences with the file's name
+};
+
+// Values that a definition uses and does not contain.
 struct SchemaContext {
   std::string region = "us-east-1";
   std::string account = "000000000000";
-  std::map<std::string, std::string> parameters;  // of templates, by name
+  // By name: a template's parameter, "Role.Arn" for Fn::GetAtt, the name of an import, "resolve:ssm:/path".
+  std::map<std::string, std::string> parameters;
+  bool strict = false;  // a directory's file that cannot be read is an error, not a warning
 };
+
+// Reads --schema-parameter options. A comma separates options in an environment variable, so text without "="
+// continues the value before it: {"A=1", "Names=x", "y"} is A = "1" and Names = "x,y".
+Expected<std::map<std::string, std::string>, std::string> schema_parameters(
+    const std::vector<std::string>& options);
 
 // The members of `from` that are named, those that it has.
 json::Tree members_of(const json::Tree& from, std::initializer_list<const char*> names);
 
-// Templates and plans have numbers and truth values as text, too: "5", "true".
+// Plans and templates have whole numbers and booleans as text, too: "5", "true".
 json::Tree with_numbers(json::Tree value);  // each text that is a whole number becomes one, at any depth
 bool is_true(const json::Tree* value);      // nullptr: no
 

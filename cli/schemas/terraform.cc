@@ -137,7 +137,7 @@ TableSchema read_table(const Tree& values, const std::string& name, std::string 
 
 Expected<void, std::string> read_module(const Tree& module, const std::string& file, std::size_t depth,
                                         std::vector<TableSchema>& schemas) {
-  if (depth > module_depth_max) return Unexpected{file + ": its modules are nested too deeply"};
+  if (depth > module_depth_max) return Unexpected{file + ": modules are nested more than 100 deep"};
   if (const Tree* resources = json::member(module, "resources");
       resources != nullptr && resources->is_array()) {
     for (const Tree& resource : *resources) {
@@ -150,7 +150,8 @@ Expected<void, std::string> read_module(const Tree& module, const std::string& f
       const auto name = text_member(*values, "name");
       if (!name) {
         return Unexpected{where +
-                          " has no name before it is applied: show the state after it, or give it a name"};
+                          " has no name before it is applied. Give it a name, or pass the state after "
+                          "it is applied"};
       }
       schemas.push_back(read_table(*values, *name, std::move(where)));
     }

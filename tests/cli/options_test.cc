@@ -103,6 +103,7 @@ const std::vector<Row> rows = {
      [](const ServeOptions& o) {
        return o.schema_parameters == std::vector<std::string>{"A=1", "B=2"};
      }},
+    {"--schema-strict", "", [](const ServeOptions& o) { return o.schema_strict; }},
     {"--log-level", "error", [](const ServeOptions& o) { return o.log_level == http::log::Level::error; },
      "loud"},
     {"--connections-max", "7", [](const ServeOptions& o) { return o.server.connections_max == 7; }, "0"},
@@ -206,8 +207,8 @@ TEST_CASE("every option says the same on the command line and in the environment
 }
 
 TEST_CASE("mayfly_c.h has the options of serve, but for those that are about a process") {
-  std::set<std::string> here = {"--exit-with-parent", "--port-file", "--schema", "--schema-parameter",
-                                "--shutdown-seconds-max"};
+  std::set<std::string> here = {"--exit-with-parent", "--port-file",     "--schema",
+                                "--schema-parameter", "--schema-strict", "--shutdown-seconds-max"};
   for (const std::string_view name : embed::names_of_open_options()) here.insert("--" + std::string(name));
   for (const std::string_view name : embed::names_of_serve_options()) here.insert("--" + std::string(name));
   std::set<std::string> listed;

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -32,9 +33,12 @@ struct Files {
   }
 };
 
-auto read(const std::string& text, const std::string& name = "t.yaml", const SchemaContext& context = {}) {
+Expected<std::vector<TableSchema>, std::string> read(const std::string& text,
+                                                     const std::string& name = "t.yaml",
+                                                     const SchemaContext& context = {}) {
   const Files files;
-  return schemas::read_schema_files(files.write(name, text), context);
+  TRY(auto read, schemas::read_schema_files(files.write(name, text), context));
+  return std::move(read.tables);
 }
 
 // One table's requests: [["CreateTable", {…}], …]
@@ -49,12 +53,30 @@ Tree requests(const std::string& text, const std::string& name = "t.yaml",
   return all;
 }
 
-// What is wrong, without the file's directory.
-std::string problem(const std::string& text, const std::string& name = "t.yaml") {
+// The error, without the file's directory.
+std::string problem(const std::string& text, const std::string& name = "t.yaml",
+                    const SchemaContext& context = {}) {
   const Files files;
-  const auto tables = schemas::read_schema_files(files.write(name, text), {});
+  const auto tables = schemas::read_schema_files(files.write(name, text), context);
   REQUIRE_FALSE(tables);
   return tables.error().substr(files.path.string().size() + 1);
+}
+
+// The only table's tags, {"stage":"dev"}, and the warnings, without the file's directory.
+struct Tagged {
+  Tree tags = Tree::object();
+  std::vector<std::string> warnings;
+};
+Tagged tags_of(const std::string& text, const SchemaContext& context = {}) {
+  const Files files;
+  const auto read = schemas::read_schema_files(files.write("t.yaml", text), context);
+  if (!read) FAIL(read.error());
+  Tagged tagged;
+  for (const Tree& tag : read->tables.back().requests.front().body["Tags"])
+    tagged.tags[tag["Key"].get<std::string>()] = tag["Value"];
+  for (const std::string& warning : read->warnings)
+    tagged.warnings.push_back(warning.substr(files.path.string().size() + 1));
+  return tagged;
 }
 
 const std::string table_of_properties =
@@ -115,7 +137,7 @@ Resources:
 
 TEST_CASE("CloudFormation's functions come to what they come to there") {
   CHECK(name_of("!Ref AWS::NoValue") == "Carts");  // as its resource is called
-  CHECK(name_of("!Join ['-', [a, !Ref 'AWS::Region', !Ref Carts]]") == "a-us-east-1-Carts");
+  CHECK(name_of("!Join ['-', [a, !Ref 'AWS::Region']]") == "a-us-east-1");
   CHECK(name_of("!Sub ['${AWS::AccountId}.${x}.${!y}', {x: !Select [1, !Split [',', 'a,b']]}]") ==
         "000000000000.b.${y}");
   CHECK(name_of("!FindInMap [Stages, !Ref 'AWS::Region', Name]",
@@ -139,9 +161,9 @@ TEST_CASE("CloudFormation's functions come to what they come to there") {
 TEST_CASE("a parameter without Default is given a value, and one with Default another") {
   const std::string text = "Parameters: {A: {Type: String}, B: {Type: String, Default: b}}\n" +
                            table_of_properties + "      TableName: !Sub '${A}-${B}'\n";
-  CHECK(
-      problem(text) ==
-      "t.yaml: Resources.Carts: the parameter A has no Default: --schema-parameter A=VALUE gives it a value");
+  CHECK(problem(text) ==
+        "t.yaml: Resources.Carts.TableName: parameter A has no Default. Give it a value: --schema-parameter "
+        "A=VALUE");
   CHECK(requests(text, "t.yaml", {.parameters = {{"A", "x"}, {"B", "y"}}})[0][1]["TableName"] == "x-y");
 }
 
@@ -291,31 +313,93 @@ TEST_CASE("a directory's files are read by name, and those of other kinds are pa
   files.write("a.yml", table_of_properties + "      TableName: first\n");
   files.write("package.json", R"({"name":"x"})");
   files.write("notes.txt", "{");
-  const auto tables = schemas::read_schema_files(files.path.string(), {});
-  REQUIRE(tables);
-  REQUIRE(tables->size() == 2);
-  CHECK((*tables)[0].table == "first");
-  CHECK((*tables)[1].table == "second");
+  const auto read = schemas::read_schema_files(files.path.string(), {});
+  REQUIRE(read);
+  REQUIRE(read->tables.size() == 2);
+  CHECK(read->tables[0].table == "first");
+  CHECK(read->tables[1].table == "second");
+  CHECK(read->warnings.empty());
 }
 
-TEST_CASE("what is wrong with a file is said, with its name") {
-  CHECK(problem("a: [", "t.yaml") == "t.yaml: line 1: end of sequence flow not found");
+TEST_CASE("a directory's file that cannot be read is a warning, and an error if the schema is strict") {
+  const Files files;
+  const std::string bad = files.write("a.yml", "a: ]");
+  files.write("b.yml", table_of_properties + "      TableName: second\n");
+  const auto read = schemas::read_schema_files(files.path.string(), {});
+  REQUIRE(read);
+  REQUIRE(read->tables.size() == 1);
+  CHECK(read->tables[0].table == "second");
+  REQUIRE(read->warnings.size() == 1);
+  CHECK(read->warnings[0] ==
+        bad + ": line 1: did not find expected node content (skipped; --schema-strict makes this an error)");
+  const auto strict = schemas::read_schema_files(files.path.string(), {.strict = true});
+  REQUIRE_FALSE(strict);
+  CHECK(strict.error() == bad + ": line 1: did not find expected node content");
+  fs::remove(files.path / "b.yml");
+  CHECK(schemas::read_schema_files(files.path.string(), {}).error() ==
+        files.path.string() + " has no file that defines tables; " + read->warnings[0]);
+}
+
+TEST_CASE("a CDK assembly's templates are read, with those of nested assemblies") {
+  const Files files;
+  const auto assembly = [&](const std::string& directory, const std::string& table) {
+    fs::create_directories(files.path / directory);
+    files.write(directory + "/cdk.out", R"({"version":"38.0.0"})");
+    files.write(directory + "/manifest.json", R"({"version":"38.0.0","artifacts":{}})");
+    files.write(directory + "/Stack.template.json",
+                R"({"Resources":{"T":{"Type":"AWS::DynamoDB::Table","Properties":{"TableName":")" + table +
+                    R"("}}}})");
+    files.write(directory + "/tree.json", "{");
+  };
+  assembly(".", "outer");
+  assembly("assembly-Prod", "inner");
+  assembly("asset.1", "none");
+  const auto read = schemas::read_schema_files(files.path.string(), {});
+  REQUIRE(read);
+  REQUIRE(read->tables.size() == 2);
+  CHECK(read->tables[0].table == "outer");
+  CHECK(read->tables[1].table == "inner");
+  std::string deep = ".";
+  for (int i = 0; i < 9; ++i) assembly(deep += "/assembly-x", "t" + std::to_string(i));
+  CHECK(schemas::read_schema_files(files.path.string(), {})
+            .error()
+            .ends_with("CDK assemblies are nested more than 8 deep"));
+}
+
+TEST_CASE("an error says the file, the resource and what to do") {
+  CHECK(problem("a: ]", "t.yaml") == "t.yaml: line 1: did not find expected node content");
   CHECK(problem("{\"a\": 1}", "t.json") ==
-        "t.json defines no tables: it should be a CloudFormation template, `terraform show -json`, or what "
-        "describe-table prints");
+        "t.json defines no tables. It must be a CloudFormation template, a NoSQL Workbench model, or the "
+        "output "
+        "of `terraform show -json` or `aws dynamodb describe-table`");
   CHECK(problem(table_of_properties + "      TableName: !Ref Nobody\n") ==
-        "t.yaml: Resources.Carts: it refers to Nobody, which the template does not have");
+        "t.yaml: Resources.Carts.TableName: 'Nobody' is neither a parameter nor a resource of the template. "
+        "Give it a value: --schema-parameter Nobody=VALUE");
   CHECK(problem(table_of_properties + "      TableName: !GetAtt A.B\n") ==
-        "t.yaml: Resources.Carts: it takes [\"A\",\"B\"] of another resource, which there is none of here: "
-        "give the "
-        "value itself");
-  CHECK(problem(table_of_properties + "      TableName: !ImportValue x\n") ==
-        "t.yaml: Resources.Carts: Fn::ImportValue is none of the functions that are known here");
+        "t.yaml: Resources.Carts.TableName: A.B is not known here. Give it a value: --schema-parameter "
+        "A.B=VALUE");
+  CHECK(problem(table_of_properties + "      TableName: !ImportValue x y\n") ==
+        "t.yaml: Resources.Carts.TableName: the import x y is not known here. Give it a value: "
+        "--schema-parameter 'x y=VALUE'");
+  CHECK(problem(table_of_properties + "      TableName: !Sub 'a-{{resolve:ssm:/${AWS::Region}/t}}'\n") ==
+        "t.yaml: Resources.Carts.TableName: {{resolve:ssm:/us-east-1/t}} is not known here. Give it a value: "
+        "--schema-parameter resolve:ssm:/us-east-1/t=VALUE");
+  CHECK(problem(table_of_properties + "      TableName: !Join [a]\n") ==
+        "t.yaml: Resources.Carts.TableName: Fn::Join has arguments that CloudFormation does not accept");
+  CHECK(problem(table_of_properties + "      TableName: {'Fn::Transform': {Name: X}}\n") ==
+        "t.yaml: Resources.Carts.TableName: Fn::Transform is not supported here. Give it a value: "
+        "--schema-parameter Fn::Transform=VALUE");
+  CHECK(
+      problem("Parameters: {P: {Type: 'AWS::SSM::Parameter::Value<String>', Default: /a}}\n" +
+              table_of_properties + "      TableName: !Ref P\n") ==
+      "t.yaml: Resources.Carts.TableName: parameter P takes its value from Parameter Store. Give it a value: "
+      "--schema-parameter P=VALUE");
   CHECK(problem(R"({"values":{"root_module":{"resources":[{"address":"aws_dynamodb_table.t","mode":"managed",
                    "type":"aws_dynamodb_table","values":{"hash_key":"id"}}]}}})",
                 "t.json") ==
-        "t.json: aws_dynamodb_table.t has no name before it is applied: show the state after it, or give it "
-        "a name");
+        "t.json: aws_dynamodb_table.t has no name before it is applied. Give it a name, or pass the state "
+        "after "
+        "it is applied");
   CHECK(schemas::read_schema_files("/nonexistent.yaml", {}).error() ==
         "/nonexistent.yaml: No such file or directory");
   const Files nothing;
@@ -323,22 +407,359 @@ TEST_CASE("what is wrong with a file is said, with its name") {
         nothing.path.string() + " has no file that defines tables");
 }
 
-TEST_CASE("what refers to itself, is nested without end, or stands for too much is refused") {
+TEST_CASE("files that another program has to prepare are refused with its command") {
+  const std::string serverless =
+      " is a Serverless Framework configuration. Run 'sls package' and pass the template that it writes: "
+      "--schema .serverless/cloudformation-template-update-stack.json";
+  CHECK(problem("service: shop\nprovider: {name: aws}\nresources: {Resources: {}}\n", "a.yml") ==
+        "a.yml" + serverless);
+  CHECK(problem("service: shop\ncustom: &a {x: 1}\nprovider: *a\n", "serverless.yml") ==
+        "serverless.yml" + serverless);
+  CHECK(problem(table_of_properties + "      TableName: ${self:service}-carts\n") ==
+        "t.yaml: Resources.Carts.TableName: '${self:service}-carts' has a variable of the Serverless "
+        "Framework. "
+        "Run 'sls package' and pass the template that it writes: "
+        "--schema .serverless/cloudformation-template-update-stack.json");
+  CHECK(
+      problem("resource \"aws_dynamodb_table\" \"t\" {}", "main.tf") ==
+      "main.tf is a Terraform configuration. Run 'terraform show -json > tables.json' (of a plan: 'terraform "
+      "show -json PLAN') and pass that file: --schema tables.json");
+  CHECK(problem(R"({"version":4,"terraform_version":"1.9.0","lineage":"x","resources":[]})",
+                "terraform.tfstate")
+            .starts_with("terraform.tfstate is a Terraform state file. Run"));
+  CHECK(problem("Type: AWS::DynamoDB::Table\nProperties: {TableName: a}\n") ==
+        "t.yaml is one resource of a template. Pass the whole template, which has it under Resources");
+}
+
+TEST_CASE("a template whose functions repeat without end is refused") {
   CHECK(
       problem("Conditions: {C: !Condition C}\n" + table_of_properties + "      TableName: !If [C, a, b]\n") ==
-      "t.yaml: Resources.Carts: its functions are nested too deeply, or refer to themselves");
-  std::string deep = "a: ";
-  for (int i = 0; i < 200; ++i) deep += "[";
-  for (int i = 0; i < 200; ++i) deep += "]";
-  CHECK(schemas::parse_yaml(deep).error() == "it is nested too deeply");
-  std::string laughs = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n";
-  for (int i = 1; i < 9; ++i) {
-    const std::string before = "*a" + std::to_string(i - 1);
-    laughs += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + before;
-    for (int k = 0; k < 9; ++k) laughs += "," + before;
-    laughs += "]\n";
+      "t.yaml: Resources.Carts.TableName: functions are nested too deeply or refer to each other in a "
+      "circle");
+  CHECK(problem(table_of_properties + "      TableName: !Ref Carts\n") ==
+        "t.yaml: Resources.Carts.TableName: functions are nested too deeply or refer to each other in a "
+        "circle");
+  const std::string too_much = "its functions and loops stand for too much";
+  // Each condition asks the one before it twice.
+  std::string doubling = "Conditions:\n  C0: !Equals [a, a]\n";
+  for (int i = 1; i < 48; ++i) {
+    const std::string before = "!Condition C" + std::to_string(i - 1);
+    doubling += "  C" + std::to_string(i) + ": !And [" + before + ", " + before + "]\n";
   }
-  CHECK(schemas::parse_yaml(laughs).error() == "its aliases stand for too much");
+  CHECK(problem(doubling + table_of_properties + "      TableName: !If [C47, a, b]\n") ==
+        "t.yaml: Resources.Carts.TableName: " + too_much);
+  // Each value has the one within it twice.
+  std::string nested = "x";
+  for (int i = 0; i < 45; ++i) nested = "!Sub ['${a}${a}', {a: " + nested + "}]";
+  CHECK(problem(table_of_properties + "      TableName: " + nested + "\n") ==
+        "t.yaml: Resources.Carts.TableName: " + too_much);
+  std::string values = "[a";
+  for (int i = 0; i < 99; ++i) values += ",a";
+  const std::string table = "T: {Type: AWS::DynamoDB::Table}";
+  std::string body = "{" + table + "}";
+  for (int i = 0; i < 4; ++i) {
+    const std::string name = "L" + std::to_string(i);
+    body = "{'Fn::ForEach::" + name + "': [" + name + ", " + values + "], " + body + "]}";
+  }
+  CHECK(problem("Resources: " + body + "\n") == "t.yaml: Resources: more than 10,000 entries");
+  const auto empty = body.find("{" + table + "}");
+  body.replace(empty, table.size() + 2, "{}");
+  CHECK(problem("Resources: " + body + "\n") == "t.yaml: Resources: " + too_much);
+  // A long text, printed again and again.
+  std::string printed = "[" + std::string(100'000, 'x') + "]";
+  for (int i = 0; i < 25; ++i) printed = "{'Fn::ToJsonString': [" + printed + "]}";
+  CHECK(problem(table_of_properties + "      TableName: " + printed + "\n") ==
+        "t.yaml: Resources.Carts.TableName: " + too_much);
+  // A variable with a long value, many times.
+  std::string many;
+  for (int i = 0; i < 10'000; ++i) many += "${V}";
+  CHECK(problem(R"({"Resources":{"Fn::ForEach::L":["V",[")" + std::string(10'000, 'x') + R"("],{")" + many +
+                    R"(":{"Type":"AWS::DynamoDB::Table"}}]}})",
+                "t.json") == "t.json: Resources: " + too_much);
+}
+
+// --- what CloudFormation makes of values
+
+TEST_CASE("scalars are converted to the types that properties have") {
+  const Tree made = requests(table_of_properties + R"(
+      TableName: 2024
+      AttributeDefinitions: [{AttributeName: 1, AttributeType: N}, {AttributeName: yes, AttributeType: S}]
+      KeySchema: [{AttributeName: 1, KeyType: HASH}]
+      ProvisionedThroughput: {ReadCapacityUnits: "5", WriteCapacityUnits: 6.0}
+      DeletionProtectionEnabled: "false"
+      StreamSpecification: {StreamViewType: NEW_IMAGE}
+      TimeToLiveSpecification: {AttributeName: 7, Enabled: "True"}
+      Tags:
+        - {Key: CostCenter, Value: 4711}
+        - {Key: Archived, Value: true}
+        - {Key: Ratio, Value: 1.5}
+        - {Key: 12, Value: 1.0}
+)");
+  CHECK(made == *json::parse_tree(R"([
+    ["CreateTable", {"TableName": "2024",
+      "AttributeDefinitions": [{"AttributeName": "1", "AttributeType": "N"},
+                               {"AttributeName": "true", "AttributeType": "S"}],
+      "KeySchema": [{"AttributeName": "1", "KeyType": "HASH"}],
+      "Tags": [{"Key": "CostCenter", "Value": "4711"}, {"Key": "Archived", "Value": "true"},
+               {"Key": "Ratio", "Value": "1.5"}, {"Key": "12", "Value": "1.0"}],
+      "ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 6},
+      "StreamSpecification": {"StreamEnabled": true, "StreamViewType": "NEW_IMAGE"},
+      "DeletionProtectionEnabled": false}],
+    ["UpdateTimeToLive", {"TableName": "2024", "TimeToLiveSpecification": {"Enabled": true, "AttributeName": "7"}}]])"));
+  CHECK(
+      tags_of(
+          "Resources: {T: {Type: AWS::Serverless::SimpleTable, Properties: {Tags: {Count: 0, Live: no}}}}\n")
+          .tags == *json::parse_tree(R"({"Count": "0", "Live": "false"})"));
+}
+
+TEST_CASE("values that are not known become placeholders in tags, with one warning a file") {
+  const std::string text = R"(
+Parameters: {Owner: {Type: String}}
+Resources:
+  Role: {Type: AWS::IAM::Role}
+  T:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      TableName: t
+      SSESpecification: !If [Always, {SSEEnabled: true, KMSMasterKeyId: !GetAtt Key.Arn}, !Ref AWS::NoValue]
+      ResourcePolicy: {PolicyDocument: !ImportValue policy}
+      Tags:
+        - {Key: role, Value: !GetAtt Role.Arn}
+        - {Key: import, Value: !Sub 'x-${Owner}'}
+        - {Key: secret, Value: '{{resolve:ssm:/a b}}'}
+Conditions: {Always: !Equals [a, a]}
+)";
+  const Tagged unknown = tags_of(text);
+  CHECK(unknown.tags == *json::parse_tree(R"({"role": "unknown:Role.Arn", "import": "x-unknown:Owner",
+                                              "secret": "unknown:resolve:ssm:/a b"})"));
+  REQUIRE(unknown.warnings.size() == 1);
+  CHECK(
+      unknown.warnings[0] ==
+      "t.yaml: tags have placeholders for values that are not known here: Owner, Role.Arn, resolve:ssm:/a b. "
+      "Give them values with --schema-parameter NAME=VALUE");
+  const Tagged known =
+      tags_of(text, {.parameters = {{"Owner", "me"}, {"Role.Arn", "arn:x"}, {"resolve:ssm:/a b", "s"}}});
+  CHECK(known.tags == *json::parse_tree(R"({"role": "arn:x", "import": "x-me", "secret": "s"})"));
+  CHECK(known.warnings.empty());
+}
+
+TEST_CASE("a table is referred to by its name, and its ARN is known") {
+  const Tagged tagged = tags_of(R"(
+Resources:
+  Base: {Type: AWS::DynamoDB::Table, Properties: {TableName: !Sub 'base-${AWS::Region}'}}
+  Copy:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      TableName: copy
+      Tags:
+        - {Key: name, Value: !Ref Base}
+        - {Key: arn, Value: !GetAtt Base.Arn}
+        - {Key: sub, Value: !Sub '${Base.Arn}/index'}
+        - {Key: stack, Value: !Ref 'AWS::StackId'}
+)");
+  CHECK(tagged.tags == *json::parse_tree(R"({"name": "base-us-east-1",
+    "arn": "arn:aws:dynamodb:us-east-1:000000000000:table/base-us-east-1",
+    "sub": "arn:aws:dynamodb:us-east-1:000000000000:table/base-us-east-1/index",
+    "stack": "arn:aws:cloudformation:us-east-1:000000000000:stack/mayfly/00000000-0000-0000-0000-000000000000"})"));
+  CHECK(tagged.warnings.empty());
+}
+
+TEST_CASE("an imported name and a list are taken from --schema-parameter") {
+  CHECK(requests(table_of_properties + "      TableName: !ImportValue shared-name\n", "t.yaml",
+                 {.parameters = {{"shared-name", "orders"}}})[0][1]["TableName"] == "orders");
+  const auto parameters = schemas::schema_parameters({"Names=a, b", "c", "Other=x=y"});
+  REQUIRE(parameters);
+  CHECK(*parameters == std::map<std::string, std::string>{{"Names", "a, b,c"}, {"Other", "x=y"}});
+  CHECK(requests("Parameters: {Names: {Type: CommaDelimitedList}}\n" + table_of_properties +
+                     "      TableName: !Join ['.', !Ref Names]\n",
+                 "t.yaml", {.parameters = *parameters})[0][1]["TableName"] == "a.b.c");
+  CHECK(schemas::schema_parameters({"a"}).error() == "--schema-parameter must be NAME=VALUE, got 'a'");
+  CHECK(schemas::schema_parameters({"=a"}).error() == "--schema-parameter must be NAME=VALUE, got '=a'");
+}
+
+TEST_CASE("Fn::ForEach makes resources, properties and conditions") {
+  const auto made = read(R"(
+Transform: AWS::LanguageExtensions
+Parameters: {Stages: {Type: CommaDelimitedList, Default: 'dev,prod'}}
+Mappings: {Boards: {dev: {Names: [points, top-scores]}, prod: {Names: [points]}}}
+Conditions:
+  Fn::ForEach::Wanted: [S, !Ref Stages, {'Is${S}': !Equals [!Ref S, prod]}]
+Resources:
+  Fn::ForEach::Stages:
+    - Stage
+    - !Ref Stages
+    - Fn::ForEach::Boards:
+        - Board
+        - !FindInMap [Boards, !Ref Stage, Names]
+        - Table${Stage}&{Board}:
+            Type: AWS::DynamoDB::Table
+            Properties:
+              TableName: !Sub '${Stage}.${Board}-${AWS::Region}'
+              TableClass: !If ['Is${Stage}', STANDARD, STANDARD_INFREQUENT_ACCESS]
+              Tags: [{Key: '${Board}', Value: !Ref Board}, {Key: first, Value: !Ref Tabledevpoints}]
+)");
+  if (!made) FAIL(made.error());
+  REQUIRE(made->size() == 3);
+  CHECK((*made)[0].table == "dev.points-us-east-1");
+  CHECK((*made)[1].where.ends_with("Resources.Tabledevtopscores"));
+  CHECK((*made)[1].requests[0].body == *json::parse_tree(R"({"TableName": "dev.top-scores-us-east-1",
+    "TableClass": "STANDARD_INFREQUENT_ACCESS",
+    "Tags": [{"Key": "top-scores", "Value": "top-scores"}, {"Key": "first", "Value": "dev.points-us-east-1"}]})"));
+  CHECK((*made)[2].requests[0].body["TableClass"] == "STANDARD");
+  CHECK(problem("Resources: {'Fn::ForEach::X': [A, b, {}]}\n") ==
+        "t.yaml: Resources: Fn::ForEach::X: Fn::ForEach has arguments that CloudFormation does not accept");
+}
+
+TEST_CASE("the functions of AWS::LanguageExtensions are evaluated") {
+  const Tagged tagged = tags_of(R"(
+Mappings: {M: {a: {b: c}}}
+Resources:
+  T:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      Tags:
+        - {Key: json, Value: {'Fn::ToJsonString': {a: 1, b: !Ref AWS::NoValue, c: [!Ref AWS::Region, true]}}}
+        - {Key: length, Value: {'Fn::Length': [a, b, c]}}
+        - {Key: found, Value: {'Fn::FindInMap': [M, a, b, {DefaultValue: d}]}}
+        - {Key: default, Value: {'Fn::FindInMap': [M, x, b, {DefaultValue: !Ref AWS::Region}]}}
+        - {Key: base64, Value: {'Fn::Base64': abc}}
+)");
+  CHECK(tagged.tags == *json::parse_tree(R"({"json": "{\"a\":1,\"c\":[\"us-east-1\",true]}", "length": "3",
+                                             "found": "c", "default": "us-east-1", "base64": "YWJj"})"));
+}
+
+TEST_CASE("a global table's auto-scaled capacity is its minimum, in the table and in its indexes") {
+  const Tree made = requests(R"({"Resources":{"Music":{"Type":"AWS::DynamoDB::GlobalTable","Properties":{
+    "TableName":"music","BillingMode":"PROVISIONED",
+    "WriteProvisionedThroughputSettings":{"WriteCapacityAutoScalingSettings":{"MinCapacity":"6","MaxCapacity":50}},
+    "GlobalSecondaryIndexes":[{"IndexName":"by_g",
+      "WriteProvisionedThroughputSettings":{"WriteCapacityAutoScalingSettings":{"MinCapacity":2}}}],
+    "Replicas":[
+      {"Region":"us-east-1","ReadProvisionedThroughputSettings":{"ReadCapacityUnits":7},
+       "GlobalSecondaryIndexes":[{"IndexName":"by_g","ReadProvisionedThroughputSettings":
+         {"ReadCapacityAutoScalingSettings":{"MinCapacity":3}}}]},
+      {"Region":"eu-west-1"}]}}}})",
+                             "t.json");
+  CHECK(made[0][1]["ProvisionedThroughput"] ==
+        *json::parse_tree(R"({"ReadCapacityUnits": 7, "WriteCapacityUnits": 6})"));
+  CHECK(made[0][1]["GlobalSecondaryIndexes"][0]["ProvisionedThroughput"] ==
+        *json::parse_tree(R"({"ReadCapacityUnits": 3, "WriteCapacityUnits": 2})"));
+  const Tree on_demand = requests(R"({"Resources":{"T":{"Type":"AWS::DynamoDB::GlobalTable","Properties":{
+    "BillingMode":"PAY_PER_REQUEST","WriteOnDemandThroughputSettings":{"MaxWriteRequestUnits":9},
+    "MultiRegionConsistency":"STRONG","GlobalTableWitnesses":[{"Region":"us-west-2"}],
+    "Replicas":[{"Region":"us-east-1","ReadOnDemandThroughputSettings":{"MaxReadRequestUnits":8}},
+                {"Region":"us-east-2"}]}}}})",
+                                  "t.json");
+  CHECK(on_demand[0][1]["OnDemandThroughput"] ==
+        *json::parse_tree(R"({"MaxWriteRequestUnits": 9, "MaxReadRequestUnits": 8})"));
+  CHECK(on_demand[1] ==
+        *json::parse_tree(R"(["UpdateTable", {"TableName": "T", "MultiRegionConsistency": "STRONG",
+    "ReplicaUpdates": [{"Create": {"RegionName": "us-east-2"}}],
+    "GlobalTableWitnessUpdates": [{"Create": {"RegionName": "us-west-2"}}]}])"));
+}
+
+TEST_CASE("a NoSQL Workbench model makes its tables with their items") {
+  CHECK(requests(R"({"ModelName":"Desk","DataModel":[{"TableName":"Tickets",
+    "KeyAttributes":{"PartitionKey":{"AttributeName":"id","AttributeType":"S"},
+                     "SortKey":{"AttributeName":"at","AttributeType":"N"}},
+    "NonKeyAttributes":[{"AttributeName":"owner","AttributeType":"S"}],
+    "GlobalSecondaryIndexes":[{"IndexName":"by_owner",
+      "KeyAttributes":{"PartitionKey":{"AttributeName":"owner","AttributeType":"S"},
+                       "SortKey":{"AttributeName":"at","AttributeType":"N"}},
+      "Projection":{"ProjectionType":"ALL"}}],
+    "TableData":[{"id":{"S":"t-1"},"at":{"N":"1"}},{"id":{"S":"t-2"},"at":{"N":"2"}}],
+    "DataAccess":{"MySql":{}},"BillingMode":"PROVISIONED",
+    "ProvisionedCapacitySettings":{"ProvisionedThroughput":{"ReadCapacityUnits":6,"WriteCapacityUnits":7}}}]})",
+                 "m.json") == *json::parse_tree(R"([
+    ["CreateTable", {"TableName": "Tickets",
+      "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}, {"AttributeName": "at", "KeyType": "RANGE"}],
+      "BillingMode": "PROVISIONED", "ProvisionedThroughput": {"ReadCapacityUnits": 6, "WriteCapacityUnits": 7},
+      "GlobalSecondaryIndexes": [{"IndexName": "by_owner", "Projection": {"ProjectionType": "ALL"},
+        "KeySchema": [{"AttributeName": "owner", "KeyType": "HASH"}, {"AttributeName": "at", "KeyType": "RANGE"}],
+        "ProvisionedThroughput": {"ReadCapacityUnits": 6, "WriteCapacityUnits": 7}}],
+      "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"},
+        {"AttributeName": "at", "AttributeType": "N"}, {"AttributeName": "owner", "AttributeType": "S"}]}],
+    ["PutItem", {"TableName": "Tickets", "Item": {"id": {"S": "t-1"}, "at": {"N": "1"}}}],
+    ["PutItem", {"TableName": "Tickets", "Item": {"id": {"S": "t-2"}, "at": {"N": "2"}}}]])"));
+  CHECK(requests(R"({"DataModel":[{"TableName":"T"}]})", "m.json")[0][1]["BillingMode"] == "PAY_PER_REQUEST");
+  CHECK(problem(R"({"DataModel":[{}]})", "m.json") == "m.json: a table of DataModel has no TableName");
+}
+
+// --- YAML
+
+TEST_CASE("plain scalars are those of YAML 1.1, and quoted and tagged ones are text") {
+  const auto tree = schemas::parse_yaml(R"(
+true: [true, True, TRUE, yes, Yes, YES, on, On, ON]
+false: [false, no, No, off, OFF]
+nothing: [~, null, Null, NULL, ]
+int: [0, 7, -3, +12, 017, 0x1F, 0b101, 1_000, 1:30, -1:30:05, 9223372036854775807]
+float: [1.5, -.5, 2., 1_0.5, 6.25e+2]
+text: [y, n, N, 1e3, 08, 0o7, 9223372036854775808, 1:75, .inf, .NaN, 2010-09-09, 1.2.3, "5", 'yes', '', 5e1, ., -, +, 0x, 0b]
+tagged: [!!str 5, !!int "5", !!float 5, !!bool "yes", !!null "", ! 5, !Ref 5]
+)");
+  if (!tree) FAIL(tree.error());
+  CHECK(*tree == *json::parse_tree(R"({
+    "true": [true, true, true, true, true, true, true, true, true], "false": [false, false, false, false, false],
+    "nothing": [null, null, null, null],
+    "int": [0, 7, -3, 12, 15, 31, 5, 1000, 90, -5405, 9223372036854775807],
+    "float": [1.5, -0.5, 2.0, 10.5, 625.0],
+    "text": ["y", "n", "N", "1e3", "08", "0o7", "9223372036854775808", "1:75", ".inf", ".NaN", "2010-09-09", "1.2.3",
+             "5", "yes", "", "5e1", ".", "-", "+", "0x", "0b"],
+    "tagged": ["5", 5, 5.0, true, null, "5", {"Ref": "5"}]})"));
+}
+
+TEST_CASE("block scalars with tags and anchors are read in lists, as the short forms") {
+  const auto tree = schemas::parse_yaml(R"(
+- !Sub |
+  echo "region: ${AWS::Region}"
+- &again |-
+  key: value
+- !Sub >
+  folded
+  text
+- !GetAtt Carts.Stream.Arn
+- !Select [0, !Split [',', 'a,b']]
+- !Condition Dev
+)");
+  if (!tree) FAIL(tree.error());
+  CHECK(*tree == *json::parse_tree(R"([{"Fn::Sub": "echo \"region: ${AWS::Region}\"\n"}, "key: value",
+    {"Fn::Sub": "folded text\n"}, {"Fn::GetAtt": ["Carts", "Stream.Arn"]},
+    {"Fn::Select": [0, {"Fn::Split": [",", "a,b"]}]}, {"Condition": "Dev"}])"));
+}
+
+TEST_CASE("what CloudFormation refuses in YAML is refused with its line") {
+  CHECK(schemas::parse_yaml("a: &x 1\nb: *x\n").error() ==
+        "line 2: the alias *x is not supported, as in CloudFormation. Write the value out");
+  CHECK(schemas::parse_yaml("a: 1\n<<: {b: 2}\n").error() ==
+        "line 2: the merge key << is not supported, as in CloudFormation. Write its members out");
+  CHECK(*schemas::parse_yaml("'<<': 1\n") == *json::parse_tree(R"({"<<": 1})"));
+  CHECK(schemas::parse_yaml("a: !!binary aGk=\n").error() ==
+        "line 1: the tag !!binary is not supported, as in CloudFormation");
+  CHECK(schemas::parse_yaml("a: !!set {x}\n").error() ==
+        "line 1: the tag !!set is not supported, as in CloudFormation");
+  CHECK(schemas::parse_yaml("a: !!int b\n").error() == "line 1: 'b' is not a valid !!int");
+  CHECK(schemas::parse_yaml("? [a]\n: b\n").error() == "line 1: a mapping key must be a scalar");
+  CHECK(schemas::parse_yaml("a: \"\xff\"\n").error() == "byte 4: invalid leading UTF-8 octet");
+}
+
+TEST_CASE("of members with one name the last counts, and of documents the first") {
+  CHECK(*schemas::parse_yaml("a: 1\nb: 2\na: 3\n") == *json::parse_tree(R"({"a": 3, "b": 2})"));
+  CHECK(*schemas::parse_yaml("a: 1\n---\nb: 2\n") == *json::parse_tree(R"({"a": 1})"));
+  CHECK(schemas::parse_yaml("")->is_null());
+  CHECK(schemas::parse_yaml("# nothing\n")->is_null());
+}
+
+TEST_CASE("YAML is read to a bounded depth and number of values") {
+  const auto nested = [](int levels) {
+    return "a: " + std::string(static_cast<std::size_t>(levels), '[') +
+           std::string(static_cast<std::size_t>(levels), ']');
+  };
+  CHECK(schemas::parse_yaml(nested(100)));
+  CHECK(schemas::parse_yaml(nested(101)).error() == "line 1: nested deeper than 100 levels");
+  CHECK(schemas::parse_yaml(nested(100'000)).error().starts_with("line 1: "));
+  std::string many = "[";
+  for (int i = 0; i < 1'000'000; ++i) many += "a,";
+  CHECK(schemas::parse_yaml(many + "]").error() == "line 1: more than 1,000,000 values");
 }
 
 }  // namespace mayfly::testing

@@ -75,13 +75,73 @@ class Schemas(unittest.TestCase):
         table = server.client("dynamodb").describe_table(TableName="dev-carts")["Table"]
         self.assertEqual(table["TableStatus"], "ACTIVE")
 
+    def test_a_workbench_models_items_are_there(self):
+        key = {"PartitionKey": {"AttributeName": "id", "AttributeType": "S"}}
+        items = [{"id": {"S": "1"}, "n": {"N": "5"}}, {"id": {"S": "2"}}]
+        model = {"DataModel": [{"TableName": "Tickets", "KeyAttributes": key, "TableData": items}]}
+        server = MayflyServer("--schema", self.write("model.json", json.dumps(model)))
+        self.addCleanup(server.stop)
+        scanned = server.client("dynamodb").scan(TableName="Tickets")["Items"]
+        self.assertEqual(sorted(scanned, key=lambda item: item["id"]["S"]), items)
+        model["DataModel"][0]["TableData"].append({"no": {"S": "key"}})
+        ended = self.failed_start(self.write("model.json", json.dumps(model)))
+        self.assertIn("model.json: Tickets: PutItem of item 3: ValidationException: ", ended.stderr)
+
+    def test_a_provisioned_global_table_is_auto_scaled(self):
+        template = """
+Resources:
+  Music:
+    Type: AWS::DynamoDB::GlobalTable
+    Properties:
+      TableName: music
+      BillingMode: PROVISIONED
+      AttributeDefinitions: [{AttributeName: id, AttributeType: S}, {AttributeName: g, AttributeType: S}]
+      KeySchema: [{AttributeName: id, KeyType: HASH}]
+      StreamSpecification: {StreamViewType: NEW_AND_OLD_IMAGES}
+      WriteProvisionedThroughputSettings: {WriteCapacityAutoScalingSettings: {MinCapacity: 5, MaxCapacity: 50}}
+      GlobalSecondaryIndexes:
+        - IndexName: by_g
+          KeySchema: [{AttributeName: g, KeyType: HASH}]
+          Projection: {ProjectionType: ALL}
+          WriteProvisionedThroughputSettings: {WriteCapacityAutoScalingSettings: {MinCapacity: 2, MaxCapacity: 9}}
+      Replicas: [{Region: us-east-1}, {Region: eu-west-1}]
+"""
+        server = MayflyServer("--schema", self.write("global.yaml", template))
+        self.addCleanup(server.stop)
+        table = server.client("dynamodb").describe_table(TableName="music")["Table"]
+        self.assertEqual(table["BillingModeSummary"]["BillingMode"], "PROVISIONED")
+        self.assertEqual(table["ProvisionedThroughput"]["WriteCapacityUnits"], 5)
+        self.assertEqual(table["GlobalSecondaryIndexes"][0]["ProvisionedThroughput"]["WriteCapacityUnits"], 2)
+        self.assertEqual([replica["RegionName"] for replica in table["Replicas"]], ["eu-west-1"])
+
+    def test_tags_that_dynamodb_refuses_do_not_stop_the_table(self):
+        key = [{"AttributeName": "id", "KeyType": "HASH"}]
+        definition = [{"AttributeName": "id", "AttributeType": "S"}]
+        table = {"TableName": "tagged", "KeySchema": key, "AttributeDefinitions": definition, "Tags": [{"Key": "a", "Value": "{}"}]}
+        table["BillingMode"] = "PAY_PER_REQUEST"
+        server = MayflyServer("--schema", self.write("table.json", json.dumps(table)))
+        self.addCleanup(server.stop)
+        self.assertEqual(server.client("dynamodb").list_tables()["TableNames"], ["tagged"])
+
+    def test_a_directorys_file_that_cannot_be_read_is_named_and_ends_a_strict_start(self):
+        broken = self.write("broken.yaml", "a: *b")
+        server = MayflyServer("--schema", str(self.directory), "--schema-parameter", "Stage=dev")
+        self.addCleanup(server.stop)
+        self.assertEqual(server.client("dynamodb").list_tables()["TableNames"], ["dev-carts"])
+        ended = self.failed_start(str(self.directory), "--schema-parameter", "Stage=dev", "--schema-strict")
+        self.assertIn(f"mayfly: {broken}: line 1: the alias *b is not supported", ended.stderr)
+
+    def failed_start(self, schema, *arguments):
+        ended = subprocess.run(
+            [binary(), "serve", "--port", "0", "--schema", schema, *arguments], capture_output=True, text=True, timeout=60
+        )
+        self.assertEqual(ended.returncode, 1)
+        return ended
+
     def test_a_table_that_cannot_be_made_ends_the_start_with_awss_message(self):
         keys = '[{"AttributeName":"id","KeyType":"HASH"}]'
         bad = self.write("bad.json", f'{{"TableName":"table","KeySchema":{keys}}}')
-        ended = subprocess.run(
-            [binary(), "serve", "--port", "0", "--schema", bad], capture_output=True, text=True, timeout=60
-        )
-        self.assertEqual(ended.returncode, 1)
+        ended = self.failed_start(bad)
         self.assertIn(f"mayfly: {bad}: table: CreateTable: ValidationException: ", ended.stderr)
 
 

@@ -1,0 +1,24 @@
+// The tables of a NoSQL Workbench data model (a .json file that it exports), with their sample items.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/workbench.Modeler.ImportExisting.html
+//
+//   {"ModelName":"Desk","DataModel":[{"TableName":"Tickets",
+//     "KeyAttributes":{"PartitionKey":{"AttributeName":"id","AttributeType":"S"}},
+//     "TableData":[{"id":{"S":"t-1"}}],…}]}
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/schemas/schema.h"
+#include "engine/expected.h"
+
+namespace mayfly::schemas {
+
+bool is_workbench(const json::Tree& tree);
+
+// Appends the tables, each with a PutItem request for every item of its TableData. A model without billing
+// settings makes on-demand tables. `file` is for messages; the error is a sentence with its name.
+Expected<void, std::string> read_workbench(const json::Tree& tree, const std::string& file,
+                                           std::vector<TableSchema>& tables);
+
+}  // namespace mayfly::schemas
