@@ -110,6 +110,16 @@ Expected<void, std::string> EndpointSink::begin(const std::vector<DescribedTable
   return {};
 }
 
+Expected<void, std::string> EndpointSink::accept(std::size_t table,
+                                                 std::span<const engine::Item> items) const {
+  const Table& known = tables_[table];
+  for (const engine::Item& item : items)
+    for (const std::string& key : known.keys)
+      if (item.find(key) == nullptr)
+        return Unexpected{"an item has no '" + key + "', which is a key attribute of table " + known.name};
+  return {};
+}
+
 Expected<void, std::string> EndpointSink::await(const std::string& table, const std::string& status) {
   for (;;) {
     TRY(const std::string now, status_of(table));

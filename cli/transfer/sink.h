@@ -46,6 +46,11 @@ class Sink {
   // What the run before has written.
   virtual Expected<void, std::string> resume(const std::vector<Written>& written) = 0;
   virtual Expected<void, std::string> begin(const std::vector<DescribedTable>& tables) = 0;
+  // What is wrong with items that could never be written, such as one without its key. After begin().
+  [[nodiscard]] virtual Expected<void, std::string> accept(std::size_t /*table*/,
+                                                           std::span<const engine::Item> /*items*/) const {
+    return {};
+  }
   // Of a table in the stage `making`.
   virtual Expected<void, std::string> make(const DescribedTable& table) = 0;
   // Thread-safe, but for one part. `table`: its index; `part`: the source's.

@@ -44,6 +44,10 @@ class Source {
   // Thread-safe. `cursor`: empty, for the beginning.
   virtual Expected<std::unique_ptr<Pages>, std::string> open(std::size_t part, const std::string& cursor) = 0;
   [[nodiscard]] virtual bool can_resume() const { return true; }
+  // The first page, where it was read when the source was opened.
+  [[nodiscard]] virtual const Page* first_page() const { return nullptr; }
+  // Whether an error of its pages would come again: it is about what a file contains.
+  [[nodiscard]] virtual bool fails_for_good() const { return false; }
   // When its items were read, where that was before now.
   [[nodiscard]] virtual std::optional<engine::Instant> taken_at() const { return std::nullopt; }
   // Sentences about what it could not say of its tables.

@@ -16,100 +16,48 @@
 
 namespace mayfly::transfer {
 
-using compat::data_files::Compression;
-using compat::data_files::Unpacker;
 using json::Tree;
 
 namespace {
 
 constexpr std::size_t first_line_bytes_max = 64 * 1024 * 1024;
 
-Compression compression_of(std::string_view begin) {
-  if (begin.starts_with("\x1f\x8b")) return Compression::gzip;
-  if (begin.starts_with("\x28\xb5\x2f\xfd")) return Compression::zstd;
-  return Compression::none;
-}
-
 }  // namespace
 
-// The unpacked lines of a file or a pipe.
+// The lines of a text.
 class Lines {
  public:
-  static Expected<std::unique_ptr<Lines>, std::string> open(const std::string& path) {
-    const bool is_standard = path == "-";
-    std::string name = is_standard ? "standard input" : path;
-    Descriptor descriptor(is_standard ? ::dup(STDIN_FILENO) : -1);
-    if (!is_standard) {
-      TRY(descriptor, open_to_read(path));
-    }
-    auto lines = std::make_unique<Lines>(std::move(name), std::move(descriptor));
-    CHECK_OK(lines->read());
-    lines->unpacker_ = Unpacker::of(compression_of(lines->packed_));
-    return lines;
-  }
-  Lines(std::string name, Descriptor descriptor)
-      : name_(std::move(name)), descriptor_(std::move(descriptor)) {}
+  explicit Lines(std::unique_ptr<UnpackedText> text) : text_(std::move(text)) {}
 
   // Nothing: there are no more.
   Expected<std::optional<std::string>, std::string> next() {
     const std::size_t bytes_max = count_ == 0 ? first_line_bytes_max : compat::data_files::record_bytes_max;
-    for (std::size_t looked_at = begin_;;) {
-      const auto end = text_.find('\n', looked_at);
-      if (end != std::string::npos) return take(end);
-      looked_at = text_.size();
-      if (text_.size() - begin_ > bytes_max) return Unexpected{sentence("the line is too long for an item")};
-      text_.erase(0, begin_);
-      looked_at -= begin_;
-      begin_ = 0;
-      TRY(const bool more, unpack());
+    for (std::size_t looked_at = 0;;) {
+      const auto end = text_->rest().find('\n', looked_at);
+      if (end != std::string::npos) return take(end, 1);
+      looked_at = text_->rest().size();
+      if (looked_at > bytes_max) return Unexpected{sentence("the line is too long for an item")};
+      TRY(const bool more, text_->extend());
       if (more) continue;
-      if (text_.empty()) return std::optional<std::string>();
-      return take(text_.size());
+      if (text_->rest().empty()) return std::optional<std::string>();
+      return take(text_->rest().size(), 0);
     }
   }
   [[nodiscard]] std::string sentence(const std::string& what) const {
-    return name_ + ": line " + std::to_string(count_) + ": " + what;
+    return name() + ": line " + std::to_string(count_) + ": " + what;
   }
-  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::string& name() const { return text_->name(); }
 
  private:
-  std::optional<std::string> take(std::size_t end) {
-    std::string line = text_.substr(begin_, end - begin_);
-    begin_ = std::min(end + 1, text_.size());
+  std::optional<std::string> take(std::size_t size, std::size_t end_of_line) {
+    std::string line(text_->rest().substr(0, size));
+    text_->pass(size + end_of_line);
     ++count_;
     return line;
   }
-  Expected<void, std::string> read() {
-    TRY(packed_, read_some(descriptor_.number(), name_));
-    packed_read_ = 0;
-    ended_ = packed_.empty();
-    return {};
-  }
-  // False: there is no more text.
-  Expected<bool, std::string> unpack() {
-    const std::size_t before = text_.size();
-    while (text_.size() == before) {
-      if (packed_read_ == packed_.size() && !unpacker_->holds_more()) {
-        if (!ended_) CHECK_OK(read());
-        if (ended_) {
-          if (const auto whole = unpacker_->end(); !whole) return Unexpected{name_ + ": " + whole.error()};
-          return false;
-        }
-      }
-      std::string_view input = std::string_view(packed_).substr(packed_read_);
-      if (const auto step = unpacker_->step(input, text_); !step)
-        return Unexpected{name_ + ": " + step.error()};
-      packed_read_ = packed_.size() - input.size();
-    }
-    return true;
-  }
 
-  const std::string name_;
-  const Descriptor descriptor_;
-  std::unique_ptr<Unpacker> unpacker_;
-  std::string packed_, text_;
-  std::size_t packed_read_ = 0, begin_ = 0, count_ = 0;
-  bool ended_ = false;
+  const std::unique_ptr<UnpackedText> text_;
+  std::size_t count_ = 0;
 };
 
 namespace {
@@ -156,7 +104,7 @@ class TableFilePages final : public Pages {
       }
     }
     if (!items_only_ && !ended_)
-      return Unexpected{lines_->name() + " ends before its last line: it is not whole"};
+      return Unexpected{lines_->name() + " ends before its last line. The file is incomplete"};
     page.cursor = std::to_string(read_);
     page.last = true;
     return page;
@@ -178,7 +126,13 @@ class TableFilePages final : public Pages {
   }
   Expected<void, std::string> read_mark(const std::string& line) {
     const auto tree = json::parse_tree(line);
-    if (items_only_ || !tree || ended_) return Unexpected{lines_->sentence("it is no item")};
+    if (items_only_ && read_ == 0) {
+      return Unexpected{
+          lines_->sentence("not an item. A file must be an export of mayfly, the output of `aws dynamodb "
+                           "scan`, a batch-write-item "
+                           "file, a JSON list of items, or one item after the other")};
+    }
+    if (items_only_ || !tree || ended_) return Unexpected{lines_->sentence("not an item")};
     if (const auto name = json::string_member(*tree, "Table")) {
       name_ = *name;
       const auto found = tables_.find(name_);
@@ -186,7 +140,7 @@ class TableFilePages final : public Pages {
       return {};
     }
     const Tree* const counts = json::member(*tree, "End");
-    if (counts == nullptr) return Unexpected{lines_->sentence("it is no item")};
+    if (counts == nullptr) return Unexpected{lines_->sentence("not an item")};
     for (const auto& [name, count] : counts_) {
       if (json::integer_member(*counts, name) != static_cast<std::int64_t>(count))
         return Unexpected{lines_->name() + " has " + std::to_string(count) + " items of " + name +
@@ -208,39 +162,162 @@ class TableFilePages final : public Pages {
   bool ended_ = false;
 };
 
+// Of one table.
+class ItemFilePages final : public Pages {
+ public:
+  ItemFilePages(std::unique_ptr<ItemFile> file, std::uint64_t passed, bool& is_cut_short)
+      : file_(std::move(file)), to_pass_(passed), is_cut_short_(is_cut_short) {}
+
+  Expected<Page, std::string> next() override {
+    Page page;
+    for (std::size_t bytes = 0;;) {
+      TRY(auto item, file_->next());
+      if (!item) break;
+      if (read_++ < to_pass_) continue;
+      const bool full = is_full(page, bytes, *item);
+      page.items.push_back(*std::move(item));
+      if (!full) continue;
+      page.cursor = std::to_string(read_);
+      return page;
+    }
+    is_cut_short_ = file_->is_cut_short();
+    page.cursor = std::to_string(read_);
+    page.last = true;
+    return page;
+  }
+
+ private:
+  const std::unique_ptr<ItemFile> file_;
+  const std::uint64_t to_pass_;
+  bool& is_cut_short_;
+  std::uint64_t read_ = 0;
+};
+
+// Of items that were read before, by table.
+class KeptPages final : public Pages {
+ public:
+  KeptPages(const std::vector<std::vector<engine::Item>>& tables, std::uint64_t passed)
+      : tables_(tables), read_(passed) {
+    while (table_ < tables_.size() && passed >= tables_[table_].size()) passed -= tables_[table_++].size();
+    item_ = passed;
+  }
+
+  Expected<Page, std::string> next() override {
+    Page page{.table = std::min(table_, tables_.size() - 1)};
+    bool full = false;
+    for (std::size_t bytes = 0; !full && table_ < tables_.size() && item_ < tables_[table_].size(); ++item_) {
+      full = is_full(page, bytes, tables_[table_][item_]);
+      page.items.push_back(tables_[table_][item_]);
+    }
+    while (table_ < tables_.size() && item_ == tables_[table_].size()) {
+      ++table_;
+      item_ = 0;
+    }
+    read_ += page.items.size();
+    page.cursor = std::to_string(read_);
+    page.last = table_ == tables_.size();
+    return page;
+  }
+
+ private:
+  const std::vector<std::vector<engine::Item>>& tables_;
+  std::uint64_t read_;
+  std::size_t table_ = 0, item_ = 0;
+};
+
+// A first page that was read before, and those behind it.
+class PagesFromFirst final : public Pages {
+ public:
+  PagesFromFirst(Page first, std::unique_ptr<Pages> rest)
+      : first_(std::move(first)), rest_(std::move(rest)) {}
+  Expected<Page, std::string> next() override {
+    if (!first_) return rest_->next();
+    Page page = *std::move(first_);
+    first_.reset();
+    return page;
+  }
+
+ private:
+  std::optional<Page> first_;
+  const std::unique_ptr<Pages> rest_;
+};
+
 }  // namespace
 
 TableFileSource::TableFileSource(std::string path) : path_(std::move(path)) {}
 TableFileSource::~TableFileSource() = default;
 
 Expected<std::unique_ptr<Source>, std::string> TableFileSource::open(const std::string& path,
-                                                                     const Selection& selection) {
+                                                                     const Selection& selection,
+                                                                     bool is_resumed) {
   auto source = std::make_unique<TableFileSource>(path);
-  TRY(source->lines_, Lines::open(path));
-  TRY(auto first, source->lines_->next());
-  const std::string& name = source->lines_->name();
+  TRY(source->text_, UnpackedText::open(path));
+  TRY(source->layout_, item_layout_of(*source->text_));
+  if (source->layout_ == ItemLayout::batch) {
+    CHECK_OK(source->keep_batch(selection));
+  } else if (source->layout_) {
+    CHECK_OK(source->name_table(selection, source->text_->name()));
+  } else {
+    CHECK_OK(source->read_first_line(selection));
+  }
+  // What is wrong at its begin is said before anything is changed.
+  if (is_resumed) return std::unique_ptr<Source>(std::move(source));
+  TRY(source->pages_, source->pages_from(0));
+  TRY(source->first_, source->pages_->next());
+  const bool has_no_items = source->first_->items.empty() && source->first_->last;
+  if (has_no_items && (source->layout_ || source->items_only_)) return Unexpected{path + " has no items"};
+  return std::unique_ptr<Source>(std::move(source));
+}
+
+Expected<void, std::string> TableFileSource::keep_batch(const Selection& selection) {
+  TRY(auto tables, read_batch(*text_));
+  for (auto& [name, items] : tables) {
+    if (!selection.has(name)) continue;
+    tables_.push_back({.name = name});
+    kept_.push_back(std::move(items));
+  }
+  if (std::string unmet = selection.unmet(tables_, text_->name()); !unmet.empty())
+    return Unexpected{std::move(unmet)};
+  return {};
+}
+
+// Requires: the file has items of one table, whose name it does not have.
+Expected<void, std::string> TableFileSource::name_table(const Selection& selection, const std::string& name) {
+  if (selection.patterns().size() != 1 || selection.patterns()[0].find_first_of("*?") != std::string::npos)
+    return Unexpected{
+        name + " does not say which table its items are of. Name it: mayfly import TABLE --from " + path_};
+  tables_.push_back({.name = selection.patterns()[0]});
+  return {};
+}
+
+Expected<void, std::string> TableFileSource::read_first_line(const Selection& selection) {
+  const std::string name = text_->name();
+  lines_ = std::make_unique<Lines>(std::move(text_));
+  TRY(auto first, lines_->next());
   if (!first) return Unexpected{name + " is empty"};
   const auto tree = first->starts_with("{\"Tables\"") ? json::parse_tree(*first) : std::nullopt;
   const Tree* const tables = tree ? json::member(*tree, "Tables") : nullptr;
   if (tables == nullptr || !tables->is_array()) {
-    if (selection.patterns().size() != 1 || selection.patterns()[0].find_first_of("*?") != std::string::npos)
-      return Unexpected{name + " has items and no table: say which table they are of"};
-    source->items_only_ = true;
-    source->first_ = *std::move(first);
-    source->tables_.push_back({.name = selection.patterns()[0]});
-    return std::unique_ptr<Source>(std::move(source));
+    items_only_ = true;
+    first_line_ = *std::move(first);
+    return name_table(selection, name);
   }
-  source->taken_at_ = compat::control::parse_time(json::string_member(*tree, "begun").value_or(""));
+  taken_at_ = compat::control::parse_time(json::string_member(*tree, "begun").value_or(""));
   for (const Tree& one : *tables) {
     const Tree* const table = json::member(one, "Table");
     const auto table_name = table != nullptr ? json::string_member(*table, "TableName") : std::nullopt;
-    if (!table_name) return Unexpected{name + ": its first line has a table without a name"};
+    if (!table_name) return Unexpected{name + ": line 1 has a table without a name"};
     if (selection.has(std::string(*table_name)))
-      source->tables_.push_back({.name = std::string(*table_name), .description = one});
+      tables_.push_back({.name = std::string(*table_name), .description = one});
   }
-  if (std::string unmet = selection.unmet(source->tables_, name); !unmet.empty())
-    return Unexpected{std::move(unmet)};
-  return std::unique_ptr<Source>(std::move(source));
+  if (std::string unmet = selection.unmet(tables_, name); !unmet.empty()) return Unexpected{std::move(unmet)};
+  return {};
+}
+
+std::vector<std::string> TableFileSource::notices() const {
+  if (!is_cut_short_) return {};
+  return {path_ +
+          " is a part of a scan: it has a LastEvaluatedKey or NextToken, so the table had more items"};
 }
 
 std::vector<std::size_t> TableFileSource::tables_of(std::size_t /*part*/) const {
@@ -249,12 +326,23 @@ std::vector<std::size_t> TableFileSource::tables_of(std::size_t /*part*/) const 
   return all;
 }
 
-Expected<std::unique_ptr<Pages>, std::string> TableFileSource::open(std::size_t /*part*/,
-                                                                    const std::string& cursor) {
+// Once for each source, since a pipe can be read once.
+Expected<std::unique_ptr<Pages>, std::string> TableFileSource::pages_from(std::uint64_t passed) {
+  if (layout_ == ItemLayout::batch) return std::unique_ptr<Pages>(std::make_unique<KeptPages>(kept_, passed));
+  if (layout_) {
+    return std::unique_ptr<Pages>(std::make_unique<ItemFilePages>(
+        std::make_unique<ItemFile>(std::move(text_), *layout_), passed, is_cut_short_));
+  }
   std::map<std::string, std::size_t> tables;
   for (std::size_t table = 0; table < tables_.size(); ++table) tables[tables_[table].name] = table;
-  return std::unique_ptr<Pages>(std::make_unique<TableFilePages>(
-      std::move(lines_), std::move(first_), std::move(tables), items_only_, passed_by(cursor)));
+  return std::unique_ptr<Pages>(std::make_unique<TableFilePages>(std::move(lines_), std::move(first_line_),
+                                                                 std::move(tables), items_only_, passed));
+}
+
+Expected<std::unique_ptr<Pages>, std::string> TableFileSource::open(std::size_t /*part*/,
+                                                                    const std::string& cursor) {
+  if (!first_) return pages_from(passed_by(cursor));
+  return std::unique_ptr<Pages>(std::make_unique<PagesFromFirst>(*std::move(first_), std::move(pages_)));
 }
 
 // --- writing
@@ -267,7 +355,7 @@ Expected<void, std::string> TableFileSink::check(const std::vector<DescribedTabl
   std::error_code failure;
   if (options_.path != "-" && !resumed && !replaces_ && std::filesystem::exists(options_.path, failure) &&
       std::filesystem::is_regular_file(options_.path, failure))
-    return Unexpected{options_.path + " is there already: --if-exists replace writes over it"};
+    return Unexpected{options_.path + " exists already. --if-exists replace overwrites it"};
   return {};
 }
 

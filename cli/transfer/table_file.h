@@ -1,22 +1,27 @@
-// Tables in one file, or in what flows through a pipe: lines, by itself or in gzip or Zstandard.
+// Tables in one file or in a pipe, as lines of text, of gzip or of Zstandard.
 //
-//   {"Tables":[{"Table":{"TableName":"carts",…}},…]}      the first line: what there is (described_table.h)
-//   {"Table":"carts"}                                     items of this table from here on
+//   {"Tables":[{"Table":{"TableName":"carts",…}},…]}      the first line describes the tables
+//   (described_table.h)
+//   {"Table":"carts"}                                     the items that follow are of this table
 //   {"Item":{"id":{"S":"1"},…}}
-//   {"End":{"carts":1}}                                   the last line: how many there were
+//   {"End":{"carts":1}}                                   the last line has the numbers of items
 //
-// A file of items alone, which is what ImportTable takes, is one of the table that was asked for.
+// A file of {"Item":…} lines alone, which is what ImportTable takes, has items of the one table that was
+// asked for. So do the layouts of item_file.h that are of one table.
 #pragma once
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/transfer/directory.h"
 #include "cli/transfer/files.h"
+#include "cli/transfer/item_file.h"
 #include "cli/transfer/sink.h"
 #include "cli/transfer/source.h"
+#include "cli/transfer/unpacked_text.h"
 #include "engine/mutex.h"
 
 namespace mayfly::transfer {
@@ -25,26 +30,42 @@ class Lines;  // in table_file.cc
 
 class TableFileSource final : public Source {
  public:
-  // "-": standard input.
+  // "-": standard input. Unless it is resumed, the first page is read here, so that a file of another kind is
+  // refused before anything is changed.
   static Expected<std::unique_ptr<Source>, std::string> open(const std::string& path,
-                                                             const Selection& selection);
+                                                             const Selection& selection, bool is_resumed);
   explicit TableFileSource(std::string path);
   ~TableFileSource() override;
 
   [[nodiscard]] const std::vector<DescribedTable>& tables() const override { return tables_; }
   [[nodiscard]] std::size_t parts() const override { return 1; }
   [[nodiscard]] std::vector<std::size_t> tables_of(std::size_t part) const override;
+  // Requires: it is called once.
   Expected<std::unique_ptr<Pages>, std::string> open(std::size_t part, const std::string& cursor) override;
   [[nodiscard]] bool can_resume() const override { return path_ != "-"; }
   [[nodiscard]] std::optional<engine::Instant> taken_at() const override { return taken_at_; }
+  [[nodiscard]] std::vector<std::string> notices() const override;
+  [[nodiscard]] const Page* first_page() const override { return first_ ? &*first_ : nullptr; }
+  [[nodiscard]] bool fails_for_good() const override { return true; }
 
  private:
+  Expected<void, std::string> keep_batch(const Selection& selection);
+  Expected<void, std::string> name_table(const Selection& selection, const std::string& name);
+  Expected<void, std::string> read_first_line(const Selection& selection);
+  Expected<std::unique_ptr<Pages>, std::string> pages_from(std::uint64_t passed);
+
   const std::string path_;
   std::vector<DescribedTable> tables_;
   std::optional<engine::Instant> taken_at_;
+  std::optional<ItemLayout> layout_;
+  std::unique_ptr<UnpackedText> text_;           // of a file that has a layout
+  std::vector<std::vector<engine::Item>> kept_;  // of a batch, by table
+  std::unique_ptr<Lines> lines_;                 // of another file, behind its first line
+  std::string first_line_;                       // of {"Item":…} lines alone
   bool items_only_ = false;
-  std::unique_ptr<Lines> lines_;  // behind the first line
-  std::string first_;             // of a file of items alone: its first line
+  std::unique_ptr<Pages> pages_;  // behind the first page
+  std::optional<Page> first_;
+  bool is_cut_short_ = false;
 };
 
 class TableFileSink final : public Sink {

@@ -176,6 +176,7 @@ class Run {
   Expected<void, std::string> complete(std::size_t table);
   [[nodiscard]] bool is_wanted(std::size_t part) const;
   void fail_with(std::string sentence);
+  Unexpected<Problem> ended_early(std::string sentence, bool by_signal = false);
   void report();
 
   const TransferCommand& command_;
@@ -208,6 +209,8 @@ class Run {
   std::vector<std::size_t> parts_left_ GUARDED_BY(mutex_);  // of each table
   std::vector<std::uint64_t> items_ GUARDED_BY(mutex_);     // of each table, in all runs
   bool has_begun_ = false;                                  // what was made stays if this fails
+  std::atomic<bool> has_changed_ = false;                   // the target, in this run
+  std::atomic<bool> has_failed_for_good_ = false;           // so --resume would fail again
 };
 
 Outcome<void> Run::check_words() const {
@@ -266,12 +269,14 @@ Outcome<void> Run::read_rules() {
 }
 
 Outcome<void> Run::read_schemas() {
-  TRY(const auto parameters, pairs_of(command_.schema_parameters, "--schema-parameter is NAME=VALUE"));
-  schemas::SchemaContext context{.parameters = parameters};
+  auto parameters = schemas::schema_parameters(command_.schema_parameters);
+  if (!parameters) return problem(parameters.error(), ExitCode::means_nothing);
+  schemas::SchemaContext context{.parameters = *std::move(parameters)};
   if (!command_.to.region.empty()) context.region = command_.to.region;
   for (const std::string& path : command_.schemas) {
     TRY(const auto read, outcome(schemas::read_schema_files(path, context)));
-    for (const schemas::TableSchema& schema : read) schemas_[schema.table] = described(schema);
+    for (const std::string& warning : read.warnings) http::fail(warning);
+    for (const schemas::TableSchema& schema : read.tables) schemas_[schema.table] = described(schema);
   }
   return {};
 }
@@ -380,7 +385,7 @@ Outcome<void> Run::open_source() {
   } else if (from_.kind == Place::Kind::directory) {
     TRY(source_, outcome(DirectorySource::open(from_.text, selection)));
   } else {
-    TRY(source_, outcome(TableFileSource::open(from_.text, selection)));
+    TRY(source_, outcome(TableFileSource::open(from_.text, selection, resumed_)));
   }
   return {};
 }
@@ -552,6 +557,11 @@ Outcome<void> Run::begin() {
     if (stages_[table] != before[table]) CHECK_OK(outcome(journal_->stage(table, stages_[table])));
   CHECK_OK(outcome(sink_->resume(journal_->written())));
   CHECK_OK(outcome(sink_->begin(targets_)));
+  if (const Page* const first = source_->first_page();
+      first != nullptr && stages_[first->table] != Stage::skipped) {
+    if (const auto accepted = sink_->accept(first->table, first->items); !accepted)
+      return problem(command_.from.place + ": " + accepted.error());
+  }
   CHECK_OK(make_tables());
   return {};
 }
@@ -566,7 +576,7 @@ Outcome<void> Run::make_tables() {
     if (stages_[table] == Stage::making) {
       CHECK_OK(outcome(sink_->make(targets_[table])));
       stages_[table] = Stage::made;
-      has_begun_ = true;
+      has_begun_ = has_changed_ = true;
       CHECK_OK(outcome(journal_->stage(table, Stage::made)));
     }
     if (stages_[table] == Stage::found) has_begun_ = true;
@@ -652,13 +662,22 @@ Expected<void, std::string> Run::copy_part(std::size_t part) {
   TRY(const auto pages, source_->open(part, reached.cursor));
   while (!reached.last) {
     if (interruption_.is_wanted()) return {};
-    TRY(Page page, pages->next());
+    auto next = pages->next();
+    has_failed_for_good_ = has_failed_for_good_ || (!next && source_->fails_for_good());
+    if (!next) return Unexpected{std::move(next.error())};
+    Page page = *std::move(next);
     Counts counts;
     const Stage stage = stages_[page.table];
-    if (stage == Stage::skipped || stage == Stage::finished)
+    if (stage == Stage::skipped || stage == Stage::finished) {
       page.items.clear();
-    else
+    } else {
+      if (const auto accepted = sink_->accept(page.table, page.items); !accepted) {
+        has_failed_for_good_ = has_failed_for_good_ || source_->fails_for_good();
+        return Unexpected{command_.from.place + ": " + accepted.error()};
+      }
       CHECK_OK(treat(page.table, page.items, counts));
+    }
+    if (!page.items.empty()) has_changed_ = true;
     CHECK_OK(write_page(page, part, reached, counts));
     progress_.advance(page.table, page.items.size());
     const engine::Lock lock(mutex_);
@@ -699,16 +718,26 @@ Expected<void, std::string> Run::complete(std::size_t table) {
   return {};
 }
 
+// What --resume cannot mend leaves no journal.
+Unexpected<Problem> Run::ended_early(std::string sentence, bool by_signal) {
+  if (!sentence.ends_with('.')) sentence += '.';
+  if (journal_ == nullptr || !journal_->is_kept()) return problem(std::move(sentence));
+  const bool is_hopeless = has_failed_for_good_ || (!by_signal && !resumed_ && !has_changed_);
+  if (!is_hopeless)
+    return problem(sentence + " Run the same command with --resume to continue", ExitCode::unfinished);
+  journal_->remove();
+  if (!has_changed_ && !resumed_) return problem(sentence + " Nothing was written");
+  std::uint64_t items = 0;
+  const engine::Lock lock(mutex_);
+  for (const std::uint64_t count : items_) items += count;
+  return problem(sentence + " " + std::to_string(items) +
+                 " items before it were written, and stay. Correct the file and import it again");
+}
+
 Outcome<void> Run::transfer() {
-  const auto goes_on = [&](std::string sentence) {
-    if (journal_ != nullptr && journal_->is_kept())
-      return problem(sentence + (sentence.ends_with('.') ? "" : ".") + " --resume goes on",
-                     ExitCode::unfinished);
-    return problem(std::move(sentence));
-  };
   if (const auto begun = begin(); !begun) {
     if (begun.error().code == ExitCode::failed && (has_begun_ || resumed_))
-      return goes_on(begun.error().sentence);
+      return ended_early(begun.error().sentence);
     if (journal_ != nullptr) journal_->remove();
     return Unexpected{begun.error()};
   }
@@ -719,9 +748,9 @@ Outcome<void> Run::transfer() {
     const engine::Lock lock(mutex_);
     failure = failure_;
   }
-  if (!failure.empty()) return goes_on(std::move(failure));
-  if (interruption_.is_wanted()) return goes_on("it was interrupted");
-  if (const auto ended = sink_->end(); !ended) return goes_on(ended.error());
+  if (!failure.empty()) return ended_early(std::move(failure));
+  if (interruption_.is_wanted()) return ended_early("interrupted", true);
+  if (const auto ended = sink_->end(); !ended) return ended_early(ended.error());
   journal_->remove();
   report();
   return {};

@@ -1,0 +1,66 @@
+// Files of items that other programs write, in one of these layouts:
+//
+//   {"Items":[{"id":{"S":"1"}}],"Count":1,…}                      `aws dynamodb scan` and query
+//   {"carts":[{"PutRequest":{"Item":{"id":{"S":"1"}}}}]}          `aws dynamodb batch-write-item`
+//   [{"id":"1","n":5},{"id":"2"}]                                 a list, such as a Serverless seed
+//   {"id":{"S":"1"}}                                              one item after the other
+//
+// Items are DynamoDB JSON or plain JSON, as the file's first item is. Of plain JSON, numbers become N, lists
+// L and objects M. All layouts but batch-write-item's are read a piece at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cli/transfer/unpacked_text.h"
+#include "engine/attribute_value.h"
+#include "engine/expected.h"
+
+namespace mayfly::transfer {
+
+enum class ItemLayout : std::uint8_t { scan, batch, list, rows };
+
+// Of the text's begin. Nothing: it is another kind of file (table_file.h), or none of those.
+Expected<std::optional<ItemLayout>, std::string> item_layout_of(UnpackedText& text);
+
+// Reads items of one table. Errors are sentences with the file's name and the line.
+class ItemFile {
+ public:
+  // Requires: `layout` is not batch.
+  ItemFile(std::unique_ptr<UnpackedText> text, ItemLayout layout);
+  // Nothing: there are no more.
+  Expected<std::optional<engine::Item>, std::string> next();
+  // Whether a scan was read that ended before its table did.
+  [[nodiscard]] bool is_cut_short() const { return is_cut_short_; }
+
+ private:
+  enum class Style : std::uint8_t { unknown, dynamodb, plain };
+  enum class State : std::uint8_t { begin, members, list };
+
+  Expected<char, std::string> peek();  // the next character that is not blank; '\0': the end
+  Expected<void, std::string> take(char expected);
+  Expected<std::string, std::string> take_value();
+  Expected<bool, std::string> enter_items();
+  Expected<bool, std::string> next_element(char end);
+  Expected<engine::Item, std::string> item(const std::string& value);
+  [[nodiscard]] Unexpected<std::string> malformed(const std::string& what) const;
+
+  const std::unique_ptr<UnpackedText> text_;
+  const ItemLayout layout_;
+  Style style_ = Style::unknown;
+  State state_ = State::begin;
+  bool is_first_ = true;  // of the list or the object that is being read
+  bool is_cut_short_ = false;
+};
+
+// All items of a batch-write-item file, by table, in the file's order. A file may have 64 MB.
+Expected<std::vector<std::pair<std::string, std::vector<engine::Item>>>, std::string> read_batch(
+    UnpackedText& text);
+
+}  // namespace mayfly::transfer
