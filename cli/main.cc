@@ -30,6 +30,7 @@
 #include "cli/schemas/files.h"
 #include "compat/emulator.h"
 #include "compat/mcp/world.h"
+#include "http/console.h"
 #include "http/invoker.h"
 #include "http/keys.h"
 #include "http/log.h"
@@ -230,6 +231,8 @@ int serve(const ServeOptions& options) {
   }
   log::write(log::Level::info, "mayfly " MAYFLY_VERSION " keeps everything in " +
                                    (options.data_directory.empty() ? "memory" : options.data_directory));
+  if (options.server.access.control)
+    log::write(log::Level::info, "the console is at " + (*server)->url() + std::string(console_path));
 
   for (const std::string& note : options.notes) log::write(log::Level::info, note);
 

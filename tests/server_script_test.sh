@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# script/server: what its arguments alone show to be wrong is said before anything is installed or built. `PROGRAM` as
+# script/server refuses invalid arguments and a port that is taken before it installs or builds anything. `PROGRAM` as
 # the first argument is the server, whose help must be the one that the script reads.
 set -euo pipefail
 program=$1
@@ -59,9 +59,30 @@ refuses "--request-bytes-max must be between 33554432 and 1099511627776, got 1" 
 refuses "--data needs a value. $usage" --data
 refuses "--data needs a value. $usage" --data --fsync
 
-serves
+# A port that is taken is refused before the build, whichever way it is named.
+"$program" serve --port 0 --port-file "$work/port" >"$work/log" 2>&1 &
+listener=$!
+trap 'kill "$listener" 2>/dev/null; rm -rf "$work"' EXIT
+until [ -s "$work/port" ]; do kill -0 "$listener" || { cat "$work/log" >&2; exit 1; }; sleep 0.02; done
+port=$(cat "$work/port")
+taken() {
+  local host=$1
+  shift
+  answers 1 "script/server: cannot listen on $host:$port: the port is taken; stop the program that uses it, or choose another port with --port (0: any free one)" "$@"
+  [ ! -e "$work/asked" ] || fails "script/server $*: built although the port is taken"
+}
+taken 127.0.0.1 --host 127.0.0.1 --port "$port"
+taken 127.0.0.1 --port="$port" --host=127.0.0.1
+taken 0.0.0.0 --port "$port" --host 0.0.0.0
+MAYFLY_PORT=$port taken 127.0.0.1
+MAYFLY_PORT=$port serves --port 0
+kill "$listener"
+wait "$listener" || true
+trap 'rm -rf "$work"' EXIT
+
+MAYFLY_PORT=0 serves
 serves --port 0 --clock frozen --fsync
-serves --schema one.yaml two.yaml --ttl-mode aws --ttl-delay-seconds 600 1680
-serves --function=reminder=http://127.0.0.1:9000/ --log-level debug
+serves --port 0 --schema one.yaml two.yaml --ttl-mode aws --ttl-delay-seconds 600 1680
+serves --port 0 --function=reminder=http://127.0.0.1:9000/ --log-level debug
 
 [ "$failures" = 0 ]

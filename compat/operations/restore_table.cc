@@ -140,12 +140,14 @@ Result<engine::Instant> read_instant(const Value& request, const backups::Backup
   const Value* given = request.member("RestoreDateTime");
   if (given == nullptr) return window.latest;
   const auto seconds = engine::Number::parse(given->number_text());
-  const auto instant = seconds ? seconds->floor_scaled(3) : std::nullopt;
-  if (instant && window.has(*instant)) return *instant;
-  return error::invalid_restore_time(
-      "RestoreDateTime '" + to_the_second(instant.value_or(engine::last_instant)) +
-      "' must be within EarliestRestorableDateTime '" + to_the_second(window.earliest) +
-      "' and LatestRestorableDateTime '" + to_the_second(window.latest) + "'");
+  // A number that is missing or too large is after any window.
+  engine::Instant instant = engine::last_instant;
+  if (seconds) instant = seconds->floor_scaled(3).value_or(engine::last_instant);
+  if (window.has(instant)) return instant;
+  return error::invalid_restore_time("RestoreDateTime '" + to_the_second(instant) +
+                                     "' must be within EarliestRestorableDateTime '" +
+                                     to_the_second(window.earliest) + "' and LatestRestorableDateTime '" +
+                                     to_the_second(window.latest) + "'");
 }
 
 Result<void> to_point_in_time(Context& context, const Value& request, json::Writer& out) {

@@ -121,6 +121,18 @@ TEST_CASE("requests are answered when the first line is out, and the port file i
   CHECK(std::distance(fs::directory_iterator(directory.path), fs::directory_iterator()) == 1);
 }
 
+TEST_CASE("the log says where the console is, unless there is none") {
+  for (const bool control : {true, false}) {
+    std::vector<std::string> arguments{"serve", "--port", "0"};
+    if (!control) arguments.emplace_back("--no-control");
+    Process mayfly(arguments);
+    const std::string line =
+        "info the console is at http://127.0.0.1:" + std::to_string(mayfly.port()) + "/_mayfly/console\n";
+    CHECK(mayfly.end(SIGTERM) == 0);
+    CHECK((mayfly.errors().find(line) != std::string::npos) == control);
+  }
+}
+
 TEST_CASE("a port file that cannot be written is an error") {
   Process mayfly({"serve", "--port", "0", "--port-file", "/nonexistent/port"});
   CHECK(mayfly.wait() == 1);
