@@ -76,7 +76,7 @@ exit 0
 EOF
 chmod +x "$work"/apt/*
 
-# bootstrap: prints what was done, and what was said in $work/said. Runs as root or with a sudo that only runs commands.
+# bootstrap: prints the actions of the stand-ins, and leaves the messages in $work/said. This sudo only runs the command.
 printf '#!/bin/sh\n[ "$1" != -n ] || shift\nexec "$@"\n' >"$work/apt/sudo"
 chmod +x "$work/apt/sudo"
 bootstrap() {

@@ -121,7 +121,7 @@ TEST_CASE("requests are answered when the first line is out, and the port file i
   CHECK(std::distance(fs::directory_iterator(directory.path), fs::directory_iterator()) == 1);
 }
 
-TEST_CASE("the log says where the console is, unless there is none") {
+TEST_CASE("the log names the URL of the console, except with --no-control") {
   for (const bool control : {true, false}) {
     std::vector<std::string> arguments{"serve", "--port", "0"};
     if (!control) arguments.emplace_back("--no-control");
