@@ -139,7 +139,7 @@ TEST_CASE("a replica's backups stay when it goes, and one that could be gone bac
   regions.put("us-east-1", "1");
   regions.replica("Create", "eu-west-1");
   const std::string id = regions.table("eu-west-1")["TableId"];
-  CHECK(id != regions.table("us-east-1")["TableId"]);
+  CHECK(id != regions.table("us-east-1")["TableId"].get<std::string>());
   regions.recover("eu-west-1");
   const std::string arn =
       regions.in("eu-west-1", "CreateBackup",
