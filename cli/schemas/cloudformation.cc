@@ -260,12 +260,18 @@ Expected<void, std::string> read_cloudformation(const Tree& tree, const std::str
                                                 const SchemaContext& context, SchemaFiles& files) {
   auto values = Template::open(tree, context);
   if (!values) return Unexpected{file + ": " + values.error()};
+  bool is_any_made = false;
+  std::string unmade;
   for (const Template::Resource& resource : values->resources()) {
     if (!resource.is_table()) continue;
     TableSchema schema{.where = file + ": Resources." + resource.name};
     const auto is_made = values->is_made(resource);
     if (!is_made) return Unexpected{schema.where + ".Condition: " + is_made.error()};
-    if (!*is_made) continue;
+    if (!*is_made) {
+      unmade += (unmade.empty() ? "" : ", ") + resource.name;
+      continue;
+    }
+    is_any_made = true;
     const auto properties = properties_of(resource, *values);
     if (!properties) return Unexpected{schema.where + properties.error()};
     schema.table = json::string_member(*properties, "TableName").value_or(resource.name);
@@ -280,6 +286,10 @@ Expected<void, std::string> read_cloudformation(const Tree& tree, const std::str
     if (type == global_table_type) read_global_table(*properties, context, schema);
     if (type == simple_table_type) read_simple_table(*properties, schema);
     files.tables.push_back(std::move(schema));
+  }
+  if (!is_any_made && !unmade.empty()) {
+    files.warnings.push_back(file + ": no table is created, because the Condition of each is false: " +
+                             unmade + ". --schema-parameter NAME=VALUE gives parameters other values");
   }
   if (values->unknown().empty()) return {};
   std::string names;

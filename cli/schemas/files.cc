@@ -138,6 +138,7 @@ Expected<SchemaFiles, std::string> read_schema_files(const std::string& path, co
   std::error_code failure;
   if (!fs::is_directory(path, failure)) {
     CHECK_OK(read_file(path, context, files));
+    if (files.tables.empty() && !files.warnings.empty()) return Unexpected{files.warnings.front()};
     if (files.tables.empty())
       return Unexpected{path +
                         " defines no tables. It must be a CloudFormation template, a NoSQL Workbench model, "

@@ -10,10 +10,11 @@
 
 namespace mayfly::schemas {
 
-// A single file must define tables. Of a directory, the files that end in .json, .yaml, .yml or .template are
-// read in the order of their names; files that define no tables are skipped. Of a directory that `cdk synth`
-// wrote, the templates (*.template.json) are read, and those of its nested assemblies. A directory's file
-// that cannot be read becomes a warning unless context.strict is set.
+// A single file must define tables. A directory is read file by file, in the order of their names:
+// - The files that end in .json, .yaml, .yml or .template are read. Files without tables are skipped.
+// - If `cdk synth` wrote the directory, only its templates (*.template.json) are read, and those of nested
+//   assemblies.
+// - A file that cannot be read becomes a warning unless context.strict is set.
 // The error is a sentence with the file's name.
 Expected<SchemaFiles, std::string> read_schema_files(const std::string& path, const SchemaContext& context);
 

@@ -14,7 +14,7 @@ using json::Tree;
 
 // Conditions, parameters and tables' names may refer to each other in a circle.
 constexpr std::size_t depth_max = 100;
-// Of values that are visited and bytes that are put together: functions within each other multiply both.
+// Counts visited values and copied bytes. Nested functions multiply both.
 constexpr std::size_t work_max = 4'000'000;
 // CloudFormation's own limit is 500 resources.
 constexpr std::size_t entries_max = 10'000;
@@ -32,7 +32,7 @@ std::string as_text(const Tree& value) {
   return value.is_string() ? value.get<std::string>() : json::print(value);
 }
 
-// Members of tables that no request carries; what they refer to need not be known.
+// Members that no request carries. They are dropped, so the resources that they refer to need not be known.
 bool is_unused(std::string_view name) {
   for (const std::string_view unused :
        {"ResourcePolicy", "KinesisStreamSpecification", "ImportSourceSpecification",
@@ -50,7 +50,8 @@ std::string shell_word(const std::string& text) {
   return is_plain ? text : "'" + text + "'";
 }
 
-// What a tag's value may have: https://docs.aws.amazon.com/tag-editor/latest/userguide/tagging.html
+// The characters that a tag's value can have:
+// https://docs.aws.amazon.com/tag-editor/latest/userguide/tagging.html
 std::string placeholder(const std::string& name) {
   std::string text = "unknown:" + name.substr(0, placeholder_bytes_max);
   for (char& c : text) {
@@ -331,7 +332,9 @@ Template::Resolved Template::function(const std::string& name, const Tree& argum
     CHECK_OK(charge(whole.size()));
     return std::optional(split(whole, separator));
   }
-  return unknown(name, name + " is not supported here", at);
+  if (!at.may_be_unknown)
+    return Unexpected{name + " is not supported here. Write the value into the template"};
+  return unknown(name, "", at);
 }
 
 Template::Resolved Template::reference(const std::string& name, At at) {

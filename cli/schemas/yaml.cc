@@ -1,9 +1,9 @@
 #include "cli/schemas/yaml.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -19,6 +19,8 @@ using json::Tree;
 constexpr std::size_t depth_max = 100;
 // A value takes some 100 bytes of a tree, and as few as two of the text.
 constexpr std::size_t values_max = 1'000'000;
+// The parser compares each %TAG directive with those before it.
+constexpr std::size_t directives_max = 10;
 constexpr std::string_view core_tags = "tag:yaml.org,2002:";
 
 std::string at_line(const yaml_mark_t& mark) { return "line " + std::to_string(mark.line + 1) + ": "; }
@@ -164,11 +166,27 @@ class Events {
   bool ready_ = false;
 };
 
+// Directives come first, with nothing but comments and empty lines between them.
+bool has_too_many_directives(std::string_view text) {
+  std::size_t directives = 0;
+  for (std::size_t at = 0; at < text.size(); at = std::min(text.find('\n', at), text.size() - 1) + 1) {
+    const std::string_view line = text.substr(at, text.find('\n', at) - at);
+    if (line.starts_with('%')) {
+      if (++directives > directives_max) return true;
+    } else if (const auto begin = line.find_first_not_of(" \t\r\xef\xbb\xbf");
+               begin != std::string_view::npos && line[begin] != '#') {
+      return false;
+    }
+  }
+  return false;
+}
+
 class Reader {
  public:
-  explicit Reader(const std::string& text) : events_(text) {}
+  explicit Reader(const std::string& text) : text_(text), events_(text) {}
 
   Expected<Tree, std::string> read() {
+    if (has_too_many_directives(text_)) return Unexpected{std::string("more than 10 directives")};
     for (;;) {
       CHECK_OK(events_.advance());
       if (events_.event().type == YAML_STREAM_END_EVENT) return Tree();
@@ -181,7 +199,7 @@ class Reader {
  private:
   using Value = Expected<Tree, std::string>;
 
-  // Of the current event, and for a list or a mapping of those up to its end.
+  // Reads the value that the current event begins, up to its last event.
   Value value(std::size_t depth) {
     const yaml_event_t& event = events_.event();
     const yaml_mark_t mark = event.start_mark;
@@ -271,6 +289,7 @@ class Reader {
     return Tree{{"Fn::" + function, std::move(value)}};
   }
 
+  const std::string& text_;
   Events events_;
   std::size_t values_ = 0;
 };

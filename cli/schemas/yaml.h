@@ -16,8 +16,8 @@
 
 namespace mayfly::schemas {
 
-// The first document of `text`; null if there is none. The error is a sentence without the file's name:
-// "line 3: …". At most 100 levels and 1,000,000 values are read.
+// Returns the first document of `text`, or null if it has no document. The error is a sentence without the
+// file's name: "line 3: …". Limits: 100 levels, 1,000,000 values, 10 directives.
 Expected<json::Tree, std::string> parse_yaml(const std::string& text);
 
 }  // namespace mayfly::schemas

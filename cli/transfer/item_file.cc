@@ -227,7 +227,7 @@ Expected<bool, std::string> ItemFile::next_element(char end) {
   return true;
 }
 
-// Of a scan: up to its list of items. False: the file has no more.
+// Reads a scan up to its list of items. False: the file has ended.
 Expected<bool, std::string> ItemFile::enter_items() {
   for (;;) {
     if (state_ == State::begin) {

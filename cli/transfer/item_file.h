@@ -5,8 +5,8 @@
 //   [{"id":"1","n":5},{"id":"2"}]                                 a list, such as a Serverless seed
 //   {"id":{"S":"1"}}                                              one item after the other
 //
-// Items are DynamoDB JSON or plain JSON, as the file's first item is. Of plain JSON, numbers become N, lists
-// L and objects M. All layouts but batch-write-item's are read a piece at a time.
+// The first item decides whether all are DynamoDB JSON or plain JSON. In plain JSON, numbers become N, lists
+// L and objects M. A batch-write-item file is read whole; the other layouts are read a piece at a time.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ namespace mayfly::transfer {
 
 enum class ItemLayout : std::uint8_t { scan, batch, list, rows };
 
-// Of the text's begin. Nothing: it is another kind of file (table_file.h), or none of those.
+// Recognizes the layout by the first bytes of `text`. Nothing: none of these; maybe that of table_file.h.
 Expected<std::optional<ItemLayout>, std::string> item_layout_of(UnpackedText& text);
 
 // Reads items of one table. Errors are sentences with the file's name and the line.
@@ -34,7 +34,7 @@ class ItemFile {
  public:
   // Requires: `layout` is not batch.
   ItemFile(std::unique_ptr<UnpackedText> text, ItemLayout layout);
-  // Nothing: there are no more.
+  // Nothing: the file has ended.
   Expected<std::optional<engine::Item>, std::string> next();
   // Whether a scan was read that ended before its table did.
   [[nodiscard]] bool is_cut_short() const { return is_cut_short_; }

@@ -46,7 +46,7 @@ class Sink {
   // What the run before has written.
   virtual Expected<void, std::string> resume(const std::vector<Written>& written) = 0;
   virtual Expected<void, std::string> begin(const std::vector<DescribedTable>& tables) = 0;
-  // What is wrong with items that could never be written, such as one without its key. After begin().
+  // An error if an item can never be written, such as one without its key. Requires: begin() was called.
   [[nodiscard]] virtual Expected<void, std::string> accept(std::size_t /*table*/,
                                                            std::span<const engine::Item> /*items*/) const {
     return {};

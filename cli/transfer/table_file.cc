@@ -162,7 +162,7 @@ class TableFilePages final : public Pages {
   bool ended_ = false;
 };
 
-// Of one table.
+// The items of an ItemFile, which are of one table.
 class ItemFilePages final : public Pages {
  public:
   ItemFilePages(std::unique_ptr<ItemFile> file, std::uint64_t passed, bool& is_cut_short)
@@ -193,7 +193,7 @@ class ItemFilePages final : public Pages {
   std::uint64_t read_ = 0;
 };
 
-// Of items that were read before, by table.
+// Items that are in memory already, by table.
 class KeptPages final : public Pages {
  public:
   KeptPages(const std::vector<std::vector<engine::Item>>& tables, std::uint64_t passed)
@@ -260,7 +260,7 @@ Expected<std::unique_ptr<Source>, std::string> TableFileSource::open(const std::
   } else {
     CHECK_OK(source->read_first_line(selection));
   }
-  // What is wrong at its begin is said before anything is changed.
+  // An error at the file's begin is found before anything is changed.
   if (is_resumed) return std::unique_ptr<Source>(std::move(source));
   TRY(source->pages_, source->pages_from(0));
   TRY(source->first_, source->pages_->next());

@@ -718,7 +718,7 @@ Expected<void, std::string> Run::complete(std::size_t table) {
   return {};
 }
 
-// What --resume cannot mend leaves no journal.
+// Removes the journal if --resume could not get further.
 Unexpected<Problem> Run::ended_early(std::string sentence, bool by_signal) {
   if (!sentence.ends_with('.')) sentence += '.';
   if (journal_ == nullptr || !journal_->is_kept()) return problem(std::move(sentence));

@@ -23,7 +23,7 @@ class UnpackedText {
  public:
   static Expected<std::unique_ptr<UnpackedText>, std::string> open(const std::string& path);
 
-  // What has been unpacked and not passed. Valid until extend() or pass().
+  // The text that has been unpacked and not passed. Valid until extend() or pass().
   [[nodiscard]] std::string_view rest() const { return std::string_view(text_).substr(begin_); }
   // Appends to rest(), some 64 KB at a time. False: the text ends with it.
   Expected<bool, std::string> extend();

@@ -179,6 +179,16 @@ Resources:
   CHECK(tables->front().table == "b");
 }
 
+TEST_CASE("a template whose tables' conditions are all false says so") {
+  CHECK(problem("Parameters: {Stage: {Type: String, Default: dev}}\n"
+                "Conditions: {Prod: !Equals [!Ref Stage, prod]}\n"
+                "Resources:\n  A: {Type: AWS::DynamoDB::Table, Condition: Prod}\n"
+                "  B: {Type: AWS::DynamoDB::Table, Condition: Prod}\n") ==
+        "t.yaml: no table is created, because the Condition of each is false: A, B. --schema-parameter "
+        "NAME=VALUE "
+        "gives parameters other values");
+}
+
 TEST_CASE("a global table has replicas in the other regions, and of its own replica the settings") {
   CHECK(requests(R"(
 Resources:
@@ -387,8 +397,8 @@ TEST_CASE("an error says the file, the resource and what to do") {
   CHECK(problem(table_of_properties + "      TableName: !Join [a]\n") ==
         "t.yaml: Resources.Carts.TableName: Fn::Join has arguments that CloudFormation does not accept");
   CHECK(problem(table_of_properties + "      TableName: {'Fn::Transform': {Name: X}}\n") ==
-        "t.yaml: Resources.Carts.TableName: Fn::Transform is not supported here. Give it a value: "
-        "--schema-parameter Fn::Transform=VALUE");
+        "t.yaml: Resources.Carts.TableName: Fn::Transform is not supported here. Write the value into the "
+        "template");
   CHECK(
       problem("Parameters: {P: {Type: 'AWS::SSM::Parameter::Value<String>', Default: /a}}\n" +
               table_of_properties + "      TableName: !Ref P\n") ==
@@ -757,6 +767,11 @@ TEST_CASE("YAML is read to a bounded depth and number of values") {
   CHECK(schemas::parse_yaml(nested(100)));
   CHECK(schemas::parse_yaml(nested(101)).error() == "line 1: nested deeper than 100 levels");
   CHECK(schemas::parse_yaml(nested(100'000)).error().starts_with("line 1: "));
+  std::string directives = "# a comment\n";
+  for (int i = 0; i < 10; ++i) directives += "%TAG !e" + std::to_string(i) + "! tag:x\n";
+  CHECK(schemas::parse_yaml(directives + "---\na: 1\n"));
+  CHECK(schemas::parse_yaml(directives + "\n%TAG !x! tag:x\n---\na: 1\n").error() ==
+        "more than 10 directives");
   std::string many = "[";
   for (int i = 0; i < 1'000'000; ++i) many += "a,";
   CHECK(schemas::parse_yaml(many + "]").error() == "line 1: more than 1,000,000 values");

@@ -9,10 +9,12 @@
 #include "cli/transfer/anonymizer.h"
 #include "cli/transfer/described_table.h"
 #include "cli/transfer/fakes.h"
+#include "cli/transfer/item_file.h"
 #include "cli/transfer/journal.h"
 #include "cli/transfer/keyed_hash.h"
 #include "cli/transfer/place.h"
 #include "cli/transfer/rules.h"
+#include "cli/transfer/unpacked_text.h"
 #include "compat/data_files/dynamodb_json.h"
 #include "compat/data_files/writer.h"
 #include "tests/support/engine_world.h"
@@ -65,6 +67,13 @@ std::string read_whole(const std::string& path) {
 
 void write_whole(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
+}
+
+// A file with this text in the directory; its path.
+std::string items_file(const Directory& directory, const std::string& text) {
+  const std::string path = directory.path() + "/items.json";
+  write_whole(path, text);
+  return path;
 }
 
 }  // namespace
@@ -240,6 +249,72 @@ TEST_CASE("a journal with bytes that are others is refused or read, and never mo
     if (journal)
       for (const auto& [table, stage] : (*journal)->stages()) CHECK(stage <= Stage::skipped);
   }
+}
+
+TEST_CASE("a file of items that is cut off anywhere is read up to there or refused, and never misread") {
+  const Directory directory;
+  const std::string item = R"({"id":{"S":"a,]}\"\\"},"n":{"N":"1"}})";
+  for (const std::string& whole :
+       {R"({"Count":2,"Items":[)" + item + "," + item + R"(],"LastEvaluatedKey":null})",
+        "[ " + item + " ,\n" + item + " ]", item + "\n" + item,
+        std::string(R"([{"id":"x"},{"id":"y","l":[1,{"a":null}]}])")}) {
+    for (std::size_t size = 1; size <= whole.size(); ++size) {
+      INFO(whole.substr(0, size));
+      auto text = UnpackedText::open(items_file(directory, whole.substr(0, size)));
+      REQUIRE(text);
+      const auto layout = item_layout_of(**text);
+      REQUIRE(layout);
+      if (!*layout) continue;
+      REQUIRE(**layout != ItemLayout::batch);
+      ItemFile file(*std::move(text), **layout);
+      std::size_t items = 0;
+      for (;;) {
+        const auto next = file.next();
+        if (!next && size == whole.size()) FAIL(next.error());
+        if (!next || !*next) break;
+        ++items;
+      }
+      CHECK(items <= 2);
+      if (size == whole.size()) CHECK(items == 2);
+    }
+  }
+}
+
+TEST_CASE("the layout of a file of items is known by its begin") {
+  const Directory directory;
+  const auto layout = [&](const std::string& text) {
+    const auto opened = UnpackedText::open(items_file(directory, text));
+    REQUIRE(opened);
+    const auto known = item_layout_of(**opened);
+    REQUIRE(known);
+    return *known;
+  };
+  CHECK(layout(R"({"Items":[]})") == ItemLayout::scan);
+  CHECK(layout("\n { \"Count\" : 1 , \"ScannedCount\":2, \"Items\" : [") == ItemLayout::scan);
+  CHECK(layout(R"({"carts":[{"PutRequest":)") == ItemLayout::batch);
+  CHECK(layout(R"({"RequestItems":{"carts":[{"DeleteRequest":)") == ItemLayout::batch);
+  CHECK(layout(" [") == ItemLayout::list);
+  CHECK(layout(R"({"Items":{"L":[]}})") == ItemLayout::rows);
+  CHECK(layout(R"({"Count":{"N":"1"}})") == ItemLayout::rows);
+  CHECK(layout(R"({"tags":["a"]})") == ItemLayout::rows);
+  CHECK(layout(R"({"Tables":{"S":"a"}})") == ItemLayout::rows);
+  CHECK(layout("{}") == ItemLayout::rows);
+  CHECK_FALSE(layout(R"({"Tables":[]})"));
+  CHECK_FALSE(layout(R"({"Item":{"id":{"S":"1"}}})"));
+  CHECK_FALSE(layout("id,name\n"));
+  CHECK_FALSE(layout(""));
+  CHECK(layout("{\"" + std::string(70'000, 'x') + "\":[{\"PutRequest\":") == ItemLayout::batch);
+  CHECK(layout("{\"" + std::string(1 << 20, 'x') + "\":[{\"PutRequest\":") == ItemLayout::rows);
+}
+
+TEST_CASE("a batch-write-item file of more than 64 MB is refused") {
+  const Directory directory;
+  const auto text =
+      UnpackedText::open(items_file(directory, R"({"t":[{"PutRequest":)" + std::string(65 << 20, ' ')));
+  REQUIRE(text);
+  const auto read = read_batch(**text);
+  REQUIRE_FALSE(read);
+  CHECK(read.error().ends_with("is larger than 64 MB, the limit for a batch-write-item file"));
 }
 
 TEST_CASE("a table is made without what would act on its items' coming, which follows them") {

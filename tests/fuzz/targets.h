@@ -20,6 +20,7 @@ void fuzz_json(std::string_view input);
 void fuzz_mcp(std::string_view input);
 void fuzz_numbers(std::string_view input);
 void fuzz_requests(std::string_view input);
+void fuzz_schemas(std::string_view input);
 void fuzz_signatures(std::string_view input);
 void fuzz_statements(std::string_view input);
 void fuzz_stored_bytes(std::string_view input);
@@ -39,6 +40,7 @@ inline constexpr FuzzTarget fuzz_targets[] = {
     {"mcp", fuzz_mcp, 2048},
     {"numbers", fuzz_numbers, 256},
     {"requests", fuzz_requests, 768},
+    {"schemas", fuzz_schemas, 2048},
     {"signatures", fuzz_signatures, 1024},
     {"statements", fuzz_statements, 512},
     {"stored_bytes", fuzz_stored_bytes, 1024},

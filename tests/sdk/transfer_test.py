@@ -442,7 +442,7 @@ class TransferTest(unittest.TestCase):
                 self.assertEqual([path.name for path in self.directory.iterdir()], ["items.json"])
         self.assertEqual(all_items(self.there, "carts"), [])
         self.assertIn("mayfly import TABLE --from items.json", self.import_text('{"id":"1"}', code=FAILED))
-        # What is wrong far behind the begin is found when items before it are in.
+        # A bad item far behind the begin is found after the items before it were written.
         lines = "".join(json.dumps({"id": {"S": str(number)}}) + "\n" for number in range(3000))
         said = self.import_text(lines + '{"id":{"S":1}}', "carts", code=FAILED)
         self.assertIn("line 3001: NUMBER_VALUE cannot be converted to String", said)

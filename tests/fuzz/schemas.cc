@@ -1,0 +1,55 @@
+// A file of table definitions: as YAML, as a tree, and its tables.
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cli/schemas/cloudformation.h"
+#include "cli/schemas/description.h"
+#include "cli/schemas/terraform.h"
+#include "cli/schemas/workbench.h"
+#include "cli/schemas/yaml.h"
+#include "tests/fuzz/must.h"
+#include "tests/fuzz/targets.h"
+
+namespace mayfly::testing {
+
+namespace {
+
+void read_tables(const json::Tree& tree) {
+  schemas::SchemaFiles files;
+  bool is_read = true;
+  if (schemas::is_cloudformation(tree)) {
+    is_read = static_cast<bool>(schemas::read_cloudformation(tree, "f", {}, files));
+  } else if (schemas::is_workbench(tree)) {
+    is_read = static_cast<bool>(schemas::read_workbench(tree, "f", files.tables));
+  } else if (schemas::is_terraform(tree)) {
+    (void)schemas::read_terraform(tree, "f");
+  } else if (schemas::is_description(tree)) {
+    (void)schemas::read_descriptions(tree, "f", "us-east-1");
+  }
+  if (!is_read) return;
+  for (const schemas::TableSchema& table : files.tables) {
+    must(!table.requests.empty() && table.requests.front().operation == "CreateTable",
+         "a table is created before anything else", table.where);
+    for (const schemas::SchemaRequest& request : table.requests)
+      must(json::parse_tree(json::print(request.body)).has_value(), "a request is JSON",
+           json::print(request.body));
+  }
+}
+
+}  // namespace
+
+void fuzz_schemas(std::string_view input) {
+  const std::string text(input);
+  if (const auto tree = json::parse_tree(text)) read_tables(*tree);
+  const auto yaml = schemas::parse_yaml(text);
+  if (!yaml) {
+    must(!yaml.error().empty(), "an error says what is wrong");
+    return;
+  }
+  const std::string printed = json::print(*yaml);
+  const auto again = json::parse_tree(printed);
+  must(again && json::print(*again) == printed, "YAML's tree is one of JSON", printed);
+  read_tables(*yaml);
+}
+
+}  // namespace mayfly::testing
