@@ -151,7 +151,7 @@ Expected<SchemaFiles, std::string> read_schema_files(const std::string& path, co
     SchemaFiles of_file;
     if (const auto read = read_file(file, context, of_file); !read) {
       if (context.strict) return Unexpected{read.error()};
-      files.warnings.push_back(read.error() + " (skipped; --schema-strict makes this an error)");
+      files.warnings.push_back("skipped " + read.error());
       continue;
     }
     std::move(of_file.tables.begin(), of_file.tables.end(), std::back_inserter(files.tables));
