@@ -29,8 +29,8 @@ constexpr const char* assembly_marker = "cdk.out";  // a file in each directory 
 
 // The Serverless Framework's own file, whose variables only that program resolves.
 bool is_serverless(const Tree& tree) {
-  return tree.is_object() && tree.contains("service") && tree.contains("provider") &&
-         !tree.contains("Resources");
+  return tree.is_object() && tree.contains("service") && !tree.contains("Resources") &&
+         (tree.contains("provider") || tree.contains("functions") || tree.contains("resources"));
 }
 
 std::string serverless_sentence(const std::string& name) {

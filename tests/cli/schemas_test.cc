@@ -422,6 +422,7 @@ TEST_CASE("files that another program has to prepare are refused with its comman
       "--schema .serverless/cloudformation-template-update-stack.json";
   CHECK(problem("service: shop\nprovider: {name: aws}\nresources: {Resources: {}}\n", "a.yml") ==
         "a.yml" + serverless);
+  CHECK(problem("service: shop\nresources: [{Resources: {}}]\n", "b.yml") == "b.yml" + serverless);
   CHECK(problem("service: shop\ncustom: &a {x: 1}\nprovider: *a\n", "serverless.yml") ==
         "serverless.yml" + serverless);
   CHECK(problem(table_of_properties + "      TableName: ${self:service}-carts\n") ==
