@@ -131,7 +131,9 @@ void add_transfer_commands(CLI::App& app, TransferCommand& command) {
   const auto imported = std::make_shared<TransferCommand>();
   imported->kind = "import";
   imported->to.place = server_here;
-  in->add_option("--from", imported->from.place, "Source; can be an AWS export")
+  in->add_option(
+        "--from", imported->from.place,
+        "Source; also an AWS export or a file of items (`aws dynamodb scan`, batch-write-item, JSON)")
       ->type_name(places)
       ->required();
   in->add_option("--to,--url", imported->to.place, "Target")

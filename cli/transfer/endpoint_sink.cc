@@ -110,13 +110,16 @@ Expected<void, std::string> EndpointSink::begin(const std::vector<DescribedTable
   return {};
 }
 
-Expected<void, std::string> EndpointSink::accept(std::size_t table,
-                                                 std::span<const engine::Item> items) const {
+Expected<void, std::string> EndpointSink::accept(std::size_t table, std::span<const engine::Item> items,
+                                                 std::uint64_t before) const {
   const Table& known = tables_[table];
-  for (const engine::Item& item : items)
+  for (const engine::Item& item : items) {
+    ++before;
     for (const std::string& key : known.keys)
       if (item.find(key) == nullptr)
-        return Unexpected{"an item has no '" + key + "', which is a key attribute of table " + known.name};
+        return Unexpected{"item " + std::to_string(before) + " has no '" + key +
+                          "', which is a key attribute of table " + known.name};
+  }
   return {};
 }
 

@@ -31,8 +31,8 @@ class EndpointSink final : public Sink {
                                     bool resumed) override;
   Expected<void, std::string> resume(const std::vector<Written>& written) override;
   Expected<void, std::string> begin(const std::vector<DescribedTable>& tables) override;
-  [[nodiscard]] Expected<void, std::string> accept(std::size_t table,
-                                                   std::span<const engine::Item> items) const override;
+  [[nodiscard]] Expected<void, std::string> accept(std::size_t table, std::span<const engine::Item> items,
+                                                   std::uint64_t before) const override;
   Expected<void, std::string> make(const DescribedTable& table) override;
   Expected<Written, std::string> write(std::size_t table, std::size_t part,
                                        std::span<const engine::Item> items) override;

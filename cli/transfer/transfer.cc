@@ -559,7 +559,7 @@ Outcome<void> Run::begin() {
   CHECK_OK(outcome(sink_->begin(targets_)));
   if (const Page* const first = source_->first_page();
       first != nullptr && stages_[first->table] != Stage::skipped) {
-    if (const auto accepted = sink_->accept(first->table, first->items); !accepted)
+    if (const auto accepted = sink_->accept(first->table, first->items, 0); !accepted)
       return problem(command_.from.place + ": " + accepted.error());
   }
   CHECK_OK(make_tables());
@@ -671,7 +671,7 @@ Expected<void, std::string> Run::copy_part(std::size_t part) {
     if (stage == Stage::skipped || stage == Stage::finished) {
       page.items.clear();
     } else {
-      if (const auto accepted = sink_->accept(page.table, page.items); !accepted) {
+      if (const auto accepted = sink_->accept(page.table, page.items, reached.items); !accepted) {
         has_failed_for_good_ = has_failed_for_good_ || source_->fails_for_good();
         return Unexpected{command_.from.place + ": " + accepted.error()};
       }

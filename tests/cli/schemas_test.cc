@@ -375,6 +375,17 @@ TEST_CASE("a CDK assembly's templates are read, with those of nested assemblies"
             .ends_with("CDK assemblies are nested more than 8 deep"));
 }
 
+TEST_CASE("files and directories that are too large are refused") {
+  const Files files;
+  const std::string large = files.write("a.json", "{}");
+  fs::resize_file(large, (64U << 20) + 1);
+  CHECK(schemas::read_schema_files(large, {}).error() == large + " is larger than 64 MB");
+  const Files many;
+  for (int i = 0; i < 10'001; ++i) many.write(std::to_string(i), "");
+  CHECK(schemas::read_schema_files(many.path.string(), {}).error() ==
+        many.path.string() + " has more than 10,000 files");
+}
+
 TEST_CASE("an error says the file, the resource and what to do") {
   CHECK(problem("a: ]", "t.yaml") == "t.yaml: line 1: did not find expected node content");
   CHECK(problem("{\"a\": 1}", "t.json") ==

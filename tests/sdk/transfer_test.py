@@ -414,7 +414,7 @@ class TransferTest(unittest.TestCase):
 
     def test_a_file_that_cannot_be_read_leaves_nothing_behind(self):
         self.make("carts", items=0, client=self.there)
-        no_key = "an item has no 'id', which is a key attribute of table carts"
+        no_key = "item 1 has no 'id', which is a key attribute of table carts"
         for text, problem in (
             ('{"Items":[]}', "items.json has no items"),
             ("[]", "items.json has no items"),
@@ -431,6 +431,7 @@ class TransferTest(unittest.TestCase):
             ('{"id":{"S":"1"}}\n{"id":"2"}', "line 2: Unexpected value type in payload"),
             ('{"id":nothing}', "line 1: this is not JSON"),
             ('{"name":"x"}', no_key),
+            ('[{"id":"1"},{"no":"id"}]', "item 2 has no 'id', which is a key attribute of table carts"),
             ('{"id":"1"}}', "line 1: expected a value, found '}'"),
             ('{"id":"' + "x" * (5 << 20), "line 1: the value is too long for an item"),
             ('{"' + "x" * (5 << 20), "line 1: the value is too long for an item"),
