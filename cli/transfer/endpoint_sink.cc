@@ -73,6 +73,7 @@ Expected<void, std::string> EndpointSink::check(const std::vector<DescribedTable
       DescribedTable found;
       TRY(const std::string status, status_of(table.name, &found));
       const bool is_there = !status.empty();
+      if (known.keys.empty()) known.keys = found.keys();
       // To replace it would lose it, and to append to it anonymizes it where it is.
       if (is_there && options_.from_server && id_of(table) == id_of(found) && !id_of(found).empty())
         return Unexpected{table.name +
@@ -100,7 +101,7 @@ Expected<void, std::string> EndpointSink::check(const std::vector<DescribedTable
 Expected<void, std::string> EndpointSink::resume(const std::vector<Written>& /*written*/) { return {}; }
 
 Expected<void, std::string> EndpointSink::begin(const std::vector<DescribedTable>& tables) {
-  // Whose keys nobody described.
+  // The keys of tables that a run before this one has found.
   for (std::size_t i = 0; i < tables.size(); ++i)
     if (tables_[i].keys.empty()) {
       DescribedTable found;

@@ -47,7 +47,7 @@ class Sink {
   virtual Expected<void, std::string> resume(const std::vector<Written>& written) = 0;
   virtual Expected<void, std::string> begin(const std::vector<DescribedTable>& tables) = 0;
   // An error if an item can never be written, such as one without its key. `before`: how many items of the
-  // source precede them. Requires: begin() was called.
+  // source precede them. Requires: check() was called.
   [[nodiscard]] virtual Expected<void, std::string> accept(std::size_t /*table*/,
                                                            std::span<const engine::Item> /*items*/,
                                                            std::uint64_t /*before*/) const {

@@ -4,9 +4,11 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -163,6 +165,7 @@ class Run {
   // --- the transfer itself
   Outcome<void> transfer();
   Outcome<void> begin();
+  Outcome<void> check_file();
   Outcome<void> make_tables();
   void copy();
   void work();
@@ -192,6 +195,7 @@ class Run {
   std::unique_ptr<Journal> journal_;
   bool resumed_ = false;
   Tree settled_ = Tree::object();
+  std::optional<Selection> selection_;
   std::unique_ptr<Source> source_;
   std::unique_ptr<Sink> sink_;
   std::vector<DescribedTable> targets_;  // in the order of the source's tables
@@ -366,7 +370,7 @@ Outcome<void> Run::open_source() {
     for (const Tree& name : *names) patterns.push_back(name.is_string() ? name.get<std::string>() : "");
     all = false;
   }
-  const Selection selection(std::move(patterns), all);
+  const Selection& selection = selection_.emplace(std::move(patterns), all);
   if (from_.is_server()) {
     const auto segments = resumed_ ? json::integer_member(settled_, "segments").value_or(1)
                                    : static_cast<std::int64_t>(command_.parallel);
@@ -544,6 +548,7 @@ Outcome<void> Run::begin() {
       if (table < stages_.size()) stages_[table] = stage;
   const std::vector<Stage> before = stages_;
   CHECK_OK(outcome(sink_->check(targets_, stages_, resumed_)));
+  CHECK_OK(check_file());
   if (!resumed_) {
     const std::string path = journal_path();
     if (to_.kind == Place::Kind::directory) CHECK_OK(outcome(make_directory(to_.text)));
@@ -557,12 +562,33 @@ Outcome<void> Run::begin() {
     if (stages_[table] != before[table]) CHECK_OK(outcome(journal_->stage(table, stages_[table])));
   CHECK_OK(outcome(sink_->resume(journal_->written())));
   CHECK_OK(outcome(sink_->begin(targets_)));
-  if (const Page* const first = source_->first_page();
-      first != nullptr && stages_[first->table] != Stage::skipped) {
-    if (const auto accepted = sink_->accept(first->table, first->items, 0); !accepted)
-      return problem(command_.from.place + ": " + accepted.error());
-  }
   CHECK_OK(make_tables());
+  return {};
+}
+
+// Reads a file to its end before anything is changed. A pipe can be read only once: of it, the first page.
+Outcome<void> Run::check_file() {
+  const Page* const first = source_->first_page();
+  if (first == nullptr) return {};
+  std::uint64_t before = 0;
+  const auto check = [&](const Page& page) -> Outcome<void> {
+    if (stages_[page.table] != Stage::skipped) {
+      if (const auto accepted = sink_->accept(page.table, page.items, before); !accepted)
+        return problem(command_.from.place + ": " + accepted.error());
+    }
+    before += page.items.size();
+    return {};
+  };
+  std::error_code failure;
+  if (first->last || !std::filesystem::is_regular_file(from_.text, failure)) return check(*first);
+  TRY(const auto again, outcome(TableFileSource::open(from_.text, *selection_, false)));
+  TRY(const auto pages, outcome(again->open(0, "")));
+  for (bool last = false; !last;) {
+    if (interruption_.is_wanted()) return problem("interrupted");
+    TRY(const Page page, outcome(pages->next()));
+    CHECK_OK(check(page));
+    last = page.last;
+  }
   return {};
 }
 
@@ -721,17 +747,16 @@ Expected<void, std::string> Run::complete(std::size_t table) {
 // Removes the journal if --resume could not get further.
 Unexpected<Problem> Run::ended_early(std::string sentence, bool by_signal) {
   if (!sentence.ends_with('.')) sentence += '.';
-  if (journal_ == nullptr || !journal_->is_kept()) return problem(std::move(sentence));
+  const bool is_kept = journal_ != nullptr && journal_->is_kept();
   const bool is_hopeless = has_failed_for_good_ || (!by_signal && !resumed_ && !has_changed_);
-  if (!is_hopeless)
+  if (is_kept && !is_hopeless)
     return problem(sentence + " Run the same command with --resume to continue", ExitCode::unfinished);
-  journal_->remove();
-  if (!has_changed_ && !resumed_) return problem(sentence + " Nothing was written");
+  if (is_kept) journal_->remove();
+  if (!has_changed_ || !has_failed_for_good_) return problem(std::move(sentence));
   std::uint64_t items = 0;
   const engine::Lock lock(mutex_);
   for (const std::uint64_t count : items_) items += count;
-  return problem(sentence + " " + std::to_string(items) +
-                 " items before it were written, and stay. Correct the file and import it again");
+  return problem(sentence + " " + std::to_string(items) + " items before it were written, and stay");
 }
 
 Outcome<void> Run::transfer() {

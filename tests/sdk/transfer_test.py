@@ -443,11 +443,22 @@ class TransferTest(unittest.TestCase):
                 self.assertEqual([path.name for path in self.directory.iterdir()], ["items.json"])
         self.assertEqual(all_items(self.there, "carts"), [])
         self.assertIn("mayfly import TABLE --from items.json", self.import_text('{"id":"1"}', code=FAILED))
-        # A bad item far behind the begin is found after the items before it were written.
+        # A file is read to its end before anything is written.
         lines = "".join(json.dumps({"id": {"S": str(number)}}) + "\n" for number in range(3000))
+        bad = "line 3001: NUMBER_VALUE cannot be converted to String"
         said = self.import_text(lines + '{"id":{"S":1}}', "carts", code=FAILED)
-        self.assertIn("line 3001: NUMBER_VALUE cannot be converted to String", said)
-        self.assertIn("3000 items before it were written, and stay", said)
+        self.assertIn(bad, said)
+        self.assertIn("item 3001 has no 'id'", self.import_text(lines + '{"no":{"S":"1"}}', "carts", code=FAILED))
+        self.assertEqual([path.name for path in self.directory.iterdir()], ["items.json"])
+        self.assertEqual(all_items(self.there, "carts"), [])
+        self.import_text(lines + '{"id":{"S":1}}', "carts", "--to", "out.json", code=FAILED)
+        self.assertEqual([path.name for path in self.directory.iterdir()], ["items.json"])
+        # A pipe is not: the items before the bad one stay.
+        words = self.command(["import", "--account", self.target, "carts", "--from", "-"])
+        text = (lines + '{"id":{"S":1}}').encode()
+        ended = subprocess.run(words, input=text, capture_output=True, cwd=self.directory, env=self.environment(), timeout=60)
+        self.assertEqual(ended.returncode, FAILED)
+        self.assertIn(bad + ". 3000 items before it were written, and stay", ended.stderr.decode())
         self.assertEqual([path.name for path in self.directory.iterdir()], ["items.json"])
         self.import_text(lines, "carts")
         self.assertEqual(len(all_items(self.there, "carts")), 3000)
