@@ -15,8 +15,13 @@ namespace {
 
 constexpr std::string_view region_default = "us-east-1";
 
+// Why the server did not answer, and what to do about it.
 std::string unreachable(const std::string& reason) {
-  return log::printable(reason) + ". Start a server with 'mayfly serve', or name a running one with --url.";
+  std::string sentence = log::printable(reason) + ".";
+  if (reason.find("Connection refused") != std::string::npos)
+    sentence += " Start a server with 'mayfly serve', or name a running one with --url.";
+  if (reason.find("certificate") != std::string::npos) sentence += " Name a certificate to trust with --ca-file.";
+  return sentence;
 }
 
 CallFailure failure_of(const ClientAnswer& answer) {

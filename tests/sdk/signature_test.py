@@ -252,7 +252,7 @@ class SignatureTest(unittest.TestCase):
         self.assertEqual(send(signed("GET", "/_mayfly/ttl?x=a%20b&y=c%2Bd&a=", b"", operation=None))[0], 200)
 
         known = {"AWS_ACCESS_KEY_ID": SESSION_KEY, "AWS_SECRET_ACCESS_KEY": SESSION_SECRET, "AWS_SESSION_TOKEN": TOKEN}
-        code, said = mayfly("clock", "freeze", "2031-01-01T00:00:00Z", "--account", "000000000077", **known)
+        code, said = mayfly("clock", "freeze", "2031-01-01T00:00:00Z", "--account", "000000000077", "--json", **known)
         self.assertEqual((code, json.loads(said)["now"]), (0, "2031-01-01T00:00:00Z"))
         code, said = mayfly("ttl", "show", "--region", "eu-west-1", **known)
         self.assertEqual(code, 0, said)

@@ -99,14 +99,18 @@ class TlsTest(unittest.TestCase):
         self.assertIn("AccountMaxReadCapacityUnits", limits)
 
     def test_the_commands_trust_whom_they_are_told_to(self):
-        done = mayfly("clock", "show", "--url", server.url, "--ca-file", cert)
+        done = mayfly("clock", "show", "--json", "--url", server.url, "--ca-file", cert)
         self.assertEqual(json.loads(done.stdout)["mode"], "real", done.stderr)
         done = mayfly("clock", "show", MAYFLY_URL=server.url, MAYFLY_CA_FILE=cert)
         self.assertEqual(done.returncode, 0, done.stderr)
         done = mayfly("clock", "show", "--url", server.url)
         self.assertEqual(
             (done.returncode, done.stderr),
-            (1, f"mayfly: cannot speak TLS with 127.0.0.1:{server.port}: self-signed certificate\n"),
+            (
+                1,
+                f"mayfly: cannot speak TLS with 127.0.0.1:{server.port}: self-signed certificate. "
+                "Name a certificate to trust with --ca-file.\n",
+            ),
         )
         done = mayfly("clock", "show", "--url", server.url.replace("127.0.0.1", "localhost"), SSL_CERT_FILE=cert)
         self.assertEqual(done.returncode, 0, done.stderr)
