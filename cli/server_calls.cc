@@ -20,11 +20,12 @@ std::string unreachable(const std::string& reason) {
   std::string sentence = log::printable(reason) + ".";
   if (reason.find("Connection refused") != std::string::npos)
     sentence += " Start a server with 'mayfly serve', or name a running one with --url.";
-  if (reason.find("certificate") != std::string::npos) sentence += " Name a certificate to trust with --ca-file.";
+  if (reason.find("certificate") != std::string::npos)
+    sentence += " Name a certificate to trust with --ca-file.";
   return sentence;
 }
 
-CallFailure failure_of(const ClientAnswer& answer) {
+CallFailure failure_of(const ClientAnswer& answer, bool has_key) {
   CallFailure failure;
   const auto tree = json::parse_tree(answer.body);
   const auto member = [&](const char* name) {
@@ -39,12 +40,15 @@ CallFailure failure_of(const ClientAnswer& answer) {
   if (failure.sentence.empty())
     failure.sentence = "the server answered with HTTP status " + std::to_string(answer.status);
   failure.sentence = log::printable(failure.sentence);
+  if (!has_key && (answer.status == 403 || failure.name == "UnrecognizedClientException"))
+    failure.sentence += std::string(failure.sentence.ends_with('.') ? "" : ".") +
+                        " The server checks signatures: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.";
   return failure;
 }
 
-Expected<std::string, CallFailure> body_of(Expected<ClientAnswer, std::string> answer) {
+Expected<std::string, CallFailure> body_of(Expected<ClientAnswer, std::string> answer, bool has_key) {
   if (!answer) return Unexpected{CallFailure{.name = {}, .sentence = unreachable(answer.error())}};
-  if (answer->status != 200) return Unexpected{failure_of(*answer)};
+  if (answer->status != 200) return Unexpected{failure_of(*answer, has_key)};
   return std::move(answer->body);
 }
 
@@ -94,10 +98,10 @@ ClientRequest ServerCalls::control_request(const std::string& method, const std:
 }
 
 Expected<std::string, CallFailure> ServerCalls::ask(const ClientRequest& request) const {
-  if (!time_max_) return body_of(fetch(url_, request, {}, ca_file_));
+  if (!time_max_) return body_of(fetch(url_, request, {}, ca_file_), key_.has_value());
   auto answer = Connections(url_, ca_file_).ask(request, *time_max_);
-  if (!answer) return body_of(Unexpected{std::move(answer.error().sentence)});
-  return body_of(*std::move(answer));
+  if (!answer) return body_of(Unexpected{std::move(answer.error().sentence)}, key_.has_value());
+  return body_of(*std::move(answer), key_.has_value());
 }
 
 Expected<std::string, CallFailure> ServerCalls::control(const std::string& method, const std::string& path,
@@ -107,7 +111,7 @@ Expected<std::string, CallFailure> ServerCalls::control(const std::string& metho
 
 Expected<std::string, CallFailure> ServerCalls::follow(
     const std::string& path, const std::function<bool(std::string_view)>& piece) const {
-  return body_of(fetch(url_, control_request("GET", path, {}), piece, ca_file_));
+  return body_of(fetch(url_, control_request("GET", path, {}), piece, ca_file_), key_.has_value());
 }
 
 Expected<json::Tree, CallFailure> ServerCalls::operate(std::string_view operation, const json::Tree& body) {

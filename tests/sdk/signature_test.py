@@ -257,7 +257,12 @@ class SignatureTest(unittest.TestCase):
         code, said = mayfly("ttl", "show", "--region", "eu-west-1", **known)
         self.assertEqual(code, 0, said)
         code, said = mayfly("clock", "show")
-        self.assertEqual((code, said), (1, "mayfly: Request is missing Authentication Token\n"))
+        hint = " The server checks signatures: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.\n"
+        self.assertEqual((code, said), (1, "mayfly: Request is missing Authentication Token." + hint))
+        code, said = mayfly("table", "list", "--json", **known)
+        self.assertEqual(code, 0, said)
+        code, said = mayfly("table", "list")
+        self.assertEqual((code, said.endswith(hint)), (1, True), said)
         code, said = mayfly("clock", "show", **{**known, "AWS_SECRET_ACCESS_KEY": "other"})
         self.assertEqual(code, 1)
         self.assertIn(MISMATCH, said)
