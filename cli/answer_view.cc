@@ -68,7 +68,7 @@ bool is_list_of_objects(const Tree& value) {
          std::all_of(value.begin(), value.end(), [](const Tree& one) { return one.is_object(); });
 }
 
-// An object with names of a client's or server's choice and objects as values: {"carts":{…}}.
+// An object whose members are objects under names that clients or servers chose: {"carts":{…}}.
 bool is_map_of_objects(const Tree& value) {
   return value.is_object() && !value.empty() && !is_typed_item(value) &&
          std::all_of(value.begin(), value.end(), [](const Tree& one) { return one.is_object(); });

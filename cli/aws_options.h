@@ -1,4 +1,4 @@
-// The options of the commands that ask a DynamoDB endpoint, whichever that is: where it is, and who asks.
+// The options of commands for any DynamoDB endpoint: its address, region and credentials.
 #pragma once
 
 #include "cli/aws/settings.h"
@@ -9,7 +9,7 @@ class App;
 
 namespace mayfly::http {
 
-// What is not given is for the environment and the profile to say (cli/aws/settings.h).
+// An option that is not given falls back to the environment and the profile (cli/aws/settings.h).
 void add_aws_options(CLI::App& command, aws::Given& given);
 
 }  // namespace mayfly::http

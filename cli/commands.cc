@@ -78,7 +78,7 @@ class Tail {
  public:
   explicit Tail(bool as_json) : as_json_(as_json) {}
 
-  // False: nobody reads the output any longer.
+  // False: the reader of the output has gone.
   bool take(std::string_view piece) {
     rest_ += piece;
     for (std::size_t end = 0; (end = rest_.find('\n')) != std::string::npos; rest_.erase(0, end + 1)) {
@@ -206,7 +206,7 @@ std::optional<std::string> seconds_of(const std::string& duration) {
   while (at != end) {
     double value = 0;
     const auto [next, failure] = std::from_chars(at, end, value);
-    // from_chars reads "inf" and "nan", too.
+    // from_chars also reads "inf" and "nan".
     if (failure != std::errc{} || value < 0 || !std::isfinite(value)) return std::nullopt;
     at = next;
     double unit = 1;

@@ -80,7 +80,7 @@ struct Place {
   const CLI::App* command;
   std::string path;                          // "mayfly clock advance"
   const CLI::Option* value_of = nullptr;     // the option whose value is being typed
-  std::size_t positionals = 0;               // how many values stand before the cursor
+  std::size_t positionals = 0;               // number of values before the cursor
   std::map<std::string, std::string> given;  // --url and the like
 };
 

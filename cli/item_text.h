@@ -37,7 +37,7 @@ std::optional<KeySchema> key_schema_of(const json::Tree& table, const json::Tree
 // {"id":{"S":"1"}} if `text` is an object of typed values, which needs no key schema. Nothing: it is not.
 std::optional<json::Tree> typed_key(std::string_view text);
 
-// DynamoDB JSON of the key. `whole`: the sort key must be there, too. The error is a sentence.
+// DynamoDB JSON of the key. `whole`: the sort key is required. The error is a sentence.
 Expected<json::Tree, std::string> read_key(const KeySchema& schema, const std::vector<std::string>& words,
                                            bool whole = true);
 // One key attribute's value, {"N":"5"}.

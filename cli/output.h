@@ -14,10 +14,10 @@ namespace mayfly::http {
 
 void print(std::string_view text);
 
-// Sends what was printed so far; whether nobody can read it any longer.
+// Flushes the output. Returns whether its reader has gone, or another write failed.
 bool reader_left();
 
-// Sends what was printed. Returns `exit_code`, or 1 with a sentence on stderr if a write failed, as on a full
+// Flushes the output. Returns `exit_code`, or 1 with a sentence on stderr if a write failed, as on a full
 // disk.
 int printed(int exit_code);
 

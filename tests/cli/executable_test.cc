@@ -591,4 +591,31 @@ TEST_CASE("tail prints what happens, without colour where nobody sees it, and en
   CHECK(tail.wait() == 0);
 }
 
+TEST_CASE("tail ends with 0 when its reader has gone, and prints a change per line with --json") {
+  Process server({"serve", "--port", "0"});
+  const std::uint16_t port = server.port();
+  const std::string url = local_url(port);
+  printed({"table", "create", "carts", "--url", url});
+  Process closed({"-c", "exec 4> >(:); wait $!; \"" MAYFLY_EXECUTABLE "\" tail carts --url " + url +
+                            " >&4; echo $? >&2"},
+                 {}, "/bin/bash");
+  Process json({"tail", "carts", "--json", "--url", url});
+  std::atomic<bool> over{false};
+  std::thread writing([&] {
+    for (int n = 0; !over; ++n)
+      execute(port, "PutItem",
+              R"({"TableName":"carts","Item":{"id":{"S":"1"},"n":{"N":")" + std::to_string(n) + R"("}}})");
+  });
+  const int code = closed.wait();
+  const std::string line = json.line();
+  over = true;
+  writing.join();
+  CHECK(code == 0);
+  CHECK(closed.errors() == "0\n");
+  const auto change = nlohmann::json::parse(line);
+  CHECK(change["table"] == "carts");
+  CHECK(change["record"]["dynamodb"]["Keys"]["id"]["S"] == "1");
+  CHECK(server.end(SIGTERM) == 0);
+}
+
 }  // namespace mayfly::testing
