@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <optional>
+#include <set>
 
 #include "cli/fail.h"
 #include "cli/nearest.h"
@@ -38,6 +40,26 @@ bool looks_like_option(std::string_view word) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   if (word.starts_with("--")) return word.size() > 2 && is_letter(word[2]);
   return word.size() > 1 && word[0] == '-' && is_letter(word[1]);
+}
+
+// The command that the first words name.
+struct Named {
+  const CLI::App* command;
+  std::string path;   // "mayfly clock advance"
+  std::size_t words;  // how many there are
+};
+
+Named named_command(const CLI::App& app, const std::vector<std::string>& words) {
+  Named named{.command = &app, .path = app.get_name(), .words = 0};
+  for (; named.words < words.size(); ++named.words) {
+    const std::string& word = words[named.words];
+    const auto commands =
+        named.command->get_subcommands([&](const CLI::App* one) { return one->get_name() == word; });
+    if (commands.empty()) break;
+    named.command = commands.front();
+    named.path += " " + word;
+  }
+  return named;
 }
 
 std::string unknown_option(const CLI::App& command, const std::string& path, const std::string& name) {
@@ -230,27 +252,36 @@ CLI::Validator one_of(std::vector<std::string> values) {
 }
 
 std::string unknown_word(const CLI::App& app, const std::vector<std::string>& words) {
-  const CLI::App* at = &app;
-  std::string path = "mayfly";
-  std::size_t i = 0;
-  for (; i < words.size() && !looks_like_option(words[i]); ++i) {
-    const auto commands =
-        at->get_subcommands([&](const CLI::App* one) { return one->get_name() == words[i]; });
-    if (commands.empty() && at->get_require_subcommand_min() > 0) return unknown_command(*at, path, words[i]);
-    if (commands.empty()) break;
-    at = commands.front();
-    path += " " + words[i];
-  }
-  for (; i < words.size() && words[i] != "--"; ++i) {
+  const Named named = named_command(app, words);
+  if (named.words < words.size() && !looks_like_option(words[named.words]) &&
+      named.command->get_require_subcommand_min() > 0)
+    return unknown_command(*named.command, named.path, words[named.words]);
+  for (std::size_t i = named.words; i < words.size() && words[i] != "--"; ++i) {
     if (!looks_like_option(words[i])) continue;
     const auto equals = words[i].find('=');
     const std::string name = words[i].substr(0, equals);
     if (name == "--help" || name == "-h") return {};
-    const CLI::Option* option = option_named(*at, name);
-    if (option == nullptr) return unknown_option(*at, path, name);
+    const CLI::Option* option = option_named(*named.command, name);
+    if (option == nullptr) return unknown_option(*named.command, named.path, name);
     if (equals == std::string::npos) i += static_cast<std::size_t>(option->get_items_expected_min());
   }
   return {};
+}
+
+std::vector<std::string> with_environment(const CLI::App& app, std::vector<std::string> words) {
+  const Named named = named_command(app, words);
+  std::set<const CLI::Option*> given;
+  for (std::size_t i = named.words; i < words.size() && words[i] != "--"; ++i)
+    if (looks_like_option(words[i]))
+      given.insert(option_named(*named.command, words[i].substr(0, words[i].find('='))));
+  auto at = words.begin() + static_cast<std::ptrdiff_t>(named.words);
+  for (const CLI::Option* option : options_of(*named.command)) {
+    if (option->get_envname().empty() || given.contains(option)) continue;
+    const char* const value = std::getenv(option->get_envname().c_str());
+    if (value == nullptr || *value == '\0') continue;
+    at = words.insert(at, "--" + option->get_lnames().front() + "=" + value) + 1;
+  }
+  return words;
 }
 
 std::string parsed_path(const CLI::App& app) {

@@ -39,6 +39,10 @@ std::string alternatives(const std::vector<std::string>& values);
 // an option of its command, as a sentence. Empty: there is no such word.
 std::string unknown_word(const CLI::App& app, const std::vector<std::string>& words);
 
+// `words` with an option for each variable that is set and whose option is not among them: MAYFLY_PORT=1
+// becomes --port=1. CLI11 reads variables as well, but from 2.3 on it ignores values that a check rejects.
+std::vector<std::string> with_environment(const CLI::App& app, std::vector<std::string> words);
+
 // Why the command line could not be parsed, as a sentence.
 std::string refusal(const CLI::App& app, const CLI::ParseError& error);
 

@@ -604,8 +604,12 @@ CommandLine parse_command_line(int argc, char** argv) {
     fail(wrong);
     return {.exit_code = usage_error};
   }
+  std::vector<std::string> all = with_environment(app, words);
+  all.insert(all.begin(), argv[0]);
+  std::vector<char*> pointers;
+  for (std::string& word : all) pointers.push_back(word.data());
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(pointers.size()), pointers.data());
   } catch (const CLI::CallForHelp&) {
     print(app.help());
     return {.exit_code = printed(0)};
