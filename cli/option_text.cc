@@ -308,7 +308,7 @@ std::string refusal(const CLI::App& app, const CLI::ParseError& error) {
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr && colon != std::string::npos) {
     const std::string name = text.substr(0, colon);
     const CLI::Option* option = option_named(*command, name);
-    if (text.find("At Most") != std::string::npos)
+    if (CLI::detail::to_lower(text).find("at most") != std::string::npos)
       return name +
              (option != nullptr && option->get_positional() ? " has too many values."
                                                             : " was given more than once.") +

@@ -458,6 +458,7 @@ void add_commands_about_commands(CLI::App& app, std::string& shell, std::vector<
 
 // Headings and footers of groups of commands.
 void finish_group(CLI::App& group, const std::string& path) {
+  group.get_help_ptr()->group("Options");
   const auto commands = group.get_subcommands([](const CLI::App*) { return true; });
   if (!commands.empty() && group.get_footer().empty())
     group.footer("Run '" + path + " COMMAND --help' for a command's arguments and options.");
@@ -574,6 +575,7 @@ CommandLine parse_command_line(int argc, char** argv) {
 
   CLI::App app("Mayfly: DynamoDB for tests. Items disappear at the instant their TTL passes.", "mayfly");
   app.formatter(help_formatter());
+  app.option_defaults()->group("Options");  // later versions of CLI11 have another default
   app.set_help_flag("-h,--help", "Print help and exit");
   app.set_version_flag("--version", "mayfly " MAYFLY_VERSION, "Print the version and exit");
   app.require_subcommand(1);
