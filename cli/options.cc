@@ -516,14 +516,23 @@ int print_help(const CLI::App& app, const std::vector<std::string>& words) {
 }
 
 // Says what is wrong with the command line. Returns the exit code.
-int refused(const CLI::App& app, const CLI::ParseError& error) {
+int refused(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
   const CLI::App* command = &app;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
   if (command->get_require_subcommand_min() > 0 && std::string_view(error.get_name()) == "RequiredError") {
     fail("'" + parsed_path(app) + "' needs a command.");
     std::fprintf(stderr, "\n%s", app.help().c_str());
   } else {
-    fail(refusal(app, error));
+    std::string sentence = refusal(app, error);
+    for (const CLI::Option* option : options_of(*command)) {
+      const std::string name = "--" + (option->get_lnames().empty() ? "" : option->get_lnames().front());
+      const bool is_given = std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+        return word.substr(0, word.find('=')) == name;
+      });
+      if (!option->get_envname().empty() && !is_given && sentence.starts_with(name + " "))
+        sentence += " (set by " + option->get_envname() + ")";
+    }
+    fail(sentence);
   }
   return usage_error;
 }
@@ -616,7 +625,7 @@ CommandLine parse_command_line(int argc, char** argv) {
     print(app.help());
     return {.exit_code = printed(0)};
   } catch (const CLI::ParseError& error) {
-    return {.exit_code = refused(app, error)};
+    return {.exit_code = refused(app, error, words)};
   }
   options.server.access.control = !no_control;
   if (serve->parsed()) return {.serve = std::move(options)};

@@ -220,6 +220,15 @@ TEST_CASE("every option can be given in the environment") {
   CHECK(fs::is_directory(directory.path / "data"));
 }
 
+TEST_CASE("a variable with an invalid value is refused, and named unless its option is given") {
+  Process wrong({"serve"}, {"MAYFLY_PORT=99999"});
+  CHECK(wrong.wait() == 2);
+  CHECK(wrong.errors() == "mayfly: --port must be between 0 and 65535, got 99999 (set by MAYFLY_PORT)\n");
+  Process both({"serve", "--port", "0", "--threads", "x"}, {"MAYFLY_PORT=99999", "MAYFLY_THREADS=2"});
+  CHECK(both.wait() == 2);
+  CHECK(both.errors() == "mayfly: --threads must be a number between 1 and 256, got 'x'\n");
+}
+
 TEST_CASE("options that mean nothing are refused") {
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{"clock"},
                                                     {"serve", "--port", "70000"},
