@@ -61,7 +61,7 @@ std::optional<DynamoDbLocal> read_dynamodb_local(const std::string& program,
       *flag->second = true;
     } else if (const auto value = values.find(word); value != values.end()) {
       if (++i == arguments.size()) {
-        result.problem = word + " of DynamoDB Local wants a value";
+        result.problem = word + " of DynamoDB Local needs a value";
         return result;
       }
       *value->second = arguments[i];
@@ -93,11 +93,12 @@ std::optional<DynamoDbLocal> read_dynamodb_local(const std::string& program,
     add(settings.cors);
   } else {
     result.notes.emplace_back(
-        "Unlike DynamoDB Local, no page of another origin may ask: -cors ORIGIN lets one in");
+        "Unlike DynamoDB Local, web pages of other origins are rejected; -cors ORIGIN allows one");
   }
   if (!settings.shared) {
     result.notes.emplace_back(
-        "Unlike DynamoDB Local without -sharedDb, access keys see the same tables, but for those of twelve "
+        "Unlike DynamoDB Local without -sharedDb, all access keys share the same tables, except keys of "
+        "twelve "
         "digits");
   }
   for (const std::string& option : settings.ignored) result.notes.push_back("Ignored: " + option);

@@ -101,8 +101,9 @@ void add_item_commands(CLI::App& app, ItemCommand& command) {
   CLI::App& scan = add(item, command, "scan", "Print all items of a table", What::item_scan);
   for (CLI::App* reading : {&query, &scan}) {
     reading->add_option("--index", command.index, "Read this index instead of the table")->type_name("NAME");
-    reading->add_option("--limit", command.limit, "Maximum items to print (default: all)")
-        ->check(between(1, std::numeric_limits<std::int32_t>::max()));
+    reading->add_option("--limit", command.limit, "Maximum items to print")
+        ->check(between(1, std::numeric_limits<std::int32_t>::max()))
+        ->default_str("all");
   }
   add_key(add(item, command, "delete", "Delete an item", What::item_delete), command, key_help);
 }

@@ -88,7 +88,7 @@ const char* wait_for_the_end(const EndSignals& end_signals, pid_t parent) {
     const int signal_number = end_signals.wait(looks_up ? std::optional(parent_pause) : std::nullopt);
     if (signal_number == SIGTERM) return "SIGTERM";
     if (signal_number == SIGINT) return "SIGINT";
-    if (parent != 0 && getppid() != parent) return "the process that started this one has ended";
+    if (parent != 0 && getppid() != parent) return "the parent process has exited";
     // Not before: the first requests come at once, and would have it read again.
     if (begins) give_back_code_of_the_start();
   }
@@ -116,8 +116,7 @@ class EndsInTime {
     try {
       deadline_.emplace(time, [] {
         log::write(log::Level::error,
-                   "what is under way has not ended in time: it is given up "
-                   "(--shutdown-seconds-max)");
+                   "work in progress did not end in time and is abandoned (--shutdown-seconds-max)");
         _exit(1);
       });
     } catch (const std::system_error&) {
@@ -187,12 +186,14 @@ Expected<std::unique_ptr<compat::Emulator>, std::string> open_emulator(const Ser
   }
   for (const std::string& text : options.buckets) {
     const auto equals = text.find('=');
-    if (equals == 0 || equals == std::string::npos) return Unexpected{"--bucket is NAME=DIR, not " + text};
+    if (equals == 0 || equals == std::string::npos)
+      return Unexpected{"--bucket must be NAME=DIR, got '" + text + "'"};
     emulator_options.buckets.directories[text.substr(0, equals)] = text.substr(equals + 1);
   }
   for (const std::string& text : options.functions) {
     const auto equals = text.find('=');
-    if (equals == 0 || equals == std::string::npos) return Unexpected{"--function is NAME=URL, not " + text};
+    if (equals == 0 || equals == std::string::npos)
+      return Unexpected{"--function must be NAME=URL, got '" + text + "'"};
     auto url = compat::outbound::Url::parse(std::string_view(text).substr(equals + 1));
     if (!url) return Unexpected{url.error()};
     emulator_options.triggers.functions[text.substr(0, equals)] = {*std::move(url)};
@@ -223,7 +224,7 @@ int serve(const ServeOptions& options) {
   std::printf("%smayfly listening on %s\n", options.banner.c_str(), (*server)->url().c_str());
   // Who started us may have ended before we could ask who it is; then nobody holds the pipe that it reads.
   if (std::fflush(stdout) != 0 && options.exit_with_parent)
-    return fail("who started this one does not read where it listens: ending");
+    return fail("exiting, because the parent process does not read standard output");
   if (!options.port_file.empty()) {
     if (const std::string problem = write_port_file(options.port_file, (*server)->port()); !problem.empty()) {
       return fail(problem);
@@ -238,7 +239,7 @@ int serve(const ServeOptions& options) {
 
   const std::string why = wait_for_the_end(end_signals, parent);
   const EndsInTime ends_in_time(std::chrono::seconds(options.shutdown_seconds_max));
-  log::write(log::Level::info, why + ": ending");
+  log::write(log::Level::info, why + ": exiting");
   server->reset();
   emulator->reset();
   return 0;
@@ -251,7 +252,7 @@ int serve_mcp(const ServeOptions& options, const McpCommand& command) {
   raise_file_limit();
   log::set_level(options.log_level);
   const int out = take_standard_output();
-  if (out < 0) return fail("there is no standard output");
+  if (out < 0) return fail("standard output is closed");
   auto emulator = open_emulator(options);
   if (!emulator) return fail(emulator.error());
   std::unique_ptr<Server> server;

@@ -217,7 +217,7 @@ class Conversation {
   // What is under way is answered in a while, or told to stop.
   void end() {
     const Deadline deadline(ends_within, [] {
-      log::write(log::Level::error, "what is under way has not ended in time: it is given up");
+      log::write(log::Level::error, "work in progress did not end in time and is abandoned");
       ::_exit(1);
     });
     {
@@ -322,7 +322,7 @@ int run_mcp(const McpCommand& command) {
   log::set_level(command.log_level);
   const EndSignals end_signals;
   const int out = take_standard_output();
-  if (out < 0) return fail("there is no standard output");
+  if (out < 0) return fail("standard output is closed");
   ServerWorld world(*std::move(url), command);
   speak_mcp(world, {.scope = {account_of(command), ""}, .read_only = command.read_only}, out, end_signals);
   return 0;

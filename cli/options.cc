@@ -20,6 +20,7 @@
 #include "cli/transfer_options.h"
 #include "compat/control/call.h"
 #include "compat/control/clock_setting.h"
+#include "compat/outbound/url.h"
 #include "engine/account_id.h"
 #include "engine/region.h"
 #include "engine/shards.h"
@@ -68,6 +69,24 @@ void add_signature_and_tls_options(CLI::App& serve, ServeOptions& options) {
   serve.add_option("--tls-key", options.server.tls_key_file, "Private key of the certificate (PEM)")
       ->envname("MAYFLY_TLS_KEY")
       ->type_name("FILE");
+}
+
+std::string check_url(const std::string& text) {
+  return compat::outbound::Url::parse(text) ? "" : must_be("a URL such as http://127.0.0.1:4566", text);
+}
+
+std::string check_bucket(const std::string& text) {
+  const auto equals = text.find('=');
+  return equals != 0 && equals != std::string::npos ? ""
+                                                    : must_be("NAME=DIR such as exports=/tmp/exports", text);
+}
+
+std::string check_function(const std::string& text) {
+  const auto equals = text.find('=');
+  return equals != 0 && equals != std::string::npos &&
+                 compat::outbound::Url::parse(std::string_view(text).substr(equals + 1))
+             ? ""
+             : must_be("NAME=URL such as reminder=http://127.0.0.1:9000/", text);
 }
 
 constexpr std::int64_t megabyte = 1024 * 1024;
@@ -316,6 +335,7 @@ void add_rarer_serve_options(CLI::App& serve, ServeOptions& options, bool& no_co
       .add_option("--function", options.functions,
                   "Register a function that event source mappings and Invoke can call; can be repeated")
       ->envname("MAYFLY_FUNCTION")
+      ->check(check_function)
       ->delimiter(',')
       ->type_name("NAME=URL");
   serve
@@ -327,17 +347,20 @@ void add_rarer_serve_options(CLI::App& serve, ServeOptions& options, bool& no_co
       .add_option("--kinesis-endpoint", options.kinesis_endpoint,
                   "Kinesis endpoint that receives the changes of tables with a Kinesis destination")
       ->envname("MAYFLY_KINESIS_ENDPOINT")
+      ->check(check_url)
       ->type_name("URL");
   serve
       .add_option("--bucket", options.buckets,
                   "Use a directory as the S3 bucket NAME in exports and imports; can be repeated")
       ->envname("MAYFLY_BUCKET")
+      ->check(check_bucket)
       ->delimiter(',')
       ->type_name("NAME=DIR");
   serve
       .add_option("--s3-endpoint", options.s3_endpoint,
                   "S3 endpoint for all other buckets; requests are signed with the environment's key")
       ->envname("MAYFLY_S3_ENDPOINT")
+      ->check(check_url)
       ->type_name("URL");
   serve
       .add_option(
@@ -426,7 +449,8 @@ void add_mcp_command(CLI::App& app, McpCommand& command, ServeOptions& options) 
   mcp->add_option(
          "--port", options.server.port,
          "With --in-memory or --data: also serve the tables over HTTP on 127.0.0.1; 0 picks a free port")
-      ->type_name("PORT");
+      ->check(between(0, 65535))
+      ->type_name("N");
   mcp->add_option("--schema", options.schemas, "With --in-memory or --data: tables to create, as for serve")
       ->type_name("FILE|DIR");
   add_time_options(*mcp, options);

@@ -53,9 +53,10 @@ TEST_CASE("what has no like is ignored, and said") {
   const auto read = read_dynamodb_local("java", {"-Xmx256m", "-jar", "DynamoDBLocal.jar", "-inMemory",
                                                  "-optimizeDbBeforeStartup", "-disableTelemetry"});
   CHECK(read->notes ==
-        Words{"Unlike DynamoDB Local, no page of another origin may ask: -cors ORIGIN lets one in",
-              "Unlike DynamoDB Local without -sharedDb, access keys see the same tables, but for those of "
-              "twelve digits",
+        Words{"Unlike DynamoDB Local, web pages of other origins are rejected; -cors ORIGIN allows one",
+              "Unlike DynamoDB Local without -sharedDb, all access keys share the same tables, except keys "
+              "of twelve "
+              "digits",
               "Ignored: -Xmx256m", "Ignored: -optimizeDbBeforeStartup", "Ignored: -disableTelemetry"});
   CHECK(read_dynamodb_local("/mayfly", {"-jar", "DynamoDBLocal.jar", "-sharedDb", "-cors", "*"})
             ->notes.empty());
@@ -69,7 +70,7 @@ TEST_CASE("the banner that some wait for comes first") {
 }
 
 TEST_CASE("what DynamoDB Local does not take is not taken") {
-  CHECK(problem({"-jar", "DynamoDBLocal.jar", "-port"}) == "-port of DynamoDB Local wants a value");
+  CHECK(problem({"-jar", "DynamoDBLocal.jar", "-port"}) == "-port of DynamoDB Local needs a value");
   CHECK(problem({"-jar", "DynamoDBLocal.jar", "-inMemory", "-dbPath", "."}) ==
         "DynamoDB Local takes -dbPath or -inMemory, not both");
   CHECK(problem({"-jar", "DynamoDBLocal.jar", "inMemory"}) == "DynamoDB Local has no option 'inMemory'");

@@ -63,7 +63,7 @@ TEST_CASE("with --exit-with-parent a server does not outlive who started it, how
   CHECK(health(shell.port()) == 200);
   CHECK(shell.end(SIGKILL) == -SIGKILL);
   const std::string said = shell.errors();  // all of it: when the server has ended, too
-  CHECK(said.find("the process that started this one has ended: ending\n") != std::string::npos);
+  CHECK(said.find("the parent process has exited: exiting\n") != std::string::npos);
 }
 
 TEST_CASE("with --exit-with-parent a server ends whose parent had gone before it could ask who that is") {
@@ -71,7 +71,7 @@ TEST_CASE("with --exit-with-parent a server ends whose parent had gone before it
   Process shell({"-c", script}, {}, "/bin/sh");
   CHECK(shell.line() == "1");
   CHECK(shell.wait() == 0);
-  CHECK(shell.errors() == "mayfly: who started this one does not read where it listens: ending\n");
+  CHECK(shell.errors() == "mayfly: exiting, because the parent process does not read standard output\n");
 }
 
 TEST_CASE("without --exit-with-parent a server goes on when who started it has ended") {
@@ -269,6 +269,15 @@ TEST_CASE("a mistyped command, option or value is named, with a suggestion where
            {{"serve", "--log-level", "loud"},
             "--log-level must be debug, info, warning, error or off, got 'loud'"},
            {{"serve", "--clock", "late"}, "--clock must be real, frozen, offset or rate=N, got 'late'"},
+           {{"serve", "--kinesis-endpoint", "x"},
+            "--kinesis-endpoint must be a URL such as http://127.0.0.1:4566, got 'x'"},
+           {{"serve", "--s3-endpoint", "ftp://x"},
+            "--s3-endpoint must be a URL such as http://127.0.0.1:4566, got 'ftp://x'"},
+           {{"serve", "--function", "a=foo"},
+            "--function must be NAME=URL such as reminder=http://127.0.0.1:9000/, got 'a=foo'"},
+           {{"serve", "--bucket", "=foo"},
+            "--bucket must be NAME=DIR such as exports=/tmp/exports, got '=foo'"},
+           {{"mcp", "--in-memory", "--port", "99999"}, "--port must be between 0 and 65535, got 99999"},
            {{"serve", "--port"}, "--port needs a value." + usage},
            {{"serve", "--port", "1", "--port", "2"}, "--port was given more than once." + usage},
            {{"serve", "word"}, "unexpected argument 'word' of 'mayfly serve'." + usage},

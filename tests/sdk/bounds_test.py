@@ -183,7 +183,7 @@ class Ends(unittest.TestCase):
             code = process.wait(SECONDS_MAX)
             self.assertIn(code, (1, -signal.SIGALRM))  # where the log has room for a last sentence, and where not
             if code == 1:
-                self.assertIn(b"what is under way has not ended in time", process.stderr.read())
+                self.assertIn(b"work in progress did not end in time", process.stderr.read())
 
 
 if __name__ == "__main__":
