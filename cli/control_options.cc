@@ -366,7 +366,7 @@ void Commands::add_jobs() {
                       [](const Given& given) { return "/jobs" + segment(given.id) + "/log"; });
   lists(log, "lines", "The job's log is empty.");
   for (CLI::App* command : {&show, &log})
-    command->add_option("ID", given_->id, "Id of the job, as 'mayfly jobs --json' prints it")->required();
+    command->add_option("ID", given_->id, "Id of the job, as 'mayfly jobs' prints it")->required();
   take_wait(
       add(jobs, "await", "Wait until all jobs have ended", "POST", "/jobs/await",
           [](const Given& given) { return Body().add_seconds("timeout_seconds", given.duration).text(); }),

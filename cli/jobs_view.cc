@@ -25,6 +25,7 @@ std::string line_of(const json::Tree& job) {
   kind.resize(std::max<std::size_t>(kind.size(), 8), ' ');
   std::string line = kind + " " + text("table") + head + text("status");
   if (const std::string code = text("failure_code"); !code.empty()) line += "  " + code;
+  if (const std::string id = text("id"); !id.empty()) line += "  " + id;
   return line;
 }
 

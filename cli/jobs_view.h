@@ -1,7 +1,7 @@
-// What `mayfly jobs` prints: a line with a bar for each export, import and bulk put.
+// The lines of `mayfly jobs`: one with a bar and the job's id for each export, import and bulk put.
 //
-//   import   carts  [##########----------]  50 %  IN_PROGRESS
-//   export   music  [####################] 100 %  FAILED  S3NoSuchBucket
+//   import   carts  [##########----------]  50 %  IN_PROGRESS  01795603904718-8a74e0ef
+//   export   music  [####################] 100 %  FAILED  S3NoSuchBucket  01795603904719-0b1c2d3e
 #pragma once
 
 #include <string>

@@ -8,11 +8,12 @@ namespace mayfly::testing {
 TEST_CASE("a job is a line with a bar, of printable characters whatever it is called") {
   const auto view = [](std::string_view text) { return http::view_jobs(*json::parse_tree(text)); };
   const auto running = view(
-      R"({"jobs":[{"kind":"import","table":"carts","percent":52,"status":"IN_PROGRESS"},
+      R"({"jobs":[{"id":"7-a","kind":"import","table":"carts","percent":52,"status":"IN_PROGRESS"},
                   {"kind":"bulk-put","table":"a\u001bb","percent":100,"status":"FAILED","failure_code":"S3NoSuchKey"}]})");
   CHECK(running.lines == 2);
   CHECK(running.unfinished);
-  CHECK(running.text.starts_with("import   carts  [##########----------]  52 %  IN_PROGRESS\nbulk-put a"));
+  CHECK(
+      running.text.starts_with("import   carts  [##########----------]  52 %  IN_PROGRESS  7-a\nbulk-put a"));
   CHECK(running.text.ends_with("b  [####################] 100 %  FAILED  S3NoSuchKey\n"));
   CHECK(running.text.find('\x1b') == std::string::npos);
   CHECK(view(R"({"jobs":[{"percent":1e9}]})").text.find("[####################] 100 %") == std::string::npos);
