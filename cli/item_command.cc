@@ -53,12 +53,14 @@ Outcome<Tree> operate(ServerCalls& server, std::string_view operation, const Tre
 
 // --- tables
 
-// "at:N" as a name and a type; without a type, ''.
-KeyAttribute attribute_of(std::string_view text) {
-  for (const char* const type : {"S", "N", "B"})
-    if (text.size() > 2 && text.ends_with(std::string(":") + type))
-      return {std::string(text.substr(0, text.size() - 2)), type};
-  return {std::string(text), ""};
+// "at:N" as a name and a type; without a type, ''. The error is a sentence.
+Outcome<KeyAttribute> attribute_of(std::string_view text) {
+  const auto colon = text.find(':');
+  const std::string_view type = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+  const bool is_type = type == "S" || type == "N" || type == "B";
+  if (text.empty() || colon == 0 || (colon != std::string_view::npos && !is_type))
+    return Unexpected{"a key attribute must be NAME, NAME:S, NAME:N or NAME:B, got " + in_quotes(text) + "."};
+  return KeyAttribute{std::string(text.substr(0, colon)), std::string(type)};
 }
 
 // Attributes of keys and their types, in the order in which they were named.
@@ -127,9 +129,10 @@ Outcome<Tree> index_of(const std::string& text, bool is_local, const std::string
   const std::string keys = text.substr(colon + 1, equals == std::string::npos ? equals : equals - colon - 1);
   std::vector<KeyAttribute> named;
   for (const std::string& key : split(keys, ',')) {
-    named.push_back(attribute_of(key));
-    if (named.back().name.empty()) return wrong();
-    CHECK_OK(attributes.add(named.back()));
+    if (key.empty()) return wrong();
+    TRY(KeyAttribute attribute, attribute_of(key));
+    CHECK_OK(attributes.add(attribute));
+    named.push_back(std::move(attribute));
   }
   if (named.size() > (is_local ? 1u : 2u)) return wrong();
   return Tree{{"IndexName", text.substr(0, colon)},
@@ -560,7 +563,11 @@ int read_items(ServerCalls& server, const ItemCommand& command) {
 
 Expected<Tree, std::string> create_request(const ItemCommand& command) {
   Attributes attributes;
-  const KeyAttribute partition = attribute_of(command.key), sort = attribute_of(command.sort);
+  TRY(const KeyAttribute partition, attribute_of(command.key));
+  KeyAttribute sort;
+  if (!command.sort.empty()) {
+    TRY(sort, attribute_of(command.sort));
+  }
   CHECK_OK(attributes.add(partition));
   if (!sort.name.empty()) CHECK_OK(attributes.add(sort));
   Tree request = {{"TableName", command.table},

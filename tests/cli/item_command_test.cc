@@ -91,6 +91,10 @@ TEST_CASE("an index that cannot be read, and an attribute with two types, are re
     CHECK(request_of({.table = "carts", .indexes = {text}}) == global + text + "'.");
   CHECK(request_of({.table = "carts", .local_indexes = {"x:a,b"}}) ==
         "--local-index must be NAME:SORT[=PROJECTION], such as by_time:at:N, got 'x:a,b'.");
+  const std::string attribute = "a key attribute must be NAME, NAME:S, NAME:N or NAME:B, got '";
+  for (const char* text : {"id:n", "id:", ":N", "id:N:S", ""})
+    CHECK(request_of({.table = "carts", .key = text}) == attribute + text + "'.");
+  CHECK(request_of({.table = "carts", .indexes = {"by_x:x:n"}}) == attribute + "x:n'.");
   CHECK(request_of({.table = "carts", .sort = "at:N", .indexes = {"x:at:S"}}) ==
         "attribute 'at' is given the types N and S.");
 }
