@@ -1,4 +1,4 @@
-// Answers as people read them: aligned columns, "none" for what is empty, keys as id=1.
+// Answers as people read them: aligned columns, "none" for empty values, keys as id=1.
 //
 //   mode  frozen                          TABLE  KEY   EXPIRES AT
 //   now   2031-01-01T00:00:00Z            carts  id=1  2031-01-03T00:00:00.001Z

@@ -13,7 +13,7 @@ class App;
 
 namespace mayfly::http {
 
-// What the scripts run: `mayfly __complete 'mayfly clock adv'`.
+// The command that the scripts run: `mayfly __complete 'mayfly clock adv'`.
 inline constexpr const char* completing_command = "__complete";
 
 // How long a server may take, and how many of its names are used.

@@ -17,7 +17,7 @@ struct JobsView {
   bool unfinished = false;  // some are not over
 };
 
-// `answer`: GET /_mayfly/jobs'. What it lacks is left out.
+// `answer`: of GET /_mayfly/jobs. Members that it lacks are left out.
 JobsView view_jobs(const json::Tree& answer);
 
 }  // namespace mayfly::http

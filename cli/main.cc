@@ -1,4 +1,4 @@
-// The executable: builds everything, says where it listens, waits for its end.
+// The executable: builds everything, prints its address, and waits until it is told to exit.
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -39,7 +39,7 @@
 namespace mayfly::http {
 namespace {
 
-// Connections, and RocksDB's files beside them.
+// For connections and RocksDB's files.
 void raise_file_limit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -49,7 +49,7 @@ void raise_file_limit() {
 }
 
 #if defined(__linux__)
-// A debugger has its breakpoints in the code.
+// A debugger sets breakpoints in the code, which would be lost.
 bool is_debugged() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -80,8 +80,8 @@ void give_back_code_of_the_start() {}
 
 constexpr std::chrono::milliseconds parent_pause{200};
 
-// Until SIGTERM or SIGINT, or until `parent` (0: nobody) is our parent no more; returns which, for the log.
-// Asked for again and again: the kernel's own signal comes when the parent's thread ends that started us.
+// Until SIGTERM or SIGINT, or until `parent` (0: none) is no longer our parent; returns which, for the log.
+// Polls, because the kernel's own signal already comes when the thread ends that started us.
 const char* wait_for_the_end(const EndSignals& end_signals, pid_t parent) {
   for (bool begins = true;; begins = false) {
     const bool looks_up = begins || parent != 0;
@@ -89,12 +89,12 @@ const char* wait_for_the_end(const EndSignals& end_signals, pid_t parent) {
     if (signal_number == SIGTERM) return "SIGTERM";
     if (signal_number == SIGINT) return "SIGINT";
     if (parent != 0 && getppid() != parent) return "the parent process has exited";
-    // Not before: the first requests come at once, and would have it read again.
+    // Not earlier: the first requests arrive at once and would read the code again.
     if (begins) give_back_code_of_the_start();
   }
 }
 
-// Whole or not at all: who waits for the file must not read half a number. Returns what went wrong.
+// Atomic: a reader that waits for the file must not read half a number. Returns an error's sentence.
 std::string write_port_file(const std::string& path, std::uint16_t port) {
   const std::string temporary = path + "." + std::to_string(getpid()) + ".tmp";
   std::FILE* file = std::fopen(temporary.c_str(), "we");
@@ -106,9 +106,9 @@ std::string write_port_file(const std::string& path, std::uint16_t port) {
   return reason;
 }
 
-// The process ends in time, whatever is under way: an acknowledged write survives that as it survives kill
-// -9. A second after it should have said so and ended, the kernel ends it without a word: somebody may not
-// read its log.
+// Ends the process in time, even if work is in progress: acknowledged writes survive that as they survive
+// kill -9. A second after that, the kernel ends the process without a log line, in case the log blocks
+// because it is not read.
 class EndsInTime {
  public:
   explicit EndsInTime(std::chrono::seconds time) {
@@ -120,7 +120,7 @@ class EndsInTime {
         _exit(1);
       });
     } catch (const std::system_error&) {
-      // There is no thread to be had: the kernel it is.
+      // No thread is available: alarm() is enough.
     }
   }
 
@@ -222,7 +222,7 @@ int serve(const ServeOptions& options) {
   if (!server) return fail(server.error());
 
   std::printf("%smayfly listening on %s\n", options.banner.c_str(), (*server)->url().c_str());
-  // Who started us may have ended before we could ask who it is; then nobody holds the pipe that it reads.
+  // The parent may have exited before getppid(); then nothing reads our pipe.
   if (std::fflush(stdout) != 0 && options.exit_with_parent)
     return fail("exiting, because the parent process does not read standard output");
   if (!options.port_file.empty()) {
@@ -245,8 +245,8 @@ int serve(const ServeOptions& options) {
   return 0;
 }
 
-// The Model Context Protocol about an emulator of our own, which is reached by HTTP, too, where that was
-// asked for.
+// The Model Context Protocol for an emulator in this process, which is also served over HTTP if --port is
+// given.
 int serve_mcp(const ServeOptions& options, const McpCommand& command) {
   const EndSignals end_signals;
   raise_file_limit();
@@ -288,6 +288,6 @@ int main(int argc, char** argv) try {
   if (command_line.item) return mayfly::http::run_item_command(*command_line.item);
   return command_line.control ? mayfly::http::run_command(*command_line.control) : command_line.exit_code;
 } catch (const std::system_error& failure) {
-  // There is no thread, or no descriptor, to be had for what every command needs.
+  // No thread or no descriptor is available, which every command needs.
   return mayfly::http::fail(failure.what());
 }

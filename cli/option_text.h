@@ -1,5 +1,4 @@
-// The texts of the command line: what is wrong with an option's value, with a whole command line, and what
-// --help prints.
+// The texts of the command line: refusals of values and command lines, and help.
 //
 //   app.add_option("--port", port, "Port to listen on")->check(between(0, 65535))->type_name("N");
 //   // --port 99999  ->  "--port must be between 0 and 65535, got 99999"
@@ -59,7 +58,7 @@ const CLI::Option* option_named(const CLI::App& app, const std::string& name);
 
 std::shared_ptr<CLI::FormatterBase> help_formatter();
 
-// What an option takes, as --help shows it: "N", "DIR", "NAME=VALUE ...". Empty: it is a flag.
+// The value of an option, as --help shows it: "N", "DIR", "NAME=VALUE ...". Empty: it is a flag.
 std::string value_of(const CLI::Option& option);
 // Its description with its range, default and variable.
 std::string description_of(const CLI::Option& option);

@@ -262,7 +262,7 @@ void add_log_level_option(CLI::App& app, ServeOptions& options) {
       ->default_str("info");
 }
 
-// With the options that most who start a server need.
+// With the most common options.
 CLI::App* add_serve_command(CLI::App& app, ServeOptions& options) {
   CLI::App* serve = app.add_subcommand("serve", "Start a server; it runs until SIGTERM or SIGINT");
   serve->add_option("--host", options.server.host, "Address to listen on")
@@ -410,7 +410,7 @@ void add_rarer_serve_options(CLI::App& serve, ServeOptions& options, bool& no_co
   add_time_options(serve, options);
 }
 
-// Whether the words behind `serve`, or the environment, may be about options that it does not have yet.
+// Whether the words after `serve`, or the environment, may name options that have not been added yet.
 bool names_others(const CLI::App& serve, int argc, char** argv) {
   for (char** variable = environ; *variable != nullptr; ++variable)
     if (std::string_view(*variable).starts_with("MAYFLY_")) return true;
@@ -463,7 +463,7 @@ void add_mcp_command(CLI::App& app, McpCommand& command, ServeOptions& options) 
   });
 }
 
-// help, version and what shells and man read.
+// help, version, completion and the manual page.
 void add_commands_about_commands(CLI::App& app, std::string& shell, std::vector<std::string>& line) {
   app.add_subcommand("help", "Print help for a command")
       ->add_option("COMMAND", line, "Command, such as clock advance");
@@ -615,7 +615,7 @@ CommandLine parse_command_line(int argc, char** argv) {
 
   bool no_control = false;
   CLI::App* serve = add_serve_command(app, options);
-  // A server's start waits for this: where it is asked for, what nobody names is not made to be passed by.
+  // Adding options takes time, and a server's start waits for it: `serve` alone adds only what it needs.
   const bool serves = argc >= 2 && argv[1] == std::string_view("serve");
   if (!serves || names_others(*serve, argc, argv)) add_rarer_serve_options(*serve, options, no_control);
   if (!serves) {

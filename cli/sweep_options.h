@@ -1,4 +1,4 @@
-// `mayfly sweep` on the command line, with its plan and its backfill.
+// The options of `mayfly sweep`, `sweep plan` and `sweep backfill`.
 #pragma once
 
 #include "cli/sweep/sweep_command.h"
@@ -9,7 +9,7 @@ class App;
 
 namespace mayfly::http {
 
-// When one of them is parsed, `command` says which.
+// Parsing one of these commands fills in `command`.
 void add_sweep_commands(CLI::App& app, sweep::SweepCommand& command);
 
 }  // namespace mayfly::http

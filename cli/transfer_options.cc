@@ -94,7 +94,7 @@ void add_what_and_how(CLI::App& app, TransferCommand& command) {
   app.add_flag("--quiet", command.quiet, "Print no progress on standard error");
 }
 
-// On this side is a server, unless somebody says otherwise.
+// For the side that is a server by default.
 void add_server(CLI::App& app, PlaceOptions& place) {
   app.add_option("--account", place.account, "Account of the server, twelve digits")
       ->envname("MAYFLY_ACCOUNT")
@@ -110,8 +110,8 @@ constexpr const char* places = "aws|URL|DIR|FILE|-";
 
 }  // namespace
 
-// Each has its own words until it is the one that was asked for: of one that was not, the environment's
-// variables are taken, too.
+// Each has a command of its own until it is parsed: CLI11 also reads the variables of a command that was not
+// named.
 void add_transfer_commands(CLI::App& app, TransferCommand& command) {
   CLI::App* const out = app.add_subcommand("export", "Copy tables to a directory, a file or another server");
   const auto exported = std::make_shared<TransferCommand>();

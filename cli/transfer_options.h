@@ -1,4 +1,4 @@
-// `mayfly export` and `mayfly import` on the command line.
+// The options of `mayfly export` and `mayfly import`.
 #pragma once
 
 namespace CLI {
@@ -11,7 +11,7 @@ struct TransferCommand;
 
 namespace mayfly::http {
 
-// When one of them is parsed, `command` is what it asks for.
+// Parsing one of these commands fills in `command`.
 void add_transfer_commands(CLI::App& app, transfer::TransferCommand& command);
 
 }  // namespace mayfly::http
