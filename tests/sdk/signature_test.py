@@ -288,7 +288,7 @@ class SignatureTest(unittest.TestCase):
                     signature = request.headers.get("Authorization", request.url).split("Signature=")[1].split("&")[0]
                     self.assertNotIn(signature, log.read_text())
         said = log.read_text()
-        self.assertIn("POST / DynamoDB_20120810.ListTables -> ", said)
+        self.assertIn("POST / DynamoDB_20120810.ListTables of account 000000000000 -> ", said)
         for secret in SECRETS:
             for text in (secret, urllib.parse.quote(secret, safe="")):
                 self.assertNotIn(text, said)

@@ -27,7 +27,7 @@ MANUAL = pathlib.Path(__file__).resolve().parents[2].joinpath("docs/sweep.md").r
 
 def manuals_swept():
     """The function that docs/sweep.md shows for writers in Python."""
-    block = MANUAL.split("```python\n")[1].split("table.put_item")[0]
+    block = MANUAL.split("```python\n")[1].split("table = ")[0]
     names = {}
     exec(block, names)  # pylint: disable=exec-used
     return names["swept"]
