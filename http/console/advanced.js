@@ -1,4 +1,4 @@
-// What an advance of the clock did, in sentences: what expired, what never will, and what functions failed.
+// The result of an advance in sentences: expired items, items that never expire, and functions that failed.
 import { counted, element, moment } from "./elements.js";
 import { failure_text } from "./functions.js";
 import { key_text } from "./values.js";

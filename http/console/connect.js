@@ -1,4 +1,4 @@
-// What an account without tables offers: sample data, and the code that connects a program.
+// For an account without tables: sample data, and code that connects a program.
 import { button, choice, copy, element, fill } from "./elements.js";
 import { create_table, enable_ttl } from "./create_table.js";
 import { dynamodb, now, world } from "./server.js";

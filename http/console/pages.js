@@ -1,4 +1,4 @@
-// Pages of what a scan, a query or a statement finds. A filter scans on until a page is full: the card shows how far it is, and
+// Pages of the items that a scan, a query or a statement finds. A filter scans on until a page is full: the card shows how far it is, and
 // has a button that stops it.
 import { button, counted, element, empty, failure, fill } from "./elements.js";
 

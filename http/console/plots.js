@@ -1,4 +1,4 @@
-// Plots of what the server's metrics say, each second since the pane was opened.
+// Plots of the server's metrics, each second since the pane was opened.
 import { counted, drawn, element, fill, grid, repeat, sized } from "./elements.js";
 import { parse } from "./metrics.js";
 import { metrics } from "./server.js";

@@ -1,4 +1,4 @@
-// What the value of a TTL attribute means, and a field that takes it as a date, a span or epoch seconds.
+// The meaning of a TTL attribute's value, and fields that take it as a date, a span or epoch seconds.
 import { button, element, fill, moment, spanned } from "./elements.js";
 import { now } from "./server.js";
 
@@ -132,7 +132,7 @@ export function ttl_fields(epoch) {
     element(
       "div",
       { class: "row middle small" },
-      element("span", { class: "dim" }, "or in"),
+      element("span", { class: "dim" }, "in"),
       span,
       element("span", { class: "dim" }, "or at (UTC)"),
       date,

@@ -1,10 +1,10 @@
 // The browser's history. Back closes the dialog on top, and returns to a view as it was left.
 //
 //   remember({ query })      the view of this history entry, which recalled() returns when the entry is shown again
-//   opened(dialog)           an entry of its own, so that Back closes it
+//   opened(dialog)           adds an entry, so that Back closes the dialog
 //   visit("#/tables/carts")  closes every dialog, then goes there
 //
-// An entry's state is { depth, view }: how many dialogs are open, and what the pane keeps of its view. Moving in the history takes
+// An entry's state is { depth, view }: the number of open dialogs, and the pane's view. Moving in the history takes
 // the browser a while, so one step follows the other (`settled`).
 
 const view_bytes_max = 100_000,

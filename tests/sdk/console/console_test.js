@@ -1,5 +1,5 @@
-// The console in Chromium: every pane, by clicking and by keys alone, at both widths and in both themes; what people may find
-// in their tables, and what may happen to their server.
+// The console in Chromium: every pane, by mouse and by keyboard, at both widths and in both themes, with unusual items and a
+// server that stops.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -48,7 +48,7 @@ for (const width of [1280, 400]) {
         "worlds",
       ]) {
         await go(page, path);
-        await page.waitForTimeout(400); // what is drawn a moment later is looked at, too
+        await page.waitForTimeout(400); // panes draw some parts a moment later
         await check_accessible(page, path);
         const [wide, seen] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
         assert.ok(wide <= seen, `${path} is ${wide} wide`);
@@ -62,7 +62,7 @@ for (const width of [1280, 400]) {
   }
 }
 
-test("light and dark are the system's until somebody chooses", async () => {
+test("the theme follows the system until the user chooses one", async () => {
   const page = await browser.open(server, "time", { theme: "dark" });
   const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
   assert.equal(await theme(), "dark");
@@ -74,7 +74,7 @@ test("light and dark are the system's until somebody chooses", async () => {
 
 // --- tables
 
-test("a page of items follows the other, and a query finds by key and filter", async () => {
+test("items are paged, and a query finds them by key and filter", async () => {
   await create_table("carts", { sort: "at" });
   await put_many("carts", 120, (at) => ({
     id: S(at < 60 ? "a" : "b"),
@@ -103,7 +103,7 @@ test("a page of items follows the other, and a query finds by key and filter", a
   await press(page, "Run");
   await found.getByText(/Page 1: 5 items, 10 scanned/).waitFor();
   assert.deepEqual(await found.locator("tbody td:nth-child(2)").allTextContents(), ["71", "73", "75", "77", "79"]);
-  // What the server has to say is said in its words.
+  // Errors are shown in the server's words.
   await page.getByLabel("Value of at").fill("seventy");
   await press(page, "Run");
   await found.getByText("The parameter cannot be converted to a numeric value: seventy").waitFor();
@@ -128,7 +128,7 @@ test("an item is written as JSON, updated by its form, replaced, and deleted", a
   await press(dialog, "Put");
   await page.getByRole("button", { name: "1", exact: true }).click();
 
-  // By the form: one value, one in a list's map, an attribute that goes, one that comes. What was not touched is not written.
+  // By the form: a value, a nested value, a removed attribute and a new one. Other attributes are not written.
   await send(
     new UpdateItemCommand({
       TableName: "carts",
@@ -155,7 +155,7 @@ test("an item is written as JSON, updated by its form, replaced, and deleted", a
     added: S("meanwhile"),
   });
 
-  // A new item replaces none that is there.
+  // A new item does not overwrite another.
   await press(page, "New item");
   await dialog.getByLabel("Value of id").fill("1");
   await press(dialog, "Put");
@@ -177,7 +177,7 @@ test("an item is written as JSON, updated by its form, replaced, and deleted", a
   await browser.close(page);
 });
 
-test("PartiQL runs, and says what is wrong with it", async () => {
+test("PartiQL runs a statement and reports errors", async () => {
   await create_table("carts");
   const page = await browser.open(server, "tables/carts/partiql");
   const statement = page.getByLabel("Statement"),
@@ -196,7 +196,7 @@ test("PartiQL runs, and says what is wrong with it", async () => {
   await browser.close(page);
 });
 
-test("a call that is copied does the same from boto3, the AWS CLI and JavaScript", async (t) => {
+test("copied code works with boto3, the AWS CLI and JavaScript", async (t) => {
   await create_table("carts");
   await put("carts", {
     id: S('it\'s "quoted"'),
@@ -261,7 +261,7 @@ test("a table is created, described and deleted", async () => {
   await browser.close(page);
 });
 
-test("of many tables a page is shown, and one is found by its name", async () => {
+test("a long list of tables is paged, and searched by name", async () => {
   for (let at = 0; at < 130; ++at)
     await create_table("table-" + String(at).padStart(3, "0"), { ttl: null, stream: false });
   const page = await browser.open(server);
@@ -278,7 +278,7 @@ test("of many tables a page is shown, and one is found by its name", async () =>
   await browser.close(page);
 });
 
-// --- what may stand in a table
+// --- unusual items
 
 test("markup in keys, values, names of attributes and of snapshots is text", async () => {
   const evil = `<img src=x onerror="owned=1"><script>owned=1</script>`;
@@ -304,7 +304,7 @@ test("markup in keys, values, names of attributes and of snapshots is text", asy
   await dialog.getByLabel("Value of __proto__").fill("changed");
   await press(dialog, "Update");
   await dialog.waitFor({ state: "detached" });
-  // Not by the SDK, whose items are objects of which __proto__ is no member.
+  // The SDK cannot read it: its items are objects, in which __proto__ is special.
   const stored = await page.evaluate(
     async (id) =>
       await (
@@ -338,7 +338,7 @@ test("markup in keys, values, names of attributes and of snapshots is text", asy
   await browser.close(page);
 });
 
-test("an item of 400 KB, bytes that are no text, and a number of 38 digits are shown and written back as they are", async () => {
+test("a 400 KB item, binary data and a 38-digit number survive an edit", async () => {
   await create_table("carts");
   const bytes = Uint8Array.from({ length: 1000 }, (_, at) => at % 256),
     number = "12345678901234567890123456789012345678";
@@ -368,7 +368,7 @@ test("an item of 400 KB, bytes that are no text, and a number of 38 digits are s
 
 // --- time
 
-test("the clock is frozen, set, run and advanced, and what expires is told", async () => {
+test("the clock is frozen, set, run and advanced, and expired items are reported", async () => {
   await create_table("carts");
   await put("carts", { id: S("1"), ttl: N(start + 600) });
   await put("carts", { id: S("2"), ttl: N(start + 7200) });
@@ -389,7 +389,7 @@ test("the clock is frozen, set, run and advanced, and what expires is told", asy
   await page.getByLabel("Time to set, in UTC").fill("2031-02-01T00:00:00Z");
   await press(page, "Set");
   await page.getByText("2031-02-01 00:00:00 UTC").waitFor();
-  // Back it does not go, and that is said in the server's words.
+  // The clock does not go back, and the page shows the server's error.
   await page.getByLabel("Time to set, in UTC").fill("2030-01-01T00:00:00Z");
   await press(page, "Set");
   await page.locator(".notice.bad").filter({ hasText: "Conflict" }).waitFor();
@@ -404,7 +404,7 @@ test("the clock is frozen, set, run and advanced, and what expires is told", asy
   await browser.close(page);
 });
 
-test("the time-line shows windows of every table, and leads to the end of one", async () => {
+test("the timeline shows every table's windows, and advances to the end of one", async () => {
   await create_table("carts");
   await create_table("sessions");
   await put_many("carts", 20, (at) => ({ id: S("c" + at), ttl: N(start + 3600 + at) }));
@@ -424,7 +424,7 @@ test("the time-line shows windows of every table, and leads to the end of one", 
   await browser.close(page);
 });
 
-test("items that are due next are explained, and so is one that milliseconds keep", async () => {
+test("items due next are explained, and so is one with a TTL in milliseconds", async () => {
   await create_table("carts");
   await put("carts", { id: S("soon"), ttl: N(start + 60) });
   await put("carts", { id: S("never"), ttl: N(start * 1000) });
@@ -450,7 +450,7 @@ test("items that are due next are explained, and so is one that milliseconds kee
 
 // --- streams
 
-test("changes are shown as they commit, old and new beside each other, the service's told apart", async () => {
+test("changes are shown as they commit, with both images, and TTL deletions are marked", async () => {
   await create_table("carts");
   const page = await browser.open(server, "streams");
   await page.getByText("live", { exact: true }).waitFor();
@@ -465,7 +465,7 @@ test("changes are shown as they commit, old and new beside each other, the servi
   const modified = page.locator(".change.MODIFY");
   await modified.getByText("status: open → paid").waitFor();
   await modified.locator("summary").click();
-  // The browser reports that a card opened in a task of its own, after the click. The images are drawn then.
+  // The browser reports the open card in a later task than the click, and the images are drawn then.
   await modified.locator(".differs").nth(1).waitFor();
   assert.deepEqual(await modified.locator(".differs").allTextContents(), ["statusopen", "statuspaid"]);
   await page.locator(".change.expired summary").click();
@@ -484,7 +484,7 @@ test("changes are shown as they commit, old and new beside each other, the servi
   await browser.close(page);
 });
 
-test("ten thousand expiries at once are counted, and the last of them shown", async () => {
+test("ten thousand expiries at once are counted, and the latest are shown", async () => {
   await create_table("carts");
   await put_many("carts", 10_000, (at) => ({ id: S("c" + at), ttl: N(start + 60) }));
   const page = await browser.open(server, "streams");
@@ -506,7 +506,7 @@ test("shards split and roll", async () => {
   await browser.close(page);
 });
 
-test("a trigger shows its last batch, failures, retries, and what was given up", async (t) => {
+test("a trigger shows its last batch, failures, retries, and records that were given up", async (t) => {
   let status = 500;
   const handler = http.createServer((request, answer) => {
     request.resume();
@@ -550,9 +550,9 @@ test("a trigger shows its last batch, failures, retries, and what was given up",
   await browser.close(page);
 });
 
-// --- worlds
+// --- accounts and faults
 
-test("another account is another world, with tables of its own", async () => {
+test("another account has its own tables", async () => {
   await create_table("carts");
   const page = await browser.open(server, "worlds");
   const accounts = card(page, "Accounts");
@@ -630,9 +630,9 @@ test("faults strike and are counted; a failpoint keeps an item until it is relea
   await browser.close(page);
 });
 
-// --- by keys alone
+// --- by keyboard
 
-test("by keys alone: a pane is chosen, time is advanced, an item is changed", async () => {
+test("by keyboard: a pane is chosen, time is advanced, an item is changed", async () => {
   await create_table("carts");
   await put("carts", { id: S("1"), note: S("old"), ttl: N(start + 86400 * 3) });
   const page = await browser.open(server, "tables");
@@ -644,7 +644,7 @@ test("by keys alone: a pane is chosen, time is advanced, an item is changed", as
       );
       if (now.startsWith(name)) {
         const outlined = await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle !== "none");
-        assert.ok(outlined, `one sees that ${name} has the focus`);
+        assert.ok(outlined, `${name} shows that it has the focus`);
         return;
       }
     }
@@ -679,7 +679,7 @@ test("by keys alone: a pane is chosen, time is advanced, an item is changed", as
 
 // --- the server
 
-test("a server that goes away is missed, and a server that comes back is used", async () => {
+test("the page reports a server that stops, and uses it again when it is back", async () => {
   let other = await Server.start();
   const page = await browser.open(other, "worlds");
   const { port } = other;
@@ -692,7 +692,7 @@ test("a server that goes away is missed, and a server that comes back is used", 
   await other.stop();
 });
 
-test("with --require-signature the page asks for a key, signs with it, and says what is wrong with another", async (t) => {
+test("with --require-signature the page asks for a key, signs with it, and reports a wrong one", async (t) => {
   const directory = mkdtempSync(join(import.meta.dirname, "keys-"));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   writeFileSync(
@@ -704,7 +704,7 @@ test("with --require-signature the page asks for a key, signs with it, and says 
   t.after(() => locked.stop());
   const page = await browser.open(locked, "time");
   const dialog = page.getByRole("dialog");
-  // Who does not want to is not asked again and again.
+  // A user who declines is not asked again.
   await page.keyboard.press("Escape");
   await page.getByRole("alert").getByText("This server requires signatures.").waitFor();
   await page.waitForTimeout(2500);

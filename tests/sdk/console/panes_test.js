@@ -1,4 +1,4 @@
-// The console in Chromium: what streams have, triggers and functions, backups, points in time and jobs, and what an advance did.
+// The console in Chromium: streams, triggers, functions, backups, points in time, jobs, and the result of an advance.
 
 import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// What the console's tests share: a server, a browser, clients of DynamoDB and of the control API, and looks at a page.
+// Shared by the console's tests: a server, a browser, clients of DynamoDB and of the control API, and looks at a page.
 //
 // All of the browser's requests pass a proxy that records their hosts, including those that the browser makes for itself.
 
@@ -31,7 +31,7 @@ export async function eventually(condition) {
     try {
       const result = await condition();
       if (result) return result;
-      if (Date.now() > deadline) assert.fail("it did not come to be");
+      if (Date.now() > deadline) assert.fail("the condition did not become true in time");
     } catch (error) {
       if (Date.now() > deadline) throw error;
     }
@@ -59,7 +59,7 @@ export class Server {
       { stdio: ["ignore", "ignore", "inherit"] },
     );
     await eventually(() => {
-      assert.equal(server.process.exitCode, null, "mayfly ended before it served");
+      assert.equal(server.process.exitCode, null, "mayfly exited before it listened");
       return existsSync(port_file);
     });
     server.port = Number(readFileSync(port_file, "utf8"));
@@ -99,7 +99,7 @@ export class Browser {
   static async start() {
     const own = new Browser();
     own.hosts = new Set();
-    own.asked = new Set(); // "ORIGIN URL": what pages asked for
+    own.asked = new Set(); // "ORIGIN URL" of the requests of pages
     own.proxy = http.createServer((request, answer) => {
       const asked = new URL(request.url);
       own.hosts.add(asked.host);
@@ -150,7 +150,7 @@ export class Browser {
     return own;
   }
 
-  /** A new person's page. Whatever its scripts throw, or its policy blocks, fails the test. */
+  /** A page with its own storage. An exception in its scripts or a violation of its policy fails the test. */
   async open(server, path = "tables", { width = 1280, height = 860, theme = "light" } = {}) {
     const context = await this.browser.newContext({ viewport: { width, height }, colorScheme: theme });
     await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: server.url });
@@ -160,7 +160,7 @@ export class Browser {
     context.on("request", (request) => this.asked.add(server.url + " " + request.url()));
     page.on("pageerror", (error) => page.troubles.push(String(error)));
     page.on("console", (message) => {
-      // A refusal that the page shows in the server's words is in the browser's log, too.
+      // The browser logs every error response. The page shows them itself.
       if (message.type() === "error" && !/Failed to load resource/.test(message.text()))
         page.troubles.push(message.text());
     });
@@ -181,10 +181,10 @@ export class Browser {
   }
 }
 
-/** Waits until the pane is there, all of it. */
+/** Waits until the pane is drawn completely. */
 const shown = (page, path) => page.locator(`main[data-shows="#/${path}"]:not([aria-busy])`).waitFor();
 
-/** Goes to another pane, and waits until it is there. */
+/** Goes to another pane, and waits until it is drawn. */
 export async function go(page, path) {
   await page.evaluate((to) => {
     if (location.hash === "#/" + to) return;
