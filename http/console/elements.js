@@ -265,8 +265,8 @@ export function tell(what) {
   notices.append(notice);
   while (notices.children.length > 4) notices.firstElementChild?.remove();
   // Shown again, it is above a dialog that was opened in the meantime.
-  notices.hidePopover();
-  notices.showPopover();
+  notices.hidePopover?.();
+  notices.showPopover?.();
   if (!bad) setTimeout(() => notice.remove(), 5000);
 }
 

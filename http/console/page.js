@@ -7,7 +7,7 @@ import * as tables from "./tables.js";
 import * as time from "./time.js";
 import * as streams from "./streams.js";
 import * as triggers from "./triggers.js";
-import { dialogs_open, recalled, remember } from "./views.js";
+import { dialogs_open, forget, recalled, remember } from "./views.js";
 import * as worlds from "./worlds.js";
 
 /** @type {Record<string, { show(place: HTMLElement, path: string[], signal: AbortSignal): Promise<void> }>} */
@@ -121,6 +121,7 @@ events.addEventListener("here", () => {
 });
 events.addEventListener("clock", show_clock);
 events.addEventListener("world", () => {
+  forget();
   show_world();
   control("GET", "/clock").then(heard, () => {});
   show();

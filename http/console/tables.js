@@ -19,7 +19,16 @@ export async function show(place, path, signal) {
   const body = element("div", { class: "stack" });
   place.append(element("div", { class: name ? "columns chosen" : "columns" }, list, body));
   if (name) return show_table(body, name, tab, signal);
-  body.append(empty ? nothing_here() : element("div", { class: "card empty" }, "Choose a table from the list."));
+  body.append(
+    empty
+      ? nothing_here()
+      : element(
+          "section",
+          { class: "card empty" },
+          element("h1", {}, "No table chosen"),
+          element("p", {}, "Choose a table from the list."),
+        ),
+  );
 }
 
 // --- the list

@@ -80,6 +80,12 @@ export function remember(changes) {
   settle();
 }
 
+/** For another account: what the view of this entry refers to may not exist there. */
+export function forget() {
+  due = null;
+  rewrite({ view: undefined });
+}
+
 /** @param {HTMLDialogElement} made */
 export function opened(made) {
   open.push(made);

@@ -727,6 +727,23 @@ test("with --require-signature the page asks for a key, signs with it, and repor
   await go(page, "time");
   await press(page, "+ 1 h");
   await page.getByText("Expired: 0").waitFor();
+  // Lambda's calls and those of streams are signed as well.
+  await go(page, "triggers");
+  await press(page, "Register a function");
+  await dialog.getByLabel("Name", { exact: true }).fill("reminder");
+  await dialog.getByLabel("URL").fill("http://127.0.0.1:9/");
+  await press(dialog, "Register");
+  await dialog.waitFor({ state: "detached" });
+  await press(page, "New trigger");
+  await press(dialog, "Create");
+  await card(page, "Triggers").getByText("Enabled", { exact: true }).waitFor();
+  await press(page, "reminder");
+  await dialog.getByText('"StartingPosition": "TRIM_HORIZON"').waitFor();
+  await page.keyboard.press("Escape");
+  await go(page, "streams");
+  await page.getByText("From the oldest", { exact: true }).click();
+  await page.getByLabel("Table", { exact: true }).selectOption("carts");
+  await page.getByText("The stream is empty").waitFor();
   const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]));
   assert.ok(!kept.includes("wJalr"), kept);
   await browser.close(page);
