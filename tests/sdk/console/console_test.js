@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 
-import { DeleteItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { CreateBackupCommand, DeleteItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 
 import { N, S, Server, card, check_accessible, eventually, fixture, go, press, start } from "./running.js";
 
@@ -17,7 +17,7 @@ const run_file = promisify(execFile);
 
 let server, browser;
 const own = fixture(["--function", "reminder=http://127.0.0.1:9/"], () => ({ server, browser } = own));
-const { create_table, get, put, put_many, send } = own;
+const { create_table, create_trigger, get, put, put_many, send } = own;
 
 // --- looks
 
@@ -35,6 +35,9 @@ for (const width of [1280, 400]) {
       await server.control("PUT", "/faults", { rules: [{ fault: "latency", milliseconds: 1, table: "carts" }] });
       await server.control("PUT", "/failpoints", { table: "carts", key: { id: S("cart-7"), at: N(7) } });
       await server.control("POST", "/snapshots", { name: "fixtures" });
+      await create_trigger("carts", "reminder", { MaximumRetryAttempts: 0 });
+      await send(new CreateBackupCommand({ TableName: "carts", BackupName: "nightly" }));
+      await put("carts", { id: S("never"), at: N(1), ttl: S("soon") });
       const page = await browser.open(server, "tables", { width, height: 860, theme });
       for (const path of [
         "tables",
@@ -516,23 +519,7 @@ test("a trigger shows its last batch, failures, retries, and records that were g
   t.after(() => handler.close());
   await create_table("carts");
   await server.control("PUT", "/functions/handler", { url: `http://127.0.0.1:${handler.address().port}/` });
-  const { TableDescription } = { TableDescription: (await server.control("GET", "/streams/carts/shards")).stream };
-  const created = await fetch(server.url + "/2015-03-31/event-source-mappings/", {
-    method: "POST",
-    headers: {
-      "Content-Type": "application/json",
-      "X-Amz-Date": "20310101T000000Z",
-      Authorization:
-        "AWS4-HMAC-SHA256 Credential=test/20310101/us-east-1/lambda/aws4_request, SignedHeaders=host, Signature=0",
-    },
-    body: JSON.stringify({
-      EventSourceArn: TableDescription,
-      FunctionName: "handler",
-      StartingPosition: "TRIM_HORIZON",
-      MaximumRetryAttempts: 2,
-    }),
-  });
-  assert.equal(created.status, 202);
+  await create_trigger("carts", "handler", { MaximumRetryAttempts: 2 });
   const page = await browser.open(server, "triggers");
   const triggers = card(page, "Triggers");
   await triggers.getByText("No records processed").waitFor();

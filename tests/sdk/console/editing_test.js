@@ -115,7 +115,7 @@ test("a long scan shows its progress, stops when told, and continues", async () 
   const page = await browser.open(server, "tables/carts");
   const found = page.getByRole("region", { name: "Results" });
   await found.getByText(/^Page 1: 50 items/).waitFor();
-  await server.control("PUT", "/faults", { rules: [{ fault: "latency", operation: "Scan", milliseconds: 700 }] });
+  await server.control("PUT", "/faults", { rules: [{ fault: "latency", operation: "Scan", milliseconds: 1500 }] });
   await filter(page, "status", "rare");
   await press(page, "Run");
   await found.getByText(/^Scanned [\d,]+ of about 2,500 items, found 0 of 50\.$/).waitFor();

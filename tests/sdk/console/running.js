@@ -232,6 +232,20 @@ export function fixture(options, begun) {
         await own.send(new BatchWriteItemCommand({ RequestItems: { [TableName]: pieces } }));
       }
     },
+    async create_trigger(table, FunctionName, options = {}) {
+      const EventSourceArn = (await own.server.control("GET", `/streams/${table}/shards`)).stream;
+      const created = await fetch(own.server.url + "/2015-03-31/event-source-mappings/", {
+        method: "POST",
+        headers: {
+          "Content-Type": "application/json",
+          "X-Amz-Date": "20310101T000000Z",
+          Authorization:
+            "AWS4-HMAC-SHA256 Credential=test/20310101/us-east-1/lambda/aws4_request, SignedHeaders=host, Signature=0",
+        },
+        body: JSON.stringify({ EventSourceArn, FunctionName, StartingPosition: "TRIM_HORIZON", ...options }),
+      });
+      assert.equal(created.status, 202);
+    },
     check_hosts() {
       const { asked, hosts } = own.browser;
       assert.ok(asked.size > 20);
