@@ -21,7 +21,8 @@ import { all_names, link_to } from "./names.js";
 import { recalled, remember } from "./views.js";
 
 const changes_max = 200,
-  read_at_once = 50,
+  shown_at_once = 50,
+  filtered_at_once = 500,
   read_shown_max = 1000;
 
 /** @param {HTMLElement} place @param {string[]} _path @param {AbortSignal} signal */
@@ -202,28 +203,36 @@ async function oldest(place, wanted, signal) {
   const reader = new StreamReader(wanted.table, signal);
   const list = element("div", { class: "changes" }),
     said = element("span", { class: "dim small", role: "status" });
+  const filtered = Boolean(wanted.event || wanted.by);
+  /** Records that fit and are not shown yet. @type {any[]} */
+  const found = [];
   let read = 0,
-    shown = 0;
-  const more = button("Read more", () => turn(), { class: "small" });
+    shown = 0,
+    stopped = false;
+  const more = button("Read more", () => turn(), { class: "small" }),
+    stop = button("Stop", () => void (stopped = true), { class: "small", hidden: true });
   const turn = async () => {
-    /** @type {any[]} */
-    const found = [];
     let ended = false;
-    while (found.length < read_at_once && !ended && !signal.aborted) {
-      const records = await reader.next(read_at_once);
+    stopped = false;
+    while (found.length < shown_at_once && !ended && !stopped && !signal.aborted) {
+      const records = await reader.next(filtered ? filtered_at_once : shown_at_once);
       ended = !records.length;
       read += records.length;
       found.push(...records.filter((record) => fits(record, wanted)));
-      fill(said, `Reading: ${counted(read)} records, ${counted(shown + found.length)} shown.`);
+      fill(said, `Reading: ${counted(read)} records, ${counted(shown + found.length)} found.`);
+      stop.hidden = !filtered;
     }
-    shown += found.length;
-    list.append(...found.map((record) => change_card({ table: wanted.table, record })));
+    stop.hidden = true;
+    const page = found.splice(0, shown_at_once);
+    shown += page.length;
+    list.append(...page.map((record) => change_card({ table: wanted.table, record })));
     while (list.childElementCount > read_shown_max) list.firstElementChild?.remove();
+    ended &&= !found.length;
     fill(
       said,
       `${counted(read)} ${read === 1 ? "record" : "records"} read, oldest first`,
       read === shown ? "" : `, ${counted(shown)} shown`,
-      ended ? ". This is the end of the stream." : ".",
+      ended ? ". This is the end of the stream." : stopped ? ", stopped." : ".",
     );
     if (ended && !shown)
       fill(
@@ -241,7 +250,10 @@ async function oldest(place, wanted, signal) {
           ".",
         ),
       );
-    place.append(element("div", { class: "row middle between" }, said, more), list);
+    place.append(
+      element("div", { class: "row middle between" }, said, element("div", { class: "row" }, stop, more)),
+      list,
+    );
     await turn();
   } catch (error) {
     if (!signal.aborted) fill(place, failure(error));

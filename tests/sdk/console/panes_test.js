@@ -57,9 +57,10 @@ test("a stream is read from its oldest record, in order, over shards that split"
   assert.equal((await keys_shown(page)).at(-1), "id = late");
 
   await changes.getByLabel("Made by").selectOption("service");
-  await changes
-    .getByText(/^181 records read, oldest first, 60 shown|^\d+ records read, oldest first, 50 shown/)
-    .waitFor();
+  await changes.getByText("181 records read, oldest first, 50 shown.").waitFor();
+  await press(changes, "Read more");
+  await changes.getByText("181 records read, oldest first, 60 shown. This is the end of the stream.").waitFor();
+  assert.equal(await page.locator(".change.expired").count(), 60);
   assert.equal(await page.locator(".change:not(.expired)").count(), 0);
   await page.locator(".change.expired summary").first().click();
   await page.getByText("Its TTL passed, and the service deleted it").first().waitFor();
@@ -85,6 +86,25 @@ test("an empty stream and a table without one say so", async () => {
   await card(page, "Shards").getByText("The table without has no stream.").waitFor();
   await changes.getByRole("link", { name: "Turn it on under Schema" }).click();
   await page.getByRole("heading", { name: "Stream", exact: true }).waitFor();
+  await browser.close(page);
+});
+
+test("a search for records in a long stream stops when told, and goes on", async () => {
+  await create_table("carts");
+  await put_many("carts", 2000, (at) => ({ id: S("c" + at) }));
+  const page = await browser.open(server, "streams");
+  const changes = card(page, "Changes");
+  await changes.getByLabel("Table", { exact: true }).selectOption("carts");
+  await changes.getByLabel("Kind of change").selectOption("REMOVE");
+  await server.control("PUT", "/faults", { rules: [{ fault: "latency", operation: "GetRecords", milliseconds: 700 }] });
+  await changes.getByText("From the oldest", { exact: true }).click();
+  await changes.getByText(/^Reading: [\d,]+ records, 0 found\.$/).waitFor();
+  await press(changes, "Stop");
+  await changes.getByText(/^[\d,]+ records read, oldest first, 0 shown, stopped\.$/).waitFor();
+  await server.control("DELETE", "/faults", {});
+  await press(changes, "Read more");
+  await changes.getByText("2,000 records read, oldest first, 0 shown. This is the end of the stream.").waitFor();
+  await changes.getByText("No record fits the filter.").waitFor();
   await browser.close(page);
 });
 
