@@ -39,7 +39,7 @@ TEST_CASE("the console is a page, and every file that it and its modules name is
   CHECK(running.ask(http_request("GET", page + "/")).body == answer.body);
 
   std::set<std::string> to_see = quoted_behind(answer.body, "=\"/_mayfly/console/"), seen;
-  CHECK(to_see == std::set<std::string>{"icon.svg", "page.js", "style.css"});
+  CHECK(to_see == std::set<std::string>{"icon.svg", "page.js", "panes.css", "style.css"});
   while (!to_see.empty()) {
     const std::string name = *to_see.begin();
     to_see.erase(to_see.begin());
@@ -52,7 +52,8 @@ TEST_CASE("the console is a page, and every file that it and its modules name is
                                                                        : "image/svg+xml; charset=utf-8"));
     to_see.merge(quoted_behind(file.body, "from \"./"));
   }
-  for (const char* pane : {"tables.js", "time.js", "streams.js", "worlds.js"}) CHECK(seen.count(pane) == 1);
+  for (const char* pane : {"tables.js", "time.js", "streams.js", "triggers.js", "backups.js", "worlds.js"})
+    CHECK(seen.count(pane) == 1);
 }
 
 TEST_CASE(
