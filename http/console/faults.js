@@ -1,7 +1,7 @@
 // Fault rules, by which operations fail, and failpoints, which hold an item's expiry.
 import { badge, button, counted, element, empty, failure, fill, grid, labelled, repeat, select } from "./elements.js";
 import { control } from "./server.js";
-import { key_text } from "./values.js";
+import { key_text, parsed } from "./values.js";
 
 // --- faults
 
@@ -147,7 +147,7 @@ export async function draw_failpoints(place, signal) {
   const said = element("div", {});
   const arm = async () => {
     try {
-      await control("PUT", "/failpoints", { table: table.value, key: JSON.parse(key.value) });
+      await control("PUT", "/failpoints", { table: table.value, key: parsed(key.value, "Key", '{"id": {"S": "1"}}') });
       await again();
     } catch (error) {
       fill(said, failure(error));

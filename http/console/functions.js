@@ -2,6 +2,7 @@
 import { badge, button, element, empty, failure, fill, grid, labelled, tell } from "./elements.js";
 import { confirmed, dialog, form_dialog } from "./dialogs.js";
 import { control, lambda, now } from "./server.js";
+import { parsed } from "./values.js";
 
 /** A record as a trigger sends it: an item that TTL deleted. */
 const sample_event = () => ({
@@ -102,7 +103,7 @@ function invoke(name) {
   const call = async () => {
     fill(answered);
     try {
-      const body = JSON.parse(event.value);
+      const body = parsed(event.value, "The event", '{"Records": []}');
       const response = await lambda("POST", `/functions/${encodeURIComponent(name)}/invocations`, body);
       const error = response.headers.get("x-amz-function-error");
       const text = await response.text();

@@ -5,7 +5,7 @@ import { confirmed, dialog } from "./dialogs.js";
 import { keys_of, Placeholders } from "./search.js";
 import { control, dynamodb, now } from "./server.js";
 import { verdict, verdict_line } from "./ttl.js";
-import { attribute, fits_form, form, key_of, key_text } from "./values.js";
+import { attribute, fits_form, form, key_of, key_text, parsed } from "./values.js";
 
 /** @typedef {import("./values.js").Item} Item */
 
@@ -114,7 +114,7 @@ export function edit_item(table, ttl, before, done) {
         spellcheck: "false",
       });
       text.value = JSON.stringify(item, null, 2);
-      read = () => JSON.parse(text.value);
+      read = () => parsed(text.value, "The item", '{"id": {"S": "1"}}');
       const warning = element("div", { role: "status" });
       const look = () => {
         const value = ttl === null ? undefined : value_in(text.value, ttl);

@@ -1,4 +1,4 @@
-// What GET /_mayfly/metrics says, in Prometheus' text.
+// Reads GET /_mayfly/metrics, which is in Prometheus' text format.
 
 /** @typedef {{ name: string, labels: Record<string, string>, value: number }} Sample */
 

@@ -1,5 +1,5 @@
-// Pages of the items that a scan, a query or a statement finds. A filter scans on until a page is full: the card shows how far it is, and
-// has a button that stops it.
+// Pages of the items that a scan, a query or a statement finds. A filter scans on until a page is full; meanwhile the card shows
+// its progress and a button that stops it.
 import { button, counted, element, empty, failure, fill } from "./elements.js";
 
 /** @typedef {import("./values.js").Item} Item */

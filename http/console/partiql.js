@@ -5,6 +5,7 @@ import { items_grid } from "./items.js";
 import { pager } from "./pages.js";
 import { keys_of } from "./search.js";
 import { dynamodb } from "./server.js";
+import { parsed } from "./values.js";
 import { recalled, remember } from "./views.js";
 
 const page_size = 50;
@@ -27,7 +28,9 @@ export async function partiql_pane(place, table, signal) {
   );
   const input = () => ({
     Statement: statement.value,
-    ...(parameters.value.trim() ? { Parameters: JSON.parse(parameters.value) } : {}),
+    ...(parameters.value.trim()
+      ? { Parameters: parsed(parameters.value, "The list of parameters", '[{"S": "1"}]') }
+      : {}),
   });
   /** @type {any} */
   let asked = {};

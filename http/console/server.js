@@ -156,7 +156,7 @@ async function ask(method, path, headers, body, signal) {
 /** @param {Response} response */
 async function refusal(response) {
   const said = await response.text().catch(() => "");
-  let error = new ServerError("HTTP " + response.status, said.trim() || "The answer has no text.", response.status);
+  let error = new ServerError("HTTP " + response.status, said.trim() || "The response has no body.", response.status);
   try {
     const parsed = JSON.parse(said);
     const type =

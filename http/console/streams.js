@@ -199,7 +199,7 @@ function fits(record, { event, by }) {
 
 /** @param {HTMLElement} place @param {Wanted} wanted @param {AbortSignal} signal */
 async function oldest(place, wanted, signal) {
-  if (!wanted.table) return fill(place, empty("Choose a table above: every table has a stream of its own."));
+  if (!wanted.table) return fill(place, empty("Choose a table above. Each table has its own stream."));
   const reader = new StreamReader(wanted.table, signal);
   const list = element("div", { class: "changes" }),
     said = element("span", { class: "dim small", role: "status" });

@@ -25,7 +25,7 @@ import { draw_suspects } from "./suspects.js";
 import { link_to } from "./names.js";
 import { draw_line, spans } from "./timeline.js";
 import { seconds_of } from "./ttl.js";
-import { key_text } from "./values.js";
+import { key_text, parsed } from "./values.js";
 
 const due_max = 12,
   tables_asked_max = 12;
@@ -309,7 +309,7 @@ function explain_form() {
   const said = element("div", { role: "status" });
   const ask = async () => {
     try {
-      fill(said, await explain(table.value, JSON.parse(key.value)));
+      fill(said, await explain(table.value, parsed(key.value, "Key", '{"id": {"S": "1"}}')));
     } catch (error) {
       fill(said, failure(error));
     }

@@ -1,8 +1,8 @@
-// The time-line: a bar for each window in which items expire, of every table with TTL.
+// The timeline: a bar for each window in which items expire, of every table with TTL.
 import { button, choice, counted, drawn, element, empty, fill, grid, moment } from "./elements.js";
 import { now } from "./server.js";
 
-/** The length of the time-line and of one bar, in seconds. */
+/** The length of the timeline and of one bar, in seconds. */
 export const spans = /** @type {Record<string, [number, number]>} */ ({
   "1 h": [3600, 60],
   "1 d": [86400, 900],

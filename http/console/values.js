@@ -90,6 +90,18 @@ export const key_text = (key) =>
     .map(([name, value]) => name + " = " + brief(value, 60))
     .join(", ");
 
+/**
+ * JSON that a person typed.
+ * @param {string} text @param {string} name of the field @param {string} example
+ */
+export function parsed(text, name, example) {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${name} is not valid JSON: ${/** @type {Error} */ (error).message}. Example: ${example}`);
+  }
+}
+
 /** What a person typed as a value of a type. @param {string} type @param {string} text @returns {Value} */
 export function typed(type, text) {
   switch (type) {

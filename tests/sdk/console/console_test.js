@@ -193,6 +193,10 @@ test("PartiQL runs a statement and reports errors", async () => {
   await statement.fill("SELECT * FROM \"carts\" WHERE id = 'p'");
   await statement.press("Control+Enter");
   await found.getByRole("cell", { name: "7" }).waitFor();
+  await page.getByLabel("Parameters (JSON list)").fill("[{'S': 1}]");
+  await press(page, "Run");
+  await found.getByText(/^The list of parameters is not valid JSON: .* Example: \[\{"S": "1"\}\]$/).waitFor();
+  await page.getByLabel("Parameters (JSON list)").fill("");
   await statement.fill("SELEKT");
   await press(page, "Run");
   await found.getByText("ValidationException").waitFor();
@@ -438,6 +442,9 @@ test("items due next are explained, and so is one with a TTL in milliseconds", a
   await due.getByText("not_due").waitFor();
   const why = card(page, "Why has it not expired?");
   await why.getByLabel("Table").fill("carts");
+  await why.getByLabel("Key").fill("never");
+  await press(why, "Explain");
+  await why.getByText(/^Key is not valid JSON: .* Example: \{"id": \{"S": "1"\}\}$/).waitFor();
   await why.getByLabel("Key").fill('{"id":{"S":"never"}}');
   await press(why, "Explain");
   await why.getByText("It looks like milliseconds").waitFor();
