@@ -1,5 +1,5 @@
 // Items whose TTL cannot fire, or fired at once, as the server found them (GET /_mayfly/ttl).
-import { badge, counted, element, empty, fill, grid, moment } from "./elements.js";
+import { badge, counted, element, fill, grid, moment } from "./elements.js";
 import { reasons_text } from "./advanced.js";
 import { link_to } from "./names.js";
 import { key_text } from "./values.js";
@@ -55,7 +55,7 @@ export function suspects_card(ttl, open) {
   );
 }
 
-/** Those of every table. @param {HTMLElement} place @param {Record<string, any>} ttl what GET /_mayfly/ttl answered */
+/** Those of every table; hidden if there are none. @param {HTMLElement} place @param {Record<string, any>} ttl what GET /_mayfly/ttl answered */
 export function draw_suspects(place, ttl) {
   const rows = Object.entries(ttl).flatMap(([table, of]) =>
     (of.suspects ?? []).map((/** @type {any} */ one) => [
@@ -71,14 +71,11 @@ export function draw_suspects(place, ttl) {
     (sum, of) => sum + Object.values(of.never ?? {}).reduce((/** @type {number} */ part, one) => part + Number(one), 0),
     0,
   );
+  place.hidden = !rows.length && !counts.length;
   fill(
     place,
     element("h2", { id: "never" }, "Items that never expire"),
     counts.length ? element("p", {}, `${counted(total)} items (${counts.join("; ")}).`) : null,
-    rows.length
-      ? grid("Items that never expire", ["Table", "Key", "Why", "Written"], rows)
-      : counts.length
-        ? null
-        : empty("No item has a TTL that cannot fire."),
+    rows.length ? grid("Items that never expire", ["Table", "Key", "Why", "Written"], rows) : null,
   );
 }
