@@ -82,7 +82,10 @@ export interface StreamRecord {
     SizeBytes: number;
     StreamViewType: string;
   };
-  /** Who deleted it, if that was TTL: `{"Type":"Service","PrincipalId":"dynamodb.amazonaws.com"}`. */
+  /**
+   * Present if TTL deleted the item: `{"Type":"Service","PrincipalId":"dynamodb.amazonaws.com"}`. In the events of
+   * functions the names are in lower case, as on AWS: `{"type":…,"principalId":…}`.
+   */
   userIdentity?: Record<string, string>;
 }
 

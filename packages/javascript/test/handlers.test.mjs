@@ -23,9 +23,10 @@ async function withCarts(t, handler, { mapping = {}, ...options } = {}) {
 const put = (world, ...ids) =>
   Promise.all(ids.map((id) => world.documents.send(new PutCommand({ TableName: "carts", Item: { id } }))));
 
-// What console.error is called with during the test.
+// A function that returns what console.error was called with until then. (The SDK prints warnings, too.)
 function printed(t) {
-  return t.mock.method(console, "error", () => {}).mock.calls;
+  const { mock } = t.mock.method(console, "error", () => {});
+  return () => mock.calls.map((call) => call.arguments).filter(([text]) => text.startsWith("Mayfly"));
 }
 
 async function handlerError(promise) {
@@ -66,9 +67,7 @@ test("settle throws what a handler threw, and what was given up", async (t) => {
   assert.deepEqual(record, { event: "INSERT", key: { id: { S: "1" } } });
   assert.equal(givenUp[0].leftOut, 0);
   // Printed when it happened, with its trace.
-  assert.equal(lines.length, 1);
-  assert.equal(lines[0].arguments[0], 'Mayfly: the function "reminder" failed:');
-  assert.equal(lines[0].arguments[1], error.cause);
+  assert.deepEqual(lines(), [['Mayfly: the function "reminder" failed:', error.cause]]);
 
   assert.equal((await world.settle()).settled, true, "raised once");
   await world.close();
@@ -95,7 +94,7 @@ test("a batch that is retried without end is raised before the settle's time lim
   const [{ retrying, function: name, table }] = error.settled.unfinished;
   assert.deepEqual([name, table, retrying.records], ["reminder", "carts", 1]);
   assert.deepEqual(retrying.error, { status: 200, error: "Unhandled", type: "RangeError", message: "no\n   cart" });
-  assert.equal(lines.length, 1, "retries of the same records with the same error are not printed again");
+  assert.equal(lines().length, 1, "retries of the same records with the same error are not printed again");
   await world.close(); // Nor are they raised again.
 });
 
@@ -122,7 +121,7 @@ test("with mayFail nothing is printed or thrown, and failures can be read", asyn
     [["reminder", "no\n   cart"]],
   );
   await world.close();
-  assert.equal(lines.length, 0);
+  assert.equal(lines().length, 0);
 });
 
 test("close throws what no settle has thrown, after everything was given back", async (t) => {

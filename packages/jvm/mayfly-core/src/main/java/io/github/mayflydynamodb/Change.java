@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.util.Map;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
-/** One change of an item, as a stream's record has it. */
+/** A change of an item: a record of a table's stream. */
 public final class Change {
   /** What was done to the item. */
   public enum Event {
@@ -20,19 +20,25 @@ public final class Change {
     this.json = json;
   }
 
+  /** What was done to the item. */
   public Event event() {
     return Event.valueOf((String) json.get("eventName"));
   }
 
-  /** Whether the service did it, as it deletes what has expired; else a user did. */
+  /** Whether the service changed the item, as TTL does; otherwise a client did. */
   public boolean byService() {
     return "Service".equals(Json.object(json.get("userIdentity")).get("Type"));
   }
 
-  /** When, by the account's clock, in whole seconds as DynamoDB's streams say it. */
+  /** When the item changed, by the account's clock; in whole seconds, as in DynamoDB Streams. */
   public Instant at() {
     Object seconds = dynamodb().get("ApproximateCreationDateTime");
     return Instant.ofEpochMilli(new BigDecimal(seconds.toString()).movePointRight(3).longValue());
+  }
+
+  /** The record's number, which grows within a shard. */
+  public String sequenceNumber() {
+    return (String) dynamodb().get("SequenceNumber");
   }
 
   public Map<String, AttributeValue> keys() {

@@ -14,7 +14,7 @@ import software.amazon.awssdk.core.client.builder.SdkSyncClientBuilder;
 import software.amazon.awssdk.profiles.ProfileFile;
 import software.amazon.awssdk.regions.Region;
 
-/** A world's SDK clients: each is built when it is first asked for, and closed with the world. */
+/** A world's SDK clients: each is built when it is first needed, and closed with the world. */
 final class Clients implements AutoCloseable {
   private static final ProfileFile NO_PROFILES = ProfileFile.aggregator().build();
 
@@ -37,7 +37,8 @@ final class Clients implements AutoCloseable {
             StaticCredentialsProvider.create(AwsBasicCredentials.create(world.account(), World.SECRET)))
         .dualstackEnabled(false)
         .fipsEnabled(false)
-        .overrideConfiguration(override -> override.defaultProfileFile(NO_PROFILES));
+        .overrideConfiguration(
+            override -> override.defaultProfileFile(NO_PROFILES).addExecutionInterceptor(new ExplainsDeath(world)));
     if (builder instanceof SdkSyncClientBuilder<?, ?> sync) {
       sync.httpClient(http.sync());
     } else if (builder instanceof SdkAsyncClientBuilder<?, ?> async) {

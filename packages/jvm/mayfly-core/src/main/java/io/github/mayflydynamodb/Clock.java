@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
 
 /**
  * A world's clock, and a {@link java.time.Clock} for the program under test: give it this one, and both go by the same
@@ -25,14 +26,19 @@ import java.util.Objects;
 public final class Clock extends java.time.Clock {
   private final Control control;
   private final ZoneId zone;
+  private final Consumer<Advanced> check;
 
-  Clock(Control control) {
-    this(control, ZoneOffset.UTC);
+  /**
+   * @param check throws if a settle found failures
+   */
+  Clock(Control control, Consumer<Advanced> check) {
+    this(control, ZoneOffset.UTC, check);
   }
 
-  private Clock(Control control, ZoneId zone) {
+  private Clock(Control control, ZoneId zone, Consumer<Advanced> check) {
     this.control = control;
     this.zone = zone;
+    this.check = check;
   }
 
   /** The world's time. */
@@ -54,7 +60,7 @@ public final class Clock extends java.time.Clock {
   /** The same clock for another zone. */
   @Override
   public Clock withZone(ZoneId other) {
-    return new Clock(control, other);
+    return new Clock(control, other, check);
   }
 
   /** Lets time stand still. */
@@ -95,8 +101,10 @@ public final class Clock extends java.time.Clock {
   }
 
   /**
-   * Moves on through every instant at which something expires. When this returns, what fell due is gone from the table
-   * and its indexes, and its REMOVE records can be read.
+   * Moves on through every instant at which something expires. When this returns, expired items are deleted and gone from
+   * the indexes, and their REMOVE records can be read.
+   *
+   * @throws HandlerException with {@link Travel#SETTLE}, if a function failed
    */
   public Advanced advance(Duration by, Travel... options) {
     if (by.isNegative()) {
@@ -125,7 +133,19 @@ public final class Clock extends java.time.Clock {
     if (chosen.contains(Travel.AGE_STREAMS)) {
       body.put("age_streams", true);
     }
-    return Advanced.of(control.call("POST", "/clock/advance", body));
+    Advanced advanced = Advanced.of(control.call("POST", "/clock/advance", body));
+    if (chosen.contains(Travel.SETTLE)) {
+      check.accept(advanced);
+    }
+    return advanced;
+  }
+
+  /** An advance by 0 s that settles, at most so long. */
+  Advanced settle(Duration atMost) {
+    Map<String, Object> body = Map.of("seconds", 0, "settle", "triggers", "settle_seconds", Times.seconds(atMost));
+    Advanced advanced = Advanced.of(control.call("POST", "/clock/advance", body));
+    check.accept(advanced);
+    return advanced;
   }
 
   private Advanced set(Map<String, Object> body) {

@@ -6,9 +6,15 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
 
-/** Calls of one account's control API, {@code /_mayfly/…}: JSON in, JSON out. */
-record Control(URI url, String account, String region) {
+/**
+ * Calls of one account's control API, {@code /_mayfly/…}: JSON in, JSON out.
+ *
+ * @param process the server's; null: it is not ours
+ */
+record Control(URI url, String account, String region, ServerProcess process) {
   /** Longer than anything that the server itself lets wait, which is 600 s. */
   static final Duration TIMEOUT = Duration.ofSeconds(660);
 
@@ -21,7 +27,8 @@ record Control(URI url, String account, String region) {
    * @throws MayflyException if it does not answer
    */
   Map<String, Object> call(String method, String path, Map<String, ?> body, Duration timeout) {
-    return members(send(method, path, body == null ? null : Json.print(body), timeout));
+    return members(
+        explained(method + " /_mayfly" + path, () -> send(method, path, body == null ? null : Json.print(body), timeout)));
   }
 
   Map<String, Object> call(String method, String path, Map<String, ?> body) {
@@ -47,7 +54,25 @@ record Control(URI url, String account, String region) {
         "Authorization",
         "AWS4-HMAC-SHA256 Credential=" + account + "/20260101/" + region
             + "/lambda/aws4_request, SignedHeaders=host, Signature=0");
-    return Http.send(method, URI.create(url + "/2015-03-31" + path), headers, Json.print(body), TIMEOUT);
+    URI target = URI.create(url + "/2015-03-31" + path);
+    return explained(
+        method + " /2015-03-31" + path, () -> Http.send(method, target, headers, Json.print(body), TIMEOUT));
+  }
+
+  /** Says of a call without an answer whether the server has died, and how. */
+  private Http.Answer explained(String request, Supplier<Http.Answer> call) {
+    try {
+      return call.get();
+    } catch (MayflyException silent) {
+      throw death(request, silent)
+          .orElseGet(
+              () -> new MayflyException(silent.getMessage() + ". Check that the server is running.", silent.getCause()));
+    }
+  }
+
+  /** The exception for a request without an answer, if the server is ours and has died. */
+  Optional<MayflyException> death(String request, Throwable silent) {
+    return process == null ? Optional.empty() : process.death(request, silent);
   }
 
   private static Map<String, String> headers() {

@@ -23,11 +23,11 @@ final class Http {
 
   /**
    * @param body null: none
-   * @throws MayflyException if nobody answers in time
+   * @throws MayflyException if no answer comes in time; its message is without a full stop
    */
   static Answer send(String method, URI url, Map<String, String> headers, String body, Duration timeout) {
     try {
-      // No proxy: the server is near, and what is set for the program is not meant for it.
+      // No proxy: the server is on this machine or near it.
       HttpURLConnection connection = (HttpURLConnection) url.toURL().openConnection(Proxy.NO_PROXY);
       connection.setRequestMethod(method);
       connection.setConnectTimeout(CONNECT_TIMEOUT_MS);
@@ -48,7 +48,7 @@ final class Http {
     } catch (IOException failed) {
       String why = failed.getMessage() == null ? failed.getClass().getSimpleName() : failed.getMessage();
       throw new MayflyException(
-          "mayfly at " + url.getScheme() + "://" + url.getAuthority() + " does not answer " + method + " "
+          "mayfly at " + url.getScheme() + "://" + url.getAuthority() + " did not answer " + method + " "
               + url.getPath() + ": " + why,
           failed);
     }

@@ -11,11 +11,20 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.function.Function;
+import java.util.concurrent.TimeUnit;
 
 /** Serves a function of the test's own on a free port of the loopback address, as Lambda would run it. */
 final class LocalFunction implements AutoCloseable {
-  private final Function<Map<String, Object>, ?> body;
+  /** What the function does. */
+  @FunctionalInterface
+  interface Body {
+    Object apply(Map<String, Object> event) throws Exception;
+  }
+
+  private final String name;
+  private final Body body;
+  private final Failures failures;
+  private int running; // calls; guarded by this
   private final HttpServer server;
   private final ExecutorService threads =
       Executors.newCachedThreadPool(
@@ -25,12 +34,14 @@ final class LocalFunction implements AutoCloseable {
             return thread;
           });
 
-  LocalFunction(Function<Map<String, Object>, ?> body) {
+  LocalFunction(String name, Body body, Failures failures) {
+    this.name = name;
     this.body = body;
+    this.failures = failures;
     try {
       server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     } catch (IOException failed) {
-      throw new MayflyException("no port could be had for a function: " + failed.getMessage(), failed);
+      throw new MayflyException("no port is available for a function: " + failed.getMessage(), failed);
     }
     server.createContext("/", this::answer);
     server.setExecutor(threads);
@@ -45,17 +56,37 @@ final class LocalFunction implements AutoCloseable {
     try (exchange; InputStream in = exchange.getRequestBody()) {
       Map<String, Object> event = Json.parseObject(new String(in.readAllBytes(), StandardCharsets.UTF_8));
       Object returned;
+      change(1);
       try {
         returned = body.apply(event);
-      } catch (RuntimeException | Error thrown) {
-        // What Lambda says of a function that threw.
+      } catch (Exception | Error thrown) {
+        failures.add(new HandlerFailure(name, thrown, event));
+        // As Lambda answers for a function that threw.
         exchange.getResponseHeaders().set("X-Amz-Function-Error", "Unhandled");
         returned = Map.of("errorType", thrown.getClass().getName(), "errorMessage", String.valueOf(thrown.getMessage()));
+      } finally {
+        change(-1);
       }
       byte[] answer = Json.print(returned).getBytes(StandardCharsets.UTF_8);
       exchange.getResponseHeaders().set("Content-Type", "application/json");
       exchange.sendResponseHeaders(200, answer.length);
       exchange.getResponseBody().write(answer);
+    }
+  }
+
+  private synchronized void change(int by) {
+    running += by;
+    notifyAll();
+  }
+
+  /** Waits until no call is running, or until {@code System.nanoTime()} is {@code deadline}. */
+  synchronized void awaitIdle(long deadline) {
+    try {
+      for (long left; running > 0 && (left = deadline - System.nanoTime()) > 0; ) {
+        TimeUnit.NANOSECONDS.timedWait(this, left);
+      }
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 

@@ -86,13 +86,13 @@ public final class Server implements AutoCloseable {
     } catch (IllegalArgumentException malformed) {
       // Told below.
     }
-    throw new MayflyException(by + " is such as http://127.0.0.1:8000, not \"" + url + "\".");
+    throw new MayflyException(by + " must be a URL such as http://127.0.0.1:8000, got \"" + url + "\".");
   }
 
   private String askVersion(Duration timeout) {
     Http.Answer health;
     try {
-      health = new Control(url, "000000000000", REGION).send("GET", "/health", null, timeout);
+      health = health(timeout);
     } catch (MayflyException silent) {
       throw new MayflyException(
           silent.getMessage()
@@ -108,7 +108,11 @@ public final class Server implements AutoCloseable {
     return answered.toString();
   }
 
-  /** This package's version; the server's is the same, but for the last number. */
+  private Http.Answer health(Duration timeout) {
+    return new Control(url, "000000000000", REGION, process).send("GET", "/health", null, timeout);
+  }
+
+  /** This package's version. The server's has the same major and minor version. */
   public static String packageVersion() {
     return Version.PACKAGE;
   }
@@ -127,7 +131,22 @@ public final class Server implements AutoCloseable {
     return process == null ? OptionalLong.empty() : OptionalLong.of(process.pid());
   }
 
-  /** A new account, which nobody else has. */
+  /**
+   * Whether the server was started here and has died. Its worlds are lost then: start another server.
+   */
+  public boolean hasDied() {
+    if (process == null) {
+      return false;
+    }
+    try {
+      health(ServerOptions.defaults().startTimeout());
+      return false;
+    } catch (MayflyException silent) {
+      return process.hasEnded();
+    }
+  }
+
+  /** Opens a world: a new account. */
   public World world() {
     // Twelve digits, of which the first is not 0.
     return world(Long.toString(RANDOM.nextLong(100_000_000_000L, 1_000_000_000_000L)), REGION);
@@ -142,7 +161,7 @@ public final class Server implements AutoCloseable {
     if (!account.matches("\\d{12}")) {
       throw new IllegalArgumentException("an account is twelve digits, not " + account + ".");
     }
-    return new World(this, new Control(url, account, region), httpClients);
+    return new World(this, new Control(url, account, region, process), httpClients);
   }
 
   /** What the server has logged, at most the last 10,000 lines; empty if it is not ours. */

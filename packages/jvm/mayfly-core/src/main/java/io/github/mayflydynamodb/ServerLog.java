@@ -7,7 +7,7 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 
-/** What the server wrote to stderr: its last 10,000 lines. */
+/** The last 10,000 lines that the server wrote to stderr. */
 final class ServerLog {
   private static final int LINES_MAX = 10_000;
 
@@ -25,7 +25,7 @@ final class ServerLog {
         add(line);
       }
     } catch (IOException ended) {
-      // The process is gone; what it said is here.
+      // The process has ended, and its output has been read.
     }
   }
 
@@ -48,5 +48,10 @@ final class ServerLog {
     StringBuilder text = new StringBuilder();
     lines.stream().skip(skipped).forEach(line -> text.append(line).append('\n'));
     return text.toString();
+  }
+
+  /** Its last lines. */
+  synchronized String tail(int count) {
+    return since(Math.max(0, written - count));
   }
 }

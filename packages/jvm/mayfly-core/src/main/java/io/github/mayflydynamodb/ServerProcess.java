@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -24,7 +25,13 @@ final class ServerProcess {
     {"--port", "0"}, {"--exit-with-parent"}, {"--accounts-max", "1000000"}
   };
   private static final Duration END_TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration END_NOTICE = Duration.ofMillis(200);
   private static final int LAUNCHES_MAX = 50;
+  private static final int LOG_LINES_SHOWN = 40;
+  private static final Map<Integer, String> SIGNALS =
+      Map.of(
+          1, "SIGHUP", 2, "SIGINT", 3, "SIGQUIT", 4, "SIGILL", 6, "SIGABRT", 7, "SIGBUS", 8, "SIGFPE", 9, "SIGKILL",
+          11, "SIGSEGV", 15, "SIGTERM");
 
   private final Path binary;
   private final Process process;
@@ -53,7 +60,7 @@ final class ServerProcess {
     } catch (TimeoutException late) {
       end();
       throw new MayflyException(
-          "mayfly was not ready within " + spoken(timeout) + " (startTimeout), and was ended." + withLog());
+          "mayfly was not ready within " + spoken(timeout) + " (startTimeout), and was stopped." + withLog());
     } catch (InterruptedException interrupted) {
       end();
       Thread.currentThread().interrupt();
@@ -97,13 +104,13 @@ final class ServerProcess {
     }
   }
 
-  /** "mayfly has ended with exit status 1", and its log. */
+  /** "mayfly exited with status 1 before it was ready", and its log. */
   MayflyException died() {
     awaitLastWords();
     if (process.isAlive()) {
-      return new MayflyException("mayfly has closed its output, and was ended." + withLog());
+      return new MayflyException("mayfly closed its output before it was ready, and was stopped." + withLog());
     }
-    String sentence = "mayfly has ended with exit status " + process.exitValue() + ".";
+    String sentence = "mayfly " + ending() + " before it was ready.";
     Optional<String> built = Platform.of(binary);
     if (built.isPresent() && !built.get().equals(Platform.current())) {
       sentence =
@@ -111,6 +118,39 @@ final class ServerProcess {
               + ": get the one for this machine, and name it in MAYFLY_BINARY.";
     }
     return new MayflyException(sentence + withLog());
+  }
+
+  /** Whether it has ended, or does within a moment: a process that was killed takes some time to end. */
+  boolean hasEnded() {
+    try {
+      return process.waitFor(END_NOTICE.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      return !process.isAlive();
+    }
+  }
+
+  /**
+   * The exception for a request that was not answered because the process has ended; empty if it runs.
+   *
+   * @param request such as "PutItem" or "GET /_mayfly/clock"
+   */
+  Optional<MayflyException> death(String request, Throwable cause) {
+    if (!hasEnded()) {
+      return Optional.empty();
+    }
+    awaitLastWords();
+    String lines = log.tail(LOG_LINES_SHOWN);
+    String shown = lines.isEmpty() ? " Its log is empty." : " Its log:\n" + lines.indent(2).stripTrailing();
+    return Optional.of(
+        new MayflyException("Mayfly's server " + ending() + " before it answered " + request + "." + shown, cause));
+  }
+
+  /** "was killed by SIGKILL", or "exited with status 3". Requires: it has ended. */
+  private String ending() {
+    int status = process.exitValue();
+    String signal = SIGNALS.get(status - 128); // As the JVM tells a signal.
+    return signal == null ? "exited with status " + status : "was killed by " + signal;
   }
 
   private void awaitLastWords() {

@@ -1,12 +1,13 @@
 package io.github.mayflydynamodb;
 
-/** What an advance does besides: {@code clock.advance(Duration.ofHours(48), Travel.SETTLE)}. */
+/** Options of an advance: {@code clock.advance(Duration.ofHours(48), Travel.SETTLE)}. */
 public enum Travel {
   /**
-   * Answer when everything in the account's streams has reached its functions or was given up, and jobs are over; see
-   * {@link Advanced#settled()}.
+   * Return when every record in the streams has reached its function, was given up, or is in retry after its function
+   * failed, and jobs are done. Throws a {@link HandlerException} if a function failed that was not registered with {@link
+   * FunctionOptions#mayFail}.
    */
   SETTLE,
-  /** Let stream records and iterators age by the jump, so that 24 hours later a record is trimmed. */
+  /** Let stream records and iterators age by the jump, so that records are trimmed after 24 hours. */
   AGE_STREAMS
 }

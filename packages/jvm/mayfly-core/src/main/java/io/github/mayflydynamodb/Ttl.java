@@ -4,47 +4,49 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** One table's expiries: when what is due is deleted, what goes next, and why an item has not gone. */
+/** A table's time to live: when expired items are deleted, what expires next, and why an item is still there. */
 public final class Ttl {
   private final Control control;
+  private final String table;
   private final String path;
 
   Ttl(Control control, String table) {
     this.control = control;
+    this.table = table;
     this.path = "/ttl/" + Control.segment(table);
   }
 
   public TtlStatus status() {
-    return TtlStatus.of(control.call("GET", path, null));
+    return TtlStatus.of(table, control.call("GET", path, null));
   }
 
-  /** What is due goes at once, as from the beginning. */
+  /** Expired items are deleted at once: the default. */
   public TtlStatus exact() {
     return setMode(Map.of("mode", "exact"));
   }
 
-  /** What is due goes later, as on AWS: ten to 28 minutes. */
+  /** Expired items are deleted late, as on AWS: by 10 to 28 minutes. */
   public TtlStatus aws() {
     return setMode(Map.of("mode", "aws"));
   }
 
-  /** What is due goes later by at least the one and at most the other, in whole seconds, as the seed will have it. */
+  /** Expired items are deleted late, by a delay from {@code least} to {@code most} in whole seconds, drawn from a seed. */
   public TtlStatus aws(Duration least, Duration most, long seed) {
     return setMode(
         Map.of("mode", "aws", "delay_seconds", List.of(least.toSeconds(), most.toSeconds()), "seed", seed));
   }
 
-  /** What is due goes when {@link #sweep()} says so. */
+  /** Expired items are deleted by {@link #sweep()}. */
   public TtlStatus manual() {
     return setMode(Map.of("mode", "manual"));
   }
 
-  /** Deletes all that is due now, in any mode; answers how many. */
+  /** Deletes all expired items now, in any mode, and returns how many there were. */
   public long sweep() {
     return Json.integer(control.call("POST", path + "/sweep", Map.of()).get("expired"));
   }
 
-  /** What goes next, the soonest first; at most {@code limit}, which is 1 to 10,000. */
+  /** The items that expire next, soonest first; at most {@code limit}, which is 1 to 10,000. */
   public List<Upcoming> upcoming(int limit) {
     return Json.objects(control.call("GET", path + "/upcoming?limit=" + limit, null).get("items")).stream()
         .map(Upcoming::of)
@@ -52,7 +54,7 @@ public final class Ttl {
   }
 
   /**
-   * Why the item is still there, or is not.
+   * Explains why an item is still there, or why it is not.
    *
    * @param key its key attributes: strings, numbers, bytes or the SDK's AttributeValues
    */
@@ -61,6 +63,6 @@ public final class Ttl {
   }
 
   private TtlStatus setMode(Map<String, Object> body) {
-    return TtlStatus.of(control.call("PUT", path, body));
+    return TtlStatus.of(table, control.call("PUT", path, body));
   }
 }

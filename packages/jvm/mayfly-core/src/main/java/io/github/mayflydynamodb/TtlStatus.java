@@ -1,40 +1,59 @@
 package io.github.mayflydynamodb;
 
 import java.time.Instant;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
 /**
- * How a table's TTL stands.
+ * The state of a table's TTL.
  *
- * @param enabled whether UpdateTimeToLive has switched it on
+ * @param enabled whether UpdateTimeToLive has enabled it
  * @param attribute the TTL attribute, if it is enabled
- * @param mode {@code exact}, {@code aws} or {@code manual}
- * @param pending all items that will expire
- * @param due those whose time has come and that are still there
- * @param nextDue when the next one's time comes
- * @param expired how many were deleted since the server began
- * @param bornExpired how many of them were due already when they were written
+ * @param mode when an expired item is deleted
+ * @param pending how many items will expire
+ * @param due how many items have expired but are not deleted yet
+ * @param nextDue when the next item expires
+ * @param expired how many items were deleted since the server started
+ * @param bornExpired how many of them had already expired when they were written
+ * @param never how many items have a TTL that never fires, by reason
+ * @param suspects the latest items with a TTL that never fires or had passed when they were written; at most ten
  */
 public record TtlStatus(
     boolean enabled,
     Optional<String> attribute,
-    String mode,
+    TtlMode mode,
     long pending,
     long due,
     Optional<Instant> nextDue,
     long expired,
-    long bornExpired) {
+    long bornExpired,
+    Map<TtlSuspect.Reason, Long> never,
+    List<TtlSuspect> suspects) {
 
-  static TtlStatus of(Map<String, Object> answer) {
+  static TtlStatus of(String table, Map<String, Object> answer) {
     return new TtlStatus(
         "ENABLED".equals(answer.get("status")),
         Optional.ofNullable((String) answer.get("attribute")),
-        (String) answer.get("mode"),
+        TtlMode.valueOf(answer.get("mode").toString().toUpperCase(Locale.ROOT)),
         Json.integer(answer.get("pending")),
         Json.integer(answer.get("due")),
         Times.parseIfAny(answer.get("next_due")),
         Json.integer(answer.get("expired")),
-        Json.integer(answer.get("born_expired")));
+        Json.integer(answer.get("born_expired")),
+        never(answer.get("never")),
+        suspects(table, answer));
+  }
+
+  static List<TtlSuspect> suspects(String table, Map<String, Object> answer) {
+    return Json.objects(answer.get("suspects")).stream().map(suspect -> TtlSuspect.of(table, suspect)).toList();
+  }
+
+  static Map<TtlSuspect.Reason, Long> never(Object json) {
+    Map<TtlSuspect.Reason, Long> counts = new EnumMap<>(TtlSuspect.Reason.class);
+    Json.object(json).forEach((reason, count) -> counts.put(TtlSuspect.Reason.of(reason), Json.integer(count)));
+    return Map.copyOf(counts);
   }
 }

@@ -13,17 +13,22 @@ import java.util.stream.Stream;
 import software.amazon.awssdk.awscore.client.builder.AwsClientBuilder;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
+import software.amazon.awssdk.services.dynamodb.model.CreateTableRequest;
+import software.amazon.awssdk.services.dynamodb.model.TableDescription;
 import software.amazon.awssdk.services.dynamodb.streams.DynamoDbStreamsClient;
 
 /**
- * An account of its own: tables, streams and a clock that nobody else sees or moves. Closing it empties the account.
+ * An account of its own, with tables, streams and a clock that other worlds do not see. Closing it empties the account.
  *
- * <p>Keys in calls are maps of strings, numbers, bytes or the SDK's AttributeValues: {@code Map.of("id", "1")}. What
- * the server refuses is a {@link ControlException}.
+ * <p>Keys in calls are maps of strings, numbers, bytes or the SDK's AttributeValues: {@code Map.of("id", "1")}. A call that
+ * the server refuses throws a {@link ControlException}.
  */
 public final class World implements AutoCloseable {
   static final String SECRET = "mayfly";
   private static final Duration AWAIT_MARGIN = Duration.ofSeconds(30);
+  private static final Duration SETTLE_TIMEOUT = Duration.ofSeconds(30);
+  /** How long the end of a test waits for functions that are running. */
+  private static final Duration FUNCTIONS_TIMEOUT = Duration.ofSeconds(2);
 
   private final Server server;
   private final Control control;
@@ -31,11 +36,12 @@ public final class World implements AutoCloseable {
   private final Clients clients;
   private final Map<String, LocalFunction> functions = new TreeMap<>();
   private final Set<String> registered = new TreeSet<>();
+  private final Failures failures = new Failures();
 
   World(Server server, Control control, HttpClients http) {
     this.server = server;
     this.control = control;
-    this.clock = new Clock(control);
+    this.clock = new Clock(control, this::raise);
     this.clients = new Clients(control, http);
   }
 
@@ -57,7 +63,7 @@ public final class World implements AutoCloseable {
     return control.region();
   }
 
-  /** What a child process needs to find this world by any AWS SDK, and by the commands of {@code mayfly}. */
+  /** The environment variables with which a child process uses this world, by any AWS SDK and by {@code mayfly}. */
   public Map<String, String> environment() {
     Map<String, String> variables = new LinkedHashMap<>();
     variables.put("AWS_ENDPOINT_URL_DYNAMODB", url().toString());
@@ -98,12 +104,47 @@ public final class World implements AutoCloseable {
     return clients.configure(builder);
   }
 
-  /** A table's expiries. */
+  /**
+   * Creates a table: {@code world.createTable(Table.named("carts").ttl("ttl"))}.
+   *
+   * @throws IllegalArgumentException if the keys contradict each other
+   */
+  public TableDescription createTable(Table table) {
+    CreateTableRequest request = table.toRequest();
+    TableDescription created = dynamoDb().createTable(request).tableDescription();
+    table
+        .ttl()
+        .ifPresent(
+            attribute ->
+                dynamoDb()
+                    .updateTimeToLive(
+                        ttl ->
+                            ttl.tableName(table.name())
+                                .timeToLiveSpecification(on -> on.enabled(true).attributeName(attribute))));
+    return created;
+  }
+
+  /**
+   * Waits, for 30 s at most, until every record in the streams has reached its function. It does not wait for retries of a
+   * failing function. The same as an advance by 0 s with {@link Travel#SETTLE}.
+   *
+   * @throws HandlerException if a function failed that was not registered with {@link FunctionOptions#mayFail}
+   */
+  public Advanced settle() {
+    return settle(SETTLE_TIMEOUT);
+  }
+
+  /** The same with another time limit, in real time. */
+  public Advanced settle(Duration atMost) {
+    return clock.settle(atMost);
+  }
+
+  /** A table's time to live. */
   public Ttl ttl(String table) {
     return new Ttl(control, table);
   }
 
-  /** Why an item is still there, or is not. */
+  /** Explains why an item is still there, or why it is not. */
   public Explanation explain(String table, Map<String, ?> key) {
     return ttl(table).explain(key);
   }
@@ -116,7 +157,8 @@ public final class World implements AutoCloseable {
   /**
    * Waits for a change of an item, and returns it.
    *
-   * @throws AwaitTimeoutException if there is none in time; it tells what happened instead
+   * @throws AwaitTimeoutException if there is none in time; it tells what happened instead, and why the item cannot
+   *     expire if that is so
    */
   public Change await(String table, Map<String, ?> key, Wanted wanted) {
     try {
@@ -142,22 +184,22 @@ public final class World implements AutoCloseable {
     return new Change(Json.object(answer.get("record")));
   }
 
-  /** Keeps all of the world as it is now. */
+  /** Takes a snapshot of the whole world. */
   public Snapshot snapshot() {
     return new Snapshot(control, (String) control.call("POST", "/snapshots", Map.of()).get("id"));
   }
 
-  /** Brings back a snapshot by its id, as of another process. */
+  /** Restores a snapshot by its id, for example one of another process. */
   public void restore(String snapshotId) {
     new Snapshot(control, snapshotId).restore();
   }
 
-  /** No tables, streams, snapshots, event source mappings, faults; the clock as it began. Functions stay. */
+  /** Removes tables, streams, snapshots, event source mappings and faults, and resets the clock. Functions stay. */
   public void reset() {
     control.call("POST", "/reset", Map.of());
   }
 
-  /** Lets operations fail by these rules, instead of those from before. */
+  /** Replaces all fault rules. */
   public void faults(Fault... rules) {
     control.call("PUT", "/faults", Map.of("rules", Stream.of(rules).map(Fault::toJson).toList()));
   }
@@ -181,19 +223,56 @@ public final class World implements AutoCloseable {
   }
 
   /** Registers a function that event source mappings and Invoke can call: {@code url} takes a POST with the event. */
-  public synchronized void function(String name, URI url) {
-    control.call("PUT", "/functions/" + Control.segment(name), Map.of("url", url.toString()));
+  public void function(String name, URI url) {
+    function(name, url, FunctionOptions.defaults());
+  }
+
+  /** The same with options. */
+  public synchronized void function(String name, URI url, FunctionOptions options) {
+    control.call("PUT", "/functions/" + Control.segment(name), options.toJson(url.toString()));
     registered.add(name);
+    failures.declare(name, options.failuresExpected());
   }
 
   /**
-   * Registers a function of the test's own. It gets the event and returns what Lambda's would, as Map, List, String,
-   * Number, Boolean or null; what it throws is the function's error. It runs in threads of its own, on this machine.
+   * Registers a function of the test's own. It gets the event as JSON and returns what Lambda's would, as Map, List,
+   * String, Number, Boolean or null. It runs in threads of its own, on this machine.
+   *
+   * <p>An exception that it throws fails the invocation. It is printed, and fails the test with a {@link
+   * HandlerException}: at the next settle, and at the latest when the test ends.
    */
-  public synchronized void function(String name, Function<Map<String, Object>, ?> body) {
-    LocalFunction function = new LocalFunction(body);
+  public void function(String name, Function<Map<String, Object>, ?> body) {
+    function(name, body, FunctionOptions.defaults());
+  }
+
+  /** The same with options. */
+  public void function(String name, Function<Map<String, Object>, ?> body, FunctionOptions options) {
+    local(name, body::apply, options);
+  }
+
+  /**
+   * Registers a function of the test's own that takes a table's changes: {@code world.streamFunction("reminder", event ->
+   * event.records().forEach(…))}. An exception that it throws fails the test, as {@link #function(String, Function)} says.
+   */
+  public void streamFunction(String name, StreamHandler handler) {
+    streamFunction(name, handler, FunctionOptions.defaults());
+  }
+
+  /** The same with options. */
+  public void streamFunction(String name, StreamHandler handler, FunctionOptions options) {
+    local(
+        name,
+        event -> {
+          handler.handle(StreamEvent.of(event));
+          return null;
+        },
+        options);
+  }
+
+  private synchronized void local(String name, LocalFunction.Body body, FunctionOptions options) {
+    LocalFunction function = new LocalFunction(name, body, failures);
     try {
-      function(name, function.url());
+      function(name, function.url(), options);
     } catch (MayflyException refused) {
       function.close();
       throw refused;
@@ -202,6 +281,46 @@ public final class World implements AutoCloseable {
     if (before != null) {
       before.close();
     }
+  }
+
+  /** The failed calls of the test's own functions, expected ones too, oldest first; at most 100. */
+  public List<HandlerFailure> handlerFailures() {
+    return failures.all();
+  }
+
+  /**
+   * Throws if a function failed since the last HandlerException, and that was not expected. Waits for functions that are
+   * running, for two seconds at most. Test frameworks call this when a test ends.
+   *
+   * @throws HandlerException if one did
+   */
+  public void throwHandlerFailures() {
+    List<LocalFunction> running;
+    synchronized (this) {
+      running = List.copyOf(functions.values());
+    }
+    long deadline = System.nanoTime() + FUNCTIONS_TIMEOUT.toNanos();
+    running.forEach(function -> function.awaitIdle(deadline));
+    raise(null);
+  }
+
+  private void raise(Advanced settled) {
+    failures
+        .take(settled)
+        .ifPresent(
+            failed -> {
+              throw failed;
+            });
+  }
+
+  /**
+   * The latest items whose TTL never fires, or that had already expired when they were written: at most ten of each table.
+   * Test frameworks print them when a test fails.
+   */
+  public List<TtlSuspect> ttlSuspects() {
+    return Json.object(control.call("GET", "/ttl", null).get("tables")).entrySet().stream()
+        .flatMap(table -> TtlStatus.suspects(table.getKey(), Json.object(table.getValue())).stream())
+        .toList();
   }
 
   public synchronized void removeFunction(String name) {
@@ -214,7 +333,7 @@ public final class World implements AutoCloseable {
   }
 
   /**
-   * Lets a table's stream trigger a function, from the stream's beginning on: an event source mapping of Lambda's.
+   * Lets a table's stream trigger a function, from the beginning of the stream: creates an event source mapping.
    *
    * @param function a name, which may be registered later
    * @param settings more members of CreateEventSourceMapping: {@code Map.of("BatchSize", 1)}
@@ -246,16 +365,28 @@ public final class World implements AutoCloseable {
     return control.call(method, path, body);
   }
 
-  /** Empties the account, as far as the server still answers, and closes the clients. */
+  /**
+   * Empties the account, if the server still answers, and closes the clients.
+   *
+   * @throws HandlerException after all that, if a function failed since the last HandlerException
+   */
   @Override
-  public synchronized void close() {
+  public void close() {
+    try {
+      throwHandlerFailures();
+    } finally {
+      empty();
+    }
+  }
+
+  private synchronized void empty() {
     try {
       reset();
       for (String name : List.copyOf(registered)) {
         removeFunction(name);
       }
     } catch (MayflyException gone) {
-      // The server has ended before, and the account with it.
+      // The server has ended, and the account with it.
     }
     functions.values().forEach(LocalFunction::close);
     functions.clear();

@@ -5,10 +5,6 @@ import java.time.Instant;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
-import software.amazon.awssdk.services.dynamodb.model.BillingMode;
-import software.amazon.awssdk.services.dynamodb.model.KeyType;
-import software.amazon.awssdk.services.dynamodb.model.ScalarAttributeType;
-import software.amazon.awssdk.services.dynamodb.model.StreamViewType;
 
 /** A world for the test, on a server for all of them, with a table of carts when it is asked for. */
 abstract class Fixture {
@@ -31,24 +27,7 @@ abstract class Fixture {
   }
 
   void createCarts(boolean stream) {
-    world
-        .dynamoDb()
-        .createTable(
-            table -> {
-              table
-                  .tableName("carts")
-                  .billingMode(BillingMode.PAY_PER_REQUEST)
-                  .attributeDefinitions(id -> id.attributeName("id").attributeType(ScalarAttributeType.S))
-                  .keySchema(id -> id.attributeName("id").keyType(KeyType.HASH));
-              if (stream) {
-                table.streamSpecification(
-                    images -> images.streamEnabled(true).streamViewType(StreamViewType.NEW_AND_OLD_IMAGES));
-              }
-            });
-    world
-        .dynamoDb()
-        .updateTimeToLive(
-            request -> request.tableName("carts").timeToLiveSpecification(ttl -> ttl.enabled(true).attributeName("ttl")));
+    world.createTable(Table.named("carts").ttl("ttl").stream(stream));
   }
 
   void putCart(String id, Instant expires) {

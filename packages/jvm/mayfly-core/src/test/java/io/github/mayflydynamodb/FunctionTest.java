@@ -44,7 +44,7 @@ class FunctionTest extends Fixture {
   }
 
   private Http.Answer invoke(String function, Map<String, ?> event) {
-    return new Control(world.url(), world.account(), world.region())
+    return new Control(world.url(), world.account(), world.region(), null)
         .lambda("POST", "/functions/" + function + "/invocations", event);
   }
 

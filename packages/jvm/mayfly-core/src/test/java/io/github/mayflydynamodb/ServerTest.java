@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 class ServerTest {
   private static final ServerOptions OPTIONS = ServerOptions.defaults().binary(Fixture.BINARY);
@@ -79,17 +80,45 @@ class ServerTest {
   }
 
   @Test
-  void a_server_that_is_killed_is_missed_in_a_sentence_and_closing_its_world_is_no_error() {
+  void a_call_that_meets_a_dead_server_says_how_it_ended_with_its_log() {
     Server server = Server.start(OPTIONS);
     World world = server.world();
+    world.createTable(Table.named("carts"));
+    world.dynamoDbAsync().listTables().join();
+    assertFalse(server.hasDied());
     ProcessHandle.of(server.pid().getAsLong()).orElseThrow().destroyForcibly();
-    Await.until(() -> !ProcessHandle.of(server.pid().getAsLong()).map(ProcessHandle::isAlive).orElse(false));
-    MayflyException missed = assertThrows(MayflyException.class, world::snapshot);
-    assertTrue(
-        missed.getMessage().startsWith("mayfly at " + server.url() + " does not answer POST /_mayfly/snapshots: "),
-        missed.getMessage());
+    assertDied("ListTables", () -> world.dynamoDb().listTables());
+    assertDied("ListStreams", () -> world.dynamoDbStreams().listStreams());
+    assertDied("POST /_mayfly/snapshots", world::snapshot);
+    assertTrue(server.hasDied());
     world.close();
     server.close();
+  }
+
+  private static void assertDied(String request, Executable call) {
+    MayflyException died = assertThrows(MayflyException.class, call);
+    assertTrue(
+        died.getMessage()
+            .matches(
+                "Mayfly's server was killed by SIGKILL before it answered " + request
+                    + "\\. Its log:\n  \\S+ info mayfly .* keeps everything in memory"),
+        died.getMessage());
+  }
+
+  @Test
+  void a_server_of_somebody_else_that_does_not_answer_is_named() {
+    Server owned = Server.start(OPTIONS);
+    Server attached = Server.start(ServerOptions.defaults().url(owned.url()));
+    World world = attached.world();
+    owned.close();
+    MayflyException missed = assertThrows(MayflyException.class, world::snapshot);
+    assertTrue(
+        missed.getMessage().startsWith("mayfly at " + owned.url() + " did not answer POST /_mayfly/snapshots: "),
+        missed.getMessage());
+    assertTrue(missed.getMessage().endsWith(". Check that the server is running."), missed.getMessage());
+    assertFalse(attached.hasDied());
+    world.close();
+    attached.close();
   }
 
   @Test

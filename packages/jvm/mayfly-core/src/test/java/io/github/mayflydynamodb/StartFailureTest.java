@@ -1,6 +1,7 @@
 package io.github.mayflydynamodb;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -28,10 +29,10 @@ class StartFailureTest {
   void a_server_that_ends_at_once_has_its_exit_status_and_its_log_in_the_error() throws IOException {
     Path program = script("echo one >&2; echo two >&2; exit 3");
     assertEquals(
-        "mayfly has ended with exit status 3. Its log:\none\ntwo\n",
+        "mayfly exited with status 3 before it was ready. Its log:\none\ntwo\n",
         refused(ServerOptions.defaults().binary(program)));
     assertEquals(
-        "mayfly has ended with exit status 4. It wrote no log.",
+        "mayfly exited with status 4 before it was ready. It wrote no log.",
         refused(ServerOptions.defaults().binary(script("exit 4"))));
   }
 
@@ -40,7 +41,7 @@ class StartFailureTest {
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       String port = Integer.toString(taken.getLocalPort());
       String sentence = refused(ServerOptions.defaults().binary(Fixture.BINARY).arguments("--port", port));
-      assertTrue(sentence.startsWith("mayfly has ended with exit status 1. Its log:\n"), sentence);
+      assertTrue(sentence.startsWith("mayfly exited with status 1 before it was ready. Its log:\n"), sentence);
       assertTrue(sentence.contains(port), sentence);
     }
   }
@@ -48,7 +49,7 @@ class StartFailureTest {
   @Test
   void an_option_that_the_server_does_not_have_is_named() {
     String sentence = refused(ServerOptions.defaults().binary(Fixture.BINARY).arguments("--no-such"));
-    assertTrue(sentence.startsWith("mayfly has ended with exit status "), sentence);
+    assertTrue(sentence.startsWith("mayfly exited with status "), sentence);
     assertTrue(sentence.contains("--no-such"), sentence);
   }
 
@@ -57,9 +58,45 @@ class StartFailureTest {
     Path program = script("echo \"I take my time\" >&2; echo $$ > " + directory + "/pid; exec sleep 60");
     String sentence = refused(ServerOptions.defaults().binary(program).startTimeout(Duration.ofMillis(500)));
     assertEquals(
-        "mayfly was not ready within 0.5 s (startTimeout), and was ended. Its log:\nI take my time\n", sentence);
+        "mayfly was not ready within 0.5 s (startTimeout), and was stopped. Its log:\nI take my time\n", sentence);
     long pid = Long.parseLong(Files.readString(directory.resolve("pid")).strip());
     assertTrue(ProcessHandle.of(pid).map(process -> !process.isAlive()).orElse(true));
+  }
+
+  @Test
+  void a_server_that_exits_later_is_told_by_the_call_that_meets_it() throws IOException {
+    // Another server answers for it, so that it can start.
+    try (HttpServerUntilClosed other =
+            new HttpServerUntilClosed(answering("{\"version\":\"" + Server.packageVersion() + "\"}"));
+        Server server =
+            Server.start(
+                ServerOptions.defaults()
+                    .binary(
+                        script(
+                            "echo mayfly listening on " + other.url() + "; while [ ! -e " + directory
+                                + "/end ]; do :; done; echo 'out of patience' >&2; exit 7")),
+                Map.of());
+        World world = server.world()) {
+      assertFalse(server.hasDied());
+      Files.createFile(directory.resolve("end"));
+      Await.until(() -> !ProcessHandle.of(server.pid().getAsLong()).map(ProcessHandle::isAlive).orElse(false));
+      other.close();
+      assertEquals(
+          "Mayfly's server exited with status 7 before it answered GET /_mayfly/clock. Its log:\n  out of patience",
+          assertThrows(MayflyException.class, () -> world.clock().now()).getMessage());
+      assertTrue(server.hasDied());
+    }
+  }
+
+  private record HttpServerUntilClosed(HttpServer server) implements AutoCloseable {
+    String url() {
+      return "http://127.0.0.1:" + server.getAddress().getPort();
+    }
+
+    @Override
+    public void close() {
+      server.stop(0);
+    }
   }
 
   @Test
@@ -137,7 +174,7 @@ class StartFailureTest {
     }
     String sentence = refused(ServerOptions.defaults().url(URI.create("http://127.0.0.1:" + free)));
     assertTrue(
-        sentence.startsWith("mayfly at http://127.0.0.1:" + free + " does not answer GET /_mayfly/health: "), sentence);
+        sentence.startsWith("mayfly at http://127.0.0.1:" + free + " did not answer GET /_mayfly/health: "), sentence);
     assertTrue(
         sentence.endsWith(". Start one there, or leave out MAYFLY_URL to have one started."), sentence);
   }
@@ -148,7 +185,7 @@ class StartFailureTest {
         assertThrows(
             MayflyException.class,
             () -> Server.start(ServerOptions.defaults(), Map.of("MAYFLY_URL", "localhost:8000")));
-    assertEquals("MAYFLY_URL is such as http://127.0.0.1:8000, not \"localhost:8000\".", refused.getMessage());
+    assertEquals("MAYFLY_URL must be a URL such as http://127.0.0.1:8000, got \"localhost:8000\".", refused.getMessage());
   }
 
   private Path script(String text) throws IOException {

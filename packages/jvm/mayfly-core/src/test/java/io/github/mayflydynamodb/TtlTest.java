@@ -19,30 +19,40 @@ class TtlTest extends Fixture {
     putCart("2", START.plusSeconds(3600));
     putCart("late", START.minusSeconds(60));
     clock.advance(Duration.ofMinutes(2));
+    TtlStatus status = world.ttl("carts").status();
     assertEquals(
         new TtlStatus(
-            true, Optional.of("ttl"), "exact", 1, 0, Optional.of(START.plusSeconds(3600).plusMillis(1)), 2, 1),
-        world.ttl("carts").status());
+            true,
+            Optional.of("ttl"),
+            TtlMode.EXACT,
+            1,
+            0,
+            Optional.of(START.plusSeconds(3600).plusMillis(1)),
+            2,
+            1,
+            Map.of(),
+            status.suspects()),
+        status);
   }
 
   @Test
   void in_the_mode_manual_a_sweep_deletes() {
     createCarts();
     Ttl ttl = world.ttl("carts");
-    assertEquals("manual", ttl.manual().mode());
+    assertEquals(TtlMode.MANUAL, ttl.manual().mode());
     putCart("1", START.plusSeconds(60));
     clock.advance(Duration.ofHours(1));
     assertTrue(hasCart("1"));
     assertEquals(Reason.DUE, ttl.explain(Map.of("id", "1")).reason());
     assertEquals(1, ttl.sweep());
     assertFalse(hasCart("1"));
-    assertEquals("exact", ttl.exact().mode());
+    assertEquals(TtlMode.EXACT, ttl.exact().mode());
   }
 
   @Test
   void in_the_mode_aws_deletion_is_late() {
     createCarts();
-    assertEquals("aws", world.ttl("carts").aws().mode());
+    assertEquals(TtlMode.AWS, world.ttl("carts").aws().mode());
     world.ttl("carts").aws(Duration.ofMinutes(10), Duration.ofMinutes(20), 7);
     putCart("1", START.plusSeconds(60));
     clock.advance(Duration.ofMinutes(10));
@@ -108,5 +118,45 @@ class TtlTest extends Fixture {
                     .attributeDefinitions(id -> id.attributeName("id").attributeType("S"))
                     .keySchema(id -> id.attributeName("id").keyType("HASH")));
     assertEquals(Reason.TTL_DISABLED, world.explain("plain", Map.of("id", "1")).reason());
+  }
+
+  @Test
+  void items_that_never_expire_are_counted_and_named() {
+    createCarts();
+    put("string", AttributeValue.fromS("1795590184"));
+    put("milliseconds", AttributeValue.fromN(Long.toString(START.toEpochMilli())));
+    putCart("born", START.minusSeconds(60));
+    Advanced advanced = clock.advance(Duration.ofHours(1));
+    assertEquals(
+        Map.of("carts", Map.of(TtlSuspect.Reason.STRING, 1L, TtlSuspect.Reason.MILLISECONDS, 1L)), advanced.never());
+    assertEquals(Map.of("carts", 1L), advanced.bornExpired());
+    assertEquals(advanced.never().get("carts"), world.ttl("carts").status().never());
+    Map<String, TtlSuspect> suspects =
+        world.ttlSuspects().stream()
+            .collect(java.util.stream.Collectors.toMap(each -> each.key().get("id").s(), each -> each));
+    assertEquals(java.util.Set.of("string", "milliseconds", "born"), suspects.keySet());
+    assertEquals(TtlSuspect.Reason.BORN_EXPIRED, suspects.get("born").reason());
+    assertEquals("carts", suspects.get("string").table());
+    assertTrue(suspects.get("string").message().contains("1795590184"), suspects.get("string").message());
+    assertTrue(
+        suspects.get("string").toString().startsWith("carts {\"id\":{\"S\":\"string\"}}: "),
+        suspects.get("string").toString());
+  }
+
+  @Test
+  void an_await_says_why_the_item_does_not_expire() {
+    createCarts();
+    put("1", AttributeValue.fromS("1795590184"));
+    AwaitTimeoutException late =
+        org.junit.jupiter.api.Assertions.assertThrows(
+            AwaitTimeoutException.class,
+            () -> world.await("carts", Map.of("id", "1"), Wanted.remove().within(Duration.ofMillis(1))));
+    assertTrue(late.getMessage().contains("Its TTL is a string (\"1795590184\")"), late.getMessage());
+  }
+
+  private void put(String id, AttributeValue ttl) {
+    world
+        .dynamoDb()
+        .putItem(put -> put.tableName("carts").item(Map.of("id", AttributeValue.fromS(id), "ttl", ttl)));
   }
 }

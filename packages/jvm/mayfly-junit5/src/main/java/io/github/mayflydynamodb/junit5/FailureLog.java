@@ -1,12 +1,15 @@
 package io.github.mayflydynamodb.junit5;
 
+import io.github.mayflydynamodb.MayflyException;
 import io.github.mayflydynamodb.Server;
 import io.github.mayflydynamodb.World;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** Of a test that fails, shows what the server logged since it began; tests beside it may be in there, too. */
+/** When a test fails, shows the server's log since it began. Tests that run at the same time are in it, too. */
 final class FailureLog {
   private record Begin(Server server, long mark) {}
 
@@ -16,15 +19,32 @@ final class FailureLog {
     store.put(Begin.class, new Begin(server, server.logMark()));
   }
 
-  static void end(ExtensionContext.Store store, ExtensionContext context, Optional<World> world) {
+  static void show(ExtensionContext.Store store, ExtensionContext context, Optional<World> world) {
     Begin begin = store.get(Begin.class, Begin.class);
-    if (begin == null || context.getExecutionException().isEmpty()) {
+    if (begin == null) {
       return;
     }
     String of = world.map(World::toString).orElseGet(begin.server::toString);
     String log = begin.server.logSince(begin.mark);
     String text = log.isEmpty() ? "(nothing)\n" : log;
-    context.publishReportEntry(Map.of("mayfly.world", of, "mayfly.log", text));
-    System.err.print("mayfly's log while " + context.getDisplayName() + " failed, with " + of + ":\n" + text);
+    String suspects = world.map(FailureLog::suspects).orElse("");
+    Map<String, String> entries = new LinkedHashMap<>(Map.of("mayfly.world", of, "mayfly.log", text));
+    if (!suspects.isEmpty()) {
+      entries.put("mayfly.ttl", suspects);
+    }
+    context.publishReportEntry(entries);
+    System.err.print("Mayfly's log while " + context.getDisplayName() + " failed, with " + of + ":\n" + text);
+    if (!suspects.isEmpty()) {
+      System.err.print("Mayfly found items with a suspect TTL:\n" + suspects);
+    }
+  }
+
+  /** A line for each item whose TTL never fires or had already passed when it was written. */
+  private static String suspects(World world) {
+    try {
+      return world.ttlSuspects().stream().map(each -> "  " + each + "\n").collect(Collectors.joining());
+    } catch (MayflyException gone) {
+      return ""; // The test has failed for this reason.
+    }
   }
 }

@@ -18,8 +18,8 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.platform.commons.support.AnnotationSupport;
 
 /**
- * One server for all tests of the JVM, a world for each, and its parts as parameters of tests, {@code @BeforeEach} and
- * {@code @AfterEach} methods: {@link World}, {@link Clock} or {@link java.time.Clock}, {@link Server}, and of the AWS SDK
+ * One server for all tests of the JVM, and a world for each test. The world and its parts can be parameters of tests, {@code
+ * @BeforeEach} and {@code @AfterEach} methods: {@link World}, {@link Clock} or {@link java.time.Clock}, {@link Server}, and of the AWS SDK
  * DynamoDbClient, DynamoDbAsyncClient, DynamoDbStreamsClient, DynamoDbEnhancedClient and DynamoDbEnhancedAsyncClient.
  *
  * <p>{@link MayflyTest} is the short way. To start a server with options, and one world for the class:
@@ -30,13 +30,16 @@ import org.junit.platform.commons.support.AnnotationSupport;
  *     .worldPer(WorldPer.CLASS);
  * }</pre>
  *
- * <p>Where nothing is said, the configuration parameters {@code mayfly.url}, {@code mayfly.binary}, {@code
- * mayfly.arguments} and {@code mayfly.start-timeout-seconds} of junit-platform.properties count. Extensions with the same
- * options share a server. It ends after the last test. Of a test that fails, the server's log since it began is published
- * as the report entry {@code mayfly.log} and printed to stderr.
+ * <p>Without options, the configuration parameters {@code mayfly.url}, {@code mayfly.binary}, {@code mayfly.arguments} and
+ * {@code mayfly.start-timeout-seconds} of junit-platform.properties apply. Extensions with the same options share a server.
+ * It ends after the last test; if it dies before, another one is started.
+ *
+ * <p>A test fails if a function of its world failed, and that was not expected ({@link
+ * io.github.mayflydynamodb.FunctionOptions#mayFail}). When a test fails, the server's log since the test began and items
+ * whose TTL never fires are published as the report entries {@code mayfly.log} and {@code mayfly.ttl} and printed to stderr.
  */
 public final class MayflyExtension implements ParameterResolver, BeforeEachCallback, AfterEachCallback {
-  /** By name, so that what is not on the class path is not missed. */
+  /** By name, because some of these classes may not be on the class path. */
   private static final Map<String, Function<World, Object>> PARAMETERS =
       Map.of(
           "io.github.mayflydynamodb.World", world -> world,
@@ -91,7 +94,16 @@ public final class MayflyExtension implements ParameterResolver, BeforeEachCallb
   @Override
   public void afterEach(ExtensionContext context) {
     KeptWorld kept = store(context).get(new KeptWorld.Key(this, worldPer(context)), KeptWorld.class);
-    FailureLog.end(store(context), context, Optional.ofNullable(kept).map(KeptWorld::world));
+    Optional<World> world = Optional.ofNullable(kept).map(KeptWorld::world);
+    boolean failed = true;
+    try {
+      world.ifPresent(World::throwHandlerFailures);
+      failed = context.getExecutionException().isPresent();
+    } finally {
+      if (failed) {
+        FailureLog.show(store(context), context, world);
+      }
+    }
   }
 
   private World world(ExtensionContext context) {

@@ -6,17 +6,27 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
 import io.github.mayflydynamodb.Clock;
+import io.github.mayflydynamodb.FunctionOptions;
+import io.github.mayflydynamodb.HandlerException;
 import io.github.mayflydynamodb.Server;
+import io.github.mayflydynamodb.Table;
 import io.github.mayflydynamodb.World;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.platform.testkit.engine.EngineExecutionResults;
 import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Event;
 import org.junit.platform.testkit.engine.EventType;
+import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 /** What JUnit is told when a test fails; the classes below are run by a JUnit in the JUnit. */
 class FailuresTest {
@@ -66,6 +76,115 @@ class FailuresTest {
     void keeps(Server server) {
       process = ProcessHandle.of(server.pid().orElseThrow()).orElseThrow();
       assertTrue(process.isAlive());
+    }
+  }
+
+  @Test
+  void a_function_that_fails_fails_its_test_and_no_other() {
+    EngineExecutionResults results = run(FunctionsFail.class);
+    results.testEvents().assertStatistics(all -> all.succeeded(1).failed(2));
+    for (Event each : results.testEvents().failed().list()) {
+      Throwable failure = failure(each);
+      assertTrue(failure instanceof HandlerException, failure.toString());
+      assertTrue(
+          failure.getMessage().startsWith("Function reminder failed 1 time. Its last error was java.lang.AssertionError: no cart."),
+          failure.getMessage());
+      assertTrue(failure.getCause() instanceof AssertionError);
+    }
+    assertEquals(2, published(results).size());
+  }
+
+  @MayflyTest
+  @TestMethodOrder(MethodOrderer.MethodName.class)
+  static class FunctionsFail {
+    private final CountDownLatch called = new CountDownLatch(1);
+
+    private void fail(World world, FunctionOptions options) throws InterruptedException {
+      world.createTable(Table.named("carts"));
+      world.streamFunction(
+          "reminder",
+          event -> {
+            called.countDown();
+            throw new AssertionError("no cart");
+          },
+          options);
+      world.trigger("carts", "reminder", Map.of("MaximumRetryAttempts", 0));
+      world.dynamoDb().putItem(put -> put.tableName("carts").item(Map.of("id", AttributeValue.fromS("1"))));
+      called.await();
+    }
+
+    @Test
+    void a_fails(World world) throws InterruptedException {
+      fail(world, FunctionOptions.defaults());
+    }
+
+    @Test
+    void b_may_fail(World world) throws InterruptedException {
+      fail(world, FunctionOptions.defaults().mayFail());
+    }
+
+    @Test
+    @MayflyTest(world = WorldPer.CLASS)
+    void c_fails_in_the_world_of_the_class(World world) throws InterruptedException {
+      fail(world, FunctionOptions.defaults());
+    }
+  }
+
+  @Test
+  void a_test_that_fails_names_items_whose_TTL_never_fires() {
+    EngineExecutionResults results = run(NeverFires.class);
+    results.testEvents().assertStatistics(all -> all.failed(1));
+    String suspects =
+        published(results)
+            .get(0)
+            .getRequiredPayload(org.junit.platform.engine.reporting.ReportEntry.class)
+            .getKeyValuePairs()
+            .get("mayfly.ttl");
+    assertTrue(suspects.matches("  carts \\{\"id\":\\{\"S\":\"1\"}}: .*string.*1795590184.*\n"), suspects);
+  }
+
+  @MayflyTest
+  static class NeverFires {
+    @Test
+    void fails(World world) {
+      world.createTable(Table.named("carts").ttl("ttl"));
+      world
+          .dynamoDb()
+          .putItem(
+              put ->
+                  put.tableName("carts")
+                      .item(Map.of("id", AttributeValue.fromS("1"), "ttl", AttributeValue.fromS("1795590184"))));
+      assertEquals(1, 2);
+    }
+  }
+
+  @Test
+  void after_a_test_whose_server_died_the_next_has_another_server() {
+    EngineExecutionResults results = run(Dies.class);
+    results.testEvents().assertStatistics(all -> all.succeeded(1).failed(1));
+    String message = failure(results.testEvents().failed().list().get(0)).getMessage();
+    assertTrue(
+        message.startsWith("Mayfly's server was killed by SIGKILL before it answered ListTables. Its log:\n  "), message);
+    assertFalse(Dies.last.isAlive());
+  }
+
+  @MayflyTest
+  @TestMethodOrder(MethodOrderer.MethodName.class)
+  @Execution(ExecutionMode.SAME_THREAD)
+  static class Dies {
+    static ProcessHandle last;
+
+    @Test
+    void a_dies(World world) {
+      ProcessHandle.of(world.server().pid().orElseThrow()).orElseThrow().destroyForcibly();
+      world.dynamoDb().listTables();
+    }
+
+    @Test
+    void b_goes_on(World world) {
+      world.createTable(Table.named("carts"));
+      last = ProcessHandle.of(world.server().pid().orElseThrow()).orElseThrow();
+      assertTrue(last.isAlive());
     }
   }
 

@@ -1,8 +1,10 @@
 package io.github.mayflydynamodb.spring;
 
 import io.github.mayflydynamodb.ControlException;
+import io.github.mayflydynamodb.MayflyException;
 import io.github.mayflydynamodb.Snapshot;
 import io.github.mayflydynamodb.World;
+import java.util.stream.Collectors;
 
 /**
  * Lets each test method begin with what the first began with: the tables that the application made at its start, no
@@ -42,9 +44,17 @@ class BeginsAgain {
     }
   }
 
-  /** What the server has logged since the test began. */
-  synchronized String log() {
-    return world.server().logSince(logMark);
+  /** The server's log since the test began, and items whose TTL never fires or had passed when they were written. */
+  synchronized String report(String test) {
+    String log = world.server().logSince(logMark);
+    String report =
+        "Mayfly's log while " + test + " failed, with " + world + ":\n" + (log.isEmpty() ? "(nothing)\n" : log);
+    try {
+      String suspects = world.ttlSuspects().stream().map(each -> "  " + each + "\n").collect(Collectors.joining());
+      return suspects.isEmpty() ? report : report + "Mayfly found items with a suspect TTL:\n" + suspects;
+    } catch (MayflyException gone) {
+      return report; // The test has failed for this reason.
+    }
   }
 
   World world() {

@@ -1,9 +1,14 @@
 package io.github.mayflydynamodb.spring;
 
+import org.springframework.test.annotation.DirtiesContext.HierarchyMode;
 import org.springframework.test.context.TestContext;
 import org.springframework.test.context.support.AbstractTestExecutionListener;
+import org.springframework.test.context.support.DependencyInjectionTestExecutionListener;
 
-/** Brings the world back to its beginning before each test, and shows the server's log after one that failed. */
+/**
+ * Restores the world's beginning before each test. After it, lets the test fail if a function of the world failed, shows the
+ * server's log if the test failed, and has another context made if the server died.
+ */
 class MayflyTestExecutionListener extends AbstractTestExecutionListener {
   @Override
   public void beforeTestMethod(TestContext test) {
@@ -16,11 +21,21 @@ class MayflyTestExecutionListener extends AbstractTestExecutionListener {
   @Override
   public void afterTestMethod(TestContext test) {
     BeginsAgain again = of(test);
-    if (again != null && test.getTestException() != null) {
-      String log = again.log();
-      System.err.print(
-          "mayfly's log while " + test.getTestMethod().getName() + " failed, with " + again.world() + ":\n"
-              + (log.isEmpty() ? "(nothing)\n" : log));
+    if (again == null) {
+      return;
+    }
+    boolean failed = true;
+    try {
+      again.world().throwHandlerFailures();
+      failed = test.getTestException() != null;
+    } finally {
+      if (failed) {
+        System.err.print(again.report(test.getTestMethod().getName()));
+      }
+      if (again.world().server().hasDied()) {
+        test.markApplicationContextDirty(HierarchyMode.EXHAUSTIVE);
+        test.setAttribute(DependencyInjectionTestExecutionListener.REINJECT_DEPENDENCIES_ATTRIBUTE, Boolean.TRUE);
+      }
     }
   }
 

@@ -6,8 +6,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * One server for all contexts of the JVM that want the same. Spring keeps contexts until the JVM ends, and so does this
- * its servers.
+ * One server for all contexts of the JVM with the same options, until the JVM ends: Spring keeps contexts as long. A server
+ * that has died is replaced when the next context is made.
  */
 final class SharedServers {
   private static final Map<ServerOptions, Server> SERVERS = new HashMap<>();
@@ -16,7 +16,7 @@ final class SharedServers {
 
   static synchronized Server get(ServerOptions options) {
     Server running = SERVERS.get(options);
-    if (running == null) {
+    if (running == null || running.hasDied()) {
       running = Server.start(options);
       Runtime.getRuntime().addShutdownHook(new Thread(running::close, "mayfly ends"));
       SERVERS.put(options, running);

@@ -1,0 +1,37 @@
+package io.github.mayflydynamodb;
+
+import java.io.IOException;
+import java.util.Optional;
+import software.amazon.awssdk.core.interceptor.Context;
+import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
+import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
+import software.amazon.awssdk.core.interceptor.SdkExecutionAttribute;
+
+/** Lets an SDK call that meets a server that died say so, instead of "connection refused". */
+final class ExplainsDeath implements ExecutionInterceptor {
+  private final Control world;
+
+  ExplainsDeath(Control world) {
+    this.world = world;
+  }
+
+  @Override
+  public Throwable modifyException(Context.FailedExecution context, ExecutionAttributes attributes) {
+    Throwable failed = context.exception();
+    if (!disconnected(failed)) {
+      return failed;
+    }
+    String operation = attributes.getAttribute(SdkExecutionAttribute.OPERATION_NAME);
+    Optional<MayflyException> death = world.death(operation, failed);
+    return death.isPresent() ? death.get() : failed;
+  }
+
+  private static boolean disconnected(Throwable failed) {
+    for (Throwable each = failed; each != null; each = each.getCause()) {
+      if (each instanceof IOException) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

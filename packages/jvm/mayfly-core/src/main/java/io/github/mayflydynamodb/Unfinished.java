@@ -1,0 +1,50 @@
+package io.github.mayflydynamodb;
+
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * An event source mapping that still has records to deliver.
+ *
+ * @param uuid the mapping's
+ * @param functionArn the function's ARN
+ * @param eventSourceArn the stream's ARN
+ * @param lastProcessingResult the mapping's, as Lambda says it
+ * @param function the function's name
+ * @param table the table's name
+ * @param retrying the batch that fails and is being retried, if that is why
+ */
+public record Unfinished(
+    String uuid,
+    String functionArn,
+    String eventSourceArn,
+    String lastProcessingResult,
+    String function,
+    String table,
+    Optional<Retrying> retrying) {
+
+  /**
+   * A batch that fails and is being retried.
+   *
+   * @param attempts how often the function was called with it
+   * @param records how many records it has
+   * @param error how the last call failed
+   */
+  public record Retrying(long attempts, long records, FunctionError error) {
+    private static Retrying of(Map<String, Object> json) {
+      return new Retrying(
+          Json.integer(json.get("attempts")), Json.integer(json.get("records")), FunctionError.of(json.get("error")));
+    }
+  }
+
+  static Unfinished of(Map<String, Object> json) {
+    return new Unfinished(
+        (String) json.get("UUID"),
+        (String) json.get("FunctionArn"),
+        (String) json.get("EventSourceArn"),
+        (String) json.get("LastProcessingResult"),
+        (String) json.get("function"),
+        (String) json.get("table"),
+        Optional.ofNullable(json.get("retrying")).map(retrying -> Retrying.of(Json.object(retrying))));
+  }
+}
