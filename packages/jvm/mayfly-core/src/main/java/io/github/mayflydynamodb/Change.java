@@ -27,7 +27,9 @@ public final class Change {
 
   /** Whether the service changed the item, as TTL does; otherwise a client did. */
   public boolean byService() {
-    return "Service".equals(Json.object(json.get("userIdentity")).get("Type"));
+    Map<String, Object> identity = Json.object(json.get("userIdentity"));
+    // Lambda's events spell the member in lower case.
+    return "Service".equals(identity.getOrDefault("Type", identity.get("type")));
   }
 
   /** When the item changed, by the account's clock; in whole seconds, as in DynamoDB Streams. */

@@ -1,7 +1,7 @@
 package io.github.mayflydynamodb;
 
 import java.io.IOException;
-import java.util.Optional;
+import software.amazon.awssdk.core.exception.SdkClientException;
 import software.amazon.awssdk.core.interceptor.Context;
 import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
 import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
@@ -22,8 +22,11 @@ final class ExplainsDeath implements ExecutionInterceptor {
       return failed;
     }
     String operation = attributes.getAttribute(SdkExecutionAttribute.OPERATION_NAME);
-    Optional<MayflyException> death = world.death(operation, failed);
-    return death.isPresent() ? death.get() : failed;
+    // The SDK lets no exception through but its own.
+    return world
+        .death(operation, failed)
+        .<Throwable>map(death -> SdkClientException.create(death.getMessage(), death))
+        .orElse(failed);
   }
 
   private static boolean disconnected(Throwable failed) {

@@ -35,7 +35,8 @@ class FunctionTest extends Fixture {
         "fails",
         event -> {
           throw new IllegalStateException("no");
-        });
+        },
+        FunctionOptions.defaults().mayFail());
     assertEquals("{\"is\":42}", invoke("twice", Map.of("number", 21)).body());
     Http.Answer failed = invoke("fails", Map.of());
     assertEquals(

@@ -96,12 +96,12 @@ class ServerTest {
   }
 
   private static void assertDied(String request, Executable call) {
-    MayflyException died = assertThrows(MayflyException.class, call);
+    RuntimeException died = assertThrows(RuntimeException.class, call);
     assertTrue(
         died.getMessage()
             .matches(
                 "Mayfly's server was killed by SIGKILL before it answered " + request
-                    + "\\. Its log:\n  \\S+ info mayfly .* keeps everything in memory"),
+                    + "\\. Its log:\n  \\S+ info mayfly .* keeps everything in memory[^\n]*"),
         died.getMessage());
   }
 

@@ -3,11 +3,17 @@ package io.github.mayflydynamodb.junit5;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static software.amazon.awssdk.services.dynamodb.model.ScalarAttributeType.N;
 
+import io.github.mayflydynamodb.Advanced;
+import io.github.mayflydynamodb.Change;
 import io.github.mayflydynamodb.Clock;
 import io.github.mayflydynamodb.Fault;
+import io.github.mayflydynamodb.FunctionOptions;
+import io.github.mayflydynamodb.Index;
 import io.github.mayflydynamodb.Server;
 import io.github.mayflydynamodb.Snapshot;
+import io.github.mayflydynamodb.Table;
 import io.github.mayflydynamodb.Travel;
 import io.github.mayflydynamodb.Wanted;
 import io.github.mayflydynamodb.World;
@@ -19,13 +25,14 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
+import software.amazon.awssdk.services.dynamodb.model.StreamViewType;
 
 /** The README's examples. */
 @MayflyTest
 class CartsTest {
   @BeforeEach
-  void create_carts(DynamoDbClient dynamoDb) {
-    Carts.createTable(dynamoDb);
+  void create_carts(World world) {
+    world.createTable(Table.named("carts").ttl("ttl"));
   }
 
   @Test
@@ -69,20 +76,50 @@ class CartsTest {
   }
 
   @Test
+  void a_table_has_keys_a_stream_and_indexes(World world) {
+    world.createTable(
+        Table.named("orders")
+            .key("customer")
+            .sort("at", N) // ScalarAttributeType.N
+            .ttl("ttl")
+            .stream(StreamViewType.KEYS_ONLY)
+            .index(Index.named("by_state").key("state").sort("at", N))
+            .index(Index.named("by_total").local().sort("total", N).projection("state")));
+    assertEquals(2, world.dynamoDb().listTables().tableNames().size());
+  }
+
+  @Test
   void a_function_gets_what_expires(World world, Clock clock) {
-    List<Object> events = new CopyOnWriteArrayList<>();
-    world.function("reminder", event -> events.add(event.get("Records")));
+    List<Change> expired = new CopyOnWriteArrayList<>();
+    world.streamFunction(
+        "reminder",
+        event -> event.records().stream().filter(Change::byService).forEach(expired::add));
     world.trigger("carts", "reminder"); // an event source mapping
     new Carts(world.dynamoDb(), clock).put("1");
     clock.advance(Duration.ofHours(49), Travel.SETTLE);
-    assertEquals(2, events.size()); // the INSERT, and the REMOVE
+    assertEquals("1", expired.get(0).oldImage().get("id").s());
+  }
+
+  @Test
+  void a_function_may_fail(World world, Clock clock) {
+    world.streamFunction(
+        "flaky",
+        event -> {
+          throw new IllegalStateException("not today");
+        },
+        FunctionOptions.defaults().mayFail());
+    world.trigger("carts", "flaky", Map.of("MaximumRetryAttempts", 0));
+    new Carts(world.dynamoDb(), clock).put("1");
+    Advanced settled = world.settle();
+    assertEquals("RetryAttemptsExhausted", settled.givenUp().get(0).condition());
+    assertEquals("not today", world.handlerFailures().get(0).error().getMessage());
   }
 
   @Test
   void without_the_extension_a_server_is_started_and_closed() {
     try (Server server = Server.start();
         World world = server.world()) {
-      Carts.createTable(world.dynamoDb());
+      world.createTable(Table.named("carts"));
     }
   }
 }

@@ -1,0 +1,111 @@
+package io.github.mayflydynamodb.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
+
+import io.github.mayflydynamodb.FunctionOptions;
+import io.github.mayflydynamodb.HandlerException;
+import io.github.mayflydynamodb.Table;
+import io.github.mayflydynamodb.World;
+import io.github.mayflydynamodb.spring.shop.Carts;
+import io.github.mayflydynamodb.spring.shop.Shop;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.testkit.engine.EngineExecutionResults;
+import org.junit.platform.testkit.engine.EngineTestKit;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.SpringBootTest;
+import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
+
+/** What becomes of tests whose functions fail, or whose server dies; the classes below are run by a JUnit in the JUnit. */
+class FailuresTest {
+  @Test
+  void a_function_that_fails_fails_its_test_and_no_other() {
+    EngineExecutionResults results = run(FunctionsFail.class);
+    results.testEvents().assertStatistics(all -> all.succeeded(1).failed(1));
+    assertThat(failures(results).get(0))
+        .isInstanceOf(HandlerException.class)
+        .hasMessageStartingWith("Function reminder failed 1 time. Its last error was java.lang.AssertionError: no cart.");
+  }
+
+  @SpringBootTest(classes = Shop.class, properties = "mayfly.arguments=--log-level,info")
+  @TestMethodOrder(MethodOrderer.MethodName.class)
+  static class FunctionsFail {
+    private final CountDownLatch called = new CountDownLatch(1);
+    @Autowired World world;
+
+    private void fail(FunctionOptions options) throws InterruptedException {
+      world.createTable(Table.named("orders"));
+      world.streamFunction(
+          "reminder",
+          event -> {
+            called.countDown();
+            throw new AssertionError("no cart");
+          },
+          options);
+      world.trigger("orders", "reminder", Map.of("MaximumRetryAttempts", 0));
+      world.dynamoDb().putItem(put -> put.tableName("orders").item(Map.of("id", AttributeValue.fromS("1"))));
+      called.await();
+    }
+
+    @Test
+    void a_fails() throws InterruptedException {
+      fail(FunctionOptions.defaults());
+    }
+
+    @Test
+    void b_may_fail() throws InterruptedException {
+      fail(FunctionOptions.defaults().mayFail());
+    }
+  }
+
+  @Test
+  void after_a_test_whose_server_died_the_next_has_another_context() {
+    for (Class<?> each : List.of(Dies.class, DiesInOneInstance.class)) {
+      EngineExecutionResults results = run(each);
+      results.testEvents().assertStatistics(all -> all.succeeded(1).failed(1));
+      assertThat(failures(results).get(0))
+          .hasMessageStartingWith("Mayfly's server was killed by SIGKILL before it answered Scan. Its log:\n  ");
+    }
+  }
+
+  // Of its own, so that no other test's server dies.
+  @SpringBootTest(classes = Shop.class, properties = "mayfly.arguments=--log-level,info,--clock,real")
+  @TestMethodOrder(MethodOrderer.MethodName.class)
+  static class Dies {
+    @Autowired World world;
+    @Autowired Carts carts;
+
+    @Test
+    void a_dies() {
+      ProcessHandle.of(world.server().pid().orElseThrow()).orElseThrow().destroyForcibly();
+      carts.count();
+    }
+
+    @Test
+    void b_goes_on() {
+      carts.put("1");
+      assertThat(carts.count()).isEqualTo(1);
+      assertThat(world.server().hasDied()).isFalse();
+    }
+  }
+
+  @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+  static class DiesInOneInstance extends Dies {}
+
+  private static EngineExecutionResults run(Class<?> tests) {
+    return EngineTestKit.engine("junit-jupiter").selectors(selectClass(tests)).execute();
+  }
+
+  private static List<Throwable> failures(EngineExecutionResults results) {
+    return results.testEvents().failed().stream()
+        .map(event -> event.getRequiredPayload(TestExecutionResult.class).getThrowable().orElseThrow())
+        .toList();
+  }
+}
