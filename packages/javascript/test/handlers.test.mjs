@@ -138,15 +138,13 @@ test("close throws what no settle has thrown, after everything was given back", 
 
 test("close waits for a handler that is running", async (t) => {
   printed(t);
-  let began, goOn;
-  const running = new Promise((resolve) => (began = resolve));
+  let goOn;
   const { world } = await withCarts(t, async () => {
-    began();
     await new Promise((resolve) => (goOn = resolve));
     fails();
   });
   await put(world, "1");
-  await running;
+  while (!goOn) await new Promise((resume) => setImmediate(resume));
   const closing = handlerError(world.close());
   setImmediate(goOn);
   assert.match((await closing).message, /^Function reminder failed 1 time\. /);
