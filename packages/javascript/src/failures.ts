@@ -45,7 +45,7 @@ export class HandlerFailures {
   readonly #all: HandlerFailure[] = [];
   #unraised: HandlerFailure[] = [];
   readonly #mayFail = new Set<string>();
-  /** What was printed and what was raised, by function and record: a retry of the same records is not news. */
+  /** By function and record, because a retry of the same records is not reported again. */
   readonly #printed = new Map<string, string>();
   readonly #raised = new Set<string>();
 

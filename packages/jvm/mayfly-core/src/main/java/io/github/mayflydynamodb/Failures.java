@@ -24,7 +24,7 @@ final class Failures {
 
   private final List<HandlerFailure> all = new ArrayList<>();
   private final Set<String> mayFail = new HashSet<>();
-  // By function and record: a retry of the same records is no news.
+  // By function and record, because a retry of the same records is not reported again.
   private final Map<String, String> printed = new HashMap<>();
   private final Set<String> thrown = new HashSet<>();
   private List<HandlerFailure> unthrown = new ArrayList<>();

@@ -75,7 +75,7 @@ class FailuresTest {
     }
   }
 
-  // Of its own, so that no other test's server dies.
+  // These arguments start a separate server, so that no other test's server dies.
   @SpringBootTest(classes = Shop.class, properties = "mayfly.arguments=--log-level,info,--clock,real")
   @TestMethodOrder(MethodOrderer.MethodName.class)
   static class Dies {
