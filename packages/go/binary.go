@@ -9,10 +9,10 @@ import (
 	"runtime"
 )
 
-// A program to start, and what names it: "Options.Binary", "MAYFLY_BINARY" or, if it was found, nothing.
+// A program to start, and what named it: "Options.Binary", "MAYFLY_BINARY" or, if it was found, "".
 type binary struct{ path, namedBy string }
 
-// findBinary returns the program to start. One that is named and is not there is an error: nothing else is taken.
+// findBinary returns the program to start. If the named one does not exist, that is an error; no other is used.
 func findBinary(named string) (binary, error) {
 	if named != "" {
 		return namedBinary(named, "Options.Binary")
@@ -48,7 +48,7 @@ func namedBinary(path, namedBy string) (binary, error) {
 	return binary{whole, namedBy}, nil
 }
 
-var errNoProgram = errors.New("not a file that may be run")
+var errNoProgram = errors.New("not an executable file")
 
 func isProgram(path string) error {
 	info, err := os.Stat(path)
@@ -63,4 +63,17 @@ func isProgram(path string) error {
 		return errNoProgram
 	}
 	return nil
+}
+
+// archive names the release file that has the program for a machine; empty if there is none.
+func archive(goos, goarch string) string {
+	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[goarch]
+	if goos != "linux" || arch == "" {
+		return ""
+	}
+	version := Version
+	if version == unreleased {
+		version = "<version>"
+	}
+	return "mayfly-" + version + "-linux-" + arch + ".tar.gz"
 }

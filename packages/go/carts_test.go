@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/mayfly-dynamodb/mayfly-go"
 	"github.com/mayfly-dynamodb/mayfly-go/mayflytest"
 )
 
@@ -18,32 +19,16 @@ var ctx = context.Background()
 
 var new2031 = time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// A world with the table carts, key id, whose items expire by `ttl`, and which has a stream.
+// A world with the table carts: key id, TTL attribute ttl, a stream.
 func cartsWorld(t *testing.T) *mayflytest.World {
 	t.Helper()
 	t.Parallel()
 	world := mayflytest.Start(t)
-	createCarts(t, world.DynamoDB)
+	world.CreateTable(carts)
 	return world
 }
 
-func createCarts(t *testing.T, client *dynamodb.Client) {
-	t.Helper()
-	_, err := client.CreateTable(ctx, &dynamodb.CreateTableInput{
-		TableName:            aws.String("carts"),
-		BillingMode:          types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("id"), AttributeType: "S"}},
-		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: "HASH"}},
-		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true),
-			StreamViewType: types.StreamViewTypeNewAndOldImages},
-	})
-	noError(t, err)
-	_, err = client.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
-		TableName:               aws.String("carts"),
-		TimeToLiveSpecification: &types.TimeToLiveSpecification{Enabled: aws.Bool(true), AttributeName: aws.String("ttl")},
-	})
-	noError(t, err)
-}
+var carts = mayfly.Table{Name: "carts", TTL: "ttl"}
 
 func putCart(t *testing.T, client *dynamodb.Client, id string, ttl time.Time) {
 	t.Helper()

@@ -2,44 +2,45 @@ package mayfly
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
-// Clock is a world's: TTL, creation times and the age of stream records go by it. The program's own clock, time.Now,
-// goes on as ever: code that writes a TTL takes its time from Now.
+// Clock is the clock of a world. TTL, creation times and the age of stream records follow it. It does not affect
+// time.Now: code that writes a TTL must take the time from Now.
 type Clock struct{ world *World }
 
-// Now is what the clock says, to the millisecond, in UTC.
+// Now returns the clock's time in UTC, to the millisecond.
 func (clock *Clock) Now(ctx context.Context) (time.Time, error) {
 	var said struct{ Now time.Time }
 	err := clock.world.Control(ctx, "GET", "/clock", nil, &said)
 	return said.Now, err
 }
 
-// Freeze lets it stand still, and returns when.
+// Freeze stops the clock, and returns its time.
 func (clock *Clock) Freeze(ctx context.Context) (time.Time, error) {
 	return clock.set(ctx, map[string]any{"mode": "frozen"})
 }
 
-// FreezeAt lets it stand still at that time. A time in its past is refused with Conflict while the world has tables.
+// FreezeAt stops the clock at that time. A time in its past is a Conflict error while the world has tables.
 func (clock *Clock) FreezeAt(ctx context.Context, at time.Time) error {
 	_, err := clock.set(ctx, map[string]any{"mode": "frozen", "now": instant(at)})
 	return err
 }
 
-// Set moves it, frozen or running as it is; forward, what falls due on the way is deleted.
+// Set moves the clock, which stays frozen or running. Moving it forward deletes the items that expire on the way.
 func (clock *Clock) Set(ctx context.Context, to time.Time) error {
 	_, err := clock.set(ctx, map[string]any{"now": instant(to)})
 	return err
 }
 
-// Real lets it be the host's. Refused with Conflict if it is ahead of that and the world has tables.
+// Real makes it follow the host's clock. This is a Conflict error if it is ahead of that and the world has tables.
 func (clock *Clock) Real(ctx context.Context) error {
 	_, err := clock.set(ctx, map[string]any{"mode": "real"})
 	return err
 }
 
-// Rate lets it run so many times as fast as the host's, from where it is.
+// Rate makes it run `times` as fast as the host's clock, from its present time on.
 func (clock *Clock) Rate(ctx context.Context, times float64) error {
 	_, err := clock.set(ctx, map[string]any{"rate": times})
 	return err
@@ -51,51 +52,113 @@ func (clock *Clock) set(ctx context.Context, body map[string]any) (time.Time, er
 	return said.Now, err
 }
 
-// Advanced is what an advance of the clock brought about.
+// Advanced is the result of an advance of the clock.
 type Advanced struct {
 	Now        time.Time
-	Expired    int            // how many items
-	Tables     map[string]int // how many of each table; without those that lost none
-	NextExpiry *time.Time     `json:"next_expiry"` // nil: nothing is going to expire
-	Message    string         // why the clock stayed where it was, if it did
-	Settled    bool           // with Settle: everything in the streams has reached its functions
-	Unfinished []Unfinished   // with Settle: the mappings that are not done
+	Expired    int            // items that expired
+	Tables     map[string]int // the same by table; only tables that lost items
+	NextExpiry *time.Time     `json:"next_expiry"` // nil: no item is going to expire
+	Message    string         // why the clock did not move, if it did not
+
+	Never       map[string]map[TTLReason]int // items whose TTL can never fire, by table and reason
+	BornExpired map[string]int               `json:"born_expired"` // items written with a TTL that had passed, by table
+
+	// Of a settled advance:
+	Settled    bool         // every stream record has reached its functions
+	Unfinished []Unfinished // mappings that are not done
+	GivenUp    []GivenUp    `json:"given_up"` // batches that no function will process
 }
 
-// Unfinished is an event source mapping that was not done in time.
+// Unfinished is an event source mapping that has not processed everything.
 type Unfinished struct {
 	UUID, FunctionArn, EventSourceArn string
-	LastProcessingResult              string // why
+	Function, Table                   string
+	LastProcessingResult              string    // "PROBLEM: Function call failed", …
+	Retrying                          *Retrying // nil: no batch is being retried
+}
+
+// Retrying describes a failing batch that the server sends again and again.
+type Retrying struct {
+	Attempts int // so far
+	Records  int // in the batch
+	Error    InvocationError
+}
+
+// GivenUp is a batch that the server stopped sending to its function.
+type GivenUp struct {
+	UUID        string // the mapping's
+	Function    string
+	Table       string
+	Stream      string // its ARN
+	Condition   string // Lambda's: RetryAttemptsExhausted, RecordAgeExceeded, …
+	Attempts    int
+	Error       InvocationError
+	Records     []GivenUpRecord
+	LeftOut     int    `json:"left_out"` // further records that Records leaves out
+	Destination string // where Lambda would send the failed batch; empty: none
+}
+
+// GivenUpRecord is a stream record that no function will process.
+type GivenUpRecord struct {
+	SequenceNumber string `json:"sequence_number"`
+	Event          Event
+	Key            Item
+}
+
+// InvocationError describes how the last invocation of a function failed. Members that are not known are empty.
+type InvocationError struct {
+	Status  int    // of HTTP
+	Kind    string `json:"error"` // "Unhandled", …
+	Type    string // errorType in the function's answer
+	Message string // errorMessage in the function's answer
+}
+
+func (e InvocationError) String() string {
+	switch {
+	case e.Type != "" && e.Message != "":
+		return e.Type + ": " + e.Message
+	case e.Type+e.Message != "":
+		return e.Type + e.Message
+	case e.Kind != "" && e.Status != 0:
+		return fmt.Sprintf("%s (HTTP status %d)", e.Kind, e.Status)
+	case e.Status != 0:
+		return fmt.Sprintf("HTTP status %d", e.Status)
+	default:
+		return e.Kind
+	}
 }
 
 // AdvanceOption is Settle, SettleWithin or AgeStreams.
 type AdvanceOption func(body map[string]any)
 
-// Settle has an advance return when everything that is in the world's streams has reached its functions, or was given
-// up, for at most 30 seconds.
+// Settle makes an advance wait until every record in the world's streams has reached its functions, for at most 30
+// seconds. If a function fails that was not registered with MayFail, the advance returns a *HandlerError, as soon as only
+// retries of failing batches are left.
 func Settle() AdvanceOption { return func(body map[string]any) { body["settle"] = "triggers" } }
 
-// SettleWithin is Settle with another time, at most ten minutes.
+// SettleWithin is Settle with another time limit, at most ten minutes.
 func SettleWithin(longest time.Duration) AdvanceOption {
 	return func(body map[string]any) { body["settle"], body["settle_seconds"] = "triggers", longest.Seconds() }
 }
 
-// AgeStreams has stream records and iterators age by the jump: 24 hours later a record is trimmed.
+// AgeStreams makes stream records and iterators age with the advance: after 24 hours a record is trimmed.
 func AgeStreams() AdvanceOption { return func(body map[string]any) { body["age_streams"] = true } }
 
-// Advance moves the clock forward, through every instant at which something expires. When it returns, what fell due is
-// deleted, gone from indexes, and readable in streams.
+// Advance moves the clock forward, through every instant at which an item expires. When it returns, expired items are
+// deleted, also from indexes, and their records can be read from streams.
+//
+// With Settle the error can be a *HandlerError. The result is valid even then.
 func (clock *Clock) Advance(ctx context.Context, by time.Duration, options ...AdvanceOption) (Advanced, error) {
 	return clock.advance(ctx, map[string]any{"seconds": by.Seconds()}, options)
 }
 
-// AdvanceTo is Advance to a time; one that has passed is refused with Conflict.
+// AdvanceTo advances to a time. One that has passed is a Conflict error.
 func (clock *Clock) AdvanceTo(ctx context.Context, to time.Time, options ...AdvanceOption) (Advanced, error) {
 	return clock.advance(ctx, map[string]any{"to": instant(to)}, options)
 }
 
-// AdvanceToNextExpiry is Advance to the next instant at which something expires. If nothing is going to, the clock stays
-// where it is, and Message says so.
+// AdvanceToNextExpiry advances to the next instant at which an item expires. If no item is going to expire, the clock
+// does not move, and Message says so.
 func (clock *Clock) AdvanceToNextExpiry(ctx context.Context, options ...AdvanceOption) (Advanced, error) {
 	return clock.advance(ctx, map[string]any{"to": "next-expiry"}, options)
 }
@@ -106,8 +169,17 @@ func (clock *Clock) advance(ctx context.Context, body map[string]any, options []
 	}
 	var advanced Advanced
 	err := clock.world.Control(ctx, "POST", "/clock/advance", body, &advanced)
+	if _, settles := body["settle"]; settles && err == nil {
+		err = clock.world.checkSettled(advanced)
+	}
 	return advanced, err
 }
 
-// A time as the control API takes it.
+// Settle waits until every record in the world's streams has reached its functions, without moving the clock. It is
+// Clock.Advance(ctx, 0, Settle()): see there for errors. SettleWithin sets another time limit than 30 seconds.
+func (world *World) Settle(ctx context.Context, options ...AdvanceOption) (Advanced, error) {
+	return world.Clock.Advance(ctx, 0, append([]AdvanceOption{Settle()}, options...)...)
+}
+
+// The control API's format of a time.
 func instant(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z07:00") }

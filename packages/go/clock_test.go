@@ -27,7 +27,7 @@ func TestAClockCanBeginInAnotherYearAndNotGoBackOnceThereAreTables(t *testing.T)
 	world := mayflytest.Start(t)
 	world.Clock.FreezeAt(time.Date(2020, 2, 29, 1, 0, 0, 5_000_000, time.FixedZone("", 3600)))
 	equal(t, world.Clock.Now(), time.Date(2020, 2, 29, 0, 0, 0, 5_000_000, time.UTC))
-	createCarts(t, world.DynamoDB)
+	world.CreateTable(carts)
 	world.Clock.Set(new2031)
 	equal(t, world.Clock.Now(), new2031)
 

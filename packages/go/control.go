@@ -73,7 +73,7 @@ func (server *Server) exchange(request *http.Request) ([]byte, error) {
 // A connection breaks a moment before its process is known to have ended.
 const endNoticed = 200 * time.Millisecond
 
-// whyNot says of a call that failed without an answer that the server has ended, if it has.
+// whyNot returns an *EndedError for a call that got no answer because the server has ended.
 func (server *Server) whyNot(err error) error {
 	if server.command == nil {
 		return fmt.Errorf("mayfly: %w", err)

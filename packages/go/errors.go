@@ -9,59 +9,73 @@ import (
 	"time"
 )
 
-// BinaryError says that there is no program to start, or that it cannot be run here.
+// BinaryError says that no mayfly program was found, or that it cannot run here.
 type BinaryError struct {
-	Path    string // empty: none was named, and none found
-	NamedBy string // "Options.Binary" or "MAYFLY_BINARY"; empty: it was found
+	Path    string // empty: none was named, and none was found
+	NamedBy string // "Options.Binary" or "MAYFLY_BINARY"; empty: the program was found, not named
 	Err     error
 }
 
 func (e *BinaryError) Error() string {
+	platform, archive := runtime.GOOS+"/"+runtime.GOARCH, archive(runtime.GOOS, runtime.GOARCH)
+	if archive == "" {
+		return e.problem(platform) + ". Mayfly has no program for " + platform +
+			": run its container image or a Linux machine, and set MAYFLY_URL to its address."
+	}
 	switch {
 	case e.Path == "":
-		return "mayfly: there is no mayfly to start: put the program of your platform's archive on PATH, or name it by " +
-			"MAYFLY_BINARY, or name a server that runs by MAYFLY_URL"
+		return fmt.Sprintf("%s. Unpack %s from Mayfly's release and set MAYFLY_BINARY to its bin/mayfly, or put "+
+			"bin/mayfly on PATH. To use a running server, set MAYFLY_URL.", e.problem(platform), archive)
 	case e.NamedBy == "":
-		return fmt.Sprintf("mayfly: %s cannot be started on %s/%s (%v): take the mayfly that was built for it", e.Path,
-			runtime.GOOS, runtime.GOARCH, e.Err)
+		return fmt.Sprintf("%s. Replace it with bin/mayfly from %s.", e.problem(platform), archive)
 	default:
-		return fmt.Sprintf("mayfly: %s names %s, which cannot be started on %s/%s (%v): name another, or none to take "+
-			"the mayfly on PATH", e.NamedBy, e.Path, runtime.GOOS, runtime.GOARCH, e.Err)
+		return fmt.Sprintf("%s. Set %s to bin/mayfly from %s, or unset it to use the mayfly on PATH.",
+			e.problem(platform), e.NamedBy, archive)
+	}
+}
+
+func (e *BinaryError) problem(platform string) string {
+	switch {
+	case e.Path == "":
+		return "mayfly: no mayfly program found"
+	case e.NamedBy == "":
+		return fmt.Sprintf("mayfly: %s cannot run on %s (%v)", e.Path, platform, e.Err)
+	default:
+		return fmt.Sprintf("mayfly: %s names %s, which cannot run on %s (%v)", e.NamedBy, e.Path, platform, e.Err)
 	}
 }
 
 func (e *BinaryError) Unwrap() error { return e.Err }
 
-// StartError says that the server was started and did not come to answer. It wraps context.DeadlineExceeded if time was
-// up, *exec.ExitError if the server ended.
+// StartError says that the server was started but never answered. It wraps context.DeadlineExceeded if the time was up,
+// and *exec.ExitError if the server ended.
 type StartError struct {
 	Binary string
 	Err    error
-	Log    string        // the last lines of what the server logged
-	After  time.Duration // how long it was waited for, if time was up; else 0
+	Log    string        // the last lines of the server's log
+	After  time.Duration // how long Start waited, if the time was up; else 0
 }
 
 func (e *StartError) Error() string {
 	if e.After > 0 {
-		return fmt.Sprintf("mayfly: the server does not answer after %v: see its log, or allow more by "+
-			"Options.StartTimeout%s", e.After, indented(e.Log))
+		return fmt.Sprintf("mayfly: the server did not answer within %v. If it needs longer, raise "+
+			"Options.StartTimeout.%s", e.After, logTail(e.Log))
 	}
 	if errors.Is(e.Err, context.Canceled) {
-		return fmt.Sprintf("mayfly: the start of %s was given up (%v)", e.Binary, e.Err)
+		return fmt.Sprintf("mayfly: the start of %s was canceled (%v)", e.Binary, e.Err)
 	}
-	return fmt.Sprintf("mayfly: the server %s ended before it answered (%v): its log says why%s", e.Binary, e.Err,
-		indented(e.Log))
+	return fmt.Sprintf("mayfly: the server %s ended before it answered (%v).%s", e.Binary, e.Err, logTail(e.Log))
 }
 
 func (e *StartError) Unwrap() error { return e.Err }
 
-// A log as it stands behind a sentence.
-func indented(log string) string {
+// The end of a log, as it follows a sentence.
+func logTail(log string) string {
 	log = strings.TrimRight(log, "\n")
 	if log == "" {
-		return "; it logged nothing"
+		return " It logged nothing."
 	}
-	return "\n    " + strings.ReplaceAll(log, "\n", "\n    ")
+	return " Its log ends with:\n    " + strings.ReplaceAll(log, "\n", "\n    ")
 }
 
 // VersionError says that the server is of another release than this package.
@@ -71,8 +85,9 @@ type VersionError struct {
 }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("mayfly: this package is %s, but the server %s is %s: take a server of %s.x (MAYFLY_BINARY, "+
-		"MAYFLY_URL), or the package of %s", e.Package, e.Where, e.Server, release(e.Package), e.Server)
+	return fmt.Sprintf("mayfly: this package is version %s, but the server %s is version %s. Use a server of version %s.x "+
+		"(set MAYFLY_BINARY or MAYFLY_URL), or version %s of the package.", e.Package, e.Where, e.Server,
+		release(e.Package), e.Server)
 }
 
 // URLError says that no Mayfly answers at the address that MAYFLY_URL or Options.URL names.
@@ -82,26 +97,26 @@ type URLError struct {
 }
 
 func (e *URLError) Error() string {
-	return fmt.Sprintf("mayfly: no Mayfly answers at %s, which MAYFLY_URL or Options.URL names (%v): start it there, or "+
-		"name none to have one started", e.URL, e.Err)
+	return fmt.Sprintf("mayfly: no Mayfly answers at %s (%v). MAYFLY_URL or Options.URL names this address: start a "+
+		"server there, or unset it to have one started.", e.URL, e.Err)
 }
 
 func (e *URLError) Unwrap() error { return e.Err }
 
-// EndedError says that the server has ended while it was needed.
+// EndedError says that the server ended although it was still needed. Calls of DynamoDB and Streams return it wrapped.
 type EndedError struct {
 	Err error  // the call's
 	How string // "exit status 1", "signal: killed"
-	Log string // the last lines of what the server logged
+	Log string // the last lines of the server's log
 }
 
 func (e *EndedError) Error() string {
-	return fmt.Sprintf("mayfly: the server has ended (%s), so %v%s", e.How, e.Err, indented(e.Log))
+	return fmt.Sprintf("mayfly: the server has ended (%s).%s", e.How, logTail(e.Log))
 }
 
 func (e *EndedError) Unwrap() error { return e.Err }
 
-// Error is what a call of the control API was refused with.
+// Error is the error that a call of the control API returned.
 type Error struct {
 	Type    string // "ValidationException", "NotFound", "Conflict", "TimedOut", …
 	Message string // a sentence
@@ -113,10 +128,10 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("mayfly: %s (%s, HTTP status %d)", e.Message, e.Type, e.Status)
 }
 
-// WaitError says that what WaitFor waited for did not happen in time. It wraps the *Error.
+// WaitError says that the change that WaitFor waited for did not happen in time. It wraps the *Error.
 type WaitError struct {
 	Table    string
-	Happened []Record // what did happen to the item meanwhile, oldest first; at most 100
+	Happened []Record // other changes of the item in that time, oldest first; at most 100
 	Err      *Error
 }
 
@@ -126,9 +141,9 @@ func (e *WaitError) Error() string {
 		names[i] = record.String()
 	}
 	if len(names) == 0 {
-		return fmt.Sprintf("mayfly: %s: %s", e.Table, e.Err.Message)
+		return "mayfly: " + e.Err.Message
 	}
-	return fmt.Sprintf("mayfly: %s: %s What happened: %s.", e.Table, e.Err.Message, strings.Join(names, ", "))
+	return fmt.Sprintf("mayfly: %s Other changes of the item: %s.", e.Err.Message, strings.Join(names, ", "))
 }
 
 func (e *WaitError) Unwrap() error { return e.Err }

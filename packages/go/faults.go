@@ -2,7 +2,7 @@ package mayfly
 
 import "context"
 
-// Fault is a rule by which operations fail. Empty members do not narrow it down.
+// Fault is a rule that makes operations fail. An empty member matches everything.
 type Fault struct {
 	Kind      FaultKind `json:"fault"`
 	Operation string    `json:"operation,omitempty"` // PutItem, …
@@ -17,7 +17,7 @@ type Fault struct {
 	Seed         int64   `json:"seed,omitempty"`         // what is left to chance is drawn from it
 }
 
-// FaultKind is what the client gets.
+// FaultKind is a kind of failure.
 type FaultKind string
 
 const (
@@ -30,14 +30,14 @@ const (
 	ReplicatedWriteConflict FaultKind = "replicated_write_conflict"
 )
 
-// FaultCount is a rule, and what became of it.
+// FaultCount says how often a rule was applied.
 type FaultCount struct {
 	Fault
-	Asked  int // how many operations it fitted
-	Struck int // how many of them failed by it
+	Asked  int // operations that the rule matched
+	Struck int // those of them that failed
 }
 
-// Faults has the world fail by these rules and no others. The first one that fits strikes; latencies add up.
+// Faults replaces all fault rules of the world. The first rule that matches an operation applies; latencies add up.
 func (world *World) Faults(ctx context.Context, rules ...Fault) error {
 	if rules == nil {
 		rules = []Fault{}
@@ -45,12 +45,12 @@ func (world *World) Faults(ctx context.Context, rules ...Fault) error {
 	return world.Control(ctx, "PUT", "/faults", map[string]any{"rules": rules}, nil)
 }
 
-// ClearFaults has nothing fail.
+// ClearFaults removes all fault rules.
 func (world *World) ClearFaults(ctx context.Context) error {
 	return world.Control(ctx, "DELETE", "/faults", nil, nil)
 }
 
-// FaultCounts tells how often each rule was asked and struck.
+// FaultCounts returns how many operations each rule matched and how many of them failed.
 func (world *World) FaultCounts(ctx context.Context) ([]FaultCount, error) {
 	var answer struct{ Rules []FaultCount }
 	err := world.Control(ctx, "GET", "/faults", nil, &answer)

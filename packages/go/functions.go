@@ -8,17 +8,20 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// Function is one that event source mappings and Lambda's Invoke call: it gets the payload, JSON, and what it returns
-// is encoded as JSON. An error fails the invocation.
+// Function handles invocations by event source mappings and by Lambda's Invoke. It gets the payload, which is JSON, and
+// its result is encoded as JSON. An error or a panic fails the invocation, and with it the test: it is printed on stderr,
+// and returned as a *HandlerError by the next Settle or settled Advance, or by Close, unless the function was registered
+// with MayFail.
 type Function func(ctx context.Context, payload json.RawMessage) (any, error)
 
-// Handler makes a Function of one that takes a decoded event, such as Lambda's handlers:
+// Handler turns a function that takes a decoded event, such as a Lambda handler, into a Function:
 //
 //	mayfly.Handler(func(ctx context.Context, event mayfly.StreamEvent) (any, error) { … })
 func Handler[E, R any](handle func(context.Context, E) (R, error)) Function {
@@ -31,41 +34,72 @@ func Handler[E, R any](handle func(context.Context, E) (R, error)) Function {
 	}
 }
 
-// StreamEvent is what a table's stream sends to a function.
+// StreamEvent is the event that a table's stream sends to a function.
 type StreamEvent struct{ Records []Record }
 
-// Function registers a function of this process under a name; it is served on a free port of the loopback interface
-// until the world is closed. A server on another machine, or in a container, cannot reach it: see FunctionAt.
-func (world *World) Function(ctx context.Context, name string, function Function) error {
-	address, err := world.functions.serve(name, function)
-	if err != nil {
-		return fmt.Errorf("mayfly: the function %s cannot be served: %w", name, err)
-	}
-	return world.FunctionAt(ctx, name, address, 0)
+// FunctionOption is MayFail or Timeout.
+type FunctionOption func(*functionSettings)
+
+type functionSettings struct {
+	mayFail bool
+	timeout time.Duration // 0: the server's default
 }
 
-// FunctionAt registers the function that an address, http://…, answers for. An invocation may take so long; 0: a minute.
-func (world *World) FunctionAt(ctx context.Context, name, address string, timeout time.Duration) error {
+// MayFail declares that the test expects the function to fail: its failures are neither printed nor returned as errors.
+// HandlerFailures has them.
+func MayFail() FunctionOption { return func(settings *functionSettings) { settings.mayFail = true } }
+
+// Timeout limits an invocation. The default is one minute.
+func Timeout(longest time.Duration) FunctionOption {
+	return func(settings *functionSettings) { settings.timeout = longest }
+}
+
+// Function registers a function of this process under a name. It is served on a free port of the loopback interface
+// until the world is closed. A server on another machine or in a container cannot reach it: use FunctionAt.
+func (world *World) Function(ctx context.Context, name string, function Function, options ...FunctionOption) error {
+	settings := functionSettings{}
+	for _, option := range options {
+		option(&settings)
+	}
+	address, err := world.functions.serve(name, function)
+	if err != nil {
+		return fmt.Errorf("mayfly: cannot serve the function %s: %w", name, err)
+	}
+	return world.register(ctx, name, address, settings)
+}
+
+// FunctionAt registers the function that answers at an address, http://…. A timeout of 0 is one minute.
+func (world *World) FunctionAt(ctx context.Context, name, address string, timeout time.Duration,
+	options ...FunctionOption) error {
+	settings := functionSettings{timeout: timeout}
+	for _, option := range options {
+		option(&settings)
+	}
+	return world.register(ctx, name, address, settings)
+}
+
+func (world *World) register(ctx context.Context, name, address string, settings functionSettings) error {
+	world.failures.declare(name, settings.mayFail)
 	world.functions.registered.Store(true)
 	body := map[string]any{"url": address}
-	if timeout != 0 {
-		body["timeout_seconds"] = timeout.Seconds()
+	if settings.timeout != 0 {
+		body["timeout_seconds"] = settings.timeout.Seconds()
 	}
 	return world.Control(ctx, "PUT", functionPath(name), body, nil)
 }
 
-// RemoveFunction forgets one.
+// RemoveFunction removes the registration.
 func (world *World) RemoveFunction(ctx context.Context, name string) error {
 	return world.Control(ctx, "DELETE", functionPath(name), nil, nil)
 }
 
-// RegisteredFunction is a function that the world knows.
+// RegisteredFunction is the registration of a function.
 type RegisteredFunction struct {
 	Name, URL      string
 	TimeoutSeconds float64 `json:"timeout_seconds"`
 }
 
-// Functions returns those that are registered.
+// Functions returns all registrations.
 func (world *World) Functions(ctx context.Context) ([]RegisteredFunction, error) {
 	var answer struct{ Functions []RegisteredFunction }
 	err := world.Control(ctx, "GET", "/functions", nil, &answer)
@@ -76,7 +110,8 @@ func functionPath(name string) string { return "/functions/" + url.PathEscape(na
 
 // localFunctions serves the functions of this process. The zero value serves none yet.
 type localFunctions struct {
-	registered atomic.Bool // the server has been told of one, local or not
+	registered atomic.Bool // the server knows a function of this world, local or not
+	failed     func(function string, payload []byte, err error)
 
 	mutex     sync.Mutex
 	server    *http.Server
@@ -115,7 +150,8 @@ func (local *localFunctions) close() {
 // ServeHTTP answers as Lambda's runtime does: the result, or an error with its type and message.
 func (local *localFunctions) ServeHTTP(out http.ResponseWriter, request *http.Request) {
 	local.mutex.Lock()
-	function := local.functions[strings.TrimPrefix(request.URL.Path, "/")]
+	name := strings.TrimPrefix(request.URL.Path, "/")
+	function := local.functions[name]
 	local.mutex.Unlock()
 	if function == nil {
 		http.NotFound(out, request)
@@ -123,17 +159,36 @@ func (local *localFunctions) ServeHTTP(out http.ResponseWriter, request *http.Re
 	}
 	payload, err := io.ReadAll(request.Body)
 	if err != nil {
-		return // who called is gone
+		return // the caller has disconnected
 	}
-	result, err := function(request.Context(), payload)
+	result, err := call(request.Context(), function, payload)
 	var text []byte
 	if err == nil {
 		text, err = json.Marshal(result)
 	}
 	if err != nil {
+		local.failed(name, payload, err)
 		out.Header().Set("X-Amz-Function-Error", "Unhandled")
 		text, _ = json.Marshal(map[string]string{"errorType": fmt.Sprintf("%T", err), "errorMessage": err.Error()})
 	}
 	out.Header().Set("Content-Type", "application/json")
 	_, _ = out.Write(text)
+}
+
+// call returns a panic as a *PanicError. The function runs in its own goroutine, because t.FailNow ends that.
+func call(ctx context.Context, function Function, payload []byte) (result any, err error) {
+	done := make(chan struct{})
+	go func() {
+		returned := false
+		defer close(done)
+		defer func() {
+			if value := recover(); value != nil || !returned {
+				result, err = nil, &PanicError{Value: value, Stack: string(debug.Stack())}
+			}
+		}()
+		result, err = function(ctx, payload)
+		returned = true
+	}()
+	<-done
+	return result, err
 }

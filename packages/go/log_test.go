@@ -35,3 +35,22 @@ func TestALogTellsWhatCameSince(t *testing.T) {
 		t.Errorf("since then there is %q", since)
 	}
 }
+
+func TestALogAboutAnAccountLeavesOutLinesAboutOthersOnly(t *testing.T) {
+	t.Parallel()
+	var log serverLog
+	fmt.Fprint(&log, "before of account 000000000001\n")
+	position := log.position()
+	lines := []string{
+		"mayfly 0.1.0 keeps everything in memory\n",
+		"expired 3 items of account 000000000001: carts 3\n",
+		"expired 1 item of account 000000000002: carts 1\n",
+		"PUT /clock {\"account 000000000002\"} of account 000000000001 -> 200\n",
+		"account 0000000000011 is too long to be one\n",
+	}
+	fmt.Fprint(&log, strings.Join(lines, ""))
+	wanted := lines[0] + lines[1] + lines[3] + lines[4]
+	if about := log.about("000000000001", position); about != wanted {
+		t.Errorf("the log is\n%s", about)
+	}
+}

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Server is a Mayfly that answers: one that Start started, or one that ran already.
+// Server is a running Mayfly server: one that Start started, or one that was running already.
 type Server struct {
 	url     string
 	version string
@@ -119,7 +119,7 @@ func (server *Server) launch(ctx context.Context, program binary, options Option
 type strangerError string
 
 func (line strangerError) Error() string {
-	return fmt.Sprintf("its first line is %q: is it Mayfly?", string(line))
+	return fmt.Sprintf("it is not Mayfly: its first line is %q", string(line))
 }
 
 // The server says on its first line where it listens, and answers from then on.
@@ -166,10 +166,10 @@ func (server *Server) readHealth(ctx context.Context) error {
 		return err
 	}
 	if json.Unmarshal(body, &health) != nil || health.Version == "" {
-		return fmt.Errorf("what answers there with the status %d is no Mayfly", answer.StatusCode)
+		return fmt.Errorf("another program answers with HTTP status %d", answer.StatusCode)
 	}
 	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("it says that its %s", health.Status)
+		return fmt.Errorf("its health is: %s", health.Status)
 	}
 	server.version = health.Version
 	return nil
@@ -194,14 +194,24 @@ func innermost(err error) error {
 	}
 }
 
-// URL is where it answers: http://127.0.0.1:41234, without a slash at the end.
+// URL is the server's address: http://127.0.0.1:41234, without a slash at the end.
 func (server *Server) URL() string { return server.url }
 
-// Version is the server's own.
+// Version is the server's version.
 func (server *Server) Version() string { return server.version }
 
-// Log returns the last thousand lines that the server has logged; empty if it was not started here.
+// Log returns the last 1,000 lines of the server's log. It is empty if the server was not started here.
 func (server *Server) Log() string { return server.log.since(0) }
+
+// Ended says whether the process has ended. It is false for a server that was not started here.
+func (server *Server) Ended() bool {
+	select {
+	case <-server.ended:
+		return true
+	default:
+		return false
+	}
+}
 
 // Close ends the server if Start started it: asks it to, and kills it if that takes more than five seconds, which is
 // an error. A second call returns what the first did.
@@ -219,8 +229,8 @@ func (server *Server) Close() error {
 		case <-time.After(endWait):
 			_ = server.command.Process.Kill()
 			<-server.ended
-			server.closed = fmt.Errorf("mayfly: the server did not end within %v and was killed%s", endWait,
-				indented(server.log.last()))
+			server.closed = fmt.Errorf("mayfly: the server did not end within %v and was killed.%s", endWait,
+				logTail(server.log.last()))
 		}
 	})
 	return server.closed

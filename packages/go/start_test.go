@@ -47,6 +47,32 @@ func says(t *testing.T, err error, sentence string) {
 	}
 }
 
+// The sentence about a program that Options.Binary names.
+func namedBinaryError(path, why string) string {
+	return "mayfly: Options.Binary names " + path + ", which cannot run on " + runtime.GOOS + "/" + runtime.GOARCH +
+		" (" + why + "). Set Options.Binary to bin/mayfly from " + archive(runtime.GOOS, runtime.GOARCH) +
+		", or unset it to use the mayfly on PATH."
+}
+
+func TestTheArchiveIsNamedForTheMachine(t *testing.T) {
+	t.Parallel()
+	for machine, wanted := range map[[2]string]string{
+		{"linux", "amd64"}:  "mayfly-" + shownVersion() + "-linux-x86_64.tar.gz",
+		{"linux", "arm64"}:  "mayfly-" + shownVersion() + "-linux-aarch64.tar.gz",
+		{"darwin", "arm64"}: "", {"windows", "amd64"}: "", {"linux", "riscv64"}: ""} {
+		if named := archive(machine[0], machine[1]); named != wanted {
+			t.Errorf("for %v it is %q", machine, named)
+		}
+	}
+}
+
+func shownVersion() string {
+	if Version == unreleased {
+		return "<version>"
+	}
+	return Version
+}
+
 func TestAServerAnswersOnceItIsStartedAndEndsWithClose(t *testing.T) {
 	t.Parallel()
 	server := started(t, Options{})
@@ -95,8 +121,8 @@ func TestWithoutAnyBinaryOneSentenceSaysHowToGetOne(t *testing.T) {
 	t.Setenv("MAYFLY_BINARY", "")
 	t.Setenv("PATH", t.TempDir())
 	_, err := Start(context.Background(), Options{})
-	says(t, err, "mayfly: there is no mayfly to start: put the program of your platform's archive on PATH, or name it by "+
-		"MAYFLY_BINARY, or name a server that runs by MAYFLY_URL")
+	says(t, err, "mayfly: no mayfly program found. Unpack "+archive(runtime.GOOS, runtime.GOARCH)+" from Mayfly's release and "+
+		"set MAYFLY_BINARY to its bin/mayfly, or put bin/mayfly on PATH. To use a running server, set MAYFLY_URL.")
 	var none *BinaryError
 	if !errors.As(err, &none) || none.Path != "" || !errors.Is(err, exec.ErrNotFound) {
 		t.Errorf("the error is %#v", err)
@@ -120,30 +146,28 @@ func TestABinaryThatIsNamedAndMissingIsAnErrorThatNamesItAndNoneOnPATHIsTaken(t 
 	missing := filepath.Join(t.TempDir(), "mayfly")
 	t.Setenv("PATH", filepath.Dir(os.Getenv("MAYFLY_BINARY")))
 	platform := runtime.GOOS + "/" + runtime.GOARCH
-	rest := " names " + missing + ", which cannot be started on " + platform +
-		" (no such file or directory): name another, or none to take the mayfly on PATH"
-
+	sentence := func(name string) string {
+		return "mayfly: " + name + " names " + missing + ", which cannot run on " + platform + " (no such file or directory). " +
+			"Set " + name + " to bin/mayfly from " + archive(runtime.GOOS, runtime.GOARCH) + ", or unset it to use the mayfly on PATH."
+	}
 	_, err := Start(context.Background(), Options{Binary: missing})
-	says(t, err, "mayfly: Options.Binary"+rest)
+	says(t, err, sentence("Options.Binary"))
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the error is %#v", err)
 	}
 	t.Setenv("MAYFLY_BINARY", missing)
 	_, err = Start(context.Background(), Options{})
-	says(t, err, "mayfly: MAYFLY_BINARY"+rest)
+	says(t, err, sentence("MAYFLY_BINARY"))
 }
 
 func TestABinaryOfAnotherPlatformIsAnErrorThatSaysSo(t *testing.T) {
 	t.Parallel()
 	path := program(t, "other_platform")
-	platform := runtime.GOOS + "/" + runtime.GOARCH
 	_, err := Start(context.Background(), Options{Binary: path})
-	says(t, err, "mayfly: Options.Binary names "+path+", which cannot be started on "+platform+
-		" (exec format error): name another, or none to take the mayfly on PATH")
+	says(t, err, namedBinaryError(path, "exec format error"))
 	notes := program(t, "../go.mod")
 	_, err = Start(context.Background(), Options{Binary: notes})
-	says(t, err, "mayfly: Options.Binary names "+notes+", which cannot be started on "+platform+
-		" (not a file that may be run): name another, or none to take the mayfly on PATH")
+	says(t, err, namedBinaryError(notes, "not an executable file"))
 }
 
 func TestAServerThatDoesNotAnswerInTimeIsEndedAndItsLogShown(t *testing.T) {
@@ -152,8 +176,8 @@ func TestAServerThatDoesNotAnswerInTimeIsEndedAndItsLogShown(t *testing.T) {
 	begun := time.Now()
 	_, err := Start(context.Background(), Options{Binary: program(t, "thinks"), Args: []string{pidFile},
 		StartTimeout: 500 * time.Millisecond})
-	says(t, err, "mayfly: the server does not answer after 500ms: see its log, or allow more by Options.StartTimeout\n"+
-		"    thinking")
+	says(t, err, "mayfly: the server did not answer within 500ms. If it needs longer, raise Options.StartTimeout. Its log ends "+
+		"with:\n    thinking")
 	var late *StartError
 	if !errors.As(err, &late) || !errors.Is(err, context.DeadlineExceeded) || late.Log != "thinking" {
 		t.Errorf("the error is %#v", err)
@@ -174,7 +198,7 @@ func TestAServerThatEndsBeforeItAnswersIsAnErrorWithItsStatusAndLog(t *testing.T
 	t.Parallel()
 	binary := program(t, "ends")
 	_, err := Start(context.Background(), Options{Binary: binary})
-	says(t, err, "mayfly: the server "+binary+" ended before it answered (exit status 3): its log says why\n"+
+	says(t, err, "mayfly: the server "+binary+" ended before it answered (exit status 3). Its log ends with:\n"+
 		"    no table can be laid")
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 3 {
@@ -201,8 +225,8 @@ func TestAServerOfAnotherReleaseIsRefusedWithBothVersionsAndEnded(t *testing.T) 
 	t.Parallel()
 	server := started(t, Options{})
 	_, err := start(context.Background(), Options{URL: server.URL()}, "99.7.1")
-	says(t, err, "mayfly: this package is 99.7.1, but the server "+server.URL()+" is "+server.Version()+
-		": take a server of 99.7.x (MAYFLY_BINARY, MAYFLY_URL), or the package of "+server.Version())
+	says(t, err, "mayfly: this package is version 99.7.1, but the server "+server.URL()+" is version "+server.Version()+
+		". Use a server of version 99.7.x (set MAYFLY_BINARY or MAYFLY_URL), or version "+server.Version()+" of the package.")
 	var mismatch *VersionError
 	if !errors.As(err, &mismatch) || mismatch.Package != "99.7.1" || mismatch.Server != server.Version() {
 		t.Errorf("the error is %#v", err)
@@ -258,16 +282,15 @@ func TestAnAddressWhereNoMayflyAnswersIsAnErrorThatNamesIt(t *testing.T) {
 	_ = listener.Close()
 	_, err = Start(context.Background(), Options{URL: url})
 	var unanswered *URLError
-	if !errors.As(err, &unanswered) || !strings.HasPrefix(err.Error(), "mayfly: no Mayfly answers at "+url+
-		", which MAYFLY_URL or Options.URL names (") {
+	if !errors.As(err, &unanswered) || !strings.HasPrefix(err.Error(), "mayfly: no Mayfly answers at "+url+" (") {
 		t.Errorf("the error is %v", err)
 	}
 
 	other := httptest.NewServer(http.NotFoundHandler())
 	defer other.Close()
 	_, err = Start(context.Background(), Options{URL: other.URL})
-	says(t, err, "mayfly: no Mayfly answers at "+other.URL+", which MAYFLY_URL or Options.URL names (what answers there "+
-		"with the status 404 is no Mayfly): start it there, or name none to have one started")
+	says(t, err, "mayfly: no Mayfly answers at "+other.URL+" (another program answers with HTTP status 404). MAYFLY_URL or "+
+		"Options.URL names this address: start a server there, or unset it to have one started.")
 }
 
 func TestACallToAServerThatHasDiedSaysSo(t *testing.T) {
@@ -280,8 +303,11 @@ func TestACallToAServerThatHasDiedSaysSo(t *testing.T) {
 	_, err := world.Clock.Now(context.Background())
 	var ended *EndedError
 	if !errors.As(err, &ended) || ended.How != "signal: killed" ||
-		!strings.HasPrefix(err.Error(), "mayfly: the server has ended (signal: killed), so ") {
+		!strings.HasPrefix(err.Error(), "mayfly: the server has ended (signal: killed). ") {
 		t.Errorf("the error is %v", err)
+	}
+	if !server.Ended() {
+		t.Error("Ended says no")
 	}
 }
 
@@ -290,7 +316,7 @@ func TestAContextThatIsOverEndsTheStart(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err := Start(ctx, Options{Binary: program(t, "greets")})
-	if !errors.Is(err, context.Canceled) || !strings.HasSuffix(err.Error(), " was given up (context canceled)") {
+	if !errors.Is(err, context.Canceled) || !strings.HasSuffix(err.Error(), " was canceled (context canceled)") {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -299,6 +325,5 @@ func TestAServerThatSaysSomethingElseFirstIsNoMayfly(t *testing.T) {
 	t.Parallel()
 	path := program(t, "greets")
 	_, err := Start(context.Background(), Options{Binary: path})
-	says(t, err, "mayfly: Options.Binary names "+path+", which cannot be started on "+runtime.GOOS+"/"+runtime.GOARCH+
-		` (its first line is "hello": is it Mayfly?): name another, or none to take the mayfly on PATH`)
+	says(t, err, namedBinaryError(path, `it is not Mayfly: its first line is "hello"`))
 }

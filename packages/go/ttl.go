@@ -3,65 +3,111 @@ package mayfly
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"time"
 )
 
-// TTL is a table's time to live: when what is due is deleted, and why an item is not.
+// TTL is the time to live of a table.
 type TTL struct {
 	world *World
 	table string
 }
 
-// TTL is that of a table, which need not be there yet.
+// TTL returns the time to live of a table. The table does not have to exist yet.
 func (world *World) TTL(table string) TTL { return TTL{world, table} }
 
-// TTLMode says when items that are due are deleted: exact, at once; aws, later; manual, when Sweep says so.
+// TTLMode says when expired items are deleted.
 type TTLMode string
 
 const (
-	TTLExact  TTLMode = "exact"
-	TTLAWS    TTLMode = "aws"
-	TTLManual TTLMode = "manual"
+	TTLExact  TTLMode = "exact"  // immediately
+	TTLAWS    TTLMode = "aws"    // late, as on AWS
+	TTLManual TTLMode = "manual" // by Sweep
 )
 
-// TTLStatus is what there is to say of a table's time to live.
+// TTLReason says why a TTL is suspect.
+type TTLReason string
+
+const (
+	TTLMilliseconds TTLReason = "milliseconds" // a number that looks like milliseconds or smaller units: never fires
+	TTLString       TTLReason = "string"       // a string: never fires
+	TTLWrongType    TTLReason = "wrong_type"   // neither number nor string: never fires
+	TTLTooOld       TTLReason = "too_old"      // more than five years ago or negative: never fires
+	TTLBornExpired  TTLReason = "born_expired" // already passed when the item was written
+)
+
+// TTLStatus describes the time to live of a table.
 type TTLStatus struct {
 	Status       string // ENABLED or DISABLED
 	Attribute    string // empty: disabled
 	Mode         TTLMode
-	DelaySeconds []float64  `json:"delay_seconds"` // of the mode aws: the least and the most
+	DelaySeconds []float64  `json:"delay_seconds"` // in mode aws: minimum and maximum
 	Pending      int        // items that will expire
-	Due          int        // those of them whose time has come
-	NextDue      *time.Time `json:"next_due"` // nil: none
-	Expired      int        // deleted since the server started
-	BornExpired  int        `json:"born_expired"` // those of them that were due when they were written
+	Due          int        // those of them whose TTL has passed
+	NextDue      *time.Time `json:"next_due"` // nil: no item will expire
+	Expired      int        // items deleted since the server started
+	BornExpired  int        `json:"born_expired"` // those of them whose TTL had passed when they were written
+
+	Never    map[TTLReason]int // items whose TTL can never fire
+	Suspects []TTLSuspect      // the latest items whose TTL can never fire or had passed when they were written; at most 10
 }
 
-// Status tells all of it.
+// TTLSuspect is an item whose TTL is probably a mistake.
+type TTLSuspect struct {
+	Table   string
+	Key     Item
+	Reason  TTLReason
+	Message string // a sentence
+	At      time.Time
+}
+
+// Status returns the state of the table's time to live.
 func (ttl TTL) Status(ctx context.Context) (TTLStatus, error) {
 	var status TTLStatus
 	err := ttl.world.Control(ctx, "GET", ttl.path(""), nil, &status)
+	status.name(ttl.table)
 	return status, err
 }
 
-// Exact has items deleted at the instant at which they are due, as a table begins.
+func (status *TTLStatus) name(table string) {
+	for i := range status.Suspects {
+		status.Suspects[i].Table = table
+	}
+}
+
+// TTLSuspects returns the items of all tables whose TTL is probably a mistake, by table.
+func (world *World) TTLSuspects(ctx context.Context) ([]TTLSuspect, error) {
+	var answer struct{ Tables map[string]TTLStatus }
+	err := world.Control(ctx, "GET", "/ttl", nil, &answer)
+	var suspects []TTLSuspect
+	for _, table := range slices.Sorted(maps.Keys(answer.Tables)) {
+		status := answer.Tables[table]
+		status.name(table)
+		suspects = append(suspects, status.Suspects...)
+	}
+	return suspects, err
+}
+
+// Exact deletes items at the instant at which they expire. This is the mode of a new table.
 func (ttl TTL) Exact(ctx context.Context) error {
 	return ttl.set(ctx, map[string]any{"mode": TTLExact})
 }
 
-// Manual has them deleted by Sweep alone.
+// Manual leaves expired items until Sweep deletes them.
 func (ttl TTL) Manual(ctx context.Context) error {
 	return ttl.set(ctx, map[string]any{"mode": TTLManual})
 }
 
-// AWS has them deleted late, as AWS does; each by a delay between the two, whole seconds, that is drawn from the seed.
+// AWS deletes items late, as AWS does: each after a random delay between `least` and `most`, in whole seconds. The same seed
+// gives the same delays.
 func (ttl TTL) AWS(ctx context.Context, least, most time.Duration, seed int64) error {
 	delay := []int64{int64(least / time.Second), int64(most / time.Second)}
 	return ttl.set(ctx, map[string]any{"mode": TTLAWS, "delay_seconds": delay, "seed": seed})
 }
 
-// Sweep deletes what is due now, in every mode, and returns how many that were.
+// Sweep deletes expired items now, in every mode, and returns their number.
 func (ttl TTL) Sweep(ctx context.Context) (int, error) {
 	var swept struct{ Expired int }
 	err := ttl.world.Control(ctx, "POST", ttl.path("/sweep"), nil, &swept)
@@ -82,14 +128,15 @@ func (ttl TTL) Upcoming(ctx context.Context, limit int) ([]Upcoming, error) {
 	return answer.Items, err
 }
 
-// Explanation says why an item is still there, or is not.
+// Explanation says why an item still exists, or why it does not.
 type Explanation struct {
 	Reason    string     // due, not_due, delayed, expired, born_expired, no_item, no_attribute, not_a_number, …
 	ExpiresAt *time.Time `json:"expires_at"` // nil: never, or at the next Sweep
 	Message   string     // a sentence
 }
 
-// Explain says it of the item with that key: map[string]any{"id": "1"}, a struct, or attribute values.
+// Explain says why the item with that key still exists, or why it does not. The key is map[string]any{"id": "1"}, a struct,
+// or attribute values.
 func (ttl TTL) Explain(ctx context.Context, key any) (Explanation, error) {
 	item, err := keyOf(key)
 	if err != nil {

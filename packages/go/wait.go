@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Event is what happened to an item.
+// Event is a kind of change of an item.
 type Event string
 
-// By is who did it.
+// By says whether a user's request or the service changed an item.
 type By string
 
 const (
@@ -24,16 +24,16 @@ const (
 	ByService By = "service" // TTL
 )
 
-// Wait narrows down what WaitFor waits for; the zero value takes any change.
+// Wait selects the change that WaitFor waits for. The zero value selects any change.
 type Wait struct {
 	Event   Event
 	By      By
-	Since   time.Time     // also what the table's stream has from then on; zero: changes from the call on
+	Since   time.Time     // includes changes in the table's stream since then; zero: only changes after the call
 	Timeout time.Duration // of real time, at most ten minutes; 0: five seconds
 }
 
-// WaitFor returns when the item changes as told, so that no test sleeps: the change's record. The key is
-// map[string]any{"id": "1"}, a struct, or attribute values. When time is up: a *WaitError with what did happen.
+// WaitFor waits until the item changes, and returns the change's record. The key is map[string]any{"id": "1"}, a struct, or
+// attribute values. If there is no such change in time, the error is a *WaitError.
 func (world *World) WaitFor(ctx context.Context, table string, key any, wait Wait) (Record, error) {
 	item, err := keyOf(key)
 	if err != nil {

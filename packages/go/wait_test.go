@@ -61,8 +61,7 @@ func TestWhenTimeIsUpTheErrorSaysWhatDidHappen(t *testing.T) {
 	if !errors.As(err, &late) {
 		t.Fatalf("the error is %v", err)
 	}
-	equal(t, err.Error(), "mayfly: carts: Only other changes happened to the item in 0.001 seconds. "+
-		"What happened: INSERT by user.")
+	equal(t, err.Error(), "mayfly: "+late.Err.Message+" Other changes of the item: INSERT by user.")
 	equal(t, late.Happened[0].Event, mayfly.Insert)
 	var refused *mayfly.Error
 	equal(t, errors.As(err, &refused), true)

@@ -7,15 +7,16 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/smithy-go/middleware"
 )
 
-// World is an account of its own: tables, streams and a clock that no other world sees. It begins empty, and its clock
-// begins with the host's time.
+// World is an account with its own tables, streams and clock. It starts empty, and its clock starts at the host's time.
 type World struct {
-	// Clients with AWS's defaults, which try again what fails.
+	// Clients with the defaults of AWS's SDK, which retry failed calls. If the server has ended, the error is an *EndedError.
 	DynamoDB *dynamodb.Client
 	Streams  *dynamodbstreams.Client
 	Clock    *Clock
@@ -24,14 +25,16 @@ type World struct {
 	account   string
 	bornAt    int // in the server's log
 	functions localFunctions
+	failures  handlerFailures
 }
 
 const secret = "any"
 
-// World makes a new one. It asks the server nothing, so it cannot fail.
+// World makes a new world. It sends no request, so it cannot fail.
 func (server *Server) World() *World {
 	world := &World{server: server, account: newAccount(), bornAt: server.log.position()}
 	world.Clock = &Clock{world}
+	world.functions.failed = world.failures.add
 	config := world.Config()
 	world.DynamoDB = dynamodb.NewFromConfig(config)
 	world.Streams = dynamodbstreams.NewFromConfig(config)
@@ -48,30 +51,32 @@ func newAccount() string {
 	return number.Add(number, big.NewInt(least)).String()
 }
 
-// Config is for further clients of AWS's SDK, Lambda's say: the endpoint, region and credentials are set, and nothing
-// of the user's AWS configuration is read.
+// Config is for further clients of AWS's SDK, for example Lambda's. It sets the endpoint, region and credentials, and
+// ignores the user's AWS configuration.
 func (world *World) Config() aws.Config {
 	return aws.Config{
 		Region:       world.Region(),
 		BaseEndpoint: aws.String(world.URL()),
 		Credentials:  credentials.NewStaticCredentialsProvider(world.account, secret, ""),
-		HTTPClient:   world.server.http,
+		HTTPClient:   noticesEnd{world.server},
+		Retryer:      func() aws.Retryer { return retry.NewStandard(world.server.neverRetryEnded) },
+		APIOptions:   []func(*middleware.Stack) error{addEndedErrors},
 	}
 }
 
-// Account is twelve digits, and the access key id that signs for the world.
+// Account is the world's account: twelve digits. It is also the access key id.
 func (world *World) Account() string { return world.account }
 
-// URL is the server's, without a slash at the end.
+// URL is the server's URL, without a slash at the end.
 func (world *World) URL() string { return world.server.url }
 
-// Region is what the clients sign for.
+// Region is the region of the clients.
 func (world *World) Region() string { return world.server.region }
 
-// Server is where the world is.
+// Server is the server that has the world.
 func (world *World) Server() *Server { return world.server }
 
-// Environment is what a child process needs to be in this world, NAME=VALUE each, as os/exec wants it:
+// Environment returns the variables that let a child process use this world, as NAME=VALUE:
 //
 //	command.Env = append(os.Environ(), world.Environment()...)
 func (world *World) Environment() []string {
@@ -87,14 +92,15 @@ func (world *World) Environment() []string {
 	}
 }
 
-// Log returns what the server has logged since the world was made, of all worlds; empty if it was not started here.
-func (world *World) Log() string { return world.server.log.since(world.bornAt) }
+// Log returns the lines that the server has logged since the world was made, without those about other worlds. It is empty
+// if the server was not started here.
+func (world *World) Log() string { return world.server.log.about(world.account, world.bornAt) }
 
 const closeWait = 5 * time.Second
 
-// Close gives the server the world's memory back and ends its functions. What fails is of no consequence: the world
-// cannot be met again.
-func (world *World) Close() {
+// Close frees the world's memory on the server and stops serving its functions. It returns what CheckHandlers returns:
+// failures of handlers that no earlier call reported.
+func (world *World) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
 	defer cancel()
 	_ = world.Reset(ctx)
@@ -105,4 +111,5 @@ func (world *World) Close() {
 			_ = world.RemoveFunction(ctx, function.Name)
 		}
 	}
+	return world.CheckHandlers()
 }

@@ -8,13 +8,16 @@ import (
 	"github.com/mayfly-dynamodb/mayfly-go/mayflytest"
 )
 
-func TestACartIsGoneAfterTwoDays(t *testing.T) {
+func TestACartExpiresAfterTwoDays(t *testing.T) {
 	t.Parallel()
 	world := mayflytest.Start(t)
 	began := world.Clock.Freeze()
+	world.CreateTable(mayfly.Table{Name: "carts", TTL: "ttl"})
 
-	carts := NewCarts(t.Context(), world.DynamoDB, world.Clock.Now)
-	carts.Put(t.Context(), "1")
+	carts := Carts{Client: world.DynamoDB, Now: world.Clock.Now}
+	if err := carts.Put(t.Context(), "1"); err != nil {
+		t.Fatal(err)
+	}
 	advanced := world.Clock.Advance(48*time.Hour + time.Second)
 
 	if advanced.Tables["carts"] != 1 {

@@ -7,41 +7,19 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Carts is a program that takes its client and its clock.
+// Carts stores shopping carts that expire after two days. It gets its client and its clock from the caller.
 type Carts struct {
-	client *dynamodb.Client
-	now    func() time.Time
+	Client *dynamodb.Client
+	Now    func() time.Time
 }
 
-func NewCarts(ctx context.Context, client *dynamodb.Client, now func() time.Time) *Carts {
-	_, err := client.CreateTable(ctx, &dynamodb.CreateTableInput{
-		TableName:            aws.String("carts"),
-		BillingMode:          types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("id"), AttributeType: "S"}},
-		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: "HASH"}},
-		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true),
-			StreamViewType: types.StreamViewTypeNewAndOldImages},
-	})
+func (carts Carts) Put(ctx context.Context, id string) error {
+	item, err := attributevalue.MarshalMap(map[string]any{"id": id, "ttl": carts.Now().Add(48 * time.Hour).Unix()})
 	if err != nil {
-		panic(err)
+		return err
 	}
-	_, err = client.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{TableName: aws.String("carts"),
-		TimeToLiveSpecification: &types.TimeToLiveSpecification{Enabled: aws.Bool(true), AttributeName: aws.String("ttl")}})
-	if err != nil {
-		panic(err)
-	}
-	return &Carts{client, now}
-}
-
-func (carts *Carts) Put(ctx context.Context, id string) {
-	item, err := attributevalue.MarshalMap(map[string]any{"id": id, "ttl": carts.now().Add(48 * time.Hour).Unix()})
-	if err == nil {
-		_, err = carts.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("carts"), Item: item})
-	}
-	if err != nil {
-		panic(err)
-	}
+	_, err = carts.Client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("carts"), Item: item})
+	return err
 }

@@ -7,65 +7,67 @@ import (
 	"github.com/mayfly-dynamodb/mayfly-go"
 )
 
-// Clock is the world's. The program's own clock goes on as ever: give the program Now instead of time.Now.
+// Clock is the clock of the world. It does not affect time.Now: give the program Now instead.
 type Clock struct {
 	t     testing.TB
 	clock *mayfly.Clock
 }
 
-// Now is what the clock says. It is a func() time.Time, as programs take their clock.
+// Now returns the clock's time. As a func() time.Time it can replace time.Now in a program.
 func (clock Clock) Now() time.Time {
 	clock.t.Helper()
 	now, err := clock.clock.Now(ctx)
 	return must(clock.t, now, err)
 }
 
-// Freeze lets it stand still, and returns when.
+// Freeze stops the clock, and returns its time.
 func (clock Clock) Freeze() time.Time {
 	clock.t.Helper()
 	now, err := clock.clock.Freeze(ctx)
 	return must(clock.t, now, err)
 }
 
-// FreezeAt lets it stand still at that time. It can go back only while the world has no tables.
+// FreezeAt stops the clock at that time. It can go back only while the world has no tables.
 func (clock Clock) FreezeAt(at time.Time) {
 	clock.t.Helper()
 	check(clock.t, clock.clock.FreezeAt(ctx, at))
 }
 
-// Set moves it, frozen or running as it is.
+// Set moves the clock, which stays frozen or running.
 func (clock Clock) Set(to time.Time) {
 	clock.t.Helper()
 	check(clock.t, clock.clock.Set(ctx, to))
 }
 
-// Real lets it be the host's.
+// Real makes it follow the host's clock.
 func (clock Clock) Real() {
 	clock.t.Helper()
 	check(clock.t, clock.clock.Real(ctx))
 }
 
-// Rate lets it run so many times as fast as the host's.
+// Rate makes it run `times` as fast as the host's clock.
 func (clock Clock) Rate(times float64) {
 	clock.t.Helper()
 	check(clock.t, clock.clock.Rate(ctx, times))
 }
 
-// Advance moves it forward; then what fell due is deleted, gone from indexes, and readable in streams.
+// Advance moves the clock forward. When it returns, expired items are deleted, also from indexes, and their records can be
+// read from streams. With mayfly.Settle, a function that fails fails the test, unless it was registered with
+// mayfly.MayFail.
 func (clock Clock) Advance(by time.Duration, options ...mayfly.AdvanceOption) mayfly.Advanced {
 	clock.t.Helper()
 	advanced, err := clock.clock.Advance(ctx, by, options...)
 	return must(clock.t, advanced, err)
 }
 
-// AdvanceTo is Advance to a time.
+// AdvanceTo advances to a time.
 func (clock Clock) AdvanceTo(to time.Time, options ...mayfly.AdvanceOption) mayfly.Advanced {
 	clock.t.Helper()
 	advanced, err := clock.clock.AdvanceTo(ctx, to, options...)
 	return must(clock.t, advanced, err)
 }
 
-// AdvanceToNextExpiry is Advance to the next instant at which something expires.
+// AdvanceToNextExpiry advances to the next instant at which an item expires.
 func (clock Clock) AdvanceToNextExpiry(options ...mayfly.AdvanceOption) mayfly.Advanced {
 	clock.t.Helper()
 	advanced, err := clock.clock.AdvanceToNextExpiry(ctx, options...)

@@ -1,23 +1,26 @@
-// Package mayflytest gives a Go test DynamoDB of its own: empty, in parallel to all others, on a clock that it moves.
+// Package mayflytest gives each Go test its own DynamoDB: empty, isolated from other tests, with a clock that the test
+// moves.
 //
 //	func TestACartIsGoneAfterTwoDays(t *testing.T) {
 //		t.Parallel()
 //		world := mayflytest.Start(t)
 //		world.Clock.Freeze()
+//		world.CreateTable(mayfly.Table{Name: "carts", TTL: "ttl"})
 //		shop := NewShop(world.DynamoDB, world.Clock.Now)
 //		…
 //		world.Clock.Advance(48 * time.Hour)
 //	}
 //
-// One server serves all tests of a test binary. The first Start starts it; it ends with the test binary, however that
-// ends: the server itself sees that its parent process is gone, within 0.2 s. Go tells a library nothing of the end of a
-// run, so a package that wants the server ended before that says
+// All tests of a test binary share one server. The first Start starts it. It ends within 0.2 s of the test binary, however
+// that ends, because it watches its parent process. To end it before the test binary exits, add
 //
 //	func TestMain(m *testing.M) { mayflytest.Main(m) }
 //
-// MAYFLY_URL names a server that runs already, for all of that. When a test fails, what the server logged since the
-// test began is in the test's log.
+// To use a server that is running already, set MAYFLY_URL.
 //
-// The methods here fail the test where those of package mayfly return an error, so they belong into the test's own
-// goroutine, as t.Fatal does. In others, or where an error is expected, world.World has the methods that return it.
+// A failed test's log shows the server's log lines about its world, and items whose TTL is probably a mistake.
+//
+// The methods of this package fail the test where those of package mayfly return an error. Like t.Fatal, they must be
+// called in the test's own goroutine. Use the methods of world.World in other goroutines, and for errors that the test
+// expects.
 package mayflytest

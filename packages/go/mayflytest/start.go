@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/mayfly-dynamodb/mayfly-go"
@@ -13,14 +14,15 @@ import (
 // Options is mayfly.Options: the program, a running server, more arguments of `mayfly serve`.
 type Options = mayfly.Options
 
-// Start returns a world of its own for the test; it ends with the test. All tests of the test binary that give the same
-// options, or none, share a server. A server that does not start fails the test with a sentence that says why.
+// Start returns a new world, which is closed when the test ends. All tests of the test binary that pass the same options,
+// or none, share a server. If the server has ended, the next Start starts another one. A server that cannot be started
+// fails the test with a sentence that says what to do.
 func Start(t testing.TB, options ...Options) *World {
 	t.Helper()
 	return newWorld(t, Server(t, options...))
 }
 
-// Server is the server that Start uses.
+// Server returns the server that Start uses.
 func Server(t testing.TB, options ...Options) *mayfly.Server {
 	t.Helper()
 	var chosen Options
@@ -58,16 +60,24 @@ type servers struct {
 
 type started struct {
 	once   sync.Once
+	ready  atomic.Bool // `server` and `err` are set
 	server *mayfly.Server
 	err    error
 }
 
+func (one *started) hasEnded() bool {
+	return one.ready.Load() && one.server != nil && one.server.Ended()
+}
+
 var shared servers
 
-// server starts it if nobody has; others wait for that, and get the same error if it failed.
+// server returns the running server, or starts one. Concurrent callers wait for the same start and get the same error.
 func (servers *servers) server(options Options) (*mayfly.Server, error) {
 	one := servers.of(fmt.Sprintf("%#v", options))
-	one.once.Do(func() { one.server, one.err = mayfly.Start(context.Background(), options) })
+	one.once.Do(func() {
+		one.server, one.err = mayfly.Start(context.Background(), options)
+		one.ready.Store(true)
+	})
 	return one.server, one.err
 }
 
@@ -77,7 +87,7 @@ func (servers *servers) of(options string) *started {
 	if servers.started == nil {
 		servers.started = map[string]*started{}
 	}
-	if servers.started[options] == nil {
+	if one := servers.started[options]; one == nil || one.hasEnded() {
 		servers.started[options] = &started{}
 	}
 	return servers.started[options]

@@ -1,22 +1,30 @@
 package mayflytest
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/mayfly-dynamodb/mayfly-go"
 )
 
 func TestMain(m *testing.M) { Main(m) }
 
-// recorder is a test that tells what it was told, and may fail.
+// recorder is a test that may fail. It records what it was told.
 type recorder struct {
 	testing.TB
 	mutex    sync.Mutex
 	log      []string
+	errors   []string
 	failed   bool
 	cleanups []func()
 }
@@ -28,6 +36,11 @@ func (r *recorder) Logf(format string, values ...any) {
 	r.log = append(r.log, fmt.Sprintf(format, values...))
 }
 
+func (r *recorder) Error(values ...any) {
+	r.failed = true
+	r.errors = append(r.errors, fmt.Sprint(values...))
+}
+
 type failedNow struct{ sentence string }
 
 func (r *recorder) Fatal(values ...any) {
@@ -35,7 +48,7 @@ func (r *recorder) Fatal(values ...any) {
 	panic(failedNow{fmt.Sprint(values...)})
 }
 
-// Runs `test`; returns what it failed with, or nothing. Its clean-up is done.
+// Runs `test` and its cleanup functions. Returns the sentence of Fatal, or "".
 func (r *recorder) run(test func()) (sentence string) {
 	defer func() {
 		switch failure := recover().(type) {
@@ -78,26 +91,34 @@ func TestAServerThatDoesNotStartFailsEachTestWithASentence(t *testing.T) {
 	for range 2 {
 		r := &recorder{}
 		sentence := r.run(func() { Start(r, Options{Binary: "/nowhere/mayfly"}) })
-		if !strings.HasPrefix(sentence, "mayfly: Options.Binary names /nowhere/mayfly, which cannot be started on ") {
+		if !strings.HasPrefix(sentence, "mayfly: Options.Binary names /nowhere/mayfly, which cannot run on ") {
 			t.Errorf("the test fails with %s", sentence)
 		}
 	}
 }
 
-func TestAFailedTestShowsWhatTheServerLoggedSinceItBegan(t *testing.T) {
+func TestAFailedTestShowsTheServersLogAboutItsOwnWorld(t *testing.T) {
 	t.Parallel()
 	own := Options{Args: []string{"--log-level", "debug"}}
 	r := &recorder{}
+	var account string
 	sentence := r.run(func() {
-		world := Start(r, own)
+		world, other := Start(r, own), Start(t, own)
+		account = world.Account()
+		other.Clock.Freeze()
+		other.CreateTable(mayfly.Table{Name: "others"})
 		world.Explain("cards", map[string]any{"id": "1"})
 		t.Error("a table that is not there is explained")
 	})
 	if !strings.HasPrefix(sentence, "mayfly: There is no table cards in us-east-1 of account ") {
 		t.Errorf("the test fails with %s", sentence)
 	}
-	if len(r.log) != 1 || !strings.HasPrefix(r.log[0], "mayfly logged, of all worlds (this one was ") {
+	if len(r.log) != 1 || !strings.HasPrefix(r.log[0], "mayfly's log of this test (account "+account+"):\n") ||
+		!strings.Contains(r.log[0], "POST /_mayfly/ttl/cards/explain of account "+account) {
 		t.Errorf("its log is %q", r.log)
+	}
+	if strings.Contains(r.log[0], "others") || strings.Contains(r.log[0], "frozen") {
+		t.Errorf("its log has lines about another world: %s", r.log[0])
 	}
 	good := &recorder{}
 	if sentence := good.run(func() { Start(good, own) }); sentence != "" || len(good.log) != 0 {
@@ -105,7 +126,106 @@ func TestAFailedTestShowsWhatTheServerLoggedSinceItBegan(t *testing.T) {
 	}
 }
 
-// One call of each kind to a world that there is not: each fails its test.
+var errNoStamps = errors.New("no stamps")
+
+// A world with the table carts, one item, and a function reminder that fails.
+func failing(t testing.TB, settings map[string]any, options ...mayfly.FunctionOption) (world *World, called chan struct{}) {
+	world, called = Start(t), make(chan struct{}, 100)
+	world.CreateTable(mayfly.Table{Name: "carts", TTL: "ttl"})
+	world.Function("reminder", func(context.Context, json.RawMessage) (any, error) {
+		called <- struct{}{}
+		return nil, errNoStamps
+	}, options...)
+	world.Trigger("carts", "reminder", settings)
+	put(t, world, map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "1"}})
+	return world, called
+}
+
+func put(t testing.TB, world *World, item map[string]types.AttributeValue) {
+	_, err := world.DynamoDB.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("carts"), Item: item})
+	check(t, err)
+}
+
+func TestAHandlerThatFailsFailsItsTestAtSettleAndNotAgainAtItsEnd(t *testing.T) {
+	t.Parallel()
+	for name, settle := range map[string]func(*World){
+		"Settle":  func(world *World) { world.Settle() },
+		"Advance": func(world *World) { world.Clock.Advance(time.Hour, mayfly.Settle()) },
+	} {
+		r := &recorder{}
+		sentence := r.run(func() {
+			world, _ := failing(r, map[string]any{"MaximumRetryAttempts": 0})
+			settle(world)
+		})
+		if !strings.HasPrefix(sentence, "mayfly: The handler of function reminder failed with: no stamps. Function reminder on table carts: 1 record given up") {
+			t.Errorf("with %s the test fails with %q", name, sentence)
+		}
+		if len(r.errors) != 0 {
+			t.Errorf("its end adds %q", r.errors)
+		}
+	}
+}
+
+func TestAHandlerThatFailsFailsItsTestAtTheLatestAtItsEnd(t *testing.T) {
+	t.Parallel()
+	r := &recorder{}
+	sentence := r.run(func() {
+		_, called := failing(r, map[string]any{"MaximumRetryAttempts": 1})
+		<-called
+		<-called // the first call's failure is kept by now
+	})
+	if sentence != "" || len(r.errors) == 0 || !strings.HasPrefix(r.errors[0], "mayfly: The handler of function reminder failed") {
+		t.Errorf("the test fails with %q %q", sentence, r.errors)
+	}
+}
+
+func TestAHandlerThatMayFailFailsNoTest(t *testing.T) {
+	t.Parallel()
+	r := &recorder{}
+	sentence := r.run(func() {
+		world, _ := failing(r, map[string]any{"MaximumRetryAttempts": 0}, mayfly.MayFail())
+		if advanced := world.Settle(); advanced.Settled || len(advanced.GivenUp) != 1 {
+			t.Errorf("Settle returns %+v", advanced)
+		}
+	})
+	if sentence != "" || r.failed {
+		t.Errorf("the test fails with %q %q", sentence, r.errors)
+	}
+}
+
+func TestAFailedTestNamesItemsWhoseTTLIsProbablyAMistake(t *testing.T) {
+	t.Parallel()
+	r := &recorder{}
+	r.run(func() {
+		world := Start(r)
+		world.CreateTable(mayfly.Table{Name: "carts", TTL: "ttl"})
+		put(r, world, map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "1"},
+			"ttl": &types.AttributeValueMemberS{Value: "1795590184"}})
+		r.Error("the cart has not expired")
+	})
+	if len(r.log) == 0 || !strings.HasPrefix(r.log[0], `mayfly: check the TTL of carts/{"id":{"S":"1"}}: `) {
+		t.Errorf("its log is %q", r.log)
+	}
+}
+
+func TestAfterTheServerHasEndedTheNextTestHasAnotherOne(t *testing.T) {
+	t.Parallel()
+	own := Options{Args: []string{"--log-level", "warning"}}
+	r := &recorder{}
+	sentence := r.run(func() {
+		world := Start(r, own)
+		if err := world.Server().Close(); err != nil {
+			t.Error(err)
+		}
+		world.CreateTable(mayfly.Table{Name: "carts"})
+	})
+	if !strings.HasPrefix(sentence, "mayfly: the server has ended (exit status 0).") {
+		t.Errorf("the test fails with %q", sentence)
+	}
+	Start(t, own).CreateTable(mayfly.Table{Name: "carts"})
+}
+
+// One call of each kind to a server that has ended: each fails its test.
 func TestEachMethodFailsTheTestWithItsError(t *testing.T) {
 	t.Parallel()
 	server, err := mayfly.Start(ctx, mayfly.Options{})
@@ -125,6 +245,8 @@ func TestEachMethodFailsTheTestWithItsError(t *testing.T) {
 		"Advance":             func(world *World) { world.Clock.Advance(time.Hour) },
 		"AdvanceTo":           func(world *World) { world.Clock.AdvanceTo(time.Now()) },
 		"AdvanceToNextExpiry": func(world *World) { world.Clock.AdvanceToNextExpiry() },
+		"CreateTable":         func(world *World) { world.CreateTable(mayfly.Table{Name: "carts"}) },
+		"Settle":              func(world *World) { world.Settle() },
 		"WaitFor":             func(world *World) { world.WaitFor("carts", map[string]any{}, mayfly.Wait{}) },
 		"Explain":             func(world *World) { world.Explain("carts", map[string]any{}) },
 		"Status":              func(world *World) { world.TTL("carts").Status() },

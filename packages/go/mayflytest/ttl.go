@@ -7,38 +7,39 @@ import (
 	"github.com/mayfly-dynamodb/mayfly-go"
 )
 
-// TTL is a table's time to live.
+// TTL is the time to live of a table.
 type TTL struct {
 	t   testing.TB
 	ttl mayfly.TTL
 }
 
-// Status tells what there is to say of it.
+// Status returns the state of the table's time to live.
 func (ttl TTL) Status() mayfly.TTLStatus {
 	ttl.t.Helper()
 	status, err := ttl.ttl.Status(ctx)
 	return must(ttl.t, status, err)
 }
 
-// Exact has items deleted at the instant at which they are due, as a table begins.
+// Exact deletes items at the instant at which they expire. This is the mode of a new table.
 func (ttl TTL) Exact() {
 	ttl.t.Helper()
 	check(ttl.t, ttl.ttl.Exact(ctx))
 }
 
-// Manual has them deleted by Sweep alone.
+// Manual leaves expired items until Sweep deletes them.
 func (ttl TTL) Manual() {
 	ttl.t.Helper()
 	check(ttl.t, ttl.ttl.Manual(ctx))
 }
 
-// AWS has them deleted late, by a delay between the two, whole seconds, that is drawn from the seed.
+// AWS deletes items late, each after a random delay between `least` and `most`, in whole seconds. The same seed gives the
+// same delays.
 func (ttl TTL) AWS(least, most time.Duration, seed int64) {
 	ttl.t.Helper()
 	check(ttl.t, ttl.ttl.AWS(ctx, least, most, seed))
 }
 
-// Sweep deletes what is due now, and returns how many that were.
+// Sweep deletes expired items now, and returns their number.
 func (ttl TTL) Sweep() int {
 	ttl.t.Helper()
 	expired, err := ttl.ttl.Sweep(ctx)
@@ -52,7 +53,7 @@ func (ttl TTL) Upcoming(limit int) []mayfly.Upcoming {
 	return must(ttl.t, items, err)
 }
 
-// Explain says why an item is still there, or is not.
+// Explain says why an item still exists, or why it does not.
 func (ttl TTL) Explain(key any) mayfly.Explanation {
 	ttl.t.Helper()
 	explanation, err := ttl.ttl.Explain(ctx, key)

@@ -6,37 +6,59 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/mayfly-dynamodb/mayfly-go"
 )
 
-// World is a test's own account: DynamoDB and Streams are clients of AWS's SDK, ready; Account, URL, Region, Config and
-// Environment are for what else there is. Its methods fail the test if they fail.
+// World is the test's own account. DynamoDB and Streams are ready clients of AWS's SDK; Config is for further ones. The
+// methods fail the test where those of the embedded World return an error.
 type World struct {
-	*mayfly.World // the same with errors, for other goroutines
+	*mayfly.World // for other goroutines, and for errors that the test expects
 	Clock         Clock
 	t             testing.TB
 }
 
-// A World ends with its test, not with t.Context, which is over before the test's own clean-up runs.
+// A World ends with its test. t.Context would be too early: it is canceled before the test's cleanup functions run.
 var ctx = context.Background()
 
-// What the server wrote is on its way for a moment.
+// The server's last log lines arrive a moment later than its answers.
 const logLag = 50 * time.Millisecond
+
+const suspectsWait = 5 * time.Second
 
 func newWorld(t testing.TB, server *mayfly.Server) *World {
 	world := &World{World: server.World(), t: t}
 	world.Clock = Clock{t, world.World.Clock}
 	t.Cleanup(func() {
-		world.Close()
-		if !t.Failed() {
-			return
+		if err := world.CheckHandlers(); err != nil {
+			t.Error(err)
 		}
-		time.Sleep(logLag)
-		if log := world.Log(); log != "" {
-			t.Logf("mayfly logged, of all worlds (this one was %s):\n%s", world.Account(), log)
+		if t.Failed() {
+			world.report()
+		}
+		if err := world.Close(); err != nil {
+			t.Error(err)
 		}
 	})
 	return world
+}
+
+// report logs what can explain why the test failed.
+func (world *World) report() {
+	limited, cancel := context.WithTimeout(ctx, suspectsWait)
+	defer cancel()
+	suspects, err := world.TTLSuspects(limited)
+	for _, suspect := range suspects {
+		key, _ := json.Marshal(suspect.Key)
+		world.t.Logf("mayfly: check the TTL of %s/%s: %s", suspect.Table, key, suspect.Message)
+	}
+	if err == nil { // the error of a server that has ended has its log
+		time.Sleep(logLag)
+		if log := world.Log(); log != "" {
+			world.t.Logf("mayfly's log of this test (account %s):\n%s", world.Account(), log)
+		}
+	}
 }
 
 // check fails the test for an error.
@@ -53,96 +75,112 @@ func must[T any](t testing.TB, value T, err error) T {
 	return value
 }
 
-// WaitFor returns the record when the item changes as told; if it does not in time, the test fails, and says what did
-// happen.
+// CreateTable creates a table, enables its TTL, and returns its description.
+func (world *World) CreateTable(table mayfly.Table) *types.TableDescription {
+	world.t.Helper()
+	description, err := world.World.CreateTable(ctx, table)
+	return must(world.t, description, err)
+}
+
+// Settle waits until every record in the world's streams has reached its functions, without moving the clock. A function
+// that fails fails the test, unless it was registered with mayfly.MayFail.
+func (world *World) Settle(options ...mayfly.AdvanceOption) mayfly.Advanced {
+	world.t.Helper()
+	advanced, err := world.World.Settle(ctx, options...)
+	return must(world.t, advanced, err)
+}
+
+// WaitFor waits for a change of the item and returns its record. If there is none in time, the test fails with what
+// changed instead.
 func (world *World) WaitFor(table string, key any, wait mayfly.Wait) mayfly.Record {
 	world.t.Helper()
 	record, err := world.World.WaitFor(ctx, table, key, wait)
 	return must(world.t, record, err)
 }
 
-// Explain says why an item is still there, or is not.
+// Explain says why an item still exists, or why it does not.
 func (world *World) Explain(table string, key any) mayfly.Explanation {
 	world.t.Helper()
 	explanation, err := world.World.Explain(ctx, table, key)
 	return must(world.t, explanation, err)
 }
 
-// TTL is a table's time to live.
+// TTL returns the time to live of a table.
 func (world *World) TTL(table string) TTL { return TTL{world.t, world.World.TTL(table)} }
 
-// Snapshot keeps the world as it is.
+// Snapshot keeps the present state of the world.
 func (world *World) Snapshot() mayfly.SnapshotID {
 	world.t.Helper()
 	id, err := world.World.Snapshot(ctx)
 	return must(world.t, id, err)
 }
 
-// Restore makes the world what it was, clock and all.
+// Restore brings back the state that a snapshot kept, including the clock.
 func (world *World) Restore(snapshot mayfly.SnapshotID) {
 	world.t.Helper()
 	check(world.t, world.World.Restore(ctx, snapshot))
 }
 
-// DeleteSnapshot forgets one.
+// DeleteSnapshot deletes a snapshot.
 func (world *World) DeleteSnapshot(snapshot mayfly.SnapshotID) {
 	world.t.Helper()
 	check(world.t, world.World.DeleteSnapshot(ctx, snapshot))
 }
 
-// Reset leaves nothing but functions.
+// Reset removes everything except functions.
 func (world *World) Reset() {
 	world.t.Helper()
 	check(world.t, world.World.Reset(ctx))
 }
 
-// Faults has the world fail by these rules and no others.
+// Faults replaces all fault rules of the world.
 func (world *World) Faults(rules ...mayfly.Fault) {
 	world.t.Helper()
 	check(world.t, world.World.Faults(ctx, rules...))
 }
 
-// ClearFaults has nothing fail.
+// ClearFaults removes all fault rules.
 func (world *World) ClearFaults() {
 	world.t.Helper()
 	check(world.t, world.World.ClearFaults(ctx))
 }
 
-// FaultCounts tells how often each rule was asked and struck.
+// FaultCounts returns how many operations each rule matched and how many of them failed.
 func (world *World) FaultCounts() []mayfly.FaultCount {
 	world.t.Helper()
 	counts, err := world.World.FaultCounts(ctx)
 	return must(world.t, counts, err)
 }
 
-// Failpoint stops the item's expiry between its instant and its deletion, until it is released. An advance waits there, so
-// it belongs into a goroutine, by world.World.Clock.
+// Failpoint stops the item's expiry before its deletion, until it is released. An advance waits there, so call it in another
+// goroutine, through world.World.Clock.
 func (world *World) Failpoint(table string, key any) Failpoint {
 	world.t.Helper()
 	point, err := world.World.Failpoint(ctx, table, key)
 	return Failpoint{world.t, must(world.t, point, err)}
 }
 
-// Function registers a function of the test, which event source mappings and Lambda's Invoke call.
-func (world *World) Function(name string, function mayfly.Function) {
+// Function registers a function of the test. Event source mappings and Lambda's Invoke call it. An error or a panic in it
+// fails the test, at Settle, at a settled Advance or at the test's end, unless mayfly.MayFail is given.
+func (world *World) Function(name string, function mayfly.Function, options ...mayfly.FunctionOption) {
 	world.t.Helper()
-	check(world.t, world.World.Function(ctx, name, function))
+	check(world.t, world.World.Function(ctx, name, function, options...))
 }
 
-// FunctionAt registers the function that an address, http://…, answers for.
-func (world *World) FunctionAt(name, address string, timeout time.Duration) {
+// FunctionAt registers the function that answers at an address, http://….
+func (world *World) FunctionAt(name, address string, timeout time.Duration, options ...mayfly.FunctionOption) {
 	world.t.Helper()
-	check(world.t, world.World.FunctionAt(ctx, name, address, timeout))
+	check(world.t, world.World.FunctionAt(ctx, name, address, timeout, options...))
 }
 
-// Trigger has the table's stream call a function, and returns the mapping's UUID.
+// Trigger makes the table's stream call a function, and returns the mapping's UUID.
 func (world *World) Trigger(table, function string, settings map[string]any) string {
 	world.t.Helper()
 	id, err := world.World.Trigger(ctx, table, function, settings)
 	return must(world.t, id, err)
 }
 
-// Control makes any call of the control API, and returns what it answers.
+// Control makes any call of the control API and returns the answer.
 func (world *World) Control(method, path string, body any) json.RawMessage {
 	world.t.Helper()
 	var answer json.RawMessage

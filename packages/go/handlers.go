@@ -1,0 +1,224 @@
+package mayfly
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// HandlerFailure is one invocation of a function of the test that failed.
+type HandlerFailure struct {
+	Function string
+	Err      error  // what the handler returned; a *PanicError if it panicked
+	MayFail  bool   // the function was registered with MayFail
+	payload  digest // retries have the same
+	reported bool
+}
+
+type digest [sha256.Size]byte
+
+// PanicError says that a handler panicked, or ended its goroutine as t.FailNow does.
+type PanicError struct {
+	Value any    // what it panicked with; nil: it ended its goroutine
+	Stack string // of the panic
+}
+
+func (e *PanicError) Error() string {
+	if e.Value == nil {
+		return "the handler ended its goroutine (runtime.Goexit, t.FailNow or t.Fatal)"
+	}
+	return fmt.Sprintf("panic: %v", e.Value)
+}
+
+// Unwrap returns the error that the handler panicked with, if it was one.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// HandlerError says that functions failed that were not registered with MayFail. errors.Is and errors.As find the errors
+// that handlers of the test returned.
+type HandlerError struct {
+	Failures []HandlerFailure // of handlers of the test, oldest first
+	GivenUp  []GivenUp        // batches that the server gave up
+	Retrying []Unfinished     // mappings whose failing batch the server is still retrying
+}
+
+func (e *HandlerError) Error() string {
+	sentences, functions := e.ofHandlers()
+	because := func(function string, err InvocationError) string {
+		if slices.Contains(functions, function) || err == (InvocationError{}) {
+			return "" // the handler's own error is there
+		}
+		return ", last error: " + err.String()
+	}
+	for _, batch := range e.GivenUp {
+		sentences = append(sentences, fmt.Sprintf("Function %s on table %s: %s given up after %s (%s)%s.", batch.Function,
+			batch.Table, counted(len(batch.Records)+batch.LeftOut, "record"), counted(batch.Attempts, "attempt"),
+			batch.Condition, because(batch.Function, batch.Error)))
+	}
+	for _, mapping := range e.Retrying {
+		sentences = append(sentences, fmt.Sprintf("Function %s on table %s: %s still being retried after %s%s.",
+			mapping.Function, mapping.Table, counted(mapping.Retrying.Records, "record"),
+			counted(mapping.Retrying.Attempts, "attempt"), because(mapping.Function, mapping.Retrying.Error)))
+	}
+	return "mayfly: " + strings.Join(sentences, " ") +
+		" If the test expects this, register the function with mayfly.MayFail()."
+}
+
+// One sentence for each function that has a handler in this process, with its last failure.
+func (e *HandlerError) ofHandlers() (sentences, functions []string) {
+	times, last := map[string]int{}, map[string]error{}
+	for _, failure := range e.Failures {
+		if times[failure.Function] == 0 {
+			functions = append(functions, failure.Function)
+		}
+		times[failure.Function]++
+		last[failure.Function] = failure.Err
+	}
+	for _, function := range functions {
+		often := ""
+		if times[function] > 1 {
+			often = fmt.Sprintf(" %d times, last", times[function])
+		}
+		sentences = append(sentences, fmt.Sprintf("The handler of function %s failed%s with: %v.", function, often,
+			last[function]))
+	}
+	return sentences, functions
+}
+
+func counted(count int, noun string) string {
+	if count == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", count, noun)
+}
+
+// Unwrap returns the errors of the handlers.
+func (e *HandlerError) Unwrap() []error {
+	errs := make([]error, len(e.Failures))
+	for i, failure := range e.Failures {
+		errs[i] = failure.Err
+	}
+	return errs
+}
+
+const (
+	failuresMax = 1000 // kept of a world
+	printedMax  = 10   // of each function
+)
+
+// handlerFailures keeps what handlers of the test failed with. The zero value is empty.
+type handlerFailures struct {
+	mutex   sync.Mutex
+	kept    []HandlerFailure
+	printed map[string]int  // by function
+	may     map[string]bool // functions that may fail, in this process or elsewhere
+}
+
+func (failures *handlerFailures) declare(function string, mayFail bool) {
+	failures.mutex.Lock()
+	defer failures.mutex.Unlock()
+	if failures.may == nil {
+		failures.may, failures.printed = map[string]bool{}, map[string]int{}
+	}
+	failures.may[function] = mayFail
+}
+
+func (failures *handlerFailures) mayFail(function string) bool {
+	failures.mutex.Lock()
+	defer failures.mutex.Unlock()
+	return failures.may[function]
+}
+
+// add keeps a failure and prints it, unless the function may fail. A retry of an invocation whose failure was reported
+// is not reported again.
+func (failures *handlerFailures) add(function string, payload []byte, err error) {
+	failures.mutex.Lock()
+	defer failures.mutex.Unlock()
+	failure := HandlerFailure{Function: function, Err: err, MayFail: failures.may[function], payload: sha256.Sum256(payload)}
+	failure.reported = slices.ContainsFunc(failures.kept, func(other HandlerFailure) bool {
+		return other.reported && other.Function == function && other.payload == failure.payload
+	})
+	if len(failures.kept) == failuresMax {
+		// Drop one that does not have to be reported. Without one, the test fails already.
+		if old := slices.IndexFunc(failures.kept, HandlerFailure.isSettled); old >= 0 {
+			failures.kept = slices.Delete(failures.kept, old, old+1)
+		}
+	}
+	if len(failures.kept) < failuresMax {
+		failures.kept = append(failures.kept, failure)
+	}
+	if !failure.MayFail && failures.printed[function] < printedMax {
+		failures.printed[function]++
+		failure.print(os.Stderr, failures.printed[function] == printedMax)
+	}
+}
+
+// Whether it no longer has to be reported.
+func (failure HandlerFailure) isSettled() bool { return failure.reported || failure.MayFail }
+
+func (failure HandlerFailure) print(out io.Writer, last bool) {
+	text := fmt.Sprintf("mayfly: the handler of function %s failed with: %v\n", failure.Function, failure.Err)
+	if panicked, ok := failure.Err.(*PanicError); ok {
+		text += panicked.Stack
+	}
+	if last {
+		text += fmt.Sprintf("mayfly: further failures of function %s are not printed\n", failure.Function)
+	}
+	_, _ = io.WriteString(out, text)
+}
+
+// unreported returns the failures that the test does not expect and has not been told of; from then on they are reported.
+func (failures *handlerFailures) unreported() []HandlerFailure {
+	failures.mutex.Lock()
+	defer failures.mutex.Unlock()
+	var fresh []HandlerFailure
+	for i := range failures.kept {
+		if failure := &failures.kept[i]; !failure.isSettled() {
+			failure.reported = true
+			fresh = append(fresh, *failure)
+		}
+	}
+	return fresh
+}
+
+// HandlerFailures returns what handlers of the test failed with since the world was made, oldest first, expected failures
+// included; at most 1,000.
+func (world *World) HandlerFailures() []HandlerFailure {
+	world.failures.mutex.Lock()
+	defer world.failures.mutex.Unlock()
+	return slices.Clone(world.failures.kept)
+}
+
+// CheckHandlers returns a *HandlerError if handlers of the test failed unexpectedly and no earlier call of CheckHandlers,
+// Settle, Advance or Close returned that.
+func (world *World) CheckHandlers() error {
+	if failures := world.failures.unreported(); failures != nil {
+		return &HandlerError{Failures: failures}
+	}
+	return nil
+}
+
+// checkSettled returns the *HandlerError of a settled advance, or nil.
+func (world *World) checkSettled(advanced Advanced) error {
+	failed := &HandlerError{Failures: world.failures.unreported()}
+	for _, batch := range advanced.GivenUp {
+		if !world.failures.mayFail(batch.Function) {
+			failed.GivenUp = append(failed.GivenUp, batch)
+		}
+	}
+	for _, mapping := range advanced.Unfinished {
+		if mapping.Retrying != nil && !world.failures.mayFail(mapping.Function) {
+			failed.Retrying = append(failed.Retrying, mapping)
+		}
+	}
+	if len(failed.Failures)+len(failed.GivenUp)+len(failed.Retrying) == 0 {
+		return nil
+	}
+	return failed
+}
