@@ -130,6 +130,24 @@ Counter& LiveTable::counter(IndexId index) const {
   return counters_[index];
 }
 
+NeverCounts LiveTable::never_expiring_items() const {
+  NeverCounts counts{};
+  const Lock lock(mutex_);
+  for (std::size_t i = 0; i < never_reasons.size(); ++i) {
+    const auto counter = counters_.find(never_counter(never_reasons[i]));
+    if (counter != counters_.end()) counts[i] = counter->second.items;
+  }
+  return counts;
+}
+
+void LiveTable::forget_never_expiring() {
+  const Lock lock(mutex_);
+  for (const NeverReason reason : never_reasons) {
+    const auto counter = counters_.find(never_counter(reason));
+    if (counter != counters_.end()) counter->second.items = 0;
+  }
+}
+
 VersionCount LiveTable::version_count() const {
   const Lock lock(mutex_);
   const auto counter = counters_.find(old_versions);
@@ -281,6 +299,7 @@ Catalog::Making Catalog::stage_making(Table table, Batch& batch, NextIds& next) 
   Account& account = accounts_.of(table.account);
   accounts_.save_first(account);
   table.created = account.clock().now();
+  if (table.ttl) table.ttl->lists_never = true;
   for (Index& index : table.indexes) index.id = give_index_id(table, table);
   if (table.stream) {
     table.stream = make_stream(table, table.stream->view, next.stream++);
@@ -341,12 +360,14 @@ Catalog::Update Catalog::stage_update(LiveTable& live, Table edited, Batch& batc
   if (old.ttl && !same_ttl) {
     storage_.erase_prefix(batch, table_prefix('X', table.id));
     batch.erase(counter_key(table.id, expiry_entries));
+    for (const NeverReason reason : never_reasons) batch.erase(counter_key(table.id, never_counter(reason)));
     update.ttl_erased = true;
   }
   if (table.ttl && !same_ttl) {
     table.ttl->backfilling = true;
     table.ttl->number = table.next_ttl_number++;
     table.ttl->since = live.account().clock().now();
+    table.ttl->lists_never = true;
   }
   // Switched on where it was on already, by the same attribute: a walk that is under way goes on.
   if (table.ttl && same_ttl && table.ttl->number != old.ttl->number) table.ttl = old.ttl;
@@ -399,7 +420,10 @@ void Catalog::settle_described(Update& update) {
   LiveTable& live = *update.live;
   const std::shared_ptr<const Table>& description = update.description;
   settle_past(live);
-  if (update.ttl_erased) live.counter(expiry_entries).items = 0;
+  if (update.ttl_erased) {
+    live.counter(expiry_entries).items = 0;
+    live.forget_never_expiring();
+  }
   for (const IndexId index : update.given) live.counter(index).items = live.counter(index).bytes = 0;
   if (description->expiry != update.old->expiry) {
     // What was looked up by the old mode is looked up anew.

@@ -23,6 +23,7 @@
 #include "engine/clock.h"
 #include "engine/documents.h"
 #include "engine/expected.h"
+#include "engine/expiry_index.h"
 #include "engine/expiry_stats.h"
 #include "engine/lock_table.h"
 #include "engine/mutex.h"
@@ -30,6 +31,7 @@
 #include "engine/shards.h"
 #include "engine/stream_directory.h"
 #include "engine/table.h"
+#include "engine/ttl_suspects.h"
 #include "engine/watermark.h"
 
 namespace mayfly::engine {
@@ -40,7 +42,6 @@ class Batch;
 class BeforeImages;
 class Random;
 class Storage;
-class ExpiryIndex;
 
 // In storage, table:u32le stream:u32le: the ids that are given next.
 inline constexpr std::string_view next_ids_key = "Mnext-ids";
@@ -59,6 +60,7 @@ class LiveTable {
   [[nodiscard]] TableId id() const { return id_; }
   [[nodiscard]] Account& account() const { return account_; }
   [[nodiscard]] ExpiryStats& expiry_stats() const { return expiry_stats_; }
+  [[nodiscard]] TtlSuspects& ttl_suspects() const { return ttl_suspects_; }
   [[nodiscard]] std::shared_ptr<const Table> description() const;
   // Another number with each description: who reads items by one looks that it is the same behind it.
   [[nodiscard]] std::uint64_t described() const { return described_.load(std::memory_order_acquire); }
@@ -78,6 +80,8 @@ class LiveTable {
   [[nodiscard]] Counter& counter(IndexId index) const;
   // Of its items, index 0's; a table that never had any has no counter of them.
   [[nodiscard]] VersionCount version_count() const;
+  // Items that have a TTL and never expire.
+  [[nodiscard]] NeverCounts never_expiring_items() const;
   template <class Visit>
   void each_counter(Visit visit) const {
     const Lock lock(mutex_);
@@ -89,10 +93,12 @@ class LiveTable {
   friend class Transaction;
 
   void describe(std::shared_ptr<const Table> description);
+  void forget_never_expiring();
 
   const TableId id_;
   Account& account_;
   mutable ExpiryStats expiry_stats_;
+  mutable TtlSuspects ttl_suspects_;
   mutable Gate gate_;                       // lock_table.h has the order
   std::atomic<bool> dropped_{false};        // changes while the gate is held alone
   std::atomic<bool> erasing_{false};        // what the description still has; while the gate is held alone

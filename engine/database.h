@@ -23,6 +23,7 @@
 #include "engine/clock.h"
 #include "engine/cursor.h"
 #include "engine/expected.h"
+#include "engine/expiry_index.h"
 #include "engine/gate.h"
 #include "engine/random.h"
 #include "engine/shards.h"
@@ -45,6 +46,10 @@ struct DatabaseOptions {
   std::function<void(std::string_view)> report;  // told of storage that fails, and of its end: storage.h
   // Told of what somebody who watches would like to know: what has expired, in sums. By any thread.
   std::function<void(std::string_view)> notice;
+  // Told of the first item of a table whose TTL can never expire it, for each reason. `key`: its key
+  // attributes; `ttl`: its TTL attribute. By the writer's thread, which holds the item's lock.
+  std::function<void(const Table& table, const Item& key, NeverReason reason, const AttributeValue& ttl)>
+      never_expires;
   std::function<bool()> write_fails;                     // for tests: storage.h
   MakeScheduler make_scheduler = make_thread_scheduler;  // of what runs by itself
   rocksdb::Env* env = nullptr;                           // files and memory; nullptr: the host's

@@ -1,5 +1,7 @@
 #include "engine/expiry_view.h"
 
+#include <algorithm>
+
 #include "engine/expiry_mode.h"
 #include "engine/index_entries.h"
 #include "engine/item_codec.h"
@@ -15,7 +17,7 @@ template <class Visit>
 void walk(Database& database, const LiveTable& table, const Storage::Snapshot& at, Visit visit) {
   Database::Parts& parts = database.parts();
   const auto timer = table.account().timers().of(table.id());
-  const std::string end = prefix_end(table_prefix('X', table.id()));
+  const std::string end = ExpiryIndex::never_begin(table.id());
   Storage::Iterator iterator(parts.storage(), parts.expiry.position(table.id(), timer ? timer->due : 0), end,
                              &at);
   for (iterator.seek_to_first(); iterator.valid(); iterator.next())
@@ -56,6 +58,32 @@ std::vector<ExpiryWindow> expiry_windows(Database& database, const LiveTable& ta
     return true;
   });
   return windows;
+}
+
+std::vector<TtlSuspect> ttl_suspects(Database& database, const LiveTable& table) {
+  const std::shared_ptr<const Table> description = table.description();
+  const Storage& storage = database.parts().storage();
+  const Storage::Snapshot at(storage);
+  const Instant now = table.account().clock().now();
+  std::vector<TtlSuspect> suspects;
+  std::string bytes;
+  for (TtlSuspect& noted : table.ttl_suspects().latest()) {
+    const bool there = storage.get(item_key(table.id(), 0, noted.key), bytes, &at);
+    const auto never = there ? ttl_of_stored(*description, bytes).never_at(now) : std::nullopt;
+    if (noted.never ? never != noted.never : there) continue;  // it was written anew, or deleted
+    suspects.push_back(std::move(noted));
+  }
+  Storage::Iterator entries(storage, ExpiryIndex::never_begin(table.id()),
+                            prefix_end(table_prefix('X', table.id())), &at);
+  for (entries.seek_to_first(); entries.valid() && suspects.size() < TtlSuspects::kept_max; entries.next()) {
+    const auto reason = ExpiryIndex::never_in(entries.key());
+    const std::string key(ExpiryIndex::item_key_in(entries.key()));
+    const bool known = std::any_of(suspects.begin(), suspects.end(),
+                                   [&](const TtlSuspect& other) { return other.key == key; });
+    if (!reason || known || !storage.get(item_key(table.id(), 0, key), bytes, &at)) continue;
+    suspects.push_back({key, key_attributes(description->keys, decode_item(bytes)), reason, std::nullopt});
+  }
+  return suspects;
 }
 
 ExpiryTotals expiry_totals(Database& database, const LiveTable& table) {

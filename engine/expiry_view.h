@@ -14,6 +14,7 @@
 #include "engine/attribute_value.h"
 #include "engine/clock.h"
 #include "engine/database.h"
+#include "engine/ttl_suspects.h"
 
 namespace mayfly::engine {
 
@@ -33,6 +34,11 @@ struct ExpiryWindow {
 // The first windows that hold anything, at most `limit`; `window_ms` long, or as long as the index's own.
 std::vector<ExpiryWindow> expiry_windows(Database& database, const LiveTable& table, std::size_t limit,
                                          std::optional<Instant> window_ms = {});
+
+// Items that never expire though they have a TTL, and items that were due already when they were written: the
+// latest written first, at most TtlSuspects::kept_max, without those that were written anew since. After a
+// restart those that never expire are found in the index.
+std::vector<TtlSuspect> ttl_suspects(Database& database, const LiveTable& table);
 
 struct ExpiryTotals {
   std::int64_t pending;  // entries in the index: all that will expire, or is due

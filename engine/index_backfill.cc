@@ -17,10 +17,15 @@ namespace mayfly::engine {
 namespace {
 constexpr std::size_t filled_together_max = 64;  // locked together
 constexpr std::size_t background_items = 1024;   // between two looks whether to stop
+
+bool lacks_entries(const std::optional<TimeToLive>& ttl) {
+  return ttl && (ttl->backfilling || !ttl->lists_never);
+}
+
 }  // namespace
 
 bool BackfillWalk::needed(const Table& description) {
-  return (description.ttl && description.ttl->backfilling) ||
+  return lacks_entries(description.ttl) ||
          std::any_of(description.indexes.begin(), description.indexes.end(),
                      [](const Index& index) { return index.state == Index::State::creating; });
 }
@@ -39,7 +44,7 @@ BackfillWalk::BackfillWalk(Database& database, std::shared_ptr<LiveTable> table,
     : database_(database), table_(std::move(table)) {
   for (const Index& index : description.indexes)
     if (index.state == Index::State::creating) indexes_.push_back(index.id);
-  if (description.ttl && description.ttl->backfilling) ttl_number_ = description.ttl->number;
+  if (lacks_entries(description.ttl)) ttl_number_ = description.ttl->number;
 }
 
 bool BackfillWalk::fills(const Index& index) const {
@@ -88,7 +93,10 @@ void BackfillWalk::finish() {
   database_.parts().catalog.update(*table_, [&](Table& table) {
     for (Index& index : table.indexes)
       if (fills(index)) index.state = Index::State::active;
-    if (fills(table.ttl)) table.ttl->backfilling = false;
+    if (fills(table.ttl)) {
+      table.ttl->backfilling = false;
+      table.ttl->lists_never = true;
+    }
   });
 }
 

@@ -52,7 +52,7 @@ std::optional<Reaper::Sweep> Reaper::begin(const Account::Turn& turn, const Time
   }
   std::shared_ptr<const Table> description = table->description();
   Storage::Iterator iterator(parts.storage(), parts.expiry.position(look.timer.table, look.timer.due),
-                             prefix_end(table_prefix('X', look.timer.table)));
+                             ExpiryIndex::never_begin(look.timer.table));
   iterator.seek_to_first();
   return Sweep{look, std::move(table), std::move(description), now, which, std::move(iterator)};
 }

@@ -320,6 +320,7 @@ Item to_item(const Table& table) {
     put_flag(item, "ttl_backfilling", table.ttl->backfilling);
     put(item, "ttl_number", table.ttl->number);
     if (table.ttl->since != 0) put(item, "ttl_since", table.ttl->since);
+    put_flag(item, "ttl_lists_never", table.ttl->lists_never);
   }
   put(item, "expiry", static_cast<std::int64_t>(table.expiry.kind));
   put(item, "expiry_delay_ms_min", table.expiry.delay_ms_min);
@@ -353,9 +354,9 @@ Table table_from_item(const Item& item) {
   table.keys = key_schema(map_in(item.find("keys")));
   table.indexes = list_of<Index>(item, "indexes", index);
   if (flag(item, "ttl"))
-    table.ttl =
-        TimeToLive{string_or_empty(item, "ttl"), flag(item, "ttl_backfilling"),
-                   static_cast<std::uint32_t>(int_or(item, "ttl_number", 0)), int_or(item, "ttl_since", 0)};
+    table.ttl = TimeToLive{string_or_empty(item, "ttl"), flag(item, "ttl_backfilling"),
+                           static_cast<std::uint32_t>(int_or(item, "ttl_number", 0)),
+                           int_or(item, "ttl_since", 0), flag(item, "ttl_lists_never")};
   const ExpiryMode mode;
   table.expiry = {
       static_cast<ExpiryMode::Kind>(int_or(item, "expiry", 0)),

@@ -22,7 +22,9 @@ using ShardNumber = std::uint32_t;  // unique within a stream, never reused
 // Unique among a table's indexes; 0 is the table itself.
 using IndexId = std::uint16_t;
 // After it come those again that no index has any more.
-inline constexpr IndexId last_index_id = 0xfffd;
+inline constexpr IndexId last_index_id = 0xfff9;
+// Not indexes, but counters of the items that never expire, one for each NeverReason (expiry_index.h).
+inline constexpr IndexId never_expiring = 0xfff9;
 // No index, but the counter of the old versions of a table's items (history.h), and of their bytes.
 inline constexpr IndexId old_versions = 0xfffe;
 // No index, but the counter of a table's entries in the expiry index.
@@ -85,6 +87,9 @@ struct TimeToLive {
   // Each time it is enabled has its own, so that no backfill takes another's end for its own.
   std::uint32_t number = 0;
   Instant since = 0;  // when it was enabled; before that nothing had expired by it
+  // The expiry index lists items that never expire, too. Directories of earlier versions have no such
+  // entries: false until a backfill has added them.
+  bool lists_never = false;
 };
 
 // A table that can be brought back to how it was (history.h): what its items were is kept from `since` on,

@@ -27,6 +27,7 @@ TableVerification::TableVerification(const KeyView& keys, const Table& table, st
 void TableVerification::run() {
   counts_[0];
   counts_[expiry_entries];
+  for (const NeverReason reason : never_reasons) counts_[never_counter(reason)];
   for (const Index& index : table_.indexes) counts_[index.id];
 
   const std::string items = item_key(table_.id, 0, {});
@@ -43,6 +44,8 @@ void TableVerification::run() {
   check_counter(0, "its items");
   for (const Index& index : table_.indexes) check_counter(index.id, "the entries of its index " + index.name);
   check_counter(expiry_entries, "its items that will expire");
+  for (const NeverReason reason : never_reasons)
+    check_counter(never_counter(reason), "its items that never expire");
 }
 
 // --- from an item to its entries
@@ -104,11 +107,14 @@ void TableVerification::check_indexes(std::string_view key, const Item& item) {
 }
 
 void TableVerification::check_expiry(std::string_view key, const Item& item) {
-  const std::optional<Instant> due = due_of(table_, item);
-  if (!due || !expires_here_by(key)) return;
+  const TtlValue ttl = ttl_of(table_, item);
+  if ((!ttl.due && !ttl.never) || !expires_here_by(key)) return;
+  if (!ttl.due) return check_never(key, ttl, false);
+  const std::optional<Instant> due = ttl.due;
   const std::string entry = expiry_.entry_key(table_.id, *due, key);
   const bool there = keys_.has(entry);
   there_[expiry_entries] += there ? 1 : 0;
+  check_never(key, ttl, there);
   // What was too old already when it was written has none; what became so has one until it is swept.
   const bool may_lack = table_.ttl->backfilling || is_too_old(*due, now_);
   if (!there && may_lack) return;
@@ -117,6 +123,22 @@ void TableVerification::check_expiry(std::string_view key, const Item& item) {
     found("a missing expiry entry",
           "the item " + readable_key(table_.keys, key) + " is due at " + iso8601(*due) +
               " and has no expiry entry",
+          putting(entry, {}));
+}
+
+// What became too old has one only when it was swept.
+void TableVerification::check_never(std::string_view key, const TtlValue& ttl, bool has_expiry_entry) {
+  const auto reason = ttl.never_at(now_);
+  if (!reason) return;
+  const std::string entry = ExpiryIndex::never_key(table_.id, *reason, key);
+  const bool there = keys_.has(entry);
+  there_[expiry_entries] += there ? 1 : 0;
+  const bool may_lack = table_.ttl->backfilling || !table_.ttl->lists_never || has_expiry_entry;
+  if (!there && may_lack) return;
+  counts_[never_counter(*reason)].items += 1;
+  if (!there)
+    found("a missing expiry entry",
+          "the item " + readable_key(table_.keys, key) + " never expires and has no entry that says so",
           putting(entry, {}));
 }
 
@@ -190,8 +212,20 @@ void TableVerification::check_expiry_entry(std::string_view stored_key) {
   const auto left_over = [&](const std::string& what) {
     found("an expiry entry that is left over", what, erasing(stored_key));
   };
+  if (const auto reason = ExpiryIndex::never_in(stored_key)) {
+    const std::string_view key = ExpiryIndex::item_key_in(stored_key);
+    Item item;
+    const Owner owner = find_item(key, item);
+    if (owner == Owner::unknown) return;
+    const bool never = owner == Owner::there && ttl_of(table_, item).never_at(now_) == reason;
+    if (never && expires_here_by(key) && ExpiryIndex::never_key(table_.id, *reason, key) == stored_key)
+      return;
+    return left_over("the expiry index says that the item " + readable_key(table_.keys, key) +
+                     " never expires, but " +
+                     (owner == Owner::missing ? "there is no such item" : "the item says otherwise"));
+  }
   if (!ExpiryIndex::is_entry(stored_key))
-    return left_over("there is an expiry entry that is none: " + hexadecimal(stored_key));
+    return left_over("malformed expiry entry: " + hexadecimal(stored_key));
   const Instant due = ExpiryIndex::due_in(stored_key);
   const std::string_view key = ExpiryIndex::item_key_in(stored_key);
   Item item;

@@ -47,6 +47,7 @@ class TableVerification {
   void check_index_entry(const Index& index, std::string_view entry, std::string_view item_key);
   void check_expiry_index();
   void check_expiry_entry(std::string_view stored_key);
+  void check_never(std::string_view key, const TtlValue& ttl, bool has_expiry_entry);
   void check_gone_indexes();
   void check_counter(IndexId index, const std::string& what);
 

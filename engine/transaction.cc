@@ -6,6 +6,7 @@
 
 #include "engine/attempt.h"
 #include "engine/departed.h"
+#include "engine/expiry_index.h"
 #include "engine/expiry_mode.h"
 #include "engine/history_trimmer.h"
 #include "engine/index_entries.h"
@@ -69,6 +70,7 @@ struct Transaction::State final : ChangeSource {
     Item new_item;
     std::string new_bytes;
     std::optional<Instant> entry_due;   // of its expiry entry, where the reaper came by that
+    std::optional<NeverReason> never;   // why what was staged never expires
     std::optional<std::size_t> record;  // in `staged.records`
     std::vector<IndexEffect> effects;
     WriteVersion version;                 // of what is there, in a global table
@@ -114,8 +116,9 @@ struct Transaction::State final : ChangeSource {
   void read_versions();                                // of global tables' items, as storage has them
   void adopt(const OneItem& item, StoredItem stored);  // of a transaction that holds the locks: to be removed
 
-  static std::optional<Instant> old_due(const OneItem& item, const Table& table) {
-    return item.entry_due ? item.entry_due : due_of_stored(table, item.old_item.bytes());
+  static TtlValue old_ttl(const OneItem& item, const Table& table) {
+    return item.entry_due ? TtlValue{.due = item.entry_due, .never = std::nullopt}
+                          : ttl_of_stored(table, item.old_item.bytes());
   }
 
   static void put(
@@ -127,8 +130,13 @@ struct Transaction::State final : ChangeSource {
   void stage_item(OneItem& item, const Table& table, const LiveTable& live);
   void stage_indexes(OneItem& item, const Table& table, const LiveTable& live, const Item* old_item,
                      const Item* new_item);
-  void stage_expiry(const OneItem& item, const Table& table, const LiveTable& live);
+  void stage_expiry(OneItem& item, const Table& table, const LiveTable& live);
   void erase_expiry(const OneItem& item, const Table& table, const LiveTable& live, Instant due);
+  void forget_expiry(OneItem& item, const Table& table, const LiveTable& live);
+  void put_never(OneItem& item, const Table& table, const LiveTable& live, NeverReason reason);
+  void erase_never(const OneItem& item, const Table& table, const LiveTable& live, NeverReason reason,
+                   bool surely);
+  void note_suspect(const OneItem& item);
   void stage_record(OneItem& item, const Table& table);
   void stage_version(const OneItem& item, const LiveTable& live);
   void stage_replica_write(const OneItem& item, const Table& table);
@@ -486,12 +494,14 @@ void Transaction::State::write() {
     for (const OneItem& item : items)
       if (item.write == Write::remove && cause_of(item, *tables[item.table].description) == cause)
         tables[item.table].live->expiry_stats().record(
-            item.key, {.due = old_due(item, *tables[item.table].description).value_or(staged.at),
+            item.key, {.due = old_ttl(item, *tables[item.table].description).due.value_or(staged.at),
                        .at = staged.at,
                        .born_due = removes_written});
   } else if (!timers.empty()) {
     expire_written();
   }
+  for (const OneItem& item : items)
+    if (item.never || (removes_written && item.write == Write::remove)) note_suspect(item);
   for (const TimerQueue::Timer& timer : timers) account().timers().push(timer);
 }
 
@@ -502,7 +512,7 @@ void Transaction::State::stage(OneItem& item) {
     case Write::none: return;
     case Write::put:
     case Write::remove: return stage_item(item, table, live);
-    case Write::forget_expiry: return erase_expiry(item, table, live, *item.entry_due);
+    case Write::forget_expiry: return forget_expiry(item, table, live);
     case Write::fill_entries: return stage_missing_entries(item, table, live);
   }
 }
@@ -565,19 +575,51 @@ void Transaction::State::stage_indexes(OneItem& item, const Table& table, const 
   }
 }
 
-void Transaction::State::stage_expiry(const OneItem& item, const Table& table, const LiveTable& live) {
+void Transaction::State::stage_expiry(OneItem& item, const Table& table, const LiveTable& live) {
   // In a global table, what expires in another region has no entry here.
   const bool was_ours = expires_here(table, item.version.origin);
   const bool is_ours = !item.arrives || expires_here(table, item.arrives->origin);
-  std::optional<Instant> old_due, new_due;
-  if (item.exists && was_ours) old_due = this->old_due(item, table);
-  if (item.write == Write::put && is_ours) new_due = due_of_stored(table, item.new_bytes);
-  if (old_due == new_due) return;
-  if (old_due) erase_expiry(item, table, live, *old_due);
-  if (!new_due || is_too_old(*new_due, now())) return;
-  staged.batch.put(parts.expiry.entry_key(table.id, *new_due, item.key), {});
+  TtlValue before, after;
+  if (item.exists && was_ours) before = old_ttl(item, table);
+  if (item.write == Write::put && is_ours) after = ttl_of_stored(table, item.new_bytes);
+  if (before == after) return;
+  const Instant now = this->now();
+  if (before.due) erase_expiry(item, table, live, *before.due);
+  if (const auto never = before.never_at(now))
+    erase_never(item, table, live, *never, before.never && table.ttl->lists_never && !table.ttl->backfilling);
+  if (const auto never = after.never_at(now)) return put_never(item, table, live, *never);
+  if (!after.due) return;
+  staged.batch.put(parts.expiry.entry_key(table.id, *after.due, item.key), {});
   staged.count(live, expiry_entries, 1, 0);
-  timers.push_back({table.id, *new_due, fires_at(table, *new_due)});
+  timers.push_back({table.id, *after.due, fires_at(table, *after.due)});
+}
+
+void Transaction::State::put_never(OneItem& item, const Table& table, const LiveTable& live,
+                                   NeverReason reason) {
+  staged.batch.put(ExpiryIndex::never_key(table.id, reason, item.key), {});
+  staged.count(live, never_counter(reason), 1, 0);
+  item.never = reason;
+}
+
+// Not `surely`: there may be no such entry. The item became too old later, or the backfill has not come here
+// yet.
+void Transaction::State::erase_never(const OneItem& item, const Table& table, const LiveTable& live,
+                                     NeverReason reason, bool surely) {
+  const std::string entry = ExpiryIndex::never_key(table.id, reason, item.key);
+  if (std::string unused; !surely && !parts.storage().get(entry, unused)) return;
+  staged.batch.erase(entry);
+  staged.count(live, never_counter(reason), -1, 0);
+}
+
+// The entry is stale, or the item has become too old: then it never expires from now on.
+void Transaction::State::forget_expiry(OneItem& item, const Table& table, const LiveTable& live) {
+  erase_expiry(item, table, live, *item.entry_due);
+  if (!item.exists || !expires_here(table, item.version.origin)) return;
+  const TtlValue ttl = ttl_of_stored(table, item.old_item.bytes());
+  if (ttl.due != item.entry_due || !is_too_old(*ttl.due, now())) return;
+  const std::string entry = ExpiryIndex::never_key(table.id, NeverReason::too_old, item.key);
+  if (std::string unused; !parts.storage().get(entry, unused))
+    put_never(item, table, live, NeverReason::too_old);
 }
 
 void Transaction::State::erase_expiry(const OneItem& item, const Table& table, const LiveTable& live,
@@ -646,14 +688,38 @@ void Transaction::State::stage_missing_entries(OneItem& item, const Table& table
     staged.count(live, index.id, 1,
                  static_cast<std::int64_t>(projected_size(table, index, item.old_item.item())));
   }
-  if (!table.ttl || !table.ttl->backfilling || !expires_here(table, item.version.origin)) return;
-  const std::optional<Instant> due = due_of_stored(table, item.old_item.bytes());
-  if (!due || is_too_old(*due, now())) return;
-  const std::string entry = parts.expiry.entry_key(table.id, *due, item.key);
-  if (std::string unused; parts.storage().get(entry, unused)) return;
-  staged.batch.put(entry, {});
-  staged.count(live, expiry_entries, 1, 0);
-  timers.push_back({table.id, *due, fires_at(table, *due)});
+  if (!table.ttl || !expires_here(table, item.version.origin)) return;
+  const TtlValue ttl = ttl_of_stored(table, item.old_item.bytes());
+  std::string unused;
+  if (ttl.due) {
+    const std::string entry = parts.expiry.entry_key(table.id, *ttl.due, item.key);
+    if (parts.storage().get(entry, unused)) return;
+    if (!is_too_old(*ttl.due, now())) {
+      if (!table.ttl->backfilling) return;
+      staged.batch.put(entry, {});
+      staged.count(live, expiry_entries, 1, 0);
+      timers.push_back({table.id, *ttl.due, fires_at(table, *ttl.due)});
+      return;
+    }
+  }
+  const auto never = ttl.never_at(now());
+  if (!never || parts.storage().get(ExpiryIndex::never_key(table.id, *never, item.key), unused)) return;
+  put_never(item, table, live, *never);
+}
+
+// Of what was committed: an item that never expires, or that was due already when it was written.
+void Transaction::State::note_suspect(const OneItem& item) {
+  const OneTable& table = tables[item.table];
+  const Table& description = *table.description;
+  const bool puts = item.write == Write::put;
+  const Item keys = key_attributes(description.keys, puts ? item.new_item : item.old_item.item());
+  const bool is_first = table.live->ttl_suspects().note(
+      {.key = item.key, .key_attributes = keys, .never = item.never, .at = staged.at});
+  const auto& told = parts.options.never_expires;
+  if (!is_first || !told) return;
+  const std::optional<AttributeValue> ttl = stored_attribute(
+      puts ? std::string_view(item.new_bytes) : item.old_item.bytes(), description.ttl->attribute);
+  if (ttl) told(description, keys, *item.never, *ttl);
 }
 
 void Transaction::State::tell(ChangeFeed& feed, Instant at) const {

@@ -231,8 +231,8 @@ const std::vector<Damage>& all_damages() {
          put(s, ExpiryIndex(60'000).entry_key(carts_id, start_ms + 5'000'000, cart_key("gone")), {});
        },
        "there is an expiry entry of the item id=\"gone\", which is not there"},
-      {"an expiry entry that is none", [](Storage& s) { put(s, table_prefix('X', carts_id) + "soon", {}); },
-       "there is an expiry entry that is none: 0x58"},
+      {"a malformed expiry entry", [](Storage& s) { put(s, table_prefix('X', carts_id) + "soon", {}); },
+       "malformed expiry entry: 0x58"},
       {"a wrong counter", [](Storage& s) { put(s, counter_key(carts_id, 0), std::string(16, '\x01')); },
        "the counter of its items says "},
       {"a lost counter", [](Storage& s) { erase(s, counter_key(carts_id, by_user)); },

@@ -181,7 +181,7 @@ std::string flaw_of(engine::Database& database, const engine::Clock& host) {
     const auto description = live->description();
     if (!description->ttl) continue;
     const std::string prefix = engine::table_prefix('X', live->id());
-    engine::Storage::Iterator entries(storage, prefix, engine::prefix_end(prefix));
+    engine::Storage::Iterator entries(storage, prefix, engine::ExpiryIndex::never_begin(live->id()));
     entries.seek_to_first();
     const auto timer = parts.accounts.of(account).timers().of(live->id());
     if (entries.valid() && (!timer || timer->due > engine::ExpiryIndex::due_in(entries.key())))

@@ -94,6 +94,13 @@ class Effects {
   void add_expiry(const StoredState& state, const Table& table, std::string_view key,
                   const std::string& verb) {
     const auto due = engine::read_big_endian<std::uint64_t>(key.substr(1 + 4 + 8));
+    if (const auto never = engine::ExpiryIndex::never_in(key)) {
+      constexpr std::string_view reasons[] = {"milliseconds", "string", "wrong_type", "too_old"};
+      const Item item = item_of(state, table, engine::ExpiryIndex::item_key_in(key));
+      return add_line(table, Place::expiries,
+                      " never expires " + verb + " " + std::string(reasons[engine::never_place(*never)]) +
+                          " " + printed(table.keys, item));
+    }
     add_line(table, Place::expiries,
              " expires " + verb + " " + engine::iso8601(static_cast<engine::Instant>(due)) + " " +
                  printed(table.keys, item_of(state, table, key.substr(1 + 4 + 8 + 8))));

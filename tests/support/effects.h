@@ -9,6 +9,8 @@
 //       "music expires put 2023-11-14T22:14:20.000Z Nina/Sinnerman\n"
 //       "music records INSERT Nina/Sinnerman"
 //
+// An item that has a TTL and never expires: `music never expires put string Nina/Sinnerman`.
+//
 // A removal that is the service's says so: `music records REMOVE Nina/Sinnerman (ttl)`. Counts,
 // descriptions of tables, clocks and what is kept for other purposes are left out.
 #pragma once
