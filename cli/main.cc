@@ -157,6 +157,10 @@ Expected<std::unique_ptr<compat::Emulator>, std::string> open_emulator(const Ser
       notices->take(sentence);
     };
   }
+  if (log::enabled(log::Level::warning)) {
+    emulator_options.warn = [notices = std::make_shared<Notices>(log::Level::warning)](
+                                std::string_view sentence) { notices->take(sentence); };
+  }
   emulator_options.database.account_clocks = options.clocks;
   emulator_options.database.expiry = options.expiry;
   emulator_options.database.expiry_window_ms = options.ttl_window_seconds * 1000;

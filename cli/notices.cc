@@ -2,8 +2,6 @@
 
 #include <string>
 
-#include "http/log.h"
-
 namespace mayfly::http {
 
 void Notices::take(std::string_view sentence) {
@@ -17,7 +15,7 @@ void Notices::take(std::string_view sentence) {
     return;
   }
   ++lines_;
-  log::write(log::Level::info,
+  log::write(level_,
              std::string(sentence) +
                  (left_out_ == 0 ? "" : " (" + std::to_string(left_out_) + " lines before were left out)"));
   left_out_ = 0;

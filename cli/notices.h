@@ -1,5 +1,5 @@
-// What somebody who watches would like to know, as lines of the log: what has expired, faults that struck,
-// functions that do not answer. However often it happens, so many lines a second and no more.
+// Lines of the log about what clients do: items that expired, faults that struck, functions that do not answer,
+// TTLs that can never expire an item. At most `lines_a_second_max`.
 //
 //   options.database.notice = [notices = std::make_shared<Notices>()](auto sentence) {
 //   notices->take(sentence); };
@@ -11,6 +11,7 @@
 
 #include "engine/mutex.h"
 #include "engine/stopwatch.h"
+#include "http/log.h"
 
 namespace mayfly::http {
 
@@ -18,9 +19,11 @@ class Notices {
  public:
   static constexpr std::size_t lines_a_second_max = 20;
 
+  explicit Notices(log::Level level = log::Level::info) : level_(level) {}
   void take(std::string_view sentence);  // by any thread
 
  private:
+  const log::Level level_;
   engine::Mutex mutex_;
   engine::Stopwatch second_ GUARDED_BY(mutex_);
   std::size_t lines_ GUARDED_BY(mutex_) = 0;  // in this second

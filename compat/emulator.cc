@@ -9,6 +9,7 @@
 #include "compat/jobs/jobs.h"
 #include "compat/kinesis/destinations.h"
 #include "compat/tables/settings.h"
+#include "compat/tables/ttl_mistakes.h"
 #include "compat/triggers/destination_directory.h"
 #include "compat/triggers/triggers.h"
 #include "engine/census.h"
@@ -22,6 +23,13 @@ Expected<std::unique_ptr<Emulator>, std::string> Emulator::open(EmulatorOptions 
   TRY(auto files, triggers::DestinationDirectory::open(options.triggers.destination_directory));
   TRY(auto buckets, buckets::Buckets::open(std::move(options.buckets)));
   try {
+    if (options.warn) {
+      options.database.never_expires = [warn = std::move(options.warn)](
+                                           const engine::Table& table, const engine::Item& key,
+                                           engine::NeverReason reason, const engine::AttributeValue& ttl) {
+        warn(never_warning(table, key, reason, ttl));
+      };
+    }
     auto report = options.database.report;
     TRY(auto database, engine::Database::open(std::move(options.database)));
     options.database.report = std::move(report);  // of what was not to be gone on with: jobs/jobs.h

@@ -51,4 +51,8 @@ std::function<void(std::string_view)> reports_to_the_log() {
   return [](std::string_view sentence) { http::log::write(http::log::Level::error, sentence); };
 }
 
+std::function<void(std::string_view)> warns_in_the_log() {
+  return [](std::string_view sentence) { http::log::write(http::log::Level::warning, sentence); };
+}
+
 }  // namespace mayfly::embed

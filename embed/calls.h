@@ -26,5 +26,7 @@ compat::Answer control(compat::Emulator& emulator, const engine::Scope& scope, s
 
 // What the database reports goes to the log.
 std::function<void(std::string_view)> reports_to_the_log();
+// The same of warnings.
+std::function<void(std::string_view)> warns_in_the_log();
 
 }  // namespace mayfly::embed

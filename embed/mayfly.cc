@@ -31,6 +31,7 @@ Emulator::Emulator(Options options) : state_(std::make_shared<State>()) {
   compat::EmulatorOptions emulator_options;
   emulator_options.database.directory = std::move(options.data_directory);
   emulator_options.database.report = embed::reports_to_the_log();
+  emulator_options.warn = embed::warns_in_the_log();
   emulator_options.region = std::move(options.region);
   const Limits& limits = options.limits;
   emulator_options.limits = {.accounts_max = limits.accounts,
@@ -98,15 +99,25 @@ std::string text_of(const json::Tree& object, std::string_view name) {
   return std::string(json::string_member(object, name).value_or(""));
 }
 
+// {"carts":2}; nullptr: none.
+std::map<std::string, std::int64_t> counts_in(const json::Tree* object) {
+  std::map<std::string, std::int64_t> counts;
+  if (object == nullptr || !object->is_object()) return counts;
+  for (const auto& member : object->items())
+    counts[member.key()] = json::integer(member.value()).value_or(0);
+  return counts;
+}
+
 Advanced advanced_of(const Answer& answer) {
   const json::Tree root = succeeded(answer);
   Advanced advanced{.now = time_of(root, "now").value_or(TimePoint{}),
                     .expired = json::integer_member(root, "expired").value_or(0),
-                    .tables = {},
-                    .next_expiry = time_of(root, "next_expiry")};
-  if (const json::Tree* tables = json::member(root, "tables"))
-    for (const auto& table : tables->items())
-      advanced.tables[table.key()] = json::integer(table.value()).value_or(0);
+                    .tables = counts_in(json::member(root, "tables")),
+                    .next_expiry = time_of(root, "next_expiry"),
+                    .never = {},
+                    .born_expired = counts_in(json::member(root, "born_expired"))};
+  if (const json::Tree* tables = json::member(root, "never"))
+    for (const auto& table : tables->items()) advanced.never[table.key()] = counts_in(&table.value());
   return advanced;
 }
 

@@ -317,6 +317,7 @@ Expected<compat::EmulatorOptions, std::string> open_options(std::string_view tex
   if (opening.s3_endpoint)
     options.buckets.endpoint = {*std::move(opening.s3_endpoint), options.region, invoker};
   options.database.report = reports_to_the_log();
+  options.warn = warns_in_the_log();
   if (opening.log_level) http::log::set_level(*opening.log_level);
   return std::move(options);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace mayfly::engine {
 
@@ -44,6 +45,12 @@ void ExpiryStats::record(std::string_view key, const Deletion& deletion) {
   oldest.key.assign(key);
   oldest.deletion = deletion;
   next_ = (next_ + 1) % remembered_max;
+}
+
+std::int64_t ExpiryStats::take_born_due() {
+  const Lock lock(mutex_);
+  const std::int64_t all = born_due();
+  return all - std::exchange(born_due_taken_, all);
 }
 
 std::optional<ExpiryStats::Deletion> ExpiryStats::last_of(std::string_view key) const {

@@ -35,6 +35,8 @@ class ExpiryStats {
   [[nodiscard]] std::optional<Deletion> last_of(std::string_view key) const;
   [[nodiscard]] std::int64_t deleted() const { return deleted_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::int64_t born_due() const { return born_due_.load(std::memory_order_relaxed); }
+  // Counts those since the last call.
+  std::int64_t take_born_due();
   [[nodiscard]] Instant lag_ms_max() const { return lag_ms_max_.load(std::memory_order_relaxed); }
   [[nodiscard]] Instant lag_ms_total() const { return lag_ms_total_.load(std::memory_order_relaxed); }
   // The lag that this share of deletions did not exceed, rounded up to its bucket's end; 0: none yet.
@@ -58,6 +60,7 @@ class ExpiryStats {
   mutable Mutex mutex_;
   std::vector<Remembered> remembered_ GUARDED_BY(mutex_);  // when it is full, the oldest is written over
   std::size_t next_ GUARDED_BY(mutex_) = 0;
+  std::int64_t born_due_taken_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace mayfly::engine

@@ -86,6 +86,18 @@ std::vector<TtlSuspect> ttl_suspects(Database& database, const LiveTable& table)
   return suspects;
 }
 
+TtlMistakes take_ttl_mistakes(Database& database, std::string_view account) {
+  TtlMistakes mistakes;
+  for (const auto& table : database.parts().catalog.tables(account)) {
+    const std::string name = table->description()->name;
+    const NeverCounts never = table->never_expiring_items();
+    for (std::size_t i = 0; i < never.size(); ++i)
+      if (never[i] > 0) mistakes.never[name][i] += never[i];
+    if (const std::int64_t born_due = table->expiry_stats().take_born_due()) mistakes.born_due[name] += born_due;
+  }
+  return mistakes;
+}
+
 ExpiryTotals expiry_totals(Database& database, const LiveTable& table) {
   const Instant now = table.account().clock().now();
   const Storage::Snapshot at(database.parts().storage());

@@ -7,8 +7,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/attribute_value.h"
@@ -39,6 +41,14 @@ std::vector<ExpiryWindow> expiry_windows(Database& database, const LiveTable& ta
 // latest written first, at most TtlSuspects::kept_max, without those that were written anew since. After a
 // restart those that never expire are found in the index.
 std::vector<TtlSuspect> ttl_suspects(Database& database, const LiveTable& table);
+
+// By table name, in all regions of the account. Tables without such items are left out.
+struct TtlMistakes {
+  std::map<std::string, NeverCounts> never;      // items that have a TTL and never expire
+  std::map<std::string, std::int64_t> born_due;  // items that were due already when they were written
+};
+// `born_due`: since the last call.
+TtlMistakes take_ttl_mistakes(Database& database, std::string_view account);
 
 struct ExpiryTotals {
   std::int64_t pending;  // entries in the index: all that will expire, or is due

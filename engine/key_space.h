@@ -3,7 +3,7 @@
 //   'I' table:u32 index:u16 key              item (index 0): item_codec's bytes
 //                                            index entry: the item's own encoded key; `key` is then
 //                                            the entry's (index_entries.h)
-//   'X' table:u32 window:u64 due:u64 key     nothing; what expires when (expiry_index.h)
+//   'X' table:u32 window:u64 due:u64 key     nothing; what expires when, or never does (expiry_index.h)
 //   'O' table:u32 key number:u64             what an item was until the commit of this number (history.h)
 //   'P' point:u32                            a state of a table that can be read (points.h)
 //   'S' stream:u32 shard:u32 sequence:u64    change record (change_log.cc)
@@ -11,6 +11,7 @@
 //   'R' stream:u32                           stream's description, as an item
 //   'N' table:u32 index:u16                  items:i64le bytes:i64le, what DescribeTable counts; of index
 //                                            `expiry_entries`: how many items will expire, and 0; of
+//                                            `never_counter`s: how many never will, and 0; of
 //                                            `old_versions`: how many of kind 'O', and their bytes
 //   'C' account                              clock and jumps (account.h)
 //   'Q', 'U'                                 tokens of idempotent requests (request_tokens.h)

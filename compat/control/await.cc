@@ -4,17 +4,19 @@
 // {"record":{"eventName":"REMOVE",…}}
 //
 // Changes count from the call on; with "since", also those of the table's stream from that time on. When time
-// is up: 408, with what did happen to the item in "records", and in "left_out" how many older changes are not
-// among them, if any.
+// is up the answer is 408. Its message says what the item's TTL has to do with it, "records" has the changes
+// that did happen to the item, and "left_out" counts older changes that are not among them, if any.
 #include <condition_variable>
 #include <deque>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
+#include "compat/control/explanation.h"
 #include "compat/control/handlers.h"
 #include "compat/items/keys.h"
 #include "compat/streams/record.h"
+#include "compat/tables/ttl_mistakes.h"
 #include "compat/wire/json.h"
 #include "engine/mutex.h"
 
@@ -135,7 +137,23 @@ void note(Happened& happened, std::string record) {
   happened.add(std::move(record), bytes);
 }
 
-Unexpected<Error> time_is_up(const Happened& happened, double seconds) {
+// A sentence about the item's TTL, if that can explain the time-out: " Its TTL is …".
+std::string ttl_sentence(Call& call, const engine::LiveTable& table, const Wanted& wanted) {
+  if (wanted.kind.value_or(engine::ChangeRecord::Kind::remove) != engine::ChangeRecord::Kind::remove ||
+      wanted.cause == engine::Cause::user)
+    return {};
+  const Explanation explanation =
+      explain(*table.description(), call.database().get(table, wanted.key),
+              table.expiry_stats().last_of(wanted.key), call.database().now(call.scope.account), "Its TTL");
+  const bool expects_expiry = wanted.cause.has_value();
+  const bool says_little = explanation.reason == "ttl_disabled" || explanation.reason == "no_attribute" ||
+                           explanation.reason == "no_item";
+  return expects_expiry || !says_little ? " " + explanation.message : std::string();
+}
+
+// `item`: carts/{"id": "1"}. `why`: further sentences, or nothing.
+Unexpected<Error> time_is_up(const Happened& happened, double seconds, const std::string& item,
+                             const std::string& why) {
   std::string extra = "\"records\":[";
   const char* between = "";
   happened.each([&](const std::string& record) {
@@ -144,11 +162,11 @@ Unexpected<Error> time_is_up(const Happened& happened, double seconds) {
   });
   extra += ']';
   if (happened.left_out() > 0) extra += ",\"left_out\":" + std::to_string(happened.left_out());
-  std::string message =
-      happened.empty() ? "Nothing happened to the item" : "Only other changes happened to the item";
   char text[32];
   std::snprintf(text, sizeof text, "%g", seconds);
-  message += std::string(" in ") + text + " seconds.";
+  std::string message = std::string("Timed out after ") + text +
+                        (happened.empty() ? " s: no change to " : " s: only other changes to ") + item + "." +
+                        why;
   return Unexpected{
       Error{.kind = Error::Kind::timed_out, .message = std::move(message), .extra = std::move(extra)}};
 }
@@ -229,7 +247,9 @@ Result<json::Tree> await_change(Call& call) {
   inbox.others.each([&](const engine::KeptChange& other) {
     if (!other.sequence || *other.sequence > read_to) note(happened, shown_record(other));
   });
-  return time_is_up(happened, seconds);
+  TRY(const engine::Item key, call.key());
+  return time_is_up(happened, seconds, table_name + "/" + plain_key(description->keys, key),
+                    ttl_sentence(call, *table, wanted));
 }
 
 }  // namespace mayfly::compat::control

@@ -3,7 +3,7 @@
 //
 //   {"mode":"frozen","now":"2031-01-01T00:00:00Z"}
 //     -> {"mode":"frozen","now":"2031-01-01T00:00:00Z","expired":0,…}
-//   {"seconds":172800}
+//   {"days":2}
 //     -> {"now":"2031-01-03T00:00:00Z","expired":2,"tables":{"carts":2},"next_expiry":null}
 #include <algorithm>
 #include <cmath>
@@ -12,9 +12,11 @@
 #include "compat/backups/restores.h"
 #include "compat/control/handlers.h"
 #include "compat/control/trigger_views.h"
+#include "compat/control/ttl_views.h"
 #include "compat/jobs/jobs.h"
 #include "compat/kinesis/destinations.h"
 #include "compat/triggers/triggers.h"
+#include "engine/expiry_view.h"
 #include "engine/recent_writes.h"
 
 namespace mayfly::compat::control {
@@ -45,6 +47,19 @@ void add_advanced(json::Tree& shown, const engine::Advanced& advanced) {
   json::Tree& tables = shown["tables"] = json::Tree::object();
   for (const auto& [name, count] : advanced.tables) json::add_member(tables, name, count);
   shown["next_expiry"] = time_or_null(advanced.next_expiry);
+}
+
+// The items whose TTL looks like a mistake: {"never":{"carts":{"string":1}},"born_expired":{"carts":2}}.
+void add_mistakes(json::Tree& shown, Call& call) {
+  const engine::TtlMistakes mistakes = engine::take_ttl_mistakes(call.database(), call.scope.account);
+  if (!mistakes.never.empty()) {
+    json::Tree& never = shown["never"] = json::Tree::object();
+    for (const auto& [table, counts] : mistakes.never) json::add_member(never, table, show_never(counts));
+  }
+  if (!mistakes.born_due.empty()) {
+    json::Tree& born_expired = shown["born_expired"] = json::Tree::object();
+    for (const auto& [table, count] : mistakes.born_due) json::add_member(born_expired, table, count);
+  }
 }
 
 Result<engine::ClockSetting> read_setting(Fields& body, engine::ClockSetting before, bool has_now) {
@@ -99,6 +114,19 @@ void add_settled(json::Tree& shown, Call& call, double seconds_max) {
   if (settled.given_up_left_out > 0) shown["given_up_left_out"] = settled.given_up_left_out;
 }
 
+// The sum of seconds, minutes, hours and days. Nothing: the body has none of them.
+Result<std::optional<std::chrono::milliseconds>> read_span(Fields& body) {
+  constexpr std::pair<std::string_view, double> units[] = {
+      {"seconds", 1000}, {"minutes", 60'000}, {"hours", 3'600'000}, {"days", 86'400'000}};
+  std::optional<double> sum;
+  for (const auto& [name, milliseconds] : units) {
+    TRY(const auto count, body.number(name, 0, std::floor(engine::last_instant / milliseconds)));
+    if (count) sum = sum.value_or(0) + *count * milliseconds;
+  }
+  if (!sum) return std::optional<std::chrono::milliseconds>();
+  return std::optional(std::chrono::milliseconds(std::llround(*sum)));
+}
+
 Unexpected<Error> past_the_end() { return error::validation("The clock ends with the year 9999."); }
 
 }  // namespace
@@ -124,13 +152,14 @@ Result<json::Tree> set_clock(Call& call) {
   }
   json::Tree shown = show_setting(setting);
   add_advanced(shown, *advanced);
+  add_mistakes(shown, call);
   return shown;
 }
 
 Result<json::Tree> advance_clock(Call& call) {
   engine::Database& database = call.database();
   const std::string& account = call.scope.account;
-  TRY(const auto seconds, call.body.number("seconds", 0, engine::last_instant / 1000));
+  TRY(const auto by, read_span(call.body));
   TRY(const auto to, call.body.string("to"));
   TRY(const auto age_streams, call.body.boolean("age_streams"));
   TRY(const auto settle, call.body.string("settle"));
@@ -138,9 +167,10 @@ Result<json::Tree> advance_clock(Call& call) {
   CHECK_OK(call.body.nothing_else());
   if (settle && settle != "triggers") return error::validation("settle can only be triggers.");
   if (settle_seconds && !settle) return error::validation("settle_seconds is for settle.");
-  if (seconds.has_value() == to.has_value()) {
+  if (by.has_value() == to.has_value()) {
     return error::validation(
-        "The body needs either seconds, or to: a time such as \"2026-11-20T00:00:00Z\", or \"next-expiry\".");
+        "The body needs either \"to\" (a time such as \"2026-11-20T00:00:00Z\", or \"next-expiry\"), or "
+        "\"seconds\", \"minutes\", \"hours\" or \"days\".");
   }
   const bool ages = age_streams.value_or(false);
   engine::Advanced advanced;
@@ -156,8 +186,7 @@ Result<json::Tree> advance_clock(Call& call) {
     if (const engine::Instant now = database.now(account); *time < now) return would_go_back(*time, now);
     advanced = database.advance(account, *time, ages, call.stop);
   } else {
-    const auto arrived = database.advance_by(
-        account, std::chrono::milliseconds(std::llround(*seconds * 1000)), ages, call.stop);
+    const auto arrived = database.advance_by(account, *by, ages, call.stop);
     if (!arrived) return past_the_end();
     advanced = *arrived;
   }
@@ -165,6 +194,7 @@ Result<json::Tree> advance_clock(Call& call) {
   add_advanced(shown, advanced);
   if (stayed) shown["message"] = "Nothing is going to expire: the clock stays where it is.";
   if (settle) add_settled(shown, call, settle_seconds.value_or(settle_seconds_default));
+  add_mistakes(shown, call);  // functions may have written some, too
   return shown;
 }
 

@@ -4,72 +4,38 @@
 // 1924992000; the item will be …"}
 #include <nlohmann/json.hpp>
 
+#include "compat/control/explanation.h"
 #include "compat/control/handlers.h"
 #include "compat/items/keys.h"
+#include "compat/tables/ttl_mistakes.h"
 #include "engine/expiry_index.h"
 #include "engine/expiry_mode.h"
 
 namespace mayfly::compat::control {
 namespace {
 
-struct Explanation {
-  std::string_view reason;
-  std::optional<engine::Instant> expires_at;
-  std::string message;
-};
-
-std::string_view type_word(engine::Type type) {
-  switch (type) {
-    case engine::Type::string: return "a string";
-    case engine::Type::number: return "a number";
-    case engine::Type::binary: return "binary";
-    case engine::Type::boolean: return "a boolean";
-    case engine::Type::null: return "null";
-    case engine::Type::string_set: return "a string set";
-    case engine::Type::number_set: return "a number set";
-    case engine::Type::binary_set: return "a binary set";
-    case engine::Type::list: return "a list";
-    case engine::Type::map: return "a map";
-  }
-  return {};
-}
-
-Explanation explain_number(const engine::Table& table, const engine::Item& item, const engine::Number& value,
-                           engine::Instant now) {
-  const std::string& attribute = table.ttl->attribute;
-  const std::string text = attribute + " is " + value.to_string();
-  const std::optional<engine::Instant> due = engine::due_of(table, item);
-  if (value.negative() || (due && engine::is_too_old(*due, now))) {
-    return {"too_old", std::nullopt,
-            text + ", more than five years ago: so old a time is taken for a mistake, and the item stays."};
-  }
-  if (!due) {
-    const auto seconds = value.floor_scaled(0);
-    std::string message = text + ", which as epoch seconds is after the year 9999.";
-    if (seconds && *seconds < engine::last_instant) {
-      message += " It looks like milliseconds: " + engine::iso8601(*seconds) + ". TTL wants seconds.";
-    }
-    return {"milliseconds", std::nullopt, std::move(message)};
-  }
-  const engine::Instant fires = engine::fires_at(table, *due);
-  if (*due > now) {
+Explanation explain_number(const engine::Table& table, const engine::Number& value, engine::Instant due,
+                           engine::Instant now, std::string_view ttl) {
+  const std::string text = std::string(ttl) + " is " + value.to_string();
+  const engine::Instant fires = engine::fires_at(table, due);
+  if (due > now) {
     if (fires == engine::never) {
       return {"not_due", std::nullopt,
-              text + "; from " + engine::iso8601(*due) + " on a sweep will delete the item (mode manual)."};
+              text + "; from " + engine::iso8601(due) + " on a sweep will delete the item (mode manual)."};
     }
     return {"not_due", fires,
             text + "; the item will be deleted at " + engine::iso8601(fires) + ". It is " + print_time(now) +
                 "."};
   }
   if (fires == engine::never) {
-    return {"due", *due, text + ", which has passed; the item waits for a sweep (mode manual)."};
+    return {"due", due, text + ", which has passed; the item waits for a sweep (mode manual)."};
   }
   if (fires > now) {
     return {"delayed", fires,
             text + ", which has passed; as on AWS the item can be read until it is deleted, at " +
                 engine::iso8601(fires) + "."};
   }
-  return {"due", *due, text + ", which has passed; the item is about to be deleted."};
+  return {"due", due, text + ", which has passed; the item is about to be deleted."};
 }
 
 // "49h", "1m 30s": the largest two units.
@@ -98,11 +64,24 @@ Explanation explain_absence(const std::string& attribute,
   return {"born_expired", last->due,
           "The item was written at " + at + " with a " + attribute + " that had passed by " +
               span(last->at - last->due) +
-              ", and so was gone at once. Does its writer go by another clock than the account?"};
+              ", so it was deleted at once. Does its writer use another clock than the account's?"};
 }
 
+std::string_view never_reason(engine::NeverReason reason) {
+  switch (reason) {
+    case engine::NeverReason::milliseconds: return "milliseconds";
+    case engine::NeverReason::string:
+    case engine::NeverReason::wrong_type: return "not_a_number";
+    case engine::NeverReason::too_old: return "too_old";
+  }
+  return {};
+}
+
+}  // namespace
+
 Explanation explain(const engine::Table& table, const std::optional<engine::StoredItem>& stored,
-                    const std::optional<engine::ExpiryStats::Deletion>& last, engine::Instant now) {
+                    const std::optional<engine::ExpiryStats::Deletion>& last, engine::Instant now,
+                    std::string_view ttl) {
   if (!table.ttl) {
     return {"ttl_disabled", std::nullopt,
             "Time to live is not enabled on the table: UpdateTimeToLive names the attribute."};
@@ -114,16 +93,11 @@ Explanation explain(const engine::Table& table, const std::optional<engine::Stor
     return {"no_attribute", std::nullopt,
             "The item has no attribute " + attribute + ", and so never expires."};
   }
-  const engine::Number* number = value->get_if<engine::Number>();
-  if (number == nullptr) {
-    return {"not_a_number", std::nullopt,
-            attribute + " is " + std::string(type_word(value->type())) +
-                "; only a number of epoch seconds makes an item expire."};
-  }
-  return explain_number(table, stored->item(), *number, now);
+  const engine::TtlValue says = engine::ttl_of(table, stored->item());
+  if (const auto never = says.never_at(now))
+    return {never_reason(*never), std::nullopt, std::string(ttl) + " " + why_never(*value, *never)};
+  return explain_number(table, *value->get_if<engine::Number>(), *says.due, now, ttl);
 }
-
-}  // namespace
 
 Result<json::Tree> explain_item(Call& call) {
   call.body.any("key");
@@ -133,7 +107,8 @@ Result<json::Tree> explain_item(Call& call) {
   TRY(const std::string item_key, call.item_key(*description));
   const Explanation explanation =
       explain(*description, call.database().get(*table, item_key), table->expiry_stats().last_of(item_key),
-              call.database().now(call.scope.account));
+              call.database().now(call.scope.account),
+              description->ttl ? description->ttl->attribute : std::string());
   return json::Tree{{"expires_at", time_or_null(explanation.expires_at)},
                     {"reason", explanation.reason},
                     {"message", explanation.message}};

@@ -1,6 +1,8 @@
-// /_mayfly/ttl/…: what is going to expire, when, and why an item is not.
+// /_mayfly/ttl/…: the items that will expire, when they will, and the items that never will.
 //
-//   GET  /_mayfly/ttl                     {"tables":{"carts":{"status":"ENABLED","mode":"exact",…}}}
+//   GET  /_mayfly/ttl                     {"tables":{"carts":{"status":"ENABLED","mode":"exact",…,
+//                                           "never":{"string":1},"suspects":[{"key":{"id":{"S":"1"}},
+//                                           "reason":"string","message":"ttl is …","at":"…Z"}]}}}
 //   GET  /_mayfly/ttl/{table}             the same of one table; ?window_seconds=3600: windows of an hour
 //   PUT  /_mayfly/ttl/{table}             takes {"mode":"aws","delay_seconds":[600,1680],"seed":1}
 //   POST /_mayfly/ttl/{table}/sweep       {"expired":2}
@@ -8,7 +10,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "compat/control/explanation.h"
 #include "compat/control/handlers.h"
+#include "compat/control/ttl_views.h"
+#include "compat/tables/ttl_mistakes.h"
 #include "engine/expiry_mode.h"
 #include "engine/expiry_view.h"
 
@@ -53,6 +58,24 @@ Result<std::optional<engine::Instant>> window_ms(const Call& call) {
   return seconds ? std::optional<engine::Instant>(*seconds * 1000) : std::nullopt;
 }
 
+// The latest items whose TTL never expires them, or had passed when they were written.
+json::Tree show_suspects(engine::Database& database, const engine::LiveTable& live,
+                         const engine::Table& table) {
+  json::Tree shown = json::Tree::array();
+  if (!table.ttl) return shown;
+  const engine::Instant now = database.now(table.account);
+  for (const engine::TtlSuspect& suspect : engine::ttl_suspects(database, live)) {
+    const auto explanation = explain(table, database.get(live, suspect.key),
+                                     live.expiry_stats().last_of(suspect.key), now, table.ttl->attribute);
+    json::Tree one{{"key", item_tree(suspect.key_attributes)},
+                   {"reason", suspect.never ? never_name(*suspect.never) : "born_expired"},
+                   {"message", explanation.message}};
+    if (suspect.at) one["at"] = print_time(*suspect.at);
+    shown.push_back(std::move(one));
+  }
+  return shown;
+}
+
 json::Tree show_table(engine::Database& database, const engine::LiveTable& live,
                       std::optional<engine::Instant> window_ms = {}) {
   const auto table = live.description();
@@ -66,6 +89,10 @@ json::Tree show_table(engine::Database& database, const engine::LiveTable& live,
   shown["expired"] = live.expiry_stats().deleted();
   shown["born_expired"] = live.expiry_stats().born_due();
   shown["lag_ms"] = show_lag(live.expiry_stats());
+  if (json::Tree never = show_never(live.never_expiring_items()); !never.empty())
+    shown["never"] = std::move(never);
+  if (json::Tree suspects = show_suspects(database, live, *table); !suspects.empty())
+    shown["suspects"] = std::move(suspects);
   json::Tree& windows = shown["windows"] = json::Tree::array();
   for (const engine::ExpiryWindow& window : engine::expiry_windows(database, live, windows_max, window_ms))
     windows.push_back({{"window", window.name}, {"count", window.items}});
@@ -103,6 +130,15 @@ Result<engine::ExpiryMode> read_mode(Fields& body) {
 }
 
 }  // namespace
+
+json::Tree show_never(const engine::NeverCounts& counts) {
+  json::Tree shown = json::Tree::object();
+  for (const engine::NeverReason reason : engine::never_reasons) {
+    const std::int64_t count = counts[engine::never_place(reason)];
+    if (count > 0) shown[std::string(never_name(reason))] = count;
+  }
+  return shown;
+}
 
 Result<json::Tree> show_all_ttl(Call& call) {
   TRY(const auto window, window_ms(call));

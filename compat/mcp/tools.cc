@@ -143,6 +143,9 @@ constexpr Argument of_set_clock[] = {
     {"age_streams", yes, "Stream records age by the jump"}};
 constexpr Argument of_advance[] = {
     {"seconds", number},
+    {"minutes", number},
+    {"hours", number},
+    {"days", number, "The four add up"},
     {"to", text, "A time, or next-expiry: the next instant at which something expires"},
     {"settle", R"("enum":["triggers"])", "Wait until triggers have had what is in the streams"},
     {"settle_seconds", number},
@@ -214,7 +217,8 @@ constexpr std::string_view clock_schema =
 constexpr std::string_view advanced_schema =
     R"({"type":"object","properties":{"now":{"type":"string"},"expired":{"type":"integer"},)"
     R"("tables":{"type":"object","additionalProperties":{"type":"integer"}},"next_expiry":{"type":["string","null"]},)"
-    R"("message":{"type":"string"}},"required":["now","expired","tables"]})";
+    R"("never":{"type":"object"},"born_expired":{"type":"object"},"message":{"type":"string"}},)"
+    R"("required":["now","expired","tables"]})";
 constexpr std::string_view explained_schema =
     R"({"type":"object","properties":{"expires_at":{"type":["string","null"]},"reason":{"type":"string","enum":["due",)"
     R"("not_due","delayed","expired","born_expired","no_item","no_attribute","not_a_number","milliseconds","too_old",)"

@@ -89,6 +89,12 @@ struct Advanced {
   std::int64_t expired = 0;                    // items that fell due on the way, and are deleted
   std::map<std::string, std::int64_t> tables;  // of them, by table
   std::optional<TimePoint> next_expiry;        // nothing: nothing is going to expire by itself
+  // By table and reason, the items whose TTL can never expire them: "milliseconds", "string", "wrong_type",
+  // "too_old".
+  std::map<std::string, std::map<std::string, std::int64_t>> never;
+  // By table, the items deleted at once since the last advance, because their TTL had passed when they were
+  // written.
+  std::map<std::string, std::int64_t> born_expired;
 };
 
 // From one region of an account to another: how writes to a global table get to its replica there.

@@ -84,7 +84,7 @@ TEST_CASE("an await keeps so many bytes of what it is told, and says how much is
   waits.join();
   CHECK(answer.status == 408);
   const auto body = nlohmann::json::parse(answer.body);
-  CHECK(body["message"] == "Only other changes happened to the item in 1 seconds.");
+  CHECK(body["message"] == R"(Timed out after 1 s: only other changes to carts/{"id": "1"}.)");
   CHECK(body["records"].size() == 1);  // with both images two would be more than 1 MB
   CHECK(body["left_out"] > 0);
 }

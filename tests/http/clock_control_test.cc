@@ -99,7 +99,8 @@ TEST_CASE("what means no time is refused") {
     CHECK(refused("PUT", "/_mayfly/clock", R"({"now":")" + std::string(text) + R"("})") ==
           R"(now must be a time such as "2026-11-20T00:00:00Z".)");
   const std::string either =
-      R"(The body needs either seconds, or to: a time such as "2026-11-20T00:00:00Z", or "next-expiry".)";
+      R"(The body needs either "to" (a time such as "2026-11-20T00:00:00Z", or "next-expiry"), or )"
+      R"("seconds", "minutes", "hours" or "days".)";
   CHECK(refused("POST", "/_mayfly/clock/advance", "{}") == either);
   CHECK(refused("POST", "/_mayfly/clock/advance", R"({"seconds":1,"to":"next-expiry"})") == either);
   CHECK(refused("POST", "/_mayfly/clock/advance", R"({"seconds":-1})") ==
@@ -195,19 +196,21 @@ TEST_CASE("explain says why an item is still there") {
         answer(nullptr, "no_attribute", "The item has no attribute ttl, and so never expires."));
   CHECK(explain("carts", "text") ==
         answer(nullptr, "not_a_number",
-               "ttl is a string; only a number of epoch seconds makes an item expire."));
+               "ttl is a string (\"1924992000\"), so it never expires; use a Number."));
   CHECK(
       explain("carts", "ms") ==
       answer(
           nullptr, "milliseconds",
-          "ttl is 1924992000000, which as epoch seconds is after the year 9999. It looks like milliseconds: "
-          "2031-01-01T00:00:00.000Z. TTL wants seconds."));
+          "ttl is 1924992000000, so it never expires. It looks like milliseconds: 2031-01-01T00:00:00.000Z; "
+          "use seconds."));
   CHECK(explain("carts", "us") ==
         answer(nullptr, "milliseconds",
-               "ttl is 1924992000000000, which as epoch seconds is after the year 9999."));
-  CHECK(explain("carts", "old") == answer(nullptr, "too_old",
-                                          "ttl is 1767207239, more than five years ago: so old a time is "
-                                          "taken for a mistake, and the item stays."));
+               "ttl is 1924992000000000, so it never expires. It looks like microseconds: "
+               "2031-01-01T00:00:00.000Z; use seconds."));
+  CHECK(explain("carts", "old") ==
+        answer(nullptr, "too_old",
+               "ttl is 1767207239 (2025-12-31T18:53:59.000Z), more than five years "
+               "ago, so it never expires, as on AWS."));
   CHECK(explain("carts", "negative")["reason"] == "too_old");
   CHECK(explain("carts", "later") == answer("2031-01-01T00:01:00.001Z", "not_due",
                                             "ttl is 1924992060; the item will be deleted at "

@@ -201,13 +201,14 @@ TEST_CASE("an await that nothing answers says what did happen") {
                                R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":0})"));
   CHECK(nothing.status == 408);
   CHECK(error_of(nothing) == Json{{"__type", "mayfly#TimedOut"},
-                                  {"message", "Nothing happened to the item in 0 seconds."},
+                                  {"message", R"(Timed out after 0 s: no change to carts/{"id": "1"}.)"},
                                   {"records", Json::array()}});
   const HttpAnswer other = running.ask(http_request(
       "POST", "/_mayfly/await", json_body,
       R"({"table":"carts","key":{"id":{"S":"1"}},"event":"REMOVE","since":"2020-01-01T00:00:00Z","timeout_seconds":0})"));
   CHECK(other.status == 408);
-  CHECK(error_of(other)["message"] == "Only other changes happened to the item in 0 seconds.");
+  CHECK(error_of(other)["message"] ==
+        R"(Timed out after 0 s: only other changes to carts/{"id": "1"}.)");
   CHECK(error_of(other)["records"][0]["eventName"] == "INSERT");
 }
 

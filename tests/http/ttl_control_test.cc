@@ -124,7 +124,7 @@ TEST_CASE("of what has expired it is known when, and of what was written too lat
   server.put("carts", "b", ttl(new_year_2031 + 3600));  // by a clock that was not advanced
   CHECK(explain("b") ==
         Json::parse(R"({"expires_at":"2031-01-01T01:00:00.001Z","reason":"born_expired","message":
-    "The item was written at 2031-01-03T00:00:00.000Z with a ttl that had passed by 1d 22h, and so was gone at once. Does its writer go by another clock than the account?"})"));
+    "The item was written at 2031-01-03T00:00:00.000Z with a ttl that had passed by 1d 22h, so it was deleted at once. Does its writer use another clock than the account's?"})"));
   CHECK(explain("c")["reason"] == "no_item");
   const Json carts = server.ok("GET", "/_mayfly/ttl/carts");
   CHECK(carts["expired"] == 2);
@@ -132,6 +132,121 @@ TEST_CASE("of what has expired it is known when, and of what was written too lat
   CHECK(carts["lag_ms"]["max"] == 0);
   server.put("carts", "b", ttl(new_year_2031 + 400'000));
   CHECK(explain("b")["reason"] == "not_due");
+}
+
+TEST_CASE("items that never expire are counted by reason, and the latest are named with a sentence") {
+  NewYear server;
+  CHECK_FALSE(server.ok("GET", "/_mayfly/ttl/carts").contains("never"));
+  CHECK_FALSE(server.ok("GET", "/_mayfly/ttl/carts").contains("suspects"));
+  server.put("carts", "a", R"(,"ttl":{"S":"soon"})");
+  server.put("carts", "b", ttl(new_year_2031 * 1000));
+  server.put("carts", "c", R"(,"ttl":{"BOOL":true})");
+  server.put("carts", "d", ttl(12));
+  server.put("carts", "e", ttl(new_year_2031 - 60));
+  const Json never{{"milliseconds", 1}, {"string", 1}, {"wrong_type", 1}, {"too_old", 1}};
+  const Json shown = server.ok("GET", "/_mayfly/ttl/carts");
+  CHECK(shown["never"] == never);
+  const auto suspect = [](const char* id, const char* reason, const char* message) {
+    return Json{{"key", {{"id", {{"S", id}}}}},
+                {"reason", reason},
+                {"message", message},
+                {"at", "2031-01-01T00:00:00Z"}};
+  };
+  CHECK(
+      shown["suspects"] ==
+      Json{
+          suspect("e", "born_expired",
+                  "The item was written at 2031-01-01T00:00:00.000Z with a ttl that had passed by 59s 999ms, "
+                  "so it was deleted at once. Does its writer use another clock than the account's?"),
+          suspect("d", "too_old",
+                  "ttl is 12 (1970-01-01T00:00:12.000Z), more than five years ago, so it never expires, as "
+                  "on AWS."),
+          suspect("c", "wrong_type", "ttl is a boolean, so it never expires; use a Number."),
+          suspect("b", "milliseconds",
+                  "ttl is 1924992000000, so it never expires. It looks like milliseconds: "
+                  "2031-01-01T00:00:00.000Z; use seconds."),
+          suspect("a", "string", "ttl is a string (\"soon\"), so it never expires; use a Number.")});
+  CHECK(server.ok("GET", "/_mayfly/ttl")["tables"]["carts"]["never"] == never);
+  const Json advanced = server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":1})");
+  CHECK(advanced["never"] == Json{{"carts", never}});
+  CHECK(advanced["born_expired"] == Json{{"carts", 1}});
+  server.execute("DeleteItem", R"({"TableName":"carts","Key":{"id":{"S":"a"}}})");
+  const Json set = server.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen"})");
+  CHECK_FALSE(set["never"]["carts"].contains("string"));
+  CHECK_FALSE(set.contains("born_expired"));  // the advance said so
+  server.ok("POST", "/_mayfly/reset");
+  CHECK_FALSE(server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":1})").contains("never"));
+}
+
+TEST_CASE("of a long TTL string or key a sentence shows the beginning") {
+  NewYear server;
+  std::string text;
+  for (int i = 0; i < 500; ++i) text += "ä";
+  server.put("carts", text, R"(,"ttl":{"S":"x)" + text + R"("})");
+  CHECK(server.ok("GET", "/_mayfly/ttl/carts")["suspects"][0]["message"] ==
+        "ttl is a string (\"x" + text.substr(0, 38) + "…\"), so it never expires; use a Number.");
+  const HttpAnswer answer = server.call(
+      "POST", "/_mayfly/await",
+      R"({"table":"carts","key":{"id":{"S":")" + text + R"("}},"event":"REMOVE","timeout_seconds":0})");
+  CHECK(Json::parse(answer.body)["message"] == "Timed out after 0 s: no change to carts/{\"id\": \"" +
+                                                   text.substr(0, 100) + "…\"}. Its TTL is a string (\"x" +
+                                                   text.substr(0, 38) +
+                                                   "…\"), so it never expires; use a Number.");
+}
+
+TEST_CASE("an await that timed out says what the item's TTL has to do with it") {
+  NewYear server;
+  server.put("carts", "text", R"(,"ttl":{"S":"1795590184"})");
+  server.put("carts", "later", ttl(new_year_2031 + 60));
+  server.put("carts", "none");
+  server.put("carts", "passed", ttl(new_year_2031 - 60));
+  const auto timed_out = [&](const std::string& id, const std::string& more) {
+    const HttpAnswer answer = server.call(
+        "POST", "/_mayfly/await",
+        R"({"table":"carts","key":{"id":{"S":")" + id + R"("}},"timeout_seconds":0)" + more + "}");
+    CHECK(answer.status == 408);
+    return Json::parse(answer.body)["message"].get<std::string>();
+  };
+  const auto no_change = [](const std::string& id) {
+    return "Timed out after 0 s: no change to carts/{\"id\": \"" + id + "\"}.";
+  };
+  const std::string never = " Its TTL is a string (\"1795590184\"), so it never expires; use a Number.";
+  CHECK(timed_out("text", "") == no_change("text") + never);
+  CHECK(timed_out("text", R"(,"event":"REMOVE","by":"service")") == no_change("text") + never);
+  CHECK(timed_out("text", R"(,"event":"MODIFY")") == no_change("text"));
+  CHECK(timed_out("text", R"(,"by":"user")") == no_change("text"));
+  CHECK(timed_out("later", R"(,"event":"REMOVE")") ==
+        no_change("later") +
+            " Its TTL is 1924992060; the item will be deleted at 2031-01-01T00:01:00.001Z. It is "
+            "2031-01-01T00:00:00Z.");
+  CHECK(timed_out("none", "") == no_change("none"));
+  CHECK(timed_out("none", R"(,"by":"service")") ==
+        no_change("none") + " The item has no attribute ttl, and so never expires.");
+  CHECK(timed_out("passed", "").starts_with(no_change("passed") + " The item was written at "));
+  CHECK(timed_out("gone", "") == no_change("gone"));
+}
+
+TEST_CASE("an advance takes seconds, minutes, hours and days together") {
+  NewYear server;
+  const auto now_after = [&](std::string_view body) {
+    return server.ok("POST", "/_mayfly/clock/advance", body)["now"].get<std::string>();
+  };
+  CHECK(now_after(R"({"days":2})") == "2031-01-03T00:00:00Z");
+  CHECK(now_after(R"({"hours":1.5,"minutes":15,"seconds":0.25})") == "2031-01-03T01:45:00.250Z");
+  CHECK(now_after(R"({"minutes":0})") == "2031-01-03T01:45:00.250Z");
+  const auto refused = [&](std::string_view body) {
+    const HttpAnswer answer = server.call("POST", "/_mayfly/clock/advance", body);
+    CHECK(answer.status == 400);
+    return Json::parse(answer.body)["message"].get<std::string>();
+  };
+  const std::string either =
+      "The body needs either \"to\" (a time such as \"2026-11-20T00:00:00Z\", or \"next-expiry\"), or "
+      "\"seconds\", \"minutes\", \"hours\" or \"days\".";
+  CHECK(refused("{}") == either);
+  CHECK(refused(R"({"hours":1,"to":"next-expiry"})") == either);
+  CHECK(refused(R"({"hours":"1"})") == "hours must be a number.");
+  CHECK(refused(R"({"days":-1})") == "days must be from 0 to 2932896.");
+  CHECK(refused(R"({"days":2932896,"hours":24})") == "The clock ends with the year 9999.");
 }
 
 TEST_CASE("in the mode manual what is due goes when a sweep says so") {

@@ -40,10 +40,10 @@ async fn when_time_is_up_the_error_says_what_did_happen() -> Outcome {
     let wait =
         world.wait_for("carts", ("id", "1")).event(Event::Remove).since(new_2031()).timeout(MILLISECOND);
     let error = wait.await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "carts: Only other changes happened to the item in 0.001 seconds. What happened: INSERT by user."
-    );
+    let message = error.to_string();
+    let begins = r#"carts: Timed out after 0.001 s: only other changes to carts/{"id": "1"}. Its TTL is "#;
+    assert!(message.starts_with(begins), "{message}");
+    assert!(message.ends_with(" What happened: INSERT by user."), "{message}");
     let Error::WaitTimedOut { happened, refusal, .. } = error else { panic!("{error}") };
     assert_eq!(happened[0].event, Event::Insert);
     assert_eq!((refusal.kind.as_str(), refusal.status), ("TimedOut", 408));

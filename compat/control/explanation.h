@@ -1,0 +1,30 @@
+// Why an item is still there, and until when; or why it is not (explain.cc).
+//
+//   explain(table, stored, last, now, "Its TTL").message
+//   -> "Its TTL is a string (\"soon\"), so it never expires; use a Number."
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/catalog.h"
+#include "engine/clock.h"
+#include "engine/cursor.h"
+#include "engine/expiry_stats.h"
+#include "engine/table.h"
+
+namespace mayfly::compat::control {
+
+struct Explanation {
+  std::string_view reason;
+  std::optional<engine::Instant> expires_at;
+  std::string message;
+};
+
+// `last`: the last deletion of the item by its TTL, if it is known. `ttl`: how the message calls the item's TTL.
+Explanation explain(const engine::Table& table, const std::optional<engine::StoredItem>& stored,
+                    const std::optional<engine::ExpiryStats::Deletion>& last, engine::Instant now,
+                    std::string_view ttl);
+
+}  // namespace mayfly::compat::control

@@ -1,0 +1,27 @@
+// Sentences about items whose TTL can never expire them.
+//
+//   never_name(engine::NeverReason::string)     // "string"
+//   why_never(ttl, engine::NeverReason::string) // "is a string (\"soon\"), so it never expires; use a Number."
+//   plain_key(table.keys, key)                  // {"id": "1"}
+//
+// Texts of items are cut between characters, so that a sentence stays short.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "engine/attribute_value.h"
+#include "engine/expiry_index.h"
+#include "engine/table.h"
+
+namespace mayfly::compat {
+
+std::string_view never_name(engine::NeverReason reason);
+// Follows what the sentence is about: "ttl ", "Its TTL ".
+std::string why_never(const engine::AttributeValue& ttl, engine::NeverReason reason);
+std::string plain_key(const engine::KeySchema& keys, const engine::Item& item);
+// A line of the log.
+std::string never_warning(const engine::Table& table, const engine::Item& key, engine::NeverReason reason,
+                          const engine::AttributeValue& ttl);
+
+}  // namespace mayfly::compat
