@@ -1,5 +1,5 @@
-// Lines of the log about what clients do: items that expired, faults that struck, functions that do not answer,
-// TTLs that can never expire an item. At most `lines_a_second_max`.
+// Lines of the log about what clients do: items that expired, faults that struck, functions that do not
+// answer, TTLs that can never expire an item. At most `lines_a_second_max`.
 //
 //   options.database.notice = [notices = std::make_shared<Notices>()](auto sentence) {
 //   notices->take(sentence); };

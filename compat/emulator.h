@@ -36,8 +36,8 @@ class Triggers;
 
 struct EmulatorOptions {
   engine::DatabaseOptions database;
-  // Told of what looks like a user's mistake, in a sentence: a TTL that can never expire its item. By any thread,
-  // which may hold locks.
+  // Told of what looks like a user's mistake, in a sentence: a TTL that can never expire its item. By any
+  // thread, which may hold locks.
   std::function<void(std::string_view)> warn;
   std::string region = "us-east-1";  // of requests that name none
   bool shared_regions = false;       // all requests are about that region, whichever they name

@@ -103,8 +103,7 @@ std::string text_of(const json::Tree& object, std::string_view name) {
 std::map<std::string, std::int64_t> counts_in(const json::Tree* object) {
   std::map<std::string, std::int64_t> counts;
   if (object == nullptr || !object->is_object()) return counts;
-  for (const auto& member : object->items())
-    counts[member.key()] = json::integer(member.value()).value_or(0);
+  for (const auto& member : object->items()) counts[member.key()] = json::integer(member.value()).value_or(0);
   return counts;
 }
 

@@ -93,7 +93,8 @@ TtlMistakes take_ttl_mistakes(Database& database, std::string_view account) {
     const NeverCounts never = table->never_expiring_items();
     for (std::size_t i = 0; i < never.size(); ++i)
       if (never[i] > 0) mistakes.never[name][i] += never[i];
-    if (const std::int64_t born_due = table->expiry_stats().take_born_due()) mistakes.born_due[name] += born_due;
+    if (const std::int64_t born_due = table->expiry_stats().take_born_due())
+      mistakes.born_due[name] += born_due;
   }
   return mistakes;
 }

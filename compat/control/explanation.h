@@ -22,7 +22,8 @@ struct Explanation {
   std::string message;
 };
 
-// `last`: the last deletion of the item by its TTL, if it is known. `ttl`: how the message calls the item's TTL.
+// `last`: the last deletion of the item by its TTL, if it is known. `ttl`: how the message calls the item's
+// TTL.
 Explanation explain(const engine::Table& table, const std::optional<engine::StoredItem>& stored,
                     const std::optional<engine::ExpiryStats::Deletion>& last, engine::Instant now,
                     std::string_view ttl);

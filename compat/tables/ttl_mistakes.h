@@ -1,8 +1,8 @@
 // Sentences about items whose TTL can never expire them.
 //
 //   never_name(engine::NeverReason::string)     // "string"
-//   why_never(ttl, engine::NeverReason::string) // "is a string (\"soon\"), so it never expires; use a Number."
-//   plain_key(table.keys, key)                  // {"id": "1"}
+//   why_never(ttl, engine::NeverReason::string) // "is a string (\"soon\"), so it never expires; use a
+//   Number." plain_key(table.keys, key)                  // {"id": "1"}
 //
 // Texts of items are cut between characters, so that a sentence stays short.
 #pragma once

@@ -174,9 +174,9 @@ TEST_CASE(
   });
   repeat([&](unsigned i) {
     const std::string ttl = std::to_string(TestEmulator::start / 1000 + static_cast<std::int64_t>(i % 40));
-    const compat::Answer answer =
-        emulator.execute("PutItem", R"({"TableName":"carts","Item":{"id":{"S":")" + std::to_string(i % 50) +
-                                        R"("},"ttl":{")" + (i % 5 == 4 ? "S" : "N") + R"(":")" + ttl + R"("}}})");
+    const compat::Answer answer = emulator.execute(
+        "PutItem", R"({"TableName":"carts","Item":{"id":{"S":")" + std::to_string(i % 50) + R"("},"ttl":{")" +
+                       (i % 5 == 4 ? "S" : "N") + R"(":")" + ttl + R"("}}})");
     unexpected += answer.status == 500;
   });
   repeat([&](unsigned i) {  // in the other region

@@ -207,8 +207,7 @@ TEST_CASE("an await that nothing answers says what did happen") {
       "POST", "/_mayfly/await", json_body,
       R"({"table":"carts","key":{"id":{"S":"1"}},"event":"REMOVE","since":"2020-01-01T00:00:00Z","timeout_seconds":0})"));
   CHECK(other.status == 408);
-  CHECK(error_of(other)["message"] ==
-        R"(Timed out after 0 s: only other changes to carts/{"id": "1"}.)");
+  CHECK(error_of(other)["message"] == R"(Timed out after 0 s: only other changes to carts/{"id": "1"}.)");
   CHECK(error_of(other)["records"][0]["eventName"] == "INSERT");
 }
 
