@@ -140,7 +140,11 @@ class AbandonedCartTriggerTest(unittest.TestCase):
         )
         put_cart(dynamodb, "one", int(time.time()) + CART_SECONDS)
         answer = advance(self.server, CART_SECONDS + 1)
-        self.assertEqual((answer["expired"], answer["settled"]), (1, True))
+        self.assertEqual((answer["expired"], answer["settled"], answer["unfinished"]), (1, False, []))
+        self.assertEqual(
+            [(one["function"], one["attempts"], one["destination"]) for one in answer["given_up"]],
+            [("reminder", 3, self.destination.url)],
+        )
         self.assertEqual(len(self.function.calls), 3)
         self.assertEqual(len({json.dumps(call.event) for call in self.function.calls}), 1)
         [failed] = [call.event for call in self.destination.calls]
