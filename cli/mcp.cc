@@ -93,6 +93,7 @@ class ServerWorld final : public compat::mcp::World {
     auto answer = fetch(url_, request, {}, command_.ca_file, stop);
     if (!answer)
       return Unexpected{answer.error() + ". `mayfly serve` starts a server; --url says where one is."};
+    if (answer->body.ends_with('\n')) answer->body.pop_back();  // a tool's answer is one line
     return WorldAnswer{answer->status, std::move(answer->body)};
   }
 

@@ -17,6 +17,7 @@ Reply reply_of(compat::control::Answer answer) {
   reply.status = answer.status;
   reply.content_type = answer.content_type;
   reply.body = std::move(answer.body);
+  end_line(reply);
   if (!answer.allow.empty()) reply.extra_headers = "Allow: " + answer.allow + "\r\n";
   return reply;
 }
@@ -35,6 +36,10 @@ class Events final : public BodySource {
 };
 
 }  // namespace
+
+void end_line(Reply& reply) {
+  if (!reply.body.empty() && reply.content_type == "application/json") reply.body += '\n';
+}
 
 Reply admin(Request& request, compat::Emulator& emulator, const AccessRules& access,
             const std::stop_token& stop) {

@@ -24,6 +24,9 @@ struct AccessRules;
 inline constexpr std::string_view admin_prefix = "/_mayfly/";
 inline constexpr std::string_view health_path = "/_mayfly/health";
 
+// Ends a body of JSON with a newline, so that a shell's prompt begins on a line of its own.
+void end_line(Reply& reply);
+
 Reply admin(Request& request, compat::Emulator& emulator, const AccessRules& access,
             const std::stop_token& stop);
 

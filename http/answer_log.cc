@@ -82,13 +82,16 @@ void control(const Request& request, const Reply& reply) {
   const auto shown = [](std::string_view text) {
     return text.size() <= shown_max ? std::string(text) : std::string(text.substr(0, shown_max)) + "...";
   };
+  const auto without_end = [](std::string_view text) {
+    return text.substr(0, text.size() - (text.ends_with('\n') ? 1 : 0));
+  };
   const std::string_view account = request.header(Header::x_mayfly_account);
   const bool secret = path.substr(admin_prefix.size()).starts_with("functions");
   write(Level::info, request.method + " " + std::string(path) +
                          (secret || request.body.empty() ? "" : " " + shown(request.body)) + " of account " +
                          std::string(account.empty() ? default_account : account) + " -> " +
                          std::to_string(reply.status) +
-                         (secret || reply.body.empty() ? "" : " " + shown(reply.body)));
+                         (secret || reply.body.empty() ? "" : " " + shown(without_end(reply.body))));
 }
 
 }  // namespace mayfly::http::log

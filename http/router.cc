@@ -255,6 +255,7 @@ Reply refused(const Request& request, const compat::Error& why) {
   reply.status = answer.status;
   reply.content_type = answer.content_type;
   reply.body = std::move(answer.body);
+  if (request.path().starts_with(admin_prefix)) end_line(reply);
   reply.extra_headers = "x-amzn-ErrorType: ";  // Lambda's clients look for it there
   reply.extra_headers += compat::error_name(why.kind);
   reply.extra_headers += "\r\n";

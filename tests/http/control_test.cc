@@ -49,12 +49,24 @@ TEST_CASE("health is there where control is switched off") {
         Json{{"__type", "mayfly#NotFound"}, {"message", "The control API is switched off (--no-control)."}});
 }
 
+TEST_CASE("answers of the control API end with a newline, and DynamoDB's do not") {
+  Running running;
+  for (const HttpAnswer& answer : {running.ask(http_request("GET", "/_mayfly/clock")),
+                                   running.ask(http_request("GET", "/_mayfly/nothing")),
+                                   running.ask(http_request("DELETE", "/_mayfly/faults", json_body, "x")),
+                                   running.ask(http_request("DELETE", "/_mayfly/faults", {}, "{}"))}) {
+    CHECK(answer.body.ends_with("}\n"));
+    CHECK(answer.headers.at("content-length") == std::to_string(answer.body.size()));
+  }
+  CHECK(running.ask(operation_request("ListTables", "{}")).body == R"({"TableNames":[]})");
+}
+
 TEST_CASE("jobs are listed, and waited for") {
   Running running;
-  CHECK(running.ask(http_request("GET", "/_mayfly/jobs")).body == R"({"jobs":[]})");
+  CHECK(running.ask(http_request("GET", "/_mayfly/jobs")).body == "{\"jobs\":[]}\n");
   CHECK(
       running.ask(http_request("POST", "/_mayfly/jobs/await", json_body, R"({"timeout_seconds":5})")).body ==
-      R"({"settled":true,"unfinished":[]})");
+      "{\"settled\":true,\"unfinished\":[]}\n");
   const HttpAnswer missing = running.ask(http_request("GET", "/_mayfly/jobs/7/log"));
   CHECK(missing.status == 404);
   CHECK(error_of(missing)["message"] == "Account 000000000000 has no job 7.");
@@ -74,7 +86,7 @@ TEST_CASE("jobs are listed, and waited for") {
   CHECK(jobs[0]["failure_code"] == "S3NoSuchBucket");
   const std::string id = jobs[0]["id"];
   CHECK(Json::parse(running.ask(http_request("GET", "/_mayfly/jobs/" + id)).body) == jobs[0]);
-  CHECK(running.ask(http_request("GET", "/_mayfly/jobs/" + id + "/log")).body == R"({"lines":[]})");
+  CHECK(running.ask(http_request("GET", "/_mayfly/jobs/" + id + "/log")).body == "{\"lines\":[]}\n");
 }
 
 TEST_CASE("the control API says what calls it has") {
@@ -378,7 +390,7 @@ TEST_CASE("requests behind one that waits are answered after it, in order") {
               http_request("GET", "/_mayfly/faults") + http_request("GET", "/"));
   CHECK(client.receive().body == R"({"TableNames":["carts"]})");
   CHECK(client.receive().status == 408);
-  CHECK(client.receive().body == R"({"rules":[]})");
+  CHECK(client.receive().body == "{\"rules\":[]}\n");
   CHECK(client.receive().body == "healthy: dynamodb.us-east-1.amazonaws.com ");
 }
 
