@@ -39,6 +39,9 @@ using Timer = asio::basic_waitable_timer<std::chrono::steady_clock,
                                          asio::wait_traits<std::chrono::steady_clock>, Executor>;
 using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
 
+// A port that is free on 127.0.0.1 may be taken on ::1.
+constexpr int free_port_tries_max = 100;
+
 // How long to wait before accepting again when the process has no file descriptor or no memory left.
 constexpr std::chrono::milliseconds accept_pause{50};
 
@@ -51,7 +54,7 @@ bool is_shortage(const ErrorCode& failure) {
 // What a thread has at least of memory that is divided among them: two of the largest requests.
 constexpr std::size_t share_bytes_min = 2 * body_bytes_max;
 
-// One thread, its listener and its connections.
+// One thread, its listeners and its connections.
 class Lane {
  public:
   // `tls`: nullptr for plain HTTP.
@@ -69,19 +72,23 @@ class Lane {
                   "no connection can be accepted") {}
   ~Lane() { stop(); }
 
-  // `shared`: other lanes listen on the same port.
+  // Listens on another endpoint. `shared`: other lanes listen on the same port.
   ErrorCode listen(const tcp::endpoint& endpoint, bool shared) {
+    auto listener = std::make_unique<Listener>(io_);
+    Acceptor& acceptor = listener->acceptor;
     ErrorCode failure;
-    (void)(acceptor_.open(endpoint.protocol(), failure) ||
-           acceptor_.set_option(Acceptor::reuse_address(true), failure) ||
-           (shared && acceptor_.set_option(ReusePort(true), failure)) || acceptor_.bind(endpoint, failure) ||
-           acceptor_.listen(Acceptor::max_listen_connections, failure));
+    (void)(acceptor.open(endpoint.protocol(), failure) ||
+           acceptor.set_option(Acceptor::reuse_address(true), failure) ||
+           (shared && acceptor.set_option(ReusePort(true), failure)) || acceptor.bind(endpoint, failure) ||
+           acceptor.listen(Acceptor::max_listen_connections, failure));
+    if (!failure) listeners_.push_back(std::move(listener));
     return failure;
   }
-  [[nodiscard]] std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
+  // Of the first endpoint. Requires: listen has succeeded.
+  [[nodiscard]] std::uint16_t port() const { return listeners_.front()->acceptor.local_endpoint().port(); }
 
   void run() {
-    accept();
+    accept_more();
     thread_ = std::thread([this] { serve(); });
   }
   void stop() {
@@ -97,37 +104,62 @@ class Lane {
       engine::attempt([&] { io_.run(); },
                       [this](std::string_view why) {
                         log::write(log::Level::error, "a connection failed: " + std::string(why));
-                        if (!accepting_ && connections_.size() < connections_max_) accept_later();
+                        for (const auto& listener : listeners_)
+                          if (!listener->accepting && connections_.size() < connections_max_)
+                            accept_later(*listener);
                       });
     }
   }
 
-  void accept() {
-    acceptor_.async_accept([this](ErrorCode failure, Socket socket) {
-      accepting_ = false;
-      bool begun = false;
-      if (!failure) {
-        const auto take = [&] {
-          begin(std::move(socket));
-          return true;
-        };
-        begun = engine::attempt(take, [this](std::string_view why) {
-          shortage_.met(why);
-          return false;
-        });
-      } else if (is_shortage(failure)) {
-        shortage_.met(failure.message());
-      }
-      if (!begun) return accept_later();
-      shortage_.passed();
-      if (connections_.size() < connections_max_) accept();
-    });
-    accepting_ = true;
+  struct Listener {
+    explicit Listener(asio::io_context& io) : acceptor(io), pause(io) {}
+    Acceptor acceptor;
+    Timer pause;
+    bool accepting = false;
+    std::optional<Socket> parked;  // accepted when there were as many connections as there may be
+  };
+
+  void accept_more() {
+    for (const auto& listener : listeners_)
+      if (!listener->accepting && connections_.size() < connections_max_) accept(*listener);
   }
-  void accept_later() {
-    pause_.expires_after(accept_pause);
-    pause_.async_wait([this](ErrorCode) { accept(); });
-    accepting_ = true;
+  void accept(Listener& listener) {
+    if (listener.parked) {
+      Socket socket = *std::exchange(listener.parked, std::nullopt);
+      return accepted(listener, {}, std::move(socket));
+    }
+    listener.acceptor.async_accept([this, &listener](ErrorCode failure, Socket socket) {
+      listener.accepting = false;
+      accepted(listener, failure, std::move(socket));
+    });
+    listener.accepting = true;
+  }
+  void accepted(Listener& listener, ErrorCode failure, Socket socket) {
+    if (!failure && connections_.size() >= connections_max_) {  // another listener was quicker
+      listener.parked = std::move(socket);
+      return;
+    }
+    bool begun = false;
+    if (!failure) {
+      const auto take = [&] {
+        begin(std::move(socket));
+        return true;
+      };
+      begun = engine::attempt(take, [this](std::string_view why) {
+        shortage_.met(why);
+        return false;
+      });
+    } else if (is_shortage(failure)) {
+      shortage_.met(failure.message());
+    }
+    if (!begun) return accept_later(listener);
+    shortage_.passed();
+    if (connections_.size() < connections_max_) accept(listener);
+  }
+  void accept_later(Listener& listener) {
+    listener.pause.expires_after(accept_pause);
+    listener.pause.async_wait([this, &listener](ErrorCode) { accept(listener); });
+    listener.accepting = true;
   }
 
   void begin(Socket socket) {
@@ -141,7 +173,7 @@ class Lane {
     auto session = std::make_shared<Session<Stream>>(std::move(stream), service_, slow_lane_, requests_,
                                                      unread_answers_, [this](Connection* closed) {
                                                        connections_.erase(closed);
-                                                       if (!accepting_ && !io_.stopped()) accept();
+                                                       if (!io_.stopped()) accept_more();
                                                      });
     connections_.insert(session.get());
     if (connections_.size() == 1) tick();
@@ -201,23 +233,32 @@ class Lane {
   const std::size_t connections_max_;  // our share
   HeldBytes requests_, unread_answers_;
   std::unordered_set<Connection*> connections_;  // outlives io_, whose pending handlers hold them
-  bool accepting_ = false;
   Shortage shortage_;
   asio::io_context io_{1};
-  Acceptor acceptor_{io_};
-  Timer pause_{io_}, ticker_{io_};
+  std::vector<std::unique_ptr<Listener>> listeners_;
+  Timer ticker_{io_};
   std::thread thread_;
 };
 
-// No name service: it would not survive static linking, and a test's endpoint is an address.
-Expected<tcp::endpoint, std::string> endpoint_of(const ServerSettings& settings) {
+// The addresses to listen on, the one that URLs name first. No name service: it would not survive static
+// linking, and a test's endpoint is an address.
+Expected<std::vector<asio::ip::address>, std::string> addresses_of(const ServerSettings& settings) {
+  if (settings.host == "localhost")
+    return std::vector<asio::ip::address>{asio::ip::address_v4::loopback(), asio::ip::address_v6::loopback()};
   ErrorCode failure;
-  const auto address =
-      asio::ip::make_address(settings.host == "localhost" ? "127.0.0.1" : settings.host, failure);
-  if (failure) {
-    return Unexpected{"host '" + settings.host + "' is neither an IP address nor localhost"};
-  }
-  return tcp::endpoint(address, settings.port);
+  const auto address = asio::ip::make_address(settings.host, failure);
+  if (failure) return Unexpected{"host '" + settings.host + "' is neither an IP address nor localhost"};
+  return std::vector{address};
+}
+
+std::string url_host(const asio::ip::address& address) {
+  return address.is_v6() ? "[" + address.to_string() + "]" : address.to_string();
+}
+
+// A machine without IPv6 has no ::1.
+bool is_missing_address(const tcp::endpoint& endpoint, const ErrorCode& failure) {
+  return endpoint.address() == asio::ip::address_v6::loopback() && failure != asio::error::address_in_use &&
+         !is_shortage(failure);
 }
 
 class EmulatorService final : public Service {
@@ -281,7 +322,41 @@ struct Server::State {
   std::string host;  // as a URL spells it
   std::uint16_t port = 0;
   std::vector<std::unique_ptr<Lane>> lanes;
+
+  [[nodiscard]] std::unique_ptr<Lane> make_lane() {
+    return std::make_unique<Lane>(service, slow_lane, settings, tls.get());
+  }
+  struct NotListening {
+    tcp::endpoint endpoint;
+    ErrorCode failure;
+  };
+  // Makes the lanes. All of them listen on each address, on one port.
+  Expected<void, NotListening> listen(const std::vector<asio::ip::address>& addresses);
 };
+
+Expected<void, Server::State::NotListening> Server::State::listen(
+    const std::vector<asio::ip::address>& addresses) {
+  const bool shared = settings.threads > 1;
+  lanes.clear();
+  for (unsigned i = 0; i < settings.threads; ++i) lanes.push_back(make_lane());
+  port = settings.port;
+  for (const asio::ip::address& address : addresses) {
+    // A shared port would be shared with another server, too: see first whether it is free.
+    if (const tcp::endpoint endpoint(address, port); shared && port != 0) {
+      const ErrorCode failure = make_lane()->listen(endpoint, false);
+      if (failure && is_missing_address(endpoint, failure)) continue;
+      if (failure) return Unexpected{NotListening{endpoint, failure}};
+    }
+    for (const auto& lane : lanes) {
+      const tcp::endpoint endpoint(address, port);
+      const ErrorCode failure = lane->listen(endpoint, shared);
+      if (failure && is_missing_address(endpoint, failure)) continue;
+      if (failure) return Unexpected{NotListening{endpoint, failure}};
+      port = lane->port();
+    }
+  }
+  return {};
+}
 
 Expected<std::unique_ptr<Server>, std::string> Server::start(compat::Emulator& emulator,
                                                              ServerSettings settings) {
@@ -295,28 +370,17 @@ Expected<std::unique_ptr<Server>, std::string> Server::start(compat::Emulator& e
     return Unexpected{std::move(problem)};
   auto state = std::make_unique<State>(emulator, std::move(settings));
   state->tls = std::move(tls);
-  TRY(tcp::endpoint endpoint, endpoint_of(state->settings));
-
-  const auto cannot_listen = [&](const ErrorCode& failure) {
-    return Unexpected{"cannot listen on " + state->settings.host + ":" + std::to_string(endpoint.port()) +
-                      ": " +
+  TRY(const std::vector<asio::ip::address> addresses, addresses_of(state->settings));
+  auto listening = state->listen(addresses);
+  for (int tries = 1; !listening && state->settings.port == 0 && tries < free_port_tries_max; ++tries)
+    if (listening.error().failure == asio::error::address_in_use) listening = state->listen(addresses);
+  if (!listening) {
+    const auto& [endpoint, failure] = listening.error();
+    return Unexpected{"cannot listen on " + url_host(endpoint.address()) + ":" +
+                      std::to_string(endpoint.port()) + ": " +
                       (failure == asio::error::address_in_use ? "the port is taken" : failure.message())};
-  };
-  const bool shared = state->settings.threads > 1;
-  if (shared && endpoint.port() != 0) {
-    // A shared port would be shared with another server too: see first whether it is free.
-    Lane probe(state->service, state->slow_lane, state->settings, state->tls.get());
-    if (const ErrorCode failure = probe.listen(endpoint, false)) return cannot_listen(failure);
   }
-  for (unsigned i = 0; i < state->settings.threads; ++i) {
-    auto lane = std::make_unique<Lane>(state->service, state->slow_lane, state->settings, state->tls.get());
-    if (const ErrorCode failure = lane->listen(endpoint, shared)) return cannot_listen(failure);
-    endpoint.port(lane->port());
-    state->lanes.push_back(std::move(lane));
-  }
-  state->port = endpoint.port();
-  const std::string address = endpoint.address().to_string();
-  state->host = endpoint.address().is_v6() ? "[" + address + "]" : address;
+  state->host = url_host(addresses.front());
   try {
     for (const auto& lane : state->lanes) lane->run();
   } catch (const std::system_error& failure) {

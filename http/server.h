@@ -1,7 +1,7 @@
 // An HTTP endpoint: listens on an address and answers from an emulator until it is destroyed.
 //
-// One io thread by default, which also executes what the requests ask for; with more threads each has a
-// listener of its own on the same port and keeps its connections.
+// One io thread by default, which also executes what the requests ask for; with more threads each has
+// listeners of its own on the same port and keeps its connections.
 //
 //   auto server = Server::start(emulator, {.port = 0});     // the error is a sentence for people
 //   std::puts((*server)->url().c_str());                    // "http://127.0.0.1:41234"; "https://…" with TLS
@@ -23,8 +23,9 @@ class Emulator;
 namespace mayfly::http {
 
 struct ServerSettings {
-  std::string host = "127.0.0.1";  // an address, or "localhost"
-  std::uint16_t port = 0;          // 0: a free one
+  // An address, or "localhost": 127.0.0.1 and, where the machine has it, ::1.
+  std::string host = "localhost";
+  std::uint16_t port = 0;  // 0: a free one
   unsigned threads = 1;
   std::size_t connections_max = 10'000;           // of all threads together; more wait to be accepted
   std::chrono::milliseconds idle_max{600'000};    // a connection without a request under way is closed

@@ -170,8 +170,8 @@ class Emulator {
 };
 
 struct ServerOptions {
-  std::string host = "127.0.0.1";
-  std::uint16_t port = 0;  // 0: a free one
+  std::string host = "localhost";  // an address, or "localhost": 127.0.0.1 and, if there is one, ::1
+  std::uint16_t port = 0;          // 0: a free one
   unsigned threads = 1;
   bool control = true;  // /_mayfly/… by HTTP beyond health, and changes of event source mappings
   std::vector<std::string> allowed_hosts{};  // names with a dot that requests may have in Host

@@ -128,7 +128,7 @@ int mayfly_advance(mayfly_handle* handle, const char* account, const char* regio
 // `options` is as mayfly_open has it, with those of `mayfly serve` that are about this: host, port,
 // threads, no-control, mcp-read-only, allowed-host, cors-origin, require-signature, keys, tls-cert, tls-key,
 // connections-max, request-seconds-max, request-bytes-max, unread-bytes-max, waiting-max. Without `port` a
-// free one is taken, without `host` 127.0.0.1. What opens it to others: SECURITY.md.
+// free one is taken, without `host` 127.0.0.1 and ::1. What opens it to others: SECURITY.md.
 //
 // Returns MAYFLY_DONE, and requests are answered from then on; the answer is
 // {"url":"http://127.0.0.1:41234","port":41234}. Or MAYFLY_INVALID (as of mayfly_open; keys that cannot be

@@ -15,6 +15,7 @@
 #include "http/request.h"
 #include "tests/support/http_client.h"
 #include "tests/support/running.h"
+#include "tests/support/test_emulator.h"
 
 namespace mayfly::testing {
 
@@ -858,13 +859,81 @@ TEST_CASE("a taken port, and a host that is no address, are said in a sentence")
   CHECK(nowhere.error() == "host 'example.com' is neither an IP address nor localhost");
 }
 
-TEST_CASE("localhost and IPv6 are addresses too") {
-  Running running({.host = "localhost"});
-  CHECK(running.server->url() == "http://127.0.0.1:" + std::to_string(running.port()));
-  CHECK(running.ask(http_request("GET", "/")).status == 200);
-  if (auto six = http::Server::start(*running.emulator, {.host = "::1"})) {  // where the host has IPv6 at all
-    CHECK((*six)->url() == "http://[::1]:" + std::to_string((*six)->port()));
+namespace {
+
+// Whether the machine has ::1. Where it does not, servers listen on 127.0.0.1 alone.
+bool has_ipv6() {
+  TestEmulator emulator;
+  return http::Server::start(emulator.emulator(), {.host = "::1"}).has_value();
+}
+
+}  // namespace
+
+TEST_CASE("a server listens on 127.0.0.1 and ::1, on one port") {
+  for (const char* host : {"", "localhost"}) {
+    for (const unsigned threads : {1u, 3u}) {
+      http::ServerSettings settings;
+      if (host[0] != '\0') settings.host = host;
+      settings.threads = threads;
+      Running running(settings);
+      CHECK(running.server->url() == "http://127.0.0.1:" + std::to_string(running.port()));
+      CHECK(running.ask(http_request("GET", "/")).status == 200);
+      if (!has_ipv6()) continue;
+      for (int i = 0; i < 6; ++i) {
+        const auto client = HttpClient::to_ipv6(running.port());
+        client->send("GET / HTTP/1.1\r\nHost: [::1]:" + std::to_string(running.port()) + "\r\n\r\n");
+        CHECK(client->receive().status == 200);
+      }
+    }
   }
+}
+
+TEST_CASE("a server on an address listens on no other") {
+  Running running({.host = "127.0.0.1"});
+  CHECK(running.ask(http_request("GET", "/")).status == 200);
+  CHECK_THROWS(HttpClient::to_ipv6(running.port()));
+  if (!has_ipv6()) return;
+  Running six({.host = "::1"});
+  CHECK(six.server->url() == "http://[::1]:" + std::to_string(six.port()));
+  CHECK(HttpClient::to_ipv6(six.port()));
+  CHECK_THROWS(HttpClient(six.port()));
+}
+
+TEST_CASE("a port that is taken on ::1 is named, and 127.0.0.1 alone can be asked for") {
+  if (!has_ipv6()) return;
+  Running six({.host = "::1"});
+  for (const unsigned threads : {1u, 3u}) {
+    const auto refused = http::Server::start(*six.emulator, {.port = six.port(), .threads = threads});
+    REQUIRE(!refused);
+    CHECK(refused.error() == "cannot listen on [::1]:" + std::to_string(six.port()) + ": the port is taken");
+    CHECK(http::Server::start(*six.emulator, {.host = "127.0.0.1", .port = six.port(), .threads = threads}));
+  }
+}
+
+TEST_CASE("connections of both addresses count together") {
+  if (!has_ipv6()) return;
+  http::ServerSettings settings;
+  settings.connections_max = 1;
+  Running running(settings);
+  const std::string request = http_request("GET", "/");
+  auto first = std::make_unique<HttpClient>(running.port());
+  first->send(request);
+  CHECK(first->receive().status == 200);
+  const auto second = HttpClient::to_ipv6(running.port());
+  second->send(request);
+  for (int i = 0; i < 10; ++i) {
+    first->send(request);
+    CHECK(first->receive().status == 200);
+  }
+  CHECK(running.emulator->server_metrics().of(compat::Meter::connections) == 1);
+  first.reset();
+  CHECK(second->receive().status == 200);
+  HttpClient third(running.port());
+  third.send(request);
+  second->send(request);
+  CHECK(second->receive().status == 200);
+  second->reset();
+  CHECK(third.receive().status == 200);
 }
 
 TEST_CASE("dates are as HTTP writes them") {

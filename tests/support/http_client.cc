@@ -25,16 +25,29 @@ std::string lower(std::string text) {
 
 }  // namespace
 
-HttpClient::HttpClient(std::uint16_t port, int receive_bytes)
-    : socket_(::socket(AF_INET, SOCK_STREAM | socket_flags, 0)) {
+HttpClient::HttpClient(std::uint16_t port, int receive_bytes) : HttpClient(AF_INET, port, receive_bytes) {}
+
+std::unique_ptr<HttpClient> HttpClient::to_ipv6(std::uint16_t port) {
+  return std::unique_ptr<HttpClient>(new HttpClient(AF_INET6, port, 0));
+}
+
+HttpClient::HttpClient(int family, std::uint16_t port, int receive_bytes)
+    : socket_(::socket(family, SOCK_STREAM | socket_flags, 0)) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  sockaddr_in6 address6{};
+  address6.sin6_family = AF_INET6;
+  address6.sin6_port = htons(port);
+  address6.sin6_addr = in6addr_loopback;
   const timeval timeout{.tv_sec = 30, .tv_usec = 0};
   ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
   if (receive_bytes > 0) ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
-  if (::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+  const bool six = family == AF_INET6;
+  const auto* const to =
+      six ? reinterpret_cast<const sockaddr*>(&address6) : reinterpret_cast<const sockaddr*>(&address);
+  if (::connect(socket_, to, six ? sizeof address6 : sizeof address) != 0) {
     ::close(socket_);
     throw std::runtime_error(std::string("connect: ") + std::strerror(errno));
   }

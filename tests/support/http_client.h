@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,8 @@ class HttpClient {
  public:
   // `receive_bytes`: how much the kernel takes for us before we read; 0: as it likes.
   explicit HttpClient(std::uint16_t port, int receive_bytes = 0);
+  // On ::1.
+  static std::unique_ptr<HttpClient> to_ipv6(std::uint16_t port);
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
@@ -39,6 +42,7 @@ class HttpClient {
   void reset();                                  // close it the rude way
 
  private:
+  HttpClient(int family, std::uint16_t port, int receive_bytes);
   bool fill();
   int socket_;
   std::string in_;
