@@ -24,7 +24,7 @@ struct AccessRules;
 inline constexpr std::string_view admin_prefix = "/_mayfly/";
 inline constexpr std::string_view health_path = "/_mayfly/health";
 
-// Ends a body of JSON with a newline, so that a shell's prompt begins on a line of its own.
+// Ends a body of JSON with a newline, so that a shell does not print its prompt behind it.
 void end_line(Reply& reply);
 
 Reply admin(Request& request, compat::Emulator& emulator, const AccessRules& access,

@@ -84,7 +84,7 @@ class Lane {
     if (!failure) listeners_.push_back(std::move(listener));
     return failure;
   }
-  // Of the first endpoint. Requires: listen has succeeded.
+  // The port of the first endpoint. Requires: listen has succeeded.
   [[nodiscard]] std::uint16_t port() const { return listeners_.front()->acceptor.local_endpoint().port(); }
 
   void run() {
