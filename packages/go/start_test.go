@@ -90,7 +90,7 @@ func TestAServerAnswersOnceItIsStartedAndEndsWithClose(t *testing.T) {
 	if server.endErr != nil {
 		t.Errorf("it ended with %v", server.endErr)
 	}
-	if !strings.Contains(server.Log(), "ending") {
+	if !strings.Contains(server.Log(), "SIGTERM: exiting") {
 		t.Errorf("its log is %q", server.Log())
 	}
 }
