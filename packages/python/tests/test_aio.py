@@ -210,8 +210,15 @@ async def test_refusals_and_time_outs_are_the_same_errors(mayfly):
 async def test_a_server_that_died_is_named_with_its_log():
     async with AsyncServer() as server, server.world() as world:
         os.kill(server.server.pid, signal.SIGKILL)
-        with pytest.raises(EndedError, match="killed by SIGKILL"):
+        client = await world.dynamodb()
+        with pytest.raises(
+            EndedError, match="^Mayfly's server was killed by SIGKILL before it answered GET /_mayfly/clock\\."
+        ):
             await world.clock.now()
+        with pytest.raises(EndedError, match="^Mayfly's server was killed by SIGKILL before it answered ListTables\\."):
+            await client.list_tables()
+        async with server.world() as fresh:
+            assert await fresh.execute("ListTables") == {"TableNames": []}
 
 
 @awaited

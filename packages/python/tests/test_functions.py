@@ -48,7 +48,7 @@ def test_what_a_function_raises_fails_the_invocation(mayfly, carts):
         if len(tries) < 3:
             raise ValueError("not yet")
 
-    mayfly.function("fails", fails_twice)
+    mayfly.function("fails", fails_twice, may_fail=True)
     mayfly.trigger("carts", "fails", MaximumRetryAttempts=5)
     carts.put_item(Item={"id": "1"})
     assert mayfly.clock.advance(1, settle=True).settled
@@ -59,16 +59,20 @@ def test_an_error_has_its_type_and_message(mayfly):
     def fails(event):
         raise ValueError("no")
 
-    mayfly.function("fails", fails)
+    mayfly.function("fails", fails, may_fail=True)
     answer = mayfly.client("lambda").invoke(FunctionName="fails", Payload=b"{}")
     assert answer["FunctionError"] == "Unhandled"
     assert json.load(answer["Payload"]) == {"errorType": "ValueError", "errorMessage": "no"}
 
 
 def test_what_cannot_be_json_fails_the_invocation(mayfly):
-    mayfly.function("odd", lambda event: object())
+    mayfly.function("odd", lambda event: object(), may_fail=True)
     answer = mayfly.client("lambda").invoke(FunctionName="odd", Payload=b"{}")
-    assert json.load(answer["Payload"])["errorType"] == "TypeError"
+    assert json.load(answer["Payload"]) == {
+        "errorType": "TypeError",
+        "errorMessage": "the function 'odd' returned a object that cannot be encoded as JSON: "
+        "Object of type object is not JSON serializable",
+    }
 
 
 def test_calls_run_at_once(mayfly):
@@ -95,4 +99,4 @@ def test_a_table_without_a_stream_triggers_nothing(mayfly):
     mayfly.create_table("carts", stream=False)
     with pytest.raises(MayflyError) as error:
         mayfly.trigger("carts", "one")
-    assert str(error.value) == "the table carts has no stream: create it with a StreamSpecification"
+    assert str(error.value) == "the table 'carts' has no stream: create it with stream=True"

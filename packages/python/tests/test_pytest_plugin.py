@@ -121,21 +121,174 @@ def test_a_failed_test_shows_what_the_server_logged_meanwhile(pytester, argument
     assert "CreateTable" in log
 
 
-def test_a_server_that_died_is_named_in_the_report(pytester):
+def test_a_server_that_died_is_named_in_the_report_and_the_next_test_has_a_fresh_one(pytester):
     pytester.makepyfile(
         """
         import os
 
         def test_one(mayfly):
             os.kill(mayfly.server.pid, 9)
-            mayfly.clock.now()
+            mayfly.dynamodb.list_tables()
+
+        def test_two(mayfly, mayfly_server):
+            mayfly.create_table("carts")
+            assert mayfly.dynamodb.list_tables()["TableNames"] == ["carts"]
+            assert mayfly_server.ended is None
+        """
+    )
+    result = run(pytester)
+    result.assert_outcomes(failed=1, passed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*EndedError: Mayfly's server was killed by SIGKILL before it answered ListTables. Its log:",
+            "the server died (killed by SIGKILL)",
+        ]
+    )
+
+
+def test_an_error_is_shown_at_the_tests_own_line(pytester):
+    pytester.makepyfile(
+        """
+        def test_one(mayfly):
+            mayfly.create_table("carts", ttl="ttl")
+            mayfly.ttl("tables").status()
         """
     )
     result = run(pytester)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(
-        ["*EndedError: the server has ended (killed by SIGKILL)*", "the server has ended (killed by SIGKILL)"]
+    assert "_connection.py" not in result.stdout.str()
+    result.stdout.fnmatch_lines([">       mayfly.ttl*", "E       mayfly.errors.ControlError: There is no table tables*"])
+
+
+# Handlers
+
+FAILS = """
+import pytest
+from mayfly import HandlerError
+
+@pytest.fixture
+def carts(mayfly):
+    mayfly.create_table("carts", ttl="ttl")
+    return mayfly.resource.Table("carts")
+
+def remind(event):
+    total = len(event["Records"])
+    assert total == 2
+"""
+
+
+@pytest.mark.parametrize("settings", ["", ", MaximumRetryAttempts=0", ", MaximumRetryAttempts=2"])
+def test_a_handler_that_fails_fails_its_test_at_the_settle(pytester, settings):
+    pytester.makepyfile(
+        FAILS
+        + f"""
+def test_one(mayfly, carts):
+    mayfly.function("reminder", remind)
+    mayfly.trigger("carts", "reminder"{settings})
+    carts.put_item(Item={{"id": "1"}})
+    mayfly.clock.advance(1, settle=True)
+"""
     )
+    result = run(pytester)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            ">*assert total == 2",
+            "E*assert 1 == 2",
+            "The above exception was the direct cause of the following exception:",
+            ">*mayfly.clock.advance(1, settle=True)",
+            "E*HandlerError: Function reminder * table carts: *1 record*. Its last error was AssertionError: assert 1 == 2. "
+            "If the test expects this, register the function with may_fail=True.",
+            "mayfly: function reminder failed:",
+            "Traceback (most recent call last):",
+            "*in remind",
+        ]
+    )
+    assert "_functions.py" not in result.stdout.str()
+
+
+def test_a_handler_that_fails_fails_its_test_at_the_end_if_no_settle_said_so(pytester):
+    pytester.makepyfile(
+        FAILS
+        + """
+def test_one(mayfly):
+    mayfly.function("reminder", remind)
+    mayfly.client("lambda").invoke(FunctionName="reminder", Payload=b'{"Records": []}')
+
+def test_two(mayfly):
+    mayfly.function("reminder", lambda event: pytest.fail("never"))
+    mayfly.client("lambda").invoke(FunctionName="reminder", Payload=b"{}")
+
+def test_three(mayfly_session):
+    mayfly_session.function("reminder", remind)
+    mayfly_session.client("lambda").invoke(FunctionName="reminder", Payload=b'{"Records": []}')
+
+def test_four(mayfly, mayfly_session):
+    mayfly.function("reminder", remind, may_fail=True)
+    mayfly.client("lambda").invoke(FunctionName="reminder", Payload=b'{"Records": []}')
+    (failure,) = mayfly.handler_failures()
+    assert str(failure) == "reminder: AssertionError: assert 0 == 2"
+"""
+    )
+    result = run(pytester)
+    result.assert_outcomes(passed=4, errors=3)
+    result.stdout.fnmatch_lines(
+        [
+            "*ERROR at teardown of test_one*",
+            "E*HandlerError: Function reminder failed 1 time. Its last error was AssertionError: assert 0 == 2. If *",
+            "*ERROR at teardown of test_two*",
+            "E*HandlerError: Function reminder failed 1 time. Its last error was Failed: never. If *",
+            "*ERROR at teardown of test_three*",
+            "E*HandlerError: Function reminder failed 1 time. Its last error was AssertionError: assert 0 == 2. If *",
+        ]
+    )
+
+
+def test_a_failure_is_raised_once(pytester):
+    pytester.makepyfile(
+        FAILS
+        + """
+def test_one(mayfly, carts):
+    mayfly.function("reminder", remind)
+    mayfly.trigger("carts", "reminder")
+    carts.put_item(Item={"id": "1"})
+    with pytest.raises(HandlerError) as error:
+        mayfly.settle()
+    assert not error.value.advanced.settled
+    assert error.value.advanced.unfinished[0]["retrying"]["attempts"] == 3
+    assert [each.function for each in error.value.failures] == ["reminder"] * 3
+    while len(mayfly.handler_failures()) < 4:  # it is tried again meanwhile
+        pass
+"""
+    )
+    run(pytester).assert_outcomes(passed=1)
+
+
+def test_a_failed_test_lists_the_items_whose_ttl_cannot_fire(pytester):
+    pytester.makepyfile(
+        """
+        def test_one(mayfly):
+            mayfly.create_table("carts", ttl="ttl")
+            mayfly.resource.Table("carts").put_item(Item={"id": "1", "ttl": "1795590184"})
+            advanced = mayfly.clock.advance(days=365 * 10)
+            assert advanced.never == {"carts": {"string": 1}}
+            assert mayfly.ttl("carts").status().never == {"string": 1}
+            assert advanced.expired == 1
+
+        def test_two(mayfly):
+            mayfly.create_table("carts", ttl="ttl")
+            mayfly.wait_for("carts", {"id": "1"}, timeout=0.01)
+        """
+    )
+    result = run(pytester)
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "*Mayfly's TTL warnings*",
+            'carts {"id": "1"}: ttl is a string ("1795590184"), so it never expires; use a Number.',
+        ]
+    )
+    assert result.stdout.str().count("Mayfly's TTL warnings") == 1
 
 
 def test_a_server_that_does_not_start_is_one_sentence_for_each_test(pytester):

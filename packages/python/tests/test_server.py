@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import await_log, is_gone_within, is_there
 
-from mayfly import EndedError, Server, UnansweredError, _version
+from mayfly import BinaryError, EndedError, Server, UnansweredError, _version
 
 
 def test_a_server_answers_and_ends_with_its_with():
@@ -108,7 +108,7 @@ def test_a_forked_process_asks_by_a_connection_of_its_own_and_ends_nothing(mayfl
         now = world.clock.freeze()
         pid = os.fork()
         if pid == 0:
-            right = world.clock.now() == now
+            right = world.clock.now() == now and mayfly_server.world().clock.read().mode == "real"
             mayfly_server.close()
             os._exit(0 if right else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
@@ -126,15 +126,69 @@ def test_threads_ask_at_once(mayfly):
     assert seen == [now] * 20
 
 
-def test_a_server_that_died_is_named_with_its_log():
+def test_a_call_that_meets_a_dead_server_says_how_it_ended_with_its_log():
     with Server() as server, server.world() as world:
         world.clock.freeze()
+        world.dynamodb.list_tables()
         await_log(server, "keeps everything in memory")
         os.kill(server.pid, signal.SIGKILL)
-        with pytest.raises(EndedError) as ended:
-            world.clock.now()
-    assert str(ended.value).startswith("the server has ended (killed by SIGKILL): its log may say why\n    ")
-    assert "keeps everything in memory" in ended.value.log
+        for call, name in (
+            (world.clock.now, "GET /_mayfly/clock"),
+            (lambda: world.execute("ListTables"), "ListTables"),
+            (lambda: world.dynamodb.list_tables(), "ListTables"),
+            (lambda: world.resource.Table("carts").put_item(Item={"id": "1"}), "PutItem"),
+        ):
+            with pytest.raises(EndedError) as ended:
+                call()
+            message = str(ended.value)
+            assert message.startswith(f"Mayfly's server was killed by SIGKILL before it answered {name}. Its log:\n    "), (
+                message
+            )
+            assert "keeps everything in memory" in ended.value.log
+
+
+def test_a_world_after_a_servers_death_is_on_a_fresh_server():
+    with Server() as server:
+        lost = server.world()
+        lost.create_table("carts")
+        dead = server.pid
+        os.kill(dead, signal.SIGKILL)
+        with pytest.raises(EndedError):
+            lost.execute("ListTables")
+        with server.world() as world:
+            assert server.pid != dead
+            assert server.ended is None
+            assert world.execute("ListTables") == {"TableNames": []}
+            await_log(server, "(the server died, killed by SIGKILL; what follows is of a fresh one)\n")
+            with pytest.raises(EndedError, match=r"before it answered ListTables\. Its log:(?!.*fresh one)"):
+                lost.execute("ListTables")
+        lost.close()
+        fresh = server.pid
+    assert not is_there(fresh)
+
+
+def test_a_server_that_was_closed_is_not_started_again():
+    server = Server()
+    world = server.world()
+    server.close()
+    with pytest.raises(EndedError, match=r"^Mayfly's server was closed before GET /_mayfly/clock\.$"):
+        world.clock.now()
+    with pytest.raises(EndedError):
+        server.world().clock.now()
+    assert server.ended == "exit status 0"
+
+
+def test_a_server_that_does_not_start_again_says_so(tmp_path):
+    program = tmp_path / "mayfly"
+    program.write_bytes(mayfly_binary().read_bytes())
+    program.chmod(0o755)
+    with Server(program) as server:
+        os.kill(server.pid, signal.SIGKILL)
+        with pytest.raises(EndedError):
+            server.world().clock.now()
+        program.unlink()
+        with pytest.raises(BinaryError, match="there is no such file"):
+            server.world()
 
 
 def test_a_server_elsewhere_that_died_is_named_by_its_address():
@@ -147,7 +201,7 @@ def test_a_server_elsewhere_that_died_is_named_by_its_address():
 
 def test_a_connection_that_the_server_closed_meanwhile_is_opened_anew(mayfly):
     mayfly.clock.freeze()
-    mayfly.server._connections._idle[-1].sock.shutdown(2)
+    mayfly._instance.connections._idle[-1].sock.shutdown(2)
     assert mayfly.clock.read().mode == "frozen"
 
 

@@ -16,6 +16,8 @@ import pytest
 from mayfly import (
     BinaryError,
     ControlError,
+    EndedError,
+    HandlerError,
     MayflyError,
     MissingExtraError,
     Server,
@@ -24,7 +26,7 @@ from mayfly import (
     VersionError,
     WaitError,
     _binary,
-    _server,
+    _instance,
 )
 
 HERE = f"{platform.system()} {platform.machine()}"
@@ -136,7 +138,7 @@ server.serve_forever()
 
 
 def test_a_server_of_another_release(program, monkeypatch):
-    monkeypatch.setattr(_server, "package_version", lambda: "0.1.0")
+    monkeypatch.setattr(_instance, "package_version", lambda: "0.1.0")
     other = program(OTHER_VERSION)
     with pytest.raises(VersionError) as error:
         Server(other)
@@ -234,6 +236,8 @@ def test_each_is_a_mayfly_error(kind):
         VersionError("0.1.0", "0.2.0", "/x"),
         UrlError("http://x", "why"),
         ControlError("Conflict", "No.", 409, {}),
+        EndedError("exit status 3", "a log", "PutItem"),
+        HandlerError("A sentence."),
         WaitError("Nothing happened."),
         MissingExtraError("boto3", "boto3"),
     ],

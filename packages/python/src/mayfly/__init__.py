@@ -1,4 +1,4 @@
-"""DynamoDB for tests: each test has a world of its own, with its own tables, streams and a clock that it moves.
+"""DynamoDB for tests: each test has its own world, with tables, streams and a clock that the test moves.
 
     from mayfly import Server
 
@@ -8,16 +8,18 @@
         world.resource.Table("carts").put_item(Item={"id": "1", "ttl": world.clock.epoch_seconds(3600)})
         assert world.clock.advance(hours=2).tables == {"carts": 1}
 
-With pytest there is a fixture, `mayfly`, that is such a world. `mayfly.aio` is the same for asyncio.
+With pytest, the fixture `mayfly` is such a world. `mayfly.aio` is the same for asyncio.
 """
 
-from ._calls.clock import Advanced, Reading
+from ._calls.clock import Advanced, FunctionError, GivenUp, Reading, Unfinished
 from ._calls.faults import Fault, FaultCount
 from ._calls.functions import RegisteredFunction
+from ._calls.tables import Index
 from ._calls.ttl import Explanation, TtlStatus, Upcoming
 from ._clock import Clock
 from ._failpoint import Failpoint
 from ._functions import LambdaContext
+from ._handlers import HandlerFailure
 from ._record import Record
 from ._server import Server
 from ._snapshot import Snapshot
@@ -28,6 +30,7 @@ from .errors import (
     ControlError,
     EndedError,
     FollowError,
+    HandlerError,
     LibraryError,
     MayflyError,
     MissingExtraError,
@@ -49,6 +52,11 @@ __all__ = [
     "Fault",
     "FaultCount",
     "FollowError",
+    "FunctionError",
+    "GivenUp",
+    "HandlerError",
+    "HandlerFailure",
+    "Index",
     "LambdaContext",
     "LibraryError",
     "MayflyError",
@@ -62,6 +70,7 @@ __all__ = [
     "Ttl",
     "TtlStatus",
     "UnansweredError",
+    "Unfinished",
     "Upcoming",
     "UrlError",
     "VersionError",

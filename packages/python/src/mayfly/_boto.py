@@ -1,27 +1,45 @@
-"""boto3's clients and resources, made ready. Nothing of the user's AWS configuration is read: no files, no environment, no
-proxy. What is loaded for the first client, the services' models, the next ones share."""
+"""boto3's clients and resources. They read nothing of the user's AWS configuration: no files, no environment, no proxy. All
+of them share the service models that the first client loads."""
 
 from __future__ import annotations
 
 import functools
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any, Optional
 
 from ._account import SECRET
 from .errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from ._instance import Instance
 
 # A session makes one client at a time; the clients themselves may be used by all threads.
 _making = threading.Lock()
 
 
-def client(service: str, url: str, account: str, region: str, **more: Any) -> Any:
+def client(service: str, instance: Instance, account: str, region: str, **more: Any) -> Any:
     with _making:
-        return _session().client(service, **_options(url, account, region, more))
+        made = _session().client(service, **_options(instance.url, account, region, more))
+    _raise_its_death(made, instance)
+    return made
 
 
-def resource(service: str, url: str, account: str, region: str, **more: Any) -> Any:
+def resource(service: str, instance: Instance, account: str, region: str, **more: Any) -> Any:
     with _making:
-        return _session().resource(service, **_options(url, account, region, more))
+        made = _session().resource(service, **_options(instance.url, account, region, more))
+    _raise_its_death(made.meta.client, instance)
+    return made
+
+
+def _raise_its_death(client: Any, instance: Instance) -> None:
+    """A call that meets a dead server raises EndedError at once, instead of retrying for half a minute."""
+
+    def look(operation: Any, caught_exception: Optional[Exception] = None, **_: Any) -> None:
+        death = None if caught_exception is None else instance.death(operation.name)
+        if death is not None:
+            raise death from None
+
+    client.meta.events.register_first("needs-retry", look)
 
 
 @functools.cache

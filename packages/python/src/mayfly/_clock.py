@@ -10,9 +10,12 @@ from ._calls import Call, clock
 from ._calls.clock import Advanced, Reading, Settle
 from ._follow import Following
 from ._instant import Duration, Instant
+from .errors import hides_frames
 
 if TYPE_CHECKING:
     from ._world import World
+
+__tracebackhide__ = hides_frames
 
 T = TypeVar("T")
 
@@ -22,7 +25,8 @@ class Clock:
     datetimes in UTC, to the millisecond. Spans are timedeltas or seconds.
 
     A move into the past is refused with a ControlError, a Conflict, while the world has tables. With follow=True the
-    program's own clock moves too, from then on: see `follow`."""
+    program's own clock moves too, from then on: see `follow`. An advance with `settle` raises a HandlerError if a function
+    fails, unless it was declared with may_fail=True: see `World.settle`."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -77,19 +81,19 @@ class Clock:
         """Moves it forward, through every instant at which something expires: advance(hours=48), advance(timedelta(2)).
         When it returns, what fell due is deleted, gone from indexes, and readable in streams.
 
-        settle: also wait until what is in the streams has reached its functions, for at most 30 seconds, or so many.
+        settle: also wait, as `World.settle` does, for at most 30 seconds of real time, or that many.
         age_streams: have stream records and iterators age by the jump, so that 24 hours later a record is trimmed."""
         span = clock.span_of(by, days, hours, minutes, seconds)
-        return self._moved(clock.advance_by(span, settle, age_streams), follow)
+        return self._advanced(clock.advance_by(span, settle, age_streams), follow)
 
     def advance_to(self, to: Instant, *, settle: Settle = False, age_streams: bool = False, follow: bool = False) -> Advanced:
         """`advance` to a time; a Conflict if it has passed."""
-        return self._moved(clock.advance_to(to, settle, age_streams), follow)
+        return self._advanced(clock.advance_to(to, settle, age_streams), follow)
 
     def advance_to_next_expiry(self, *, settle: Settle = False, age_streams: bool = False, follow: bool = False) -> Advanced:
         """`advance` to the next instant at which something expires. If nothing is going to, it stays where it is, and
         `message` says so."""
-        return self._moved(clock.advance_to_next_expiry(settle, age_streams), follow)
+        return self._advanced(clock.advance_to_next_expiry(settle, age_streams), follow)
 
     def follow(self) -> None:
         """Has the program's own clock, `datetime.now()` and `time.time()`, say what this one says, until `unfollow` or the
@@ -110,6 +114,12 @@ class Clock:
         if self._following:
             reading = self.read()
             self._following.move(reading.now, reading.mode)
+
+    def _advanced(self, call: Call[Advanced], follow: bool) -> Advanced:
+        advanced = self._moved(call, follow)
+        if advanced.settled is not None:
+            self._world._failures.check(advanced)
+        return advanced
 
     def _moved(self, call: Call[T], follow: bool) -> T:
         result = self._world.run(call)

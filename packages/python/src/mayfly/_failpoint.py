@@ -6,10 +6,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Optional
 
 from ._calls import failpoints
-from .errors import ControlError, WaitError
+from .errors import ControlError, WaitError, hides_frames
 
 if TYPE_CHECKING:
     from ._world import World
+
+__tracebackhide__ = hides_frames
 
 POLL_SECONDS = 0.001
 

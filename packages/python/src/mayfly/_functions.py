@@ -1,24 +1,27 @@
-"""Functions of this process, as event source mappings and Lambda's Invoke call them: over HTTP, on the loopback interface."""
+"""Serves handlers of this process over HTTP, on the loopback interface, to event source mappings and Lambda's Invoke."""
 
 from __future__ import annotations
 
 import http.server
 import inspect
 import json
+import sys
 import threading
 import uuid
 from dataclasses import dataclass, field
 from typing import Any, Callable, Optional
 from urllib.parse import quote, unquote
 
-#: Lambda's handlers, (event, context), or a function of the event alone. What it returns is encoded as JSON; what it
-#: raises fails the invocation.
+from ._handlers import HandlerFailures
+
+#: A handler as Lambda has them, (event, context), or a function of the event alone. Its result is encoded as JSON. An
+#: exception fails the invocation, and the test unless it was declared with may_fail=True.
 Function = Callable[..., Any]
 
 
 @dataclass(frozen=True)
 class LambdaContext:
-    """As much of Lambda's context as there is to tell here."""
+    """The part of Lambda's context that applies here."""
 
     function_name: str
     aws_request_id: str = field(default_factory=lambda: str(uuid.uuid4()))
@@ -27,7 +30,8 @@ class LambdaContext:
 class LocalFunctions:
     """Serves nothing before the first `serve`, and nothing after `close`."""
 
-    def __init__(self) -> None:
+    def __init__(self, failures: HandlerFailures) -> None:
+        self._failures = failures
         self._lock = threading.Lock()
         self._functions: dict[str, Function] = {}
         self._server: Optional[http.server.ThreadingHTTPServer] = None
@@ -37,7 +41,7 @@ class LocalFunctions:
         with self._lock:
             self._functions[name] = function
             if self._server is None:
-                self._server = _listen(self._functions)
+                self._server = _listen(self._functions, self._failures)
             return f"http://127.0.0.1:{self._server.server_address[1]}/{quote(name, safe='')}"
 
     def close(self) -> None:
@@ -63,12 +67,16 @@ class _Http(http.server.ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False  # a function that hangs keeps no test from ending
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exc_info()[1], ConnectionError):  # the caller's time-out has passed, or its server has ended
+            super().handle_error(request, client_address)
 
-def _listen(functions: dict[str, Function]) -> http.server.ThreadingHTTPServer:
+
+def _listen(functions: dict[str, Function], failures: HandlerFailures) -> http.server.ThreadingHTTPServer:
     class Answer(_Answer):
         pass
 
-    Answer.functions = functions
+    Answer.functions, Answer.failures = functions, failures
     server = _Http(("127.0.0.1", 0), Answer)
     # A short poll: `shutdown` waits for it.
     threading.Thread(target=server.serve_forever, args=(0.005,), name="mayfly functions", daemon=True).start()
@@ -80,6 +88,7 @@ class _Answer(http.server.BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     functions: dict[str, Function]
+    failures: HandlerFailures
 
     def do_POST(self) -> None:
         payload = self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -88,11 +97,13 @@ class _Answer(http.server.BaseHTTPRequestHandler):
         if function is None:
             self._send(404, {"errorType": "NotFound", "errorMessage": f"there is no function {name}"}, True)
             return
+        event = None
         try:
             event = json.loads(payload) if payload else None
             result = function(event, LambdaContext(name)) if takes_context(function) else function(event)
-            text = json.dumps(result)
-        except Exception as error:
+            text = _encoded(name, result)
+        except BaseException as error:  # pytest.fail() and sys.exit(), too
+            self.failures.add(name, event, error)
             self._send(200, {"errorType": type(error).__name__, "errorMessage": str(error)}, True)
         else:
             self._send_text(200, text, False)
@@ -112,3 +123,11 @@ class _Answer(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *values: Any) -> None:
         pass
+
+
+def _encoded(name: str, result: Any) -> str:
+    try:
+        return json.dumps(result)
+    except (TypeError, ValueError) as error:
+        kind = type(result).__name__
+        raise TypeError(f"the function {name!r} returned a {kind} that cannot be encoded as JSON: {error}") from None

@@ -87,7 +87,7 @@ class InProcess:
             operation = target.rpartition(".")[2]
             status, text = self.library.execute(self._handle, account.encode(), region.encode(), operation.encode(), content)
         if status == CLOSED:
-            raise EndedError("closed", None)
+            raise EndedError("closed", None, f"{method} {path}")
         if status < 0:
             # Arguments that HTTP refuses in words of its own, or a fork that os.getpid does not show.
             return None

@@ -23,13 +23,15 @@ END_SECONDS_MAX = 5.0
 class ServerProcess:
     """Returns when the server says where it listens (`url`), which is when it answers."""
 
-    def __init__(self, binary: Binary, arguments: Sequence[str], timeout_seconds: float) -> None:
+    def __init__(self, binary: Binary, arguments: Sequence[str], timeout_seconds: float, log: ServerLog) -> None:
         self.binary = binary
-        self.log = ServerLog()
+        self.log = log
+        self.was_closed = False  # ended by `end`
         self.url = ""
         self._owner = os.getpid()
         self._announced = threading.Event()  # a first line is there, or will never be
         self._first_line = ""
+        self._last_log: Optional[str] = None
         try:
             self._child = subprocess.Popen(
                 [binary.path, *_command(arguments)],
@@ -61,7 +63,10 @@ class ServerProcess:
         return self._child.pid
 
     def ended(self, wait_seconds: float = 0) -> Optional[str]:
-        """How it ended, "exit status 1" or "killed by SIGKILL"; None if it is there."""
+        """How it ended, "exit status 1" or "killed by SIGKILL". None if it runs, and in a process that was forked from this
+        one, which cannot know."""
+        if os.getpid() != self._owner:
+            return None
         try:
             status = self._child.wait(wait_seconds) if wait_seconds else self._child.poll()
         except subprocess.TimeoutExpired:
@@ -69,10 +74,14 @@ class ServerProcess:
         return None if status is None else _how(status)
 
     def last_log(self) -> str:
-        """Of a process that has ended: all that it had to say is read before."""
-        if self._child.poll() is not None:
+        """The end of the log. All that a process that has ended wrote is read before; what a next one writes is not
+        in it."""
+        if self._child.poll() is None:
+            return self.log.last()
+        if self._last_log is None:
             self._readers[1].join(1)
-        return self.log.last()
+            self._last_log = self.log.last()
+        return self._last_log
 
     def end(self) -> None:
         """Asks it to end, and kills it if that takes more than five seconds. A second call, or one in a process that was
@@ -80,6 +89,7 @@ class ServerProcess:
         if os.getpid() != self._owner:
             return
         if self._child.poll() is None:
+            self.was_closed = True
             self._child.terminate()
             try:
                 self._child.wait(END_SECONDS_MAX)

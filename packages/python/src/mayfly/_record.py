@@ -1,4 +1,4 @@
-"""One record of a stream, as functions and `wait_for` get it."""
+"""A stream record, as functions and `wait_for` get it."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from ._items import Item, from_dynamodb
+from ._literals import ChangedBy, EventName
 
 
 @dataclass(frozen=True)
 class Record:
-    """Keys and images are plain values, {"id": "1"}; an image that the stream does not have is None."""
+    """Keys and images are plain values, {"id": "1"}; an image that the record does not have is None."""
 
-    event: str  #: INSERT, MODIFY or REMOVE
-    by: str  #: "user", or "service": TTL
+    event: EventName
+    by: ChangedBy  #: "service" is TTL
     keys: Item
     new_image: Optional[Item]
     old_image: Optional[Item]
     sequence_number: str
-    raw: dict[str, Any]  #: all of it, DynamoDB's JSON
+    raw: dict[str, Any]  #: the whole record in DynamoDB's JSON
 
     @staticmethod
     def of(raw: dict[str, Any]) -> Record:
-        """Of a record as a Lambda function's event, DynamoDB Streams' GetRecords over HTTP, or `wait_for` has it."""
+        """From a record in a Lambda event, a GetRecords response or `wait_for`'s answer."""
         change = raw["dynamodb"]
         return Record(
             event=raw["eventName"],

@@ -1,4 +1,4 @@
-"""A Mayfly that answers: one that is started here, one in this process, or one that ran already.
+"""A Mayfly server: one that is started here, one in this process, or one that runs already.
 
 with Server() as server, server.world() as world:
     world.clock.freeze("2031-01-01T00:00:00Z")
@@ -6,27 +6,25 @@ with Server() as server, server.world() as world:
 
 from __future__ import annotations
 
-import http.client
-import json
 import os
+import threading
 import weakref
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Optional
 
 from ._binary import StrPath, find_binary
-from ._connection import Connections
+from ._instance import Instance
+from ._log import ServerLog
 from ._process import ServerProcess
-from ._version import check_version, package_version
-from .errors import EndedError, StartError, UnansweredError, UrlError
+from .errors import hides_frames
 
 if TYPE_CHECKING:
-    from ._in_process import InProcess
     from ._world import World
 
+__tracebackhide__ = hides_frames
+
 START_TIMEOUT_SECONDS = 10.0
-# A connection breaks a moment before its process is known to have ended.
-END_NOTICED_SECONDS = 0.2
 
 
 class Server:
@@ -42,6 +40,9 @@ class Server:
     region: the region that clients sign for.
     start_timeout: how many seconds the start may take.
 
+    If a server that was started here dies, its worlds are lost: their calls raise EndedError. The next call of `world`
+    starts the server again.
+
     Raises BinaryError, LibraryError, StartError, UrlError or VersionError, each with a sentence that says what to do.
     """
 
@@ -56,9 +57,10 @@ class Server:
         start_timeout: float = START_TIMEOUT_SECONDS,
     ) -> None:
         self.region = region
-        self._process: Optional[ServerProcess] = None
-        self._in_process: Optional[InProcess] = None
-        self._connections: Optional[Connections] = None
+        self._binary, self._args, self._start_timeout = binary, tuple(args), start_timeout
+        self._log = ServerLog()
+        self._lock = threading.Lock()
+        self._closed = False
         self._end = weakref.finalize(self, _nothing)
         if in_process and (url is not None or binary is not None):
             raise ValueError("a server in this process has neither a binary nor a url: leave those, or in_process, out")
@@ -67,64 +69,69 @@ class Server:
         if in_process:
             from ._in_process import InProcess
 
-            self._in_process = InProcess(args)
-            self._end = weakref.finalize(self, self._in_process.end)
-            self._url, where = self._in_process.url, self._in_process.library.path
+            library = InProcess(args)
+            self._end = weakref.finalize(self, library.end)
+            self._instance = Instance(library.url, in_process=library)
+            self._connect()
         elif url:
-            self._url = where = url.rstrip("/")
+            self._instance = Instance(url.rstrip("/"))
+            self._connect()
         else:
-            self._process = ServerProcess(find_binary(binary), args, start_timeout)
-            self._end = weakref.finalize(self, self._process.end)
-            self._url, where = self._process.url, self._process.binary.path
-        try:
-            self._version = self._connect(start_timeout)
-            check_version(package_version(), self._version, where)
-        except BaseException:
-            self.close()
-            raise
+            self._start()
 
     @property
     def url(self) -> str:
         """http://127.0.0.1:41234, without a slash at the end."""
-        return self._url
+        return self._instance.url
 
     @property
     def version(self) -> str:
         """The server's own."""
-        return self._version
+        return self._instance.version
 
     @property
     def pid(self) -> Optional[int]:
         """The server's process, or None if it was not started here, or is in this one."""
-        return None if self._process is None else self._process.pid
+        return None if self._instance.process is None else self._instance.process.pid
 
     @property
     def ended(self) -> Optional[str]:
         """How it ended, "exit status 1" or "killed by SIGKILL", or "closed" if it was in this process; None if it is there,
         or was not started here."""
-        if self._in_process is not None:
-            return self._in_process.ended()
-        return None if self._process is None else self._process.ended()
+        return self._instance.ended()
 
     def log(self, since: int = 0) -> str:
         """The last thousand lines that it logged, or those from `log_position` on; "" if it was not started here, or is in
         this process, whose stderr has them."""
-        return "" if self._process is None else self._process.log.since(since)
+        return self._log.since(since)
 
     def log_position(self) -> int:
         """Where the log's next line will be."""
-        return 0 if self._process is None else self._process.log.position()
+        return self._log.position()
+
+    def instance(self) -> Instance:
+        """The running server; a fresh one if the last one died. Raises what the constructor raises."""
+        with self._lock:
+            process = self._instance.process
+            how = None if process is None or self._closed else process.ended()
+            if process is not None and how is not None:
+                process.last_log()  # the rest of it is read before the next one logs
+                self._log.add(f"(the server died, {how}; what follows is of a fresh one)")
+                self._instance.close()
+                self._start()
+            return self._instance
 
     def world(self) -> World:
-        """A new one: an account that nobody has used. The server is asked nothing, so this cannot fail."""
+        """A new one: an account that nobody has used. If the server has died, a fresh one is started first, which raises
+        what the constructor raises; otherwise this asks the server nothing."""
         from ._world import World
 
         return World(self)
 
     def close(self) -> None:
         """Ends it, if it was started here: asks it to, and kills it if that takes more than five seconds."""
-        if self._connections is not None:
-            self._connections.close()
+        self._closed = True
+        self._instance.close()
         self._end()
 
     def __enter__(self) -> Server:
@@ -136,59 +143,27 @@ class Server:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<mayfly.Server {self._url}>"
+        return f"<mayfly.Server {self.url}>"
 
     def exchange(
         self, method: str, path: str, body: Optional[bytes] = None, headers: Optional[Mapping[str, str]] = None
     ) -> tuple[int, bytes]:
         """The status and the answer of any HTTP request. Raises EndedError or UnansweredError if there is none."""
-        if self._in_process is not None:
-            answered = self._in_process.exchange(method, path, body, headers or {})
-            if answered is not None:
-                return answered
-        assert self._connections is not None
+        return self._instance.exchange(method, path, body, headers or {})
+
+    def _start(self) -> None:
+        process = ServerProcess(find_binary(self._binary), self._args, self._start_timeout, self._log)
+        self._end = weakref.finalize(self, process.end)
+        self._instance = Instance(process.url, process)
+        self._connect()
+
+    def _connect(self) -> None:
         try:
-            return self._connections.exchange(method, path, body, headers or {})
-        except (OSError, http.client.HTTPException) as error:
-            raise self.why_not(error) from error
-
-    def why_not(self, error: Exception) -> EndedError | UnansweredError:
-        """What to say of a call that had no answer."""
-        if self._process is not None:
-            how = self._process.ended(wait_seconds=END_NOTICED_SECONDS)
-            if how is not None:
-                return EndedError(how, self._process.last_log())
-        if self._in_process is not None and self._in_process.ended() is not None:
-            return EndedError("closed", None)
-        return UnansweredError(f"{self._url} has not answered ({error}): does the server run?")
-
-    def _connect(self, timeout_seconds: float) -> str:
-        """The server's version. It listens before it says so: one question is enough."""
-        try:
-            self._connections = Connections(self._url)
-            status, text = self._connections.exchange("GET", "/_mayfly/health", None, {}, timeout_seconds)
-            return _version_of(status, text)
-        except (OSError, ValueError, http.client.HTTPException) as error:
-            reason = str(error) or type(error).__name__
-            if self._process is None:
-                raise UrlError(self._url, reason) from error
-            how = self._process.ended(wait_seconds=END_NOTICED_SECONDS)
-            raise StartError(
-                f"the server {self._process.binary.path} says that it listens on {self._url} and does not answer "
-                f"({how or reason}): see its log, or allow more by start_timeout",
-                self._process.last_log(),
-            ) from error
-
-
-def _version_of(status: int, health: bytes) -> str:
-    try:
-        said = json.loads(health)
-        version = str(said["version"])
-    except (ValueError, KeyError, TypeError):
-        raise OSError(f"what answers there with the status {status} is no Mayfly") from None
-    if status != 200:
-        raise OSError(f"it says that it is {said.get('status')}")
-    return version
+            self._instance.connect(self._start_timeout)
+        except BaseException:
+            self._instance.close()
+            self._end()
+            raise
 
 
 def _nothing() -> None:

@@ -2,8 +2,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .errors import hides_frames
+
 if TYPE_CHECKING:
     from ._world import World
+
+
+__tracebackhide__ = hides_frames
 
 
 class Snapshot:

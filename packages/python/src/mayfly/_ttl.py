@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 from ._calls import ttl
 from ._calls.ttl import Explanation, TtlStatus, Upcoming
 from ._instant import Duration
+from .errors import hides_frames
 
 if TYPE_CHECKING:
     from ._world import World
+
+__tracebackhide__ = hides_frames
 
 AWS_LEAST = datetime.timedelta(minutes=10)
 AWS_MOST = datetime.timedelta(minutes=28)

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Optional, TypeVar, Union
 
 from . import _boto
 from ._account import environment_of, new_account
 from ._calls import Call, executed, failpoints, faults, functions, generic, snapshots, tables, waiting
+from ._calls.clock import Advanced
 from ._calls.faults import Fault, FaultCount
 from ._calls.functions import RegisteredFunction
-from ._calls.tables import KeyAttribute
+from ._calls.tables import Index, KeyAttribute
 from ._calls.ttl import Explanation
 from ._clock import Clock
 from ._failpoint import Failpoint
 from ._functions import Function, LocalFunctions
-from ._instant import Duration, Instant
+from ._handlers import HandlerFailure, HandlerFailures
+from ._instant import Duration, Instant, seconds_of
+from ._literals import ChangedBy, EventName, StreamView
 from ._record import Record
 from ._snapshot import Snapshot
 from ._ttl import Ttl
-from .errors import MayflyError
+from .errors import HandlerError, MayflyError, hides_frames
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient, DynamoDBServiceResource
@@ -29,21 +32,26 @@ if TYPE_CHECKING:
 
     from ._server import Server
 
+__tracebackhide__ = hides_frames
+
 T = TypeVar("T")
 
 
 class World:
-    """Begins empty, and its clock begins with the host's time. `account` is one that is known already, a world of another
-    process say; left out, it is one that nobody has used.
+    """Begins empty, and its clock begins with the host's time. `account` opens an existing account, such as a world of
+    another process; without it the world gets an account that nobody has used.
 
-    Keys are plain values, {"id": "1"}, or DynamoDB's JSON, {"id": {"S": "1"}}. What the server refuses is a ControlError."""
+    Keys are plain values, {"id": "1"}, or DynamoDB's JSON, {"id": {"S": "1"}}. A call that the server refuses raises a
+    ControlError, and every call raises an EndedError once the server has died."""
 
     def __init__(self, server: Server, account: Optional[str] = None) -> None:
         self._server = server
+        self._instance = server.instance()
         self._account = new_account() if account is None else account
         self._born_at = server.log_position()
         self._clock = Clock(self)
-        self._local = LocalFunctions()
+        self._failures = HandlerFailures()
+        self._local = LocalFunctions(self._failures)
         self._functions_registered = False
         self._made: dict[str, Any] = {}  # clients and resources, by what they are
 
@@ -56,7 +64,7 @@ class World:
     @property
     def url(self) -> str:
         """The server's, without a slash at the end."""
-        return self._server.url
+        return self._instance.url
 
     @property
     def account(self) -> str:
@@ -99,7 +107,7 @@ class World:
 
     def client(self, service: str, **options: Any) -> Any:
         """A further client, of "lambda" say, or with a `config` of yours; the options are those of boto3's client()."""
-        return _boto.client(service, self.url, self.account, self.region, **options)
+        return _boto.client(service, self._instance, self.account, self.region, **options)
 
     def execute(self, operation: str, **parameters: Any) -> Any:
         """An operation of DynamoDB without an SDK: execute("GetItem", TableName="carts", Key={"id": {"S": "1"}}). Items are
@@ -110,25 +118,35 @@ class World:
         made = self._made.get(kind + service)
         if made is None:
             make = _boto.client if kind == "client" else _boto.resource
-            made = self._made[kind + service] = make(service, self.url, self.account, self.region)
+            made = self._made[kind + service] = make(service, self._instance, self.account, self.region)
         return made
 
     # --- tables
 
     def create_table(
         self,
-        table: str,
+        name: str,
         *,
         key: KeyAttribute = "id",
         sort: Optional[KeyAttribute] = None,
         ttl: Optional[str] = None,
-        stream: bool = True,
-    ) -> None:
-        """The shortest way to a table. `key` and `sort` are names, of strings, or ("year", "N"); `ttl` is the attribute that
-        says when an item expires. All else takes `dynamodb.create_table`."""
-        self.run(tables.create(table, key, sort, stream))
+        stream: Union[bool, StreamView] = True,
+        indexes: Sequence[Index] = (),
+        **more: Any,
+    ) -> dict[str, Any]:
+        """Creates a table, and returns its description as CreateTable does.
+
+        key, sort: the partition key and the sort key: a name, if it is a string, or a name and type, ("year", "N").
+        ttl: the attribute that holds the time to live.
+        stream: True is NEW_AND_OLD_IMAGES; or False, or one of KEYS_ONLY, NEW_IMAGE, OLD_IMAGE, NEW_AND_OLD_IMAGES.
+        indexes: secondary indexes: [Index("by_owner", key="owner")].
+        more: further members of CreateTable: Tags=[…].
+
+        Raises ValueError, before any request, if an attribute of the keys has two types."""
+        description = self.run(tables.create(name, key, sort, stream, indexes, more))
         if ttl is not None:
-            self.run(tables.enable_ttl(table, ttl))
+            self.run(tables.enable_ttl(name, ttl))
+        return description
 
     def ttl(self, table: str) -> Ttl:
         return Ttl(self, table)
@@ -141,18 +159,20 @@ class World:
         self,
         table: str,
         key: Mapping[str, Any],
-        event: Optional[str] = None,
+        event: Optional[EventName] = None,
         *,
-        by: Optional[str] = None,
+        by: Optional[ChangedBy] = None,
         since: Optional[Instant] = None,
         timeout: Duration = 5,
     ) -> Record:
-        """Returns when the item changes as told, so that no test sleeps: the change's record.
+        """Waits until the item changes, and returns the change's record. No test needs to sleep.
 
-        event: INSERT, MODIFY or REMOVE; by: "user" or "service", which is TTL; left out, any will do.
-        since: also the changes that the table's stream has from that time of the world's clock on. Left out: those from the
-            call on.
-        timeout: real time, at most ten minutes; then a WaitError, a TimeoutError, says what did happen."""
+        event: INSERT, MODIFY or REMOVE; None: any of them.
+        by: "user", or "service", which is TTL; None: either.
+        since: also accept changes that the table's stream has from this time of the world's clock on. None: only changes
+            after the call.
+        timeout: real time, at most ten minutes. Then a WaitError, which is a TimeoutError, says what did happen to the item,
+            and why it does not expire, if its TTL cannot fire."""
         return self.run(waiting.wait_for(table, key, event, by, since, timeout))
 
     # --- snapshots
@@ -202,12 +222,19 @@ class World:
 
     # --- functions
 
-    def function(self, name: str, function: Union[Function, str], *, timeout: Optional[Duration] = None) -> None:
-        """Registers what event source mappings and Lambda's Invoke call by that name: a function of this process, as Lambda's
-        handlers are, (event, context), or of the event alone; or the http:// URL of one that runs elsewhere.
+    def function(
+        self, name: str, function: Union[Function, str], *, timeout: Optional[Duration] = None, may_fail: bool = False
+    ) -> None:
+        """Registers the function that event source mappings and Lambda's Invoke call by that name: a handler of this process,
+        (event, context) or (event), or the http:// URL of a function that runs elsewhere.
 
-        A function of this process runs in a thread of its own, and is served on the loopback interface until the world is
-        closed: a server in a container cannot reach it. An invocation may take `timeout`, a minute if nothing is said."""
+        A handler of this process runs in a thread of its own. It is served on the loopback interface until the world is
+        closed, so a server in a container cannot reach it.
+
+        timeout: how long an invocation may take; None: a minute.
+        may_fail: the test expects failures. Otherwise an exception in the handler is printed to stderr, and raised as a
+            HandlerError by the next `settle`, or by `close` at the end of the test."""
+        self._failures.declare(name, may_fail)
         url = function if isinstance(function, str) else self._local.serve(name, function)
         self._functions_registered = True
         self.run(functions.put(name, url, timeout))
@@ -219,26 +246,47 @@ class World:
         return self.run(functions.registered())
 
     def trigger(self, table: str, function: str, **settings: Any) -> str:
-        """Has a table's stream call a function, from its oldest record on. The settings are those of Lambda's
-        CreateEventSourceMapping: BatchSize=10, FilterCriteria=…; returns the mapping's UUID."""
+        """Makes a table's stream call a function, beginning with the stream's oldest record. The settings are those of
+        Lambda's CreateEventSourceMapping: BatchSize=10, FilterCriteria=…. Returns the mapping's UUID."""
         return self.run(functions.create_mapping(self.run(functions.stream_of(table)), function, settings))
+
+    def settle(self, timeout: Optional[Duration] = None) -> Advanced:
+        """Waits until every record of the world's streams has reached its functions, without moving the clock.
+
+        It returns early when only functions that are declared with may_fail=True keep failing; the result's `settled` is
+        false then. Any other function that fails is raised as a HandlerError, which names the function, its last error, and
+        what was not delivered.
+
+        timeout: real time; None: 30 seconds. The result's `unfinished` says what is not done by then."""
+        return self._clock.advance(0, settle=True if timeout is None else seconds_of(timeout))
+
+    def handler_failures(self) -> list[HandlerFailure]:
+        """The latest exceptions of handlers of this process, oldest first, at most 100: also those of functions that may
+        fail, and those that were raised."""
+        return self._failures.kept()
 
     # --- all else
 
     def control(self, method: str, path: str, body: Optional[Mapping[str, Any]] = None) -> Any:
-        """Any call of the control API, about this world: control("GET", "/jobs"). `path` is what stands behind /_mayfly;
-        the result is the answer's JSON."""
+        """Makes any call of the control API for this world: control("GET", "/jobs"). `path` is what follows /_mayfly; the
+        result is the response's JSON."""
         return self.run(generic(method, path, body))
 
     def run(self, call: Call[T]) -> T:
-        status, text = self._server.exchange(
+        status, text = self._instance.exchange(
             call.method, call.path, call.sent_body(), call.headers(self.account, self.region)
         )
         return call.result(status, text)
 
     def close(self) -> None:
-        """Gives the server the world's memory back, ends its functions and, if it followed, sets the program's clock right.
-        What fails is of no consequence: the world cannot be met again."""
+        """Frees the world's memory in the server, stops its handlers and, if the program's clock followed, sets that right.
+        Raises a HandlerError if a handler failed and no settle has raised that yet."""
+        error = self._close()
+        if error is not None:
+            raise error
+
+    def _close(self) -> Optional[HandlerError]:
+        error = self._failures.close()  # before the reset, which makes calls fail that are under way
         self._clock.unfollow()
         with contextlib.suppress(MayflyError):
             self.run(snapshots.reset())
@@ -250,6 +298,7 @@ class World:
             client = made.meta.client if hasattr(made, "Table") else made
             client.close()
         self._made.clear()
+        return error
 
     def __enter__(self) -> World:
         return self
@@ -257,7 +306,9 @@ class World:
     def __exit__(
         self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
     ) -> None:
-        self.close()
+        failed = self._close()
+        if failed is not None and error is None:
+            raise failed
 
     def __repr__(self) -> str:
         return f"<mayfly.World {self.account} at {self.url}>"

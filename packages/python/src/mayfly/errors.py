@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 from ._record import Record
+
+if TYPE_CHECKING:
+    from ._calls.clock import Advanced
+    from ._handlers import HandlerFailure
 
 
 class MayflyError(Exception):
@@ -98,13 +102,18 @@ class UrlError(MayflyError):
 
 
 class EndedError(MayflyError):
-    """The server has ended while it was needed. `how`: "exit status 1", "killed by SIGKILL"; "closed", of one in this
-    process, which has no log of its own."""
+    """The server died before it answered a call, or was closed before it. `how` is "exit status 1", "killed by SIGKILL" or,
+    for a server in this process, "closed". `log` is the end of what a server that died logged. A dead server's worlds are
+    lost; a new world gets a fresh server."""
 
-    def __init__(self, how: str, log: Optional[str]) -> None:
-        self.how, self.log = how, log or ""
-        why = "" if log is None else f": its log may say why{indented(log)}"
-        super().__init__(f"the server has ended ({how}){why}")
+    def __init__(self, how: str, log: Optional[str], request: str) -> None:
+        self.how, self.log, self.request = how, log or "", request
+        if log is None:
+            super().__init__(f"Mayfly's server was closed before {request}.")
+            return
+        died = f"was {how}" if how.startswith("killed") else f"ended with {how}"
+        its_log = f"Its log:{indented(log)}" if log else "Its log is empty."
+        super().__init__(f"Mayfly's server {died} before it answered {request}. {its_log}")
 
 
 class UnansweredError(MayflyError):
@@ -140,6 +149,21 @@ class WaitError(MayflyError, TimeoutError):
         super().__init__(f"{message} What happened: {happened}." if happened else message)
 
 
+class HandlerError(MayflyError):
+    """A function failed, and the test did not declare it with may_fail=True. `failures` are the exceptions that the test's
+    own handlers raised, the first of which is also `__cause__`. `advanced` is the answer of the settle that found the
+    failure; None if the world was closed without one."""
+
+    def __init__(self, message: str, failures: Sequence[HandlerFailure] = (), advanced: Optional[Advanced] = None) -> None:
+        self.failures, self.advanced = tuple(failures), advanced
+        super().__init__(message)
+        if failures:
+            self.__cause__ = failures[0].error
+
+    def __reduce__(self) -> tuple[Any, ...]:  # a test's own exceptions may refuse to be pickled
+        return (HandlerError, (str(self), (), self.advanced))
+
+
 class FollowError(MayflyError):
     """The program's clock cannot move with a world's."""
 
@@ -154,8 +178,13 @@ class MissingExtraError(MayflyError, ImportError):
         )
 
 
+def hides_frames(raised: Any) -> bool:
+    """For __tracebackhide__ of this package's modules: pytest shows an error of this package at the test's own line."""
+    return isinstance(raised.value, MayflyError)
+
+
 def indented(log: str) -> str:
-    """A log as it stands behind a sentence."""
+    """A log, to be appended to a sentence."""
     lines = log.splitlines()
     if not lines:
         return "; it logged nothing"

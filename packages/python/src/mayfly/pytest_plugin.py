@@ -1,22 +1,36 @@
-"""pytest's fixtures: `mayfly`, a World for the test; `mayfly_session`, one for the run; `mayfly_server`, where they are.
+"""pytest's fixtures:
 
-Each process of pytest-xdist has a server of its own, which starts in some milliseconds. When a test that has a world fails,
-what the server logged meanwhile is in its report.
+- `mayfly`, a World for the test, and `mayfly_async`, the same world for asyncio;
+- `mayfly_session`, a World for the whole run;
+- `mayfly_server`, the Server that they are in. Each process of pytest-xdist has its own.
+
+A test fails if one of its handlers raised an exception, unless the function was declared with may_fail=True. The report of
+a failed test shows what the server logged during the test, and the items whose TTL cannot fire.
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
-from collections.abc import Generator, Iterator
-from typing import Any, Optional
+from collections.abc import AsyncIterator, Generator, Iterator
+from typing import TYPE_CHECKING, Any, Callable, Optional
 
 import pytest
 
+from ._calls import ttl
 from ._server import Server
 from ._world import World
-from .errors import MayflyError
+from .errors import MayflyError, hides_frames
 
-_FIXTURES = frozenset(("mayfly", "mayfly_session", "mayfly_server"))
+if TYPE_CHECKING:
+    from .aio import AsyncWorld
+
+__tracebackhide__ = hides_frames
+
+_FIXTURES = frozenset(("mayfly", "mayfly_async", "mayfly_session", "mayfly_server"))
+#: How long a failed test's report waits for the server, in real seconds.
+REPORT_SECONDS_MAX = 5.0
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -47,7 +61,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def mayfly_server(pytestconfig: pytest.Config) -> Iterator[Server]:
-    """The server of this run, or of this process of pytest-xdist; or the one that --mayfly-url or MAYFLY_URL names."""
+    """The server of this run, or of this process of pytest-xdist; or the one that --mayfly-url or MAYFLY_URL names. If it
+    dies, the next test's world is on a fresh one."""
     server = pytestconfig.stash[_SERVER] = _started(pytestconfig)
     yield server
     server.close()
@@ -56,22 +71,61 @@ def mayfly_server(pytestconfig: pytest.Config) -> Iterator[Server]:
 @pytest.fixture(scope="session")
 def mayfly_session(mayfly_server: Server) -> Iterator[World]:
     """A world that all tests of the run, or of this process of pytest-xdist, share."""
-    with mayfly_server.world() as world:
+    with _new_world(mayfly_server) as world:
         yield world
 
 
 @pytest.fixture
 def mayfly(mayfly_server: Server, pytestconfig: pytest.Config) -> Iterator[World]:
-    """A world of the test's own: empty, with a clock of its own, and gone when the test has ended."""
-    with mayfly_server.world() as world:
+    """The test's own world: empty, with its own clock, and gone when the test has ended. Raises a HandlerError then if a
+    handler of the test failed and no settle has raised that."""
+    with _new_world(mayfly_server) as world:
         if pytestconfig.getini("mayfly_follow_clock"):
             world.clock.follow()
+        yield world
+
+
+@pytest.fixture
+def mayfly_async(mayfly: World, request: pytest.FixtureRequest) -> AsyncWorld:
+    """The world of the fixture `mayfly`, for asyncio. The test runs by pytest-asyncio 0.24 or later, or by anyio."""
+    if "anyio_backend" in request.fixturenames:
+        backend = request.getfixturevalue("anyio_backend")
+        name = backend if isinstance(backend, str) else backend[0]
+        if name != "asyncio":
+            pytest.fail(f"mayfly_async needs asyncio, and this test runs on {name}: use the asyncio backend", pytrace=False)
+        by_anyio: AsyncWorld = request.getfixturevalue("_mayfly_async_by_anyio")
+        return by_anyio
+    fixture_name = request.config.stash.get(_ASYNCIO, None)
+    if fixture_name is None:
+        pytest.fail("mayfly_async needs pytest-asyncio 0.24 or later, or anyio: pip install pytest-asyncio", pytrace=False)
+    by_asyncio: AsyncWorld = request.getfixturevalue(fixture_name(request))
+    return by_asyncio
+
+
+@pytest.fixture
+async def _mayfly_async_by_anyio(mayfly: World) -> AsyncIterator[AsyncWorld]:
+    from .aio import AsyncWorld  # here: asyncio takes a while to load, and few runs need it
+
+    async with AsyncWorld.of(mayfly) as world:
         yield world
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("mayfly_in_process") and (config.getoption("mayfly_url") or config.getoption("mayfly_binary")):
         raise pytest.UsageError("--mayfly-in-process goes with neither --mayfly-url nor --mayfly-binary")
+    if config.pluginmanager.hasplugin("asyncio"):
+        with contextlib.suppress(ImportError, TypeError):  # another plugin of that name; a release before 0.24
+            from . import _pytest_asyncio
+
+            config.pluginmanager.register(_pytest_asyncio, "mayfly_asyncio")
+            config.stash[_ASYNCIO] = _pytest_asyncio.fixture_name
+
+
+def _new_world(server: Server) -> World:
+    try:
+        return server.world()
+    except MayflyError as error:  # the server died in an earlier test, and does not start again
+        pytest.fail(f"mayfly: {error}", pytrace=False)
 
 
 def _started(config: pytest.Config) -> Server:
@@ -104,6 +158,7 @@ def _named(config: pytest.Config, what: str) -> Optional[str]:
 
 
 _SERVER = pytest.StashKey[Server]()
+_ASYNCIO = pytest.StashKey[Callable[[pytest.FixtureRequest], str]]()
 _LOG_BEGINS = pytest.StashKey[int]()
 
 
@@ -111,6 +166,15 @@ _LOG_BEGINS = pytest.StashKey[int]()
 def pytest_runtest_setup(item: pytest.Item) -> None:
     server = item.config.stash.get(_SERVER, None)
     item.stash[_LOG_BEGINS] = 0 if server is None else server.log_position()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """A handler of the world that all tests share fails the test during which it failed."""
+    world = (getattr(item, "funcargs", None) or {}).get("mayfly_session")
+    error = world._failures.take() if isinstance(world, World) else None
+    if error is not None:
+        raise error
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -122,6 +186,21 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
         return
     log = server.log(item.stash.get(_LOG_BEGINS, 0))
     if server.ended is not None:
-        log = f"{log}\nthe server has ended ({server.ended})".lstrip()
+        log = f"{log}\nthe server died ({server.ended})".lstrip()
     if log:
         report.sections.append(("Mayfly's log", log))
+    worlds = {each.account: each for each in (getattr(item, "funcargs", None) or {}).values() if isinstance(each, World)}
+    warnings = [line for world in worlds.values() for line in _ttl_warnings(world)]
+    if warnings:
+        report.sections.append(("Mayfly's TTL warnings", "\n".join(warnings)))
+
+
+def _ttl_warnings(world: World) -> list[str]:
+    """A line for each item whose TTL cannot fire, or fired at once. Empty if the server does not answer."""
+    call = ttl.suspects()
+    headers = call.headers(world.account, world.region)
+    try:
+        answer = world._instance.exchange(call.method, call.path, call.sent_body(), headers, REPORT_SECONDS_MAX)
+        return [f"{each.table} {json.dumps(each.key, default=str)}: {each.message}" for each in call.result(*answer)]
+    except MayflyError:
+        return []

@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Callable, Generic, Optional, TypeVar
 
-from ..errors import ControlError
+from ..errors import ControlError, hides_frames
+
+__tracebackhide__ = hides_frames
 
 T = TypeVar("T")
 

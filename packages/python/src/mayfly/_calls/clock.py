@@ -1,35 +1,99 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
-from typing import Any, Optional, Union
+from dataclasses import dataclass, field
+from typing import Any, Optional, TypedDict, Union
 
 from .._instant import Duration, Instant, instant_of, instant_text, optional_instant, seconds_of
+from .._literals import ClockMode, EventName
 from ._call import Call, control
 
-#: Whether an advance waits for functions: no, for at most 30 seconds, or for at most so many.
+#: Whether an advance waits for functions: no, for at most 30 seconds, or for at most that many seconds.
 Settle = Union[bool, float]
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a clock says. `mode` is real, frozen, offset or rate."""
+    """What a clock says."""
 
     now: datetime.datetime
-    mode: str
+    mode: ClockMode
+
+
+class FunctionError(TypedDict, total=False):
+    """How a call of a function failed. Members that do not apply are missing."""
+
+    status: int  #: of HTTP
+    error: str  #: what an on-failure destination is told: "Unhandled"
+    type: str  #: the answer's errorType
+    message: str  #: the answer's errorMessage, or why there was no answer
+
+
+class Retrying(TypedDict):
+    """A batch that failed and is going to be tried again."""
+
+    attempts: int
+    records: int
+    error: FunctionError
+
+
+class _Unfinished(TypedDict):
+    UUID: str
+    FunctionArn: str
+    EventSourceArn: str
+    LastProcessingResult: str
+    function: str
+    table: str
+
+
+class Unfinished(_Unfinished, total=False):
+    """An event source mapping that has records to deliver. `retrying` is there if its function fails."""
+
+    retrying: Retrying
+
+
+class GivenUpRecord(TypedDict):
+    sequence_number: str
+    event: EventName
+    key: dict[str, Any]  #: in DynamoDB's JSON
+
+
+class _GivenUp(TypedDict):
+    UUID: str
+    function: str
+    table: str
+    stream: str
+    condition: str
+    attempts: int
+    records: list[GivenUpRecord]
+    left_out: int
+
+
+class GivenUp(_GivenUp, total=False):
+    """A batch that was given up. `condition` is Lambda's: RetryAttemptsExhausted, RecordAgeExceeded; `left_out` counts the
+    records that `records` does not show. `error` is missing if the function was never called."""
+
+    error: FunctionError
+    destination: str
 
 
 @dataclass(frozen=True)
 class Advanced:
-    """What an advance of the clock brought about."""
+    """The result of an advance of the clock."""
 
     now: datetime.datetime
-    expired: int  #: how many items
-    tables: dict[str, int]  #: how many of each table; without those that lost none
-    next_expiry: Optional[datetime.datetime]  #: None: nothing is going to expire
+    expired: int  #: how many items expired
+    tables: dict[str, int]  #: how many expired in each table; tables without any are left out
+    next_expiry: Optional[datetime.datetime]  #: None if no item will expire
     message: Optional[str] = None  #: why the clock stayed where it was, if it did
-    settled: Optional[bool] = None  #: with settle: everything in the streams has reached its functions
-    unfinished: tuple[dict[str, Any], ...] = ()  #: with settle: the mappings that are not done, and why
+    settled: Optional[bool] = None  #: with settle: every record reached its function
+    unfinished: tuple[Unfinished, ...] = ()  #: with settle: the mappings that have records to deliver, and why
+    given_up: tuple[GivenUp, ...] = ()  #: with settle: the batches given up since the last settle
+    given_up_left_out: int = 0  #: further batches that `given_up` does not show
+    #: By table and reason, items whose TTL can never fire: {"carts": {"milliseconds": 3, "string": 1}}
+    never: dict[str, dict[str, int]] = field(default_factory=dict)
+    #: By table, items whose TTL had passed when they were written, since the last advance
+    born_expired: dict[str, int] = field(default_factory=dict)
 
 
 def read() -> Call[Reading]:
@@ -90,4 +154,8 @@ def _advanced(answer: Any) -> Advanced:
         message=answer.get("message"),
         settled=answer.get("settled"),
         unfinished=tuple(answer.get("unfinished", ())),
+        given_up=tuple(answer.get("given_up", ())),
+        given_up_left_out=answer.get("given_up_left_out", 0),
+        never=answer.get("never", {}),
+        born_expired=answer.get("born_expired", {}),
     )

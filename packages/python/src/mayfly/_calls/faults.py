@@ -4,35 +4,34 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Optional
 
+from .._literals import FaultKind, ThrottleException
 from ._call import Call, control, nothing
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A rule by which operations fail: Fault("throttle", operation="PutItem", count=2). What is None narrows nothing down.
+    """A rule that makes operations fail: Fault("throttle", operation="PutItem", count=2). `operation` and `table` limit it to
+    one operation or table; None matches all of them."""
 
-    `fault`: throttle, internal_server_error, latency, unprocessed, transaction_conflict, stale_reads,
-    replicated_write_conflict."""
-
-    fault: str
+    fault: FaultKind
     operation: Optional[str] = None  #: PutItem, …
     table: Optional[str] = None
-    exception: Optional[str] = None  #: of throttle: which one
-    milliseconds: Optional[int] = None  #: of latency; of stale_reads by the world's clock
-    writes: Optional[int] = None  #: of stale_reads: how many commits a read may be behind
-    items: Optional[int] = None  #: of unprocessed: how many are left
-    count: Optional[int] = None  #: how often it strikes; None: always
-    probability: Optional[float] = None  #: that it strikes; None: 1
-    seed: Optional[int] = None  #: what is left to chance is drawn from it
+    exception: Optional[ThrottleException] = None  #: for throttle; None: the one that AWS would raise
+    milliseconds: Optional[int] = None  #: for latency, in real time; for stale_reads, on the world's clock
+    writes: Optional[int] = None  #: for stale_reads: how many commits a read may lag behind
+    items: Optional[int] = None  #: for unprocessed: how many are left unprocessed
+    count: Optional[int] = None  #: how many operations fail; None: all that match
+    probability: Optional[float] = None  #: that a matching operation fails; None: 1
+    seed: Optional[int] = None  #: random choices are drawn from it
 
 
 @dataclass(frozen=True)
 class FaultCount:
-    """A rule, and what became of it."""
+    """A rule and its counters."""
 
     rule: Fault
-    asked: int  #: how many operations it fitted
-    struck: int  #: how many of them failed by it
+    asked: int  #: operations that it matched
+    struck: int  #: operations that it made fail
 
 
 def put(rules: Sequence[Fault]) -> Call[None]:

@@ -38,7 +38,7 @@ def stream_of(table: str) -> Call[str]:
     def read(answer: Any) -> str:
         arn = answer["Table"].get("LatestStreamArn")
         if arn is None:
-            raise MayflyError(f"the table {table} has no stream: create it with a StreamSpecification")
+            raise MayflyError(f"the table {table!r} has no stream: create it with stream=True")
         return str(arn)
 
     return operation("DescribeTable", {"TableName": table}, read)

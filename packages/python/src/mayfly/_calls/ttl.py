@@ -2,28 +2,39 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Optional
 from urllib.parse import quote
 
 from .._instant import Duration, optional_instant, seconds_of
 from .._items import Item, from_dynamodb, to_dynamodb
+from .._literals import ExplainReason, TtlMode, TtlStatusName
 from ._call import Call, control, nothing
 
 
 @dataclass(frozen=True)
 class TtlStatus:
-    """What there is to say of a table's time to live."""
+    """The state of a table's time to live."""
 
-    status: str  #: ENABLED or DISABLED
-    attribute: Optional[str]  #: None: disabled
-    mode: str  #: exact, aws or manual
+    status: TtlStatusName
+    attribute: Optional[str]  #: None while TTL is disabled
+    mode: TtlMode
     pending: int  #: items that will expire
-    due: int  #: those of them whose time has come
-    next_due: Optional[datetime.datetime]  #: None: none
-    expired: int  #: deleted since the server started
-    born_expired: int  #: those of them that were due when they were written
-    raw: dict[str, Any]  #: all that the server says: lag_ms, windows, …
+    due: int  #: pending items whose TTL has passed
+    next_due: Optional[datetime.datetime]  #: None if no item will expire
+    expired: int  #: items deleted since the server started
+    born_expired: int  #: expired items whose TTL had passed when they were written
+    raw: dict[str, Any]  #: the whole answer: lag_ms, windows, …
+    never: dict[str, int] = field(default_factory=dict)  #: items whose TTL can never fire, by reason: {"string": 1}
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """An item whose TTL can never fire, or had passed when it was written."""
+
+    table: str
+    key: Item
+    message: str
 
 
 @dataclass(frozen=True)
@@ -32,15 +43,14 @@ class Upcoming:
 
     key: Item
     due: Optional[datetime.datetime]
-    expires_at: Optional[datetime.datetime]  #: None: at the next sweep
+    expires_at: Optional[datetime.datetime]  #: None: at the next sweep (mode manual)
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why an item is still there, or is not. `reason`: due, not_due, delayed, expired, born_expired, no_item, no_attribute,
-    not_a_number, milliseconds, too_old, ttl_disabled; `message` is a sentence."""
+    """Why an item is still there or is gone. `message` is a sentence."""
 
-    reason: str
+    reason: ExplainReason
     message: str
     expires_at: Optional[datetime.datetime]  #: None: never, or at the next sweep
 
@@ -56,6 +66,11 @@ def mode(table: str, body: Mapping[str, Any]) -> Call[None]:
 def late(table: str, least: Duration, most: Duration, seed: int) -> Call[None]:
     delay = [int(seconds_of(least)), int(seconds_of(most))]
     return mode(table, {"mode": "aws", "delay_seconds": delay, "seed": seed})
+
+
+def suspects() -> Call[list[Suspect]]:
+    """The latest of all tables, at most ten of each."""
+    return control("GET", "/ttl", None, _suspects)
 
 
 def sweep(table: str) -> Call[int]:
@@ -85,7 +100,16 @@ def _status(answer: Any) -> TtlStatus:
         expired=answer["expired"],
         born_expired=answer["born_expired"],
         raw=answer,
+        never=answer.get("never", {}),
     )
+
+
+def _suspects(answer: Any) -> list[Suspect]:
+    return [
+        Suspect(table, from_dynamodb(each["key"]), each["message"])
+        for table, shown in answer["tables"].items()
+        for each in shown.get("suspects", ())
+    ]
 
 
 def _upcoming(answer: Any) -> list[Upcoming]:

@@ -5,6 +5,7 @@ from typing import Any, Optional
 
 from .._instant import Duration, Instant, instant_text, seconds_of
 from .._items import to_dynamodb
+from .._literals import ChangedBy, EventName
 from .._record import Record
 from ..errors import ControlError, WaitError
 from ._call import Call, control
@@ -13,8 +14,8 @@ from ._call import Call, control
 def wait_for(
     table: str,
     key: Mapping[str, Any],
-    event: Optional[str],
-    by: Optional[str],
+    event: Optional[EventName],
+    by: Optional[ChangedBy],
     since: Optional[Instant],
     timeout: Duration,
 ) -> Call[Record]:

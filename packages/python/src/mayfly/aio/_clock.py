@@ -7,9 +7,12 @@ from .._calls import Call, clock
 from .._calls.clock import Advanced, Reading, Settle
 from .._follow import Following
 from .._instant import Duration, Instant
+from ..errors import hides_frames
 
 if TYPE_CHECKING:
     from ._world import AsyncWorld
+
+__tracebackhide__ = hides_frames
 
 T = TypeVar("T")
 
@@ -63,17 +66,17 @@ class AsyncClock:
         follow: bool = False,
     ) -> Advanced:
         span = clock.span_of(by, days, hours, minutes, seconds)
-        return await self._moved(clock.advance_by(span, settle, age_streams), follow)
+        return await self._advanced(clock.advance_by(span, settle, age_streams), follow)
 
     async def advance_to(
         self, to: Instant, *, settle: Settle = False, age_streams: bool = False, follow: bool = False
     ) -> Advanced:
-        return await self._moved(clock.advance_to(to, settle, age_streams), follow)
+        return await self._advanced(clock.advance_to(to, settle, age_streams), follow)
 
     async def advance_to_next_expiry(
         self, *, settle: Settle = False, age_streams: bool = False, follow: bool = False
     ) -> Advanced:
-        return await self._moved(clock.advance_to_next_expiry(settle, age_streams), follow)
+        return await self._advanced(clock.advance_to_next_expiry(settle, age_streams), follow)
 
     async def follow(self) -> None:
         self._following.begin()
@@ -90,6 +93,12 @@ class AsyncClock:
         if self._following:
             reading = await self.read()
             self._following.move(reading.now, reading.mode)
+
+    async def _advanced(self, call: Call[Advanced], follow: bool) -> Advanced:
+        advanced = await self._moved(call, follow)
+        if advanced.settled is not None:
+            self._world._failures.check(advanced)
+        return advanced
 
     async def _moved(self, call: Call[T], follow: bool) -> T:
         result = await self._world.run(call)

@@ -1,5 +1,5 @@
-"""One HTTP exchange by asyncio's streams. A connection for each: on the loopback interface that costs a tenth of a
-millisecond, and who cancels a call leaves nothing behind."""
+"""HTTP by asyncio's streams. Each exchange has a connection of its own: on the loopback interface that costs a tenth of a
+millisecond, and a call that is cancelled leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -9,6 +9,21 @@ import io
 from collections.abc import Mapping
 from typing import Optional
 from urllib.parse import urlsplit
+
+from .._instance import Instance, request_name
+from ..errors import hides_frames
+
+__tracebackhide__ = hides_frames
+
+
+async def ask(
+    instance: Instance, method: str, path: str, body: Optional[bytes], headers: Mapping[str, str]
+) -> tuple[int, bytes]:
+    """The status and the body of the response. Raises EndedError or UnansweredError if there is none."""
+    try:
+        return await exchange(instance.url, method, path, body, headers)
+    except (OSError, http.client.HTTPException) as error:
+        raise await asyncio.to_thread(instance.why_not, error, request_name(method, path, headers)) from None
 
 
 async def exchange(url: str, method: str, path: str, body: Optional[bytes], headers: Mapping[str, str]) -> tuple[int, bytes]:

@@ -1,20 +1,22 @@
 from __future__ import annotations
 
 import asyncio
-import http.client
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Optional
 
 from .._binary import StrPath
 from .._server import START_TIMEOUT_SECONDS, Server
-from ._connection import exchange
+from ..errors import hides_frames
+from ._connection import ask
 from ._world import AsyncWorld
+
+__tracebackhide__ = hides_frames
 
 
 class AsyncServer:
-    """`async with AsyncServer(…) as server` starts it and ends it. What it takes and raises: see mayfly.Server. One in this
-    process is asked over HTTP, too: a call that can be cancelled, and while which the event loop goes on."""
+    """`async with AsyncServer(…) as server` starts it and ends it. Its arguments and errors are those of mayfly.Server.
+    A server in this process is also asked over HTTP, so that calls can be cancelled and do not block the event loop."""
 
     def __init__(
         self,
@@ -61,7 +63,7 @@ class AsyncServer:
         return self.server.log(since)
 
     def world(self) -> AsyncWorld:
-        """A new one: an account that nobody has used."""
+        """A new one: an account that nobody has used. If the server has died, a fresh one is started first."""
         return AsyncWorld(self)
 
     async def start(self) -> AsyncServer:
@@ -85,7 +87,4 @@ class AsyncServer:
         self, method: str, path: str, body: Optional[bytes] = None, headers: Optional[Mapping[str, str]] = None
     ) -> tuple[int, bytes]:
         """The status and the answer of any HTTP request. Raises EndedError or UnansweredError if there is none."""
-        try:
-            return await exchange(self.url, method, path, body, headers or {})
-        except (OSError, http.client.HTTPException) as error:
-            raise await asyncio.to_thread(self.server.why_not, error) from error
+        return await ask(self.server.instance(), method, path, body, headers or {})

@@ -7,9 +7,13 @@ from .._calls import ttl
 from .._calls.ttl import Explanation, TtlStatus, Upcoming
 from .._instant import Duration
 from .._ttl import AWS_LEAST, AWS_MOST
+from ..errors import hides_frames
 
 if TYPE_CHECKING:
     from ._world import AsyncWorld
+
+
+__tracebackhide__ = hides_frames
 
 
 class AsyncTtl:

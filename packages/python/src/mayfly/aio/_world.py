@@ -6,24 +6,28 @@ import asyncio
 import contextlib
 import inspect
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Optional, TypeVar, Union
 
 from .._account import environment_of, new_account
 from .._calls import Call, executed, failpoints, faults, functions, generic, snapshots, tables, waiting
+from .._calls.clock import Advanced
 from .._calls.faults import Fault, FaultCount
 from .._calls.functions import RegisteredFunction
-from .._calls.tables import KeyAttribute
+from .._calls.tables import Index, KeyAttribute
 from .._calls.ttl import Explanation
 from .._failpoint import POLL_SECONDS
 from .._functions import Function, LambdaContext, LocalFunctions, takes_context
-from .._instant import Duration, Instant
+from .._handlers import HandlerFailure, HandlerFailures
+from .._instant import Duration, Instant, seconds_of
+from .._literals import ChangedBy, EventName, StreamView
 from .._record import Record
 from .._world import World
-from ..errors import ControlError, MayflyError, WaitError
+from ..errors import ControlError, HandlerError, MayflyError, WaitError, hides_frames
 from . import _clients
 from ._clock import AsyncClock
+from ._connection import ask
 from ._ttl import AsyncTtl
 
 if TYPE_CHECKING:
@@ -32,28 +36,41 @@ if TYPE_CHECKING:
 
     from ._server import AsyncServer
 
+__tracebackhide__ = hides_frames
+
 T = TypeVar("T")
 
 
 class AsyncWorld:
-    """An account of its own; what each method does is said at mayfly.World. It belongs to one event loop."""
+    """mayfly.World, awaited: its methods are documented there. It belongs to one event loop."""
 
     def __init__(self, server: AsyncServer, account: Optional[str] = None) -> None:
         self._server = server
+        self._instance = server.server.instance()
         self._account = new_account() if account is None else account
         self._born_at = server.server.log_position()
         self._clock = AsyncClock(self)
-        self._local = LocalFunctions()
-        self._functions_registered = False
+        self._share(HandlerFailures())
+        self._registered: set[str] = set()
         self._clients: dict[str, Any] = {}
-        self._resets = account is None
+        self._is_own = account is None  # and reset by `close`
+        self._is_shared = False  # with a World, which raises what handlers raise
 
     @classmethod
     def of(cls, world: World) -> AsyncWorld:
-        """The same world, for asyncio: its clients, clock and waiting. Closing this leaves the world as it is."""
+        """The same world, for asyncio: its clients, clock and waiting. Closing this leaves the world as it is, but ends the
+        functions that were registered here. A handler's failure that no settle has raised is raised by the world's end."""
         from ._server import AsyncServer
 
-        return cls(AsyncServer.of(world.server), world.account)
+        made = cls(AsyncServer.of(world.server), world.account)
+        made._instance = world._instance
+        made._share(world._failures)
+        made._is_shared = True
+        return made
+
+    def _share(self, failures: HandlerFailures) -> None:
+        self._failures = failures
+        self._local = LocalFunctions(failures)
 
     # --- what it is
 
@@ -63,7 +80,7 @@ class AsyncWorld:
 
     @property
     def url(self) -> str:
-        return self._server.url
+        return self._instance.url
 
     @property
     def account(self) -> str:
@@ -95,9 +112,9 @@ class AsyncWorld:
         return await self._once("dynamodbstreams")
 
     async def client(self, service: str, **options: Any) -> Any:
-        """A further client, of "lambda" say, open, and yours to leave: `await client.close()`. The options are those of
+        """Another client, such as "lambda", open. Close it with `await client.close()`. The options are those of
         create_client."""
-        return await _clients.client(service, self.url, self.account, self.region, **options)
+        return await _clients.client(service, self._instance, self.account, self.region, **options)
 
     async def execute(self, operation: str, **parameters: Any) -> Any:
         return await self.run(executed(operation, parameters))
@@ -116,16 +133,19 @@ class AsyncWorld:
 
     async def create_table(
         self,
-        table: str,
+        name: str,
         *,
         key: KeyAttribute = "id",
         sort: Optional[KeyAttribute] = None,
         ttl: Optional[str] = None,
-        stream: bool = True,
-    ) -> None:
-        await self.run(tables.create(table, key, sort, stream))
+        stream: Union[bool, StreamView] = True,
+        indexes: Sequence[Index] = (),
+        **more: Any,
+    ) -> dict[str, Any]:
+        description = await self.run(tables.create(name, key, sort, stream, indexes, more))
         if ttl is not None:
-            await self.run(tables.enable_ttl(table, ttl))
+            await self.run(tables.enable_ttl(name, ttl))
+        return description
 
     def ttl(self, table: str) -> AsyncTtl:
         return AsyncTtl(self, table)
@@ -137,9 +157,9 @@ class AsyncWorld:
         self,
         table: str,
         key: Mapping[str, Any],
-        event: Optional[str] = None,
+        event: Optional[EventName] = None,
         *,
-        by: Optional[str] = None,
+        by: Optional[ChangedBy] = None,
         since: Optional[Instant] = None,
         timeout: Duration = 5,
     ) -> Record:
@@ -184,12 +204,15 @@ class AsyncWorld:
 
     # --- functions
 
-    async def function(self, name: str, function: Union[Function, str], *, timeout: Optional[Duration] = None) -> None:
-        """Of this process: a coroutine function runs in the event loop of this call, another one in a thread of its own."""
+    async def function(
+        self, name: str, function: Union[Function, str], *, timeout: Optional[Duration] = None, may_fail: bool = False
+    ) -> None:
+        """A coroutine function runs in the event loop of this call; any other handler runs in a thread of its own."""
+        self._failures.declare(name, may_fail)
         if not isinstance(function, str) and inspect.iscoroutinefunction(function):
             function = _in_loop(function, asyncio.get_running_loop())
         url = function if isinstance(function, str) else self._local.serve(name, function)
-        self._functions_registered = True
+        self._registered.add(name)
         await self.run(functions.put(name, url, timeout))
 
     async def remove_function(self, name: str) -> None:
@@ -202,29 +225,43 @@ class AsyncWorld:
         stream = await self.run(functions.stream_of(table))
         return await self.run(functions.create_mapping(stream, function, settings))
 
+    async def settle(self, timeout: Optional[Duration] = None) -> Advanced:
+        return await self._clock.advance(0, settle=True if timeout is None else seconds_of(timeout))
+
+    def handler_failures(self) -> list[HandlerFailure]:
+        return self._failures.kept()
+
     # --- all else
 
     async def control(self, method: str, path: str, body: Optional[Mapping[str, Any]] = None) -> Any:
         return await self.run(generic(method, path, body))
 
     async def run(self, call: Call[T]) -> T:
-        status, text = await self._server.exchange(
-            call.method, call.path, call.sent_body(), call.headers(self.account, self.region)
+        status, text = await ask(
+            self._instance, call.method, call.path, call.sent_body(), call.headers(self.account, self.region)
         )
         return call.result(status, text)
 
     async def close(self) -> None:
+        error = await self._close()
+        if error is not None:
+            raise error
+
+    async def _close(self) -> Optional[HandlerError]:
+        error = None if self._is_shared else self._failures.close()
         self._clock.unfollow()
         with contextlib.suppress(MayflyError):
-            if self._resets:
+            if self._is_own:
                 await self.run(snapshots.reset())
-            if self._functions_registered:
-                for function in await self.functions():
-                    await self.remove_function(function.name)
+        for name in self._registered:
+            with contextlib.suppress(MayflyError):
+                await self.remove_function(name)
+        self._registered.clear()
         await asyncio.to_thread(self._local.close)
         for client in self._clients.values():
             await client.close()
         self._clients.clear()
+        return error
 
     async def __aenter__(self) -> AsyncWorld:
         return self
@@ -232,7 +269,9 @@ class AsyncWorld:
     async def __aexit__(
         self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
     ) -> None:
-        await self.close()
+        failed = await self._close()
+        if failed is not None and error is None:
+            raise failed
 
     def __repr__(self) -> str:
         return f"<mayfly.aio.AsyncWorld {self.account} at {self.url}>"

@@ -1,0 +1,42 @@
+"""The fixed names that calls take and answers have, as types: a misspelled one fails to type-check."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+#: What a fault does to the operations that it matches.
+FaultKind = Literal[
+    "throttle",
+    "internal_server_error",
+    "latency",
+    "unprocessed",
+    "transaction_conflict",
+    "stale_reads",
+    "replicated_write_conflict",
+]
+#: Which exception a throttled operation gets.
+ThrottleException = Literal["ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded"]
+#: What a stream record says of its item.
+EventName = Literal["INSERT", "MODIFY", "REMOVE"]
+#: Who made a change: a client, or the service, which is TTL.
+ChangedBy = Literal["user", "service"]
+ClockMode = Literal["real", "frozen", "offset", "rate"]
+TtlMode = Literal["exact", "aws", "manual"]
+TtlStatusName = Literal["ENABLED", "DISABLED"]
+ExplainReason = Literal[
+    "due",
+    "not_due",
+    "delayed",
+    "expired",
+    "born_expired",
+    "no_item",
+    "no_attribute",
+    "not_a_number",
+    "milliseconds",
+    "too_old",
+    "ttl_disabled",
+]
+#: A key attribute's type: string, number or binary.
+KeyType = Literal["S", "N", "B"]
+#: What a table's stream records hold.
+StreamView = Literal["KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"]
