@@ -1,7 +1,7 @@
-"""Puts the program into the wheel, as mayfly/bin/mayfly, and tags the wheel for the program's platform.
+"""Puts the program into the wheel, as mayfly/bin/mayfly, and tags the wheel for the program's platforms.
 
-MAYFLY_PACKAGE_BINARY is the program, MAYFLY_PACKAGE_PLATFORM what it runs on (manylinux2014_x86_64): `package` sets both.
-Any Python 3 will do, so the tag is py3-none-<platform>.
+`package` sets MAYFLY_PACKAGE_BINARY, the program, and MAYFLY_PACKAGE_PLATFORM, the platforms that it runs on:
+manylinux2014_x86_64.musllinux_1_2_x86_64. The wheel works with any Python 3, so its tag is py3-none-<platforms>.
 """
 
 import os
@@ -15,12 +15,14 @@ class ProgramInWheel(BuildHookInterface):  # type: ignore[type-arg]
         if version == "editable":
             return  # a checkout finds the program by MAYFLY_BINARY or PATH
         program = _needed("MAYFLY_PACKAGE_BINARY", "the mayfly to put into the wheel")
-        platform = _needed("MAYFLY_PACKAGE_PLATFORM", "the platform that it runs on, such as manylinux2014_x86_64")
+        platform = _needed(
+            "MAYFLY_PACKAGE_PLATFORM", "the platforms that it runs on, such as manylinux2014_x86_64.musllinux_1_2_x86_64"
+        )
         if not os.access(program, os.X_OK):
             raise SystemExit(f"MAYFLY_PACKAGE_BINARY names {program}, which is no file that may be run")
         build_data["force_include"][program] = "mayfly/bin/mayfly"
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-{platform}"
+        build_data["tag"] = f"py3-none-{platforms}"
 
 
 def _needed(variable: str, what: str) -> str:

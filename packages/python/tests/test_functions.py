@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 
 import pytest
 
-from mayfly import MayflyError
+from mayfly import HandlerError, MayflyError, World
+from mayfly._handlers import FAILURES_MAX
 
 
 @pytest.fixture
@@ -100,3 +102,124 @@ def test_a_table_without_a_stream_triggers_nothing(mayfly):
     with pytest.raises(MayflyError) as error:
         mayfly.trigger("carts", "one")
     assert str(error.value) == "the table 'carts' has no stream: create it with stream=True"
+
+
+def fails(event):
+    raise ValueError("no")
+
+
+def test_a_function_that_may_fail_raises_nothing(mayfly, carts, capfd):
+    mayfly.function("fails", fails, may_fail=True)
+    mayfly.trigger("carts", "fails", MaximumRetryAttempts=1)
+    carts.put_item(Item={"id": "1"})
+    settled = mayfly.settle()
+    assert settled.settled is False
+    (given_up,) = settled.given_up
+    assert (given_up["function"], given_up["table"], given_up["attempts"]) == ("fails", "carts", 2)
+    assert given_up["condition"] == "RetryAttemptsExhausted"
+    assert (given_up["error"]["type"], given_up["error"]["message"]) == ("ValueError", "no")
+    assert given_up["records"][0]["key"] == {"id": {"S": "1"}}
+    assert [str(each) for each in mayfly.handler_failures()] == ["fails: ValueError: no"] * 2
+    assert mayfly.handler_failures()[0].event["Records"][0]["eventName"] == "INSERT"
+    assert "ValueError" not in capfd.readouterr().err
+    assert mayfly.settle().settled is True
+
+
+def test_a_function_elsewhere_that_fails_is_raised(mayfly, carts):
+    mayfly.function("elsewhere", "http://127.0.0.1:9/x")
+    mayfly.trigger("carts", "elsewhere", MaximumRetryAttempts=1)
+    carts.put_item(Item={"id": "1"})
+    with pytest.raises(HandlerError) as error:
+        mayfly.settle()
+    assert str(error.value) == (
+        "Function elsewhere failed on table carts: Mayfly gave up 1 record after 2 attempts (RetryAttemptsExhausted). Its "
+        "last error was http://127.0.0.1:9/x failed: Connection refused. If the test expects this, register the function "
+        "with may_fail=True."
+    )
+    assert (error.value.failures, error.value.__cause__) == ((), None)
+    assert error.value.advanced.given_up[0]["function"] == "elsewhere"
+
+
+def test_a_function_that_keeps_failing_is_raised_without_a_wait(mayfly, carts):
+    mayfly.function("fails", fails)
+    mayfly.trigger("carts", "fails")
+    carts.put_item(Item={"id": "1"})
+    with pytest.raises(HandlerError) as error:
+        mayfly.clock.advance(hours=1, settle=600)
+    assert str(error.value) == (
+        "Function fails keeps failing on table carts: 3 attempts for 1 record so far. Its last error was ValueError: no. If "
+        "the test expects this, register the function with may_fail=True."
+    )
+    assert [type(each.error) for each in error.value.failures] == [ValueError] * 3
+
+
+def test_every_function_that_failed_is_named(mayfly):
+    mayfly.function("one", fails)
+    mayfly.function("two", lambda event: event["none"])
+    for name in ("one", "two", "two"):
+        mayfly.client("lambda").invoke(FunctionName=name, Payload=b"{}")
+    with pytest.raises(HandlerError) as error:
+        mayfly.settle()
+    assert str(error.value) == (
+        "Function one failed 1 time. Its last error was ValueError: no. Function two failed 2 times. Its last error was "
+        "KeyError: 'none'. If the test expects this, register these functions with may_fail=True."
+    )
+    assert isinstance(error.value.__cause__, ValueError)
+    assert mayfly.settle().settled
+
+
+def test_a_function_that_is_registered_again_may_fail_no_longer(mayfly):
+    mayfly.function("one", fails, may_fail=True)
+    mayfly.client("lambda").invoke(FunctionName="one", Payload=b"{}")
+    assert mayfly.settle().settled
+    mayfly.function("one", fails)
+    mayfly.client("lambda").invoke(FunctionName="one", Payload=b"{}")
+    with pytest.raises(HandlerError, match="^Function one failed 1 time"):
+        mayfly.settle()
+
+
+def test_what_handlers_raise_beside_exceptions_is_a_failure(mayfly):
+    for name, handler in (("skips", lambda event: pytest.fail("here")), ("exits", lambda event: sys.exit(3))):
+        mayfly.function(name, handler)
+        answer = mayfly.client("lambda").invoke(FunctionName=name, Payload=b"{}")
+        assert answer["FunctionError"] == "Unhandled"
+    with pytest.raises(HandlerError, match="was Failed: here.*was SystemExit: 3"):
+        mayfly.settle()
+
+
+def test_a_world_raises_at_its_end_what_no_settle_has(mayfly_server):
+    world = mayfly_server.world()
+    world.function("one", fails)
+    world.client("lambda").invoke(FunctionName="one", Payload=b"{}")
+    with pytest.raises(HandlerError, match="^Function one failed 1 time"):
+        world.close()
+    world.close()
+    again = World(mayfly_server, world.account)
+    assert again.functions() == []
+    failing = mayfly_server.world()
+    failing.function("one", fails)
+    failing.client("lambda").invoke(FunctionName="one", Payload=b"{}")
+    with pytest.raises(KeyError), failing:
+        raise KeyError("the test's own")
+
+
+def test_a_handler_that_fails_again_and_again_holds_little(mayfly):
+    mayfly.function("one", fails)
+    invoke = mayfly.client("lambda").invoke
+    for _ in range(FAILURES_MAX + 5):
+        invoke(FunctionName="one", Payload=b"{}")
+    assert len(mayfly.handler_failures()) == FAILURES_MAX
+    with pytest.raises(HandlerError, match=f"^Function one failed {FAILURES_MAX} times"):
+        mayfly.settle()
+
+
+def test_an_error_of_many_lines_or_without_end_is_a_short_one(mayfly):
+    def verbose(event):
+        raise ValueError("\x1b[31mone\t" + "x" * 10_000 + "\n  two")
+
+    mayfly.function("one", verbose)
+    mayfly.client("lambda").invoke(FunctionName="one", Payload=b"{}")
+    with pytest.raises(HandlerError) as error:
+        mayfly.settle()
+    assert "was ValueError: [31monexxx" in str(error.value)
+    assert len(str(error.value)) < 500

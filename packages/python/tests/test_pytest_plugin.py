@@ -242,6 +242,7 @@ def test_four(mayfly, mayfly_session):
             "E*HandlerError: Function reminder failed 1 time. Its last error was AssertionError: assert 0 == 2. If *",
         ]
     )
+    assert "the server died" not in result.stdout.str()
 
 
 def test_a_failure_is_raised_once(pytester):

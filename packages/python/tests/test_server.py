@@ -159,7 +159,7 @@ def test_a_world_after_a_servers_death_is_on_a_fresh_server():
             assert server.pid != dead
             assert server.ended is None
             assert world.execute("ListTables") == {"TableNames": []}
-            await_log(server, "(the server died, killed by SIGKILL; what follows is of a fresh one)\n")
+            await_log(server, "(the server died, killed by SIGKILL; what follows is from a fresh one)\n")
             with pytest.raises(EndedError, match=r"before it answered ListTables\. Its log:(?!.*fresh one)"):
                 lost.execute("ListTables")
         lost.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import stat
 import subprocess
@@ -12,6 +13,8 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.tags import Tag
+from packaging.utils import parse_wheel_filename
 
 import mayfly
 from mayfly._binary import BUNDLED
@@ -33,7 +36,30 @@ def test_its_tag_is_one_that_auditwheel_agrees_to(wheel):
     (found,) = re.findall(r'consistent with the following platform tag: "manylinux_2_(\d+)_\w+"', said)
     assert int(found) <= 17  # manylinux2014 is glibc 2.17
     assert "requires no external shared libraries" in said
-    assert wheel.name.split("-")[2:4] == ["py3", "none"]
+
+
+def test_one_wheel_is_for_glibc_and_for_musl(wheel):
+    _, _, _, tags = parse_wheel_filename(wheel.name)
+    machine = platform.machine()
+    platforms = {f"manylinux2014_{machine}", f"musllinux_1_2_{machine}"}
+    assert tags == {Tag("py3", "none", each) for each in platforms}
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/WHEEL")]
+        metadata_lines = archive.read(name).decode().splitlines()
+        record = archive.read(name.replace("/WHEEL", "/RECORD")).decode()
+    assert {line for line in metadata_lines if line.startswith("Tag: ")} == {f"Tag: py3-none-{each}" for each in platforms}
+    assert "Root-Is-Purelib: false" in metadata_lines
+    assert f"{name},sha256=" in record
+    assert "mayfly/bin/mayfly,sha256=" in record
+
+
+@pytest.mark.parametrize("system", ["manylinux_2_17", "manylinux2014", "musllinux_1_2"])
+@pytest.mark.parametrize("python", ["39", "314"])
+def test_pip_takes_it_on_glibc_and_on_musl(wheel, tmp_path, system, python):
+    pip = [sys.executable, "-m", "pip", "download", "-q", "--no-index", "--find-links", str(wheel.parent), "--no-deps"]
+    for_system = ["--platform", f"{system}_{platform.machine()}", "--python-version", python, "--only-binary", ":all:"]
+    subprocess.run([*pip, *for_system, "--dest", str(tmp_path), "mayfly-dynamodb"], check=True)
+    assert [path.name for path in tmp_path.iterdir()] == [wheel.name]
 
 
 def test_it_has_the_program_the_types_the_licence_and_no_more(wheel):

@@ -187,7 +187,8 @@ def _shown(error: BaseException) -> str:
 
 
 def _one_line(text: str) -> str:
-    line = "".join(each for each in " ".join(text.split()) if each.isprintable()).rstrip(".")
+    """The first line: pytest's assertions go on for many."""
+    line = "".join(each for each in text.strip().partition("\n")[0] if each.isprintable()).strip().rstrip(".")
     return line if len(line) <= MESSAGE_MAX else line[:MESSAGE_MAX] + "…"
 
 

@@ -100,6 +100,11 @@ class Server:
         or was not started here."""
         return self._instance.ended()
 
+    @property
+    def has_died(self) -> bool:
+        """Whether it was started here and has ended without `close`."""
+        return not self._closed and self._instance.process is not None and self.ended is not None
+
     def log(self, since: int = 0) -> str:
         """The last thousand lines that it logged, or those from `log_position` on; "" if it was not started here, or is in
         this process, whose stderr has them."""
@@ -113,10 +118,9 @@ class Server:
         """The running server; a fresh one if the last one died. Raises what the constructor raises."""
         with self._lock:
             process = self._instance.process
-            how = None if process is None or self._closed else process.ended()
-            if process is not None and how is not None:
+            if process is not None and self.has_died:
                 process.last_log()  # the rest of it is read before the next one logs
-                self._log.add(f"(the server died, {how}; what follows is of a fresh one)")
+                self._log.add(f"(the server died, {self.ended}; what follows is from a fresh one)")
                 self._instance.close()
                 self._start()
             return self._instance

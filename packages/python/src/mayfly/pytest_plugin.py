@@ -185,7 +185,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
     if not report.failed or server is None or _FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
         return
     log = server.log(item.stash.get(_LOG_BEGINS, 0))
-    if server.ended is not None:
+    if server.has_died:
         log = f"{log}\nthe server died ({server.ended})".lstrip()
     if log:
         report.sections.append(("Mayfly's log", log))
