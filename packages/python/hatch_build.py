@@ -15,9 +15,7 @@ class ProgramInWheel(BuildHookInterface):  # type: ignore[type-arg]
         if version == "editable":
             return  # a checkout finds the program by MAYFLY_BINARY or PATH
         program = _needed("MAYFLY_PACKAGE_BINARY", "the mayfly to put into the wheel")
-        platform = _needed(
-            "MAYFLY_PACKAGE_PLATFORM", "the platforms that it runs on, such as manylinux2014_x86_64.musllinux_1_2_x86_64"
-        )
+        platforms = _needed("MAYFLY_PACKAGE_PLATFORM", "the platforms that it runs on, such as manylinux2014_x86_64")
         if not os.access(program, os.X_OK):
             raise SystemExit(f"MAYFLY_PACKAGE_BINARY names {program}, which is no file that may be run")
         build_data["force_include"][program] = "mayfly/bin/mayfly"

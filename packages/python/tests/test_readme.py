@@ -11,12 +11,12 @@ import pytest
 
 README = (Path(__file__).parent.parent / "README.md").read_text()
 EXAMPLES = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-TESTS = [text for language, text in EXAMPLES if language == "python" and "\ndef test_" in "\n" + text]
+TESTS = [text for language, text in EXAMPLES if language == "python" and re.search("^(async )?def test_", text, re.MULTILINE)]
 PROGRAMS = [text for language, text in EXAMPLES if language == "python" and text not in TESTS]
 
 
 def test_there_are_examples_of_each_kind():
-    assert (len(TESTS), len(PROGRAMS)) == (5, 2)
+    assert (len(TESTS), len(PROGRAMS)) == (8, 2)
     assert {language for language, _ in EXAMPLES} == {"python", "sh", "ini"}
 
 
@@ -37,7 +37,7 @@ def test_the_configuration_is_known(pytester):
     result.assert_outcomes(passed=1)
 
 
-@pytest.mark.parametrize(("program", "output"), list(zip(PROGRAMS, ["2031-01-01 01:00:00+00:00\n", "REMOVE by service\n"])))
+@pytest.mark.parametrize(("program", "output"), list(zip(PROGRAMS, ["2031-01-01 01:00:00+00:00\n", "INSERT by user\n"])))
 def test_programs_print_what_they_should(program, output):
     done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, check=True, timeout=60)
     assert done.stdout == output
