@@ -125,6 +125,7 @@ rocksdb::Options common_options() {
   options.allow_concurrent_memtable_write = false;  // one committer
   options.enable_write_thread_adaptive_yield = false;
   options.delayed_write_rate = 0;
+  options.avoid_flush_during_shutdown = true;  // logs have all of it, or it is in memory
   options.fail_if_options_file_error = false;  // see without_options_files()
   options.max_bgerror_resume_count = 0;  // we resume, on a thread that can be had without any being left
   return options;
@@ -144,7 +145,6 @@ rocksdb::Options memory_options(rocksdb::Env* env) {
   options.env = env;
   options.write_buffer_size = 32 << 20;
   options.memtable_insert_with_hint_prefix_extractor = std::make_shared<WrittenInOrder>();
-  options.avoid_flush_during_shutdown = true;  // all of it goes away anyhow
   rocksdb::BlockBasedTableOptions table = table_options();
   table.block_cache = rocksdb::NewLRUCache(8 << 20, /*num_shard_bits=*/0);
   table.checksum = rocksdb::kNoChecksum;
