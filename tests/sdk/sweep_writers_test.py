@@ -33,7 +33,7 @@ const documents = DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint: pro
 
 %s
 for (const [id, ttl] of [["gone", process.env.GONE], ["stays", process.env.STAYS]])
-  await documents.send(new PutCommand({ TableName: "carts", Item: { id, ...swept(Number(ttl)) } }));
+  await documents.send(new PutCommand({ TableName: "visits", Item: { id, ...swept(Number(ttl)) } }));
 """
 
 GO = """
@@ -65,7 +65,7 @@ func main() {
 		item := map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id}}
 		swept(item, ttl)
 		if err == nil {
-			_, err = client.PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("carts"), Item: item})
+			_, err = client.PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("visits"), Item: item})
 		}
 		if err != nil {
 			panic(err)
@@ -100,7 +100,7 @@ class WriterTest {
             for (var written : Map.of("gone", "GONE", "stays", "STAYS").entrySet()) {
                 Map<String, AttributeValue> item = new HashMap<>(Map.of("id", AttributeValue.fromS(written.getKey())));
                 swept(item, Long.parseLong(System.getenv(written.getValue())));
-                client.putItem(request -> request.tableName("carts").item(item));
+                client.putItem(request -> request.tableName("visits").item(item));
             }
         }
     }
@@ -117,7 +117,7 @@ class SweepWritersTest(unittest.TestCase):
         self.addCleanup(self.server.stop)
         self.client = self.server.client("dynamodb")
         self.client.create_table(
-            TableName="carts",
+            TableName="visits",
             AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
             KeySchema=key_schema("id"),
             BillingMode="PAY_PER_REQUEST",
@@ -125,7 +125,7 @@ class SweepWritersTest(unittest.TestCase):
         self.run_program(self.sweep("plan", "--apply"))
 
     def sweep(self, *words):
-        return [binary(), "sweep", *words, "--endpoint", self.server.url, "--table", "carts", "--ttl-attribute", "ttl"]
+        return [binary(), "sweep", *words, "--endpoint", self.server.url, "--table", "visits", "--ttl-attribute", "ttl"]
 
     def run_program(self, command, **environment):
         keys = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
@@ -141,7 +141,7 @@ class SweepWritersTest(unittest.TestCase):
         file.write_text(text.lstrip() % block)
 
     def items(self):
-        return {item["id"]["S"]: item for item in self.client.scan(TableName="carts", ConsistentRead=True)["Items"]}
+        return {item["id"]["S"]: item for item in self.client.scan(TableName="visits", ConsistentRead=True)["Items"]}
 
     def expect_swept(self, command):
         began = int(time.time())

@@ -95,7 +95,7 @@ async fn a_world_that_is_dropped_leaves_nothing() -> Outcome {
     assert_ne!(clock.now().await?, new_2031());
     let program = std::env::var_os("MAYFLY_BINARY").expect("MAYFLY_BINARY");
     let mut list = Command::new(program);
-    list.args(["function", "list"]).envs(probe.environment()).env("MAYFLY_ACCOUNT", account);
+    list.args(["function", "list", "--json"]).envs(probe.environment()).env("MAYFLY_ACCOUNT", account);
     let listed = String::from_utf8(list.output()?.stdout)?;
     assert!(listed.contains(r#""functions""#) && !listed.contains("reminder"), "{listed}");
     Ok(())
