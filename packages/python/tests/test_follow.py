@@ -29,7 +29,7 @@ def now() -> datetime.datetime:
 
 @pytest.mark.usefixtures("_by")
 def test_it_moves_with_every_move_of_the_worlds(mayfly_server):
-    before = now()
+    before = now() - timedelta(milliseconds=1)  # the world's clock counts whole milliseconds
     with mayfly_server.world() as world:
         world.clock.freeze(Y2031, follow=True)
         assert now() == Y2031
