@@ -182,10 +182,10 @@ def test_a_server_that_does_not_start_again_says_so(tmp_path):
     program = tmp_path / "mayfly"
     program.write_bytes(mayfly_binary().read_bytes())
     program.chmod(0o755)
-    with Server(program) as server:
+    with Server(program) as server, server.world() as world:
         os.kill(server.pid, signal.SIGKILL)
         with pytest.raises(EndedError):
-            server.world().clock.now()
+            world.clock.now()
         program.unlink()
         with pytest.raises(BinaryError, match="there is no such file"):
             server.world()
