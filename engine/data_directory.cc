@@ -19,10 +19,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view mark_name = "MAYFLY";
-constexpr std::string_view mark = "Mayfly's data, format 3\n";
-// In the first tables' settings lie elsewhere (table.cc); the second has no old versions of items, and who
-// writes it would write none.
-constexpr std::string_view older_marks[] = {"Mayfly's data, format 1\n", "Mayfly's data, format 2\n"};
+constexpr std::string_view mark = "Mayfly's data, format 4\n";
+// Format 1 keeps tables' settings elsewhere (table.cc). Formats 1 and 2 have no old versions of items.
+// Formats 1 to 3 have no expiry entries of items that never expire, and a program that writes them would take
+// such entries for items that are long due (expiry_index.h).
+constexpr std::string_view older_marks[] = {"Mayfly's data, format 1\n", "Mayfly's data, format 2\n",
+                                            "Mayfly's data, format 3\n"};
 
 enum class Contents { none, marked, older_mark, other_mark, database, strange };
 

@@ -586,7 +586,7 @@ TEST_CASE("what is open, is not ours, is of another format or is not there is no
   }
   fs::remove(path + "/MAYFLY");
   CHECK(refusals().find("is not Mayfly's") != std::string::npos);
-  std::ofstream(path + "/MAYFLY") << "Mayfly's data, format 4\n";
+  std::ofstream(path + "/MAYFLY") << "Mayfly's data, format 5\n";
   const auto before = contents(path);
   CHECK(refusals() == "the data directory " + path +
                           " was written by another version of Mayfly, whose format this one does not know");
@@ -602,7 +602,7 @@ TEST_CASE("a directory of the format before is verified as it is, and is of this
   CHECK(verified(directory.path()).wrong == 0);
   CHECK(contents(directory.path())[mark] == "Mayfly's data, format 1\n");
   CHECK(repaired(directory.path()).wrong == 0);
-  CHECK(contents(directory.path())[mark] == "Mayfly's data, format 3\n");
+  CHECK(contents(directory.path())[mark] == "Mayfly's data, format 4\n");
 }
 
 TEST_CASE("a damaged file is named; repair leaves it unless it is told to give it up", "[verification]") {

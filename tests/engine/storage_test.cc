@@ -268,7 +268,7 @@ TEST_CASE("a directory that a version with another format wrote is refused", "[s
   const Directory directory;
   const std::string path = directory.path() + "/data";
   put(*open({.directory = path}), "k", "v");
-  std::ofstream(path + "/MAYFLY") << "Mayfly's data, format 4\n";
+  std::ofstream(path + "/MAYFLY") << "Mayfly's data, format 5\n";
   const auto opened = Storage::open({.directory = path});
   REQUIRE_FALSE(opened);
   CHECK(opened.error() ==
@@ -289,7 +289,7 @@ TEST_CASE("a directory of the format before is opened, and is of this one from t
   std::string value;
   CHECK(open({.directory = path})->get("k", value));
   CHECK(value == "v");
-  CHECK(text_in(path + "/MAYFLY") == "Mayfly's data, format 3\n");
+  CHECK(text_in(path + "/MAYFLY") == "Mayfly's data, format 4\n");
 }
 
 TEST_CASE("whichever file cannot be made or written, writes go on when it can be again, and none is lost",
