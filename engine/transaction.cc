@@ -500,9 +500,9 @@ void Transaction::State::write() {
   } else if (!timers.empty()) {
     expire_written();
   }
+  for (const TimerQueue::Timer& timer : timers) account().timers().push(timer);
   for (const OneItem& item : items)
     if (item.never || (removes_written && item.write == Write::remove)) note_suspect(item);
-  for (const TimerQueue::Timer& timer : timers) account().timers().push(timer);
 }
 
 void Transaction::State::stage(OneItem& item) {
@@ -707,7 +707,8 @@ void Transaction::State::stage_missing_entries(OneItem& item, const Table& table
   put_never(item, table, live, *never);
 }
 
-// Of what was committed: an item that never expires, or that was due already when it was written.
+// Requires: the item is committed, and never expires or was due already when it was written. Last, since it
+// may throw for want of memory.
 void Transaction::State::note_suspect(const OneItem& item) {
   const OneTable& table = tables[item.table];
   const Table& description = *table.description;

@@ -1,5 +1,6 @@
 // Items that have a TTL and never expire: how many there are, whatever happens to them and to their table.
 #include <catch2/catch.hpp>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "engine/parts.h"
 #include "engine/storage.h"
 #include "engine/table.h"
+#include "engine/transaction.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -265,6 +267,23 @@ TEST_CASE("the latest suspects are known, without those that were written anew")
   CHECK(ids() == "z! i h g f e d c b a");
   world.put(world.carts, {{"id", "z"}});
   CHECK(ids() == "i h g f e d c b a");
+}
+
+TEST_CASE("a warning that fails keeps no item of its transaction from expiring") {
+  NeverWorld world({.reap = false, .never_expires = [](const auto&...) { throw std::bad_alloc(); }});
+  world.enable_ttl(world.carts);
+  {  // its end releases the locks
+    Transaction transaction(world.database(), Cause::user);
+    const auto add = [&](const char* id) {
+      return transaction.add(world.carts, key_of(*world.carts->description(), {{"id", id}}));
+    };
+    const auto never = add("never"), soon = add("soon");
+    REQUIRE(transaction.lock());
+    transaction.put(never, with_ttl("never", "a string"));
+    transaction.put(soon, with_ttl("soon", number(start_seconds + 60)));
+    CHECK_THROWS_AS(transaction.commit(), std::bad_alloc);
+  }
+  CHECK(world.advance(start_ms + 100'000) == 1);
 }
 
 TEST_CASE("suspects are found in the index after a restart") {
