@@ -80,6 +80,20 @@ kill "$listener"
 wait "$listener" || true
 trap 'rm -rf "$work"' EXIT
 
+# By default the server listens on ::1 as well, so the port must be free there too.
+if grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null; then
+  rm "$work/port"
+  "$program" serve --host ::1 --port 0 --port-file "$work/port" >"$work/log" 2>&1 &
+  listener=$!
+  trap 'kill "$listener" 2>/dev/null; rm -rf "$work"' EXIT
+  until [ -s "$work/port" ]; do kill -0 "$listener" || { cat "$work/log" >&2; exit 1; }; sleep 0.02; done
+  port=$(cat "$work/port")
+  taken "[::1]" --port "$port"
+  kill "$listener"
+  wait "$listener" || true
+  trap 'rm -rf "$work"' EXIT
+fi
+
 MAYFLY_PORT=0 serves
 serves --port 0 --clock frozen --fsync
 serves --port 0 --schema one.yaml two.yaml --ttl-mode aws --ttl-delay-seconds 600 1680
