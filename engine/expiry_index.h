@@ -58,13 +58,13 @@ inline IndexId never_counter(NeverReason reason) {
   return static_cast<IndexId>(never_expiring + static_cast<IndexId>(reason));
 }
 
-// What an item's TTL attribute says. Neither: it has none, or the table has no TTL.
+// The meaning of an item's TTL attribute. Both are empty if it has none, or if the table has no TTL.
 struct TtlValue {
   std::optional<Instant> due;
   std::optional<NeverReason> never;  // whatever the time is
   friend bool operator==(const TtlValue&, const TtlValue&) = default;
 
-  // The same at this instant: what is due may be too old by now.
+  // The reason at this instant: an item that was due may have become too old.
   [[nodiscard]] std::optional<NeverReason> never_at(Instant now) const {
     return due && is_too_old(*due, now) ? NeverReason::too_old : never;
   }

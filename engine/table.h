@@ -87,8 +87,8 @@ struct TimeToLive {
   // Each time it is enabled has its own, so that no backfill takes another's end for its own.
   std::uint32_t number = 0;
   Instant since = 0;  // when it was enabled; before that nothing had expired by it
-  // The expiry index lists items that never expire, too. Directories of earlier versions have no such
-  // entries: false until a backfill has added them.
+  // The expiry index also lists items that never expire. False until a backfill has added these entries,
+  // which directories of earlier versions do not have.
   bool lists_never = false;
 };
 

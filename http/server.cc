@@ -372,8 +372,10 @@ Expected<std::unique_ptr<Server>, std::string> Server::start(compat::Emulator& e
   state->tls = std::move(tls);
   TRY(const std::vector<asio::ip::address> addresses, addresses_of(state->settings));
   auto listening = state->listen(addresses);
-  for (int tries = 1; !listening && state->settings.port == 0 && tries < free_port_tries_max; ++tries)
-    if (listening.error().failure == asio::error::address_in_use) listening = state->listen(addresses);
+  for (int tries = 1; tries < free_port_tries_max && state->settings.port == 0 && !listening &&
+                      listening.error().failure == asio::error::address_in_use;
+       ++tries)
+    listening = state->listen(addresses);
   if (!listening) {
     const auto& [endpoint, failure] = listening.error();
     return Unexpected{"cannot listen on " + url_host(endpoint.address()) + ":" +
