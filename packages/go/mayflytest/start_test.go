@@ -193,6 +193,21 @@ func TestAHandlerThatMayFailFailsNoTest(t *testing.T) {
 	}
 }
 
+func TestAFailedTestNamesItemsWhoseTTLIsProbablyAMistake(t *testing.T) {
+	t.Parallel()
+	r := &recorder{}
+	r.run(func() {
+		world := Start(r)
+		world.CreateTable(mayfly.Table{Name: "carts", TTL: "ttl"})
+		put(r, world, map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "1"},
+			"ttl": &types.AttributeValueMemberS{Value: "1795590184"}})
+		r.Error("the cart has not expired")
+	})
+	if len(r.log) == 0 || !strings.HasPrefix(r.log[0], `mayfly: check the TTL of carts/{"id":{"S":"1"}}: `) {
+		t.Errorf("its log is %q", r.log)
+	}
+}
+
 func TestAfterTheServerHasEndedTheNextTestHasAnotherOne(t *testing.T) {
 	t.Parallel()
 	own := Options{Args: []string{"--log-level", "warning"}}
