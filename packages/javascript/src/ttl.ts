@@ -16,8 +16,8 @@ export interface TtlSuspect {
   reason: NeverReason | "born_expired";
   /** A sentence. */
   message: string;
-  /** When it was written. */
-  at: Date;
+  /** When it was written; null for an item that is older than the server's process. */
+  at: Date | null;
 }
 
 export interface TtlStatus {
@@ -138,6 +138,6 @@ function statusOf(answer: any): TtlStatus {
     lagMs: answer.lag_ms,
     windows: answer.windows,
     never: answer.never ?? {},
-    suspects: (answer.suspects ?? []).map((suspect: any) => ({ ...suspect, at: new Date(suspect.at) })),
+    suspects: (answer.suspects ?? []).map((suspect: any) => ({ ...suspect, at: dateOrNull(suspect.at) })),
   };
 }

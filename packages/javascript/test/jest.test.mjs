@@ -337,3 +337,21 @@ for (const workers of ["--runInBand", "--maxWorkers=2"]) {
     assert.match(output, /● dies\n\n.*Mayfly's server was killed by SIGKILL before it answered PutItem\. Its log:\n +\d{4}-/);
   });
 }
+
+test("a test that fails shows items whose TTL never fires", async (t) => {
+  const { status, output } = await jest(
+    project(t, {
+      "jest.config.js": config,
+      "a.test.js": `${head}
+        test("fails", async () => {
+          const world = await openWorld();
+          await world.createTable("carts", { ttl: "ttl" });
+          await world.documents.send(new PutCommand({ TableName: "carts", Item: { id: "1", ttl: "1795590184" } }));
+          expect(1).toBe(2);
+        });
+      `,
+    }),
+  );
+  assert.equal(status, 1);
+  assert.match(output, /Mayfly found items with a suspect TTL:\n +carts \{"id":\{"S":"1"\}\}: .*string.*1795590184/);
+});

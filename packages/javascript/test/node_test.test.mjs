@@ -141,3 +141,19 @@ test("after a test whose server died the next has another server", async (t) => 
   assert.match(output, /^ok 2 - next$/m);
   await gone(Number(/pid=(\d+)/.exec(output)[1]));
 });
+
+test("a test that fails shows items whose TTL never fires", { skip: old }, async (t) => {
+  const directory = project(t, {
+    "a.test.mjs": `${head}
+      test("fails", async (t) => {
+        const world = await openWorld(t);
+        await world.createTable("carts", { ttl: "ttl" });
+        await world.documents.send(new PutCommand({ TableName: "carts", Item: { id: "1", ttl: "1795590184" } }));
+        assert.fail("as it should");
+      });
+    `,
+  });
+  const { status, output } = await node(directory, ["--test", "--test-reporter=tap"]);
+  assert.equal(status, 1);
+  assert.match(output, /# Mayfly found items with a suspect TTL:\n# +carts \{"id":\{"S":"1"\}\}: .*string.*1795590184/);
+});

@@ -198,3 +198,20 @@ for (const pool of ["threads", "forks"]) {
     for (const url of urls) await assert.rejects(fetch(url), "the server ended with the run");
   });
 }
+
+test("a test that fails shows items whose TTL never fires", async (t) => {
+  const { status, output } = await vitest(
+    project(t, {
+      "vitest.config.mjs": config(),
+      "a.test.mjs": `${head}
+        test("fails", async ({ world, documents }) => {
+          await world.createTable("carts", { ttl: "ttl" });
+          await documents.send(new PutCommand({ TableName: "carts", Item: { id: "1", ttl: "1795590184" } }));
+          expect(1).toBe(2);
+        });
+      `,
+    }),
+  );
+  assert.equal(status, 1);
+  assert.match(output, /Mayfly found items with a suspect TTL:\n +carts \{"id":\{"S":"1"\}\}: .*string.*1795590184/);
+});

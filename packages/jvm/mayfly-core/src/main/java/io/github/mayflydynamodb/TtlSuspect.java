@@ -3,6 +3,7 @@ package io.github.mayflydynamodb;
 import java.time.Instant;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 /**
@@ -12,10 +13,10 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
  * @param key the item's key
  * @param reason why it never fires, or {@link Reason#BORN_EXPIRED}
  * @param message the same in a sentence
- * @param at when it was written
+ * @param at when it was written; empty for an item that is older than the server's process
  */
 public record TtlSuspect(
-    String table, Map<String, AttributeValue> key, Reason reason, String message, Instant at) {
+    String table, Map<String, AttributeValue> key, Reason reason, String message, Optional<Instant> at) {
   /** What is wrong with a TTL. */
   public enum Reason {
     /** A number in the far future that looks like milliseconds, or even smaller units. */
@@ -40,7 +41,7 @@ public record TtlSuspect(
         AttributeValues.item(json.get("key")),
         Reason.of(json.get("reason")),
         (String) json.get("message"),
-        Times.parse(json.get("at")));
+        Times.parseIfAny(json.get("at")));
   }
 
   /** Such as {@code carts {"id":{"S":"1"}}: Its TTL is a string …}. */

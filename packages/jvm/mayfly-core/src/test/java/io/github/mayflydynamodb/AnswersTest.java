@@ -54,17 +54,18 @@ class AnswersTest {
 
   @Test
   void suspects_are_read_and_printed_with_their_table_and_key() {
-    TtlSuspect suspect =
+    List<TtlSuspect> suspects =
         TtlStatus.suspects(
-                "carts",
-                Json.parseObject(
-                    """
-                    {"suspects":[{"key":{"id":{"S":"1"}},"reason":"wrong_type","message":"Its TTL is a map.",
-                      "at":"2031-01-01T00:00:00Z"}]}
-                    """))
-            .get(0);
-    assertEquals(TtlSuspect.Reason.WRONG_TYPE, suspect.reason());
-    assertEquals(Instant.parse("2031-01-01T00:00:00Z"), suspect.at());
-    assertEquals("carts {\"id\":{\"S\":\"1\"}}: Its TTL is a map.", suspect.toString());
+            "carts",
+            Json.parseObject(
+                """
+                {"suspects":[{"key":{"id":{"S":"1"}},"reason":"wrong_type","message":"Its TTL is a map.",
+                  "at":"2031-01-01T00:00:00Z"},
+                  {"key":{"id":{"S":"2"}},"reason":"string","message":"Its TTL is a string."}]}
+                """));
+    assertEquals(TtlSuspect.Reason.WRONG_TYPE, suspects.get(0).reason());
+    assertEquals(Optional.of(Instant.parse("2031-01-01T00:00:00Z")), suspects.get(0).at());
+    assertEquals("carts {\"id\":{\"S\":\"1\"}}: Its TTL is a map.", suspects.get(0).toString());
+    assertEquals(Optional.empty(), suspects.get(1).at(), "an item that is older than the server's process");
   }
 }

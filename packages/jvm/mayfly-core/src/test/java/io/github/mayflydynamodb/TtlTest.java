@@ -2,12 +2,15 @@ package io.github.mayflydynamodb;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.mayflydynamodb.Explanation.Reason;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
@@ -118,5 +121,45 @@ class TtlTest extends Fixture {
                     .attributeDefinitions(id -> id.attributeName("id").attributeType("S"))
                     .keySchema(id -> id.attributeName("id").keyType("HASH")));
     assertEquals(Reason.TTL_DISABLED, world.explain("plain", Map.of("id", "1")).reason());
+  }
+
+  @Test
+  void items_that_never_expire_are_counted_and_named() {
+    createCarts();
+    put("string", AttributeValue.fromS("1795590184"));
+    put("milliseconds", AttributeValue.fromN(Long.toString(START.toEpochMilli())));
+    putCart("born", START.minusSeconds(60));
+    Advanced advanced = clock.advance(Duration.ofHours(1));
+    assertEquals(
+        Map.of("carts", Map.of(TtlSuspect.Reason.STRING, 1L, TtlSuspect.Reason.MILLISECONDS, 1L)), advanced.never());
+    assertEquals(Map.of("carts", 1L), advanced.bornExpired());
+    assertEquals(advanced.never().get("carts"), world.ttl("carts").status().never());
+    Map<String, TtlSuspect> suspects =
+        world.ttlSuspects().stream()
+            .collect(Collectors.toMap(each -> each.key().get("id").s(), each -> each));
+    assertEquals(Set.of("string", "milliseconds", "born"), suspects.keySet());
+    assertEquals(TtlSuspect.Reason.BORN_EXPIRED, suspects.get("born").reason());
+    assertEquals("carts", suspects.get("string").table());
+    assertTrue(suspects.get("string").message().contains("1795590184"), suspects.get("string").message());
+    assertTrue(
+        suspects.get("string").toString().startsWith("carts {\"id\":{\"S\":\"string\"}}: "),
+        suspects.get("string").toString());
+  }
+
+  @Test
+  void an_await_says_why_the_item_does_not_expire() {
+    createCarts();
+    put("1", AttributeValue.fromS("1795590184"));
+    AwaitTimeoutException late =
+        assertThrows(
+            AwaitTimeoutException.class,
+            () -> world.await("carts", Map.of("id", "1"), Wanted.remove().within(Duration.ofMillis(1))));
+    assertTrue(late.getMessage().contains("Its TTL is a string (\"1795590184\")"), late.getMessage());
+  }
+
+  private void put(String id, AttributeValue ttl) {
+    world
+        .dynamoDb()
+        .putItem(put -> put.tableName("carts").item(Map.of("id", AttributeValue.fromS(id), "ttl", ttl)));
   }
 }

@@ -131,6 +131,34 @@ class FailuresTest {
   }
 
   @Test
+  void a_test_that_fails_names_items_whose_TTL_never_fires() {
+    EngineExecutionResults results = run(NeverFires.class);
+    results.testEvents().assertStatistics(all -> all.failed(1));
+    String suspects =
+        published(results)
+            .get(0)
+            .getRequiredPayload(org.junit.platform.engine.reporting.ReportEntry.class)
+            .getKeyValuePairs()
+            .get("mayfly.ttl");
+    assertTrue(suspects.matches("  carts \\{\"id\":\\{\"S\":\"1\"}}: .*string.*1795590184.*\n"), suspects);
+  }
+
+  @MayflyTest
+  static class NeverFires {
+    @Test
+    void fails(World world) {
+      world.createTable(Table.named("carts").ttl("ttl"));
+      world
+          .dynamoDb()
+          .putItem(
+              put ->
+                  put.tableName("carts")
+                      .item(Map.of("id", AttributeValue.fromS("1"), "ttl", AttributeValue.fromS("1795590184"))));
+      assertEquals(1, 2);
+    }
+  }
+
+  @Test
   void after_a_test_whose_server_died_the_next_has_another_server() {
     EngineExecutionResults results = run(Dies.class);
     results.testEvents().assertStatistics(all -> all.succeeded(1).failed(1));
