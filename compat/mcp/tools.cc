@@ -47,17 +47,18 @@ constexpr Argument names{"ExpressionAttributeNames", object};
 constexpr Argument expression_values{"ExpressionAttributeValues", object};
 constexpr Argument projection{"ProjectionExpression", text};
 constexpr Argument consistent{"ConsistentRead", yes};
-constexpr Argument start_key{"ExclusiveStartKey", object, "LastEvaluatedKey of the page before"};
+constexpr Argument start_key{"ExclusiveStartKey", object, "LastEvaluatedKey of the previous page"};
 constexpr Argument return_values{"ReturnValues", text,
-                                 "NONE, ALL_OLD; of updates also UPDATED_OLD, ALL_NEW, UPDATED_NEW"};
-constexpr Argument limit_of_page{"Limit", whole, "How many items are looked at, 50 if left out"};
+                                 "NONE or ALL_OLD; updates also take UPDATED_OLD, ALL_NEW and UPDATED_NEW"};
+constexpr Argument limit_of_page{"Limit", whole, "Maximum items to read (default: 50)"};
 
 // Every tool has these two, and those with items the third.
 constexpr Argument account{"account", R"("type":"string","pattern":"^[0-9]{12}$")",
-                           "Whose tables, streams and clock: each account is a world of its own"};
+                           "Account to use; each account has its own tables, streams and clock"};
 constexpr Argument region{"region", text};
 constexpr Argument plain{
-    "plain", yes, R"(Items, keys and values are plain JSON, {"id":"7","ttl":1924992000}, not DynamoDB JSON)"};
+    "plain", yes,
+    R"(Use plain JSON for items, keys and values, {"id":"7","ttl":1924992000}, instead of DynamoDB JSON)"};
 
 constexpr Argument attributes{"AttributeDefinitions", objects,
                               R"([{"AttributeName":"id","AttributeType":"S"}])", true};
@@ -98,9 +99,9 @@ constexpr Argument of_query[] = {table_name,
                                  {"IndexName", text},
                                  projection,
                                  limit_of_page,
-                                 {"ScanIndexForward", yes, "false: largest sort key first"},
+                                 {"ScanIndexForward", yes, "false reads in descending order"},
                                  consistent,
-                                 {"Select", text, "COUNT: the number alone"},
+                                 {"Select", text, "COUNT: return only the number of items"},
                                  start_key};
 constexpr Argument of_scan[] = {table_name,
                                 {"FilterExpression", text},
@@ -110,7 +111,7 @@ constexpr Argument of_scan[] = {table_name,
                                 projection,
                                 limit_of_page,
                                 consistent,
-                                {"Select", text, "COUNT: the number alone"},
+                                {"Select", text, "COUNT: return only the number of items"},
                                 start_key};
 constexpr Argument of_batch_get[] = {
     {"RequestItems", object, R"({"TABLE":{"Keys":[KEY]}}, up to 100)", true}};
@@ -132,65 +133,68 @@ constexpr Argument of_statements[] = {
     {"TransactStatements", objects, R"([{"Statement":"…","Parameters":[…]}])", true},
     {"ClientRequestToken", text}};
 constexpr Argument of_operation[] = {
-    {"operation", text, "Its name: CreateBackup, ExportTableToPointInTime, TagResource, …", true},
-    {"request", object, "Its request, as the API has it"}};
+    {"operation", text, "Name of the operation: CreateBackup, ExportTableToPointInTime, TagResource, …",
+     true},
+    {"request", object, "Request of the operation, as in the API"}};
 
 constexpr Argument of_set_clock[] = {
-    {"mode", R"("enum":["real","frozen","offset","rate"])", "frozen: stands still until it is moved"},
+    {"mode", R"("enum":["real","frozen","offset","rate"])", "frozen: the clock stops until it is moved"},
     {"now", text,
      "2031-01-01T00:00:00Z; a later time is an advance, an earlier one needs an account without tables"},
-    {"rate", R"("type":"number")", "With mode rate: how many times as fast as the host's"},
-    {"age_streams", yes, "Stream records age by the jump"}};
+    {"rate", R"("type":"number")", "With mode rate: speed relative to the host's clock"},
+    {"age_streams", yes, "Also age stream records"}};
 constexpr Argument of_advance[] = {
     {"seconds", number},
     {"minutes", number},
     {"hours", number},
-    {"days", number, "The four add up"},
-    {"to", text, "A time, or next-expiry: the next instant at which something expires"},
-    {"settle", R"("enum":["triggers"])", "Wait until triggers have had what is in the streams"},
+    {"days", number, "seconds, minutes, hours and days are added up"},
+    {"to", text, "A time, or next-expiry: the next instant at which an item expires"},
+    {"settle", R"("enum":["triggers"])", "Wait until triggers have processed the streams"},
     {"settle_seconds", number},
     {"age_streams", yes}};
-constexpr Argument of_show_ttl[] = {{"table", text, "Left out: all tables"}};
-constexpr Argument of_upcoming[] = {table, {"limit", whole, "10 if left out"}};
+constexpr Argument of_show_ttl[] = {{"table", text, "Table (default: all tables)"}};
+constexpr Argument of_upcoming[] = {table, {"limit", whole, "Maximum items to list (default: 10)"}};
 constexpr Argument of_explain[] = {table, item_key};
 constexpr Argument of_control_table[] = {table};
 constexpr Argument of_ttl_mode[] = {
     table,
     {"mode", R"("enum":["exact","aws","manual"])",
-     "exact: at once; aws: later, as on AWS; manual: when sweep_expired says so", true},
-    {"delay_seconds", R"("type":"array","items":{"type":"number"})", "Of aws: the least and the most"},
+     "exact: immediately; aws: late, as on AWS; manual: when sweep_expired is called", true},
+    {"delay_seconds", R"("type":"array","items":{"type":"number"})",
+     "Minimum and maximum delay of the mode aws"},
     {"seed", R"("type":"integer")"}};
 constexpr Argument of_await[] = {
     table,
     item_key,
     {"event", R"("enum":["INSERT","MODIFY","REMOVE"])"},
-    {"by", R"("enum":["user","service"])", "service: expired"},
-    {"since", text, "A time: also what the table's stream has from then on"},
-    {"timeout_seconds", R"("type":"number","minimum":0,"maximum":600)", "5 if left out"}};
+    {"by", R"("enum":["user","service"])", "service: only deletions of expired items"},
+    {"since", text, "A time: also accept changes in the table's stream from then on"},
+    {"timeout_seconds", R"("type":"number","minimum":0,"maximum":600)", "Maximum time to wait (default: 5)"}};
 
 constexpr Argument of_list_streams[] = {
     {"TableName", text}, {"Limit", whole}, {"ExclusiveStartStreamArn", text}};
-constexpr Argument of_describe_stream[] = {
-    {"StreamArn", text, "describe_table has it as LatestStreamArn", true}, {"ExclusiveStartShardId", text}};
+constexpr Argument of_describe_stream[] = {{"StreamArn", text, "LatestStreamArn of describe_table", true},
+                                           {"ExclusiveStartShardId", text}};
 constexpr Argument of_read_stream[] = {
     table_name,
-    {"next", object, "What the call before answered as next: goes on from there"},
-    {"last", yes, "The newest records, instead of the oldest"},
-    {"limit", R"("type":"integer","minimum":1,"maximum":200)", "How many records, 25 if left out"}};
-constexpr Argument of_shards[] = {table, {"shard", text, "Left out: each open one"}};
+    {"next", object, "next of the previous answer; continues from there"},
+    {"last", yes, "Read the newest records instead of the oldest"},
+    {"limit", R"("type":"integer","minimum":1,"maximum":200)", "Maximum records to read (default: 25)"}};
+constexpr Argument of_shards[] = {table, {"shard", text, "Shard (default: every open shard)"}};
 
 constexpr Argument of_snapshot[] = {{"id", text, "", true}};
 constexpr Argument of_faults[] = {
     {"rules", objects,
      R"([{"fault":"throttle","operation":"PutItem","table":"carts","count":2}]. Faults: throttle, )"
      R"(internal_server_error, latency (milliseconds), unprocessed, transaction_conflict, stale_reads (writes, )"
-     R"(milliseconds), replicated_write_conflict; probability and seed make one strike now and then)",
+     R"(milliseconds), replicated_write_conflict. With probability and seed a rule strikes at random)",
      true}};
 constexpr Argument of_failpoint[] = {table, item_key};
-constexpr Argument of_release[] = {{"table", text, "Left out, with key: all of the account"},
-                                   {"key", object, "As arm_failpoint's"}};
+constexpr Argument of_release[] = {
+    {"table", text, "Table; without table and key, all failpoints of the account"},
+    {"key", object, "Primary key, as for arm_failpoint"}};
 constexpr Argument of_function[] = {{"name", text, "", true},
-                                    {"url", text, "Where it is called: http://…", true},
+                                    {"url", text, "URL that is called: http://…", true},
                                     {"timeout_seconds", number}};
 constexpr Argument of_function_name[] = {{"name", text, "", true}};
 constexpr Argument of_list_triggers[] = {{"FunctionName", text}, {"EventSourceArn", text}, {"Marker", text}};
@@ -202,10 +206,10 @@ constexpr Argument of_create_trigger[] = {{"EventSourceArn", text, "The stream's
                                           {"MaximumRetryAttempts", R"("type":"integer")"},
                                           {"BisectBatchOnFunctionError", yes},
                                           {"FilterCriteria", object}};
-constexpr Argument of_trigger[] = {{"UUID", text, "list_triggers has it", true}};
+constexpr Argument of_trigger[] = {{"UUID", text, "UUID of list_triggers", true}};
 constexpr Argument of_replication[] = {
     {"from", text, "A region"}, {"to", text, "A region"}, {"lag_milliseconds", number}, {"paused", yes}};
-constexpr Argument of_metrics[] = {{"contains", text, "Only lines that contain this"}};
+constexpr Argument of_metrics[] = {{"contains", text, "Only lines that contain this text"}};
 constexpr Argument of_explain_error[] = {
     {"error", text, "The error's name, its message, or both, as the client printed them", true}};
 
@@ -574,134 +578,139 @@ Outcome explain(ToolCall& call) {
 constexpr std::span<const Argument> none{};
 
 constexpr Tool tools[] = {
-    {"list_tables", "List tables", "The names of the tables.", Effect::reads, "ListTables", of_list_tables},
-    {"describe_table", "Describe a table", "A table's keys, indexes, stream, counts.", Effect::reads,
+    {"list_tables", "List tables", "List the names of all tables.", Effect::reads, "ListTables",
+     of_list_tables},
+    {"describe_table", "Describe a table", "Get a table's keys, indexes, stream and counts.", Effect::reads,
      "DescribeTable", of_table},
-    {"create_table", "Create a table", "Create a table; it can be used at once.", Effect::adds, "CreateTable",
-     of_create_table},
-    {"update_table", "Change a table", "Add or drop indexes, a stream, replicas; change throughput.",
+    {"create_table", "Create a table", "Create a table. It is ready immediately.", Effect::adds,
+     "CreateTable", of_create_table},
+    {"update_table", "Change a table", "Add or drop indexes, a stream or replicas, or change throughput.",
      Effect::destroys, "UpdateTable", of_update_table},
-    {"delete_table", "Delete a table", "Delete a table with its items.", Effect::destroys, "DeleteTable",
+    {"delete_table", "Delete a table", "Delete a table and its items.", Effect::destroys, "DeleteTable",
      of_table},
-    {"update_time_to_live", "Switch TTL", "Say which attribute has the second at which an item expires.",
-     Effect::sets, "UpdateTimeToLive", of_update_ttl},
+    {"update_time_to_live", "Switch TTL",
+     "Enable TTL and choose its attribute, which holds epoch seconds, or disable it.", Effect::sets,
+     "UpdateTimeToLive", of_update_ttl},
 
     {"get_item", "Get an item", "Read one item.", Effect::reads, "GetItem", of_get_item, true},
-    {"put_item", "Put an item", "Write an item, in place of one with its key.", Effect::destroys, "PutItem",
-     of_put_item, true},
-    {"update_item", "Update an item", "Change attributes of an item, or make it.", Effect::destroys,
-     "UpdateItem", of_update_item, true},
+    {"put_item", "Put an item", "Write an item, replacing one with the same key.", Effect::destroys,
+     "PutItem", of_put_item, true},
+    {"update_item", "Update an item", "Change attributes of an item; creates it if it does not exist.",
+     Effect::destroys, "UpdateItem", of_update_item, true},
     {"delete_item", "Delete an item", "Delete one item.", Effect::destroys, "DeleteItem", of_delete_item,
      true},
-    {"query", "Query", "Items of one partition, in order of their sort keys; a page.", Effect::reads, "Query",
+    {"query", "Query", "Read one page of a partition's items, in sort key order.", Effect::reads, "Query",
      of_query, true},
-    {"scan", "Scan", "All items of a table or an index; a page.", Effect::reads, "Scan", of_scan, true},
+    {"scan", "Scan", "Read one page of all items of a table or an index.", Effect::reads, "Scan", of_scan,
+     true},
     {"batch_get_item", "Get items", "Read several items.", Effect::reads, "BatchGetItem", of_batch_get, true},
-    {"batch_write_item", "Write items", "Put and delete several items, each for itself.", Effect::destroys,
+    {"batch_write_item", "Write items", "Put and delete several items, each independently.", Effect::destroys,
      "BatchWriteItem", of_batch_write, true},
-    {"transact_get_items", "Get items together", "Read several items as of one instant.", Effect::reads,
+    {"transact_get_items", "Get items together", "Read several items in one transaction.", Effect::reads,
      "TransactGetItems", of_transact_get, true},
-    {"transact_write_items", "Write items together", "Change several items, all or none.", Effect::destroys,
-     "TransactWriteItems", of_transact_write, true},
-    {"execute_statement", "Run PartiQL", "One PartiQL statement: SELECT, INSERT, UPDATE, DELETE.",
+    {"transact_write_items", "Write items together", "Change several items in one transaction, all or none.",
+     Effect::destroys, "TransactWriteItems", of_transact_write, true},
+    {"execute_statement", "Run PartiQL", "Run one PartiQL statement: SELECT, INSERT, UPDATE or DELETE.",
      Effect::destroys, "ExecuteStatement", of_statement, true},
-    {"execute_transaction", "Run PartiQL together", "Several PartiQL statements, all or none.",
-     Effect::destroys, "ExecuteTransaction", of_statements, true},
-    {"operation", "Any operation", "Any other operation of DynamoDB's or DynamoDB Streams' API, by its name.",
+    {"execute_transaction", "Run PartiQL together",
+     "Run several PartiQL statements in one transaction, all or none.", Effect::destroys,
+     "ExecuteTransaction", of_statements, true},
+    {"operation", "Any operation", "Call any other operation of DynamoDB or DynamoDB Streams by name.",
      Effect::destroys, "", of_operation, true, &any_operation},
 
-    {"show_clock", "Show the clock", "What the account's clock says, and how it goes.", Effect::reads,
+    {"show_clock", "Show the clock", "Get the mode and time of the account's clock.", Effect::reads,
      "GET /_mayfly/clock", none, false, nullptr, clock_schema},
     {"set_clock", "Set the clock",
-     "Freeze the account's clock, set it, let it run at a rate, or be the host's.", Effect::destroys,
-     "PUT /_mayfly/clock", of_set_clock, false, nullptr, clock_schema},
+     "Freeze or set the account's clock, run it at a rate, or let it follow the host's time.",
+     Effect::destroys, "PUT /_mayfly/clock", of_set_clock, false, nullptr, clock_schema},
     {"advance_clock", "Advance the clock",
-     "Move the account's clock forward. What expires on the way is deleted, in order, when this answers.",
+     "Move the account's clock forward and delete, in order, every item that expires on the way.",
      Effect::destroys, "POST /_mayfly/clock/advance", of_advance, false, nullptr, advanced_schema},
 
-    {"show_ttl", "Show TTL", "What will expire, is due, has expired; of one table or of all.", Effect::reads,
+    {"show_ttl", "Show TTL",
+     "Get TTL settings and counts of pending and expired items, for one table or all.", Effect::reads,
      "GET /_mayfly/ttl/{table?}", of_show_ttl},
-    {"upcoming_expiries", "Upcoming expiries", "Which items of a table expire next, and when.", Effect::reads,
-     "GET /_mayfly/ttl/{table}/upcoming?limit", of_upcoming, true},
+    {"upcoming_expiries", "Upcoming expiries", "List the items of a table that expire next, and when.",
+     Effect::reads, "GET /_mayfly/ttl/{table}/upcoming?limit", of_upcoming, true},
     {"explain_expiry", "Explain an expiry",
-     "Why an item is still there, or is not: milliseconds, a string, no TTL, …", Effect::reads,
-     "POST /_mayfly/ttl/{table}/explain", of_explain, true, nullptr, explained_schema},
-    {"sweep_expired", "Sweep", "Delete what is due in a table now, in every mode.", Effect::destroys,
+     "Explain when and why an item expires, or why it does not: milliseconds, a string, no TTL, …",
+     Effect::reads, "POST /_mayfly/ttl/{table}/explain", of_explain, true, nullptr, explained_schema},
+    {"sweep_expired", "Sweep", "Delete a table's expired items now, in any mode.", Effect::destroys,
      "POST /_mayfly/ttl/{table}/sweep", of_control_table},
-    {"set_ttl_mode", "Set TTL's mode", "When what is due is deleted.", Effect::sets,
+    {"set_ttl_mode", "Set TTL's mode", "Choose when a table deletes expired items.", Effect::sets,
      "PUT /_mayfly/ttl/{table}", of_ttl_mode},
-    {"await_change", "Await a change", "Wait until an item changes; what happened instead, if it does not.",
+    {"await_change", "Await a change", "Wait for a change of an item; if none comes, explain why.",
      Effect::reads, "POST /_mayfly/await", of_await, true},
 
-    {"list_streams", "List streams", "The streams, of a table or of all.", Effect::reads, "ListStreams",
-     of_list_streams},
-    {"describe_stream", "Describe a stream", "A stream's shards.", Effect::reads, "DescribeStream",
-     of_describe_stream},
+    {"list_streams", "List streams", "List the streams of one table or of all tables.", Effect::reads,
+     "ListStreams", of_list_streams},
+    {"describe_stream", "Describe a stream", "Get a stream's status and shards.", Effect::reads,
+     "DescribeStream", of_describe_stream},
     {"read_stream", "Read a stream",
-     "Records of a table's stream, old and new images; deletions by TTL have userIdentity.", Effect::reads,
-     "", of_read_stream, true, &read_stream},
-    {"list_shards", "List shards", "A stream's shards, open and closed.", Effect::reads,
+     "Read records of a table's stream, with old and new images. Deletions by TTL have userIdentity.",
+     Effect::reads, "", of_read_stream, true, &read_stream},
+    {"list_shards", "List shards", "List a stream's shards, open and closed.", Effect::reads,
      "GET /_mayfly/streams/{table}/shards", of_control_table},
-    {"split_shards", "Split shards", "Close shards; two go on with half of each.", Effect::adds,
+    {"split_shards", "Split shards", "Close shards; two new shards continue each.", Effect::adds,
      "POST /_mayfly/streams/{table}/split", of_shards},
-    {"roll_shards", "Roll shards", "Close shards; one goes on with each.", Effect::adds,
+    {"roll_shards", "Roll shards", "Close shards; one new shard continues each.", Effect::adds,
      "POST /_mayfly/streams/{table}/roll", of_shards},
 
-    {"take_snapshot", "Take a snapshot", "Keep the account as it is: tables, items, streams, clock.",
-     Effect::adds, "POST /_mayfly/snapshots", none, false, nullptr, id_schema},
-    {"list_snapshots", "List snapshots", "Those that are kept.", Effect::reads, "GET /_mayfly/snapshots",
-     none},
-    {"restore_snapshot", "Restore a snapshot", "Make the account what it was; as often as you like.",
+    {"take_snapshot", "Take a snapshot", "Save the account: tables, items, streams and clock.", Effect::adds,
+     "POST /_mayfly/snapshots", none, false, nullptr, id_schema},
+    {"list_snapshots", "List snapshots", "List snapshots of the account.", Effect::reads,
+     "GET /_mayfly/snapshots", none},
+    {"restore_snapshot", "Restore a snapshot", "Restore the account from a snapshot, which can be repeated.",
      Effect::destroys, "POST /_mayfly/snapshots/{id}/restore", of_snapshot},
-    {"delete_snapshot", "Delete a snapshot", "Forget one.", Effect::destroys,
+    {"delete_snapshot", "Delete a snapshot", "Delete a snapshot.", Effect::destroys,
      "DELETE /_mayfly/snapshots/{id}", of_snapshot},
-    {"reset_account", "Reset", "Empty the account: no tables, snapshots, faults; its clock as it begins.",
+    {"reset_account", "Reset", "Delete the account's tables, snapshots and faults, and reset its clock.",
      Effect::destroys, "POST /_mayfly/reset", none},
 
-    {"show_faults", "Show faults", "The rules by which operations fail, and how often each struck.",
-     Effect::reads, "GET /_mayfly/faults", none},
-    {"set_faults", "Set faults", "Make operations fail: these rules and no others.", Effect::sets,
+    {"show_faults", "Show faults", "List fault rules and how often each one struck.", Effect::reads,
+     "GET /_mayfly/faults", none},
+    {"set_faults", "Set faults", "Make operations fail on purpose: replaces all fault rules.", Effect::sets,
      "PUT /_mayfly/faults", of_faults},
-    {"clear_faults", "Clear faults", "Let operations succeed again.", Effect::sets, "DELETE /_mayfly/faults",
-     none},
-    {"show_failpoints", "Show failpoints", "Those that are armed, and who waits there.", Effect::reads,
-     "GET /_mayfly/failpoints", none, true},
+    {"clear_faults", "Clear faults", "Remove all fault rules.", Effect::sets, "DELETE /_mayfly/faults", none},
+    {"show_failpoints", "Show failpoints", "List failpoints and whether an expiry waits there.",
+     Effect::reads, "GET /_mayfly/failpoints", none, true},
     {"arm_failpoint", "Arm a failpoint",
-     "Stop an item's expiry between its instant and its deletion; an advance waits there.", Effect::sets,
+     "Hold an item's expiry just before its deletion. An advance waits there.", Effect::sets,
      "PUT /_mayfly/failpoints", of_failpoint, true},
-    {"release_failpoints", "Release failpoints", "Let expiries go on: of an item, or of the account.",
-     Effect::sets, "DELETE /_mayfly/failpoints", of_release, true},
+    {"release_failpoints", "Release failpoints",
+     "Let held expiries continue, of one item or of the whole account.", Effect::sets,
+     "DELETE /_mayfly/failpoints", of_release, true},
 
-    {"list_functions", "List functions", "The functions that triggers can call.", Effect::reads,
+    {"list_functions", "List functions", "List the functions that triggers can call.", Effect::reads,
      "GET /_mayfly/functions", none},
-    {"put_function", "Put a function", "Say where a function is.", Effect::sets,
+    {"put_function", "Put a function", "Register a function or change its URL.", Effect::sets,
      "PUT /_mayfly/functions/{name}", of_function},
-    {"remove_function", "Remove a function", "Forget one.", Effect::destroys,
+    {"remove_function", "Remove a function", "Remove a registered function.", Effect::destroys,
      "DELETE /_mayfly/functions/{name}", of_function_name},
-    {"list_triggers", "List triggers", "Event source mappings: state, last result.", Effect::reads,
-     "GET /2015-03-31/event-source-mappings/?FunctionName&EventSourceArn&Marker", of_list_triggers},
-    {"create_trigger", "Create a trigger", "Have a stream's records sent to a function.", Effect::adds,
+    {"list_triggers", "List triggers", "List event source mappings with their state and last result.",
+     Effect::reads, "GET /2015-03-31/event-source-mappings/?FunctionName&EventSourceArn&Marker",
+     of_list_triggers},
+    {"create_trigger", "Create a trigger", "Send a stream's records to a function.", Effect::adds,
      "POST /2015-03-31/event-source-mappings/", of_create_trigger},
     {"delete_trigger", "Delete a trigger", "Delete an event source mapping.", Effect::destroys,
      "DELETE /2015-03-31/event-source-mappings/{UUID}", of_trigger},
 
-    {"show_replication", "Show replication", "How writes get from region to region, and what is on its way.",
+    {"show_replication", "Show replication", "Get the delays, pauses and pending writes between regions.",
      Effect::reads, "GET /_mayfly/replication", none},
-    {"set_replication", "Set replication", "Slow a way down, stop it or open it.", Effect::sets,
-     "PUT /_mayfly/replication", of_replication},
-    {"reset_replication", "Reset replication", "Open every way, without a lag.", Effect::sets,
+    {"set_replication", "Set replication", "Delay, pause or resume replication between two regions.",
+     Effect::sets, "PUT /_mayfly/replication", of_replication},
+    {"reset_replication", "Reset replication", "Remove all delays and pauses of replication.", Effect::sets,
      "DELETE /_mayfly/replication", none},
-    {"settle_replication", "Settle replication", "Wait for what may arrive by now.", Effect::sets,
-     "POST /_mayfly/replication/settle", none},
-    {"list_jobs", "List jobs", "Exports, imports and bulk puts.", Effect::reads, "GET /_mayfly/jobs", none},
-
-    {"health", "Health", "Whether the server is well, and its version.", Effect::reads, "GET /_mayfly/health",
+    {"settle_replication", "Settle replication", "Wait until every write that can be delivered has been.",
+     Effect::sets, "POST /_mayfly/replication/settle", none},
+    {"list_jobs", "List jobs", "List exports, imports and bulk puts.", Effect::reads, "GET /_mayfly/jobs",
      none},
-    {"metrics", "Metrics", "Counts and times, as Prometheus reads them.", Effect::reads, "", of_metrics,
-     false, &show_metrics},
-    {"explain_error", "Explain an error",
-     "When an error of DynamoDB's or Mayfly's is raised, and what to do.", Effect::reads, "",
-     of_explain_error, false, &explain},
+
+    {"health", "Health", "Get the server's health and version.", Effect::reads, "GET /_mayfly/health", none},
+    {"metrics", "Metrics", "Get metrics in Prometheus' format.", Effect::reads, "", of_metrics, false,
+     &show_metrics},
+    {"explain_error", "Explain an error", "Explain when DynamoDB or Mayfly raises an error, and what to do.",
+     Effect::reads, "", of_explain_error, false, &explain},
 };
 
 // --- checking arguments

@@ -470,7 +470,7 @@ TEST_CASE("every call of the control API is a command") {
     std::string printed;
   };
   const std::vector<Row> rows = {
-      {"GET /_mayfly/", {"calls"}, "\"GET /_mayfly/clock\": \"the account's clock\""},
+      {"GET /_mayfly/", {"calls"}, "\"GET /_mayfly/faults\": \"List fault rules"},
       {"GET /_mayfly/health", {"health"}, "\"status\": \"ok\""},
       {"GET /_mayfly/metrics", {"metrics"}, "mayfly_accounts"},
       {"GET /_mayfly/clock", {"clock", "show"}, "\"frozen\""},

@@ -97,7 +97,7 @@ TEST_CASE("the control API says what calls it has") {
   CHECK(index["name"] == "Mayfly");
   CHECK(index["version"] == MAYFLY_VERSION);
   CHECK(index["account"] == "000000000000");
-  CHECK(index["calls"]["GET /_mayfly/clock"] == "the account's clock");
+  CHECK(index["calls"]["GET /_mayfly/clock"] == "Get the mode and time of the account's clock");
   for (const auto& [call, about] : index["calls"].items()) {
     const std::string method = call.substr(0, call.find(' ')), path = call.substr(call.find(' ') + 1);
     INFO(call);
