@@ -129,21 +129,47 @@ std::string escaped(const std::string& text) {
 
 }  // namespace
 
-std::string TextTable::text(std::string_view indent) const {
-  std::vector<std::size_t> widths(rows_.front().size(), 0);
+TextTable::Widths TextTable::widths() const {
+  Widths widths(rows_.front().size(), 0);
   for (const auto& row : rows_)
     for (std::size_t i = 0; i < row.size(); ++i)
       widths[i] = std::max(widths[i], std::min(characters(row[i]), cell_characters_max));
+  return widths;
+}
+
+bool TextTable::is_too_wide(const Widths& widths, std::string_view indent) {
   std::size_t width = indent.size();
   for (const std::size_t column : widths) width += column + 2;
-  if (width > line_characters_max + 2) return blocks(indent);
+  return width > line_characters_max + 2;
+}
+
+std::string TextTable::line(const std::vector<std::string>& row, const Widths& widths,
+                            std::string_view indent) {
+  std::string text(indent);
+  for (std::size_t i = 0; i < row.size(); ++i) text += padded(cut(row[i]), widths[i]) + "  ";
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text + "\n";
+}
+
+std::string TextTable::text(std::string_view indent) const {
+  const Widths columns = widths();
+  if (is_too_wide(columns, indent)) return blocks(indent);
   std::string text;
-  for (const auto& row : rows_) {
-    std::string line(indent);
-    for (std::size_t i = 0; i < row.size(); ++i) line += padded(cut(row[i]), widths[i] + 2);
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
+  for (const auto& row : rows_) text += line(row, columns, indent);
+  return text;
+}
+
+std::string TextTable::take_page() {
+  const bool is_first = !page_widths_;
+  if (is_first) page_widths_ = widths();
+  std::string text;
+  if (is_too_wide(*page_widths_, {})) {
+    text = (is_first ? "" : "\n") + blocks({});
+  } else {
+    for (auto row = rows_.begin() + (is_first ? 0 : 1); row != rows_.end(); ++row)
+      text += line(*row, *page_widths_, {});
   }
+  rows_.resize(1);
   return text;
 }
 

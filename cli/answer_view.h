@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,11 +28,21 @@ class TextTable {
   // Requires: as many cells as there are headings.
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   [[nodiscard]] std::string text(std::string_view indent = {}) const;
+  // For rows that arrive in pages: the rows that were added since the last call, which are forgotten then.
+  // The first call prints the headings and fixes the widths of the columns.
+  std::string take_page();
 
  private:
+  using Widths = std::vector<std::size_t>;  // in characters, of the columns
+
+  [[nodiscard]] Widths widths() const;
+  [[nodiscard]] static bool is_too_wide(const Widths& widths, std::string_view indent);
+  [[nodiscard]] static std::string line(const std::vector<std::string>& row, const Widths& widths,
+                                        std::string_view indent);
   [[nodiscard]] std::string blocks(std::string_view indent) const;
 
   std::vector<std::vector<std::string>> rows_;
+  std::optional<Widths> page_widths_;  // once a page was taken
 };
 
 // Names and values, one pair a line.

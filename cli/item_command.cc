@@ -4,6 +4,8 @@
 #include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -431,35 +433,49 @@ class Pages {
     return line;
   }
 
-  // The key first, then the other attributes by name.
+  // The key first, then the other attributes by name. The headings are printed once, and again only for a
+  // page with attributes that have no column.
   void print_table(const Tree& items) {
-    std::vector<std::string> columns = first_columns_, others;
-    for (const Tree& item : items)
-      for (const auto& [name, value] : item.items())
-        if (std::find(columns.begin(), columns.end(), name) == columns.end()) others.push_back(name);
-    std::sort(others.begin(), others.end());
-    others.erase(std::unique(others.begin(), others.end()), others.end());
-    columns.insert(columns.end(), others.begin(), others.end());
-    std::vector<std::string> headings;
-    headings.reserve(columns.size());
-    for (const std::string& column : columns) headings.push_back(log::printable(column));
-    TextTable table(std::move(headings));
+    std::set<std::string> others;
+    bool has_columns = table_.has_value();
+    for (const Tree& item : items) {
+      for (const auto& [name, value] : item.items()) {
+        if (std::find(first_columns_.begin(), first_columns_.end(), name) != first_columns_.end()) continue;
+        others.insert(name);
+        has_columns = has_columns && others_.contains(name);
+      }
+    }
+    if (!has_columns) {
+      if (table_) print("\n");
+      others_ = std::move(others);
+      begin_table();
+    }
     for (const Tree& item : items) {
       std::vector<std::string> cells;
-      for (const std::string& column : columns) {
+      for (const std::string& column : columns_) {
         const Tree* const value = json::member(item, column);
         cells.push_back(value == nullptr ? "" : plain_text(*value));
       }
-      table.add(std::move(cells));
+      table_->add(std::move(cells));
     }
-    print((printed_before_ ? "\n" : "") + table.text());
-    printed_before_ = true;
+    print(table_->take_page());
+  }
+
+  void begin_table() {
+    columns_ = first_columns_;
+    columns_.insert(columns_.end(), others_.begin(), others_.end());
+    std::vector<std::string> headings;
+    headings.reserve(columns_.size());
+    for (const std::string& column : columns_) headings.push_back(log::printable(column));
+    table_.emplace(std::move(headings));
   }
 
   const bool json_;
   const std::vector<std::string> first_columns_;
   std::int64_t count_ = 0, scanned_ = 0;
-  bool printed_before_ = false;
+  std::set<std::string> others_;  // attributes that have a column after the first ones
+  std::vector<std::string> columns_;
+  std::optional<TextTable> table_;
 };
 
 // The index's description, and whether it is global. Nothing: the table has no such index.

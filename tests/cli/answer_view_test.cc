@@ -64,6 +64,25 @@ TEST_CASE("a table that is too wide for a line is a block of lines for each row"
   CHECK(table.text("  ") == "  A     " + wide + "\n  LONG  " + wide + "\n\n  LONG  b\n");
 }
 
+TEST_CASE("rows that arrive in pages have one heading and the widths of the first page") {
+  http::TextTable table({"ID", "NAME"});
+  table.add({"1", "anna"});
+  CHECK(table.take_page() == "ID  NAME\n1   anna\n");
+  table.add({"2", "bo"});
+  table.add({"1000", "x"});
+  CHECK(table.take_page() == "2   bo\n1000  x\n");
+}
+
+TEST_CASE("pages of a table that is too wide are blocks, with an empty line between rows") {
+  http::TextTable table({"A", "LONG"});
+  const std::string wide(70, 'x');
+  table.add({wide, wide});
+  CHECK(table.take_page() == "A     " + wide + "\nLONG  " + wide + "\n");
+  table.add({"1", "b"});
+  table.add({"2", "c"});
+  CHECK(table.take_page() == "\nA     1\nLONG  b\n\nA     2\nLONG  c\n");
+}
+
 TEST_CASE("a settled answer names what failed, with ARNs cut to what they name") {
   CHECK(
       view(

@@ -1,6 +1,7 @@
 // mayfly table and mayfly item, on a server of their own.
 #include "cli/item_command.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -202,6 +203,22 @@ TEST_CASE("queries and scans print tables, follow pages and obey limits") {
   mayfly({"table", "create", "large"});
   for (int i = 0; i < 12; ++i) mayfly({"item", "put", "large", "id=" + std::to_string(i), "x=" + large});
   CHECK(nlohmann::json::parse(mayfly({"item", "scan", "large", "--json"}))["Items"].size() == 12);
+  std::string scanned = mayfly({"item", "scan", "large"});
+  CHECK_THAT(scanned, Catch::StartsWith("id  x\n"));
+  CHECK(std::count(scanned.begin(), scanned.end(), '\n') == 13);
+}
+
+TEST_CASE("a page with further attributes prints new headings") {
+  const Shell mayfly;
+  mayfly({"table", "create", "large", "--sort", "at:N"});
+  const std::string large(100'000, 'x');
+  for (int at = 0; at < 12; ++at)
+    mayfly({"item", "put", "large", "id=1", "at=" + std::to_string(at), "x=" + large});
+  mayfly({"item", "put", "large", "id=1", "at=12", "late=yes"});
+  const std::string text = mayfly({"item", "query", "large", "1"});
+  CHECK_THAT(text, Catch::StartsWith("id  at  x\n"));
+  CHECK_THAT(text, Catch::Contains("\n\nid  at  late  x\n"));
+  CHECK_THAT(text, Catch::EndsWith("\n1   12  yes\n"));
 }
 
 TEST_CASE("commands use the account of a key of twelve digits, unless --account names another one") {
