@@ -12,6 +12,7 @@
 #include "cli/fail.h"
 #include "cli/item_text.h"
 #include "cli/jobs_view.h"
+#include "cli/metrics_view.h"
 #include "cli/output.h"
 #include "compat/wire/json_tree.h"
 #include "compat/wire/percent_encoding.h"
@@ -163,10 +164,16 @@ std::string printable_lines(std::string_view text) {
   return lines;
 }
 
-std::string view(ServerCalls& server, const ControlCommand& command, const std::string& answer) {
+// The error is a sentence.
+Expected<std::string, std::string> view(ServerCalls& server, const ControlCommand& command,
+                                        const std::string& answer) {
   using Shows = ControlCommand::Shows;
-  const auto tree =
-      command.shows == Shows::text ? std::nullopt : json::parse_tree(answer, json::Decimals::as_written);
+  if (command.shows == Shows::metrics) {
+    if (!command.json) return printable_lines(answer);
+    TRY(const Tree metrics, metrics_tree(answer));
+    return print_json(metrics);
+  }
+  const auto tree = json::parse_tree(answer, json::Decimals::as_written);
   if (!tree) return printable_lines(answer);
   if (command.json) return print_json(*tree);
   if (const auto id = json::string_member(*tree, "id"); id && command.shows == Shows::id)
@@ -194,7 +201,9 @@ int run_command(const ControlCommand& command) {
   }
   const auto answer = server->control(command.method, command.path, body);
   if (!answer) return fail(answer.error().sentence);
-  print(view(*server, command, *answer));
+  const auto text = view(*server, command, *answer);
+  if (!text) return fail(text.error());
+  print(*text);
   return printed(0);
 }
 

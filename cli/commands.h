@@ -18,8 +18,8 @@ struct ControlCommand {
   std::string table;             // that the call is about, if it is about one
   std::vector<std::string> key;  // as it was typed (item_text.h); becomes the body's member "key"
   bool json = false;             // print the answer as it is
-  // For people: what of the answer is printed. `text`: it is not JSON.
-  enum class Shows : std::uint8_t { answer, id, change, changes, jobs, text } shows = Shows::answer;
+  // For people: what of the answer is printed. `metrics`: it is not JSON.
+  enum class Shows : std::uint8_t { answer, id, change, changes, jobs, metrics } shows = Shows::answer;
   std::string list, when_empty;  // as view_answer() takes them
   bool watch = false;            // of jobs: again and again, until all have ended
 };

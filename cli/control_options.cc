@@ -480,8 +480,8 @@ void Commands::add_server() {
         "No accounts.");
   add(app_, "health", "Print whether the server is healthy, and its version", "GET", "/health");
   CLI::App& metrics = add(app_, "metrics", "Print metrics in Prometheus' format", "GET", "/metrics");
-  shows(metrics, ControlCommand::Shows::text);
-  metrics.remove_option(metrics.get_option("--json"));
+  shows(metrics, ControlCommand::Shows::metrics);
+  metrics.get_option("--json")->description("Print one JSON object instead");
 }
 
 }  // namespace

@@ -42,6 +42,7 @@ void add_table_options(CLI::App& app, SweepCommand& command) {
          "--mark-attribute", command.mark_attribute,
          "Set this attribute before each deletion, so that stream filters can recognize it (default: none)")
       ->type_name("NAME");
+  app.add_flag("--json", command.json, "Print the result as one JSON object");
   app.add_option("--state-table", command.state_table, "Table that holds leases and watermarks")
       ->type_name("NAME")
       ->capture_default_str();

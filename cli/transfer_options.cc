@@ -91,6 +91,7 @@ void add_what_and_how(CLI::App& app, TransferCommand& command) {
                  "File that records the progress; - for none (default: DIR/export.journal, FILE.journal or "
                  "./mayfly-transfer.journal)")
       ->type_name("FILE");
+  app.add_flag("--json", command.json, "Print the result as one JSON object");
   app.add_flag("--quiet", command.quiet, "Print no progress on standard error");
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "http/log.h"
 
@@ -93,6 +94,41 @@ std::string plan_text(const PlanView& view) {
          "leases and watermarks; beside " + grouped(view.costs.reads_by_sweeper) + " read units");
   number("backfill, once", view.costs.backfill_once, "");
   return text;
+}
+
+json::Tree plan_tree(const PlanView& view) {
+  using json::Tree;
+  constexpr const char* statuses[] = {"missing", "building", "ready", "other_key"};  // by TableFacts::Index
+  const TableFacts& facts = view.facts;
+  const auto text_or_null = [](const std::string& text) { return text.empty() ? Tree() : Tree(text); };
+  Tree tree = {{"table", view.layout.table},
+               {"index",
+                {{"name", view.layout.index},
+                 {"status", statuses[static_cast<std::size_t>(facts.index)]},
+                 {"has_ttl", facts.index_has_ttl}}},
+               {"state_table", {{"name", view.state_table}, {"exists", view.state_table_exists}}},
+               {"endpoint_ttl_attribute", text_or_null(facts.ttl_attribute)},
+               {"write_isolation", text_or_null(facts.isolation)},
+               {"problem", text_or_null(facts.problem)},
+               {"items", nullptr},
+               {"write_units_per_month", nullptr},
+               {"read_units_per_month", nullptr},
+               {"backfill_write_units", nullptr}};
+  if (view.counts == nullptr) return tree;
+  const ScanCounts& counts = *view.counts;
+  const Costs& costs = view.costs;
+  tree["items"] = {
+      {"scanned", counts.scanned.load()},        {"placed", counts.of(Standing::placed)},
+      {"missing", counts.of(Standing::missing)}, {"late", counts.of(Standing::late)},
+      {"passed", counts.of(Standing::passed)},   {"never", counts.of(Standing::never)},
+      {"expired", counts.expired.load()},        {"expiring_within_30_days", counts.within_a_month.load()}};
+  tree["write_units_per_month"] = {{"deletions", costs.by_deletions},
+                                   {"marks", costs.by_marks},
+                                   {"writers", costs.by_writers},
+                                   {"sweeper", costs.by_sweeper}};
+  tree["read_units_per_month"] = costs.reads_by_sweeper;
+  tree["backfill_write_units"] = costs.backfill_once;
+  return tree;
 }
 
 std::string progress_text(const ScanCounts& counts, std::int64_t items) {

@@ -7,6 +7,7 @@
 #include "cli/sweep/layout.h"
 #include "cli/sweep/scan.h"
 #include "cli/sweep/table_facts.h"
+#include "compat/wire/json_tree.h"
 
 namespace mayfly::sweep {
 
@@ -33,6 +34,8 @@ struct PlanView {
   bool marks = false;
 };
 std::string plan_text(const PlanView& view);
+// The same as an object. `items` and the costs are null if the table was not scanned.
+json::Tree plan_tree(const PlanView& view);
 
 // "[##########----------]  50 %  1200 scanned, 30 armed"
 std::string progress_text(const ScanCounts& counts, std::int64_t items);

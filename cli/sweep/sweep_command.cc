@@ -13,9 +13,11 @@
 #include <thread>
 #include <unistd.h>
 
+#include "cli/answer_view.h"
 #include "cli/aws/client.h"
 #include "cli/end_signals.h"
 #include "cli/fail.h"
+#include "cli/output.h"
 #include "cli/sweep/plan.h"
 #include "cli/sweep/process.h"
 #include "cli/sweep/request_text.h"
@@ -106,7 +108,19 @@ ProcessOptions process_options(const SweepCommand& command, const TableCommand& 
           .polls_clock = command.mayfly_clock};
 }
 
-int sweep(Session& session, const http::EndSignals& signals) {
+// The result for one table, for --json.
+Tree sweep_result(const Process& process, bool dry_run) {
+  const Tally::Counts counts = process.tally().counts();
+  return {{"table", process.table()},
+          {dry_run ? "would_delete" : "deleted", counts.of(Outcome::deleted)},
+          {"rearmed", counts.of(Outcome::rearmed)},
+          {"lost", counts.of(Outcome::lost)},
+          {"released", counts.of(Outcome::released)},
+          {"failed", counts.of(Outcome::failed)},
+          {"complete", process.went_well()}};
+}
+
+int sweep(Session& session, const http::EndSignals& signals, Tree& results) {
   const SweepCommand& command = session.command;
   std::vector<std::unique_ptr<Process>> processes;
   for (const TableCommand& table : session.tables) {
@@ -160,6 +174,7 @@ int sweep(Session& session, const http::EndSignals& signals) {
                            {"lost", counts.of(Outcome::lost)},
                            {"released", counts.of(Outcome::released)}});
     stayed = stayed || !process->went_well();
+    results.push_back(sweep_result(*process, command.dry_run));
   }
   return stayed ? 1 : code;
 }
@@ -174,7 +189,7 @@ std::int64_t watermark_of(const Session& session, State& state, const Layout& la
   return watermark;
 }
 
-int scan(Session& session, const TableCommand& table) {
+int scan(Session& session, const TableCommand& table, Tree& results) {
   const SweepCommand& command = session.command;
   const bool plans = command.what == SweepCommand::What::plan;
   aws::Client& client = *session.client;
@@ -205,7 +220,7 @@ int scan(Session& session, const TableCommand& table) {
   Pace pace(command.write_units_max, [&](milliseconds time) { return session.ending.wait(time); });
   Departures departures(client, table.layout, facts->key, pace, {.mark_attribute = table.mark_attribute});
   ScanCounts counts;
-  const bool draws = ::isatty(STDOUT_FILENO) == 1 && !plans;
+  const bool draws = ::isatty(STDERR_FILENO) == 1 && !plans;
   const ScanOptions options{.segments = command.segments,
                             .arms = !plans && !command.dry_run,
                             .watermark = has_state ? watermark_of(session, state, table.layout, *now) : 0,
@@ -213,33 +228,42 @@ int scan(Session& session, const TableCommand& table) {
   if (!plans || command.scans) {
     const auto progress = [&] {
       if (!draws) return;
-      std::printf("\r\x1b[K%s", progress_text(counts, facts->items).c_str());
-      std::fflush(stdout);
+      std::fprintf(stderr, "\r\x1b[K%s", progress_text(counts, facts->items).c_str());
     };
     const auto scanned = scan_table(client, table.layout, departures, options.arms ? &state : nullptr,
                                     session.workers, options, session.ending.ended(), counts, progress);
-    if (draws) std::printf("\r\x1b[K");
+    if (draws) std::fputs("\r\x1b[K", stderr);
     if (!scanned) return fail(scanned.error());
     if (session.ending.ended()) return fail("it was ended; the next run goes on where this one was");
   }
   if (plans) {
     const bool marks = !table.mark_attribute.empty();
     const milliseconds lease(static_cast<std::int64_t>(command.lease_seconds * 1000));
-    std::fputs(plan_text({.layout = table.layout,
-                          .facts = *facts,
-                          .state_table_exists = has_state,
-                          .state_table = command.state_table,
-                          .counts = command.scans ? &counts : nullptr,
-                          .costs = costs_of(*facts, counts, table.layout, lease, marks),
-                          .marks = marks})
-                   .c_str(),
-               stdout);
+    const PlanView view{.layout = table.layout,
+                        .facts = *facts,
+                        .state_table_exists = has_state,
+                        .state_table = command.state_table,
+                        .counts = command.scans ? &counts : nullptr,
+                        .costs = costs_of(*facts, counts, table.layout, lease, marks),
+                        .marks = marks};
+    if (command.json)
+      results.push_back(plan_tree(view));
+    else
+      http::print(plan_text(view));
     return 0;
   }
   const std::int64_t unplaced =
       counts.of(Standing::missing) + counts.of(Standing::late) + counts.of(Standing::passed);
-  std::printf("%s: %s\n", table.layout.table.c_str(), progress_text(counts, counts.scanned).c_str());
-  if (command.dry_run) std::printf("%lld would be armed\n", static_cast<long long>(unplaced));
+  if (command.json) {
+    results.push_back(
+        {{"table", table.layout.table},
+         {"scanned", counts.scanned.load()},
+         {command.dry_run ? "would_arm" : "armed", command.dry_run ? unplaced : counts.armed.load()},
+         {"failed", counts.failed.load()}});
+  } else {
+    http::print(table.layout.table + ": " + progress_text(counts, counts.scanned) + "\n");
+    if (command.dry_run) http::print(std::to_string(unplaced) + " would be armed\n");
+  }
   if (counts.failed > 0)
     return fail(std::to_string(counts.failed) + " items could not be armed: run it once more");
   return 0;
@@ -310,22 +334,34 @@ Expected<std::vector<TableCommand>, std::string> tables_of(const SweepCommand& c
   return tables;
 }
 
-int run_sweep(const SweepCommand& command) {
+namespace {
+
+int run(const SweepCommand& command, Tree& results) {
   const http::EndSignals signals;
   ::signal(SIGPIPE, SIG_IGN);
   Session session(command);
   if (const auto opened = session.open(); !opened) return fail(opened.error());
-  if (command.what == SweepCommand::What::sweep) return sweep(session, signals);
+  if (command.what == SweepCommand::What::sweep) return sweep(session, signals, results);
   std::atomic<bool> done{false};
   std::thread watch([&] {
     while (!done && !session.ending.ended())
       if (signals.wait(end_poll) != 0) session.ending.end();
   });
   int code = 0;
-  for (const TableCommand& table : session.tables) code = std::max(code, scan(session, table));
+  for (const TableCommand& table : session.tables) code = std::max(code, scan(session, table, results));
   done = true;
   watch.join();
   return code;
+}
+
+}  // namespace
+
+int run_sweep(const SweepCommand& command) {
+  Tree results = Tree::array();
+  const int code = run(command, results);
+  if (command.json && (code == 0 || !results.empty()))
+    http::print(http::print_json({{"tables", std::move(results)}}));
+  return http::printed(code);
 }
 
 }  // namespace mayfly::sweep

@@ -27,12 +27,14 @@ struct SweepCommand {
   std::int64_t clock_skew_max_seconds = 10;
   bool mayfly_clock = false;
   bool once = false, dry_run = false;
+  bool json = false;            // print the result as one JSON object
   std::string metrics_address;  // empty: no page
   Journal::Level log_level = Journal::Level::info;
   bool apply = false, scans = true;  // of plan
   int segments = 4;                  // of scans
 };
 
+// With `json`, prints {"tables":[…]}, where a table that failed is missing, as docs/sweep.md describes.
 // Returns the exit code: 0, or 1 with a sentence on stderr. Blocks SIGTERM and SIGINT, and ends by them.
 int run_sweep(const SweepCommand& command);
 

@@ -199,4 +199,12 @@ Expected<void, std::string> DirectorySink::end() {
   return write_file(options_.path + "/" + directory_manifest, json::print_indented(manifest) + "\n");
 }
 
+std::vector<std::string> DirectorySink::files_of(std::size_t table) {
+  const engine::Lock lock(mutex_);
+  std::vector<std::string> paths;
+  for (const auto& [name, open] : files_)
+    if (open.written.table == table) paths.push_back(options_.path + "/" + name);
+  return paths;
+}
+
 }  // namespace mayfly::transfer

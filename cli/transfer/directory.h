@@ -62,6 +62,7 @@ class DirectorySink final : public Sink {
                                        std::span<const engine::Item> items) override;
   Expected<void, std::string> complete(const DescribedTable& table) override;
   Expected<void, std::string> end() override;
+  [[nodiscard]] std::vector<std::string> files_of(std::size_t table) override;
 
  private:
   struct Open {

@@ -64,6 +64,8 @@ class Sink {
   virtual Expected<void, std::string> complete(const DescribedTable& table) = 0;
   // All tables are finished.
   virtual Expected<void, std::string> end() = 0;
+  // The paths of the files that hold a table's items; none if it is a server. Requires: end() was called.
+  [[nodiscard]] virtual std::vector<std::string> files_of(std::size_t /*table*/) { return {}; }
   // Sentences about what it left out. Thread-safe.
   [[nodiscard]] virtual std::vector<std::string> notices() { return {}; }
 };

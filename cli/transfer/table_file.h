@@ -84,6 +84,7 @@ class TableFileSink final : public Sink {
   [[nodiscard]] bool is_one_row() const override { return true; }
   Expected<void, std::string> complete(const DescribedTable& table) override;
   Expected<void, std::string> end() override;
+  [[nodiscard]] std::vector<std::string> files_of(std::size_t /*table*/) override { return {options_.path}; }
 
  private:
   Expected<void, std::string> append(const std::string& text) REQUIRES(mutex_);

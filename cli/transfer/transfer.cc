@@ -13,7 +13,9 @@
 #include <unistd.h>
 #include <utility>
 
+#include "cli/answer_view.h"
 #include "cli/fail.h"
+#include "cli/output.h"
 #include "cli/schemas/files.h"
 #include "cli/transfer/anonymizer.h"
 #include "cli/transfer/aws_export.h"
@@ -90,12 +92,14 @@ Outcome<std::map<std::string, std::string>> pairs_of(const std::vector<std::stri
   return pairs;
 }
 
-std::string item_text(const engine::Item& item) {
+std::string item_json(const engine::Item& item) {
   std::string text;
   json::Writer out(text);
   compat::write_item_object(out, item);
-  return http::log::printable(text);
+  return text;
 }
+
+std::string item_text(const engine::Item& item) { return http::log::printable(item_json(item)); }
 
 // A table that a schema defines, as one that is described.
 DescribedTable described(const schemas::TableSchema& schema) {
@@ -134,7 +138,7 @@ class Run {
     auto result = prepare();
     if (result && command_.dry_run) result = show_some();
     if (result && !command_.dry_run) result = transfer();
-    if (result) return static_cast<int>(ExitCode::done);
+    if (result) return http::printed(static_cast<int>(ExitCode::done));
     http::fail(result.error().sentence);
     return static_cast<int>(result.error().code);
   }
@@ -181,6 +185,8 @@ class Run {
   void fail_with(std::string sentence);
   Unexpected<Problem> ended_early(std::string sentence, bool by_signal = false);
   void report();
+  [[nodiscard]] std::vector<std::string> notices() const;
+  [[nodiscard]] Tree result() REQUIRES(mutex_);
 
   const TransferCommand& command_;
   const Place from_, to_;
@@ -233,6 +239,9 @@ Outcome<void> Run::check_words() const {
   if (!to_.is_server() && command_.if_exists != IfExists::fail &&
       (to_.kind == Place::Kind::directory || command_.if_exists != IfExists::replace))
     return wrong("--if-exists is for tables of a server; a file can be replaced, a directory cannot");
+  if (command_.json && to_.kind == Place::Kind::standard && !command_.dry_run)
+    return wrong(
+        "--json prints the result on standard output, where --to - writes items. Name a file with --to.");
   if (command_.anonymize.empty() && !command_.secret_file.empty())
     return wrong("--secret-file is for --anonymize");
   if (command_.items_only && command_.if_exists != IfExists::fail && to_.is_server())
@@ -474,6 +483,7 @@ Outcome<void> Run::open_sink() {
 
 Outcome<void> Run::show_some() {
   std::vector<std::size_t> shown(targets_.size());
+  std::vector<Tree> samples(targets_.size(), Tree::array());
   for (std::size_t part = 0; part < source_->parts(); ++part) {
     const auto tables = source_->tables_of(part);
     if (std::all_of(tables.begin(), tables.end(), [&](std::size_t table) { return shown[table] > 0; }))
@@ -488,10 +498,25 @@ Outcome<void> Run::show_some() {
       std::vector<engine::Item> one = {item};
       Counts counts;
       CHECK_OK(outcome(treat(page.table, one, counts)));
+      if (command_.json) {
+        samples[page.table].push_back({{"before", json::raw(item_json(item))},
+                                       {"after", one.empty() ? Tree() : json::raw(item_json(one[0]))}});
+        continue;
+      }
       std::printf("%s -> %s\n  before %s\n  after  %s\n", source_->tables()[page.table].name.c_str(),
                   targets_[page.table].name.c_str(), item_text(item).c_str(),
                   one.empty() ? "nothing: it is past its TTL" : item_text(one[0]).c_str());
     }
+  }
+  if (command_.json) {
+    Tree tables = Tree::array();
+    for (std::size_t table = 0; table < targets_.size(); ++table)
+      tables.push_back({{"table", targets_[table].name},
+                        {"source", source_->tables()[table].name},
+                        {"samples", std::move(samples[table])}});
+    http::print(http::print_json(
+        {{"dry_run", true}, {"tables", std::move(tables)}, {"notices", source_->notices()}}));
+    return {};
   }
   for (const std::string& sentence : source_->notices())
     std::printf("%s\n", http::log::printable(sentence).c_str());
@@ -781,9 +806,39 @@ Outcome<void> Run::transfer() {
   return {};
 }
 
+// Sentences about what was not copied.
+std::vector<std::string> Run::notices() const {
+  std::vector<std::string> sentences = source_->notices();
+  for (std::string& sentence : sink_->notices()) sentences.push_back(std::move(sentence));
+  return sentences;
+}
+
+// For --json.
+Tree Run::result() {
+  Tree tables = Tree::array();
+  std::uint64_t items = 0;
+  for (std::size_t table = 0; table < targets_.size(); ++table) {
+    const bool is_skipped = stages_[table] == Stage::skipped;
+    items += items_[table];
+    tables.push_back({{"table", targets_[table].name},
+                      {"source", source_->tables()[table].name},
+                      {"skipped", is_skipped},
+                      {"items", items_[table]},
+                      {"files", is_skipped ? std::vector<std::string>() : sink_->files_of(table)}});
+  }
+  return {
+      {"items", items},
+      {"seconds",
+       json::seconds(std::chrono::duration_cast<std::chrono::milliseconds>(stopwatch_.elapsed()).count())},
+      {"tables", std::move(tables)},
+      {"changes", Tree(changes_.counts)},
+      {"notices", notices()}};
+}
+
 void Run::report() {
   std::FILE* const out = to_.kind == Place::Kind::standard ? stderr : stdout;
   const engine::Lock lock(mutex_);
+  if (command_.json) return http::print(http::print_json(result()));
   std::uint64_t items = 0;
   std::size_t tables = 0;
   for (std::size_t table = 0; table < targets_.size(); ++table) {
@@ -792,9 +847,7 @@ void Run::report() {
     if (stages_[table] == Stage::skipped)
       std::fprintf(out, "%s is there already, and was passed over\n", targets_[table].name.c_str());
   }
-  std::vector<std::string> sentences = source_->notices();
-  for (std::string& sentence : sink_->notices()) sentences.push_back(std::move(sentence));
-  for (const std::string& sentence : sentences)
+  for (const std::string& sentence : notices())
     std::fprintf(out, "%s\n", http::log::printable(sentence).c_str());
   for (const auto& [what, count] : changes_.counts)
     std::fprintf(out, "%s: %llu\n", http::log::printable(what).c_str(),

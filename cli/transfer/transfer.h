@@ -37,6 +37,7 @@ struct TransferCommand {
   PlaceOptions from, to;
   std::string ca_file;
   bool items_only = false, consistent = false, uncompressed = false, quiet = false;
+  bool json = false;  // print the result as one JSON object
   IfExists if_exists = IfExists::fail;
   TtlChoice ttl = TtlChoice::on;
   std::size_t parallel = 4;

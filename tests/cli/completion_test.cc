@@ -24,6 +24,8 @@ TEST_CASE("commands, options and fixed values are completed without a server") {
   CHECK(completed("mayfly  clock   advance --se") == "--settle\n");
   CHECK(completed("mayfly it") == "item\n");
   CHECK(completed("mayfly help it") == "item\n");
+  for (const char* command : {"metrics", "sweep", "sweep plan", "sweep backfill", "export", "import"})
+    CHECK(completed("mayfly " + std::string(command) + " --js") == "--json\n");
   CHECK(completed("mayfly item ") == "put\nget\nquery\nscan\ndelete\n");
   CHECK(completed("mayfly faults set thr") == "throttle\n");
   CHECK(completed("mayfly tail --event ") == "INSERT\nMODIFY\nREMOVE\n");
