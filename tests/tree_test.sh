@@ -36,7 +36,7 @@ included_in "RocksDB is included by engine/storage, storage_files and storage_jo
         'engine/storage((_files)?[.]cc|_jobs[.]h)' engine compat http cli embed include
 included_in "Boost.JSON is for tests to compare with" 'boost/json' "$nowhere" engine compat http cli embed include
 included_in "nlohmann's JSON is for what people read and write: control calls, kept settings, commands" 'nlohmann/' \
-        '(compat/wire/json_tree[.](h|cc)|compat/control/[a-z_]+[.]cc|compat/mcp/[a-z_]+[.](h|cc)|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/triggers/(functions|event_source_mapping|rest)[.]cc|cli/(mcp|commands|control_options|item_command|item_text|answer_view|directory_commands|server_calls|completion|jobs_view)[.]cc|cli/(schemas|aws|sweep|transfer)/[a-z_]+[.](h|cc)|embed/(mayfly|mayfly_c|options_json)[.]cc)' \
+        '(compat/wire/json_tree[.](h|cc)|compat/control/[a-z_]+[.]cc|compat/mcp/[a-z_]+[.](h|cc)|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/triggers/(functions|event_source_mapping|rest)[.]cc|cli/(mcp|commands|control_options|item_command|item_text|answer_view|directory_commands|server_calls|completion|jobs_view|metrics_view)[.]cc|cli/(schemas|aws|sweep|transfer)/[a-z_]+[.](h|cc)|embed/(mayfly|mayfly_c|options_json)[.]cc)' \
         engine compat http cli embed include
 included_in "Asio and Beast stay in the connection's files" 'boost/(asio|beast)' \
         'http/(session|server|request_parser|client|invoker|name_lookup|tls)[.](h|cc)' engine compat http cli embed include
