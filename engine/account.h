@@ -97,9 +97,11 @@ class Account {
   // Nothing, if that timeline is over.
   void forget_jumps_before(Instant instant, Timeline timeline);
 
-  // Each request holds it shared while it is answered, and whoever replaces the account's state holds it
-  // alone: so the replacement is one instant for every request. It is taken after the turn and before any
-  // table's gate.
+  // Every request holds it shared while it is answered, and so does every background step that acts on what
+  // it knows of the account. A restore or a reset holds it alone until all who keep something of the account
+  // in memory have been told: so the replacement is one instant for both. It is taken after the turn and
+  // before any table's gate. Background steps only try to take it, and are woken when the replacement is
+  // over.
   [[nodiscard]] Gate& requests() { return requests_; }
 
   // What writers have to know of the latest snapshot (before_images.h).

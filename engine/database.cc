@@ -309,7 +309,7 @@ Expected<Catalog::Together, Catalog::Refusal> Database::update_together(
     parts_->history_trimmer->less_needed(dropped->id());
   }
   const bool is_alone = together.tables.size() + together.dropped.size() == 1;
-  if (!is_alone) parts_->replication->members_changed();
+  if (!is_alone) parts_->replication->members_changed(table->account());
   for (std::size_t i = 0; i < together.tables.size(); ++i) {
     const std::shared_ptr<const Table> after = together.tables[i]->description();
     if (together.before[i]) {
@@ -325,7 +325,16 @@ Expected<Catalog::Together, Catalog::Refusal> Database::update_together(
 Replication& Database::replication() const { return *parts_->replication; }
 
 void Database::settle_replicas(std::string_view account, const std::stop_token& stop) {
-  parts_->replication->settle(parts_->accounts.of(account), stop);
+  Account& of = parts_->accounts.of(account);
+  const Sequence upto = parts_->watermark.published();
+  for (bool more = true; more && !stop.stop_requested();) {
+    const auto request = begin_request(account);
+    more = parts_->replication->settle_some(of, upto);
+  }
+}
+
+void Database::settle_replicas_in_request(std::string_view account) {
+  parts_->replication->settle(parts_->accounts.of(account));
 }
 
 // --- items

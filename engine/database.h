@@ -199,8 +199,10 @@ class Database {
 
   // What a global table's tables have on their way to each other.
   [[nodiscard]] Replication& replication() const;
-  // Returns when all that the account has on its way and that may arrive by now has.
+  // Returns when all that the account has on its way and that may arrive by now has. It takes the account's
+  // requests for a slice at a time; within a request (begin_request) call settle_replicas_in_request.
   void settle_replicas(std::string_view account, const std::stop_token& stop = {});
+  void settle_replicas_in_request(std::string_view account);
   // Where expiries stop, if a test says so: failpoints.h.
   [[nodiscard]] Failpoints& failpoints() const;
   // Of which tables reads may see an older state: recent_writes.h.

@@ -22,6 +22,8 @@ class Gate {
     { const Lock pass(turnstile_); }
     mutex_.lock_shared();
   }
+  // False: somebody holds it alone. It never waits, so it passes by whoever waits at the turnstile.
+  [[nodiscard]] bool try_lock_shared() NO_THREAD_SAFETY_ANALYSIS { return mutex_.try_lock_shared(); }
   void unlock_shared() NO_THREAD_SAFETY_ANALYSIS { mutex_.unlock_shared(); }
 
  private:

@@ -38,6 +38,7 @@ struct HistoryTrimmer::Walk {
   std::string key = {};
   VersionNumber number = 0;
   Instant at = long_ago;
+  std::uint64_t restores = 0;  // that there had been when it began
 
   // Comes to a version: of another item than the last one there is none before it.
   void reach(std::string_view version) {
@@ -170,7 +171,8 @@ bool HistoryTrimmer::trim_some() {
     const Lock lock(mutex_);
     if (to_trim_.empty()) return false;
     const TableId table = *to_trim_.begin();
-    walk_ = std::make_unique<Walk>(Walk{.table = table, .from = table_prefix('O', table)});
+    walk_ =
+        std::make_unique<Walk>(Walk{.table = table, .from = table_prefix('O', table), .restores = restores_});
     to_trim_.erase(to_trim_.begin());
   }
   bool done = false;
@@ -189,6 +191,8 @@ void HistoryTrimmer::trim_step(Walk& walk, bool& done) {
       done = true;
       return;
     }
+    if (walk.restores != restores_)
+      walk = Walk{.table = walk.table, .from = table_prefix('O', walk.table), .restores = restores_};
     Walk here = walk;
     StagedWrite write;
     std::int64_t versions = 0, bytes = 0;

@@ -51,7 +51,10 @@ class HistoryTrimmer {
   [[nodiscard]] bool points_exceed_bound() const;
 
   // --- told by whoever has changed what it goes by
-  void less_needed(TableId table);    // points of it went, or its recovery is shorter, or over
+  void less_needed(TableId table);  // points of it went, or its recovery is shorter, or over
+  // A restore has stored an account's other versions, and nobody has seen them. Walks that have begun begin
+  // anew, since they remember the version before the next. Requires: Catalog::hold_changes is held.
+  void replacing() { ++restores_; }
   void replaced();                    // an account has other tables, and points
   void time_moved();                  // some account's clock
   void written(std::uint64_t bytes);  // old versions
@@ -81,7 +84,8 @@ class HistoryTrimmer {
   std::unique_ptr<Walk> walk_ GUARDED_BY(working_);
   std::unique_ptr<Weighing> weighing_ GUARDED_BY(working_);
   std::atomic<std::uint64_t> unweighed_{0};  // bytes written since a look at all of them
-  mutable Mutex mutex_;                      // for a few instructions
+  std::atomic<std::uint64_t> restores_{0};
+  mutable Mutex mutex_;  // for a few instructions
   std::set<TableId> to_trim_ GUARDED_BY(mutex_);
   std::uint64_t weighed_ GUARDED_BY(mutex_) = 0;  // how many bytes were left by the last weighing
   bool points_exceed_ GUARDED_BY(mutex_) = false;

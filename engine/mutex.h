@@ -31,6 +31,7 @@
 #define EXCLUDES(...) MAYFLY_THREAD_ATTRIBUTE(locks_excluded(__VA_ARGS__))
 #define ACQUIRE(...) MAYFLY_THREAD_ATTRIBUTE(acquire_capability(__VA_ARGS__))
 #define ACQUIRE_SHARED(...) MAYFLY_THREAD_ATTRIBUTE(acquire_shared_capability(__VA_ARGS__))
+#define TRY_ACQUIRE_SHARED(...) MAYFLY_THREAD_ATTRIBUTE(try_acquire_shared_capability(__VA_ARGS__))
 #define TRY_ACQUIRE(...) MAYFLY_THREAD_ATTRIBUTE(try_acquire_capability(__VA_ARGS__))
 #define RELEASE(...) MAYFLY_THREAD_ATTRIBUTE(release_capability(__VA_ARGS__))
 #define RELEASE_GENERIC(...) MAYFLY_THREAD_ATTRIBUTE(release_generic_capability(__VA_ARGS__))
@@ -71,6 +72,7 @@ class CAPABILITY("mutex") SharedMutex {
   void lock_shared() ACQUIRE_SHARED() {
     take_lock([&] { mutex_.lock_shared(); }, [&] { return mutex_.try_lock_shared(); });
   }
+  bool try_lock_shared() TRY_ACQUIRE_SHARED(true) { return mutex_.try_lock_shared(); }
   void unlock_shared() RELEASE_GENERIC() { mutex_.unlock_shared(); }
 
  private:

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <mutex>
 #include <set>
+#include <shared_mutex>
 
 #include "engine/attempt.h"
 #include "engine/key_codec.h"
@@ -75,6 +77,8 @@ Replication::Replication(Database& database, std::shared_ptr<Scheduler> schedule
     : database_(database), scheduler_(std::move(scheduler)) {
   for (const Document& document : database_.parts().documents.list(ways_kind))
     if (const auto way = read_way(document)) ways_[document.name.account].insert(*way);
+  for (const auto& live : database_.parts().catalog.tables())
+    if (live->description()->replicates()) stale_.insert(&live->account());
 }
 
 void Replication::start() {
@@ -86,14 +90,17 @@ void Replication::wake() {
   if (rounds_) scheduler_->wake(rounds_);
 }
 
-void Replication::members_changed() {
-  stale_ = true;
+void Replication::members_changed(Account& account) {
+  {
+    const Lock lock(mutex_);
+    stale_.insert(&account);
+  }
   wake();
 }
 
-void Replication::replaced(const Account& account) {
+void Replication::replaced(Account& account) {
   load(account.id());
-  members_changed();
+  members_changed(account);
 }
 
 // --- the ways
@@ -175,20 +182,42 @@ bool Replication::is_on_the_way(TableId from, TableId to) const {
 
 // --- moving
 
-void Replication::refresh() {
-  if (!stale_.exchange(false)) return;
-  flows_.clear();
-  for (const auto& live : database_.parts().catalog.tables()) {
-    const std::shared_ptr<const Table> table = live->description();
-    if (!table->replicates()) continue;
-    for (const Replica& replica : table->replicas) {
-      Flow& flow = flows_.emplace_back();
-      flow.from = table->id;
-      flow.to = replica.table;
-      flow.account = &live->account();
-      flow.way = {table->region, replica.region};
-    }
+bool Replication::is_stale(Account& account) const {
+  const Lock lock(mutex_);
+  return stale_.contains(&account);
+}
+
+std::set<Account*> Replication::accounts() const {
+  std::set<Account*> result;
+  for (const auto& [account, flows] : flows_) result.insert(account);
+  const Lock lock(mutex_);
+  result.insert(stale_.begin(), stale_.end());
+  return result;
+}
+
+Replication::Flows& Replication::flows_of(Account& account) {
+  Flows& flows = flows_.try_emplace(&account, Flows{&account, {}, {}}).first->second;
+  {
+    const Lock lock(mutex_);
+    if (stale_.erase(&account) == 0) return flows;
   }
+  try {
+    flows.all.clear();
+    for (const auto& live : database_.parts().catalog.tables(account.id())) {
+      const std::shared_ptr<const Table> table = live->description();
+      if (!table->replicates()) continue;
+      for (const Replica& replica : table->replicas) {
+        Flow& flow = flows.all.emplace_back();
+        flow.from = table->id;
+        flow.to = replica.table;
+        flow.way = {table->region, replica.region};
+      }
+    }
+  } catch (...) {
+    members_changed(account);
+    throw;
+  }
+  return flows;
 }
 
 void Replication::look(Flow& flow) const {
@@ -199,15 +228,13 @@ void Replication::look(Flow& flow) const {
   flow.first = iterator.valid() ? replica_sequence(iterator.key()) : std::max(flow.first, published + 1);
 }
 
-Replication::Step Replication::move(Flow& flow, Sequence upto, std::size_t items_max) {
+Replication::Step Replication::move(Account& account, Flow& flow, Sequence upto, std::size_t items_max) {
   Database::Parts& parts = database_.parts();
-  // Before anything is read: a restore that comes between leaves this one dropped, and nothing is written.
   const std::shared_ptr<LiveTable> to = parts.catalog.find(flow.to);
   if (!to) return {};
-  if (stale_) return {.progress = Progress::more};  // it may be a restore's, and the flow from before
-  const WaySetting setting = way(flow.account->id(), flow.way);
+  const WaySetting setting = way(account.id(), flow.way);
   if (setting.paused) return {.progress = Progress::waits};
-  const Instant now = flow.account->clock().now();
+  const Instant now = account.clock().now();
   struct Arrival {
     std::string departure_key, bytes;
     Departure departure;
@@ -224,7 +251,7 @@ Replication::Step Replication::move(Flow& flow, Sequence upto, std::size_t items
       if (!departure) throw StorageFault("a write on its way to a replica cannot be decoded");
       if (departure->at + setting.lag_ms > now) {
         step.progress = Progress::waits;
-        step.pause = flow.account->clock().real_time_until(departure->at + setting.lag_ms);
+        step.pause = account.clock().real_time_until(departure->at + setting.lag_ms);
         break;
       }
       if (keys.contains(departure->key)) break;  // a transaction writes an item once
@@ -262,10 +289,10 @@ Replication::Step Replication::move(Flow& flow, Sequence upto, std::size_t items
 
 // --- copying to a replica that is new
 
-Replication::Step Replication::copy(Flow& flow, std::size_t items_max) {
+Replication::Step Replication::copy(Account& account, Flow& flow, std::size_t items_max) {
   const std::shared_ptr<LiveTable> to = database_.parts().catalog.find(flow.to);
   if (!to || !copies(*to->description(), flow.from)) return {};
-  if (stale_) return {.progress = Progress::more};  // as in move()
+  if (is_stale(account)) return {.progress = Progress::more};  // it may have replicas that the flows lack
   for (std::size_t items = 0; items < items_max; items += batch_writes_max)
     if (copy_items(flow, to, batch_writes_max)) return {.items = items + 1};
   return {.progress = Progress::more, .items = items_max};
@@ -340,18 +367,17 @@ void Replication::finish_copy(const Flow& flow, const std::shared_ptr<LiveTable>
 
 void Replication::copy_some(const std::shared_ptr<LiveTable>& table, std::size_t items_max) {
   const Lock moving(moving_);
-  refresh();
-  for (Flow& flow : flows_)
-    if (flow.to == table->id()) copy(flow, items_max);
+  for (Flow& flow : flows_of(table->account()).all)
+    if (flow.to == table->id()) copy(table->account(), flow, items_max);
 }
 
 // --- tombstones
 
-bool Replication::forget_tombstones(TableId id) {
+bool Replication::forget_tombstones(Flows& flows, TableId id) {
   Database::Parts& parts = database_.parts();
   const std::shared_ptr<LiveTable> live = parts.catalog.find(id);
   if (!live) return true;
-  if (stale_) return false;  // a restore may have brought back what is older than a tombstone
+  if (is_stale(*flows.account)) return false;  // what is older than a tombstone may come from a new replica
   const std::shared_ptr<const Table> table = live->description();
   const auto is_copying = [&](TableId member) {
     const std::shared_ptr<LiveTable> other = parts.catalog.find(member);
@@ -361,7 +387,7 @@ bool Replication::forget_tombstones(TableId id) {
                                     [&](const Replica& each) { return is_copying(each.table); }))
     return true;
   Sequence oldest = parts.watermark.published() + 1;
-  for (Flow& flow : flows_) {
+  for (Flow& flow : flows.all) {
     if (flow.from != id && flow.to != id) continue;
     look(flow);
     oldest = std::min(oldest, flow.first);
@@ -386,7 +412,6 @@ bool Replication::forget_tombstones(TableId id) {
 // --- rounds
 
 std::optional<std::chrono::nanoseconds> Replication::round(bool& any_more) {
-  refresh();
   std::optional<std::chrono::nanoseconds> pause;
   const auto attempt_step = [&](const auto& take) {
     const Step step = attempt(take, [&](std::string_view) {
@@ -396,37 +421,47 @@ std::optional<std::chrono::nanoseconds> Replication::round(bool& any_more) {
     if (step.progress == Progress::waits) pause = sooner(pause, step.pause);
     return step.items > 0;
   };
-  for (Flow& flow : flows_) {
-    attempt_step([&]() NO_THREAD_SAFETY_ANALYSIS { return copy(flow, slice_writes_max); });
-    const Sequence upto = database_.parts().watermark.published();
-    if (attempt_step([&]() NO_THREAD_SAFETY_ANALYSIS { return move(flow, upto, slice_writes_max); }))
-      forgetting_.insert({flow.from, flow.to});
-  }
-  for (const TableId table : std::set(forgetting_)) {
-    attempt_step([&]() NO_THREAD_SAFETY_ANALYSIS {
-      if (!forget_tombstones(table)) return Step{.progress = Progress::more};
-      forgetting_.erase(table);
-      return Step{};
-    });
+  for (Account* account : accounts()) {
+    const std::shared_lock request(account->requests(), std::try_to_lock);
+    if (!request) continue;  // it is being replaced: the end of that wakes us
+    Flows& flows = flows_of(*account);
+    for (Flow& flow : flows.all) {
+      attempt_step([&]() NO_THREAD_SAFETY_ANALYSIS { return copy(*account, flow, slice_writes_max); });
+      const Sequence upto = database_.parts().watermark.published();
+      const auto move_some = [&]() NO_THREAD_SAFETY_ANALYSIS {
+        return move(*account, flow, upto, slice_writes_max);
+      };
+      if (attempt_step(move_some)) flows.forgetting.insert({flow.from, flow.to});
+    }
+    for (const TableId table : std::set(flows.forgetting)) {
+      attempt_step([&]() NO_THREAD_SAFETY_ANALYSIS {
+        if (!forget_tombstones(flows, table)) return Step{.progress = Progress::more};
+        flows.forgetting.erase(table);
+        return Step{};
+      });
+    }
+    if (flows.all.empty() && flows.forgetting.empty()) flows_.erase(account);
   }
   return pause;
 }
 
-void Replication::settle(const Account& account, const std::stop_token& stop) {
+void Replication::settle(Account& account, const std::stop_token& stop) {
   const Sequence upto = database_.parts().watermark.published();
-  for (bool more = true; more && !stop.stop_requested();) {
-    more = false;
-    const Lock moving(moving_);
-    refresh();
-    std::set<TableId> tables;
-    for (Flow& flow : flows_) {
-      if (flow.account != &account) continue;
-      tables.insert({flow.from, flow.to});
-      more = copy(flow, slice_writes_max).progress == Progress::more || more;
-      more = move(flow, upto, slice_writes_max).progress == Progress::more || more;
-    }
-    for (const TableId table : tables) more = !forget_tombstones(table) || more;
+  while (settle_some(account, upto) && !stop.stop_requested()) {}
+}
+
+bool Replication::settle_some(Account& account, Sequence upto) {
+  bool more = false;
+  const Lock moving(moving_);
+  Flows& flows = flows_of(account);
+  std::set<TableId> tables;
+  for (Flow& flow : flows.all) {
+    tables.insert({flow.from, flow.to});
+    more = copy(account, flow, slice_writes_max).progress == Progress::more || more;
+    more = move(account, flow, upto, slice_writes_max).progress == Progress::more || more;
   }
+  for (const TableId table : tables) more = !forget_tombstones(flows, table) || more;
+  return more;
 }
 
 }  // namespace mayfly::engine

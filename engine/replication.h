@@ -14,12 +14,15 @@
 //   replication.set_way("000000000000", {"us-east-1", "eu-west-1"}, {.paused = true});
 //   replication.settle(account, stop);               // all that may arrive by now has
 //
-// Who waits for replicas takes the steps himself: a task's step and a settling exclude each other.
+// A caller that waits for replicas takes the steps itself: a task's step and a settling exclude each other.
 //
-// Thread-safe. Locks: `moving_` is taken after an account's turn and requests, before any table's gate.
+// What is known of an account's ways and flows is used only while nobody can replace the account: in a
+// background step under its requests (account.h), in a settling under its turn or its requests.
+//
+// Thread-safe. Locks: `moving_` is taken after an account's turn and requests, before any table's gate. A
+// step of the task, which holds `moving_`, only tries to take an account's requests.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -77,13 +80,10 @@ class Replication {
   void start();
   // Something departed, or time has moved.
   void wake();
-  // Tables have other replicas now.
-  void members_changed();
-  // An account has another state from now on: what is known of its tables' ways is over. Called when that is
-  // stored, and nobody has seen it yet.
-  void replacing() { stale_ = true; }
-  // The same, once all see it.
-  void replaced(const Account& account);
+  // Tables of the account have other replicas now.
+  void members_changed(Account& account);
+  // A restore or a reset has replaced the account's state. Requires: the caller holds its requests alone.
+  void replaced(Account& account);
 
   // False: the account has as many as it may.
   [[nodiscard]] bool set_way(std::string_view account, const Way& way, const WaySetting& setting);
@@ -95,9 +95,11 @@ class Replication {
   [[nodiscard]] bool is_on_the_way(TableId from, TableId to) const;
 
   // Brings what has been written by now and may arrive, and copies the items of new replicas. Ends early if
-  // `stop` is requested.
-  void settle(const Account& account, const std::stop_token& stop = {});
-  // Copies items to a replica that is new, at most so many now.
+  // `stop` is requested. Requires: the caller holds the account's turn or its requests.
+  void settle(Account& account, const std::stop_token& stop = {});
+  // A slice of that, of what was written until `upto`. False: it was the last.
+  [[nodiscard]] bool settle_some(Account& account, Sequence upto);
+  // Copies items to a replica that is new, at most so many now. Requires: as settle().
   void copy_some(const std::shared_ptr<LiveTable>& table, std::size_t items_max);
 
  private:
@@ -105,11 +107,15 @@ class Replication {
   // The writes of one table on their way to another.
   struct Flow {
     TableId from, to;
-    Account* account;
     Way way;
     Sequence first = 0;     // those before it have arrived
     std::string copied_to;  // a new replica has the items before this key
     bool items_copied = false;
+  };
+  struct Flows {
+    Account* account;
+    std::vector<Flow> all;
+    std::set<TableId> forgetting;  // tables that may have tombstones to forget
   };
   enum class Progress : std::uint8_t { more, waits, done };
   struct Step {
@@ -118,14 +124,18 @@ class Replication {
     std::size_t items = 0;
   };
 
-  void refresh() REQUIRES(moving_);
+  // Of an account whose tables have other replicas since the last time, they begin anew.
+  Flows& flows_of(Account& account) REQUIRES(moving_);
+  [[nodiscard]] bool is_stale(Account& account) const;
   void look(Flow& flow) const REQUIRES(moving_);  // for the first that has not arrived
-  Step move(Flow& flow, Sequence upto, std::size_t items_max) REQUIRES(moving_);
-  Step copy(Flow& flow, std::size_t items_max) REQUIRES(moving_);
+  Step move(Account& account, Flow& flow, Sequence upto, std::size_t items_max) REQUIRES(moving_);
+  Step copy(Account& account, Flow& flow, std::size_t items_max) REQUIRES(moving_);
   bool copy_items(Flow& flow, const std::shared_ptr<LiveTable>& to, std::size_t items) REQUIRES(moving_);
   void finish_copy(const Flow& flow, const std::shared_ptr<LiveTable>& to) REQUIRES(moving_);
   // Forgets some tombstones that nothing older can meet any more; false: there are more.
-  bool forget_tombstones(TableId table) REQUIRES(moving_);
+  bool forget_tombstones(Flows& flows, TableId table) REQUIRES(moving_);
+  // The accounts that replicate, and those whose tables have changed.
+  [[nodiscard]] std::set<Account*> accounts() const REQUIRES(moving_);
   // A little of each; when there will be something to do again.
   std::optional<std::chrono::nanoseconds> round(bool& any_more) REQUIRES(moving_);
   [[nodiscard]] std::vector<OnTheWay> counted(std::string_view account) const;
@@ -134,11 +144,10 @@ class Replication {
   Database& database_;
   const std::shared_ptr<Scheduler> scheduler_;
   std::shared_ptr<Rounds> rounds_;  // from start() on
-  std::atomic<bool> stale_{true};   // the flows are not those of the tables that there are
   Mutex moving_;
-  std::vector<Flow> flows_ GUARDED_BY(moving_);
-  std::set<TableId> forgetting_ GUARDED_BY(moving_);  // tables that may have tombstones to forget
-  mutable Mutex mutex_;                               // for a few instructions
+  std::map<Account*, Flows> flows_ GUARDED_BY(moving_);
+  mutable Mutex mutex_;                          // for a few instructions
+  std::set<Account*> stale_ GUARDED_BY(mutex_);  // whose flows are not those of the tables that there are
   std::map<std::string, std::map<Way, WaySetting>, std::less<>> ways_ GUARDED_BY(mutex_);
 };
 

@@ -444,7 +444,7 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
     account.keep_images({latest.log, latest.sequence});
     parts.points.replace(account.id(), std::move(kept.points));
     parts.recent_writes.forget(account.id());
-    parts.replication->replacing();
+    parts.history_trimmer->replacing();
   });
   for (const auto& table : before) parts.failpoints.forget(*table);
   set_heads(account, std::move(heads));

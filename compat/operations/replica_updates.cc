@@ -416,7 +416,7 @@ Result<TableChange> disassociate(Context& context, const std::shared_ptr<engine:
   TableChange announced{TableStatus::updating, nullptr};
   announced.global = global_table_of(context, *before);
   for (int tries = 0; tries < tries_max; ++tries) {
-    context.database.settle_replicas(context.scope.account);
+    context.database.settle_replicas_in_request(context.scope.account);
     if (pending_of(context, *before).is_held) break;
     Result<void> checked;
     bool is_pending = false;
@@ -483,7 +483,7 @@ Result<void> drop_replicas(Context& context, const std::shared_ptr<engine::LiveT
                            const std::function<bool(const Table&)>& goes,
                            const std::function<Result<void>()>& check) {
   for (int tries = 0; tries < tries_max; ++tries) {
-    context.database.settle_replicas(context.scope.account);  // what they have not sent yet
+    context.database.settle_replicas_in_request(context.scope.account);  // what they have not sent yet
     Result<void> checked;
     bool arrives = false;
     const auto after = context.backups.update_together(live, [&](std::vector<Table>& tables) {

@@ -1,5 +1,8 @@
 // Replication beside changes of its tables: whatever comes at whichever place of it, the last write stays.
 #include <catch2/catch.hpp>
+#include <stop_token>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/support/beside.h"
@@ -71,6 +74,56 @@ TEST_CASE("wherever a restore comes while writes arrive, a deletion outlives the
     return begun;
   });
   CHECK(places > 5);
+}
+
+// The restored tables were there before the restored ways.
+TEST_CASE("wherever replication comes during a restore, a paused way holds its writes", "[replication]") {
+  const int places = at_each_place([](int place) {
+    World world;
+    auto carts = world.create(simple_table("carts"));
+    replicate(world, carts, {"eu-west-1"});
+    set_way(world, "us-east-1", "eu-west-1", {.paused = true});
+    world.put(carts, cart("a", "held"));
+    const SnapshotId snapshot = world.database().take_snapshot(account);
+    set_way(world, "us-east-1", "eu-west-1", {});
+    settle(world);
+    bool begun = false;
+    {
+      Beside arrivals(place, [&] { settle(world); });
+      REQUIRE(world.database().restore_snapshot(account, snapshot));
+      begun = arrivals.begun;
+    }
+    INFO("replication comes at place " << place);
+    CHECK(world.all(in(world, "eu-west-1")).empty());
+    return begun;
+  });
+  CHECK(places > 5);
+}
+
+TEST_CASE("restores beside another account's replication let no held write through", "[replication][holds]") {
+  World world({.reap = true});
+  auto carts = world.create(simple_table("carts"));
+  replicate(world, carts, {"eu-west-1"});
+  set_way(world, "us-east-1", "eu-west-1", {.paused = true});
+  world.put(carts, cart("a", "held"));
+  const SnapshotId snapshot = world.database().take_snapshot(account);
+  Table others = simple_table("carts");
+  others.account = "111111111111";
+  auto theirs = world.create(others);
+  replicate(world, theirs, {"eu-west-1"});
+  {
+    const std::jthread writer([&](const std::stop_token& stop) {
+      for (int i = 0; !stop.stop_requested(); ++i) world.put(theirs, cart("a", std::to_string(i)));
+    });
+    for (int i = 0; i < 120; ++i) {
+      set_way(world, "us-east-1", "eu-west-1", {});
+      settle(world);
+      REQUIRE(world.all(in(world, "eu-west-1")).size() == 1);
+      REQUIRE(world.database().restore_snapshot(account, snapshot));
+      REQUIRE(world.all(in(world, "eu-west-1")).empty());
+    }
+  }
+  REQUIRE(world.all(in(world, "eu-west-1")).empty());
 }
 
 // It took what was left to copy for copied.

@@ -580,6 +580,7 @@ TEST_CASE("writers, changes of the table, restores and replication beside each o
   for (int writer = 0; writer < 3; ++writer) {
     threads.emplace_back([&, writer] {
       for (int i = 0; !stop; ++i) {
+        const auto request = world.database().begin_request(account);
         const auto table = in(world, regions[static_cast<std::size_t>(writer)]);
         if (!table) continue;
         Transaction transaction(world.database(), Cause::user);
@@ -594,6 +595,7 @@ TEST_CASE("writers, changes of the table, restores and replication beside each o
   }
   threads.emplace_back([&] {
     for (int i = 0; !stop; ++i) {
+      const auto request = world.database().begin_request(account);
       const auto table = in(world, regions[static_cast<std::size_t>(i % 2)]);
       if (!table) continue;
       static_cast<void>(world.database().update_together(table, [&](std::vector<Table>& tables) {
@@ -607,12 +609,21 @@ TEST_CASE("writers, changes of the table, restores and replication beside each o
   });
   threads.emplace_back([&] {
     for (int i = 0; !stop; ++i) {
+      auto request = world.database().begin_request(account);
       const auto table = in(world, regions[0]);
       if (!table) continue;
       const bool there = in(world, regions[2]) != nullptr;
+      if (there) world.database().settle_replicas_in_request(account);
       static_cast<void>(world.database().update_together(table, [&](std::vector<Table>& tables) {
-        if (there)
-          return std::erase_if(tables, [&](const Table& each) { return each.region == regions[2]; }) == 1;
+        if (there) {
+          // As an operation does it: a replica is not removed while its writes are still on their way.
+          const auto leaves = std::find_if(tables.begin(), tables.end(),
+                                           [](const Table& each) { return each.region == regions[2]; });
+          for (const Replica& other : leaves->replicas)
+            if (world.database().replication().is_on_the_way(leaves->id, other.table)) return false;
+          tables.erase(leaves);
+          return true;
+        }
         if (tables.size() != 2) return false;
         Table copy = tables.front();
         copy.id = 0;
@@ -622,6 +633,7 @@ TEST_CASE("writers, changes of the table, restores and replication beside each o
         tables.push_back(std::move(copy));
         return true;
       }));
+      request.unlock();
       if (i % 5 == 4) static_cast<void>(world.database().restore_snapshot(account, empty));
     }
   });
