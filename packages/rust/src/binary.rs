@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::Error;
+use crate::version::{UNRELEASED, VERSION};
 
-// A program to start, and what names it; nothing: it was found.
+// A program to start, and what named it; None: it was found.
 #[derive(Debug)]
 pub(crate) struct Binary {
     pub path: PathBuf,
@@ -13,7 +14,7 @@ pub(crate) struct Binary {
 }
 
 impl Binary {
-    // One that is named and is not there is an error: nothing else is taken.
+    // If the named program does not exist, that is an error; no other is used.
     pub fn find(named: Option<&Path>) -> Result<Binary, Error> {
         Binary::find_in(named, env::var_os("MAYFLY_BINARY").map(PathBuf::from), env::var_os("PATH"))
     }
@@ -58,13 +59,34 @@ fn check(path: &Path) -> io::Result<()> {
     let runs = std::os::unix::fs::PermissionsExt::mode(&file.permissions()) & 0o111 != 0;
     #[cfg(not(unix))]
     let runs = true;
-    if file.is_file() && runs { Ok(()) } else { Err(io::Error::other("not a file that may be run")) }
+    if file.is_file() && runs { Ok(()) } else { Err(io::Error::other("not an executable file")) }
+}
+
+// The release file that has the program for a machine; None: there is none.
+pub(crate) fn archive(os: &str, arch: &str) -> Option<String> {
+    let version = if VERSION == UNRELEASED { "<version>" } else { VERSION };
+    let has_program = os == "linux" && ["x86_64", "aarch64"].contains(&arch);
+    has_program.then(|| format!("mayfly-{version}-linux-{arch}.tar.gz"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Binary;
+    use super::{Binary, archive};
     use std::path::Path;
+
+    fn archive_here() -> String {
+        archive(std::env::consts::OS, std::env::consts::ARCH).expect("a machine with a program")
+    }
+
+    #[test]
+    fn the_archive_is_named_for_the_machine() {
+        let version = env!("CARGO_PKG_VERSION").replace("0.0.0", "<version>");
+        for arch in ["x86_64", "aarch64"] {
+            assert_eq!(archive("linux", arch), Some(format!("mayfly-{version}-linux-{arch}.tar.gz")));
+        }
+        assert_eq!(archive("linux", "riscv64"), None);
+        assert_eq!(archive("macos", "aarch64"), None);
+    }
 
     fn platform() -> String {
         format!("{}/{}", std::env::consts::OS, std::env::consts::ARCH)
@@ -75,8 +97,11 @@ mod tests {
         let error = Binary::find_in(None, None, Some("/nowhere:/elsewhere".into())).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "there is no mayfly to start: put the program of your platform's archive on PATH, or name it by \
-             MAYFLY_BINARY, or name a server that runs by MAYFLY_URL"
+            format!(
+                "no mayfly program found. Unpack {} from Mayfly's release and set MAYFLY_BINARY to its bin/mayfly, or \
+                 put bin/mayfly on PATH. To use a running server, set MAYFLY_URL.",
+                archive_here()
+            )
         );
     }
 
@@ -93,16 +118,19 @@ mod tests {
 
     #[test]
     fn a_binary_that_is_named_and_missing_is_an_error_that_names_it_and_none_on_path_is_taken() {
-        let rest = format!(
-            " names /nowhere/mayfly, which cannot be started on {} (No such file or directory (os error 2)): name \
-             another, or none to take the mayfly on PATH",
-            platform()
-        );
+        let sentence = |name| {
+            format!(
+                "{name} names /nowhere/mayfly, which cannot run on {} (No such file or directory (os error 2)). Set \
+                 {name} to bin/mayfly from {}, or unset it to use the mayfly on PATH.",
+                platform(),
+                archive_here()
+            )
+        };
         let path = std::env::var_os("PATH");
         let error = Binary::find_in(Some(Path::new("/nowhere/mayfly")), None, path.clone()).unwrap_err();
-        assert_eq!(error.to_string(), format!("Options::binary{rest}"));
+        assert_eq!(error.to_string(), sentence("Options::binary"));
         let error = Binary::find_in(None, Some("/nowhere/mayfly".into()), path).unwrap_err();
-        assert_eq!(error.to_string(), format!("MAYFLY_BINARY{rest}"));
+        assert_eq!(error.to_string(), sentence("MAYFLY_BINARY"));
     }
 
     #[test]
@@ -111,9 +139,10 @@ mod tests {
         assert_eq!(
             error.to_string(),
             format!(
-                "Options::binary names /etc/passwd, which cannot be started on {} (not a file that may be run): name \
-                 another, or none to take the mayfly on PATH",
-                platform()
+                "Options::binary names /etc/passwd, which cannot run on {} (not an executable file). Set \
+                 Options::binary to bin/mayfly from {}, or unset it to use the mayfly on PATH.",
+                platform(),
+                archive_here()
             )
         );
     }

@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -7,12 +8,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::world::Account;
-use crate::{Error, instant};
+use crate::{Error, Event, Item, TtlReason, World, instant};
 
-/// A world's clock: TTL, creation times and the age of stream records go by it. The program's own, [`SystemTime::now`],
-/// goes on as ever: code that writes a TTL takes its time from [`Clock::now`].
+/// The clock of a world. TTL, creation times and the age of stream records follow it. It does not affect
+/// [`SystemTime::now`]: code that writes a TTL must take the time from [`Clock::now`].
 ///
-/// A clone is of the same clock, for other tasks.
+/// A clone is the same clock, for other tasks.
 #[derive(Clone)]
 pub struct Clock {
     pub(crate) account: Arc<Account>,
@@ -25,33 +26,33 @@ struct Now {
 }
 
 impl Clock {
-    /// What it says, to the millisecond.
+    /// The clock's time, to the millisecond.
     pub async fn now(&self) -> Result<SystemTime, Error> {
         let said: Now = self.account.control("GET", "/clock", Value::Null).await?;
         Ok(said.now)
     }
 
-    /// Lets it stand still, and answers when.
+    /// Stops the clock, and returns its time.
     pub async fn freeze(&self) -> Result<SystemTime, Error> {
         self.put(json!({"mode": "frozen"})).await
     }
 
-    /// Lets it stand still at that time. One in its past is refused with `Conflict` while the world has tables.
+    /// Stops the clock at that time. A time in its past is refused with `Conflict` while the world has tables.
     pub async fn freeze_at(&self, at: SystemTime) -> Result<(), Error> {
         self.put(json!({"mode": "frozen", "now": instant::print(at)})).await.map(drop)
     }
 
-    /// Moves it, frozen or running as it is; forward, what falls due on the way is deleted.
+    /// Moves the clock, which stays frozen or running. Moving it forward deletes the items that expire on the way.
     pub async fn set(&self, to: SystemTime) -> Result<(), Error> {
         self.put(json!({"now": instant::print(to)})).await.map(drop)
     }
 
-    /// Lets it be the host's. Refused with `Conflict` if it is ahead of that and the world has tables.
+    /// Makes it follow the host's clock. Refused with `Conflict` if it is ahead of that and the world has tables.
     pub async fn real(&self) -> Result<(), Error> {
         self.put(json!({"mode": "real"})).await.map(drop)
     }
 
-    /// Lets it run so many times as fast as the host's, from where it is.
+    /// Makes it run `times` as fast as the host's clock, from its present time on.
     pub async fn rate(&self, times: f64) -> Result<(), Error> {
         self.put(json!({"rate": times})).await.map(drop)
     }
@@ -61,8 +62,8 @@ impl Clock {
         Ok(said.now)
     }
 
-    /// Moves it forward, through every instant at which something expires. When that is done, what fell due is deleted, gone
-    /// from indexes, and readable in streams. It is done by `.await`:
+    /// Moves the clock forward, through every instant at which an item expires. Afterwards, expired items are deleted, also
+    /// from indexes, and their records can be read from streams. It is done by `.await`:
     ///
     /// ```no_run
     /// # use std::time::Duration;
@@ -76,19 +77,27 @@ impl Clock {
         Advance { clock: self.clone(), body: json!({"seconds": by.as_secs_f64()}) }
     }
 
-    /// [`Clock::advance`] to a time; one that has passed is refused with `Conflict`.
+    /// [`Clock::advance`] to a time. One that has passed is refused with `Conflict`.
     pub fn advance_to(&self, to: SystemTime) -> Advance {
         Advance { clock: self.clone(), body: json!({"to": instant::print(to)}) }
     }
 
-    /// [`Clock::advance`] to the next instant at which something expires. If nothing is going to, the clock stays where it
-    /// is, and [`Advanced::message`] says so.
+    /// [`Clock::advance`] to the next instant at which an item expires. If no item is going to expire, the clock does not
+    /// move, and [`Advanced::message`] says so.
     pub fn advance_to_next_expiry(&self) -> Advance {
         Advance { clock: self.clone(), body: json!({"to": "next-expiry"}) }
     }
 }
 
-/// An advance of a clock, done by `.await`. Dropped before its end, it ends where it has come to.
+impl World {
+    /// Waits until every record in the world's streams has reached its functions, without moving the clock. It is
+    /// `world.clock.advance(Duration::ZERO).settle()`: see [`Advance::settle`].
+    pub fn settle(&self) -> Advance {
+        self.clock.advance(Duration::ZERO).settle()
+    }
+}
+
+/// An advance of a clock, done by `.await`. If it is dropped earlier, the clock stays where it is by then.
 #[must_use = "an advance is done by .await"]
 pub struct Advance {
     clock: Clock,
@@ -96,21 +105,22 @@ pub struct Advance {
 }
 
 impl Advance {
-    /// Ends when everything that is in the world's streams has reached its functions, or was given up; after 30 seconds
-    /// [`Advanced::unfinished`] lists what is not done.
+    /// Waits until every record in the world's streams has reached its functions, for at most 30 seconds. If a function
+    /// fails that was not declared with [`Function::may_fail`](crate::Function::may_fail), the advance returns
+    /// [`Error::Handler`], as soon as only retries of failing batches are left.
     pub fn settle(mut self) -> Self {
         self.body["settle"] = "triggers".into();
         self
     }
 
-    /// [`Advance::settle`] for another time, at most ten minutes.
+    /// [`Advance::settle`] with another time limit, at most ten minutes.
     pub fn settle_within(self, longest: Duration) -> Self {
         let mut advance = self.settle();
         advance.body["settle_seconds"] = longest.as_secs_f64().into();
         advance
     }
 
-    /// Has stream records and iterators age by the jump: 24 hours later a record is trimmed.
+    /// Makes stream records and iterators age with the advance: after 24 hours a record is trimmed.
     pub fn age_streams(mut self) -> Self {
         self.body["age_streams"] = true.into();
         self
@@ -122,46 +132,152 @@ impl IntoFuture for Advance {
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move { self.clock.account.control("POST", "/clock/advance", self.body).await })
+        Box::pin(async move {
+            let settles = self.body.get("settle").is_some();
+            let account = &self.clock.account;
+            let advanced: Advanced = account.control("POST", "/clock/advance", self.body).await?;
+            if settles { account.check_settled(advanced) } else { Ok(advanced) }
+        })
     }
 }
 
-/// What an advance brought about.
+/// The result of an advance.
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct Advanced {
-    /// What the clock says.
+    /// The clock's time.
     #[serde(deserialize_with = "instant::read")]
     pub now: SystemTime,
-    /// How many items expired.
+    /// The number of items that expired.
     pub expired: u64,
-    /// How many of each table; without those that lost none.
+    /// The same by table; only tables that lost items.
     pub tables: BTreeMap<String, u64>,
-    /// None: nothing is going to expire.
+    /// None: no item is going to expire.
     #[serde(default, deserialize_with = "instant::read_optional")]
     pub next_expiry: Option<SystemTime>,
-    /// Why the clock stayed where it was, if it did.
+    /// Why the clock did not move, if it did not.
     pub message: Option<String>,
-    /// With [`Advance::settle`]: whether all is done.
+    /// Items whose TTL can never fire, by table and reason.
+    #[serde(default)]
+    pub never: BTreeMap<String, BTreeMap<TtlReason, u64>>,
+    /// Items written with a TTL that had passed, by table.
+    #[serde(default)]
+    pub born_expired: BTreeMap<String, u64>,
+    /// With [`Advance::settle`]: whether every stream record has reached its functions.
     #[serde(default)]
     pub settled: bool,
     /// With [`Advance::settle`]: the mappings that are not done.
     #[serde(default)]
     pub unfinished: Vec<Unfinished>,
+    /// With [`Advance::settle`]: the batches that no function will process.
+    #[serde(default)]
+    pub given_up: Vec<GivenUp>,
 }
 
-/// An event source mapping that was not done in time.
+/// An event source mapping that has not processed everything.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 #[non_exhaustive]
 pub struct Unfinished {
-    /// The mapping's.
+    /// The mapping's UUID.
     #[serde(rename = "UUID")]
     pub uuid: String,
-    /// What it calls.
+    /// The function's ARN.
     pub function_arn: String,
-    /// What it reads.
+    /// The stream's ARN.
     pub event_source_arn: String,
-    /// Why it is not done.
+    /// Why it is not done: `PROBLEM: Function call failed`, …
     pub last_processing_result: String,
+    /// The function's name.
+    #[serde(rename = "function", default)]
+    pub function: String,
+    /// The table's name.
+    #[serde(rename = "table", default)]
+    pub table: String,
+    /// The failing batch that the server sends again and again, if there is one.
+    #[serde(rename = "retrying")]
+    pub retrying: Option<Retrying>,
+}
+
+/// A failing batch that the server sends again and again.
+#[derive(Clone, Debug, Deserialize)]
+#[non_exhaustive]
+pub struct Retrying {
+    /// The number of attempts so far.
+    pub attempts: u64,
+    /// The number of records in the batch.
+    pub records: u64,
+    /// How the last attempt failed.
+    #[serde(default)]
+    pub error: InvocationError,
+}
+
+/// A batch that the server stopped sending to its function.
+#[derive(Clone, Debug, Deserialize)]
+#[non_exhaustive]
+pub struct GivenUp {
+    /// The mapping's UUID.
+    #[serde(rename = "UUID")]
+    pub uuid: String,
+    /// The function's name.
+    pub function: String,
+    /// The table's name.
+    pub table: String,
+    /// The stream's ARN.
+    pub stream: String,
+    /// Lambda's name of the reason: `RetryAttemptsExhausted`, `RecordAgeExceeded`, …
+    pub condition: String,
+    /// The number of attempts.
+    pub attempts: u64,
+    /// How the last attempt failed.
+    #[serde(default)]
+    pub error: InvocationError,
+    /// The first records of the batch.
+    pub records: Vec<GivenUpRecord>,
+    /// The number of further records.
+    #[serde(default)]
+    pub left_out: u64,
+    /// Where the mapping sends failed batches, if anywhere.
+    pub destination: Option<String>,
+}
+
+/// A stream record that no function will process.
+#[derive(Clone, Debug, Deserialize)]
+#[non_exhaustive]
+pub struct GivenUpRecord {
+    /// Its position in the stream.
+    pub sequence_number: String,
+    /// The kind of change.
+    pub event: Event,
+    /// The item's key.
+    pub key: Item,
+}
+
+/// How an invocation of a function failed.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct InvocationError {
+    /// HTTP's status.
+    pub status: Option<u16>,
+    /// `Unhandled`, …
+    #[serde(rename = "error")]
+    pub kind: Option<String>,
+    /// `errorType` in the function's answer.
+    #[serde(rename = "type")]
+    pub error_type: Option<String>,
+    /// `errorMessage` in the function's answer.
+    pub message: Option<String>,
+}
+
+impl fmt::Display for InvocationError {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        match (&self.error_type, &self.message, &self.kind, self.status) {
+            (Some(kind), Some(message), ..) => write!(out, "{kind}: {message}"),
+            (Some(text), ..) | (_, Some(text), ..) => out.write_str(text),
+            (_, _, Some(kind), Some(status)) => write!(out, "{kind} (HTTP status {status})"),
+            (_, _, Some(kind), None) => out.write_str(kind),
+            (_, _, None, Some(status)) => write!(out, "HTTP status {status}"),
+            (None, None, None, None) => Ok(()),
+        }
+    }
 }

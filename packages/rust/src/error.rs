@@ -1,3 +1,4 @@
+use std::env::consts::{ARCH, OS};
 use std::error::Error as StdError;
 use std::fmt;
 use std::io;
@@ -10,28 +11,29 @@ use bytes::Bytes;
 use hyper::Response;
 use serde_json::Value;
 
-use crate::Record;
+use crate::binary::archive;
 use crate::version::release;
+use crate::{HandlerError, Record};
 
-/// What went wrong, as a sentence that says what to do. `{:?}` is the same sentence, for `unwrap` and for tests that return
-/// it.
+/// An error. Both `{}` and `{:?}` show a sentence that says what to do, so that `unwrap` and tests that return the error
+/// show it, too.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is no program to start: none was named, and none found.
+    /// No mayfly program was named, and none was found.
     NoBinary,
-    /// A program that is not there, or that cannot be run here.
+    /// The program does not exist, or cannot run here.
     Binary {
-        /// Where it should be.
+        /// The program.
         path: PathBuf,
-        /// `Options::binary` or `MAYFLY_BINARY`; None: it was found.
+        /// `Options::binary` or `MAYFLY_BINARY`; None: it was found, not named.
         named_by: Option<&'static str>,
-        /// Why not.
+        /// Why it cannot run.
         source: Arc<io::Error>,
     },
-    /// The server was started, and did not answer in time. It has been killed.
+    /// The server was started but did not answer in time. It has been killed.
     StartTimedOut {
-        /// How long it was waited for.
+        /// The time limit.
         after: Duration,
         /// The last lines that it logged.
         log: String,
@@ -40,7 +42,7 @@ pub enum Error {
     StartEnded {
         /// The program.
         path: PathBuf,
-        /// How it ended, if that is known.
+        /// Its exit status, if known.
         status: Option<ExitStatus>,
         /// The last lines that it logged.
         log: String,
@@ -49,14 +51,14 @@ pub enum Error {
     Stranger {
         /// The program.
         path: PathBuf,
-        /// What it said.
+        /// Its first line.
         said: String,
     },
     /// No Mayfly answers at the address that `MAYFLY_URL` or `Options::url` names.
     NoMayfly {
         /// The address.
         url: String,
-        /// Why not.
+        /// Why.
         why: String,
     },
     /// The server is of another release than this crate.
@@ -70,23 +72,32 @@ pub enum Error {
     },
     /// The control API refused a call.
     Refused(Box<Refusal>),
-    /// What was waited for did not happen in time.
+    /// The expected change did not happen in time.
     WaitTimedOut {
         /// The table.
         table: String,
-        /// What did happen to the item meanwhile, oldest first; at most 100.
+        /// Other changes of the item in that time, oldest first; at most 100.
         happened: Vec<Record>,
         /// The server's answer.
         refusal: Box<Refusal>,
     },
-    /// The server has ended while it was needed.
+    /// Functions failed that were not declared with `may_fail`.
+    Handler(Box<HandlerError>),
+    /// A table that was to be created contradicts itself.
+    Table {
+        /// Its name.
+        table: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// The server has ended although it was still needed.
     Ended {
-        /// How.
+        /// Its exit status or signal.
         status: ExitStatus,
         /// The last lines that it logged.
         log: String,
     },
-    /// A call got no answer that can be read.
+    /// A call got no answer, or one that cannot be read.
     Call {
         /// Method and path.
         call: String,
@@ -95,7 +106,7 @@ pub enum Error {
     },
 }
 
-/// What a call of the control API was refused with.
+/// The server's reason to refuse a call.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Refusal {
@@ -103,9 +114,9 @@ pub struct Refusal {
     pub kind: String,
     /// A sentence.
     pub message: String,
-    /// HTTP's: 400, 404, 409, …
+    /// HTTP's status: 400, 404, 409, …
     pub status: u16,
-    /// All of the answer; null if that was no JSON.
+    /// The whole answer; null if it is not JSON.
     pub body: Value,
 }
 
@@ -133,61 +144,74 @@ impl fmt::Display for Refusal {
 impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Error::NoBinary => out.write_str(
-                "there is no mayfly to start: put the program of your platform's archive on PATH, or name it by \
-                 MAYFLY_BINARY, or name a server that runs by MAYFLY_URL",
-            ),
+            Error::NoBinary => {
+                out.write_str("no mayfly program found. ")?;
+                match archive(OS, ARCH) {
+                    Some(archive) => write!(
+                        out,
+                        "Unpack {archive} from Mayfly's release and set MAYFLY_BINARY to its bin/mayfly, or put \
+                         bin/mayfly on PATH. To use a running server, set MAYFLY_URL."
+                    ),
+                    None => out.write_str(NO_PROGRAM),
+                }
+            }
             Error::Binary { path, named_by, source } => {
-                let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
                 let path = path.display();
                 match named_by {
-                    Some(name) => write!(
+                    Some(name) => {
+                        write!(out, "{name} names {path}, which cannot run on {OS}/{ARCH} ({source}). ")?
+                    }
+                    None => write!(out, "{path} cannot run on {OS}/{ARCH} ({source}). ")?,
+                }
+                match (archive(OS, ARCH), named_by) {
+                    (Some(archive), Some(name)) => write!(
                         out,
-                        "{name} names {path}, which cannot be started on {os}/{arch} ({source}): name another, or \
-                         none to take the mayfly on PATH"
+                        "Set {name} to bin/mayfly from {archive}, or unset it to use the mayfly on PATH."
                     ),
-                    None => write!(
-                        out,
-                        "{path} cannot be started on {os}/{arch} ({source}): take the mayfly that was built for it"
-                    ),
+                    (Some(archive), None) => write!(out, "Replace it with bin/mayfly from {archive}."),
+                    (None, _) => out.write_str(NO_PROGRAM),
                 }
             }
             Error::StartTimedOut { after, log } => write!(
                 out,
-                "the server does not answer after {after:?}: see its log, or allow more by Options::start_timeout{}",
-                Indented(log)
+                "the server did not answer within {after:?}. If it needs longer, raise Options::start_timeout.{}",
+                LogTail(log)
             ),
             Error::StartEnded { path, status, log } => write!(
                 out,
-                "the server {} ended before it answered ({}): its log says why{}",
+                "the server {} ended before it answered ({}).{}",
                 path.display(),
-                status.map_or("nobody knows how".into(), |status| status.to_string()),
-                Indented(log)
+                status.map_or("exit status unknown".into(), |status| status.to_string()),
+                LogTail(log)
             ),
-            Error::Stranger { path, said } => {
-                write!(out, "the first line of {} is {said:?}: is it Mayfly? MAYFLY_BINARY names it", path.display())
-            }
+            Error::Stranger { path, said } => write!(
+                out,
+                "{} is not Mayfly: its first line is {said:?}. Set MAYFLY_BINARY to the mayfly program.",
+                path.display()
+            ),
             Error::NoMayfly { url, why } => write!(
                 out,
-                "no Mayfly answers at {url}, which MAYFLY_URL or Options::url names ({why}): start it there, or name \
-                 none to have one started"
+                "no Mayfly answers at {url} ({why}). MAYFLY_URL or Options::url names this address: start a server \
+                 there, or unset it to have one started."
             ),
             Error::Version { package, server, place } => write!(
                 out,
-                "this package is {package}, but the server {place} is {server}: take a server of {}.x (MAYFLY_BINARY, \
-                 MAYFLY_URL), or the package of {server}",
+                "this crate is version {package}, but the server {place} is version {server}. Use a server of version \
+                 {}.x (set MAYFLY_BINARY or MAYFLY_URL), or version {server} of the crate.",
                 release(package)
             ),
             Error::Refused(refusal) => refusal.fmt(out),
-            Error::WaitTimedOut { table, happened, refusal } => {
-                write!(out, "{table}: {}", refusal.message)?;
+            Error::WaitTimedOut { happened, refusal, .. } => {
+                out.write_str(&refusal.message)?;
                 for (i, record) in happened.iter().enumerate() {
-                    out.write_str(if i == 0 { " What happened: " } else { ", " })?;
+                    out.write_str(if i == 0 { " Other changes of the item: " } else { ", " })?;
                     record.fmt(out)?;
                 }
                 out.write_str(if happened.is_empty() { "" } else { "." })
             }
-            Error::Ended { status, log } => write!(out, "the server has ended ({status}){}", Indented(log)),
+            Error::Handler(failed) => failed.fmt(out),
+            Error::Table { table, why } => write!(out, "cannot create the table {table:?}: {why}"),
+            Error::Ended { status, log } => write!(out, "the server has ended ({status}).{}", LogTail(log)),
             Error::Call { call, source } => write!(out, "{call}: {source}"),
         }
     }
@@ -209,15 +233,19 @@ impl StdError for Error {
     }
 }
 
-// A log as it stands behind a sentence.
-struct Indented<'a>(&'a str);
+const NO_PROGRAM: &str = "Mayfly has no program for this platform: run its container image or a Linux machine, and set \
+                          MAYFLY_URL to its address.";
 
-impl fmt::Display for Indented<'_> {
+// The end of a log, as it follows a sentence.
+struct LogTail<'a>(&'a str);
+
+impl fmt::Display for LogTail<'_> {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         let log = self.0.trim_end();
         if log.is_empty() {
-            return out.write_str("; it logged nothing");
+            return out.write_str(" It logged nothing.");
         }
+        out.write_str(" Its log ends with:")?;
         log.lines().try_for_each(|line| write!(out, "\n    {line}"))
     }
 }

@@ -7,6 +7,7 @@ mod error;
 mod failpoints;
 mod faults;
 mod functions;
+mod handlers;
 mod http;
 mod instant;
 mod item;
@@ -18,29 +19,32 @@ mod sdk;
 mod server;
 mod shared;
 mod snapshots;
+mod table;
 mod trigger;
 mod ttl;
 mod version;
 mod wait;
 mod world;
 
-pub use clock::{Advance, Advanced, Clock, Unfinished};
+pub use clock::{Advance, Advanced, Clock, GivenUp, GivenUpRecord, InvocationError, Retrying, Unfinished};
 pub use error::{Error, Refusal};
 pub use failpoints::Failpoint;
 pub use faults::{Fault, FaultCount, FaultKind};
-pub use functions::{RegisteredFunction, StreamEvent};
+pub use functions::{Function, RegisteredFunction, StreamEvent};
+pub use handlers::{HandlerError, HandlerFailure};
 pub use item::{Item, Key};
 pub use options::Options;
 pub use server::Server;
 pub use shared::{server, world};
 pub use snapshots::Snapshot;
+pub use table::{Index, KeyAttribute, Projection, Stream, Table};
 pub use trigger::Trigger;
-pub use ttl::{Explanation, Ttl, TtlMode, TtlStatus, Upcoming};
+pub use ttl::{Explanation, Ttl, TtlMode, TtlReason, TtlStatus, TtlSuspect, Upcoming};
 pub use version::VERSION;
 pub use wait::{By, Event, Record, WaitFor};
 pub use world::World;
 
-// What stands in the signatures.
+// Crates whose types are in signatures.
 #[doc(no_inline)]
 pub use serde_json;
 #[doc(no_inline)]

@@ -1,15 +1,24 @@
-// AWS's SDK: clients for a world, and its attribute values.
+// Clients of AWS's SDK for a world, and conversions of its attribute values.
 
 use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
 
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::SharedCredentialsProvider;
 use aws_sdk_dynamodb::types::AttributeValue;
+use aws_smithy_runtime_api::client::http::{
+    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
+};
+use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
+use aws_smithy_runtime_api::client::result::ConnectorError;
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::{Blob, base64};
 use aws_types::SdkConfig;
 use aws_types::region::Region;
 use serde_json::{Map, Value, json};
 
+use crate::server::Shared;
 use crate::world::{Account, SECRET};
 use crate::{Item, Key, World};
 
@@ -22,12 +31,16 @@ pub(crate) struct Clients {
 impl Clients {
     pub fn new(account: &Account) -> Clients {
         let credentials = Credentials::new(&account.number, SECRET, None, None, "mayfly");
+        let http = EndNoticing {
+            inner: aws_smithy_http_client::Builder::new().build_http(),
+            server: account.server.clone(),
+        };
         let config = SdkConfig::builder()
             .behavior_version(aws_sdk_dynamodb::config::BehaviorVersion::latest())
             .endpoint_url(&account.server.url)
             .region(Region::new(account.server.region.clone()))
             .credentials_provider(SharedCredentialsProvider::new(credentials))
-            .http_client(aws_smithy_http_client::Builder::new().build_http())
+            .http_client(http)
             .build();
         let dynamodb = aws_sdk_dynamodb::Client::new(&config);
         let streams = aws_sdk_dynamodbstreams::Client::new(&config);
@@ -35,8 +48,49 @@ impl Clients {
     }
 }
 
+// An HTTP client whose calls fail with `Error::Ended` if they fail because the server has ended. The SDK does not retry
+// that.
+#[derive(Clone)]
+struct EndNoticing<C> {
+    inner: C,
+    server: Arc<Shared>,
+}
+
+impl<C> fmt::Debug for EndNoticing<C> {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str("EndNoticing")
+    }
+}
+
+impl<C: HttpClient> HttpClient for EndNoticing<C> {
+    fn http_connector(
+        &self,
+        settings: &HttpConnectorSettings,
+        components: &RuntimeComponents,
+    ) -> SharedHttpConnector {
+        let inner = self.inner.http_connector(settings, components);
+        SharedHttpConnector::new(EndNoticing { inner, server: self.server.clone() })
+    }
+}
+
+impl HttpConnector for EndNoticing<SharedHttpConnector> {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let EndNoticing { inner, server } = self.clone();
+        HttpConnectorFuture::new(async move {
+            match inner.call(request).await {
+                Ok(answer) => Ok(answer),
+                Err(failure) => Err(match server.ended().await {
+                    Some(ended) => ConnectorError::other(Box::new(ended), None),
+                    None => failure,
+                }),
+            }
+        })
+    }
+}
+
 impl World {
-    /// A client of DynamoDB with AWS's defaults, which try again what fails. Clones are cheap.
+    /// A client of DynamoDB with the defaults of AWS's SDK, which retries failed calls. Clones are cheap. If the server has
+    /// ended, the source of the error is [`Error::Ended`](crate::Error::Ended).
     pub fn dynamodb(&self) -> aws_sdk_dynamodb::Client {
         self.clients.dynamodb.clone()
     }
@@ -46,8 +100,8 @@ impl World {
         self.clients.streams.clone()
     }
 
-    /// For further clients, and for programs that take it: the endpoint, region and credentials are set, and nothing of the
-    /// user's AWS configuration is read. It speaks plain HTTP only.
+    /// For further clients, and for programs that take it. It sets the endpoint, region and credentials, and ignores the
+    /// user's AWS configuration. It speaks plain HTTP only.
     pub fn sdk_config(&self) -> &SdkConfig {
         &self.clients.config
     }
@@ -79,7 +133,7 @@ fn to_json(value: &AttributeValue) -> Value {
         AttributeValue::Null(value) => json!({"NULL": value}),
         AttributeValue::S(text) => json!({"S": text}),
         AttributeValue::Ss(texts) => json!({"SS": texts}),
-        // A type that the SDK learns later: the server says that it does not know it.
+        // A type that a later SDK adds: the server refuses it by name.
         other => json!({format!("{other:?}"): null}),
     }
 }

@@ -18,7 +18,7 @@ const HEALTH_PAUSE: Duration = Duration::from_millis(1);
 const END_NOTICED: Duration = Duration::from_millis(200);
 const END_AFTER_SILENCE: Duration = Duration::from_secs(1);
 
-/// A Mayfly that answers: one that was started, which ends when this is dropped, or one that ran already.
+/// A running Mayfly server: one that was started here and ends when this is dropped, or one that was running already.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -30,13 +30,13 @@ const END_AFTER_SILENCE: Duration = Duration::from_secs(1);
 /// # }
 /// ```
 ///
-/// A server that was started ends with this process at the latest, however that ends: it looks for its parent process
-/// five times a second. It is of no runtime's, so tests that have a runtime each may share it: see [`world()`](crate::world()).
+/// A server that was started ends with this process at the latest, because it looks for its parent process five times a
+/// second. It belongs to no runtime, so tests with different runtimes can share it: see [`world()`](crate::world()).
 pub struct Server {
     pub(crate) shared: Arc<Shared>,
 }
 
-// What worlds need of their server. They may outlive the `Server`; its process does not.
+// What worlds need from their server. They can outlive the `Server`, but its process cannot.
 pub(crate) struct Shared {
     pub url: String,
     pub region: String,
@@ -71,7 +71,7 @@ impl Server {
     async fn find(url: &str, options: &Options) -> Result<Server, Error> {
         let health = tokio::time::timeout(options.start_timeout, health(url))
             .await
-            .unwrap_or_else(|_| Err(format!("it says nothing for {:?}", options.start_timeout).into()));
+            .unwrap_or_else(|_| Err(format!("no answer within {:?}", options.start_timeout).into()));
         let version = health.map_err(|why| Error::NoMayfly { url: url.into(), why: why.to_string() })?;
         let log = Arc::default();
         let shared = Shared { url: url.into(), region: options.region.clone(), version, log, process: None };
@@ -104,31 +104,36 @@ impl Server {
         let outcome = outcome
             .unwrap_or_else(|_| Err(Error::StartTimedOut { after: options.start_timeout, log: log.last() }));
         if outcome.is_err() {
-            process.kill(); // it may not listen to a signal, either
+            process.kill(); // it may ignore a signal, too
         }
         let (url, version) = outcome?;
         let process = Some(process);
         Ok(Server { shared: Arc::new(Shared { url, region: options.region.clone(), version, log, process }) })
     }
 
-    /// A new account, with tables, streams and a clock of its own. Nothing is asked of the server.
+    /// A new world: an account with its own tables, streams and clock. No request is sent.
     pub fn world(&self) -> World {
         World::new(self.shared.clone(), false)
     }
 
-    /// Where it answers: `http://127.0.0.1:41234`, without a slash at the end.
+    /// The server's address: `http://127.0.0.1:41234`, without a slash at the end.
     pub fn url(&self) -> &str {
         &self.shared.url
     }
 
-    /// The server's own version.
+    /// The server's version.
     pub fn version(&self) -> &str {
         &self.shared.version
     }
 
-    /// The last thousand lines that it has logged; empty if it was not started here.
+    /// The last 1,000 lines of the server's log. It is empty if the server was not started here.
     pub fn log(&self) -> String {
         self.shared.log.since(0)
+    }
+
+    /// Whether the process has ended. It is false for a server that was not started here.
+    pub fn has_ended(&self) -> bool {
+        self.shared.process.as_ref().is_some_and(|process| process.status().is_some())
     }
 }
 
@@ -155,12 +160,16 @@ impl Shared {
 
     // A connection breaks a moment before its process is known to have ended.
     async fn why_not(&self, call: &str, failure: Failure) -> Error {
-        if let Some(process) = &self.process
-            && let Some(status) = process.ended_within(END_NOTICED).await
-        {
-            return Error::Ended { status, log: self.log.last() };
+        match self.ended().await {
+            Some(ended) => ended,
+            None => Error::Call { call: call.into(), source: failure.into() },
         }
-        Error::Call { call: call.into(), source: failure.into() }
+    }
+
+    // For a call that got no answer: that the server has ended, if it has.
+    pub async fn ended(&self) -> Option<Error> {
+        let status = self.process.as_ref()?.ended_within(END_NOTICED).await?;
+        Some(Error::Ended { status, log: self.log.last() })
     }
 }
 
@@ -175,9 +184,9 @@ async fn health(url: &str) -> Result<String, Failure> {
     let answer = exchange(url, request).await?;
     let status = answer.status().as_u16();
     let health: Health = serde_json::from_slice(answer.body())
-        .map_err(|_| format!("what answers there with the status {status} is no Mayfly"))?;
+        .map_err(|_| format!("another program answers with HTTP status {status}"))?;
     if status != 200 {
-        return Err(format!("it says that its {}", health.status).into());
+        return Err(format!("its health is: {}", health.status).into());
     }
     Ok(health.version)
 }
@@ -195,8 +204,8 @@ mod tests {
         assert_eq!(
             error.to_string(),
             format!(
-                "this package is 99.7.1, but the server {} is {}: take a server of 99.7.x (MAYFLY_BINARY, MAYFLY_URL), \
-                 or the package of {}",
+                "this crate is version 99.7.1, but the server {} is version {}. Use a server of version 99.7.x (set \
+                 MAYFLY_BINARY or MAYFLY_URL), or version {} of the crate.",
                 server.url(),
                 server.version(),
                 server.version()
@@ -213,6 +222,22 @@ mod tests {
         server.shared.process.as_ref().unwrap().kill();
         let error = world.clock.now().await.unwrap_err();
         assert!(matches!(error, Error::Ended { .. }), "{error}");
-        assert!(error.to_string().starts_with("the server has ended (signal: 9 (SIGKILL))"), "{error}");
+        assert!(error.to_string().starts_with("the server has ended (signal: 9 (SIGKILL))."), "{error}");
+        let error = world.create_table(crate::Table::new("carts")).await.unwrap_err();
+        assert!(matches!(error, Error::Ended { .. }), "{error}");
+        assert!(server.has_ended());
+    }
+
+    #[cfg(feature = "aws-sdk")]
+    #[tokio::test]
+    async fn a_call_of_the_sdk_to_a_server_that_has_died_says_so_at_once() {
+        let server = Server::start().await.unwrap();
+        let world = server.world();
+        server.shared.process.as_ref().unwrap().kill();
+        let error = world.dynamodb().list_tables().send().await.unwrap_err();
+        let sentence = "the server has ended (signal: 9 (SIGKILL)).";
+        assert!(format!("{error:?}").contains(sentence), "{error:?}");
+        let error = aws_sdk_dynamodb::Error::from(error);
+        assert!(format!("{error:?}").contains(sentence), "{error:?}");
     }
 }

@@ -1,20 +1,27 @@
-use tokio::sync::OnceCell;
+use tokio::sync::Mutex;
 
 use crate::{Error, Server, World};
 
-// Statics are not dropped. This server ends with the process: it looks for its parent five times a second
-// (--exit-with-parent), and that also holds for kill -9, for abort() and for exit(), where a destructor or atexit() would
-// not do.
-static SERVER: OnceCell<Result<Server, Error>> = OnceCell::const_new();
+// Statics are not dropped. The server ends with the process anyway: it looks for its parent five times a second
+// (--exit-with-parent). That also works for kill -9, abort() and exit(), where a destructor or atexit() would not.
+static SERVER: Mutex<Option<Result<&Server, Error>>> = Mutex::const_new(None);
 
-/// The server that all tests of this process share. The first call starts it, or finds the one that `MAYFLY_URL` names; if
-/// that fails, each call answers the same error at once.
+/// The server that all tests of this process share. The first call starts it, or uses the one that `MAYFLY_URL` names. If
+/// that fails, each call returns the same error immediately. If the server has ended, the next call starts another one.
 pub async fn server() -> Result<&'static Server, Error> {
-    let started = SERVER.get_or_init(Server::start).await;
-    started.as_ref().map_err(Clone::clone)
+    let mut shared = SERVER.lock().await;
+    match &*shared {
+        Some(Ok(server)) if server.has_ended() => {}
+        Some(started) => return started.clone(),
+        None => {}
+    }
+    // Worlds of a server that has ended may still refer to it, so it stays in memory.
+    let started = Server::start().await.map(|server| &*Box::leak(Box::new(server)));
+    *shared = Some(started.clone());
+    started
 }
 
-/// A world of its own for a test, on the server that all tests of this process share.
+/// A new world for a test, on the server that all tests of this process share.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -24,8 +31,8 @@ pub async fn server() -> Result<&'static Server, Error> {
 /// # }
 /// ```
 ///
-/// When the world is dropped, what the server logged meanwhile is printed to the test's output, which is shown if the test
-/// fails, by a panic or by what it returns.
+/// When the world is dropped, the server's log lines about it and the items whose TTL is probably a mistake are printed. The
+/// test harness shows this output if the test fails.
 pub async fn world() -> Result<World, Error> {
     Ok(World::new(server().await?.shared.clone(), true))
 }

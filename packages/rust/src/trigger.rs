@@ -8,8 +8,8 @@ use crate::world::Account;
 use crate::{Error, World};
 
 impl World {
-    /// Has a table's stream call a function, from the stream's beginning on, and answers the UUID of the mapping. It is done
-    /// by `.await`; what Lambda's CreateEventSourceMapping takes beyond that is set before:
+    /// Makes a table's stream call a function, starting with the oldest record, and returns the UUID of the mapping. It is
+    /// created by `.await`; further members of Lambda's CreateEventSourceMapping are set before:
     ///
     /// ```no_run
     /// # async fn map(world: &mayfly::World) -> Result<(), mayfly::Error> {
@@ -23,8 +23,8 @@ impl World {
     }
 }
 
-/// An event source mapping to be made, by `.await`. [`World::trigger`] makes it.
-#[must_use = "a mapping is made by .await"]
+/// An event source mapping to be created, by `.await`. [`World::trigger`] makes one.
+#[must_use = "a mapping is created by .await"]
 pub struct Trigger {
     account: Arc<Account>,
     table: String,
@@ -41,40 +41,21 @@ impl Trigger {
     async fn create(mut self) -> Result<String, Error> {
         self.settings["EventSourceArn"] = self.stream().await?.into();
         let path = "/2015-03-31/event-source-mappings/";
-        let created = self.post("lambda", path, None, &self.settings).await?;
+        let created = self.account.post("lambda", path, None, &self.settings).await?;
         Ok(created["UUID"].as_str().unwrap_or_default().to_owned())
     }
 
     async fn stream(&self) -> Result<String, Error> {
-        let target = Some("DynamoDB_20120810.DescribeTable");
-        let described = self.post("dynamodb", "/", target, &json!({"TableName": self.table})).await?;
+        let described = self.account.dynamodb("DescribeTable", &json!({"TableName": self.table})).await?;
         let stream = described["Table"]["LatestStreamArn"].as_str();
         stream.map(str::to_owned).ok_or_else(|| {
             Error::Refused(Box::new(Refusal {
                 kind: "ValidationException".into(),
-                message: format!(
-                    "The table {} has no stream: create it with a StreamSpecification.",
-                    self.table
-                ),
+                message: format!("The table {} has no stream. Create it with one.", self.table),
                 status: 400,
                 body: Value::Null,
             }))
         })
-    }
-
-    async fn post(
-        &self,
-        service: &str,
-        path: &str,
-        target: Option<&str>,
-        body: &Value,
-    ) -> Result<Value, Error> {
-        let call = format!("POST {path}");
-        let failed = |source| Error::Call { call: call.clone(), source };
-        let request =
-            self.account.signed(service, path, target, body).map_err(|failure| failed(Arc::new(failure)))?;
-        let text = self.account.answered(&call, request).await?;
-        serde_json::from_slice(&text).map_err(|failure| failed(Arc::new(failure)))
     }
 }
 

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -5,27 +6,65 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::world::{Account, segment};
-use crate::{Error, Item, Key, instant};
+use crate::{Error, Item, Key, World, instant};
 
-/// A table's time to live: when what is due is deleted, and why an item is not. [`World::ttl`](crate::World::ttl) makes one.
+/// The time to live of a table. [`World::ttl`] makes one.
 pub struct Ttl {
     pub(crate) account: Arc<Account>,
     pub(crate) table: String,
 }
 
-/// When items that are due are deleted.
+/// When expired items are deleted.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TtlMode {
-    /// At once, as a table begins.
+    /// Immediately. This is the mode of a new table.
     Exact,
-    /// Later, as on AWS.
+    /// Late, as on AWS.
     Aws,
-    /// When [`Ttl::sweep`] says so.
+    /// By [`Ttl::sweep`].
     Manual,
 }
 
-/// What there is to say of a table's time to live.
+/// Why a TTL is probably a mistake.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum TtlReason {
+    /// A number that looks like milliseconds or a smaller unit: it never fires.
+    Milliseconds,
+    /// A string: it never fires.
+    String,
+    /// Neither a number nor a string: it never fires.
+    WrongType,
+    /// More than five years ago, or negative: it never fires.
+    TooOld,
+    /// It had passed when the item was written.
+    BornExpired,
+    /// A reason that this version of the crate does not know.
+    #[serde(other)]
+    Other,
+}
+
+/// An item whose TTL is probably a mistake.
+#[derive(Clone, Debug, Deserialize)]
+#[non_exhaustive]
+pub struct TtlSuspect {
+    /// The item's table.
+    #[serde(default)]
+    pub table: String,
+    /// The item's key.
+    pub key: Item,
+    /// Why.
+    pub reason: TtlReason,
+    /// The same as a sentence.
+    pub message: String,
+    /// When the item was written. None: before the server started.
+    #[serde(default, deserialize_with = "instant::read_optional")]
+    pub at: Option<SystemTime>,
+}
+
+/// The state of a table's time to live.
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct TtlStatus {
@@ -33,21 +72,27 @@ pub struct TtlStatus {
     pub status: String,
     /// None: it is disabled.
     pub attribute: Option<String>,
-    /// When what is due is deleted.
+    /// When expired items are deleted.
     pub mode: TtlMode,
-    /// Of the mode aws: the least and the most.
+    /// In mode [`TtlMode::Aws`]: minimum and maximum.
     pub delay_seconds: Option<(f64, f64)>,
-    /// How many items will expire.
+    /// The number of items that will expire.
     pub pending: u64,
-    /// For how many of them the time has come.
+    /// The number of those whose TTL has passed.
     pub due: u64,
-    /// None: there is none.
+    /// None: no item will expire.
     #[serde(default, deserialize_with = "instant::read_optional")]
     pub next_due: Option<SystemTime>,
-    /// How many were deleted since the server started.
+    /// The number of items deleted since the server started.
     pub expired: u64,
-    /// How many of them were due when they were written.
+    /// The number of those whose TTL had passed when they were written.
     pub born_expired: u64,
+    /// Items whose TTL can never fire, by reason.
+    #[serde(default)]
+    pub never: BTreeMap<TtlReason, u64>,
+    /// The latest items whose TTL can never fire or had passed when they were written; at most 10.
+    #[serde(default)]
+    pub suspects: Vec<TtlSuspect>,
 }
 
 /// An item that will expire.
@@ -56,15 +101,15 @@ pub struct TtlStatus {
 pub struct Upcoming {
     /// Its key.
     pub key: Item,
-    /// When its time comes.
+    /// The first instant after its TTL.
     #[serde(deserialize_with = "instant::read")]
     pub due: SystemTime,
-    /// When it is deleted; None: at the next [`Ttl::sweep`].
+    /// When it will be deleted; None: by the next [`Ttl::sweep`].
     #[serde(default, deserialize_with = "instant::read_optional")]
     pub expires_at: Option<SystemTime>,
 }
 
-/// Why an item is still there, or is not.
+/// Why an item still exists, or why it does not.
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct Explanation {
@@ -79,28 +124,31 @@ pub struct Explanation {
 }
 
 impl Ttl {
-    /// Tells all of it.
+    /// The state of the table's time to live.
     pub async fn status(&self) -> Result<TtlStatus, Error> {
-        self.account.control("GET", &self.path(""), Value::Null).await
+        let mut status: TtlStatus = self.account.control("GET", &self.path(""), Value::Null).await?;
+        status.suspects.iter_mut().for_each(|suspect| suspect.table.clone_from(&self.table));
+        Ok(status)
     }
 
-    /// Has items deleted at the instant at which they are due, as a table begins.
+    /// Deletes items at the instant at which they expire. This is the mode of a new table.
     pub async fn exact(&self) -> Result<(), Error> {
         self.set(json!({"mode": TtlMode::Exact})).await
     }
 
-    /// Has them deleted by [`Ttl::sweep`] alone.
+    /// Leaves expired items until [`Ttl::sweep`] deletes them.
     pub async fn manual(&self) -> Result<(), Error> {
         self.set(json!({"mode": TtlMode::Manual})).await
     }
 
-    /// Has them deleted late, as AWS does; each by a delay between the two, whole seconds, that is drawn from the seed.
+    /// Deletes items late, as AWS does: each after a random delay between `least` and `most`, in whole seconds. The same seed
+    /// gives the same delays.
     pub async fn aws(&self, least: Duration, most: Duration, seed: u64) -> Result<(), Error> {
         let delay = [least.as_secs(), most.as_secs()];
         self.set(json!({"mode": TtlMode::Aws, "delay_seconds": delay, "seed": seed})).await
     }
 
-    /// Deletes what is due now, in every mode, and answers how many that were.
+    /// Deletes expired items now, in every mode, and returns their number.
     pub async fn sweep(&self) -> Result<u64, Error> {
         #[derive(Deserialize)]
         struct Swept {
@@ -121,7 +169,7 @@ impl Ttl {
         Ok(answer.items)
     }
 
-    /// Why the item with that key is still there, or is not.
+    /// Why the item with that key still exists, or why it does not.
     pub async fn explain(&self, key: impl Into<Key>) -> Result<Explanation, Error> {
         let body = json!({"key": key.into().0});
         self.account.control("POST", &self.path("/explain"), body).await
@@ -133,5 +181,50 @@ impl Ttl {
 
     fn path(&self, rest: &str) -> String {
         format!("/ttl/{}{rest}", segment(&self.table))
+    }
+}
+
+#[derive(Deserialize)]
+struct Tables {
+    tables: BTreeMap<String, Suspects>,
+}
+
+#[derive(Deserialize)]
+struct Suspects {
+    #[serde(default)]
+    suspects: Vec<TtlSuspect>,
+}
+
+// The suspects in an answer of GET /ttl.
+pub(crate) fn read_suspects(answer: &[u8]) -> Result<Vec<TtlSuspect>, serde_json::Error> {
+    let Tables { tables } = serde_json::from_slice(answer)?;
+    let named = tables.into_iter().flat_map(|(table, Suspects { suspects })| {
+        suspects.into_iter().map(move |suspect| TtlSuspect { table: table.clone(), ..suspect })
+    });
+    Ok(named.collect())
+}
+
+impl World {
+    /// The items of all tables whose TTL is probably a mistake, by table.
+    pub async fn ttl_suspects(&self) -> Result<Vec<TtlSuspect>, Error> {
+        let answer = self.account.call("GET", "/ttl", Value::Null).await?;
+        read_suspects(&answer)
+            .map_err(|failure| Error::Call { call: "GET /ttl".into(), source: Arc::new(failure) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TtlReason, read_suspects};
+
+    #[test]
+    fn suspects_of_all_tables_are_read_also_with_new_reasons() {
+        let answer = br#"{"tables": {"carts": {"suspects": [{"key": {"id": {"S": "1"}}, "reason": "string",
+            "message": "ttl is a string", "at": "2031-01-01T00:00:00Z"}]}, "empty": {}, "orders": {"suspects": [{"key": {},
+            "reason": "mood", "message": ""}]}}}"#;
+        let suspects = read_suspects(answer).unwrap();
+        let shown: Vec<_> =
+            suspects.iter().map(|it| (it.table.as_str(), it.reason, it.at.is_some())).collect();
+        assert_eq!(shown, [("carts", TtlReason::String, true), ("orders", TtlReason::Other, false)]);
     }
 }

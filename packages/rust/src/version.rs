@@ -4,7 +4,7 @@ use crate::Error;
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 // What VERSION is in a checkout: the number is filled in when the package is built. It fits every server.
-const UNRELEASED: &str = "0.0.0";
+pub(crate) const UNRELEASED: &str = "0.0.0";
 
 // Whether a server of that version, at `place`, serves this crate.
 pub(crate) fn check(ours: &str, servers: &str, place: &str) -> Result<(), Error> {

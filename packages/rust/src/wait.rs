@@ -9,19 +9,19 @@ use serde_json::Value;
 use crate::world::{Account, about_item};
 use crate::{Error, Item, Key, World, instant};
 
-/// What happened to an item.
+/// A kind of change of an item.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Event {
-    /// There was no item with its key.
+    /// The item is new.
     Insert,
-    /// There was one.
+    /// The item existed before.
     Modify,
-    /// It was deleted, or expired.
+    /// The item was deleted or expired.
     Remove,
 }
 
-/// Who did it.
+/// The cause of a change.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum By {
@@ -32,8 +32,8 @@ pub enum By {
 }
 
 impl World {
-    /// Waits until the item changes, so that no test sleeps, and answers the change's record. It is done by `.await`; at
-    /// first it takes any change from then on, and waits for five seconds of real time.
+    /// Waits until the item changes, and returns the change's record. It is done by `.await`. By default it takes any later
+    /// change, and waits for five seconds of real time.
     ///
     /// ```no_run
     /// use mayfly::{By, Event};
@@ -44,7 +44,7 @@ impl World {
     /// # }
     /// ```
     ///
-    /// When time is up: [`Error::WaitTimedOut`] with what did happen.
+    /// If there is no such change in time, the error is [`Error::WaitTimedOut`].
     pub fn wait_for(&self, table: &str, key: impl Into<Key>) -> WaitFor {
         let body = about_item(table, key.into());
         WaitFor { account: self.account.clone(), table: table.into(), body }
@@ -60,25 +60,25 @@ pub struct WaitFor {
 }
 
 impl WaitFor {
-    /// No other event will do.
+    /// Takes only this event.
     pub fn event(mut self, event: Event) -> Self {
         self.body["event"] = serde_json::json!(event);
         self
     }
 
-    /// Nobody else's change will do.
+    /// Takes only changes with this cause.
     pub fn by(mut self, by: By) -> Self {
         self.body["by"] = serde_json::json!(by);
         self
     }
 
-    /// Changes will do, too, that the table's stream has from that time on.
+    /// Also takes changes in the table's stream since that time.
     pub fn since(mut self, since: SystemTime) -> Self {
         self.body["since"] = instant::print(since).into();
         self
     }
 
-    /// Waits so long, of real time, at most ten minutes.
+    /// The time limit, in real time, at most ten minutes.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.body["timeout_seconds"] = timeout.as_secs_f64().into();
         self
@@ -108,25 +108,25 @@ impl IntoFuture for WaitFor {
     }
 }
 
-/// A record of a stream. Images are there as far as the stream has them; else they are empty.
+/// A record of a stream. An image that the stream does not contain is empty.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Record {
-    /// The stream's name for it.
+    /// Its `eventID`.
     pub id: String,
-    /// What happened.
+    /// The kind of change.
     pub event: Event,
-    /// Who did it.
+    /// The cause of the change.
     pub by: By,
     /// The item's key.
     pub keys: Item,
-    /// The item as it is.
+    /// The item after the change.
     pub new_image: Item,
-    /// The item as it was.
+    /// The item before the change.
     pub old_image: Item,
-    /// Where in the stream it stands.
+    /// Its position in the stream.
     pub sequence_number: String,
-    /// All of it, as functions get it.
+    /// The whole record, as functions receive it.
     pub raw: Value,
 }
 

@@ -10,36 +10,39 @@ use serde_json::{Value, json};
 use tokio::task::AbortHandle;
 
 use crate::error::Refusal;
+use crate::handlers::Failures;
 use crate::http::exchange_blocking;
 use crate::server::Shared;
+use crate::ttl::read_suspects;
 use crate::{Clock, Error, Explanation, Key, Ttl};
 
 pub(crate) const SECRET: &str = "any";
 const CLOSE_WAIT: Duration = Duration::from_secs(5);
 
-/// An account of its own: tables, streams and a clock that no other world sees. It begins empty, and its clock begins with
-/// the host's time. Dropped, it gives the server its memory back.
+/// An account with its own tables, streams and clock. It starts empty, and its clock starts at the host's time. When it is
+/// dropped, the server frees its memory.
 pub struct World {
     /// The world's clock.
     pub clock: Clock,
     pub(crate) account: Arc<Account>,
-    // What the server logged meanwhile is printed when the world is dropped: libtest shows it of tests that fail.
-    prints_log: bool,
+    // Whether the drop prints the log and suspicious TTLs. libtest shows that for tests that fail.
+    reports: bool,
     born_at: usize, // in the server's log
     #[cfg(feature = "aws-sdk")]
     pub(crate) clients: crate::sdk::Clients,
 }
 
-// What makes a call of the control API about one world. The clock and others have it.
+// What a control call about a world needs. The world's clock and others share it.
 pub(crate) struct Account {
     pub number: String,
     pub server: Arc<Shared>,
     pub function_names: Mutex<BTreeSet<String>>, // that were registered
     pub functions_served: Mutex<Vec<AbortHandle>>, // by this process
+    pub failures: Mutex<Failures>,
 }
 
 impl World {
-    pub(crate) fn new(server: Arc<Shared>, prints_log: bool) -> World {
+    pub(crate) fn new(server: Arc<Shared>, reports: bool) -> World {
         let born_at = server.log.position();
         let number = fastrand::u64(100_000_000_000..1_000_000_000_000).to_string();
         let account = Arc::new(Account {
@@ -47,33 +50,34 @@ impl World {
             server,
             function_names: Mutex::default(),
             functions_served: Mutex::default(),
+            failures: Mutex::default(),
         });
         World {
             clock: Clock { account: account.clone() },
             #[cfg(feature = "aws-sdk")]
             clients: crate::sdk::Clients::new(&account),
             account,
-            prints_log,
+            reports,
             born_at,
         }
     }
 
-    /// Twelve digits, the first of them not 0: the access key id that signs for the world. The secret may be any.
+    /// The world's account: twelve digits. It is also the access key id; the secret can be anything.
     pub fn account(&self) -> &str {
         &self.account.number
     }
 
-    /// The server's, without a slash at the end.
+    /// The server's URL, without a slash at the end.
     pub fn url(&self) -> &str {
         &self.account.server.url
     }
 
-    /// What clients sign for.
+    /// The region of the clients.
     pub fn region(&self) -> &str {
         &self.account.server.region
     }
 
-    /// What a child process needs to be in this world:
+    /// The variables that let a child process use this world:
     ///
     /// ```no_run
     /// # fn spawn(world: &mayfly::World) {
@@ -94,13 +98,13 @@ impl World {
         ]
     }
 
-    /// What the server has logged since the world was made, of all worlds; empty if it was not started here.
+    /// The lines that the server has logged since the world was made, without those about other worlds. It is empty if the
+    /// server was not started here.
     pub fn log(&self) -> String {
-        self.account.server.log.since(self.born_at)
+        self.account.server.log.about(&self.account.number, self.born_at)
     }
 
-    /// Makes any call of the control API, about this world. `path` is what stands behind `/_mayfly`; [`Value::Null`] is no
-    /// body.
+    /// Makes any call of the control API about this world. `path` is relative to `/_mayfly`. [`Value::Null`] sends no body.
     ///
     /// ```no_run
     /// # async fn look(world: &mayfly::World) -> Result<(), mayfly::Error> {
@@ -112,35 +116,62 @@ impl World {
         self.account.control(method, path, body).await
     }
 
-    /// A table's time to live; the table need not be there yet.
+    /// The time to live of a table. The table does not have to exist yet.
     pub fn ttl(&self, table: &str) -> Ttl {
         Ttl { account: self.account.clone(), table: table.into() }
     }
 
-    /// Why an item is still there, or is not: [`Ttl::explain`].
+    /// Why an item still exists, or why it does not: [`Ttl::explain`].
     pub async fn explain(&self, table: &str, key: impl Into<Key>) -> Result<Explanation, Error> {
         self.ttl(table).explain(key).await
     }
 
-    /// Leaves nothing: no tables, streams, snapshots, mappings, faults; the clock as it begins. Functions stay.
+    /// Removes tables, streams, snapshots, mappings and faults, and resets the clock. Functions stay.
     pub async fn reset(&self) -> Result<(), Error> {
         self.account.call("POST", "/reset", Value::Null).await.map(drop)
+    }
+
+    /// Ends the world. Returns [`Error::Handler`] where the drop would panic: if handlers failed unexpectedly and no
+    /// earlier call returned that.
+    pub async fn close(self) -> Result<(), Error> {
+        self.check_handlers()
     }
 }
 
 impl Drop for World {
+    /// # Panics
+    /// If handlers of the test failed unexpectedly and no call returned that as [`Error::Handler`]. A thread that is
+    /// panicking already does not panic again.
     fn drop(&mut self) {
         let account = &self.account;
         account.served().drain(..).for_each(|function| function.abort());
-        // Best effort: nobody can meet the world again.
-        let mut requests = vec![account.request("POST", "/reset", &Value::Null)];
+        // Best effort: no later call can use the account.
+        let mut requests = vec![account.request("GET", "/ttl", &Value::Null)];
+        requests.push(account.request("POST", "/reset", &Value::Null));
         requests.extend(account.forget_functions());
-        exchange_blocking(&account.server.url, requests.into_iter().flatten().collect(), CLOSE_WAIT);
-        if self.prints_log {
-            let log = self.log();
-            if !log.is_empty() {
-                eprintln!("mayfly logged, of all worlds (this one was {}):\n{log}", account.number);
-            }
+        let requests = requests.into_iter().flatten().collect();
+        let answers = exchange_blocking(&account.server.url, requests, CLOSE_WAIT);
+        if self.reports {
+            self.report(answers.first());
+        }
+        if let Err(failed) = account.check_handlers()
+            && !std::thread::panicking()
+        {
+            panic!("{failed}");
+        }
+    }
+}
+
+impl World {
+    // Prints what can explain why a test failed.
+    fn report(&self, ttl: Option<&Bytes>) {
+        for suspect in ttl.and_then(|answer| read_suspects(answer).ok()).unwrap_or_default() {
+            let key = Value::Object(suspect.key.json().clone());
+            eprintln!("mayfly: check the TTL of {}/{key}: {}", suspect.table, suspect.message);
+        }
+        let log = self.log();
+        if !log.is_empty() {
+            eprintln!("mayfly's log of this test (account {}):\n{log}", self.account.number);
         }
     }
 }
@@ -165,7 +196,7 @@ impl Account {
             .map_err(|failure| Error::Call { call: format!("{method} {path}"), source: Arc::new(failure) })
     }
 
-    // The answer, if it is none of a refusal.
+    // The answer; one that refuses the call is an error.
     pub async fn call(&self, method: &str, path: &str, body: Value) -> Result<Bytes, Error> {
         let call = format!("{method} {path}");
         let request = self
@@ -198,9 +229,29 @@ impl Account {
             .body(Full::new(body))
     }
 
-    // Of the kind that DynamoDB and Lambda get. Which account it is stands in the signature, and whether it is right is
-    // nobody's business here: a server with --require-signature needs an SDK's client.
-    pub fn signed(
+    // An operation of DynamoDB.
+    pub async fn dynamodb(&self, operation: &str, body: &Value) -> Result<Value, Error> {
+        self.post("dynamodb", "/", Some(&format!("DynamoDB_20120810.{operation}")), body).await
+    }
+
+    pub async fn post(
+        &self,
+        service: &str,
+        path: &str,
+        target: Option<&str>,
+        body: &Value,
+    ) -> Result<Value, Error> {
+        let call = target.map_or_else(|| format!("POST {path}"), str::to_owned);
+        let failed = |source| Error::Call { call: call.clone(), source };
+        let request =
+            self.signed(service, path, target, body).map_err(|failure| failed(Arc::new(failure)))?;
+        let text = self.answered(&call, request).await?;
+        serde_json::from_slice(&text).map_err(|failure| failed(Arc::new(failure)))
+    }
+
+    // A call of DynamoDB or Lambda. The signature names the account but is not valid: a server with --require-signature
+    // needs an SDK's client.
+    fn signed(
         &self,
         service: &str,
         path: &str,
@@ -223,7 +274,7 @@ impl Account {
     }
 }
 
-// A name as a segment of a path.
+// A name as a path segment.
 pub(crate) fn segment(name: &str) -> String {
     let mut segment = String::new();
     for byte in name.bytes() {

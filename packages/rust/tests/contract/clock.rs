@@ -3,7 +3,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use mayfly::Error;
 
-use crate::{HOUR, MILLISECOND, Outcome, carts, create_carts, has_cart, new_2031, put_cart};
+use crate::{HOUR, MILLISECOND, Outcome, carts, carts_table, has_cart, new_2031, put_cart};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -28,7 +28,7 @@ async fn a_clock_can_begin_in_another_year_and_not_go_back_once_there_are_tables
     let leap_day = UNIX_EPOCH + Duration::from_millis(1_582_934_400_005);
     world.clock.freeze_at(leap_day).await?;
     assert_eq!(world.clock.now().await?, leap_day);
-    create_carts(&world.dynamodb()).await?;
+    world.create_table(carts_table()).await?;
     world.clock.set(new_2031()).await?;
     assert_eq!(world.clock.now().await?, new_2031());
 

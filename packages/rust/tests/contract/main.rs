@@ -1,26 +1,27 @@
-//! What the crate promises, against a server. `MAYFLY_BINARY` names its program.
+//! Tests of the crate against a server. `MAYFLY_BINARY` names its program.
 
 mod clock;
 mod control;
+mod ended;
 mod failpoints;
 mod faults;
 mod functions;
+mod handlers;
 mod killed;
+mod report;
 mod snapshots;
 mod start;
+mod table;
 mod ttl;
 mod wait;
 mod world;
 
 use std::collections::HashMap;
+use std::process::Command;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use aws_sdk_dynamodb::Client;
-use aws_sdk_dynamodb::types::{
-    AttributeDefinition, AttributeValue, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType,
-    StreamSpecification, StreamViewType, TimeToLiveSpecification,
-};
-use mayfly::World;
+use aws_sdk_dynamodb::types::AttributeValue;
+use mayfly::{Table, World};
 
 type Failure = Box<dyn std::error::Error>;
 type Outcome = Result<(), Failure>;
@@ -37,41 +38,25 @@ fn seconds(at: SystemTime) -> u64 {
     at.duration_since(UNIX_EPOCH).unwrap().as_secs()
 }
 
-/// A world whose clock stands at the beginning of 2031, with the table carts.
+/// A world whose clock stands still at the beginning of 2031, with the table carts.
 async fn carts() -> Result<World, Failure> {
     let world = mayfly::world().await?;
     world.clock.freeze_at(new_2031()).await?;
-    create_carts(&world.dynamodb()).await?;
+    world.create_table(carts_table()).await?;
     Ok(world)
 }
 
-/// The table carts, key id, whose items expire by `ttl`, and which has a stream.
-async fn create_carts(client: &Client) -> Outcome {
-    let id =
-        AttributeDefinition::builder().attribute_name("id").attribute_type(ScalarAttributeType::S).build()?;
-    let stream = StreamSpecification::builder()
-        .stream_enabled(true)
-        .stream_view_type(StreamViewType::NewAndOldImages)
-        .build()?;
-    client
-        .create_table()
-        .table_name("carts")
-        .billing_mode(BillingMode::PayPerRequest)
-        .attribute_definitions(id)
-        .key_schema(KeySchemaElement::builder().attribute_name("id").key_type(KeyType::Hash).build()?)
-        .stream_specification(stream)
-        .send()
-        .await?;
-    let ttl = TimeToLiveSpecification::builder().enabled(true).attribute_name("ttl").build()?;
-    client.update_time_to_live().table_name("carts").time_to_live_specification(ttl).send().await?;
-    Ok(())
+/// Items of carts expire by `ttl`.
+fn carts_table() -> Table {
+    Table::new("carts").ttl("ttl")
 }
 
 async fn put_cart(world: &World, id: &str, ttl: SystemTime) -> Outcome {
-    let item = HashMap::from([
-        ("id".to_owned(), AttributeValue::S(id.into())),
-        ("ttl".to_owned(), AttributeValue::N(seconds(ttl).to_string())),
-    ]);
+    put_cart_with(world, id, AttributeValue::N(seconds(ttl).to_string())).await
+}
+
+async fn put_cart_with(world: &World, id: &str, ttl: AttributeValue) -> Outcome {
+    let item = HashMap::from([("id".to_owned(), AttributeValue::S(id.into())), ("ttl".to_owned(), ttl)]);
     world.dynamodb().put_item().table_name("carts").set_item(Some(item)).send().await?;
     Ok(())
 }
@@ -83,4 +68,16 @@ async fn has_cart(world: &World, id: &str) -> Result<bool, Failure> {
 
 async fn tables(world: &World) -> Result<Vec<String>, Failure> {
     Ok(world.dynamodb().list_tables().send().await?.table_names.unwrap_or_default())
+}
+
+/// Runs ignored tests in a process of their own, and returns whether they passed and what was printed.
+fn run_ignored(names: &[&str], variables: &[(&str, &str)]) -> Result<(bool, String), Failure> {
+    let ran = Command::new(std::env::current_exe()?)
+        .args(["--ignored", "--exact", "--test-threads=1"])
+        .args(names)
+        .env_remove("MAYFLY_LOG_LEVEL")
+        .env("RUST_BACKTRACE", "0")
+        .envs(variables.iter().copied())
+        .output()?;
+    Ok((ran.status.success(), String::from_utf8(ran.stdout)? + &String::from_utf8(ran.stderr)?))
 }

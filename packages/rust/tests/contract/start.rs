@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::{Outcome, killed};
 
-/// A program that is none of ours. (One that a test wrote could be busy: a process that another test starts has the file
-/// open for a moment.)
+/// One of the programs of this crate's tests. (A program that a test writes can be busy: while another test starts a process,
+/// the new process has the file open.)
 fn program(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name)
 }
@@ -21,6 +21,11 @@ fn of(binary: &Path) -> Options {
 
 async fn failure(options: Options) -> Error {
     Server::start_with(options).await.err().expect("it cannot start")
+}
+
+fn archive() -> String {
+    let version = env!("CARGO_PKG_VERSION").replace("0.0.0", "<version>");
+    format!("mayfly-{version}-linux-{}.tar.gz", std::env::consts::ARCH)
 }
 
 #[tokio::test]
@@ -34,12 +39,12 @@ async fn a_server_answers_once_it_is_started_and_ends_when_it_is_dropped() -> Ou
     assert!(!killed::serves(&url));
     let error = world.clock.now().await.unwrap_err();
     assert!(matches!(error, Error::Ended { status, .. } if status.success()), "{error}");
-    assert!(error.to_string().starts_with("the server has ended (exit status: 0)"), "{error}");
+    assert!(error.to_string().starts_with("the server has ended (exit status: 0)."), "{error}");
     Ok(())
 }
 
 #[tokio::test]
-async fn more_arguments_are_the_servers_and_go_before_the_crates_own() -> Outcome {
+async fn further_arguments_override_those_of_the_crate() -> Outcome {
     let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
     let args =
         [format!("--port={port}"), "--clock".into(), "frozen".into(), "--accounts-max".into(), "7".into()];
@@ -61,8 +66,9 @@ async fn a_binary_of_another_platform_is_an_error_that_says_so() {
     assert_eq!(
         error.to_string(),
         format!(
-            "Options::binary names {path}, which cannot be started on {os}/{arch} (Exec format error (os error 8)): \
-             name another, or none to take the mayfly on PATH"
+            "Options::binary names {path}, which cannot run on {os}/{arch} (Exec format error (os error 8)). Set \
+             Options::binary to bin/mayfly from {}, or unset it to use the mayfly on PATH.",
+            archive()
         )
     );
 }
@@ -73,13 +79,13 @@ async fn a_binary_that_is_named_and_missing_is_an_error_that_names_it() {
     let error = failure(options).await;
     assert!(matches!(&error, Error::Binary { path, .. } if path == "/nowhere/mayfly"), "{error}");
     assert!(
-        error.to_string().starts_with("Options::binary names /nowhere/mayfly, which cannot be started"),
+        error.to_string().starts_with("Options::binary names /nowhere/mayfly, which cannot run"),
         "{error}"
     );
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_answer_in_time_is_ended_and_its_log_shown() -> Outcome {
+async fn a_server_that_does_not_answer_in_time_is_killed_and_its_log_shown() -> Outcome {
     let pid_file = std::env::temp_dir().join(format!("mayfly-thinks-{}", std::process::id()));
     let begun = Instant::now();
     let options = Options {
@@ -90,7 +96,8 @@ async fn a_server_that_does_not_answer_in_time_is_ended_and_its_log_shown() -> O
     let error = failure(options).await;
     assert_eq!(
         error.to_string(),
-        "the server does not answer after 500ms: see its log, or allow more by Options::start_timeout\n    thinking"
+        "the server did not answer within 500ms. If it needs longer, raise Options::start_timeout. Its log ends with:\n    \
+         thinking"
     );
     assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
     let pid = fs::read_to_string(&pid_file)?;
@@ -106,7 +113,7 @@ async fn a_server_that_ends_before_it_answers_is_an_error_with_its_status_and_lo
     assert_eq!(
         error.to_string(),
         format!(
-            "the server {} ended before it answered (exit status: 3): its log says why\n    no table can be laid",
+            "the server {} ended before it answered (exit status: 3). Its log ends with:\n    no table can be laid",
             path.display()
         )
     );
@@ -124,7 +131,7 @@ async fn a_port_that_is_taken_is_an_error_that_names_it() -> Outcome {
 }
 
 #[tokio::test]
-async fn a_server_that_runs_already_is_used_and_not_ended() -> Outcome {
+async fn a_running_server_is_used_and_not_ended() -> Outcome {
     let server = Server::start().await?;
     let options = Options { url: Some(format!("{}/", server.url())), ..Default::default() };
     let used = Server::start_with(options).await?;
@@ -148,8 +155,8 @@ async fn an_address_where_no_mayfly_answers_is_an_error_that_names_it() -> Outco
     assert_eq!(
         silent.to_string(),
         format!(
-            "no Mayfly answers at {url}, which MAYFLY_URL or Options::url names (it says nothing for 200ms): start it \
-             there, or name none to have one started"
+            "no Mayfly answers at {url} (no answer within 200ms). MAYFLY_URL or Options::url names this address: start a \
+             server there, or unset it to have one started."
         )
     );
     drop(listener);
@@ -157,20 +164,24 @@ async fn an_address_where_no_mayfly_answers_is_an_error_that_names_it() -> Outco
     assert!(refused.to_string().contains("Connection refused"), "{refused}");
     let foreign = failure(named("ftp://127.0.0.1/")).await;
     assert!(
-        foreign.to_string().contains("ftp://127.0.0.1 is no address such as http://127.0.0.1:8000"),
+        foreign
+            .to_string()
+            .contains(r#"("ftp://127.0.0.1" must be an address such as http://127.0.0.1:8000)"#),
         "{foreign}"
     );
     Ok(())
 }
 
 #[tokio::test]
-async fn a_program_that_says_something_else_first_is_no_mayfly() {
+async fn another_program_is_not_taken_for_mayfly() {
     let path = program("greets");
     let error = failure(of(&path)).await;
     let path = path.display();
     assert_eq!(
         error.to_string(),
-        format!(r#"the first line of {path} is "hello": is it Mayfly? MAYFLY_BINARY names it"#)
+        format!(
+            r#"{path} is not Mayfly: its first line is "hello". Set MAYFLY_BINARY to the mayfly program."#
+        )
     );
 }
 
@@ -180,43 +191,5 @@ async fn all_tests_share_a_server() -> Outcome {
     assert_eq!(one.url(), other.url());
     assert_eq!(one.url(), mayfly::server().await?.url());
     assert_ne!(one.account(), other.account());
-    Ok(())
-}
-
-#[tokio::test]
-#[ignore = "it fails, for the next test to look at"]
-async fn a_test_that_fails() -> Outcome {
-    let world = mayfly::world().await?;
-    let explained = world.explain("cards", ("id", "1")).await;
-    world.clock.now().await?; // by now the server has logged that
-    explained?;
-    Ok(())
-}
-
-#[test]
-fn a_failed_test_shows_what_the_server_logged_since_it_began() -> Outcome {
-    let failed = Command::new(std::env::current_exe()?)
-        .args(["--ignored", "--exact", "start::a_test_that_fails"])
-        .env("MAYFLY_LOG_LEVEL", "debug")
-        .output()?;
-    let output = String::from_utf8(failed.stdout)?;
-    assert!(!failed.status.success(), "{output}");
-    assert!(output.contains("Error: There is no table cards in us-east-1 of account "), "{output}");
-    assert!(output.contains("mayfly logged, of all worlds (this one was "), "{output}");
-    Ok(())
-}
-
-#[test]
-fn a_server_that_cannot_be_started_fails_a_test_by_the_sentence() -> Outcome {
-    let failed = Command::new(std::env::current_exe()?)
-        .args(["--ignored", "--exact", "start::a_test_that_fails"])
-        .env("MAYFLY_BINARY", "/nowhere/mayfly")
-        .output()?;
-    let output = String::from_utf8(failed.stdout)?;
-    assert!(!failed.status.success(), "{output}");
-    assert!(
-        output.contains("Error: MAYFLY_BINARY names /nowhere/mayfly, which cannot be started on "),
-        "{output}"
-    );
     Ok(())
 }

@@ -1,14 +1,16 @@
+use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
-use mayfly::{Key, TtlMode};
+use aws_sdk_dynamodb::types::AttributeValue;
+use mayfly::{Key, TtlMode, TtlReason};
 use serde_json::json;
 
-use crate::{HOUR, MILLISECOND, Outcome, carts, has_cart, new_2031, put_cart, seconds};
+use crate::{HOUR, MILLISECOND, Outcome, carts, has_cart, new_2031, put_cart, put_cart_with, seconds};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
 #[tokio::test]
-async fn ttl_tells_what_is_pending() -> Outcome {
+async fn the_status_counts_pending_items() -> Outcome {
     let world = carts().await?;
     put_cart(&world, "1", new_2031() + HOUR).await?;
     let status = world.ttl("carts").status().await?;
@@ -24,7 +26,7 @@ async fn ttl_tells_what_is_pending() -> Outcome {
 }
 
 #[tokio::test]
-async fn in_the_mode_manual_a_sweep_deletes() -> Outcome {
+async fn in_mode_manual_a_sweep_deletes_expired_items() -> Outcome {
     let world = carts().await?;
     let ttl = world.ttl("carts");
     ttl.manual().await?;
@@ -38,7 +40,7 @@ async fn in_the_mode_manual_a_sweep_deletes() -> Outcome {
 }
 
 #[tokio::test]
-async fn in_the_mode_aws_an_item_stays_for_a_while_and_then_goes() -> Outcome {
+async fn in_mode_aws_an_item_expires_after_a_delay() -> Outcome {
     let world = carts().await?;
     let ttl = world.ttl("carts");
     ttl.aws(10 * MINUTE, 20 * MINUTE, 7).await?;
@@ -66,9 +68,47 @@ async fn explain_says_why_an_item_is_still_there_and_why_it_is_not() -> Outcome 
     world.clock.advance(2 * HOUR).await?;
     assert_eq!(world.explain("carts", ("id", "1")).await?.reason, "expired");
 
-    // What a program writes that goes by its own clock.
+    // A program that takes the time from the host writes this.
     put_cart(&world, "2", SystemTime::now() + HOUR).await?;
     assert_eq!(world.explain("carts", ("id", "2")).await?.reason, "born_expired");
     assert_eq!(world.ttl("carts").status().await?.born_expired, 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_advance_and_the_status_count_items_whose_ttl_can_never_fire() -> Outcome {
+    let world = carts().await?;
+    let milliseconds = (seconds(new_2031()) * 1000).to_string();
+    put_cart_with(&world, "1", AttributeValue::N(milliseconds.clone())).await?;
+    put_cart_with(&world, "2", AttributeValue::N(milliseconds)).await?;
+    put_cart_with(&world, "3", AttributeValue::S("tomorrow".into())).await?;
+    put_cart_with(&world, "4", AttributeValue::Bool(true)).await?;
+    put_cart_with(&world, "5", AttributeValue::N("-1".into())).await?;
+    put_cart(&world, "6", new_2031() - HOUR).await?;
+    let advanced = world.clock.advance(HOUR).await?;
+    let never = BTreeMap::from([
+        (TtlReason::Milliseconds, 2),
+        (TtlReason::String, 1),
+        (TtlReason::WrongType, 1),
+        (TtlReason::TooOld, 1),
+    ]);
+    assert_eq!(advanced.never, BTreeMap::from([("carts".to_owned(), never.clone())]));
+    assert_eq!(advanced.born_expired, BTreeMap::from([("carts".to_owned(), 1)]));
+    let status = world.ttl("carts").status().await?;
+    assert_eq!(status.never, never);
+    assert_eq!(status.suspects.len(), 6);
+    Ok(())
+}
+
+#[tokio::test]
+async fn suspects_have_table_key_reason_time_and_a_sentence() -> Outcome {
+    let world = carts().await?;
+    put_cart_with(&world, "1", AttributeValue::S("tomorrow".into())).await?;
+    let suspects = world.ttl_suspects().await?;
+    assert_eq!(suspects.len(), 1);
+    let suspect = &suspects[0];
+    assert_eq!((suspect.table.as_str(), suspect.key.s("id")), ("carts", Some("1")));
+    assert_eq!((suspect.reason, suspect.at), (TtlReason::String, Some(new_2031())));
+    assert_eq!(suspect.message, r#"ttl is a string ("tomorrow"), so it never expires; use a Number."#);
     Ok(())
 }

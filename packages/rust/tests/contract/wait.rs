@@ -3,10 +3,10 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::types::AttributeValue;
 use mayfly::{By, Error, Event};
 
-use crate::{HOUR, MILLISECOND, Outcome, carts, new_2031, put_cart, seconds};
+use crate::{HOUR, MILLISECOND, Outcome, carts, new_2031, put_cart, put_cart_with, seconds};
 
 #[tokio::test]
-async fn wait_for_answers_the_record_of_an_item_that_expired() -> Outcome {
+async fn wait_for_returns_the_record_of_an_item_that_expired() -> Outcome {
     let world = carts().await?;
     put_cart(&world, "1", new_2031() + HOUR).await?;
     world.clock.advance(2 * HOUR).await?;
@@ -22,10 +22,10 @@ async fn wait_for_answers_the_record_of_an_item_that_expired() -> Outcome {
 }
 
 #[tokio::test]
-async fn wait_for_answers_when_somebody_else_changes_the_item() -> Outcome {
+async fn wait_for_returns_when_another_client_changes_the_item() -> Outcome {
     let world = carts().await?;
     let waiting = tokio::spawn(world.wait_for("carts", ("id", "1")).by(By::User).into_future());
-    // Until one comes after the call's begin; the same item again is no change.
+    // Until a put follows the start of the wait. An equal item would not be a change.
     for number in (1..).take_while(|_| !waiting.is_finished()) {
         put_cart(&world, "1", new_2031() + number * HOUR).await?;
     }
@@ -34,18 +34,30 @@ async fn wait_for_answers_when_somebody_else_changes_the_item() -> Outcome {
 }
 
 #[tokio::test]
-async fn when_time_is_up_the_error_says_what_did_happen() -> Outcome {
+async fn a_wait_that_times_out_lists_the_other_changes() -> Outcome {
     let world = carts().await?;
     put_cart(&world, "1", new_2031() + HOUR).await?;
     let wait =
         world.wait_for("carts", ("id", "1")).event(Event::Remove).since(new_2031()).timeout(MILLISECOND);
     let error = wait.await.unwrap_err();
     let message = error.to_string();
-    let begins = r#"carts: Timed out after 0.001 s: only other changes to carts/{"id": "1"}. Its TTL is "#;
+    let begins = r#"Timed out after 0.001 s: only other changes to carts/{"id": "1"}. Its TTL is "#;
     assert!(message.starts_with(begins), "{message}");
-    assert!(message.ends_with(" What happened: INSERT by user."), "{message}");
+    assert!(message.ends_with(" Other changes of the item: INSERT by user."), "{message}");
     let Error::WaitTimedOut { happened, refusal, .. } = error else { panic!("{error}") };
     assert_eq!(happened[0].event, Event::Insert);
     assert_eq!((refusal.kind.as_str(), refusal.status), ("TimedOut", 408));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_wait_that_times_out_says_that_the_ttl_can_never_fire() -> Outcome {
+    let world = carts().await?;
+    put_cart_with(&world, "1", AttributeValue::S("1924992000".into())).await?;
+    let wait = world.wait_for("carts", ("id", "1")).event(Event::Remove).timeout(MILLISECOND);
+    assert_eq!(
+        wait.await.unwrap_err().to_string(),
+        r#"Timed out after 0.001 s: no change to carts/{"id": "1"}. Its TTL is a string ("1924992000"), so it never expires; use a Number."#
+    );
     Ok(())
 }

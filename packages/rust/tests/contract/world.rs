@@ -3,7 +3,7 @@ use std::process::Command;
 use aws_sdk_dynamodbstreams::types::{OperationType, ShardIteratorType};
 use mayfly::{By, Event, Server};
 
-use crate::{HOUR, Outcome, carts, create_carts, new_2031, put_cart, tables};
+use crate::{HOUR, Outcome, carts, carts_table, new_2031, put_cart, tables};
 
 #[tokio::test]
 async fn each_world_is_an_account_of_twelve_digits_that_sees_its_own_tables_alone() -> Outcome {
@@ -84,11 +84,11 @@ async fn a_child_process_is_in_the_world_by_its_environment() -> Outcome {
 async fn a_world_that_is_dropped_leaves_nothing() -> Outcome {
     let server = Server::start().await?;
     let world = server.world();
-    create_carts(&world.dynamodb()).await?;
-    world.function_at("reminder", "http://127.0.0.1:9/", HOUR / 3600).await?;
+    world.create_table(carts_table()).await?;
+    world.function_at("reminder", "http://127.0.0.1:9/").await?;
     let (client, clock) = (world.dynamodb(), world.clock.clone());
     clock.freeze_at(new_2031()).await?;
-    let probe = server.world(); // asks about the account of the other
+    let probe = server.world(); // for its environment
     let account = world.account().to_owned();
     drop(world);
     assert!(client.list_tables().send().await?.table_names().is_empty());

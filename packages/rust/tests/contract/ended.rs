@@ -1,0 +1,89 @@
+use std::fs;
+use std::process::Command;
+
+use mayfly::{Error, Table};
+
+use crate::{Failure, Outcome, run_ignored};
+
+const KILLED: &str = "the server has ended (signal: 9 (SIGKILL)).";
+
+/// Kills the servers that this process has started.
+fn kill_servers() -> Outcome {
+    let mut killed = 0;
+    for task in fs::read_dir("/proc/self/task")? {
+        let children = fs::read_to_string(task?.path().join("children")).unwrap_or_default();
+        for child in children.split_whitespace() {
+            assert!(Command::new("kill").args(["-9", child]).status()?.success());
+            killed += 1;
+        }
+    }
+    if killed == 0 { Err("no server runs".into()) } else { Ok(()) }
+}
+
+#[tokio::test]
+#[ignore = "it fails. A test below runs it."]
+async fn its_server_dies() -> Outcome {
+    let world = mayfly::world().await?;
+    world.create_table(Table::new("carts")).await?;
+    kill_servers()?;
+    world.settle().await?;
+    Ok(())
+}
+
+#[tokio::test]
+#[ignore = "it fails. A test below runs it."]
+async fn its_server_dies_before_a_call_of_the_sdk() -> Outcome {
+    let world = mayfly::world().await?;
+    kill_servers()?;
+    world.dynamodb().list_tables().send().await.map_err(aws_sdk_dynamodb::Error::from)?;
+    Ok(())
+}
+
+#[tokio::test]
+#[ignore = "a test below runs it"]
+async fn then_the_next_test_runs() -> Outcome {
+    let world = mayfly::world().await?;
+    world.create_table(Table::new("carts")).await?;
+    Ok(())
+}
+
+/// Runs the test and then the one above in the same process. Returns what was printed.
+fn failed_before_the_next(name: &str) -> Result<String, Failure> {
+    let (_, output) = run_ignored(&[name, "ended::then_the_next_test_runs"], &[])?;
+    assert!(output.contains(&format!("test {name} ... FAILED")), "{output}");
+    assert!(output.contains("test ended::then_the_next_test_runs ... ok"), "{output}");
+    assert_eq!(output.matches("the server has ended").count(), 1, "{output}");
+    Ok(output)
+}
+
+#[test]
+fn a_server_that_dies_is_named_by_the_call_and_replaced_for_the_next_test() -> Outcome {
+    let output = failed_before_the_next("ended::its_server_dies")?;
+    assert!(output.contains(&format!("Error: {KILLED} Its log ends with:\n    ")), "{output}");
+    Ok(())
+}
+
+#[test]
+fn a_server_that_dies_is_named_by_a_call_of_the_sdk() -> Outcome {
+    let output = failed_before_the_next("ended::its_server_dies_before_a_call_of_the_sdk")?;
+    assert!(output.contains(KILLED), "{output}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn worlds_of_a_server_that_was_dropped_say_so() -> Outcome {
+    let server = mayfly::Server::start().await?;
+    let world = server.world();
+    drop(server);
+    for error in [
+        world.create_table(Table::new("carts")).await.unwrap_err(),
+        world.settle().await.unwrap_err(),
+        world.ttl_suspects().await.unwrap_err(),
+        world.wait_for("carts", ("id", "1")).await.unwrap_err(),
+        world.trigger("carts", "reminder").await.unwrap_err(),
+    ] {
+        assert!(matches!(&error, Error::Ended { status, .. } if status.success()), "{error}");
+        assert!(error.to_string().starts_with("the server has ended (exit status: 0)."), "{error}");
+    }
+    Ok(())
+}

@@ -1,0 +1,312 @@
+//! Functions that fail.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use mayfly::{Error, Event, HandlerError, StreamEvent, World};
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+use crate::{Failure, HOUR, Outcome, carts, new_2031, put_cart, run_ignored};
+
+async fn no_stamps(_: Value) -> Result<(), &'static str> {
+    Err("no stamps")
+}
+
+async fn panics(event: StreamEvent) -> Result<(), &'static str> {
+    panic!("no stamps for {} carts", event.records.len())
+}
+
+/// Triggers the function reminder by a new cart. Without `retries`, the server retries without a limit.
+async fn trigger(world: &World, retries: Option<u64>) -> Outcome {
+    let mut trigger = world.trigger("carts", "reminder");
+    if let Some(retries) = retries {
+        trigger = trigger.with("MaximumRetryAttempts", retries);
+    }
+    trigger.await?;
+    put_cart(world, "1", new_2031() + HOUR).await
+}
+
+fn handler_error(error: Error) -> HandlerError {
+    let Error::Handler(failed) = error else { panic!("{error}") };
+    *failed
+}
+
+#[tokio::test]
+async fn an_error_fails_settle_once_and_names_records_and_attempts() -> Outcome {
+    let world = carts().await?;
+    world.function("reminder", no_stamps).await?;
+    trigger(&world, Some(1)).await?;
+    let error = world.settle().await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "The handler of function reminder failed 2 times, last with: no stamps. Function reminder on table carts: 1 record \
+         given up after 2 attempts (RetryAttemptsExhausted). If the test expects this, declare the function with may_fail()."
+    );
+    let failed = handler_error(error);
+    assert_eq!((failed.failures.len(), failed.given_up.len()), (2, 1));
+    assert_eq!(failed.failures[0].kind, "&str");
+    assert!(!failed.advanced.expect("the result of the advance").settled);
+
+    assert!(world.settle().await?.settled);
+    world.close().await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_panic_fails_an_advance_that_settles() -> Outcome {
+    let world = carts().await?;
+    world.function("reminder", panics).await?;
+    trigger(&world, Some(0)).await?;
+    let error = world.clock.advance(HOUR / 2).settle().await.unwrap_err();
+    let begins =
+        "The handler of function reminder failed with: panic: no stamps for 1 carts. Function reminder";
+    assert!(error.to_string().starts_with(begins), "{error}");
+    let advanced = handler_error(error).advanced.expect("the result of the advance");
+    assert_eq!((advanced.now, advanced.given_up.len()), (new_2031() + HOUR / 2, 1));
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_event_that_the_handler_cannot_decode_fails_settle() -> Outcome {
+    let world = carts().await?;
+    world.function("reminder", async |_: Vec<u8>| Ok::<_, String>(())).await?;
+    trigger(&world, Some(0)).await?;
+    let error = world.settle().await.unwrap_err();
+    assert!(error.to_string().contains("failed with: invalid type: map, expected a sequence"), "{error}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_failure_that_a_retry_makes_up_for_fails_settle() -> Outcome {
+    let world = carts().await?;
+    let calls = AtomicU64::new(0);
+    let fails_first = move |_: Value| {
+        let call = calls.fetch_add(1, Ordering::Relaxed);
+        async move { if call == 0 { Err("no stamps") } else { Ok(()) } }
+    };
+    world.function("reminder", fails_first).await?;
+    trigger(&world, None).await?;
+    let failed = handler_error(world.settle().await.unwrap_err());
+    assert_eq!((failed.failures.len(), failed.given_up.len(), failed.retrying.len()), (1, 0, 0));
+    assert!(failed.advanced.expect("the result of the advance").settled);
+    Ok(())
+}
+
+#[tokio::test]
+async fn unlimited_retries_end_settle_early_with_the_last_error() -> Outcome {
+    let world = carts().await?;
+    world.function("reminder", no_stamps).await?;
+    trigger(&world, None).await?;
+    let error =
+        world.clock.advance(Duration::ZERO).settle_within(Duration::from_secs(600)).await.unwrap_err();
+    let text = " Function reminder on table carts: 1 record still being retried after ";
+    assert!(error.to_string().contains(text), "{error}");
+    let failed = handler_error(error);
+    let retrying = failed.retrying[0].retrying.as_ref().expect("a batch that is retried");
+    assert!(retrying.attempts >= 3, "{retrying:?}");
+    assert_eq!((retrying.records, retrying.error.message.as_deref()), (1, Some("no stamps")));
+    // Later retries of the batch are not reported again.
+    world.close().await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_function_that_may_fail_is_given_up_without_an_error() -> Outcome {
+    let world = carts().await?;
+    world.function("reminder", no_stamps).may_fail().await?;
+    trigger(&world, Some(2)).await?;
+    let advanced = world.settle().await?;
+    assert!(!advanced.settled && advanced.unfinished.is_empty(), "{advanced:?}");
+    assert_eq!(advanced.given_up.len(), 1);
+    let batch = &advanced.given_up[0];
+    assert_eq!((batch.function.as_str(), batch.table.as_str()), ("reminder", "carts"));
+    assert_eq!((batch.condition.as_str(), batch.attempts), ("RetryAttemptsExhausted", 3));
+    assert_eq!(batch.error.message.as_deref(), Some("no stamps"));
+    assert_eq!((batch.records.len(), batch.left_out), (1, 0));
+    assert_eq!((batch.records[0].event, batch.records[0].key.s("id")), (Event::Insert, Some("1")));
+
+    let failures = world.handler_failures();
+    assert_eq!(failures.len(), 3);
+    assert!(
+        failures.iter().all(|failure| failure.may_fail && failure.message == "no stamps"),
+        "{failures:?}"
+    );
+    world.check_handlers()?;
+    world.close().await?;
+    Ok(())
+}
+
+/// A function that says when it is called, and fails.
+async fn called(world: &World) -> Result<mpsc::UnboundedReceiver<()>, Failure> {
+    let (say, called) = mpsc::unbounded_channel();
+    let reminder = move |_: Value| {
+        let _ = say.send(());
+        async { Err::<(), _>("no stamps") }
+    };
+    world.function("reminder", reminder).await?;
+    Ok(called)
+}
+
+#[tokio::test]
+async fn failures_that_no_settle_returned_are_returned_by_close() -> Outcome {
+    let world = carts().await?;
+    let mut called = called(&world).await?;
+    trigger(&world, Some(1)).await?;
+    called.recv().await;
+    called.recv().await; // the failure of the first call is kept by now
+    world.clock.advance(HOUR).await?; // without settle
+    let error = world.close().await.unwrap_err();
+    assert!(error.to_string().starts_with("The handler of function reminder failed"), "{error}");
+    assert!(handler_error(error).advanced.is_none());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_dropped_world_panics_with_failures_that_no_call_returned() -> Outcome {
+    let world = carts().await?;
+    let mut called = called(&world).await?;
+    trigger(&world, Some(1)).await?;
+    called.recv().await;
+    called.recv().await; // the failure of the first call is kept by now
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(world))).unwrap_err();
+    let message = panic.downcast_ref::<String>().expect("a sentence");
+    assert!(message.starts_with("The handler of function reminder failed"), "{message}");
+    Ok(())
+}
+
+/// Answers one request as a function that fails with an AssertionError.
+async fn function_elsewhere() -> Result<String, Failure> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let url = format!("http://{}/", listener.local_addr()?);
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await?;
+        let mut received = Vec::new();
+        // The body is JSON and ends the request.
+        while serde_json::from_slice::<Value>(body(&received)).is_err() {
+            if stream.read_buf(&mut received).await? == 0 {
+                break;
+            }
+        }
+        let body = r#"{"errorType":"AssertionError","errorMessage":"assert 1 == 2"}"#;
+        let head = "HTTP/1.1 200 OK\r\nx-amz-function-error: Unhandled\r\nconnection: close";
+        stream.write_all(format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len()).as_bytes()).await
+    });
+    Ok(url)
+}
+
+fn body(request: &[u8]) -> &[u8] {
+    let end = request.windows(4).position(|bytes| bytes == b"\r\n\r\n");
+    end.map_or(&[], |end| &request[end + 4..])
+}
+
+#[tokio::test]
+async fn a_function_elsewhere_that_fails_fails_settle_unless_it_may_fail() -> Outcome {
+    for may_fail in [false, true] {
+        let world = carts().await?;
+        let function = world.function_at("reminder", &function_elsewhere().await?);
+        if may_fail {
+            function.may_fail().await?
+        } else {
+            function.await?
+        }
+        trigger(&world, Some(0)).await?;
+        let settled = world.settle().await;
+        if may_fail {
+            assert_eq!(settled?.given_up.len(), 1);
+        } else {
+            assert_eq!(
+                settled.unwrap_err().to_string(),
+                "Function reminder on table carts: 1 record given up after 1 attempt (RetryAttemptsExhausted), last error: \
+                 AssertionError: assert 1 == 2. If the test expects this, declare the function with may_fail()."
+            );
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+#[ignore = "it fails. A test below runs it."]
+async fn it_settles() -> Outcome {
+    let world = carts().await?;
+    world.function("reminder", panics).await?;
+    trigger(&world, Some(0)).await?;
+    world.settle().await?;
+    Ok(())
+}
+
+#[tokio::test]
+#[ignore = "it fails. A test below runs it."]
+async fn it_does_not_settle() -> Outcome {
+    let world = carts().await?;
+    let mut called = called(&world).await?;
+    trigger(&world, Some(1)).await?;
+    called.recv().await;
+    called.recv().await;
+    Ok(())
+}
+
+#[tokio::test]
+#[ignore = "it fails. A test below runs it."]
+async fn it_panics_itself() -> Outcome {
+    let world = carts().await?;
+    let mut called = called(&world).await?;
+    trigger(&world, Some(1)).await?;
+    called.recv().await;
+    called.recv().await;
+    panic!("the test itself");
+}
+
+#[tokio::test]
+#[ignore = "a test below runs it"]
+async fn it_expects_the_failure() -> Outcome {
+    let world = carts().await?;
+    world.function("reminder", no_stamps).may_fail().await?;
+    trigger(&world, Some(0)).await?;
+    world.settle().await?;
+    assert_eq!(world.handler_failures().len(), 1);
+    Ok(())
+}
+
+#[test]
+fn a_handler_that_fails_fails_its_test() -> Outcome {
+    let (passed, output) = run_ignored(&["handlers::it_settles"], &[])?;
+    assert!(!passed, "{output}");
+    let sentence = "Error: The handler of function reminder failed with: panic: no stamps for 1 carts. Function reminder on \
+                    table carts: 1 record given up after 1 attempt (RetryAttemptsExhausted). If the test expects this, declare \
+                    the function with may_fail().";
+    assert!(output.contains(sentence), "{output}");
+    assert!(output.contains("handlers.rs:"), "the panic's place is not printed: {output}");
+    assert_eq!(output.matches("If the test expects this").count(), 1, "{output}");
+
+    let (passed, output) = run_ignored(&["handlers::it_does_not_settle"], &[])?;
+    assert!(!passed, "{output}");
+    assert!(output.contains("The handler of function reminder failed"), "{output}");
+    assert!(
+        output.contains("mayfly: the handler of function reminder failed with &str: no stamps"),
+        "{output}"
+    );
+    Ok(())
+}
+
+#[test]
+fn a_test_that_panics_shows_its_own_panic_and_the_printed_failure() -> Outcome {
+    let (passed, output) = run_ignored(&["handlers::it_panics_itself"], &[])?;
+    assert!(!passed, "{output}");
+    assert!(output.contains("the test itself"), "{output}");
+    assert!(
+        output.contains("mayfly: the handler of function reminder failed with &str: no stamps"),
+        "{output}"
+    );
+    assert!(!output.contains("If the test expects this"), "{output}");
+    Ok(())
+}
+
+#[test]
+fn an_expected_failure_is_not_printed() -> Outcome {
+    let (passed, output) = run_ignored(&["handlers::it_expects_the_failure", "--nocapture"], &[])?;
+    assert!(passed && !output.contains("no stamps"), "{output}");
+    Ok(())
+}

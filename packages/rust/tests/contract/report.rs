@@ -1,0 +1,70 @@
+//! The output of tests that fail.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use mayfly::Table;
+
+use crate::{Outcome, carts, put_cart_with, run_ignored};
+
+#[tokio::test]
+#[ignore = "it fails. Tests below run it."]
+async fn a_test_that_fails() -> Outcome {
+    let other = mayfly::server().await?.world();
+    let world = mayfly::world().await?;
+    other.clock.freeze().await?;
+    other.create_table(Table::new("others")).await?;
+    let explained = world.explain("cards", ("id", "1")).await;
+    world.clock.now().await?; // by now the server has logged the refusal
+    explained?;
+    Ok(())
+}
+
+#[tokio::test]
+#[ignore = "a test below runs it"]
+async fn a_test_that_passes() -> Outcome {
+    mayfly::world().await?.create_table(Table::new("passing")).await?;
+    Ok(())
+}
+
+#[test]
+fn a_failed_test_shows_the_log_of_its_own_world() -> Outcome {
+    let names = ["report::a_test_that_fails", "report::a_test_that_passes"];
+    let (passed, output) = run_ignored(&names, &[("MAYFLY_LOG_LEVEL", "debug")])?;
+    assert!(!passed && output.contains("test report::a_test_that_passes ... ok"), "{output}");
+    let error = output.split("Error: There is no table cards in us-east-1 of account ").nth(1);
+    let account = error.and_then(|rest| rest.get(..12)).expect(&output);
+    let log = format!("mayfly's log of this test (account {account}):\n");
+    assert!(output.contains(&log), "{output}");
+    assert!(output.contains(&format!("POST /_mayfly/ttl/cards/explain of account {account}")), "{output}");
+    assert!(!output.contains("PUT /_mayfly/clock"), "it has lines about another world: {output}");
+    assert_eq!(output.matches("mayfly's log of this test").count(), 1, "{output}");
+    Ok(())
+}
+
+#[test]
+fn a_server_that_cannot_start_fails_the_test_with_a_sentence() -> Outcome {
+    let (passed, output) =
+        run_ignored(&["report::a_test_that_fails"], &[("MAYFLY_BINARY", "/nowhere/mayfly")])?;
+    assert!(!passed, "{output}");
+    let sentence = "Error: MAYFLY_BINARY names /nowhere/mayfly, which cannot run on ";
+    assert!(output.contains(sentence), "{output}");
+    Ok(())
+}
+
+#[tokio::test]
+#[ignore = "it fails. A test below runs it."]
+async fn a_test_that_fails_with_suspects() -> Outcome {
+    let world = carts().await?;
+    put_cart_with(&world, "1", AttributeValue::S("tomorrow".into())).await?;
+    put_cart_with(&world, "2", AttributeValue::N("1".into())).await?;
+    Err("the cart is still there".into())
+}
+
+#[test]
+fn a_failed_test_lists_items_whose_ttl_can_never_fire() -> Outcome {
+    let (passed, output) = run_ignored(&["report::a_test_that_fails_with_suspects"], &[])?;
+    assert!(!passed, "{output}");
+    let string = r#"mayfly: check the TTL of carts/{"id":{"S":"1"}}: ttl is a string ("tomorrow"), so it never expires; use a Number."#;
+    assert!(output.contains(string), "{output}");
+    assert!(output.contains(r#"mayfly: check the TTL of carts/{"id":{"S":"2"}}: ttl "#), "{output}");
+    Ok(())
+}
