@@ -235,6 +235,9 @@ mod tests {
         let world = server.world();
         server.shared.process.as_ref().unwrap().kill();
         let error = world.dynamodb().list_tables().send().await.unwrap_err();
+        let sources = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
+        let ended = sources.filter_map(|source| source.downcast_ref::<Error>()).next();
+        assert!(matches!(ended, Some(Error::Ended { .. })), "{error:?}");
         let sentence = "the server has ended (signal: 9 (SIGKILL)).";
         assert!(format!("{error:?}").contains(sentence), "{error:?}");
         let error = aws_sdk_dynamodb::Error::from(error);

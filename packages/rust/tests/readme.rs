@@ -1,38 +1,15 @@
-//! The examples of README.md. The last test sees to it that they are these.
+//! The examples of README.md. The last test checks that they are the same.
 
 mod shop {
     use std::collections::HashMap;
     use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-    use aws_sdk_dynamodb::types::{
-        AttributeDefinition, AttributeValue, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType,
-        StreamSpecification, StreamViewType, TimeToLiveSpecification,
-    };
+    use aws_sdk_dynamodb::types::AttributeValue;
 
-    /// A program that takes its client, and is told the time.
+    /// Stores shopping carts that expire after two days. It gets its client and the time from the caller.
     pub struct Carts(pub aws_sdk_dynamodb::Client);
 
     impl Carts {
-        pub async fn create(&self) -> Result<(), aws_sdk_dynamodb::Error> {
-            let id =
-                AttributeDefinition::builder().attribute_name("id").attribute_type(ScalarAttributeType::S);
-            let key = KeySchemaElement::builder().attribute_name("id").key_type(KeyType::Hash);
-            let stream = StreamSpecification::builder().stream_enabled(true);
-            self.0
-                .create_table()
-                .table_name("carts")
-                .billing_mode(BillingMode::PayPerRequest)
-                .attribute_definitions(id.build()?)
-                .key_schema(key.build()?)
-                .stream_specification(stream.stream_view_type(StreamViewType::NewAndOldImages).build()?)
-                .send()
-                .await?;
-            let ttl = TimeToLiveSpecification::builder().enabled(true).attribute_name("ttl").build()?;
-            self.0.update_time_to_live().table_name("carts").time_to_live_specification(ttl).send().await?;
-            Ok(())
-        }
-
-        /// A cart lives for two days.
         pub async fn put(&self, id: &str, now: SystemTime) -> Result<(), aws_sdk_dynamodb::Error> {
             let ttl = now.duration_since(UNIX_EPOCH).unwrap() + Duration::from_secs(48 * 3600);
             let item = HashMap::from([
@@ -48,17 +25,17 @@ mod shop {
 mod cart {
     use super::shop;
 
-    use mayfly::{By, Event};
+    use mayfly::{By, Event, Table};
     use shop::Carts;
     use std::{error::Error, time::Duration};
 
     #[tokio::test]
-    async fn a_cart_is_gone_after_two_days() -> Result<(), Box<dyn Error>> {
+    async fn a_cart_expires_after_two_days() -> Result<(), Box<dyn Error>> {
         let world = mayfly::world().await?;
         let began = world.clock.freeze().await?;
-        let carts = Carts(world.dynamodb());
+        world.create_table(Table::new("carts").ttl("ttl")).await?;
 
-        carts.create().await?;
+        let carts = Carts(world.dynamodb());
         carts.put("1", world.clock.now().await?).await?;
         let advanced = world.clock.advance(Duration::from_secs(48 * 3600 + 1)).await?;
 
@@ -70,19 +47,42 @@ mod cart {
     }
 }
 
+mod table {
+    use mayfly::{Error, Index, KeyAttribute, Projection, Stream, Table};
+
+    #[tokio::test]
+    async fn a_table_can_have_indexes() -> Result<(), Error> {
+        let world = mayfly::world().await?;
+        let by_state = Index::new("by_state")
+            .key("state")
+            .sort(KeyAttribute::n("at"))
+            .projection(Projection::Include(vec!["total".into()]));
+        let orders = Table::new("orders")
+            .key("customer") // default: id, a string
+            .sort(KeyAttribute::n("at")) // default: no sort key
+            .ttl("expires") // default: no TTL
+            .stream(Stream::Off) // default: on, with new and old images
+            .index(by_state)
+            .index(Index::new("by_total").local().sort(KeyAttribute::n("total")))
+            .with("DeletionProtectionEnabled", true); // any other member of CreateTable
+        let description = world.create_table(orders).await?;
+        assert_eq!(description["LocalSecondaryIndexes"][0]["IndexName"], "by_total");
+        Ok(())
+    }
+}
+
 mod function {
     use super::shop;
 
-    use mayfly::{By, StreamEvent};
+    use mayfly::{By, StreamEvent, Table};
     use shop::Carts;
     use std::{error::Error, time::Duration};
 
     #[tokio::test]
-    async fn who_forgets_a_cart_is_reminded() -> Result<(), Box<dyn Error>> {
+    async fn an_expired_cart_sends_a_reminder() -> Result<(), Box<dyn Error>> {
         let world = mayfly::world().await?;
         let now = world.clock.freeze().await?;
-        let carts = Carts(world.dynamodb());
-        carts.create().await?;
+        world.create_table(Table::new("carts").ttl("ttl")).await?;
 
         let (remind, mut reminded) = tokio::sync::mpsc::unbounded_channel();
         let reminder = move |event: StreamEvent| {
@@ -94,9 +94,25 @@ mod function {
         world.function("reminder", reminder).await?;
         world.trigger("carts", "reminder").with("MaximumRetryAttempts", 2).await?;
 
+        let carts = Carts(world.dynamodb());
         carts.put("1", now).await?;
         world.clock.advance(Duration::from_secs(48 * 3600 + 1)).settle().await?;
         assert_eq!(reminded.recv().await.as_deref(), Some("1"));
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn a_batch_that_cannot_be_processed_is_given_up() -> Result<(), Box<dyn Error>> {
+        let world = mayfly::world().await?;
+        world.create_table(Table::new("carts")).await?;
+        let broken = async |_: StreamEvent| Err::<(), _>("no stamps");
+        world.function("reminder", broken).may_fail().await?; // without may_fail, settle returns an error
+        world.trigger("carts", "reminder").with("MaximumRetryAttempts", 2).await?;
+
+        let carts = Carts(world.dynamodb());
+        carts.put("1", world.clock.now().await?).await?;
+        let settled = world.settle().await?;
+        assert_eq!((settled.given_up.len(), settled.given_up[0].attempts), (1, 3));
         Ok(())
     }
 }
@@ -104,32 +120,32 @@ mod function {
 mod travel {
     use super::shop;
 
-    use mayfly::{Fault, FaultKind, Key, serde_json::Value};
+    use mayfly::{Fault, FaultKind, Key, Table, serde_json::Value};
     use shop::Carts;
     use std::error::Error;
     use std::time::{Duration, UNIX_EPOCH};
 
     #[tokio::test]
-    async fn what_else_a_world_can_do() -> Result<(), Box<dyn Error>> {
+    async fn time_travel_faults_and_failpoints() -> Result<(), Box<dyn Error>> {
         let world = mayfly::world().await?;
         let new_2031 = UNIX_EPOCH + Duration::from_secs(1_924_992_000);
-        world.clock.freeze_at(new_2031).await?; // while there are no tables: any year
+        world.clock.freeze_at(new_2031).await?; // any year, as long as there are no tables
+        world.create_table(Table::new("carts").ttl("ttl")).await?;
         let carts = Carts(world.dynamodb());
-        carts.create().await?;
         carts.put("1", new_2031).await?;
         let key = Key::default().s("id", "1"); // or ("id", "1"), DynamoDB's JSON, attribute values
 
-        println!("{}", world.explain("carts", key.clone()).await?.message); // why it is still there, or is not
+        println!("{}", world.explain("carts", key.clone()).await?.message); // why the item still exists, or why not
         let snapshot = world.snapshot().await?; // tables, items, streams and clock
         world.clock.advance_to_next_expiry().await?;
         world.restore(&snapshot).await?;
 
-        // Late, as on AWS; or manual(), and sweep().
+        // Delete late, as AWS does; or manual(), and sweep().
         world.ttl("carts").aws(Duration::from_secs(600), Duration::from_secs(1680), 1).await?;
         world.faults([Fault::new(FaultKind::Throttle).operation("PutItem").count(2)]).await?;
         world.clear_faults().await?;
 
-        let point = world.failpoint("carts", key).await?; // stops the expiry, so that a test can write in between
+        let point = world.failpoint("carts", key).await?; // stops the expiry just before the deletion
         let clock = world.clock.clone();
         let advance = tokio::spawn(async move { clock.advance(Duration::from_secs(72 * 3600)).await });
         point.reached().await?;
@@ -137,19 +153,20 @@ mod travel {
         point.release().await?;
         advance.await??;
 
-        world.control("GET", "/jobs", Value::Null).await?; // and any other call of the control API
+        world.control("GET", "/jobs", Value::Null).await?; // any other call of the control API
         Ok(())
     }
 }
 
-/// Each block in README.md that rustdoc is told to leave out stands above, but for its indentation. Rustdoc runs the others.
+/// Each block in README.md that rustdoc ignores is one of the modules above, except for its indentation. Rustdoc runs the
+/// others.
 #[test]
 fn every_example_of_the_readme_is_a_test_that_runs() {
     let plain = |text: &str| text.lines().map(|line| line.trim_start().to_owned() + "\n").collect::<String>();
     let tests = plain(include_str!("readme.rs"));
     let blocks = include_str!("../README.md").split("```rust,ignore\n").skip(1);
     let blocks: Vec<&str> = blocks.filter_map(|rest| rest.split("```").next()).collect();
-    assert_eq!(blocks.len(), 4);
+    assert_eq!(blocks.len(), 5);
     for block in blocks {
         assert!(tests.contains(&plain(block)), "no test has\n{block}");
     }
