@@ -16,7 +16,7 @@ use crate::version::release;
 use crate::{HandlerError, Record};
 
 /// An error. Both `{}` and `{:?}` show a sentence that says what to do, so that `unwrap` and tests that return the error
-/// show it, too.
+/// show it.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Error {

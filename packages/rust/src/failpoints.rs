@@ -10,8 +10,8 @@ use crate::{Error, Key, World};
 
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Stops an item's expiry between the instant at which it is due and its deletion. Until it is released the item is an
-/// ordinary one, and an advance of the world's clock waits there: that is another task's.
+/// Stops an item's expiry just before the deletion. Until the failpoint is released, the item can be read and written, and an
+/// advance of the world's clock waits. Run the advance in another task:
 ///
 /// ```no_run
 /// # use std::time::Duration;
@@ -20,7 +20,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// let clock = world.clock.clone();
 /// let advance = tokio::spawn(async move { clock.advance(Duration::from_secs(3600)).await });
 /// point.reached().await?;
-/// // … the item is written anew …
+/// // … write the item …
 /// point.release().await?;
 /// advance.await.unwrap()?;
 /// # Ok(())
@@ -32,7 +32,7 @@ pub struct Failpoint {
 }
 
 impl World {
-    /// Arms one for the item with that key.
+    /// Sets a failpoint for the item with that key.
     pub async fn failpoint(&self, table: &str, key: impl Into<Key>) -> Result<Failpoint, Error> {
         let body = about_item(table, key.into());
         self.account.call("PUT", "/failpoints", body.clone()).await?;
@@ -46,8 +46,8 @@ impl World {
 }
 
 impl Failpoint {
-    /// Waits until the item's expiry has come to the point. Without an advance that brings it there, that is for ever; one
-    /// that is released is refused with `NotFound`.
+    /// Waits until the item's expiry reaches the failpoint, without a time limit. If the failpoint has been released, the
+    /// call is refused with `NotFound`.
     pub async fn reached(&self) -> Result<(), Error> {
         while !self.is_waiting().await? {
             tokio::time::sleep(PAUSE).await;
@@ -87,7 +87,7 @@ impl Failpoint {
         }
     }
 
-    /// Lets the expiry go on: the item is looked at again, and stays if it was renewed.
+    /// Continues the expiry. It checks the item again, and keeps it if its TTL was renewed.
     pub async fn release(&self) -> Result<(), Error> {
         self.account.call("DELETE", "/failpoints", self.body.clone()).await.map(drop)
     }

@@ -5,27 +5,28 @@ use serde_json::{Value, json};
 
 use crate::{Error, World};
 
-/// What the client gets.
+/// How an operation fails, or how its answer differs.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultKind {
-    /// ProvisionedThroughputExceededException, of operations on tables ThrottlingException; [`Fault::exception`] chooses.
+    /// ProvisionedThroughputExceededException; for operations on tables, ThrottlingException. [`Fault::exception`] sets
+    /// another one.
     Throttle,
     /// InternalServerError, HTTP status 500.
     InternalServerError,
-    /// Its answer, [`Fault::delay`] later.
+    /// The answer arrives [`Fault::delay`] later.
     Latency,
-    /// A batch whose last [`Fault::items`] (else all) are left.
+    /// A batch leaves its last [`Fault::items`] unprocessed, by default all.
     Unprocessed,
     /// TransactionCanceledException or TransactionConflictException.
     TransactionConflict,
-    /// Of an eventually consistent read what was true [`Fault::writes`] or [`Fault::delay`] ago.
+    /// An eventually consistent read lags [`Fault::writes`] or [`Fault::delay`] behind.
     StaleReads,
     /// ReplicatedWriteConflictException.
     ReplicatedWriteConflict,
 }
 
-/// A rule by which operations fail.
+/// A rule that makes operations fail.
 ///
 /// ```
 /// use mayfly::{Fault, FaultKind};
@@ -56,7 +57,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// A rule that fits every operation, and strikes always.
+    /// A rule that applies to every operation, every time.
     pub fn new(fault: FaultKind) -> Fault {
         Fault {
             fault,
@@ -72,49 +73,50 @@ impl Fault {
         }
     }
 
-    /// Only this operation: `PutItem`.
+    /// Applies it only to this operation, such as `PutItem`.
     pub fn operation(mut self, name: impl Into<String>) -> Fault {
         self.operation = Some(name.into());
         self
     }
 
-    /// Only this table.
+    /// Applies it only to this table.
     pub fn table(mut self, name: impl Into<String>) -> Fault {
         self.table = Some(name.into());
         self
     }
 
-    /// Of [`FaultKind::Throttle`]: ProvisionedThroughputExceededException, ThrottlingException or RequestLimitExceeded.
+    /// The exception of [`FaultKind::Throttle`]: ProvisionedThroughputExceededException, ThrottlingException or
+    /// RequestLimitExceeded.
     pub fn exception(mut self, name: impl Into<String>) -> Fault {
         self.exception = Some(name.into());
         self
     }
 
-    /// Of [`FaultKind::Latency`], and of [`FaultKind::StaleReads`] by the world's clock; to the millisecond.
+    /// The delay of [`FaultKind::Latency`], or the lag of [`FaultKind::StaleReads`] on the world's clock; to the millisecond.
     pub fn delay(mut self, delay: Duration) -> Fault {
         self.milliseconds = Some(delay.as_millis() as u64);
         self
     }
 
-    /// Of [`FaultKind::StaleReads`]: how many commits a read may be behind.
+    /// The lag of [`FaultKind::StaleReads`] in commits.
     pub fn writes(mut self, writes: u64) -> Fault {
         self.writes = Some(writes);
         self
     }
 
-    /// Of [`FaultKind::Unprocessed`]: how many are left.
+    /// The number of items that [`FaultKind::Unprocessed`] leaves.
     pub fn items(mut self, items: u64) -> Fault {
         self.items = Some(items);
         self
     }
 
-    /// How often it strikes.
+    /// Applies it at most that often.
     pub fn count(mut self, count: u64) -> Fault {
         self.count = Some(count);
         self
     }
 
-    /// How likely it strikes, 0 to 1; the seed says when, the same way each time.
+    /// Applies it with that probability, 0 to 1. The same seed selects the same operations.
     pub fn probability(mut self, probability: f64, seed: u64) -> Fault {
         self.probability = Some(probability);
         self.seed = Some(seed);
@@ -122,32 +124,32 @@ impl Fault {
     }
 }
 
-/// A rule, and what became of it.
+/// A rule and how often it was applied.
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct FaultCount {
     /// The rule.
     #[serde(flatten)]
     pub fault: Fault,
-    /// How many operations it fitted.
+    /// The number of operations that the rule matched.
     pub asked: u64,
-    /// How many of them failed by it.
+    /// The number of those that it was applied to.
     pub struck: u64,
 }
 
 impl World {
-    /// Has the world fail by these rules and no others. The first one that fits strikes; latencies add up.
+    /// Replaces the world's rules. The first rule that matches an operation is applied; latencies add up.
     pub async fn faults(&self, rules: impl IntoIterator<Item = Fault>) -> Result<(), Error> {
         let rules: Vec<Fault> = rules.into_iter().collect();
         self.account.call("PUT", "/faults", json!({"rules": rules})).await.map(drop)
     }
 
-    /// Has nothing fail.
+    /// Removes all rules.
     pub async fn clear_faults(&self) -> Result<(), Error> {
         self.account.call("DELETE", "/faults", Value::Null).await.map(drop)
     }
 
-    /// How often each rule was asked and struck.
+    /// All rules, and how often each one matched and was applied.
     pub async fn fault_counts(&self) -> Result<Vec<FaultCount>, Error> {
         #[derive(Deserialize)]
         struct Rules {

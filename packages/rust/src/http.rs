@@ -1,6 +1,6 @@
-// One request per connection. A connection that is kept would belong to the runtime of the test that opened it, and a
+// One request per connection. A connection that is kept open would belong to the runtime of the test that opened it, and a
 // shared server outlives that. Over the loopback interface a new one costs about 0.1 ms. No task is spawned: dropping the
-// future closes the connection, and the server notices that its caller has gone.
+// future closes the connection, so that the server notices that the client has gone.
 
 use std::error::Error as StdError;
 use std::future::pending;
@@ -15,14 +15,14 @@ use tokio::net::TcpStream;
 
 pub(crate) type Failure = Box<dyn StdError + Send + Sync>;
 
-// `url` is http://host:port. The answer is whole.
+// `url` is http://host:port. The answer is complete.
 pub(crate) async fn exchange(url: &str, request: Request<Full<Bytes>>) -> Result<Response<Bytes>, Failure> {
     let uri: hyper::Uri = url.parse()?;
     if uri.scheme_str() != Some("http") {
         return Err(format!("{url:?} must be an address such as http://127.0.0.1:8000").into());
     }
     let authority = uri.authority().ok_or("the address has no host")?.clone();
-    // An address of IPv6 stands in brackets.
+    // An IPv6 address is in brackets.
     let host = authority.host().trim_start_matches('[').trim_end_matches(']');
     let stream = TcpStream::connect((host, authority.port_u16().unwrap_or(80))).await?;
     stream.set_nodelay(true)?;
@@ -35,7 +35,7 @@ pub(crate) async fn exchange(url: &str, request: Request<Full<Bytes>>) -> Result
     };
     tokio::select! {
         answer = answer => answer,
-        // Why the connection ended is what the answer says.
+        // If the connection ends, the answer is the error that says why.
         never = async { let _ = connection.await; pending().await } => never,
     }
 }

@@ -1,8 +1,8 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// The key of an item: `("id", "1")` where it is one string, [`Key::default`] and its methods else, DynamoDB's JSON, or a map
-/// of AWS's attribute values.
+/// The key of an item: `("id", "1")` if it is one string, or [`Key::default`] and its methods, or DynamoDB's JSON, or a map of
+/// AWS's attribute values.
 ///
 /// ```
 /// use mayfly::Key;
@@ -22,13 +22,13 @@ impl Default for Key {
 }
 
 impl Key {
-    /// With an attribute that is a string.
+    /// Adds an attribute that is a string.
     pub fn s(mut self, name: &str, value: impl Into<String>) -> Key {
         self.0[name] = json!({"S": value.into()});
         self
     }
 
-    /// With an attribute that is a number.
+    /// Adds an attribute that is a number.
     pub fn n(mut self, name: &str, value: impl ToString) -> Key {
         self.0[name] = json!({"N": value.to_string()});
         self
@@ -41,20 +41,20 @@ impl From<(&str, &str)> for Key {
     }
 }
 
-/// DynamoDB's JSON, `{"id": {"S": "1"}}`. What is no key of the table, the server refuses.
+/// DynamoDB's JSON, `{"id": {"S": "1"}}`. The server refuses a key that does not match the table.
 impl From<Value> for Key {
     fn from(value: Value) -> Key {
         Key(if value.is_object() { value } else { json!({}) })
     }
 }
 
-/// An item, or a part of one, as a stream's record has it.
+/// An item, or some of its attributes.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 #[serde(transparent)]
 pub struct Item(pub(crate) Map<String, Value>);
 
 impl Item {
-    /// Whether there is nothing in it.
+    /// Whether it has no attributes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -64,7 +64,7 @@ impl Item {
         self.0.get(name)?.get("S")?.as_str()
     }
 
-    /// The attribute, if it is a number; as text, since it may have 38 digits.
+    /// The attribute, if it is a number; as text, because it can have 38 digits.
     pub fn n(&self, name: &str) -> Option<&str> {
         self.0.get(name)?.get("N")?.as_str()
     }

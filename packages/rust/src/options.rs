@@ -2,23 +2,24 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How a server is found or started; the default is one of its own, in memory, on a free port.
+/// How a server is found or started. The default starts one in memory on a free port.
 ///
 /// ```
 /// let frozen = mayfly::Options { args: vec!["--clock".into(), "frozen".into()], ..Default::default() };
 /// ```
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The program. None: what `MAYFLY_BINARY` names, else `mayfly` beside the running program, else `mayfly` on PATH.
+    /// The program. None: the one that `MAYFLY_BINARY` names, else `mayfly` next to the running program, else `mayfly` on
+    /// PATH.
     pub binary: Option<PathBuf>,
-    /// A server that runs already, `http://127.0.0.1:8000`: none is started then, and none ended. None: what `MAYFLY_URL`
-    /// names.
+    /// The address of a server that is already running, such as `http://127.0.0.1:8000`. It is neither started nor ended.
+    /// None: the value of `MAYFLY_URL`, if it is set.
     pub url: Option<String>,
-    /// More arguments of `mayfly serve`. What they say of `--port` and `--accounts-max` goes before the crate's own.
+    /// Further arguments of `mayfly serve`. `--port` and `--accounts-max` override those of the crate.
     pub args: Vec<OsString>,
-    /// How long the server may take until it answers: ten seconds.
+    /// The time limit of the start. Default: ten seconds.
     pub start_timeout: Duration,
-    /// The region of worlds: us-east-1.
+    /// The region of worlds. Default: us-east-1.
     pub region: String,
 }
 
@@ -35,7 +36,7 @@ impl Default for Options {
 }
 
 impl Options {
-    // The command line. An option may be given only once, so those that the caller gives are left out.
+    // The command line. An option can be given only once, so the caller's options replace those of the crate.
     pub(crate) fn arguments(&self) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = vec!["serve".into(), "--exit-with-parent".into()];
         for (option, value) in [("--port", "0"), ("--accounts-max", "1000000")] {

@@ -14,15 +14,15 @@ const END_WAIT: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(1);
 const LOG_WAIT: Duration = Duration::from_millis(200);
 
-// A server's process. It belongs to no runtime of tokio's, because tests share it that have a runtime each. Dropped, it
-// ends.
+// A server's process, which ends when this is dropped. It does not depend on a tokio runtime, because tests with different
+// runtimes share it.
 pub(crate) struct Process {
     child: Mutex<Child>,
     log_reader: JoinHandle<()>,
 }
 
 impl Process {
-    // The first line that it says comes by the receiver; nothing, if it ends before.
+    // The receiver gets the first line of stdout, or an error if the process ends before it writes one.
     pub fn start(
         binary: &Binary,
         options: &Options,
@@ -49,12 +49,12 @@ impl Process {
         Ok((Process { child: Mutex::new(child), log_reader }, told))
     }
 
-    // How it ended; nothing: it goes on.
+    // Its exit status. None: it is running.
     pub fn status(&self) -> Option<ExitStatus> {
         self.child().try_wait().ok().flatten()
     }
 
-    // Of a process that is about to end: how it did, and its log is whole. Nothing: it goes on.
+    // The exit status of a process that ends within that time, when its log is complete. None: it is still running.
     pub async fn ended_within(&self, longest: Duration) -> Option<ExitStatus> {
         let until = Instant::now() + longest;
         while self.status().is_none() && Instant::now() < until {
@@ -89,10 +89,10 @@ impl Process {
     fn ask_to_end(&self) {
         let mut child = self.child();
         if !matches!(child.try_wait(), Ok(None)) {
-            return; // its number may be another's by now
+            return; // another process can have its id
         }
         #[cfg(unix)]
-        // SAFETY: kill() takes two numbers. The process is a child that nobody has waited for.
+        // SAFETY: kill() takes two integers. The id is that of a child that has not been waited for.
         unsafe {
             libc::kill(child.id() as libc::pid_t, libc::SIGTERM);
         }

@@ -100,7 +100,7 @@ impl World {
         self.clients.streams.clone()
     }
 
-    /// For further clients, and for programs that take it. It sets the endpoint, region and credentials, and ignores the
+    /// The configuration of the clients, for further ones. It sets the endpoint, region and credentials, and ignores the
     /// user's AWS configuration. It speaks plain HTTP only.
     pub fn sdk_config(&self) -> &SdkConfig {
         &self.clients.config
@@ -114,7 +114,7 @@ impl From<HashMap<String, AttributeValue>> for Key {
 }
 
 impl Item {
-    /// AWS's attribute values.
+    /// The attributes as AWS's attribute values.
     pub fn attributes(&self) -> HashMap<String, AttributeValue> {
         from_json_map(&self.0)
     }
@@ -133,7 +133,7 @@ fn to_json(value: &AttributeValue) -> Value {
         AttributeValue::Null(value) => json!({"NULL": value}),
         AttributeValue::S(text) => json!({"S": text}),
         AttributeValue::Ss(texts) => json!({"SS": texts}),
-        // A type that a later SDK adds: the server refuses it by name.
+        // A type that a later SDK adds. The server names it when it refuses it.
         other => json!({format!("{other:?}"): null}),
     }
 }
@@ -146,7 +146,7 @@ fn from_json_map(map: &Map<String, Value>) -> HashMap<String, AttributeValue> {
     map.iter().filter_map(|(name, value)| Some((name.clone(), from_json(value)?))).collect()
 }
 
-// Nothing: it is no value of DynamoDB's.
+// None: it is not an attribute value.
 fn from_json(value: &Value) -> Option<AttributeValue> {
     let (kind, value) = value.as_object()?.iter().next()?;
     let text = |value: &Value| value.as_str().map(str::to_owned);

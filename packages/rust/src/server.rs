@@ -42,7 +42,7 @@ pub(crate) struct Shared {
     pub region: String,
     pub version: String,
     pub log: Arc<Log>,
-    pub process: Option<Process>, // none: it was not started here
+    pub process: Option<Process>, // None: it was not started here
 }
 
 impl Server {
@@ -51,7 +51,7 @@ impl Server {
         Server::start_with(Options::default()).await
     }
 
-    /// [`Server::start`] in another way.
+    /// [`Server::start`] with options.
     pub async fn start_with(options: Options) -> Result<Server, Error> {
         Server::start_for(options, VERSION).await
     }
@@ -104,7 +104,7 @@ impl Server {
         let outcome = outcome
             .unwrap_or_else(|_| Err(Error::StartTimedOut { after: options.start_timeout, log: log.last() }));
         if outcome.is_err() {
-            process.kill(); // it may ignore a signal, too
+            process.kill(); // it may ignore SIGTERM
         }
         let (url, version) = outcome?;
         let process = Some(process);
@@ -173,7 +173,7 @@ impl Shared {
     }
 }
 
-// Answers the version.
+// Returns the version.
 async fn health(url: &str) -> Result<String, Failure> {
     #[derive(Deserialize)]
     struct Health {

@@ -11,7 +11,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The server's name for it.
+    /// The server's id of it.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -22,22 +22,22 @@ impl Snapshot {
 }
 
 impl World {
-    /// Keeps the world as it is: tables, items, indexes, pending expiries, streams and clock. It copies nothing.
+    /// Takes a snapshot of the world: tables, items, indexes, pending expiries, streams and clock. It copies nothing.
     pub async fn snapshot(&self) -> Result<Snapshot, Error> {
         self.account.control("POST", "/snapshots", Value::Null).await
     }
 
-    /// Makes the world what it was, clock and all, as often as wanted.
+    /// Restores the world, including its clock. A snapshot can be restored repeatedly.
     pub async fn restore(&self, snapshot: &Snapshot) -> Result<(), Error> {
         self.account.call("POST", &(snapshot.path() + "/restore"), Value::Null).await.map(drop)
     }
 
-    /// Forgets one.
+    /// Deletes a snapshot.
     pub async fn delete_snapshot(&self, snapshot: &Snapshot) -> Result<(), Error> {
         self.account.call("DELETE", &snapshot.path(), Value::Null).await.map(drop)
     }
 
-    /// Those that are kept.
+    /// The world's snapshots.
     pub async fn snapshots(&self) -> Result<Vec<Snapshot>, Error> {
         #[derive(Deserialize)]
         struct Kept {

@@ -57,7 +57,7 @@ impl From<&str> for KeyAttribute {
     }
 }
 
-/// What the records of a table's stream contain.
+/// The images in the records of a stream.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Stream {
     /// The item before and after the change.
@@ -195,7 +195,7 @@ impl Table {
         self
     }
 
-    /// What the stream's records contain, or [`Stream::Off`].
+    /// The images in the stream's records, or [`Stream::Off`].
     pub fn stream(mut self, stream: Stream) -> Table {
         self.stream = stream;
         self

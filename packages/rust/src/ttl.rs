@@ -64,7 +64,7 @@ pub struct TtlSuspect {
     pub at: Option<SystemTime>,
 }
 
-/// The state of a table's time to live.
+/// The TTL settings of a table, and counts of its items.
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct TtlStatus {

@@ -1,9 +1,9 @@
 use crate::Error;
 
-/// This crate's version. A server has to be of the same release: the same major and minor number.
+/// This crate's version. A server must have the same major and minor number.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-// What VERSION is in a checkout: the number is filled in when the package is built. It fits every server.
+// VERSION in a checkout: the package script sets the number. It accepts every server.
 pub(crate) const UNRELEASED: &str = "0.0.0";
 
 // Whether a server of that version, at `place`, serves this crate.

@@ -32,7 +32,7 @@ pub struct World {
     pub(crate) clients: crate::sdk::Clients,
 }
 
-// What a control call about a world needs. The world's clock and others share it.
+// The account and its server, for control calls. The world shares it with its clock and others.
 pub(crate) struct Account {
     pub number: String,
     pub server: Arc<Shared>,

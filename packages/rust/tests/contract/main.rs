@@ -70,7 +70,7 @@ async fn tables(world: &World) -> Result<Vec<String>, Failure> {
     Ok(world.dynamodb().list_tables().send().await?.table_names.unwrap_or_default())
 }
 
-/// Runs ignored tests in a process of their own, and returns whether they passed and what was printed.
+/// Runs ignored tests in a new process. Returns whether they passed, and their output.
 fn run_ignored(names: &[&str], variables: &[(&str, &str)]) -> Result<(bool, String), Failure> {
     let ran = Command::new(std::env::current_exe()?)
         .args(["--ignored", "--exact", "--test-threads=1"])
