@@ -1,35 +1,81 @@
 use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, Read};
-use std::sync::{Mutex, MutexGuard};
+use std::io::{self, BufRead, BufReader, PipeWriter, Read, Write};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread;
+use std::time::Duration;
 
 const LINES_MAX: usize = 1000;
 const LAST_LINES: usize = 20;
+const MARK: &[u8] = b"\0\n";
+const CATCH_UP_MAX: Duration = Duration::from_secs(1);
 
-// The last lines that the server wrote to stderr.
+// The last lines that the server wrote to stderr. A thread reads them. To see what the server has written so far, a caller
+// writes a mark to the same pipe and waits until that thread has read it.
 #[derive(Default)]
 pub(crate) struct Log {
     kept: Mutex<Kept>,
+    mark_was_read: Condvar,
+    pipe: Mutex<Option<PipeWriter>>,
 }
 
 #[derive(Default)]
 struct Kept {
     lines: VecDeque<String>, // the last LINES_MAX
     begun: usize,            // number of lines so far
+    marks_written: u64,
+    marks_read: u64,
 }
 
 impl Log {
+    // Returns the server's stderr. The thread that reads it ends when the server has ended and the log is closed.
+    pub fn open(self: &Arc<Log>) -> io::Result<PipeWriter> {
+        let (reader, writer) = io::pipe()?;
+        *lock(&self.pipe) = Some(writer.try_clone()?);
+        let log = self.clone();
+        thread::spawn(move || log.read(reader));
+        Ok(writer)
+    }
+
+    pub fn close(&self) {
+        self.catch_up();
+        *lock(&self.pipe) = None;
+    }
+
     // Reads to the end.
-    pub fn read(&self, from: impl Read) {
+    fn read(&self, from: impl Read) {
         let mut from = BufReader::new(from);
         let mut line = Vec::new();
         while from.read_until(b'\n', &mut line).is_ok_and(|bytes| bytes > 0) {
-            self.push(String::from_utf8_lossy(&line).trim_end().to_owned());
+            let before_mark = line.strip_suffix(MARK);
+            let text = before_mark.unwrap_or(&line);
+            // A mark is in a line of its own, unless it was written within a long line.
+            if before_mark.is_none() || !text.is_empty() {
+                self.push(String::from_utf8_lossy(text).trim_end().to_owned());
+            }
+            if before_mark.is_some() {
+                lock(&self.kept).marks_read += 1;
+                self.mark_was_read.notify_all();
+            }
             line.clear();
         }
     }
 
+    // Waits until the lines that the server has written so far are kept.
+    fn catch_up(&self) {
+        let mut pipe = lock(&self.pipe);
+        let Some(writer) = &mut *pipe else { return };
+        if writer.write_all(MARK).is_err() {
+            return;
+        }
+        let mut kept = lock(&self.kept);
+        kept.marks_written += 1;
+        let mark = kept.marks_written;
+        drop(pipe);
+        let _ = self.mark_was_read.wait_timeout_while(kept, CATCH_UP_MAX, |kept| kept.marks_read < mark);
+    }
+
     fn push(&self, line: String) {
-        let mut kept = self.kept();
+        let mut kept = lock(&self.kept);
         if kept.lines.len() == LINES_MAX {
             kept.lines.pop_front();
         }
@@ -39,12 +85,14 @@ impl Log {
 
     // The position of the next line.
     pub fn position(&self) -> usize {
-        self.kept().begun
+        self.catch_up();
+        lock(&self.kept).begun
     }
 
     // The kept lines from `position` on.
     pub fn since(&self, position: usize) -> String {
-        let kept = self.kept();
+        self.catch_up();
+        let kept = lock(&self.kept);
         let first_kept = kept.begun - kept.lines.len();
         kept.lines.iter().skip(position.saturating_sub(first_kept)).map(|line| line.clone() + "\n").collect()
     }
@@ -62,11 +110,11 @@ impl Log {
     pub fn last(&self) -> String {
         self.since(self.position().saturating_sub(LAST_LINES))
     }
+}
 
-    // A line is pushed whole or not at all, also by a thread that panics.
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
+// A thread that panics leaves the value valid.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 // The accounts that a line names: "expired 3 items of account 000000000042: carts 3".
@@ -79,7 +127,33 @@ fn accounts(line: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use super::Log;
+    use super::{LINES_MAX, Log};
+    use std::io::Write;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_log_has_every_line_that_was_written_before_it_is_asked() {
+        let log = Arc::new(Log::default());
+        let mut stderr = log.open().unwrap();
+        for number in 1..=LINES_MAX {
+            writeln!(stderr, "line {number}").unwrap();
+            assert!(log.last().ends_with(&format!("line {number}\n")), "after line {number}");
+        }
+        assert_eq!(log.since(0).lines().count(), LINES_MAX);
+        writeln!(stderr, "the last line").unwrap();
+        log.close();
+        assert!(log.last().ends_with("the last line\n"));
+    }
+
+    #[test]
+    fn a_mark_within_a_line_is_not_part_of_the_log() {
+        let log = Arc::new(Log::default());
+        let mut stderr = log.open().unwrap();
+        write!(stderr, "half").unwrap();
+        assert_eq!(log.since(0), "half\n");
+        writeln!(stderr, " line").unwrap();
+        assert_eq!(log.since(0), "half\n line\n");
+    }
 
     #[test]
     fn a_log_keeps_its_last_thousand_lines() {

@@ -1,7 +1,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
@@ -12,13 +12,12 @@ use crate::{Error, Options};
 
 const END_WAIT: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(1);
-const LOG_WAIT: Duration = Duration::from_millis(200);
 
 // A server's process, which ends when this is dropped. It does not depend on a tokio runtime, because tests with different
 // runtimes share it.
 pub(crate) struct Process {
     child: Mutex<Child>,
-    log_reader: JoinHandle<()>,
+    log: Arc<Log>,
 }
 
 impl Process {
@@ -28,14 +27,18 @@ impl Process {
         options: &Options,
         log: &Arc<Log>,
     ) -> Result<(Process, oneshot::Receiver<String>), Error> {
-        let mut child = Command::new(&binary.path)
+        let stderr = log.open().map_err(|error| binary.unusable(error))?;
+        let started = Command::new(&binary.path)
             .args(options.arguments())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|error| binary.unusable(error))?;
-        let (stdout, stderr) = (child.stdout.take().expect("a pipe"), child.stderr.take().expect("a pipe"));
+            .stderr(stderr)
+            .spawn();
+        let mut child = started.map_err(|error| {
+            log.close();
+            binary.unusable(error)
+        })?;
+        let stdout = child.stdout.take().expect("a pipe");
         let (tell, told) = oneshot::channel();
         thread::spawn(move || {
             let mut lines = BufReader::new(stdout).lines().map_while(Result::ok);
@@ -44,9 +47,7 @@ impl Process {
             }
             lines.for_each(drop);
         });
-        let log = log.clone();
-        let log_reader = thread::spawn(move || log.read(stderr));
-        Ok((Process { child: Mutex::new(child), log_reader }, told))
+        Ok((Process { child: Mutex::new(child), log: log.clone() }, told))
     }
 
     // Its exit status. None: it is running.
@@ -54,18 +55,13 @@ impl Process {
         self.child().try_wait().ok().flatten()
     }
 
-    // The exit status of a process that ends within that time, when its log is complete. None: it is still running.
+    // The exit status of a process that ends within that time. None: it is still running.
     pub async fn ended_within(&self, longest: Duration) -> Option<ExitStatus> {
         let until = Instant::now() + longest;
         while self.status().is_none() && Instant::now() < until {
             tokio::time::sleep(PAUSE).await;
         }
-        let status = self.status()?;
-        let until = Instant::now() + LOG_WAIT;
-        while !self.log_reader.is_finished() && Instant::now() < until {
-            tokio::time::sleep(PAUSE).await;
-        }
-        Some(status)
+        self.status()
     }
 
     pub fn kill(&self) {
@@ -108,5 +104,6 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.end();
+        self.log.close();
     }
 }

@@ -144,6 +144,7 @@ impl Drop for World {
     /// panicking already does not panic again.
     fn drop(&mut self) {
         let account = &self.account;
+        let log = self.log(); // without the lines about the requests below
         account.served().drain(..).for_each(|function| function.abort());
         // Best effort: no later call can use the account.
         let mut requests = vec![account.request("GET", "/ttl", &Value::Null)];
@@ -152,7 +153,7 @@ impl Drop for World {
         let requests = requests.into_iter().flatten().collect();
         let answers = exchange_blocking(&account.server.url, requests, CLOSE_WAIT);
         if self.reports {
-            self.report(answers.first());
+            self.report(answers.first(), &log);
         }
         if let Err(failed) = account.check_handlers()
             && !std::thread::panicking()
@@ -164,12 +165,11 @@ impl Drop for World {
 
 impl World {
     // Prints what can explain why a test failed.
-    fn report(&self, ttl: Option<&Bytes>) {
+    fn report(&self, ttl: Option<&Bytes>, log: &str) {
         for suspect in ttl.and_then(|answer| read_suspects(answer).ok()).unwrap_or_default() {
             let key = Value::Object(suspect.key.json().clone());
             eprintln!("mayfly: check the TTL of {}/{key}: {}", suspect.table, suspect.message);
         }
-        let log = self.log();
         if !log.is_empty() {
             eprintln!("mayfly's log of this test (account {}):\n{log}", self.account.number);
         }
