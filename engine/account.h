@@ -30,8 +30,21 @@
 
 namespace mayfly::engine {
 
+class Account;
 class Batch;
 class Storage;
+
+// Wakes a task for one account, once somebody has said which task. `set` comes before whatever may wake.
+class AccountWaker {
+ public:
+  void set(std::function<void(Account&)> wake) { wake_ = std::move(wake); }
+  void wake(Account& account) const {
+    if (wake_) wake_(account);
+  }
+
+ private:
+  std::function<void(Account&)> wake_;
+};
 
 // How many items were deleted, by their table's name.
 using Deletions = std::map<std::string, std::int64_t, std::less<>>;
@@ -50,7 +63,7 @@ class Account {
     ~Turn() NO_THREAD_SAFETY_ANALYSIS {
       if (account_ == nullptr) return;
       account_->turn_.unlock();
-      if (wakes_) account_->reaper_.wake();
+      if (wakes_) account_->reaper_.wake(*account_);
     }
     [[nodiscard]] Account& account() const { return *account_; }
 
@@ -62,8 +75,8 @@ class Account {
     bool wakes_;
   };
 
-  Account(std::string id, const Clock& host, AccountClock::Anchor anchor, const Waker& reaper)
-      : id_(std::move(id)), reaper_(reaper), clock_(host, anchor), timers_(reaper) {}
+  Account(std::string id, const Clock& host, AccountClock::Anchor anchor, const AccountWaker& reaper)
+      : id_(std::move(id)), reaper_(reaper), clock_(host, anchor), timers_([this] { reaper_.wake(*this); }) {}
   Account(const Account&) = delete;
   Account& operator=(const Account&) = delete;
 
@@ -124,7 +137,7 @@ class Account {
 
  private:
   const std::string id_;
-  const Waker& reaper_;
+  const AccountWaker& reaper_;
   AccountClock clock_;
   TimerQueue timers_;
   Mutex turn_;
@@ -133,6 +146,11 @@ class Account {
   StreamTime stream_time_ GUARDED_BY(mutex_);
   Timeline timeline_ GUARDED_BY(mutex_) = 0;
   ImageKeeper image_keeper_ GUARDED_BY(mutex_);
+};
+
+// By id: nothing that a seed repeats may be ordered by addresses.
+struct AccountOrder {
+  bool operator()(const Account* a, const Account* b) const { return a->id() < b->id(); }
 };
 
 // How the clocks of accounts that were never seen begin.
@@ -163,7 +181,7 @@ class Accounts {
   [[nodiscard]] const Clock& host() const { return host_; }
 
   // Woken when a timer of any account fires earlier than before, or an account's turn ended.
-  [[nodiscard]] Waker& reaper() { return reaper_; }
+  [[nodiscard]] AccountWaker& reaper() { return reaper_; }
 
  private:
   [[nodiscard]] AccountClock::Anchor initial_anchor() const;
@@ -172,7 +190,7 @@ class Accounts {
   Storage& storage_;
   const Clock& host_;
   const ClockDefaults defaults_;
-  Waker reaper_;
+  AccountWaker reaper_;
   Mutex saving_;               // one who stores a clock at a time
   mutable SharedMutex mutex_;  // for a few instructions
   std::map<std::string, std::unique_ptr<Account>, std::less<>> accounts_ GUARDED_BY(mutex_);

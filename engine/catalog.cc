@@ -260,9 +260,13 @@ std::vector<std::shared_ptr<LiveTable>> Catalog::tables() const {
 
 std::vector<std::shared_ptr<LiveTable>> Catalog::tables(std::string_view account) const {
   std::vector<std::shared_ptr<LiveTable>> result;
-  const SharedLock lock(mutex_);
-  for (const auto& [id, table] : by_id_)
-    if (table->account().id() == account) result.push_back(table);
+  {
+    const SharedLock lock(mutex_);
+    for (auto scope = tables_.lower_bound({std::string(account), {}});
+         scope != tables_.end() && scope->first.account == account; ++scope)
+      for (const auto& [name, table] : scope->second) result.push_back(table);
+  }
+  std::sort(result.begin(), result.end(), [](const auto& a, const auto& b) { return a->id() < b->id(); });
   return result;
 }
 
@@ -695,7 +699,9 @@ void Catalog::replace(Account& account, const StageReplacement& stage, const std
       by_id_.erase(live->id());
     }
     for (const Stream& stream : old_streams) streams_.erase(stream.id);
-    std::erase_if(tables_, [&](const auto& names) { return names.first.account == account.id(); });
+    for (auto scope = tables_.lower_bound({account.id(), {}});
+         scope != tables_.end() && scope->first.account == account.id();)
+      scope = tables_.erase(scope);
     for (auto& live : new_tables) {
       const auto table = live->description();
       by_id_[table->id] = live;

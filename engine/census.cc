@@ -14,4 +14,12 @@ std::vector<std::string> every_account(const Database& database) {
   return ids;
 }
 
+std::vector<std::shared_ptr<LiveTable>> tables_of(const Database& database, std::string_view account) {
+  return database.parts().catalog.tables(account);
+}
+
+std::shared_ptr<LiveTable> table_of(const Database& database, TableId table) {
+  return database.parts().catalog.find(table);
+}
+
 }  // namespace mayfly::engine

@@ -306,7 +306,7 @@ Expected<Catalog::Together, Catalog::Refusal> Database::update_together(
     dropped->account().timers().forget(dropped->id());
     parts_->failpoints.forget(*dropped);
     parts_->recent_writes.forget(dropped->id());
-    parts_->history_trimmer->less_needed(dropped->id());
+    if (dropped->version_count().versions > 0) parts_->history_trimmer->less_needed(dropped->id());
   }
   const bool is_alone = together.tables.size() + together.dropped.size() == 1;
   if (!is_alone) parts_->replication->members_changed(table->account());

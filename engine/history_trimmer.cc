@@ -91,7 +91,7 @@ class HistoryTrimmer::Rounds final : public Task {
  private:
   Next step() override {
     if (trimmer_.step()) return Next::at_once();
-    const auto alarm = trimmer_.next_alarm();
+    const auto alarm = trimmer_.agenda_.next_alarm();
     return alarm ? Next::at(*alarm) : Next::when_woken();
   }
   Next failed(std::string_view) override { return Next::after(*trimmer_.scheduler_, fault_wait); }
@@ -101,7 +101,13 @@ class HistoryTrimmer::Rounds final : public Task {
 
 HistoryTrimmer::HistoryTrimmer(Database& database, std::shared_ptr<Scheduler> scheduler)
     : database_(database), scheduler_(std::move(scheduler)) {
-  replaced();  // what was to be trimmed when the process ended nobody has written down
+  // What was to be trimmed when the process ended is written down nowhere.
+  Database::Parts& parts = database_.parts();
+  for (const TableId table : parts.points.dropped_tables()) to_trim_.insert(table);
+  for (const auto& live : parts.catalog.tables()) {
+    if (live->version_count().versions > 0) to_trim_.insert(live->id());
+    agenda_.add(live->account());
+  }
 }
 
 HistoryTrimmer::~HistoryTrimmer() = default;
@@ -126,32 +132,46 @@ void HistoryTrimmer::less_needed(TableId table) {
   {
     const Lock lock(mutex_);
     to_trim_.insert(table);
-    weighed_ = 0;
-    points_exceed_ = false;  // until it is weighed again
+    ask_to_weigh();
   }
+  if (const auto live = database_.parts().catalog.find(table)) agenda_.add(live->account());
   wake();
 }
 
-void HistoryTrimmer::replaced() {
+void HistoryTrimmer::replaced(Account& account) {
   Database::Parts& parts = database_.parts();
-  std::vector<TableId> tables = parts.points.dropped_tables();
-  for (const auto& live : parts.catalog.tables())
+  std::vector<TableId> tables;
+  for (const Point& point : parts.points.of(account.id())) tables.push_back(point.table.id);
+  for (const auto& live : parts.catalog.tables(account.id()))
     if (live->version_count().versions > 0) tables.push_back(live->id());
   {
     const Lock lock(mutex_);
     to_trim_.insert(tables.begin(), tables.end());
-    weighed_ = 0;
-    points_exceed_ = false;
+    // Else nothing is kept that a weighing, which looks at all accounts, could find to be less.
+    if (!tables.empty() || weighed_ > 0 || points_exceed_) ask_to_weigh();
   }
+  time_moved(account);
+}
+
+void HistoryTrimmer::time_moved(Account& account) {
+  agenda_.add(account);
   wake();
 }
 
-void HistoryTrimmer::time_moved() { wake(); }
+void HistoryTrimmer::ask_to_weigh() {
+  to_weigh_ = true;
+  weighed_ = 0;
+  points_exceed_ = false;  // until it is weighed again
+}
 
 void HistoryTrimmer::written(std::uint64_t bytes) {
   const std::uint64_t look_after = database_.parts().history->bytes_max() / looks_in_a_bound;
   if (unweighed_.fetch_add(bytes) + bytes <= look_after) return;
   unweighed_ = 0;
+  {
+    const Lock lock(mutex_);
+    to_weigh_ = true;
+  }
   wake();
 }
 
@@ -177,7 +197,11 @@ bool HistoryTrimmer::trim_some() {
   }
   bool done = false;
   trim_step(*walk_, done);
-  if (done) walk_.reset();
+  if (done) {
+    walk_.reset();
+    const Lock lock(mutex_);
+    to_weigh_ = true;  // it is less, or was not enough
+  }
   return true;
 }
 
@@ -255,6 +279,10 @@ bool HistoryTrimmer::weigh_some() {
 }
 
 bool HistoryTrimmer::begin_weighing() {
+  {
+    const Lock lock(mutex_);
+    if (!std::exchange(to_weigh_, false)) return false;
+  }
   Database::Parts& parts = database_.parts();
   const auto bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(parts.history->footprint().bytes, 0));
   const std::uint64_t bound = parts.history->bytes_max();
@@ -346,27 +374,34 @@ Instant next_move_on(const Recovery& recovery) {
 
 bool HistoryTrimmer::survey() {
   bool any = false;
-  for (const auto& live : database_.parts().catalog.tables()) {
-    const std::optional<Recovery> recovery = live->description()->recovery;
-    if (!recovery) continue;
-    const Instant now = live->account().clock().now();
-    if (next_move_on(*recovery) > now) continue;
-    move_on(*live, now - recovery->days * day_ms);
-    any = true;
-  }
+  for (Account* account : agenda_.take(scheduler_->now()))
+    attempt([&] { any = survey_account(*account) || any; },
+            [&](std::string_view) { look_again(*account, std::chrono::seconds(1)); });
   return any;
 }
 
-std::optional<RealTime> HistoryTrimmer::next_alarm() const {
+bool HistoryTrimmer::survey_account(Account& account) {
+  bool any = false;
   std::optional<std::chrono::nanoseconds> pause;
-  for (const auto& live : database_.parts().catalog.tables()) {
-    const std::optional<Recovery> recovery = live->description()->recovery;
+  for (const auto& live : database_.parts().catalog.tables(account.id())) {
+    std::optional<Recovery> recovery = live->description()->recovery;
     if (!recovery) continue;
-    const auto left = live->account().clock().real_time_until(next_move_on(*recovery));
+    const Instant now = account.clock().now();
+    if (next_move_on(*recovery) <= now) {
+      move_on(*live, now - recovery->days * day_ms);
+      any = true;
+      recovery = live->description()->recovery;
+      if (!recovery) continue;
+    }
+    const auto left = account.clock().real_time_until(next_move_on(*recovery));
     if (left) pause = std::min(pause.value_or(*left), *left);
   }
-  if (!pause) return std::nullopt;
-  return scheduler_->now() + std::chrono::ceil<RealTime::duration>(*pause);
+  if (pause) look_again(account, *pause);
+  return any;
+}
+
+void HistoryTrimmer::look_again(Account& account, std::chrono::nanoseconds pause) {
+  agenda_.set_alarm(account, scheduler_->now() + std::chrono::ceil<RealTime::duration>(pause));
 }
 
 }  // namespace mayfly::engine

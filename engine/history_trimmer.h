@@ -16,6 +16,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -23,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/agenda.h"
 #include "engine/clock.h"
 #include "engine/mutex.h"
 #include "engine/points.h"
@@ -31,6 +33,7 @@
 
 namespace mayfly::engine {
 
+class Account;
 class Database;
 class LiveTable;
 
@@ -51,12 +54,12 @@ class HistoryTrimmer {
   [[nodiscard]] bool points_exceed_bound() const;
 
   // --- told by whoever has changed what it goes by
-  void less_needed(TableId table);  // points of it went, or its recovery is shorter, or over
+  void less_needed(TableId table);  // points of it went, or its recovery is another, or over
   // A restore has stored an account's other versions, and nobody has seen them. Walks that have begun begin
   // anew, since they remember the version before the next. Requires: Catalog::hold_changes is held.
   void replacing() { ++restores_; }
-  void replaced();                    // an account has other tables, and points
-  void time_moved();                  // some account's clock
+  void replaced(Account& account);    // it has other tables, and points
+  void time_moved(Account& account);  // its clock
   void written(std::uint64_t bytes);  // old versions
 
  private:
@@ -70,11 +73,13 @@ class HistoryTrimmer {
   void trim_step(Walk& walk, bool& done);
   bool weigh_some() REQUIRES(working_);
   bool begin_weighing() REQUIRES(working_);  // false: there is no need
+  void ask_to_weigh() REQUIRES(mutex_);
   void weigh_step(Weighing& weighing);
   void give_up(const Weighing& weighing);
   void move_on(LiveTable& live, Instant until);
   bool survey();  // whether something is to be trimmed now
-  [[nodiscard]] std::optional<RealTime> next_alarm() const;
+  bool survey_account(Account& account);
+  void look_again(Account& account, std::chrono::nanoseconds pause);
   void wake();
 
   Database& database_;
@@ -85,10 +90,12 @@ class HistoryTrimmer {
   std::unique_ptr<Weighing> weighing_ GUARDED_BY(working_);
   std::atomic<std::uint64_t> unweighed_{0};  // bytes written since a look at all of them
   std::atomic<std::uint64_t> restores_{0};
+  Agenda agenda_;        // accounts in which instants may be too old
   mutable Mutex mutex_;  // for a few instructions
   std::set<TableId> to_trim_ GUARDED_BY(mutex_);
   std::uint64_t weighed_ GUARDED_BY(mutex_) = 0;  // how many bytes were left by the last weighing
   bool points_exceed_ GUARDED_BY(mutex_) = false;
+  bool to_weigh_ GUARDED_BY(mutex_) = true;  // there may be more bytes than may be, or fewer than there were
 };
 
 }  // namespace mayfly::engine

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/agenda.h"
 #include "engine/attempt.h"
 #include "engine/expiry_mode.h"
 #include "engine/key_codec.h"
@@ -166,41 +167,49 @@ std::optional<Instant> Reaper::next_expiry(const Account::Turn& turn) {
   return std::nullopt;
 }
 
-// A step is one round: a little of each account.
+// A step is one round: a little of each account for which there is something to do.
 class Reaper::Rounds final : public Task {
  public:
   explicit Rounds(Reaper& reaper) : reaper_(reaper) {}
 
+  // The account may have something to reap.
+  void add(Account& account) { agenda_.add(account); }
+
  private:
   Next step() override {
-    std::optional<std::chrono::nanoseconds> pause;
-    for (Account* account : reaper_.database_.parts().accounts.all()) {
+    for (Account* account : agenda_.take(reaper_.scheduler_->now())) {
       if (reaper_.stop_) return Next::when_woken();
       const std::optional<Account::Turn> turn = account->try_reapers_turn();
       if (!turn) continue;  // the end of whoever has it wakes us
-      std::optional<Sweep>& sweep = sweeps_[account];
       const auto reap = [&] {
+        std::optional<Sweep> sweep;
+        if (const auto kept = sweeps_.extract(account)) sweep = std::move(kept.mapped());
         reap_a_little(*turn, sweep);
+        if (sweep) sweeps_.emplace(account, *std::move(sweep));
         const auto timer = account->timers().earliest();
         const auto left = timer ? account->clock().real_time_until(timer->fires) : std::nullopt;
-        if (left) pause = std::min(pause.value_or(*left), *left);
+        if (left) look_again(*account, *left);
       };
-      attempt(reap, [&](std::string_view) {
-        // What is due stays due: the index and the timer are as they were.
-        sweep.reset();
-        pause = std::min<std::chrono::nanoseconds>(pause.value_or(fault_wait), fault_wait);
-      });
+      // What is due stays due: the index and the timer are as they were.
+      attempt(reap, [&](std::string_view) { look_again(*account, fault_wait); });
     }
+    std::optional<RealTime> alarm = agenda_.next_alarm();
     if (!expired_.empty()) {
       const std::chrono::nanoseconds rest = told_ ? notice_pause - told_->elapsed() : notice_pause * 0;
       if (rest.count() <= 0) {
         tell();
       } else {
-        pause = std::min(pause.value_or(rest), rest);
+        alarm = std::min(alarm.value_or(time_after(rest)), time_after(rest));
       }
     }
-    if (!pause) return Next::when_woken();
-    return Next::after(*reaper_.scheduler_, *pause);
+    return alarm ? Next::at(*alarm) : Next::when_woken();
+  }
+
+  [[nodiscard]] RealTime time_after(std::chrono::nanoseconds pause) const {
+    return reaper_.scheduler_->now() + std::chrono::ceil<RealTime::duration>(pause);
+  }
+  void look_again(Account& account, std::chrono::nanoseconds pause) {
+    agenda_.set_alarm(account, time_after(pause));
   }
 
   Next failed(std::string_view) override { return Next::after(*reaper_.scheduler_, fault_wait); }
@@ -244,9 +253,10 @@ class Reaper::Rounds final : public Task {
   static constexpr std::size_t notice_bytes_max = 500;
 
   Reaper& reaper_;
-  std::map<Account*, std::optional<Sweep>> sweeps_;  // to be gone on with
-  std::map<std::string, Deletions> expired_;         // by account: deleted since tell() was last called
-  std::optional<Stopwatch> told_;                    // when somebody was last
+  Agenda agenda_;
+  std::map<Account*, Sweep> sweeps_;          // to be gone on with
+  std::map<std::string, Deletions> expired_;  // by account: deleted since tell() was last called
+  std::optional<Stopwatch> told_;             // when somebody was last
 };
 
 Reaper::Reaper(Database& database, std::shared_ptr<Scheduler> scheduler)
@@ -254,7 +264,11 @@ Reaper::Reaper(Database& database, std::shared_ptr<Scheduler> scheduler)
 
 void Reaper::start() {
   const auto rounds = std::make_shared<Rounds>(*this);
-  database_.parts().accounts.reaper().set([scheduler = scheduler_, rounds] { scheduler->wake(rounds); });
+  database_.parts().accounts.reaper().set([scheduler = scheduler_, rounds](Account& account) {
+    rounds->add(account);
+    scheduler->wake(rounds);
+  });
+  for (Account* account : database_.parts().accounts.all()) rounds->add(*account);
   scheduler_->wake(rounds);
 }
 

@@ -50,7 +50,7 @@ std::optional<std::chrono::nanoseconds> sooner(std::optional<std::chrono::nanose
 
 }  // namespace
 
-// A step is one round: a little of each way.
+// A step is one round: a little of each account that may have something to bring.
 class Replication::Rounds final : public Task {
  public:
   static constexpr auto wait_after_fault = fault_wait;
@@ -59,14 +59,13 @@ class Replication::Rounds final : public Task {
 
  private:
   Next step() override {
-    bool any_more = false;
-    std::optional<std::chrono::nanoseconds> pause;
-    {
-      const Lock moving(replication_.moving_);
-      pause = replication_.round(any_more);
+    const Lock moving(replication_.moving_);
+    for (Account* account : replication_.agenda_.take(replication_.scheduler_->now())) {
+      attempt([&]() NO_THREAD_SAFETY_ANALYSIS { replication_.round(*account); },
+              [&](std::string_view) { replication_.look_again(*account, fault_wait); });
     }
-    if (any_more) return Next::at_once();
-    return pause ? Next::after(*replication_.scheduler_, *pause) : Next::when_woken();
+    const auto alarm = replication_.agenda_.next_alarm();
+    return alarm ? Next::at(*alarm) : Next::when_woken();
   }
   Next failed(std::string_view) override { return Next::after(*replication_.scheduler_, fault_wait); }
 
@@ -78,16 +77,21 @@ Replication::Replication(Database& database, std::shared_ptr<Scheduler> schedule
   for (const Document& document : database_.parts().documents.list(ways_kind))
     if (const auto way = read_way(document)) ways_[document.name.account].insert(*way);
   for (const auto& live : database_.parts().catalog.tables())
-    if (live->description()->replicates()) stale_.insert(&live->account());
+    if (live->description()->replicates()) members_changed(live->account());
 }
 
 void Replication::start() {
   rounds_ = std::make_shared<Rounds>(*this);
-  wake();
+  scheduler_->wake(rounds_);
 }
 
-void Replication::wake() {
+void Replication::wake(Account& account) {
+  agenda_.add(account);
   if (rounds_) scheduler_->wake(rounds_);
+}
+
+void Replication::look_again(Account& account, std::chrono::nanoseconds pause) {
+  agenda_.set_alarm(account, scheduler_->now() + std::chrono::ceil<RealTime::duration>(pause));
 }
 
 void Replication::members_changed(Account& account) {
@@ -95,7 +99,7 @@ void Replication::members_changed(Account& account) {
     const Lock lock(mutex_);
     stale_.insert(&account);
   }
-  wake();
+  wake(account);
 }
 
 void Replication::replaced(Account& account) {
@@ -129,7 +133,7 @@ bool Replication::set_way(std::string_view account, const Way& way, const WaySet
     std::map<Way, WaySetting>& own = ways_[std::string(account)];
     setting == WaySetting{} ? void(own.erase(way)) : void(own.insert_or_assign(way, setting));
   }
-  wake();
+  wake(database_.parts().accounts.of(account));
   return true;
 }
 
@@ -185,14 +189,6 @@ bool Replication::is_on_the_way(TableId from, TableId to) const {
 bool Replication::is_stale(Account& account) const {
   const Lock lock(mutex_);
   return stale_.contains(&account);
-}
-
-std::set<Account*> Replication::accounts() const {
-  std::set<Account*> result;
-  for (const auto& [account, flows] : flows_) result.insert(account);
-  const Lock lock(mutex_);
-  result.insert(stale_.begin(), stale_.end());
-  return result;
 }
 
 Replication::Flows& Replication::flows_of(Account& account) {
@@ -411,38 +407,37 @@ bool Replication::forget_tombstones(Flows& flows, TableId id) {
 
 // --- rounds
 
-std::optional<std::chrono::nanoseconds> Replication::round(bool& any_more) {
+void Replication::round(Account& account) {
+  const std::shared_lock request(account.requests(), std::try_to_lock);
+  if (!request) return;  // it is being replaced: the end of that wakes us
   std::optional<std::chrono::nanoseconds> pause;
+  // A flow that fails holds up no other.
   const auto attempt_step = [&](const auto& take) {
     const Step step = attempt(take, [&](std::string_view) {
       return Step{.progress = Progress::waits, .pause = Rounds::wait_after_fault};
     });
-    any_more = any_more || step.progress == Progress::more;
+    if (step.progress == Progress::more) pause = std::chrono::nanoseconds(0);
     if (step.progress == Progress::waits) pause = sooner(pause, step.pause);
     return step.items > 0;
   };
-  for (Account* account : accounts()) {
-    const std::shared_lock request(account->requests(), std::try_to_lock);
-    if (!request) continue;  // it is being replaced: the end of that wakes us
-    Flows& flows = flows_of(*account);
-    for (Flow& flow : flows.all) {
-      attempt_step([&]() NO_THREAD_SAFETY_ANALYSIS { return copy(*account, flow, slice_writes_max); });
-      const Sequence upto = database_.parts().watermark.published();
-      const auto move_some = [&]() NO_THREAD_SAFETY_ANALYSIS {
-        return move(*account, flow, upto, slice_writes_max);
-      };
-      if (attempt_step(move_some)) flows.forgetting.insert({flow.from, flow.to});
-    }
-    for (const TableId table : std::set(flows.forgetting)) {
-      attempt_step([&]() NO_THREAD_SAFETY_ANALYSIS {
-        if (!forget_tombstones(flows, table)) return Step{.progress = Progress::more};
-        flows.forgetting.erase(table);
-        return Step{};
-      });
-    }
-    if (flows.all.empty() && flows.forgetting.empty()) flows_.erase(account);
+  Flows& flows = flows_of(account);
+  for (Flow& flow : flows.all) {
+    attempt_step([&]() NO_THREAD_SAFETY_ANALYSIS { return copy(account, flow, slice_writes_max); });
+    const Sequence upto = database_.parts().watermark.published();
+    const auto move_some = [&]() NO_THREAD_SAFETY_ANALYSIS {
+      return move(account, flow, upto, slice_writes_max);
+    };
+    if (attempt_step(move_some)) flows.forgetting.insert({flow.from, flow.to});
   }
-  return pause;
+  for (const TableId table : std::set(flows.forgetting)) {
+    attempt_step([&]() NO_THREAD_SAFETY_ANALYSIS {
+      if (!forget_tombstones(flows, table)) return Step{.progress = Progress::more};
+      flows.forgetting.erase(table);
+      return Step{};
+    });
+  }
+  if (flows.all.empty()) flows_.erase(&account);
+  if (pause) look_again(account, *pause);
 }
 
 void Replication::settle(Account& account, const std::stop_token& stop) {
@@ -461,6 +456,7 @@ bool Replication::settle_some(Account& account, Sequence upto) {
     more = move(account, flow, upto, slice_writes_max).progress == Progress::more || more;
   }
   for (const TableId table : tables) more = !forget_tombstones(flows, table) || more;
+  if (!more) wake(account);  // what has a lag still waits, perhaps by another clock than before
   return more;
 }
 

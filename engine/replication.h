@@ -35,6 +35,7 @@
 #include <vector>
 
 #include "engine/account.h"
+#include "engine/agenda.h"
 #include "engine/catalog.h"
 #include "engine/clock.h"
 #include "engine/mutex.h"
@@ -78,8 +79,8 @@ class Replication {
 
   // From now on writes arrive by themselves; else only settle() brings them. Steps end with the scheduler.
   void start();
-  // Something departed, or time has moved.
-  void wake();
+  // The account may have something to bring: a write departed, a lag or a pause ended.
+  void wake(Account& account);
   // Tables of the account have other replicas now.
   void members_changed(Account& account);
   // A restore or a reset has replaced the account's state. Requires: the caller holds its requests alone.
@@ -134,20 +135,21 @@ class Replication {
   void finish_copy(const Flow& flow, const std::shared_ptr<LiveTable>& to) REQUIRES(moving_);
   // Forgets some tombstones that nothing older can meet any more; false: there are more.
   bool forget_tombstones(Flows& flows, TableId table) REQUIRES(moving_);
-  // The accounts that replicate, and those whose tables have changed.
-  [[nodiscard]] std::set<Account*> accounts() const REQUIRES(moving_);
-  // A little of each; when there will be something to do again.
-  std::optional<std::chrono::nanoseconds> round(bool& any_more) REQUIRES(moving_);
+  // A little of each of the account's flows.
+  void round(Account& account) REQUIRES(moving_);
   [[nodiscard]] std::vector<OnTheWay> counted(std::string_view account) const;
   void load(std::string_view account);
+  void look_again(Account& account, std::chrono::nanoseconds pause);
 
   Database& database_;
   const std::shared_ptr<Scheduler> scheduler_;
   std::shared_ptr<Rounds> rounds_;  // from start() on
   Mutex moving_;
-  std::map<Account*, Flows> flows_ GUARDED_BY(moving_);
-  mutable Mutex mutex_;                          // for a few instructions
-  std::set<Account*> stale_ GUARDED_BY(mutex_);  // whose flows are not those of the tables that there are
+  std::map<Account*, Flows, AccountOrder> flows_ GUARDED_BY(moving_);
+  Agenda agenda_;        // accounts that may have something to bring
+  mutable Mutex mutex_;  // for a few instructions
+  // Their flows are not those of the tables that there are.
+  std::set<Account*, AccountOrder> stale_ GUARDED_BY(mutex_);
   std::map<std::string, std::map<Way, WaySetting>, std::less<>> ways_ GUARDED_BY(mutex_);
 };
 

@@ -128,18 +128,6 @@ class ThreadScheduler final : public Scheduler {
   std::vector<std::thread> threads_ GUARDED_BY(mutex_);
 };
 
-// Wakes a task, once somebody has said which. `set` comes before whatever may wake.
-class Waker {
- public:
-  void set(std::function<void()> wake) { wake_ = std::move(wake); }
-  void wake() const {
-    if (wake_) wake_();
-  }
-
- private:
-  std::function<void()> wake_;
-};
-
 // Each part of Mayfly that does something by itself has a scheduler of its own, so that none waits for
 // another's steps; a test makes them of one.
 using MakeScheduler = std::function<std::shared_ptr<Scheduler>(std::size_t threads_max)>;

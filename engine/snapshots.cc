@@ -450,7 +450,7 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
   set_heads(account, std::move(heads));
   adopt(turn);
   parts.trimmer->replaced(account);
-  parts.history_trimmer->replaced();
+  parts.history_trimmer->replaced(account);
   parts.replication->replaced(account);
   parts.documents.replaced(account.id());
   return true;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
-#include <set>
 
+#include "engine/agenda.h"
 #include "engine/attempt.h"
 #include "engine/parts.h"
 
@@ -23,42 +23,43 @@ class StreamTrimmer::Rounds final : public Task {
  public:
   explicit Rounds(StreamTrimmer& trimmer) : trimmer_(trimmer) {}
 
+  // Whether the account is to be trimmed, or when, may have changed.
+  void add(Account& account) { agenda_.add(account); }
+
  private:
+  // One account, if it is to be trimmed now.
   Next step() override {
-    if (due_.empty()) return survey();
-    Account& account = *due_.back();
-    due_.pop_back();
-    const auto trim = [&] { trimmer_.trim_watched(account); };
+    if (accounts_.empty()) accounts_ = agenda_.take(trimmer_.scheduler_->now());
+    if (accounts_.empty()) {
+      const auto alarm = agenda_.next_alarm();
+      return alarm ? Next::at(*alarm) : Next::when_woken();
+    }
+    Account& account = *accounts_.back();
+    accounts_.pop_back();
+    const auto trim = [&] {
+      if (const auto next = trimmer_.next_of(account); next && *next <= account.stream_now())
+        trimmer_.trim_watched(account);
+      if (const auto next = trimmer_.next_of(account)) {
+        const auto left = account.clock().real_time_until(account.instant_of_stream_time(*next));
+        if (left) look_again(account, *left);
+      }
+    };
     attempt(trim, [&](std::string_view) {
       trimmer_.look_again(account);
-      failed_.insert(&account);
+      look_again(account, fault_wait);
     });
     return Next::at_once();
   }
 
-  // Whose turn it is, or when it will be somebody's.
-  Next survey() {
-    std::optional<std::chrono::nanoseconds> pause;
-    for (const auto& [account, next] : trimmer_.watched()) {
-      std::optional<std::chrono::nanoseconds> left = fault_wait;
-      if (next > account->stream_now()) {
-        left = account->clock().real_time_until(account->instant_of_stream_time(next));
-      } else if (!failed_.contains(account)) {
-        due_.push_back(account);
-        continue;
-      }
-      if (left) pause = std::min(pause.value_or(*left), *left);
-    }
-    failed_.clear();
-    if (!due_.empty()) return Next::at_once();
-    return pause ? Next::after(*trimmer_.scheduler_, *pause) : Next::when_woken();
-  }
-
   Next failed(std::string_view) override { return Next::after(*trimmer_.scheduler_, fault_wait); }
 
-  std::vector<Account*> due_;  // the rest of this round
-  std::set<Account*> failed_;  // in this round
+  void look_again(Account& account, std::chrono::nanoseconds pause) {
+    agenda_.set_alarm(account, trimmer_.scheduler_->now() + std::chrono::ceil<RealTime::duration>(pause));
+  }
+
   StreamTrimmer& trimmer_;
+  Agenda agenda_;
+  std::vector<Account*> accounts_;  // taken from the agenda, and not looked at yet
 };
 
 StreamTrimmer::StreamTrimmer(Database& database, std::shared_ptr<Scheduler> scheduler)
@@ -104,13 +105,11 @@ void StreamTrimmer::look_again(const Account& account) {
   watched_.find(account.id())->second.next = 0;
 }
 
-std::vector<std::pair<Account*, Instant>> StreamTrimmer::watched() const {
-  std::vector<std::pair<Account*, Instant>> result;
+std::optional<Instant> StreamTrimmer::next_of(const Account& account) const {
   const Lock lock(mutex_);
-  for (const auto& [id, watched] : watched_) {
-    if (watched.next != no_next) result.emplace_back(watched.account, watched.next);
-  }
-  return result;
+  const auto known = watched_.find(account.id());
+  if (known == watched_.end() || known->second.next == no_next) return std::nullopt;
+  return known->second.next;
 }
 
 void StreamTrimmer::stream_made(Account& account) { watch(account); }
@@ -118,11 +117,11 @@ void StreamTrimmer::stream_made(Account& account) { watch(account); }
 void StreamTrimmer::watch(Account& account) {
   {
     const Lock lock(mutex_);
-    Watched& watched = watched_.try_emplace(account.id(), Watched{&account, no_next}).first->second;
+    Watched& watched = watched_.try_emplace(account.id(), Watched{no_next}).first->second;
     if (watched.next != no_next) return;  // what is new is not too old before that
     watched.next = 0;
   }
-  wake();
+  wake(account);
 }
 
 void StreamTrimmer::time_moved(Account& account) {
@@ -130,7 +129,7 @@ void StreamTrimmer::time_moved(Account& account) {
   const Instant here = account.clock().now();
   if (!database_.parts().catalog.has_streams(account.id()))
     return account.forget_jumps_before(here, timeline);
-  wake();
+  wake(account);
 }
 
 void StreamTrimmer::replaced(Account& account) {
@@ -145,8 +144,10 @@ void StreamTrimmer::replaced(Account& account) {
   if (database_.parts().catalog.has_streams(account.id())) watch(account);
 }
 
-void StreamTrimmer::wake() {
-  if (rounds_) scheduler_->wake(rounds_);
+void StreamTrimmer::wake(Account& account) {
+  if (!rounds_) return;
+  rounds_->add(account);
+  scheduler_->wake(rounds_);
 }
 
 }  // namespace mayfly::engine

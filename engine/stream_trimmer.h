@@ -53,7 +53,6 @@ class StreamTrimmer {
  private:
   class Rounds;
   struct Watched {
-    Account* account;
     Instant next;            // when to trim, in stream time
     std::uint64_t look = 0;  // the latest; an earlier one says nothing any more
   };
@@ -62,9 +61,9 @@ class StreamTrimmer {
   void trim_watched(Account& account);
   std::uint64_t begin_look(const Account& account);
   void look_again(const Account& account);  // which failed
-  // The accounts that are to be trimmed some time, and when, in stream time.
-  [[nodiscard]] std::vector<std::pair<Account*, Instant>> watched() const;
-  void wake();
+  // When the account is to be trimmed, in stream time; nothing: no time is known.
+  [[nodiscard]] std::optional<Instant> next_of(const Account& account) const;
+  void wake(Account& account);
 
   Database& database_;
   const std::shared_ptr<Scheduler> scheduler_;

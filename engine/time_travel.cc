@@ -56,7 +56,7 @@ Advanced TimeTravel::go(const Account::Turn& turn, Instant to, ClockSetting arri
     ~Arrival() {
       account.clock().set(setting, now);
       travel.trimmer_.time_moved(account);
-      travel.history_.time_moved();
+      travel.history_.time_moved(account);
       travel.tell(account);
     }
   };

@@ -21,7 +21,7 @@ void TimerQueue::push(const Timer& timer) {
     if (!inserted && entry.timer.due <= timer.due) return;
     if (!set(entry, timer)) return;
   }
-  reaper_.wake();
+  wake_reaper_();
 }
 
 void TimerQueue::forget(TableId table) {

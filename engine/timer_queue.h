@@ -21,6 +21,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -29,7 +30,6 @@
 
 #include "engine/clock.h"
 #include "engine/mutex.h"
-#include "engine/scheduler.h"
 #include "engine/table.h"
 
 namespace mayfly::engine {
@@ -49,7 +49,7 @@ class TimerQueue {
   };
 
   // Wakes when something fires earlier than all before.
-  explicit TimerQueue(const Waker& reaper) : reaper_(reaper) {}
+  explicit TimerQueue(std::function<void()> wake_reaper) : wake_reaper_(std::move(wake_reaper)) {}
 
   // Something of the table is due then. If that is later than the table's timer, it is kept for whoever is
   // looking at the table.
@@ -87,7 +87,7 @@ class TimerQueue {
   Look begin_look(Entry& entry) REQUIRES(mutex_);
   bool set(Entry& entry, const Timer& timer) REQUIRES(mutex_);  // true: it fires earlier than all others
 
-  const Waker& reaper_;
+  const std::function<void()> wake_reaper_;
   mutable Mutex mutex_;
   std::set<std::pair<Instant, TableId>> order_ GUARDED_BY(mutex_);  // by `fires`; without those that never do
   std::unordered_map<TableId, Entry> timers_ GUARDED_BY(mutex_);

@@ -489,7 +489,7 @@ void Transaction::State::write() {
     for (const StagedWrite::Version& version : staged.versions) bytes += version.bytes();
     parts.history_trimmer->written(bytes);
   }
-  if (!staged.replica_writes.empty()) parts.replication->wake();
+  if (!staged.replica_writes.empty()) parts.replication->wake(account());
   if (cause == Cause::time_to_live) {
     for (const OneItem& item : items)
       if (item.write == Write::remove && cause_of(item, *tables[item.table].description) == cause)

@@ -105,10 +105,8 @@ void Backups::reconcile(std::string_view account) {
   }
   if (!without_point.empty()) database_.documents().write(without_point, {});
   if (any_expires) watch_expiry();
-  for (const auto& table : engine::every_table(database_)) {
-    const auto description = table->description();
-    if (description->account != account) continue;
-    const TableSettings settings = settings_of(*description);
+  for (const auto& table : engine::tables_of(database_, account)) {
+    const TableSettings settings = settings_of(*table->description());
     if (!settings.recovery_since) continue;
     history.keep(table, settings.recovery_days);
     database_.update_table(table, [](engine::Table& edited) {

@@ -196,10 +196,8 @@ std::optional<engine::HistoryCursor> Restores::source_of(const RestoreOrigin& or
     const auto point = database_.history().find_point(static_cast<engine::PointId>(origin.point));
     if (point) source.emplace(database_, *point);
   } else {
-    for (const auto& table : engine::every_table(database_)) {
-      if (table->id() == static_cast<engine::TableId>(origin.source_table))
-        source.emplace(database_, *table, origin.at);
-    }
+    const auto table = engine::table_of(database_, static_cast<engine::TableId>(origin.source_table));
+    if (table) source.emplace(database_, *table, origin.at);
   }
   if (source && source->gone()) source.reset();
   return source;
@@ -210,11 +208,8 @@ std::int64_t Restores::items_of(const RestoreOrigin& origin) const {
     const auto point = database_.history().find_point(static_cast<engine::PointId>(origin.point));
     return point ? point->items : 0;
   }
-  for (const auto& table : engine::every_table(database_)) {
-    if (table->id() == static_cast<engine::TableId>(origin.source_table))
-      return table->counter(0).items.load();
-  }
-  return 0;
+  const auto table = engine::table_of(database_, static_cast<engine::TableId>(origin.source_table));
+  return table ? table->counter(0).items.load() : 0;
 }
 
 bool Restores::uses(std::string_view account, std::string_view backup) const {
@@ -369,9 +364,8 @@ bool Restores::settle(std::string_view account, engine::RealTime deadline, const
 }
 
 void Restores::resume(std::string_view account, std::string_view cut_off_by) {
-  for (const auto& table : engine::every_table(database_)) {
+  for (const auto& table : engine::tables_of(database_, account)) {
     const auto description = table->description();
-    if (description->account != account) continue;
     const auto origin = settings_of(*description).restored_from;
     if (!origin) continue;
     const engine::Scope scope{description->account, description->region};

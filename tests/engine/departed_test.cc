@@ -175,7 +175,7 @@ TEST_CASE("readers never meet a due item while its reaper is behind", "[departed
   constexpr int count = 20'000;
   for (int i = 0; i < count; ++i) world.put(carts, cart(std::to_string(i), 60));
   world.clock().set(start_ms + 60'001);
-  world.database().parts().accounts.reaper().wake();  // the manual clock of the host does not
+  world.wake_reaper();  // the manual clock of the host does not
   int seen = 0;
   do {
     seen += static_cast<int>(world.all(carts).size() + world.all(carts, 1).size());

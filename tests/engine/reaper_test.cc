@@ -239,7 +239,7 @@ TEST_CASE("a million far-off timers are not loaded, and wake nobody", "[reaper][
   CHECK(timers.earliest()->due == start_ms + 1'000'000'001);
 
   int woken = 0;
-  world.database().parts().accounts.reaper().set([&] { ++woken; });
+  world.database().parts().accounts.reaper().set([&](Account&) { ++woken; });
   world.put(carts, expiring_item("later", 2'000'000));
   CHECK(woken == 0);
 
@@ -417,7 +417,7 @@ TEST_CASE("an account does not wait for another's backlog", "[reaper]") {
   for (int i = 0; i < 20'000; ++i) world.put(backlog, expiring_item(std::to_string(i), 60));
   world.put(mine, expiring_item("a", 60));
   world.clock().set(start_ms + 60'001);
-  world.database().parts().accounts.reaper().wake();
+  world.wake_reaper();
   while (mine->counter(0).items > 0) std::this_thread::yield();
   // It went in the first rounds: the reaper takes a little of each account in turn.
   CHECK(backlog->counter(0).items > 10'000);

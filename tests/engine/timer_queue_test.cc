@@ -10,8 +10,7 @@ namespace mayfly::testing {
 using namespace engine;
 
 TEST_CASE("a table's timer is the earliest that was pushed", "[timer_queue]") {
-  Waker reaper;
-  TimerQueue timers(reaper);
+  TimerQueue timers([] {});
   CHECK_FALSE(timers.earliest());
   timers.push({1, 100, 100});
   timers.push({1, 200, 200});
@@ -30,8 +29,7 @@ TEST_CASE("a table's timer is the earliest that was pushed", "[timer_queue]") {
 }
 
 TEST_CASE("tables have their turn by when they fire, not by when something is due", "[timer_queue]") {
-  Waker reaper;
-  TimerQueue timers(reaper);
+  TimerQueue timers([] {});
   timers.push({1, 100, 900});
   timers.push({2, 200, 200});
   CHECK_FALSE(timers.look_firing(199));
@@ -44,8 +42,7 @@ TEST_CASE("tables have their turn by when they fire, not by when something is du
 }
 
 TEST_CASE("what never fires is remembered, and never has its turn", "[timer_queue]") {
-  Waker reaper;
-  TimerQueue timers(reaper);
+  TimerQueue timers([] {});
   timers.push({1, 100, never});
   CHECK_FALSE(timers.earliest());
   CHECK_FALSE(timers.look_firing(never - 1));
@@ -55,8 +52,7 @@ TEST_CASE("what never fires is remembered, and never has its turn", "[timer_queu
 }
 
 TEST_CASE("what is pushed while somebody looks is not put behind what that found", "[timer_queue]") {
-  Waker reaper;
-  TimerQueue timers(reaper);
+  TimerQueue timers([] {});
   timers.push({1, 100, 100});
   const auto look = timers.look(1);
   timers.push({1, 300, 300});  // written after the index was read, and later than the timer that stands
@@ -76,8 +72,7 @@ TEST_CASE("what is pushed while somebody looks is not put behind what that found
 }
 
 TEST_CASE("a look is whole until something is pushed, or somebody else looks", "[timer_queue]") {
-  Waker reaper;
-  TimerQueue timers(reaper);
+  TimerQueue timers([] {});
   timers.push({1, 100, 100});
   const auto look = timers.look(1);
   CHECK(timers.is_whole(*look));
@@ -96,8 +91,7 @@ TEST_CASE("a look is whole until something is pushed, or somebody else looks", "
 }
 
 TEST_CASE("a look that is never settled leaves its timer", "[timer_queue]") {
-  Waker reaper;
-  TimerQueue timers(reaper);
+  TimerQueue timers([] {});
   timers.push({1, 100, 100});
   REQUIRE(timers.look_firing(100));
   CHECK(timers.of(1)->due == 100);
@@ -105,8 +99,7 @@ TEST_CASE("a look that is never settled leaves its timer", "[timer_queue]") {
 }
 
 TEST_CASE("who looked before somebody else did settles nothing", "[timer_queue]") {
-  Waker reaper;
-  TimerQueue timers(reaper);
+  TimerQueue timers([] {});
   timers.push({1, 100, 100});
   const auto early = timers.look(1), late = timers.look(1);
   CHECK_FALSE(timers.is_current(*early));
@@ -122,16 +115,14 @@ TEST_CASE("who looked before somebody else did settles nothing", "[timer_queue]"
 }
 
 TEST_CASE("any number of timers of a table is one entry", "[timer_queue][holds]") {
-  Waker reaper;
-  TimerQueue timers(reaper);
+  TimerQueue timers([] {});
   for (Instant due = 100'000; due > 0; --due) timers.push({1, due, due});
   CHECK(timers.size() == 1);
   CHECK(timers.earliest()->due == 1);
 }
 
 TEST_CASE("a forgotten table has no timer", "[timer_queue]") {
-  Waker reaper;
-  TimerQueue timers(reaper);
+  TimerQueue timers([] {});
   timers.push({1, 100, 100});
   timers.push({2, 200, 200});
   timers.forget(1);
@@ -140,10 +131,8 @@ TEST_CASE("a forgotten table has no timer", "[timer_queue]") {
 }
 
 TEST_CASE("only an earlier timer wakes the reaper, so that a far one wakes nobody", "[timer_queue]") {
-  Waker reaper;
   int woken = 0;
-  reaper.set([&] { ++woken; });
-  TimerQueue timers(reaper);
+  TimerQueue timers([&] { ++woken; });
   timers.push({1, 100, 100});
   CHECK(woken == 1);
   timers.push({1, 300, 300});

@@ -86,6 +86,11 @@ void World::reopen() {
   database_ = *std::move(opened);
 }
 
+void World::wake_reaper() {
+  Accounts& accounts = database_->parts().accounts;
+  for (Account* one : accounts.all()) accounts.reaper().wake(*one);
+}
+
 TimerQueue& World::timers() { return database_->parts().accounts.of(account).timers(); }
 
 std::shared_ptr<LiveTable> World::find(std::string_view name) {

@@ -62,7 +62,7 @@ inline void remove_replica(World& world, const std::string& from, const std::str
 }
 
 inline void settle(World& world) {
-  world.database().replication().settle(world.database().parts().accounts.of(account));
+  world.database().settle_replicas(account);
 }
 
 inline void set_way(World& world, const std::string& from, const std::string& to, WaySetting setting) {

@@ -1,0 +1,75 @@
+// The accounts that a background task has to look at: those that were added since its last look, and those
+// whose alarm has come. So a step costs what there is to do, however many other accounts there are.
+//
+//   agenda.add(account);                                        // something of it has changed
+//   for (Account* account : agenda.take(scheduler.now())) …
+//   agenda.set_alarm(account, instant);                         // look again then
+//   if (const auto alarm = agenda.next_alarm()) return Next::at(*alarm);
+//
+// Thread-safe. It wakes no task: add() first, then wake.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "engine/account.h"
+#include "engine/clock.h"
+#include "engine/mutex.h"
+
+namespace mayfly::engine {
+
+class Agenda {
+ public:
+  void add(Account& account) {
+    const Lock lock(mutex_);
+    added_.insert(&account);
+  }
+
+  // Instead of the account's alarm so far.
+  void set_alarm(Account& account, RealTime instant) {
+    const Lock lock(mutex_);
+    forget_alarm(account);
+    alarms_.emplace(&account, instant);
+    order_.emplace(instant, &account);
+  }
+
+  // Removes and returns, by id, the accounts that were added and those whose alarm is not after `now`.
+  [[nodiscard]] std::vector<Account*> take(RealTime now) {
+    const Lock lock(mutex_);
+    for (auto due = order_.begin(); due != order_.end() && due->first <= now; ++due)
+      added_.insert(due->second);
+    std::vector<Account*> taken(added_.begin(), added_.end());
+    added_.clear();
+    for (Account* account : taken) forget_alarm(*account);
+    return taken;
+  }
+
+  [[nodiscard]] std::optional<RealTime> next_alarm() const {
+    const Lock lock(mutex_);
+    return order_.empty() ? std::nullopt : std::optional(order_.begin()->first);
+  }
+
+ private:
+  struct IsBefore {
+    bool operator()(const std::pair<RealTime, Account*>& a, const std::pair<RealTime, Account*>& b) const {
+      return a.first != b.first ? a.first < b.first : AccountOrder()(a.second, b.second);
+    }
+  };
+
+  void forget_alarm(Account& account) REQUIRES(mutex_) {
+    const auto alarm = alarms_.find(&account);
+    if (alarm == alarms_.end()) return;
+    order_.erase({alarm->second, &account});
+    alarms_.erase(alarm);
+  }
+
+  mutable Mutex mutex_;  // for a few instructions
+  std::set<Account*, AccountOrder> added_ GUARDED_BY(mutex_);
+  std::map<Account*, RealTime, AccountOrder> alarms_ GUARDED_BY(mutex_);
+  std::set<std::pair<RealTime, Account*>, IsBefore> order_ GUARDED_BY(mutex_);
+};
+
+}  // namespace mayfly::engine
