@@ -97,7 +97,7 @@ void Replication::look_again(Account& account, std::chrono::nanoseconds pause) {
 void Replication::members_changed(Account& account) {
   {
     const Lock lock(mutex_);
-    stale_.insert(&account);
+    stale_[&account] = ++last_change_;
   }
   wake(account);
 }
@@ -193,26 +193,27 @@ bool Replication::is_stale(Account& account) const {
 
 Replication::Flows& Replication::flows_of(Account& account) {
   Flows& flows = flows_.try_emplace(&account, Flows{&account, {}, {}}).first->second;
+  std::uint64_t change = 0;
   {
     const Lock lock(mutex_);
-    if (stale_.erase(&account) == 0) return flows;
+    const auto stale = stale_.find(&account);
+    if (stale == stale_.end()) return flows;
+    change = stale->second;
   }
-  try {
-    flows.all.clear();
-    for (const auto& live : database_.parts().catalog.tables(account.id())) {
-      const std::shared_ptr<const Table> table = live->description();
-      if (!table->replicates()) continue;
-      for (const Replica& replica : table->replicas) {
-        Flow& flow = flows.all.emplace_back();
-        flow.from = table->id;
-        flow.to = replica.table;
-        flow.way = {table->region, replica.region};
-      }
+  flows.all.clear();
+  for (const auto& live : database_.parts().catalog.tables(account.id())) {
+    const std::shared_ptr<const Table> table = live->description();
+    if (!table->replicates()) continue;
+    for (const Replica& replica : table->replicas) {
+      Flow& flow = flows.all.emplace_back();
+      flow.from = table->id;
+      flow.to = replica.table;
+      flow.way = {table->region, replica.region};
     }
-  } catch (...) {
-    members_changed(account);
-    throw;
   }
+  const Lock lock(mutex_);
+  const auto stale = stale_.find(&account);
+  if (stale->second == change) stale_.erase(stale);  // else they have changed once more
   return flows;
 }
 

@@ -148,8 +148,9 @@ class Replication {
   std::map<Account*, Flows, AccountOrder> flows_ GUARDED_BY(moving_);
   Agenda agenda_;        // accounts that may have something to bring
   mutable Mutex mutex_;  // for a few instructions
-  // Their flows are not those of the tables that there are.
-  std::set<Account*, AccountOrder> stale_ GUARDED_BY(mutex_);
+  // Accounts whose flows are not those of the tables that there are, and the number of the last change.
+  std::map<Account*, std::uint64_t, AccountOrder> stale_ GUARDED_BY(mutex_);
+  std::uint64_t last_change_ GUARDED_BY(mutex_) = 0;
   std::map<std::string, std::map<Way, WaySetting>, std::less<>> ways_ GUARDED_BY(mutex_);
 };
 

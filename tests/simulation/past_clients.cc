@@ -185,7 +185,9 @@ void Clients::makes_table(Request& request, const std::string& target,
                           std::function<Candidates(const ModelState&)> candidates) {
   request.change = [this, target, source = std::move(source),
                     candidates = std::move(candidates)](ModelState& state) {
-    if (state.find(target) != nullptr) return;
+    // One that a restored snapshot had half filled may have been removed, and this took its name.
+    if (const ModelTable* const present = state.find(target); present != nullptr && !present->may_be_removed)
+      return;
     ModelTable made{.name = target,
                     .sorted = source->sorted,
                     .by_user = source->by_user,
