@@ -47,6 +47,10 @@ class Agenda {
     return taken;
   }
 
+  [[nodiscard]] bool any_added() const {
+    const Lock lock(mutex_);
+    return !added_.empty();
+  }
   [[nodiscard]] std::optional<RealTime> next_alarm() const {
     const Lock lock(mutex_);
     return order_.empty() ? std::nullopt : std::optional(order_.begin()->first);

@@ -64,6 +64,7 @@ class Replication::Rounds final : public Task {
       attempt([&]() NO_THREAD_SAFETY_ANALYSIS { replication_.round(*account); },
               [&](std::string_view) { replication_.look_again(*account, fault_wait); });
     }
+    if (replication_.agenda_.any_added()) return Next::at_once();
     const auto alarm = replication_.agenda_.next_alarm();
     return alarm ? Next::at(*alarm) : Next::when_woken();
   }
@@ -411,13 +412,14 @@ bool Replication::forget_tombstones(Flows& flows, TableId id) {
 void Replication::round(Account& account) {
   const std::shared_lock request(account.requests(), std::try_to_lock);
   if (!request) return;  // it is being replaced: the end of that wakes us
+  bool any_more = false;
   std::optional<std::chrono::nanoseconds> pause;
   // A flow that fails holds up no other.
   const auto attempt_step = [&](const auto& take) {
     const Step step = attempt(take, [&](std::string_view) {
       return Step{.progress = Progress::waits, .pause = Rounds::wait_after_fault};
     });
-    if (step.progress == Progress::more) pause = std::chrono::nanoseconds(0);
+    any_more = any_more || step.progress == Progress::more;
     if (step.progress == Progress::waits) pause = sooner(pause, step.pause);
     return step.items > 0;
   };
@@ -438,7 +440,11 @@ void Replication::round(Account& account) {
     });
   }
   if (flows.all.empty()) flows_.erase(&account);
-  if (pause) look_again(account, *pause);
+  if (any_more) {
+    agenda_.add(account);
+  } else if (pause) {
+    look_again(account, *pause);
+  }
 }
 
 void Replication::settle(Account& account, const std::stop_token& stop) {
