@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <limits>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -64,6 +65,25 @@ void each_member(const Storage& storage, char kind, SnapshotId id, Visit visit) 
   for (members.seek_to_first(); members.valid(); members.next())
     visit(member_name(members.key()), members.value());
 }
+
+// Holds an account's requests alone, while its state is replaced. Background steps that came meanwhile have
+// left the account alone: once it is free again they are woken.
+class Replacing {
+ public:
+  Replacing(Database::Parts& parts, Account& account)
+      : parts_(parts), account_(account), alone_(account.requests()) {}
+  ~Replacing() {
+    alone_.unlock();
+    parts_.replication->wake(account_);
+  }
+  Replacing(const Replacing&) = delete;
+  Replacing& operator=(const Replacing&) = delete;
+
+ private:
+  Database::Parts& parts_;
+  Account& account_;
+  std::unique_lock<Gate> alone_;
+};
 
 // The numbers from `begin` on that records of the stream may have, as [from, to): all but those that were
 // taken back.
@@ -367,7 +387,7 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
   const Account::Turn turn = account.take_turn();
   Heads heads = heads_of(account);
   if (!heads.count(id)) return false;
-  const std::unique_lock alone(account.requests());
+  const Replacing replacing(parts, account);
   Kept kept = read(account, id);
   Head& latest = heads.rbegin()->second;
   const bool is_latest = heads.rbegin()->first == id;
@@ -514,7 +534,7 @@ void Snapshots::reset(Account& account) {
   Database::Parts& parts = database_.parts();
   const Account::Turn turn = account.take_turn();
   const Heads heads = heads_of(account);
-  const std::unique_lock alone(account.requests());
+  const Replacing replacing(parts, account);
   BeforeImages::Erasure erasure;
   for (const auto& [id, head] : heads) erasure.logs.push_back(head.log);
   const auto stage = [&](const Catalog::Tables& old_tables, const std::vector<Stream>& old_streams,
