@@ -16,6 +16,7 @@
 #include "compat/limits.h"
 #include "compat/metrics.h"
 #include "compat/server_metrics.h"
+#include "compat/streams/live_changes.h"
 #include "compat/tables/changes.h"
 #include "compat/triggers/trigger_options.h"
 #include "engine/database.h"
@@ -92,6 +93,7 @@ class Emulator {
   // Who calls anything else than `execute` for an account asks first.
   [[nodiscard]] KnownAccounts& accounts() { return accounts_; }
   [[nodiscard]] ServerMetrics& server_metrics() { return server_metrics_; }
+  [[nodiscard]] LiveChanges& live_changes() { return live_changes_; }
 
  private:
   Answer execute(const engine::Scope& scope, const Operation& operation, std::string_view body,
@@ -110,6 +112,7 @@ class Emulator {
   Faults faults_{database_->recent_writes()};
   Metrics metrics_{all_operations().size()};
   ServerMetrics server_metrics_;
+  LiveChanges live_changes_{*database_};
   const std::unique_ptr<buckets::Buckets> buckets_;
   std::unique_ptr<kinesis::Destinations> kinesis_;
   std::unique_ptr<jobs::Jobs> jobs_;

@@ -85,6 +85,7 @@ class ChangeFeed {
     Subscription& operator=(Subscription&& other) noexcept;
     ~Subscription() { end(); }
     void end();
+    explicit operator bool() const { return feed_ != nullptr; }
 
    private:
     friend class ChangeFeed;

@@ -16,6 +16,7 @@
 #include "compat/control/handlers.h"
 #include "compat/items/keys.h"
 #include "compat/streams/record.h"
+#include "compat/streams/told_change.h"
 #include "compat/tables/ttl_mistakes.h"
 #include "compat/wire/json.h"
 #include "engine/mutex.h"

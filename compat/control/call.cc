@@ -1,7 +1,6 @@
 #include "compat/control/call.h"
 
 #include <algorithm>
-#include <cassert>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -10,8 +9,6 @@
 #include "compat/items/keys.h"
 #include "compat/tables/lookup.h"
 #include "compat/wire/attribute_value_json.h"
-#include "engine/item_codec.h"
-#include "engine/item_size.h"
 #include "engine/whole_number.h"
 
 namespace mayfly::compat::control {
@@ -226,41 +223,6 @@ json::Tree item_tree(const engine::Item& item) {
   json::Writer out(text);
   write_item_object(out, item);
   return json::raw(text);
-}
-
-// --- changes
-
-ToldChange told(const engine::Change& change) {
-  assert(!engine::ChangeFeed::telling());
-  const engine::Table& table = *change.table;
-  ToldChange told{.table_name = table.name, .stream = {}, .record = {}};
-  if (table.stream) {
-    told.stream = *table.stream;
-  } else {
-    told.stream.table = table.id;
-    told.stream.account = table.account;
-    told.stream.region = table.region;
-    told.stream.table_name = table.name;
-  }
-  const auto wants = [&](engine::StreamView one) {
-    return told.stream.view == one || told.stream.view == engine::StreamView::new_and_old_images;
-  };
-  engine::ChangeRecord& record = told.record;
-  record.sequence = change.sequence.value_or(0);
-  record.created = change.at;
-  record.kind = change.kind;
-  record.cause = change.cause;
-  record.keys = change.keys();
-  record.size_bytes = engine::item_size(record.keys);
-  if (!change.old_item.empty() && wants(engine::StreamView::old_image)) {
-    record.old_image = engine::decode_item(change.old_item);
-    record.size_bytes += engine::stored_item_size(change.old_item);
-  }
-  if (!change.new_item.empty() && wants(engine::StreamView::new_image)) {
-    record.new_image = engine::decode_item(change.new_item);
-    record.size_bytes += engine::stored_item_size(change.new_item);
-  }
-  return told;
 }
 
 }  // namespace mayfly::compat::control

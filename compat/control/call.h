@@ -89,12 +89,4 @@ std::string print_time(engine::Instant instant);
 json::Tree time_or_null(std::optional<engine::Instant> instant);
 json::Tree item_tree(const engine::Item& item);
 
-// A change as await and the live view show a record of it.
-struct ToldChange {
-  std::string table_name;
-  engine::Stream stream;  // the table's; of a table without one, what a stream with both images would be
-  engine::ChangeRecord record;  // sequence 0: in no stream
-};
-ToldChange told(const engine::Change& change);  // decodes: not in a commit
-
 }  // namespace mayfly::compat::control

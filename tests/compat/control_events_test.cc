@@ -17,8 +17,13 @@ std::unique_ptr<compat::control::EventSource> follow(TestEmulator& emulator, std
       {.method = "GET", .path = "/_mayfly/events", .query = query, .scope = emulator.scope});
   REQUIRE(answer.status == 200);
   REQUIRE(answer.events);
+  std::string greeting;
+  REQUIRE(answer.events->next(greeting, {}));
+  CHECK(greeting == ": mayfly\n\n");
   return std::move(answer.events);
 }
+
+std::size_t held_bytes(TestEmulator& emulator) { return emulator.emulator().live_changes().held_bytes(); }
 
 void put(TestEmulator& emulator, const std::string& id, std::size_t bytes) {
   emulator.ok("PutItem", {{"TableName", "carts"},
@@ -39,28 +44,110 @@ std::size_t count(const std::string& text, std::string_view part) {
   return found;
 }
 
+// Reads until the text has `changes` changes and the last one is complete.
+std::string read(compat::control::EventSource& events, std::size_t changes) {
+  std::string text;
+  while (count(text, "event: ") < changes || !text.ends_with("\n\n")) REQUIRE(events.next(text, {}));
+  return text;
+}
+// Reads until no change waits any longer.
+std::string read_all(TestEmulator& emulator, compat::control::EventSource& events) {
+  std::string text;
+  do REQUIRE(events.next(text, {}));
+  while (held_bytes(emulator) > 0);
+  return text;
+}
+
 }  // namespace
 
 TEST_CASE("a reader of events that is too slow is told what it missed, and goes on from there") {
   TestEmulator emulator;
   create_carts(emulator);
   const auto events = follow(emulator, "table=carts&event=INSERT");
-  std::string greeting;
-  REQUIRE(events->next(greeting, {}));
-  CHECK(greeting == ": mayfly\n\n");
 
-  constexpr int written = 60;  // 18 MB: more than a reader is kept
-  for (int n = 0; n < written; ++n) put(emulator, std::to_string(n), 300'000);
-  std::string text;
-  while (text.find("event: gap") == std::string::npos) REQUIRE(events->next(text, {}));
+  constexpr int written = 150;  // 45 MB: more than is kept for all readers
+  for (int n = 0; n < written; ++n) {
+    put(emulator, std::to_string(n), 300'000);
+    CHECK(held_bytes(emulator) <= compat::LiveChanges::held_bytes_max);
+  }
+  const std::string text = read_all(emulator, *events);
   const std::size_t told = count(text, "event: INSERT");
-  CHECK(told > 0);
-  CHECK(text.ends_with("event: gap\ndata: {\"dropped\":" + std::to_string(written - told) + "}\n\n"));
+  CHECK(told > 90);
+  CHECK(text.starts_with("event: gap\ndata: {\"dropped\":" + std::to_string(written - told) + "}\n\n"));
+  CHECK(count(text, "event: gap") == 1);
 
   put(emulator, "after", 1);
-  std::string next;
-  REQUIRE(events->next(next, {}));
-  CHECK(next.find(R"({"id":{"S":"after"}})") != std::string::npos);
+  CHECK(read_all(emulator, *events).find(R"({"id":{"S":"after"}})") != std::string::npos);
+}
+
+TEST_CASE("readers of events share the changes that wait, and the text of each") {
+  const auto held_for = [](std::size_t readers, bool one_reads) {
+    TestEmulator emulator;
+    create_carts(emulator);
+    std::vector<std::unique_ptr<compat::control::EventSource>> all;
+    for (std::size_t n = 0; n < readers; ++n) all.push_back(follow(emulator, ""));
+    for (int n = 0; n < 3; ++n) put(emulator, std::to_string(n), 300'000);
+    std::string first;
+    if (one_reads) {  // the beginning of the first change, whose text is made by then
+      REQUIRE(all[0]->next(first, {}));
+      CHECK(first.size() == compat::LiveChanges::piece_bytes_max);
+    }
+    const std::size_t held = held_bytes(emulator);
+    const std::string text = first + read(*all[0], one_reads ? 2 : 3);
+    CHECK(count(text, "event: INSERT") == 3);
+    for (std::size_t n = 1; n < readers; ++n) CHECK(read(*all[n], 3) == text);
+    CHECK(held_bytes(emulator) == 0);
+    return held;
+  };
+  CHECK(held_for(1, false) > 900'000);
+  CHECK(held_for(128, false) == held_for(1, false));
+  CHECK(held_for(128, true) == held_for(1, true));
+}
+
+TEST_CASE("a reader that left lets go of the changes that waited for it") {
+  TestEmulator emulator;
+  create_carts(emulator);
+  auto stays = follow(emulator, "event=REMOVE"), leaves = follow(emulator, "");
+  put(emulator, "1", 1000);
+  CHECK(held_bytes(emulator) > 1000);
+  leaves.reset();
+  CHECK(held_bytes(emulator) == 0);
+  stays.reset();
+  put(emulator, "2", 1000);
+  CHECK(held_bytes(emulator) == 0);
+}
+
+TEST_CASE("a stream of events ends when the change that its reader was taking is dropped") {
+  TestEmulator emulator;
+  create_carts(emulator);
+  const auto slow = follow(emulator, ""), slower = follow(emulator, "");
+  put(emulator, "large", 300'000);
+  std::string text;
+  REQUIRE(slow->next(text, {}));
+  for (int n = 0; n < 150; ++n) put(emulator, std::to_string(n), 300'000);
+  CHECK_FALSE(slow->next(text, {}));
+  CHECK(read_all(emulator, *slower).starts_with("event: gap\n"));
+}
+
+TEST_CASE("readers with different filters get their changes in order") {
+  TestEmulator emulator;
+  create_carts(emulator);
+  const auto all = follow(emulator, ""), insertions = follow(emulator, "event=INSERT"),
+             modifications = follow(emulator, "event=MODIFY");
+  std::size_t bytes = 1;
+  for (const char* id : {"1", "1", "2", "1", "3", "2", "3"}) put(emulator, id, bytes++);
+  const auto told = [](const std::string& text) {
+    std::string events;
+    for (auto at = text.find("event: "); at != std::string::npos; at = text.find("event: ", at + 1)) {
+      const auto id = text.find(R"("id":{"S":")", at) + 11;
+      events += text.substr(at + 7, 1) + text.substr(id, 1) + ' ';
+    }
+    return events;
+  };
+  CHECK(told(read(*insertions, 3)) == "I1 I2 I3 ");
+  CHECK(told(read(*all, 7)) == "I1 M1 I2 M1 I3 M2 M3 ");
+  CHECK(told(read(*modifications, 4)) == "M1 M1 M2 M3 ");
+  CHECK(held_bytes(emulator) == 0);
 }
 
 TEST_CASE("an await keeps so many bytes of what it is told, and says how much is left out") {
