@@ -28,11 +28,14 @@ Reply refuse(compat::Error::Kind kind, std::string message) {
 
 class Events final : public BodySource {
  public:
-  explicit Events(std::unique_ptr<compat::control::EventSource> events) : events_(std::move(events)) {}
+  Events(std::unique_ptr<compat::control::EventSource> events, bool waits)
+      : events_(std::move(events)), waits_(waits) {}
   bool next(std::string& piece, const std::stop_token& stop) override { return events_->next(piece, stop); }
+  [[nodiscard]] bool waits() const override { return waits_; }
 
  private:
-  std::unique_ptr<compat::control::EventSource> events_;
+  const std::unique_ptr<compat::control::EventSource> events_;
+  const bool waits_;
 };
 
 }  // namespace
@@ -65,12 +68,13 @@ Reply admin(Request& request, compat::Emulator& emulator, const AccessRules& acc
                                          .query = request.query(),
                                          .body = request.body,
                                          .scope = emulator.scope_of(std::move(scope)),
-                                         .stop = stop});
+                                         .stop = stop,
+                                         .in_pieces = request.method == "GET" && !request.is_http_1_0});
   std::unique_ptr<compat::control::EventSource> events = std::move(answer.events);
   Reply reply = reply_of(std::move(answer));
   if (events && request.method != "HEAD") {
     reply.extra_headers += "Cache-Control: no-store\r\n";
-    reply.source = std::make_shared<Events>(std::move(events));
+    reply.source = std::make_shared<Events>(std::move(events), reply.content_type == "text/event-stream");
   }
   return reply;
 }

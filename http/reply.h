@@ -20,13 +20,16 @@
 
 namespace mayfly::http {
 
-// A body that goes on for as long as there is something to say: server-sent events.
+// A body that is made while it is sent: server-sent events, or a long page.
 class BodySource {
  public:
   virtual ~BodySource() = default;
   // Waits for the next piece and appends it. False: that was the last. Returns soon after `stop` is
   // requested.
   virtual bool next(std::string& piece, const std::stop_token& stop) = 0;
+  // False: `next` never waits. Then the connection holds no place on the slow lane, and is closed if a piece
+  // cannot be made, so that the client does not take a part for the whole.
+  [[nodiscard]] virtual bool waits() const = 0;
 };
 
 struct Reply {

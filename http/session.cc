@@ -258,7 +258,7 @@ void Session<Stream>::send(Reply reply) {
   const bool stays = parser_->keep_alive() && !reply.close;
   parser_.reset();
   release_request();
-  if (!reply.source) place_.leave();
+  if (!reply.source || !reply.source->waits()) place_.leave();
   append_reply(out_, reply, stays);
   if (body_goes_apart(reply)) out_body_ = std::move(reply.body);
   source_ = std::move(reply.source);
@@ -338,25 +338,34 @@ template <class Stream>
 void Session<Stream>::next_piece() {
   waiting_ = true;
   stop_ = std::stop_source();
-  const bool taken = slow_lane_.run(stop_, [self = this->shared_from_this(), source = source_,
-                                            stop = stop_.get_token()]() mutable {
-    std::string piece;
-    const auto next = [&] { return source->next(piece, stop); };
-    const bool more = engine::attempt(next, [](std::string_view) { return false; }) && !stop.stop_requested();
-    source.reset();
-    const auto executor = self->stream_.get_executor();
-    asio::post(executor,
-               [self = std::move(self), piece = std::move(piece), more] { self->piece_came(piece, more); });
-  });
+  const bool taken = slow_lane_.run(
+      stop_, [self = this->shared_from_this(), source = source_, stop = stop_.get_token()]() mutable {
+        std::string piece;
+        auto came = Piece::last;
+        const auto next = [&] {
+          if (source->next(piece, stop)) came = Piece::more;
+        };
+        engine::attempt(next, [&](std::string_view) { came = Piece::failed; });
+        if (stop.stop_requested()) came = Piece::failed;
+        source.reset();
+        const auto executor = self->stream_.get_executor();
+        asio::post(executor, [self = std::move(self), piece = std::move(piece), came] {
+          self->piece_came(piece, came);
+        });
+      });
   if (taken) return watch_client();
-  piece_came({}, false);
+  piece_came({}, Piece::failed);
 }
 
 template <class Stream>
-void Session<Stream>::piece_came(const std::string& piece, bool more) {
+void Session<Stream>::piece_came(const std::string& piece, Piece came) {
   waiting_ = false;
+  if (!source_->waits()) {
+    place_.leave();
+    if (came == Piece::failed) return close();
+  }
   if (!piece.empty()) append_chunk(out_, piece);
-  if (!more) {
+  if (came != Piece::more) {
     append_last_chunk(out_);
     source_.reset();
     place_.leave();

@@ -91,7 +91,8 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   void watch_client();
   void came_ahead(ErrorCode failure, std::size_t bytes);
   void next_piece();  // of a body that has a source
-  void piece_came(const std::string& piece, bool more);
+  enum class Piece : unsigned char { more, last, failed };
+  void piece_came(const std::string& piece, Piece came);
 
   Stream stream_;
   Service& service_;

@@ -79,7 +79,8 @@ class SlowLane {
   [[nodiscard]] Place take(Waiting kind);
 
   // False: there is no thread to be had, or the lane has ended. `stop` is requested if the lane ends
-  // meanwhile. Requires: the caller has a place; the job heeds `stop` wherever it waits.
+  // meanwhile. Requires: the caller has a place, or the job waits for nothing and is short; the job heeds
+  // `stop` wherever it waits.
   [[nodiscard]] bool run(std::stop_source stop, std::function<void()> job);
 
   // Asks all jobs to stop and waits until they have. None is taken any more.

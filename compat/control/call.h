@@ -56,6 +56,7 @@ struct Call {
   Fields body;
   std::string_view body_text;
   const std::stop_token& stop;
+  bool in_pieces;  // Request::in_pieces
   Answer& answer;  // what the handler returns becomes its body
 
   [[nodiscard]] engine::Database& database() const { return emulator.database(); }

@@ -146,6 +146,7 @@ Answer run(Emulator& emulator, const Request& request, const Route& route,
             .body = Fields(body ? &*body : nullptr),
             .body_text = request.body,
             .stop = request.stop,
+            .in_pieces = request.in_pieces,
             .answer = answer};
   auto outcome = route.handle(call);
   if (!outcome) return refusal(outcome.error());

@@ -37,9 +37,10 @@ struct Request {
   std::string_view body{};
   const engine::Scope& scope;
   std::stop_token stop{};  // nobody waits for the answer any more
+  bool in_pieces = false;  // the caller takes a long answer by `Answer::events`
 };
 
-// What happens from now on, piece by piece.
+// An answer that is made while it is sent: what happens from now on, or a long page.
 class EventSource {
  public:
   virtual ~EventSource() = default;

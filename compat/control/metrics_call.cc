@@ -1,6 +1,11 @@
 // GET /_mayfly/metrics: what a Prometheus server scrapes. Of all accounts, whoever asks.
+//
+// Some series are there for each table, of which there may be many thousands. So the page is made in pieces
+// of some 64 KB while it is sent, each of the values of its moment; a scrape holds one piece, and a list of
+// the tables.
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "compat/backups/backups.h"
@@ -161,89 +166,53 @@ void write_server(Text& text, const ServerMetrics& metrics) {
   }
 }
 
-struct TableLine {
-  std::string labels;
-  const engine::LiveTable* table;
+struct TableSeries {
+  std::string_view name, type, help;
+  std::int64_t (*value)(const engine::LiveTable&);
+};
+constexpr TableSeries sizes[] = {
+    {"mayfly_table_items", "gauge", "Items in the table.",
+     [](const engine::LiveTable& table) -> std::int64_t { return table.counter(0).items; }},
+    {"mayfly_table_bytes", "gauge", "Bytes of the table's items.",
+     [](const engine::LiveTable& table) -> std::int64_t { return table.counter(0).bytes; }},
+};
+constexpr TableSeries deletions[] = {
+    {"TimeToLiveDeletedItemCount", "counter", "Items that expired, since the server started.",
+     [](const engine::LiveTable& table) -> std::int64_t { return table.expiry_stats().deleted(); }},
+    {"mayfly_expiry_born_total", "counter", "Of them those that were due already when they were written.",
+     [](const engine::LiveTable& table) -> std::int64_t { return table.expiry_stats().born_due(); }},
 };
 
-void write_lags(Text& text, const std::vector<TableLine>& tables) {
+std::string labels_of(const engine::LiveTable& table) {
+  const auto description = table.description();
+  return label("account", description->account) + ',' + label("region", description->region) + ',' +
+         label("TableName", description->name);
+}
+
+void write_lag(Text& text, const engine::LiveTable& table) {
   constexpr std::size_t step = 6;  // a bucket of ours is a quarter wider than the one before
-  text.about("mayfly_expiry_lag_seconds", "histogram", "How long after an item was due it was deleted.");
-  for (const auto& [labels, table] : tables) {
-    const engine::ExpiryStats& stats = table->expiry_stats();
-    if (stats.deleted() == 0) continue;
-    std::int64_t count = 0;
-    for (std::size_t bucket = 0; bucket < engine::ExpiryStats::bucket_count; ++bucket) {
-      count += stats.in_bucket(bucket);
-      if (bucket % step != step - 1) continue;
-      const double end = static_cast<double>(engine::ExpiryStats::bucket_end_ms(bucket)) / 1000;
-      text.sample("mayfly_expiry_lag_seconds_bucket", labels + ',' + label("le", Text::number(end)), count);
-    }
-    text.sample("mayfly_expiry_lag_seconds_bucket", labels + ",le=\"+Inf\"", count);
-    text.sample("mayfly_expiry_lag_seconds_sum", labels, static_cast<double>(stats.lag_ms_total()) / 1000);
-    text.sample("mayfly_expiry_lag_seconds_count", labels, count);
+  const engine::ExpiryStats& stats = table.expiry_stats();
+  if (stats.deleted() == 0) return;
+  const std::string labels = labels_of(table);
+  std::int64_t count = 0;
+  for (std::size_t bucket = 0; bucket < engine::ExpiryStats::bucket_count; ++bucket) {
+    count += stats.in_bucket(bucket);
+    if (bucket % step != step - 1) continue;
+    const double end = static_cast<double>(engine::ExpiryStats::bucket_end_ms(bucket)) / 1000;
+    text.sample("mayfly_expiry_lag_seconds_bucket", labels + ',' + label("le", Text::number(end)), count);
   }
+  text.sample("mayfly_expiry_lag_seconds_bucket", labels + ",le=\"+Inf\"", count);
+  text.sample("mayfly_expiry_lag_seconds_sum", labels, static_cast<double>(stats.lag_ms_total()) / 1000);
+  text.sample("mayfly_expiry_lag_seconds_count", labels, count);
 }
 
-void write_on_the_way(Text& text, const engine::Database& database) {
-  const std::vector<engine::OnTheWay> ways = database.replication().on_the_way();
-  const auto each = [&](std::string_view name, std::string_view help, auto value) {
-    text.about(name, "gauge", help);
-    for (const engine::OnTheWay& way : ways)
-      text.sample(name,
-                  label("account", way.account) + ',' + label("TableName", way.table) + ',' +
-                      label("from", way.way.from) + ',' + label("to", way.way.to),
-                  value(way));
-  };
-  each("mayfly_replication_pending", "Writes on their way to a replica; more than 100000 are not counted.",
-       [](const engine::OnTheWay& way) { return way.writes; });
-  each("mayfly_replication_age_seconds",
-       "How long ago, by its account's clock, the oldest of them was written.",
-       [&](const engine::OnTheWay& way) {
-         const engine::Instant now = database.now(way.account);
-         return static_cast<double>(now - way.oldest.value_or(now)) / 1000;
-       });
+std::string labels_of(const engine::OnTheWay& way) {
+  return label("account", way.account) + ',' + label("TableName", way.table) + ',' +
+         label("from", way.way.from) + ',' + label("to", way.way.to);
 }
 
-}  // namespace
-
-Result<json::Tree> show_metrics(Call& call) {
-  call.answer.content_type = "text/plain; version=0.0.4";
-  Text text(call.answer.body);
-  write_operations(text, call.emulator.metrics());
-  write_server(text, call.emulator.server_metrics());
-
-  engine::Database& database = call.database();
-  const std::vector<std::shared_ptr<engine::LiveTable>> live = engine::every_table(database);
-  std::vector<TableLine> tables;
-  for (const auto& table : live) {
-    const auto description = table->description();
-    tables.push_back({label("account", description->account) + ',' + label("region", description->region) +
-                          ',' + label("TableName", description->name),
-                      table.get()});
-  }
-  const auto each = [&](std::string_view name, std::string_view type, std::string_view help, auto value) {
-    text.about(name, type, help);
-    for (const auto& [labels, table] : tables) text.sample(name, labels, std::int64_t{value(*table)});
-  };
-  each("mayfly_table_items", "gauge", "Items in the table.",
-       [](const auto& table) { return table.counter(0).items.load(); });
-  each("mayfly_table_bytes", "gauge", "Bytes of the table's items.",
-       [](const auto& table) { return table.counter(0).bytes.load(); });
-  std::vector<engine::ExpiryTotals> totals;
-  for (const auto& [labels, table] : tables) totals.push_back(engine::expiry_totals(database, *table));
-  std::size_t at = 0;
-  each("mayfly_expiry_pending", "gauge", "Items that will expire.",
-       [&](const auto&) { return totals[at++].pending; });
-  at = 0;
-  each("mayfly_expiry_due", "gauge", "Items that are due and not yet deleted.",
-       [&](const auto&) { return totals[at++].due; });
-  each("TimeToLiveDeletedItemCount", "counter", "Items that expired, since the server started.",
-       [](const auto& table) { return table.expiry_stats().deleted(); });
-  each("mayfly_expiry_born_total", "counter", "Of them those that were due already when they were written.",
-       [](const auto& table) { return table.expiry_stats().born_due(); });
-  write_lags(text, tables);
-  write_on_the_way(text, database);
+void write_rest(Text& text, Emulator& emulator, std::size_t tables) {
+  engine::Database& database = emulator.database();
   text.about("mayfly_storage_faults_total", "counter", "How often storage has failed.");
   text.sample("mayfly_storage_faults_total", "", static_cast<std::int64_t>(database.storage_faults()));
   text.about("mayfly_storage_failing", "gauge", "1 while storage takes no writes.");
@@ -252,22 +221,23 @@ Result<json::Tree> show_metrics(Call& call) {
   text.sample("mayfly_memory_bytes", "", static_cast<std::int64_t>(database.memory_bytes()));
   text.about("mayfly_recent_write_bytes", "gauge", "Bytes of writes that are kept for stale reads.");
   text.sample("mayfly_recent_write_bytes", "", static_cast<std::int64_t>(database.recent_writes().bytes()));
+  text.about("mayfly_event_bytes", "gauge", "Bytes of changes that streams of events have not taken.");
+  text.sample("mayfly_event_bytes", "", static_cast<std::int64_t>(emulator.live_changes().held_bytes()));
   const auto one = [&](std::string_view name, std::string_view help, std::size_t value) {
     text.about(name, "gauge", help);
     text.sample(name, "", static_cast<std::int64_t>(value));
   };
-  one("mayfly_accounts", "Accounts that requests have named.", call.emulator.accounts().count());
-  one("mayfly_tables", "Tables, of all accounts and regions.", tables.size());
+  one("mayfly_accounts", "Accounts that requests have named.", emulator.accounts().count());
+  one("mayfly_tables", "Tables, of all accounts and regions.", tables);
   std::size_t snapshots = 0;
   for (const std::string& account : engine::every_account(database))
     snapshots += database.list_snapshots(account).size();
   one("mayfly_snapshots", "Snapshots, of all accounts.", snapshots);
-  const jobs::Jobs::Occupancy jobs = call.emulator.jobs().occupancy();
+  const jobs::Jobs::Occupancy jobs = emulator.jobs().occupancy();
   one("mayfly_jobs_running", "Exports, imports and bulk puts that run.", jobs.running);
   one("mayfly_jobs_waiting", "The same that wait for their turn.", jobs.waiting);
-  one("mayfly_backups", "Backups, of all accounts.", call.emulator.backups().count());
-  one("mayfly_restores_running", "Restores that go on in the background.",
-      call.emulator.restores().under_way());
+  one("mayfly_backups", "Backups, of all accounts.", emulator.backups().count());
+  one("mayfly_restores_running", "Restores that go on in the background.", emulator.restores().under_way());
   const engine::History::Footprint history = database.history().footprint();
   one("mayfly_history_versions", "Old versions of items that backups and recovery keep.",
       static_cast<std::size_t>(history.versions));
@@ -275,12 +245,114 @@ Result<json::Tree> show_metrics(Call& call) {
   one("mayfly_history_bytes_max", "How many bytes old versions may take (--history-max).",
       static_cast<std::size_t>(database.history().bytes_max()));
   one("mayfly_functions", "Functions that accounts have registered.",
-      call.emulator.triggers().functions().count());
-  one("mayfly_mappings", "Event source mappings, of all accounts.", call.emulator.triggers().count());
+      emulator.triggers().functions().count());
+  one("mayfly_mappings", "Event source mappings, of all accounts.", emulator.triggers().count());
   text.about("mayfly_stream_records_total", "counter",
              "Sequence numbers that were ever given: to records of streams, and to commits "
              "whose old versions of items are kept.");
   text.sample("mayfly_stream_records_total", "", static_cast<std::int64_t>(database.published()));
+}
+
+class Page final : public EventSource {
+ public:
+  explicit Page(Emulator& emulator) : emulator_(emulator), tables_(engine::every_table(emulator.database())) {
+    add([this](Text& text) { write_operations(text, emulator_.metrics()); });
+    add([this](Text& text) { write_server(text, emulator_.server_metrics()); });
+    for (const TableSeries& series : sizes) add_series(series);
+    add([](Text& text) { text.about("mayfly_expiry_pending", "gauge", "Items that will expire."); });
+    add_for_each(tables_, [this](Text& text, const auto& table) {
+      const engine::ExpiryTotals totals = engine::expiry_totals(emulator_.database(), *table);
+      text.sample("mayfly_expiry_pending", labels_of(*table), totals.pending);
+      due_.push_back(totals.due);
+    });
+    add([](Text& text) {
+      text.about("mayfly_expiry_due", "gauge", "Items that are due and not yet deleted.");
+    });
+    add_for_each(tables_, [this](Text& text, const auto& table) {
+      text.sample("mayfly_expiry_due", labels_of(*table), due_[line_]);
+    });
+    for (const TableSeries& series : deletions) add_series(series);
+    add([](Text& text) {
+      text.about("mayfly_expiry_lag_seconds", "histogram", "How long after an item was due it was deleted.");
+    });
+    add_for_each(tables_, [](Text& text, const auto& table) { write_lag(text, *table); });
+    add([this](Text& text) {
+      ways_ = emulator_.database().replication().on_the_way();
+      text.about("mayfly_replication_pending", "gauge",
+                 "Writes on their way to a replica; more than 100000 are not counted.");
+    });
+    add_for_each(ways_, [](Text& text, const engine::OnTheWay& way) {
+      text.sample("mayfly_replication_pending", labels_of(way), way.writes);
+    });
+    add([](Text& text) {
+      text.about("mayfly_replication_age_seconds", "gauge",
+                 "How long ago, by its account's clock, the oldest of them was written.");
+    });
+    add_for_each(ways_, [this](Text& text, const engine::OnTheWay& way) {
+      const engine::Instant now = emulator_.database().now(way.account);
+      text.sample("mayfly_replication_age_seconds", labels_of(way),
+                  static_cast<double>(now - way.oldest.value_or(now)) / 1000);
+    });
+    add([this](Text& text) { write_rest(text, emulator_, tables_.size()); });
+  }
+
+  bool next(std::string& piece, const std::stop_token&) override {
+    constexpr std::size_t piece_bytes_max = 64 * 1024;  // and what one line, or one part without lines, adds
+    Text text(piece);
+    const std::size_t bytes_max = piece.size() + piece_bytes_max;
+    while (part_ < parts_.size() && piece.size() < bytes_max) {
+      if (parts_[part_](text)) continue;
+      ++part_;
+      line_ = 0;
+    }
+    return part_ < parts_.size();
+  }
+
+ private:
+  using Part = std::function<bool(Text&)>;  // false: all of it is written
+
+  template <class Write>
+  void add(Write write) {
+    parts_.push_back([write](Text& text) {
+      write(text);
+      return false;
+    });
+  }
+  template <class List, class Write>
+  void add_for_each(const List& list, Write write) {
+    parts_.push_back([this, &list, write](Text& text) {
+      if (line_ == list.size()) return false;
+      write(text, list[line_]);
+      ++line_;
+      return true;
+    });
+  }
+  void add_series(const TableSeries& series) {
+    add([&series](Text& text) { text.about(series.name, series.type, series.help); });
+    add_for_each(tables_, [&series](Text& text, const auto& table) {
+      text.sample(series.name, labels_of(*table), series.value(*table));
+    });
+  }
+
+  Emulator& emulator_;
+  const std::vector<std::shared_ptr<engine::LiveTable>> tables_;
+  std::vector<std::int64_t> due_;
+  std::vector<engine::OnTheWay> ways_;
+  std::vector<Part> parts_;
+  std::size_t part_ = 0;
+  std::size_t line_ = 0;  // of a part that has one for each table or way
+};
+
+}  // namespace
+
+Result<json::Tree> show_metrics(Call& call) {
+  call.answer.content_type = "text/plain; version=0.0.4";
+  auto page = std::make_unique<Page>(call.emulator);
+  if (call.in_pieces) {
+    call.answer.events = std::move(page);
+  } else {
+    while (page->next(call.answer.body, call.stop)) {}
+  }
   return json::Tree();
 }
 

@@ -326,6 +326,35 @@ TEST_CASE("a stream of events keeps its place between events") {
   }
 }
 
+TEST_CASE("a scrape that is not read holds no place, and gets the whole page in the end") {
+  Running running({.waiting_max = 1});
+  constexpr int tables = 2400;  // with names so long that the page is larger than what sockets take
+  for (int n = 0; n < tables; ++n) create_table(running, std::string(240, 't') + std::to_string(n), false);
+  constexpr int receive_bytes = 64 * 1024;
+  HttpClient slow(running.port(), receive_bytes);
+  const std::string request = http_request("GET", "/_mayfly/metrics", {{"Connection", "close"}});
+  slow.send(request);
+  slow.read_until("\r\n\r\n");
+  const compat::ServerMetrics& metrics = running.emulator->server_metrics();
+  running.ok("GET", "/_mayfly/clock");  // meanwhile: all of the page is made only when the client reads
+  CHECK(metrics.of(compat::Meter::unread_bytes) < 200'000);
+  const std::string page = slow.read_all();
+  CHECK(page.ends_with("\r\n0\r\n\r\n"));
+  const std::string last = "mayfly_stream_records_total 0\n";
+  CHECK(page.find(last) == page.size() - last.size() - std::string_view("\r\n0\r\n\r\n").size());
+}
+
+TEST_CASE("a client of HTTP/1.0 gets the page of metrics whole") {
+  Running running;
+  HttpClient client(running.port());
+  client.send("GET /_mayfly/metrics HTTP/1.0\r\n\r\n");
+  const HttpAnswer answer = client.receive();
+  CHECK(answer.headers.contains("content-length"));
+  CHECK_FALSE(answer.headers.contains("transfer-encoding"));
+  CHECK(answer.body.ends_with("mayfly_stream_records_total 0\n"));
+  CHECK(running.ask(http_request("GET", "/_mayfly/metrics")).headers.at("transfer-encoding") == "chunked");
+}
+
 TEST_CASE("a server ends while requests wait, and answers them") {
   Running running;
   create_table(running, "carts", false);
