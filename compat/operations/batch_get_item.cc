@@ -20,7 +20,9 @@ namespace mayfly::compat {
 namespace {
 
 constexpr std::size_t batch_get_keys_max = 100;
-constexpr std::size_t batch_get_bytes_max = 16 * 1024 * 1024;
+constexpr std::size_t batch_get_bytes_max = 16 * 1024 * 1024;  // of items as they are stored, as on AWS
+// Of the answer's text, which for items of many small values is up to seven times as long as they are.
+constexpr std::size_t answer_bytes_max = 32 * 1024 * 1024;
 
 constexpr Shape keys = list_of(shapes::attribute_map, 1, batch_get_keys_max);
 constexpr Member keys_and_attributes_members[] = {
@@ -149,6 +151,7 @@ Result<double> read_table(const Context& context, TableReads& reads, std::size_t
     } else {
       write_stored_item(out, item->bytes());
     }
+    if (out.out().size() >= answer_bytes_max) bytes_left = 0;
   }
   out.end_array();
   return units;
