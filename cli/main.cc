@@ -19,6 +19,9 @@
 #if defined(__linux__)
 #include <link.h>
 #endif
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 #include "cli/deadline.h"
 #include "cli/end_signals.h"
@@ -46,6 +49,21 @@ void raise_file_limit() {
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
   }
+}
+
+// Makes glibc return freed memory to the system. By default it keeps buffers of up to 32 MB after the first
+// of that size was freed, and gives threads up to eight arenas for each processor, each of which keeps what
+// was freed in it. With 128 streams of events that do not read, and three changes of 5 MB, the process had
+// 127 MB, and kept them; with these settings it has 77 MB, and 38 MB afterwards. Large answers cost less: 0.7
+// ms of processor time instead of 1.0 for a Scan page of 1 MB. With a limit of 1 MB for buffers a
+// BatchGetItem of 2 MB took a fifth more time than by default.
+void return_freed_memory() {
+#if defined(__GLIBC__)
+  constexpr int megabyte = 1024 * 1024;
+  mallopt(M_ARENA_MAX, 2);
+  mallopt(M_MMAP_THRESHOLD, 4 * megabyte);
+  mallopt(M_TRIM_THRESHOLD, 8 * megabyte);
+#endif
 }
 
 #if defined(__linux__)
@@ -218,6 +236,7 @@ int serve(const ServeOptions& options) {
   const pid_t parent = options.exit_with_parent ? getppid() : 0;  // now: it may end at any time
   const EndSignals end_signals;
   raise_file_limit();
+  return_freed_memory();
   log::set_level(options.log_level);
 
   auto emulator = open_emulator(options);
@@ -254,6 +273,7 @@ int serve(const ServeOptions& options) {
 int serve_mcp(const ServeOptions& options, const McpCommand& command) {
   const EndSignals end_signals;
   raise_file_limit();
+  return_freed_memory();
   log::set_level(options.log_level);
   const int out = take_standard_output();
   if (out < 0) return fail("standard output is closed");
