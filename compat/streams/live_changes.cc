@@ -80,7 +80,7 @@ std::size_t LiveChanges::held_bytes() const {
 }
 
 void LiveChanges::count(Held& held, std::size_t bytes) {
-  constexpr std::size_t overhead = sizeof(Held) + 128;  // nodes, and what the allocator adds
+  constexpr std::size_t overhead = sizeof(Held) + 128;  // list nodes and the allocator's headers
   held_bytes_ += bytes + overhead - held.bytes;
   held.bytes = bytes + overhead;
 }

@@ -9,7 +9,7 @@
 //   auto reader = live_changes.follow({.scope = scope, .table = "carts"});
 //   while (reader->next(piece, stop)) send(std::exchange(piece, {}));
 //
-// Thread-safe; each reader is used by one thread at a time. While nobody reads, the change feed has no
+// Thread-safe; each reader is used by one thread at a time. Without readers, the change feed has no
 // listener.
 #pragma once
 
@@ -49,13 +49,13 @@ class LiveChanges {
     engine::Cause cause;
     std::shared_ptr<const engine::KeptChange> change;
     std::string text;
-    std::size_t bytes = 0;    // what it counts for
+    std::size_t bytes = 0;    // its share of held_bytes_
     std::size_t readers = 0;  // that have not taken all of it
   };
   using Changes = std::list<std::shared_ptr<Held>>;
   struct Follower {
     Filter filter;
-    Changes::iterator first{};  // of those that wait for it; meaningless while there are none
+    Changes::iterator first{};  // of those that wait for it; valid while waiting > 0
     std::size_t waiting = 0;    // changes
     std::size_t taken = 0;      // bytes of the first one's text
     std::int64_t dropped = 0;   // changes, and not yet told
@@ -86,7 +86,7 @@ class LiveChanges {
   explicit LiveChanges(engine::Database& database) : database_(database) {}
 
   [[nodiscard]] std::unique_ptr<Reader> follow(Filter filter);
-  // What all changes that wait count for: their bytes or those of their text, and what it takes to keep them.
+  // Bytes of all changes that wait, of their texts, and of the nodes that keep them.
   [[nodiscard]] std::size_t held_bytes() const;
 
  private:
