@@ -301,6 +301,8 @@ int serve_mcp(const ServeOptions& options, const McpCommand& command) {
 int main(int argc, char** argv) try {
   // A reader that closes its end of a pipe, or a client its connection, ends no command (cli/output.h).
   signal(SIGPIPE, SIG_IGN);
+  // A write beyond `ulimit -f` fails, as on a full disk, instead of ending the process.
+  signal(SIGXFSZ, SIG_IGN);
   const auto command_line = mayfly::http::parse_command_line(argc, argv);
   if (command_line.mcp)
     return command_line.serve ? mayfly::http::serve_mcp(*command_line.serve, *command_line.mcp)

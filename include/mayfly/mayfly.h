@@ -44,7 +44,9 @@ struct Limits {
 };
 
 struct Options {
-  std::string data_directory;         // empty: everything in memory
+  // Empty: everything in memory. Mayfly does not change how the process handles signals: if
+  // the process has a file size limit (RLIMIT_FSIZE), ignore SIGXFSZ, or a write beyond it ends the process.
+  std::string data_directory;
   std::string region = "us-east-1";   // of requests that name none
   std::string destination_directory;  // triggers write failed batches to files below it alone; empty: to none
   std::map<std::string, std::string> buckets{};  // S3's, of exports and imports: names to directories

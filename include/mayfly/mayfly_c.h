@@ -16,7 +16,8 @@
 // - Threads. Each may be called from any thread, at any time, also while others are in a call on the same
 //   handle. A call on a handle that is being closed, or was, or never was one, is answered MAYFLY_CLOSED
 //   and does no harm. None calls you back. The threads that mayfly_open and mayfly_serve start take no
-//   signals.
+//   signals. No function changes how the process handles signals: if it has a file size limit (RLIMIT_FSIZE)
+//   and a data directory, ignore SIGXFSZ, or a write beyond the limit ends the process.
 // - Text in. `account`, `region`, `operation`, `method` and `path` end with a NUL, and have at most 65,535
 //   bytes. Bodies and options are JSON in UTF-8 and have a length; NULL with the length 0 is none at all.
 //   Nothing is kept, nothing is written to.

@@ -1,4 +1,4 @@
-"""A server under --data that runs out of descriptors says so, and goes on by itself when there are enough again."""
+"""A server under --data that can no longer write says so, and recovers without a restart when it can write again."""
 
 import os
 import resource
@@ -11,7 +11,7 @@ SECONDS_MAX = 30
 ITEM_BYTES = 390_000  # some forty of them fill a buffer, which then becomes a file
 
 
-class OutOfDescriptors(unittest.TestCase):
+class StorageFaults(unittest.TestCase):
     def setUp(self):
         directory = tempfile.TemporaryDirectory(prefix="mayfly-data-")
         self.addCleanup(directory.cleanup)
@@ -36,7 +36,23 @@ class OutOfDescriptors(unittest.TestCase):
         self.log.seek(0)
         return self.log.read().decode()
 
-    def test_it_says_so_and_goes_on(self):
+    def test_files_have_a_size_limit(self):
+        """Beyond RLIMIT_FSIZE (`ulimit -f`) a process gets SIGXFSZ, which would end it."""
+        self.assertEqual(self.put(), 200)
+        limits = resource.prlimit(self.server.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(self.server.pid, resource.RLIMIT_FSIZE, (1 << 16, limits[1]))
+        try:
+            eventually(lambda: self.put() == 500, SECONDS_MAX)
+            self.assertEqual(self.client.health(), (503, "storage takes no writes"))
+            self.assertIn("Item", self.items.get_item(Key={"id": "0"}))
+        finally:
+            resource.prlimit(self.server.pid, resource.RLIMIT_FSIZE, limits)
+        eventually(lambda: self.put() == 200, SECONDS_MAX)
+        self.assertIn("File too large", self.logged())
+        for number in range(self.written):
+            self.assertIn("Item", self.items.get_item(Key={"id": str(number)}))
+
+    def test_there_are_no_descriptors(self):
         self.assertEqual(self.put(), 200)
         limits = resource.prlimit(self.server.pid, resource.RLIMIT_NOFILE)
         resource.prlimit(self.server.pid, resource.RLIMIT_NOFILE, (3, limits[1]))
