@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <rocksdb/cache.h>
+#include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
@@ -18,6 +19,7 @@
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 #include <shared_mutex>
+#include <thread>
 #include <utility>
 
 #if defined(__GLIBC__)
@@ -179,7 +181,9 @@ class WaitingForJobs {
 };
 
 constexpr std::chrono::milliseconds resume_pause{1000};
-constexpr std::chrono::milliseconds jobs_wait_max{10'000};
+// A flush begins when it gets RocksDB's lock, under which no file is written: this is for a host that stands
+// still.
+constexpr std::chrono::milliseconds begin_wait_max{1000};
 constexpr std::int64_t report_pause_ms = 1000;
 
 // Memory is given back when as much as this was erased, and a quarter of all that is held, so that it costs
@@ -236,14 +240,10 @@ struct Storage::Engine final {
       // A compaction is begun anew by itself; writes go on meanwhile.
       const bool stops = error->severity() >= rocksdb::Status::Severity::kHardError;
       if (!stops && reason == rocksdb::BackgroundErrorReason::kCompaction) return;
-      // While RocksDB resumes jobs are a part of that, and errors do not keep them. In a simulation they are
-      // steps of threads that would wait for this one.
-      if (!engine_.resumes && Interleaving::used() == nullptr) (void)engine_.jobs->await_begun(jobs_wait_max);
+      (void)engine_.jobs->hold(begin_wait_max);
       engine_.fail(error->ToString());
     }
-    void OnCompactionBegin(rocksdb::DB*, const rocksdb::CompactionJobInfo&) override {
-      engine_.jobs->begun();
-    }
+    void OnFlushBegin(rocksdb::DB*, const rocksdb::FlushJobInfo&) override { engine_.jobs->begun(); }
 
    private:
     Engine& engine_;
@@ -301,15 +301,17 @@ struct Storage::Engine final {
   void look_for_room();
 
   std::optional<std::chrono::milliseconds> keep_up();
+  void begin_write(std::shared_lock<std::shared_mutex>& lock);
   bool resume();
+  bool resume_rocksdb();
   std::optional<std::chrono::milliseconds> give_back();
 
   const std::function<void(std::string_view)> report;
   const std::uint64_t memory_bytes_max;
   const std::shared_ptr<StorageJobs> jobs = std::make_shared<StorageJobs>();
   std::atomic<bool> refuses_files{false};
-  std::atomic<bool> resumes{false};            // RocksDB does
-  SharedMutex writing;                         // held alone by who resumes; in memory nobody does
+  // Of a directory: shared by writers, held alone by a resumption. Nobody waits for it.
+  std::shared_mutex writing;
   std::unique_ptr<rocksdb::Env> memory_files;  // none: they are a directory's
   std::unique_ptr<rocksdb::Env> env;           // before the database, which it outlives
   bool memory = false;
@@ -377,25 +379,60 @@ void Storage::Engine::fail(const std::string& text) {
   scheduler->wake(upkeep);
 }
 
-// Goes on where RocksDB stopped: it writes its buffers to files.
+// A write that comes while storage fails, or is being resumed, throws: a resumption takes as long as the disk
+// does.
+void Storage::Engine::begin_write(std::shared_lock<std::shared_mutex>& lock) {
+  if (!failing) lock = std::shared_lock(writing, std::try_to_lock);
+  if (lock && !failing) return;
+  std::string why;
+  {
+    const Lock held(mutex);
+    why = failure;
+  }
+  fault(why.empty() ? "storage takes no writes while it recovers from an error" : why);
+}
+
+// RocksDB writes its buffers to files, and takes writes again.
+bool Storage::Engine::resume_rocksdb() {
+  bool resumed = false;
+  if (!jobs->begin_resuming()) {
+    resumed = db->Resume().ok();
+  } else {
+    // The held flush must not run before a resumption is in progress, and that cannot end before the flush
+    // has run. So there are two: the one that comes second is refused as busy, which shows that the first is
+    // in progress.
+    const auto resume_or_release = [this] {
+      const rocksdb::Status status = db->Resume();
+      if (status.IsBusy()) jobs->release();
+      return status;
+    };
+    rocksdb::Status others;
+    std::thread other([&] { others = resume_or_release(); });
+    const rocksdb::Status own = resume_or_release();
+    other.join();
+    resumed = own.IsBusy() ? others.ok() : own.ok();
+  }
+  if (resumed) jobs->release();  // flushes for which it did not have to wait
+  return resumed;
+}
+
+// Goes on where RocksDB stopped. False: not yet.
 bool Storage::Engine::resume() {
-  const Lock nobody_writes(writing);
+  const std::unique_lock nobody_writes(writing, std::try_to_lock);
+  if (!nobody_writes) return false;
   const WaitingForJobs waiting;
-  const auto resume_rocksdb = [this] {
-    resumes = true;
-    const bool done = db->Resume().ok();
-    resumes = false;
-    return done;
-  };
   if (!resume_rocksdb()) return false;
-  // If it was the log that could not be written to, it takes nothing more, and ends within a record. Another
-  // one is begun by a resumption alone, and by that only if there is a buffer to write. So there shall be
-  // one, and a reason to resume: that no new log could be made.
+  // If RocksDB could not write to its log, that log ends within a record and takes nothing more. Only a
+  // resumption begins another log, and only if there is a buffer to write. So there must be an entry in the
+  // buffer, and a reason to resume: that no new log could be made.
   rocksdb::WriteOptions without_log;
   without_log.disableWAL = true;
+  without_log.no_slowdown = true;
   if (!db->Delete(without_log, "Mresumed").ok()) return false;
+  rocksdb::FlushOptions at_once;
+  at_once.allow_write_stall = true;  // nobody writes
   refuses_files = true;
-  const bool begun = db->Flush(rocksdb::FlushOptions()).ok();  // it can be: the log was empty
+  const bool begun = db->Flush(at_once).ok();  // it succeeds if the log was empty
   refuses_files = false;
   return begun || resume_rocksdb();
 }
@@ -479,7 +516,10 @@ Storage::Storage(StorageOptions options, std::unique_ptr<Engine> engine)
 
 Storage::~Storage() {
   if (!engine_->db) return;
-  engine_->db->DisableManualCompaction();  // the upkeep's, which may take a while
+  // The upkeep compacts or resumes, which may take long, or forever on a disk that stays full.
+  engine_->db->DisableManualCompaction();
+  rocksdb::CancelAllBackgroundWork(engine_->db.get(), /*wait=*/false);
+  engine_->jobs->release_for_good();
   engine_->scheduler->end();
   (void)engine_->db->Close();
 }
@@ -635,11 +675,8 @@ std::uint64_t Storage::memory_bytes_max() const { return engine_->memory_bytes_m
 
 void Storage::write(const Batch& batch) {
   if (options_.write_fails && options_.write_fails()) engine_->fault("a write was made to fail");
-  std::shared_lock<SharedMutex> writing;
-  if (durable()) {
-    writing = std::shared_lock(engine_->writing);
-    if (engine_->failing) engine_->fault(failure());
-  }
+  std::shared_lock<std::shared_mutex> writing;
+  if (durable()) engine_->begin_write(writing);
   THREAD_LOCAL rocksdb::WriteBatch rocksdb_batch;  // keeps its buffer
   rocksdb_batch.Clear();
   bool any_range = false;

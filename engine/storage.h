@@ -3,8 +3,9 @@
 // Guarantees: a Batch is written whole or not at all; a Snapshot and an Iterator see one instant. In a
 // directory, a write that returned survives the process's end, and with `fsync` the machine's; a directory
 // that lost such a write otherwise is not opened (write_ahead_log.h). Whatever RocksDB reports is counted,
-// reported and thrown as StorageFault. After a write that failed for want of space or descriptors the next
-// ones fail too, until a second has passed in which there was enough of both. In memory, what was erased is
+// reported and thrown as StorageFault. After a write that failed for want of space or descriptors, later
+// writes throw at once, until storage has recovered, which it tries once a second on a thread of its own.
+// Reads do not wait for that, and closing ends it. In memory, what was erased is
 // given back to the host within seconds of quiet. Thread-safe; Batch, Iterator and Snapshot are one thread's.
 //
 //   Batch batch;

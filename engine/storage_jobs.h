@@ -1,42 +1,70 @@
-// Delays a RocksDB error until the flushes and compactions that it would strand have begun or ended.
+// Keeps RocksDB from forgetting a flush when an error comes before it.
 //
-// When a thread reports an error while a flush is already scheduled, that flush sees the error and returns
-// without flushing. RocksDB (7.8 to 10.10: DBImpl::BackgroundFlush) no longer counts it but leaves its
-// request queued, so it is never scheduled again: DB::Resume waits for it forever, and writers wait for
-// DB::Resume. A compaction is lost in the same way, and writes stop when files pile up. RocksDB
-// tells its listeners of an error before the error takes effect, without holding its lock; that is when
-// await_begun() waits.
+// A flush that begins after an error has taken effect returns without flushing. RocksDB (7.8 to 10.10:
+// DBImpl::BackgroundFlush) no longer counts it but leaves its request queued, so it is never scheduled again,
+// and DB::Resume waits for it forever. (A compaction that meets an error is counted again, and is not lost.)
+//
+// RocksDB tells its listeners of an error before the error takes effect, without holding its lock. At that
+// moment hold() waits for the flush that is about to begin, and holds back each flush that comes later.
+// A held flush may run once a resumption is in progress that waits for it:
+//
+//   if (jobs->begin_resuming()) …    // flushes are held: DB::Resume waits for them until release()
+//
+// RocksDB counts a held flush as scheduled, so a DB::Resume that begins later ends only after it.
+// Requires: RocksDB schedules one flush at a time, as it does with max_background_jobs = 2.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <rocksdb/env.h>
+#include <vector>
 
 namespace mayfly::engine {
 
 // Any thread may call any of these.
 class StorageJobs : public std::enable_shared_from_this<StorageJobs> {
  public:
-  // As Env::Schedule, by `base`. A job may outlive all but this.
+  StorageJobs();
+  ~StorageJobs();
+  StorageJobs(const StorageJobs&) = delete;
+  StorageJobs& operator=(const StorageJobs&) = delete;
+
+  // As Env::Schedule, by `base`. A job may outlive everything but the StorageJobs.
   void schedule(rocksdb::Env& base, void (*run)(void*), void* argument, rocksdb::Env::Priority priority,
                 void* tag, void (*unscheduled)(void*));
-  // The calling thread's job has looked for errors, if the thread is a job's.
+  // The calling thread's job has begun, if the thread runs one: errors no longer make RocksDB forget it.
   void begun();
-  // Until no other flush is scheduled or under way, for the end of one schedules the next, and no other
-  // compaction is scheduled that has not begun; or for `time`, and then returns false: a disk may hang.
-  // Requires: RocksDB's lock is not held.
-  bool await_begun(std::chrono::milliseconds time);
+  // From now on flushes are held. Waits until a flush that was let through earlier has begun or ended, but
+  // for `time` at most, and then returns false. Requires: RocksDB's lock is not held.
+  bool hold(std::chrono::milliseconds time);
+  // Flushes that are scheduled from now on run. Returns whether any that was scheduled earlier is held.
+  // Requires: RocksDB has an error and is not resuming, so that it schedules none.
+  bool begin_resuming();
+  // Runs the held flushes.
+  void release();
+  // Runs the held flushes and holds no other: the database is about to be closed.
+  void release_for_good();
 
  private:
   struct Job;
 
-  void count_no_more(Job& job);
+  void schedule(std::unique_ptr<Job> job);
+  bool let_through(std::unique_ptr<Job>& job);
+  void has_begun(Job& job);
+  void dropped(const Job& job);
 
   std::mutex mutex_;  // within RocksDB's; not a Mutex, since no Interleaving steps threads of RocksDB's
-  std::condition_variable fewer_;
-  int counted_ = 0;
+  std::condition_variable begun_;
+  std::vector<std::unique_ptr<Job>> held_;
+  std::uint64_t scheduled_ = 0;   // flushes, ever
+  std::uint64_t held_until_ = 0;  // flushes up to this number wait for release()
+  int waiting_ = 0;               // flushes that were scheduled and not let through
+  int beginning_ = 0;             // flushes that were let through and have not begun
+  bool holds_ = false;
+  bool closes_ = false;
 };
 
 }  // namespace mayfly::engine

@@ -7,13 +7,16 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <iterator>
 #include <mutex>
+#include <rocksdb/env.h>
 #include <string>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include "engine/expiry_index.h"
@@ -76,6 +79,46 @@ std::string text_in(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
+
+// Does with RocksDB's flushes what the test says.
+class FlushingEnv final : public rocksdb::EnvWrapper {
+ public:
+  enum class Flushes : std::uint8_t {
+    run,
+    kept,       // until run_kept()
+    forgotten,  // as RocksDB forgets one that begins after an error: it stays queued and never runs
+  };
+  FlushingEnv() : EnvWrapper(rocksdb::Env::Default()) {}
+
+  void Schedule(void (*run)(void*), void* argument, Priority priority, void* tag,
+                void (*unscheduled)(void*)) override {
+    const std::lock_guard lock(mutex_);
+    if (priority != Priority::HIGH || flushes_ == Flushes::run)
+      return target()->Schedule(run, argument, priority, tag, unscheduled);
+    caught_ = true;
+    if (flushes_ == Flushes::forgotten) return unscheduled(argument);
+    kept_.emplace_back([this, run, argument, priority, tag, unscheduled] {
+      target()->Schedule(run, argument, priority, tag, unscheduled);
+    });
+  }
+  void set(Flushes flushes) {
+    const std::lock_guard lock(mutex_);
+    flushes_ = flushes;
+  }
+  void run_kept() {
+    const std::lock_guard lock(mutex_);
+    flushes_ = Flushes::run;
+    for (const auto& run : std::exchange(kept_, {})) run();
+  }
+  // Whether a flush was kept or forgotten.
+  [[nodiscard]] bool caught() const { return caught_; }
+
+ private:
+  std::mutex mutex_;
+  Flushes flushes_ = Flushes::run;
+  std::vector<std::function<void()>> kept_;
+  std::atomic<bool> caught_{false};
+};
 
 std::vector<std::string> names_in(const std::string& directory) {
   std::vector<std::string> names;
@@ -327,6 +370,92 @@ TEST_CASE("whichever file cannot be made or written, writes go on when it can be
     std::filesystem::remove_all(path);
   }
   CHECK(rounds > 3);
+}
+
+TEST_CASE("while storage recovers from an error, writes fail at once and reads are answered",
+          "[storage][holds]") {
+  const Directory directory;
+  std::atomic<bool> full{false}, stands_still{false}, reached{false};
+  std::promise<void> goes_on;
+  auto storage = open({.directory = directory.path() + "/data",
+                       .file_fails = [&, gone_on = goes_on.get_future().share()](std::string_view path) {
+                         if (stands_still && path.ends_with(".sst")) {
+                           reached = true;
+                           gone_on.wait();
+                         }
+                         return full.load();
+                       }});
+  put(*storage, "k", "v");
+  full = true;
+  CHECK_THROWS_AS(put(*storage, "refused", "v"), StorageFault);
+  stands_still = true;
+  full = false;
+  CHECK(comes_to_pass([&] { return reached.load(); }));
+
+  std::atomic<bool> refused{false}, read{false};
+  std::thread client([&] {
+    std::string value;
+    read = storage->get("k", value) && keys(*storage, "k", "l").size() == 1;
+    refused = !writes(*storage, "refused");
+  });
+  CHECK(comes_to_pass([&] { return refused && read; }));
+  CHECK_FALSE(storage->failure().empty());
+  goes_on.set_value();
+  client.join();
+  CHECK(comes_to_pass([&] { return writes(*storage, "after"); }));
+}
+
+TEST_CASE("a flush that an error precedes is not forgotten", "[storage][holds]") {
+  const Directory directory;
+  FlushingEnv env;
+  std::atomic<bool> full{false};
+  auto storage =
+      open({.directory = directory.path() + "/data", .env = &env, .file_fails = [&](std::string_view) {
+              return full.load();
+            }});
+  env.set(FlushingEnv::Flushes::kept);
+  int buffers = 0;
+  for (; !env.caught(); ++buffers) {
+    REQUIRE(buffers < 30);
+    put(*storage, "k" + std::to_string(buffers), std::string(1 << 20, 'x'));
+  }
+  full = true;
+  CHECK_THROWS_AS(put(*storage, "refused", "v"), StorageFault);
+  env.run_kept();
+  full = false;
+  CHECK(comes_to_pass([&] { return writes(*storage, "after"); }));
+  CHECK(comes_to_pass([&] { return storage->failure().empty(); }));
+  storage.reset();
+  storage = open({.directory = directory.path() + "/data"});
+  CHECK(keys(*storage, "k", "l").size() == static_cast<std::size_t>(buffers));
+}
+
+TEST_CASE("storage that cannot recover answers reads, refuses writes, and closes", "[storage][holds]") {
+  const Directory directory;
+  FlushingEnv env;
+  std::atomic<bool> full{false};
+  auto storage =
+      open({.directory = directory.path() + "/data", .env = &env, .file_fails = [&](std::string_view) {
+              return full.load();
+            }});
+  put(*storage, "k", "v");
+  full = true;
+  CHECK_THROWS_AS(put(*storage, "refused", "v"), StorageFault);
+  env.set(FlushingEnv::Flushes::forgotten);
+  full = false;
+  REQUIRE(comes_to_pass([&] { return env.caught(); }));
+  std::string value;
+  CHECK(storage->get("k", value));
+  CHECK_THROWS_AS(put(*storage, "refused", "v"), StorageFault);
+  std::atomic<bool> closed{false};
+  std::thread closes([&] {
+    storage.reset();
+    closed = true;
+  });
+  REQUIRE(comes_to_pass([&] { return closed.load(); }));
+  closes.join();
+  storage = open({.directory = directory.path() + "/data"});
+  CHECK(storage->get("k", value));
 }
 
 TEST_CASE(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "engine/interleaving.h"
@@ -37,8 +38,9 @@ class SimulatedEnv::Files final : public rocksdb::FileSystemWrapper {
       dead_ = true;
       return IOStatus::IOError("the machine has crashed");
     }
-    return failing_ == Failing::writes ? IOStatus::NoSpace("the disk is full") : IOStatus::OK();
+    return failing_ == Failing::writes ? full() : IOStatus::OK();
   }
+  static IOStatus full() { return IOStatus::NoSpace("the disk is full"); }
   [[nodiscard]] bool crashed() const {
     const std::lock_guard lock(mutex_);
     return dead_;
@@ -50,11 +52,23 @@ class SimulatedEnv::Files final : public rocksdb::FileSystemWrapper {
   void fail(Failing failing) {
     const std::lock_guard lock(mutex_);
     failing_ = failing;
+    room_.reset();
+  }
+  void leave_room(std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    failing_ = Failing::nothing;
+    room_ = bytes;
   }
 
-  void appended(const std::string& path, std::uint64_t bytes) {
+  // Takes room for as many of the bytes as there is room for, and returns how many those are.
+  std::uint64_t take_room(const std::string& path, std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
+    if (room_) {
+      bytes = std::min(bytes, *room_);
+      *room_ -= bytes;
+    }
     written_[path].bytes += bytes;
+    return bytes;
   }
   void synced(const std::string& path) {
     const std::lock_guard lock(mutex_);
@@ -69,10 +83,10 @@ class SimulatedEnv::Files final : public rocksdb::FileSystemWrapper {
 
     IOStatus Append(const rocksdb::Slice& data, const IOOptions& options, IODebugContext* context) override {
       if (IOStatus status = files_.change(); !status.ok()) return status;
-      IOStatus status = target()->Append(data, options, context);
+      const rocksdb::Slice fits(data.data(), files_.take_room(path_, data.size()));
+      IOStatus status = target()->Append(fits, options, context);
       if (status.ok()) status = target()->Flush(options, context);
-      if (status.ok()) files_.appended(path_, data.size());
-      return status;
+      return status.ok() && fits.size() < data.size() ? full() : status;
     }
     IOStatus Append(const rocksdb::Slice& data, const IOOptions& options,
                     const rocksdb::DataVerificationInfo&, IODebugContext* context) override {
@@ -159,7 +173,8 @@ class SimulatedEnv::Files final : public rocksdb::FileSystemWrapper {
     if (IOStatus status = change(); !status.ok()) return status;
     {
       const std::lock_guard lock(mutex_);
-      written_.erase(path);
+      const auto deleted = written_.extract(path);
+      if (room_ && !deleted.empty()) *room_ += deleted.mapped().bytes;
     }
     return target()->DeleteFile(path, options, context);
   }
@@ -187,6 +202,7 @@ class SimulatedEnv::Files final : public rocksdb::FileSystemWrapper {
     }
     dead_ = false;
     failing_ = Failing::nothing;
+    room_.reset();
     crash_at_ = 0;
   }
 
@@ -207,6 +223,7 @@ class SimulatedEnv::Files final : public rocksdb::FileSystemWrapper {
 
   mutable std::mutex mutex_;  // who waits for jobs, and the jobs
   Failing failing_ = Failing::nothing;
+  std::optional<std::uint64_t> room_;  // bytes that can be appended; nullopt: any number
   bool dead_ = false;
   std::uint64_t operations_ = 0, crash_at_ = 0;
   std::map<std::string, Written> written_;
@@ -261,6 +278,8 @@ void SimulatedEnv::crash_at(std::uint64_t operation) { files_->crash_at(operatio
 bool SimulatedEnv::crashed() const { return files_->crashed(); }
 
 void SimulatedEnv::fail(Failing failing) { files_->fail(failing); }
+
+void SimulatedEnv::leave_room(std::uint64_t bytes) { files_->leave_room(bytes); }
 
 void SimulatedEnv::restart(Lost lost, std::mt19937_64& random) { files_->restart(lost, random); }
 

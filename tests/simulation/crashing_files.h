@@ -51,6 +51,9 @@ class SimulatedEnv final : public rocksdb::EnvWrapper {
   // While the disk is full nothing is appended or made, and reading goes on; while it cannot be read, the
   // other way round. (A compaction that somebody waits for reads even then: see begin_waiting.)
   void fail(Failing failing);
+  // Sets how many more bytes fit on the disk, until the next fail(). An append that does not fit is written
+  // in part and fails, as on a disk; deleting a file makes room.
+  void leave_room(std::uint64_t bytes);
   void restart(Lost lost, std::mt19937_64& random);
 
   // --- RocksDB's flushes and compactions

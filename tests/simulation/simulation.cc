@@ -402,7 +402,12 @@ class Simulation {
           if (const std::string flaw = flaw_now(emulator_->database(), *clock_); !flaw.empty()) wrong(flaw);
         }
         if (passing() % 40 == 0) clock_->move(static_cast<engine::Instant>(passing() % 1500));
-        if (env_ && passing() % 100 == 0) env_->fail(static_cast<Failing>(passing() % 3));
+        if (env_ && passing() % 100 == 0) {
+          if (passing() % 4 == 0)
+            env_->leave_room(passing() % 20'000);
+          else
+            env_->fail(static_cast<Failing>(passing() % 3));
+        }
       }
     });
     threads.emplace_back([this, &working] {  // functions and Kinesis
