@@ -157,6 +157,9 @@ rocksdb::Options memory_options(rocksdb::Env* env) {
 rocksdb::Options disk_options() {
   rocksdb::Options options = common_options();
   options.write_buffer_size = 16 << 20;
+  // Each recovery from a full disk makes a small file, and there may be no space for a compaction for long.
+  options.level0_slowdown_writes_trigger = 64;
+  options.level0_stop_writes_trigger = 96;
   options.wal_recovery_mode =
       rocksdb::WALRecoveryMode::kAbsoluteConsistency;  // write_ahead_log.h mends what may be
   rocksdb::BlockBasedTableOptions table = table_options();
@@ -237,13 +240,19 @@ struct Storage::Engine final {
     explicit Failures(Engine& engine) : engine_(engine) {}
     void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* error) override {
       const Interleaving::Alone alone;
-      // A compaction is begun anew by itself; writes go on meanwhile.
+      // RocksDB retries a compaction, and takes writes meanwhile.
       const bool stops = error->severity() >= rocksdb::Status::Severity::kHardError;
-      if (!stops && reason == rocksdb::BackgroundErrorReason::kCompaction) return;
+      if (!stops && reason == rocksdb::BackgroundErrorReason::kCompaction) {
+        engine_.compaction_fails = true;
+        return;
+      }
       (void)engine_.jobs->hold(begin_wait_max);
       engine_.fail(error->ToString());
     }
     void OnFlushBegin(rocksdb::DB*, const rocksdb::FlushJobInfo&) override { engine_.jobs->begun(); }
+    void OnCompactionCompleted(rocksdb::DB*, const rocksdb::CompactionJobInfo& compaction) override {
+      if (compaction.status.ok()) engine_.compaction_fails = false;
+    }
 
    private:
     Engine& engine_;
@@ -326,6 +335,7 @@ struct Storage::Engine final {
   std::atomic<std::int64_t> held_bytes{0};  // beside RocksDB
   std::atomic<bool> full{false};
   std::atomic<bool> failing{false};
+  std::atomic<bool> compaction_fails{false};  // the last one that ended did
   Mutex mutex;
   std::string failure GUARDED_BY(mutex);  // while `failing`
   std::int64_t reported_ms GUARDED_BY(mutex) = 0;
@@ -690,9 +700,17 @@ void Storage::write(const Batch& batch) {
         break;
     }
   });
-  const rocksdb::Status written = engine_->db->Write(engine_->write, &rocksdb_batch);
-  if (!written.ok() && durable()) engine_->fail(written.ToString());
-  engine_->check(written);
+  rocksdb::WriteOptions write = engine_->write;
+  // Writes that come faster than compactions wait for them, but not for one that finds no space.
+  write.no_slowdown = engine_->compaction_fails.load(std::memory_order_relaxed);
+  const rocksdb::Status written = engine_->db->Write(write, &rocksdb_batch);
+  if (!written.ok()) {
+    const std::string why = write.no_slowdown && written.IsIncomplete()
+                                ? "too many files wait to be compacted, and the last compaction failed"
+                                : written.ToString();
+    if (durable()) engine_->fail(why);
+    engine_->fault(why);
+  }
   engine_->writes.fetch_add(1, std::memory_order_relaxed);
   if (durable()) return;
   engine_->note_written(rocksdb_batch.GetDataSize());
