@@ -246,6 +246,7 @@ struct Storage::Engine final {
         engine_.compaction_fails = true;
         return;
       }
+      engine_.stopped = true;
       (void)engine_.jobs->hold(begin_wait_max);
       engine_.fail(error->ToString());
     }
@@ -335,6 +336,7 @@ struct Storage::Engine final {
   std::atomic<std::int64_t> held_bytes{0};  // beside RocksDB
   std::atomic<bool> full{false};
   std::atomic<bool> failing{false};
+  std::atomic<bool> stopped{false};           // RocksDB has an error that it was not resumed from
   std::atomic<bool> compaction_fails{false};  // the last one that ended did
   Mutex mutex;
   std::string failure GUARDED_BY(mutex);  // while `failing`
@@ -404,6 +406,8 @@ void Storage::Engine::begin_write(std::shared_lock<std::shared_mutex>& lock) {
 
 // RocksDB writes its buffers to files, and takes writes again.
 bool Storage::Engine::resume_rocksdb() {
+  // Without an error RocksDB would resume all the same, and wait until no compaction is left to be retried.
+  if (!stopped.exchange(false)) return true;
   bool resumed = false;
   if (!jobs->begin_resuming()) {
     resumed = db->Resume().ok();
@@ -422,7 +426,10 @@ bool Storage::Engine::resume_rocksdb() {
     other.join();
     resumed = own.IsBusy() ? others.ok() : own.ok();
   }
-  if (resumed) jobs->release();  // flushes for which it did not have to wait
+  if (resumed)
+    jobs->release();  // flushes for which it did not have to wait
+  else
+    stopped = true;
   return resumed;
 }
 
